@@ -1,0 +1,120 @@
+// A graph, wherever it is: behind servers, mapped on this machine, or both.
+//
+//   auto graph = vicinity::Graph::Open({.cluster_file = "cluster.textproto"});
+//   if (!graph.ok()) { std::cerr << graph.error().message() << '\n'; return 1; }
+//   auto seeds = (*graph)->NodesOf("paper", vicinity::Split::kTrain);
+//
+// Public header: standard C++ and the project's own plain headers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/result.h"
+#include "partition/sampling_spec.h"
+#include "partition/schema.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity {
+
+class GraphImpl;
+
+struct GraphOptions {
+  // One of the two: a cluster file, or a dataset directory on this machine (no server at all).
+  std::string cluster_file;
+  std::string directory;
+  // Shards to read straight from the mapped files of the cluster's `data` directory instead of by RPC:
+  // a trainer on the machine of a server maps that server's shards. Empty: none.
+  std::vector<int32_t> local_shards;
+
+  std::chrono::milliseconds connect_timeout{5000};  // to every server, hello included
+  std::chrono::milliseconds call_timeout{5000};     // of one RPC
+  int channels_per_server = 2;                      // connections
+
+  std::string client_name;  // for the servers' logs; empty: host and pid
+};
+
+// Rows of one column, contiguous in the order asked for.
+struct Rows {
+  ColumnSpec spec;
+  int64_t num_rows = 0;
+  std::vector<char> bytes;  // num_rows * spec.row_bytes()
+};
+
+// Which draws a minibatch makes: the same values give the same minibatch, whatever the shards,
+// servers, threads or retries.
+struct DrawId {
+  uint64_t run_seed = 0;
+  uint64_t epoch = 0;
+  uint64_t batch = 0;
+};
+
+struct TrafficStats {
+  int64_t calls = 0;
+  int64_t sampled_edges_local = 0;
+  int64_t sampled_edges_remote = 0;
+  int64_t rows_local = 0;    // read from mapped shards
+  int64_t rows_remote = 0;   // fetched from servers
+  int64_t bytes_sent = 0;    // payload: ids out
+  int64_t bytes_received = 0;  // payload: ids, counts and rows in
+};
+
+// Threads:  every method may be called from any number of threads at once.
+// Lifetime: keep it until every Loader made from it is gone. A process that forks after Open must not
+//           use it in the child: calls fail with kFailedPrecondition there.
+// Errors:   kUnavailable or kDeadlineExceeded name the shard and the server's address; nothing waits
+//           longer than the timeouts of GraphOptions.
+class Graph {
+ public:
+  // Connects to every server (or maps the directory) and checks that all serve the same dataset.
+  static Result<std::unique_ptr<Graph>> Open(const GraphOptions& options);
+  ~Graph();
+
+  const Schema& schema() const;
+  const std::string& name() const;
+  uint64_t fingerprint() const;
+  int32_t num_shards() const;
+  int64_t num_nodes(int32_t node_type) const;
+  int32_t OwnerOf(int32_t node_type, int64_t global_id) const;  // the shard
+  bool IsLocal(int32_t node_type, int64_t global_id) const;
+
+  // Global ids of the user's ids, one answer an input: -1 for an id the graph does not have.
+  // For DENSE and INT64 types; for STRING types the second form.
+  Result<std::vector<int64_t>> Resolve(int32_t node_type, const std::vector<int64_t>& user_ids) const;
+  Result<std::vector<int64_t>> Resolve(int32_t node_type,
+                                       const std::vector<std::string>& user_ids) const;
+  // The other way: the user's ids (STRING types: UserNames).
+  Result<std::vector<int64_t>> UserIds(int32_t node_type, const std::vector<int64_t>& nodes) const;
+  Result<std::vector<std::string>> UserNames(int32_t node_type,
+                                             const std::vector<int64_t>& nodes) const;
+
+  // Global ids of all nodes of one split, in the order of their keys (so the same for any cut).
+  // Split::kNone: all nodes. `shards` restricts it to those that they own.
+  Result<std::vector<int64_t>> NodesOf(int32_t node_type, Split split,
+                                       const std::vector<int32_t>& shards = {}) const;
+
+  // Draws a minibatch around `seeds` (global ids of one type). kInvalidArgument naming the first
+  // seed out of range, or what is wrong with the spec.
+  Result<SampledGraph> Sample(int32_t seed_type, const std::vector<int64_t>& seeds,
+                              const SamplingSpec& spec, const DrawId& draw,
+                              bool want_edge_ids = false) const;
+
+  // Rows of a column for global ids, in their order, repeats allowed. kInvalidArgument naming up to
+  // ten ids out of range; never a shorter answer.
+  Result<Rows> Fetch(int32_t node_type, const std::string& column,
+                     const std::vector<int64_t>& nodes) const;
+
+  TrafficStats traffic() const;
+
+  // For the library's own parts.
+  const GraphImpl& impl() const { return *impl_; }
+
+ private:
+  explicit Graph(std::unique_ptr<GraphImpl> impl);
+  std::unique_ptr<GraphImpl> impl_;
+};
+
+}  // namespace vicinity

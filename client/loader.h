@@ -1,0 +1,138 @@
+// Minibatches for a training loop: sampled, their rows fetched and laid out, several ahead.
+//
+//   auto loader = vicinity::Loader::Create(graph, options);
+//   while (true) {
+//     auto batch = (*loader)->Next();
+//     if (!batch.ok()) return batch.error();
+//     if (!*batch) break;   // the epoch is over
+//     Train(**batch);
+//   }
+//
+// Public header: standard C++ and the project's own plain headers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/graph.h"
+#include "client/result.h"
+#include "partition/sampling_spec.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity {
+
+// Which seeds a trainer gets. Every trainer gets the same number of batches a epoch, by construction.
+enum class SeedPolicy : uint8_t {
+  kGlobal,  // the epoch's permutation of all seeds, dealt to the trainers batch by batch: batches
+            // are the same for any number of shards
+  kHome,    // each trainer the seeds of its home shards, so that most rows are near; shorter
+            // lists begin again from their front
+};
+
+enum class CachePolicy : uint8_t {
+  kNone,
+  kStaticVip,  // the likeliest remote rows by the stored ranking, filled once
+};
+
+struct LoaderOptions {
+  std::string seed_type;                 // empty: the only node type that has a split
+  Split split = Split::kTrain;
+  SamplingSpec sampling;
+  int64_t batch_size = 1024;
+  bool shuffle = true;
+  SeedPolicy seeds = SeedPolicy::kGlobal;
+  int32_t trainer = 0;                   // this one, of
+  int32_t num_trainers = 1;
+  std::vector<int32_t> home_shards;      // kHome: whose seeds are this trainer's; their union over all
+                                         // trainers must be all shards
+  uint64_t run_seed = 0;
+
+  // Columns to bring for every node of the batch, by node type name; and of the seeds, the labels.
+  struct ColumnRequest {
+    std::string node_type;
+    std::string column;
+  };
+  std::vector<ColumnRequest> columns;
+  bool labels = true;
+
+  CachePolicy cache = CachePolicy::kNone;
+  int64_t cache_rows = 0;                // over all types, by rank
+  std::string ranking = "default";
+
+  int64_t window_bytes = int64_t{256} << 20;  // of batches made and not yet taken
+  int sample_threads = 1;
+  int fetch_threads = 1;
+  std::chrono::milliseconds batch_timeout{30000};  // Next() waits no longer
+};
+
+// One column of a batch: row i belongs to the i-th node of its type.
+struct BatchColumn {
+  int32_t node_type = 0;
+  ColumnSpec spec;
+  int64_t num_rows = 0;
+  std::vector<char> bytes;
+};
+
+struct MiniBatch {
+  int64_t epoch = 0;
+  int64_t step = 0;              // in the epoch, of this trainer
+  SampledGraph graph;
+  std::vector<BatchColumn> columns;  // in LoaderOptions' order
+  std::vector<int64_t> labels;   // of each seed; -1: none
+};
+
+// Where the time went. Of each stage: batches through it, seconds busy summed over its threads,
+// seconds it waited for work, and seconds it waited for room.
+struct StageTime {
+  std::string stage;  // "schedule", "sample", "plan", "fetch", "assemble", "train"
+  int64_t batches = 0;
+  double busy_seconds = 0;
+  double starved_seconds = 0;
+  double blocked_seconds = 0;
+};
+
+struct LoaderStats {
+  std::vector<StageTime> stages;
+  double wall_seconds = 0;          // since the first StartEpoch
+  int64_t nodes = 0;                // input nodes of all batches
+  int64_t rows_local = 0;           // rows of the columns asked for, by where they came from
+  int64_t rows_cached = 0;
+  int64_t rows_remote = 0;
+  int64_t bytes_remote = 0;
+  int64_t cache_rows = 0;           // held
+  int64_t cache_bytes = 0;
+};
+
+// Threads:  Next from one thread; stats from any.
+// Order:    batches come in step order, the same for any thread count.
+// Lifetime: `graph` must outlive it. The destructor stops the stages and returns within the call timeout.
+class Loader {
+ public:
+  // Reads the seeds, fills the cache. kNotFound for unknown types, columns or rankings, naming those that
+  // exist; kInvalidArgument for a spec that does not fit.
+  static Result<std::unique_ptr<Loader>> Create(const Graph* graph, const LoaderOptions& options);
+  ~Loader();
+
+  int64_t num_seeds() const;      // of this trainer
+  int64_t steps_per_epoch() const;  // the same for every trainer
+
+  // Starts an epoch: batches [first_step, steps_per_epoch) are made ahead. What is left of the one
+  // before is dropped.
+  Error StartEpoch(int64_t epoch, int64_t first_step = 0);
+
+  // The next batch; null at the epoch's end. An error ends the epoch; StartEpoch may be called again
+  // with the step to go on from.
+  Result<std::unique_ptr<MiniBatch>> Next();
+
+  LoaderStats stats() const;
+
+ private:
+  class Impl;
+  explicit Loader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vicinity

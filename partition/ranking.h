@@ -1,0 +1,54 @@
+// Stored rankings: for every home shard the nodes that its minibatches may need, likeliest first,
+// each with its probability. Made from a VIP analysis, kept beside the shards (docs/formats.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "partition/dataset.h"
+#include "proto/common/file.h"
+#include "proto/common/ids.h"
+#include "proto/manifest.pb.h"
+
+namespace vicinity {
+
+inline constexpr char kDefaultRanking[] = "default";
+
+// One home's order of one node type, nodes of the home included (they come first in a shard, and tell
+// what to keep near); nodes that no batch can need are left out.
+struct RankedNodes {
+  std::vector<int64_t> nodes;        // global ids
+  std::vector<float> probabilities;  // falling, > 0
+};
+
+// Threads: immutable; any number may read.
+class Ranking {
+ public:
+  // The file of (name, home, type) in `dataset`. NotFound naming the rankings there are; DataLoss
+  // for a file that is not whole.
+  static absl::StatusOr<std::unique_ptr<Ranking>> Open(const Dataset& dataset,
+                                                       const std::string& name, ShardId home,
+                                                       NodeTypeId type);
+  int64_t size() const { return nodes_.size(); }
+  GlobalNode node(int64_t i) const { return {nodes_[i]}; }
+  float probability(int64_t i) const { return probabilities_[i]; }
+
+ private:
+  Ranking(std::unique_ptr<MappedFile> file, IdArray nodes, absl::Span<const float> probabilities);
+  const std::unique_ptr<MappedFile> file_;
+  const IdArray nodes_;
+  const absl::Span<const float> probabilities_;
+};
+
+// Writes one file a home and type and enters the ranking in the manifest, replacing one of the same
+// name. `description` tells what it was made for; its files are filled in here.
+// orders[home][type].
+absl::Status WriteRanking(const std::string& directory, proto::Ranking description,
+                          const std::vector<std::vector<RankedNodes>>& orders);
+
+}  // namespace vicinity

@@ -1,0 +1,75 @@
+// What a dataset holds, as plain values: node types, edge types and their columns.
+//
+// Standard C++ alone, since the client's public headers show it. A homogeneous graph is
+// one node type and one edge type.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vicinity {
+
+// The type of one value of a row. Rows are opaque bytes to all but their reader;
+// values are little-endian.
+enum class DType : uint8_t {
+  kBool = 1,  // one byte, 0 or 1
+  kInt8,
+  kUint8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kFloat16,
+  kBfloat16,
+  kFloat32,
+  kFloat64,
+};
+int64_t DTypeBytes(DType dtype);           // of one value
+std::string_view DTypeName(DType dtype);  // "float32"
+
+// What the user's node ids look like; proto/schema.proto tells what a node's key is.
+enum class IdKind : uint8_t { kDense = 1, kInt64, kString };
+
+// What a node is for in training: the values of a split column.
+enum class Split : uint8_t { kNone = 0, kTrain, kValidation, kTest };
+
+struct ColumnSpec {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> shape;  // of one row; empty: a scalar
+
+  int64_t num_values() const;  // in a row
+  int64_t row_bytes() const;
+};
+
+struct NodeTypeSpec {
+  std::string name;
+  IdKind id_kind = IdKind::kDense;
+  uint64_t key_salt = 0;
+  std::vector<ColumnSpec> columns;
+  std::string label_column;  // empty: no labels
+  int32_t num_classes = 0;
+  std::string split_column;  // empty: no splits
+
+  int FindColumn(std::string_view column) const;  // -1: none
+};
+
+struct EdgeTypeSpec {
+  int32_t source_type = 0;  // positions in Schema::node_types
+  std::string relation;
+  int32_t target_type = 0;
+  std::vector<ColumnSpec> columns;
+};
+
+struct Schema {
+  std::vector<NodeTypeSpec> node_types;
+  std::vector<EdgeTypeSpec> edge_types;
+
+  int FindNodeType(std::string_view name) const;  // -1: none
+  // Accepts "source:relation:target" and, where it is the only one so named, "relation". -1: none.
+  int FindEdgeType(std::string_view name) const;
+  std::string EdgeTypeName(int edge_type) const;  // "source:relation:target"
+};
+
+}  // namespace vicinity

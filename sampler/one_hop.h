@@ -1,0 +1,43 @@
+// One hop of neighbour sampling on a mapped shard: for each target, some of its in-neighbours.
+//
+// A draw depends on (stream, the target's key) alone and picks positions in a list whose order
+// does not depend on the cut, so the answer is the same on every server and for any shards.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "partition/sampling_spec.h"
+#include "partition/shard.h"
+
+namespace vicinity {
+
+struct OneHopOptions {
+  int64_t fanout = 0;    // neighbours a target, > 0, or kAllNeighbors
+  bool replace = false;  // draw with replacement: `fanout` draws from any non-empty list
+  bool want_edge_ids = false;
+  uint64_t stream = 0;   // StreamKey() of the hop and edge type
+};
+
+// Neighbours of targets 0 .. n-1, one list behind the other.
+struct Neighbors {
+  std::vector<uint32_t> counts;   // for each target
+  std::vector<int64_t> sources;   // global ids
+  std::vector<int64_t> edge_ids;  // for each source, if asked for
+
+  void Clear();
+};
+
+// Appends the neighbours of `rows` (local rows of the edge type's target nodes) to `out`.
+//
+// Without replacement every k-subset of a list of d > k positions is equally likely (Floyd's
+// algorithm, exactly uniform draws); lists of d <= k are taken whole, in order. Parallel edges are positions of
+// their own. InvalidArgument naming the row if one is out of range, or for a fanout of 0 or below -1.
+// Memory: O(result). Cost: two cache misses a target and one a drawn neighbour.
+absl::Status SampleOneHop(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
+                          absl::Span<const uint64_t> rows, const OneHopOptions& options,
+                          Neighbors* out);
+
+}  // namespace vicinity

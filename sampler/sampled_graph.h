@@ -1,0 +1,39 @@
+// What sampling gives: blocks over a list of unique nodes, seeds first.
+//
+// Standard C++ alone, since the client's public headers show it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace vicinity {
+
+// One hop along one edge type as a compressed bipartite graph. Target i is node
+// `first_target + i` of the target type's list; its sampled in-neighbours are
+// sources[offsets[i]] .. sources[offsets[i + 1] - 1], positions in the source type's list.
+struct Block {
+  int32_t edge_type = 0;
+  int64_t first_target = 0;
+  std::vector<int64_t> offsets;  // num targets + 1
+  std::vector<int32_t> sources;
+  std::vector<int64_t> edge_ids;  // of each source, positions in the user's input; if asked for
+
+  int64_t num_targets() const { return static_cast<int64_t>(offsets.size()) - 1; }
+};
+
+// The unique nodes of one type, in the order in which sampling met them.
+struct SampledNodes {
+  std::vector<int64_t> ids;       // global ids
+  std::vector<int64_t> hop_ends;  // hop_ends[h]: how many were known after hop h; [0]: the seeds
+};
+
+struct SampledGraph {
+  int32_t seed_type = 0;
+  std::vector<int32_t> seed_positions;   // of each seed given, in nodes[seed_type].ids (seeds may repeat)
+  std::vector<SampledNodes> nodes;       // by node type
+  std::vector<std::vector<Block>> hops;  // hops[0] is next to the seeds; in it one block an edge type
+                                         // that was asked for and whose target type had a frontier
+  int64_t num_edges() const;
+};
+
+}  // namespace vicinity
