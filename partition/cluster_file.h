@@ -1,0 +1,59 @@
+// The cluster file, read and checked in full: which server serves which shards, and where.
+// proto/cluster.proto says what each field means.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/common/ids.h"
+
+namespace vicinity {
+
+// "host:port", a host being a DNS name, an IPv4 address or an IPv6 address in brackets.
+struct HostPort {
+  std::string host;  // without brackets
+  int port = 0;
+
+  std::string ToString() const;
+  bool loopback() const;  // 127.0.0.0/8, ::1 or "localhost"
+  bool wildcard() const;  // 0.0.0.0 or ::, every address of the host
+};
+
+// InvalidArgument quoting `text` unless it is such an address, with a port from 0 to 65535.
+absl::StatusOr<HostPort> ParseHostPort(std::string_view text);
+
+struct ClusterServer {
+  std::string name;
+  HostPort listen;
+  std::string advertise;        // what clients dial; empty: `listen` has port 0 and no one can know
+  std::vector<ShardId> shards;  // rising
+};
+
+struct ClusterFile {
+  std::string path;
+  std::string
+      data;  // the dataset directory; a relative path is already joined to the file's folder
+  int32_t num_shards = 0;
+  std::vector<ClusterServer> servers;
+
+  // Null if there is no such server.
+  const ClusterServer* FindServer(std::string_view name) const;
+  // Positions in `servers` of those that serve the shard: exactly one as long as there are no
+  // replicas. Empty: no such shard.
+  std::vector<int> ServersOf(ShardId shard) const;
+};
+
+// NotFound if there is no such file. InvalidArgument, its text beginning "path:line: " where the
+// fault has a line, for what is not text format, unknown fields, no `data`, num_shards below 1, no
+// servers, a name that is empty or used twice, an address that is none, a shard out of range,
+// listed by nobody or by two, and a server that listens on every address and does not say what to
+// dial.
+absl::StatusOr<ClusterFile> ReadClusterFile(const std::string& path);
+
+// The same for text that did not come from a file; `path` is for error texts and relative paths.
+absl::StatusOr<ClusterFile> ParseClusterFile(const std::string& path, std::string_view text);
+
+}  // namespace vicinity
