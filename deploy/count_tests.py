@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Counts the test cases of several `bazel test` runs, each case once.
+
+Usage: count_tests.py [--failed-stages "a b"] FOLDER
+
+FOLDER holds one Bazel build event file (JSON lines) for each run. A test program says itself
+how many cases it ran: Catch2's summary, or a line `N passed, N failed`; one that says nothing is
+one case. The same program in several runs counts as often as in the run with most cases, and
+as failed as in the run with most failures.
+
+Prints a line for each run and for each failed program, then `N passed, N failed`. Exit status 1
+if anything failed, or if nothing ran.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import sys
+import urllib.parse
+
+Count = collections.namedtuple("Count", ["cases", "failed"])
+
+CATCH_ALL_PASSED = re.compile(r"^All tests passed \(.* in (\d+) test cases?\)$", re.MULTILINE)
+CATCH_SOME_FAILED = re.compile(r"^test cases: +(\d+) \|(.*)$", re.MULTILINE)
+PLAIN = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
+
+
+def count_in_log(log):
+    """What a test program says about itself: the sum of its summaries, or None."""
+    log = re.sub(r"\x1b\[[0-9;]*m", "", log)
+    counts = [Count(int(cases), 0) for cases in CATCH_ALL_PASSED.findall(log)]
+    for cases, rest in CATCH_SOME_FAILED.findall(log):
+        failed = re.search(r"(\d+) failed", rest)
+        counts.append(Count(int(cases), int(failed.group(1)) if failed else 0))
+    for passed, failed in PLAIN.findall(log):
+        counts.append(Count(int(passed) + int(failed), int(failed)))
+    if not counts:
+        return None
+    return Count(sum(c.cases for c in counts), sum(c.failed for c in counts))
+
+
+def count_program(status, log):
+    """The count of one program, given what Bazel says (status) and what it says itself (log)."""
+    said = count_in_log(log) or Count(1, 0)
+    if status in ("PASSED", "FLAKY"):
+        return said
+    # A crash or a timeout is a failure, whatever the program had said before.
+    failed = max(said.failed, 1)
+    return Count(max(said.cases, failed), failed)
+
+
+def read_log(result):
+    for output in result.get("testActionOutput", []):
+        if output.get("name") == "test.log":
+            path = urllib.parse.unquote(urllib.parse.urlparse(output.get("uri", "")).path)
+            try:
+                return pathlib.Path(path).read_text(errors="replace")
+            except OSError:
+                return ""
+    return ""
+
+
+def count_run(events):
+    """Target label -> Count, for the events of one `bazel test`."""
+    wanted = set()
+    attempts = {}
+    for event in events:
+        identity = event["id"]
+        if "targetConfigured" in identity and "testSize" in event.get("configured", {}):
+            wanted.add(identity["targetConfigured"]["label"])
+        elif "testResult" in identity and "testResult" in event:
+            which = identity["testResult"]
+            result = event["testResult"]
+            # A later attempt of the same run and shard replaces the earlier one.
+            attempts[which["label"], which.get("run", 1), which.get("shard", 1)] = count_program(
+                result.get("status", "NO_STATUS"), read_log(result))
+    shards = collections.defaultdict(dict)
+    for (label, run, shard), count in attempts.items():
+        shards[label][run, shard] = count
+    run_counts = {}
+    for label in wanted | set(shards):
+        counts = shards[label].values()
+        # No result: the program did not build, or Bazel stopped before its turn.
+        run_counts[label] = Count(
+            sum(c.cases for c in counts), sum(c.failed for c in counts)) if counts else Count(1, 1)
+    return run_counts
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--failed-stages", default="")
+    parser.add_argument("folder", type=pathlib.Path)
+    arguments = parser.parse_args()
+
+    total = collections.defaultdict(lambda: Count(0, 0))
+    runs_with_failures = set()
+    for path in sorted(arguments.folder.glob("*.json")):
+        lines = path.read_text(errors="replace").splitlines()
+        counts = count_run([json.loads(line) for line in lines if line.startswith("{")])
+        cases = sum(count.cases for count in counts.values())
+        failed = sum(count.failed for count in counts.values())
+        print(f"run {path.stem}: {len(counts)} programs, {cases - failed} cases passed, "
+              f"{failed} failed")
+        for label, count in sorted(counts.items()):
+            if count.failed:
+                print(f"  FAILED {label}: {count.failed} of {count.cases}")
+                runs_with_failures.add(path.stem)
+            total[label] = Count(
+                max(total[label].cases, count.cases), max(total[label].failed, count.failed))
+
+    cases = sum(count.cases for count in total.values())
+    failed = sum(count.failed for count in total.values())
+    if not failed:
+        failed = len(arguments.failed_stages.split())
+        cases += failed
+    if not cases:
+        print("nothing ran")
+    print(f"{cases - failed} passed, {failed} failed")
+    return 1 if failed or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""The layout of the source tree, as far as the compiler and Bazel do not check it.
+
+Runs on the tree that it lies in, under Bazel (//tests:layout_test) or by itself. Prints each
+violation as `file: what is wrong`.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+# What each folder's sources may include; CONTRIBUTING.md shows the same table to people.
+MAY_INCLUDE = {
+    "proto": {"proto"},
+    "partition": {"partition", "proto"},
+    "sampler": {"sampler", "partition", "proto"},
+    "cache": {"cache", "partition", "proto"},
+    "server": {"server", "sampler", "partition", "proto"},
+    "client": {"client", "cache", "sampler", "partition", "proto"},
+}
+FOLDERS = set(MAY_INCLUDE) | {"tests", "deploy", "docs"}
+
+# Sources without a twin test of their own -> the test that covers them instead.
+# Every *main.cc is exempt: a main only joins what is tested elsewhere.
+COVERED_ELSEWHERE = {}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def tracked_files(root):
+    """Paths that git tracks, relative to the root; all files where there is no git."""
+    listing = subprocess.run(["git", "-C", str(root), "-c", "safe.directory=*", "ls-files", "-z"],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    if listing.returncode == 0:
+        paths = listing.stdout.decode().split("\0")
+        return sorted(path for path in paths if path and (root / path).is_file())
+    found = []
+    for folder, subfolders, names in os.walk(root):
+        subfolders[:] = [s for s in subfolders if s != ".git" and not s.startswith("bazel-")]
+        found += [str(pathlib.Path(folder, name).relative_to(root)) for name in names]
+    return sorted(found)
+
+
+def read(root, path):
+    """The text of a file, or None for a binary one."""
+    try:
+        return (root / path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def of_folders(paths, *suffixes):
+    return [path for path in paths
+            if path.split("/")[0] in MAY_INCLUDE and path.endswith(suffixes)]
+
+
+def every_source_has_a_twin_test(root, paths):
+    present = set(paths)
+    sources = of_folders(paths, ".cc")
+    for source in sources:
+        twin = f"tests/{source[:-len('.cc')]}_test.cc"
+        if source.endswith("main.cc") or source in COVERED_ELSEWHERE or twin in present:
+            continue
+        yield f"{source}: its test {twin} is missing"
+    for source, test in COVERED_ELSEWHERE.items():
+        for path in (source, test):
+            if path not in present:
+                yield f"tests/layout_test.py: names {path}, which is not there"
+
+
+def includes_follow_the_layers(root, paths):
+    for path in of_folders(paths, ".h", ".cc", ".cu", ".cuh"):
+        folder = path.split("/")[0]
+        for included in INCLUDE.findall(read(root, path) or ""):
+            target = included.split("/")[0]
+            if target in FOLDERS - MAY_INCLUDE[folder]:
+                yield f"{path}: includes {included}, but {folder} stands below or beside {target}"
+
+
+def headers_open_with_a_comment(root, paths):
+    for path in paths:
+        if path.endswith((".h", ".cuh")):
+            if not (read(root, path) or "").lstrip().startswith(("//", "/*")):
+                yield f"{path}: does not open with a comment that says what it is"
+
+
+def build_files_open_with_a_sentence(root, paths):
+    for path in paths:
+        if path.split("/")[-1] in ("BUILD", "BUILD.bazel"):
+            opening = []
+            for line in (read(root, path) or "").splitlines():
+                if not line.startswith("#"):
+                    break
+                opening.append(line)
+            if not opening or not opening[-1].endswith("."):
+                yield f"{path}: does not open with a sentence that says what the package is"
+
+
+def nothing_outside_tests_reaches_beside_the_tree(root, paths):
+    # Tests may read data that lies beside a clone where it does; the rest must stand alone.
+    beside = "../" + "shared"
+    for path in paths:
+        if path.startswith("tests/"):
+            continue
+        for number, line in enumerate((read(root, path) or "").splitlines(), start=1):
+            if beside in line:
+                yield f"{path}:{number}: mentions {beside}"
+
+
+RULES = [
+    every_source_has_a_twin_test,
+    includes_follow_the_layers,
+    headers_open_with_a_comment,
+    build_files_open_with_a_sentence,
+    nothing_outside_tests_reaches_beside_the_tree,
+]
+
+
+def main():
+    # Bazel runs a link to this file: what it points to lies in the source tree.
+    root = pathlib.Path(__file__).resolve().parent.parent
+    if not (root / "WORKSPACE").is_file():
+        print(f"{root} is not the source tree")
+        return 1
+    paths = tracked_files(root)
+    failed = 0
+    for rule in RULES:
+        violations = list(rule(root, paths))
+        for violation in violations:
+            print(violation)
+        failed += bool(violations)
+    print(f"{len(RULES) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
