@@ -1,5 +1,8 @@
-// Stored rankings: for every home shard the nodes that its minibatches may need, likeliest first,
-// each with its probability. Made from a VIP analysis, kept beside the shards (docs/formats.md).
+// Stored rankings: for every home the nodes that its minibatches may need, likeliest first, each
+// with its probability. Made from a VIP analysis, kept beside the shards (docs/formats.md).
+//
+// A home is the set of shards that one trainer is co-located with, as rising shard numbers: {2}, or
+// {0, 2} where two trainers share four shards. Its seeds are those of all its shards.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +32,11 @@ struct RankedNodes {
 // Threads: immutable; any number may read.
 class Ranking {
  public:
-  // The file of (name, home, type) in `dataset`. NotFound naming the rankings there are; DataLoss
-  // for a file that is not whole.
+  // The file of (name, home, type) in `dataset`. NotFound naming the rankings there are, or the
+  // homes that the named one was made for; DataLoss for a file that is not whole.
   static absl::StatusOr<std::unique_ptr<Ranking>> Open(const Dataset& dataset,
-                                                       const std::string& name, ShardId home,
+                                                       const std::string& name,
+                                                       absl::Span<const int32_t> home,
                                                        NodeTypeId type);
   int64_t size() const { return nodes_.size(); }
   GlobalNode node(int64_t i) const { return {nodes_[i]}; }
@@ -46,8 +50,9 @@ class Ranking {
 };
 
 // Writes one file a home and type and enters the ranking in the manifest, replacing one of the same
-// name. `description` tells what it was made for; its files are filled in here.
-// orders[home][type].
+// name. `description` tells what it was made for, its homes among it; its files are filled in here.
+// orders[home][type], homes as in description.homes(). InvalidArgument naming a home without shards,
+// with a shard that does not exist or is not rising, or given twice.
 absl::Status WriteRanking(const std::string& directory, proto::Ranking description,
                           const std::vector<std::vector<RankedNodes>>& orders);
 
