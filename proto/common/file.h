@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace vicinity {
@@ -41,7 +42,8 @@ class MappedOutput {
  public:
   // Takes the disk space at once, so a full disk is ResourceExhausted here and never a
   // bus error later. AlreadyExists if there is such a file.
-  static absl::StatusOr<std::unique_ptr<MappedOutput>> Create(const std::string& path, int64_t size);
+  static absl::StatusOr<std::unique_ptr<MappedOutput>> Create(const std::string& path,
+                                                              int64_t size);
   ~MappedOutput();  // unmaps; what was written stays
   MappedOutput(const MappedOutput&) = delete;
   MappedOutput& operator=(const MappedOutput&) = delete;
@@ -67,6 +69,6 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes
 absl::Status SyncDirectory(const std::string& path);
 
 // The error of a failed system call: code from errno, text "path: what: strerror".
-absl::Status ErrnoStatus(int error, std::string_view path, std::string_view what);
+absl::Status ErrnoStatus(int error, absl::string_view path, absl::string_view what);
 
 }  // namespace vicinity

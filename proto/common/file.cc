@@ -1,0 +1,219 @@
+#include "proto/common/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  bool ok() const { return fd_ >= 0; }
+  // Closing may be what reports a failed write (NFS), so whoever wrote asks for the result.
+  int Close() { return close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
+
+int OpenRetrying(const std::string& path, int flags, mode_t mode = 0644) {
+  int fd;
+  do {
+    fd = open(path.c_str(), flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+absl::StatusOr<size_t> SizeOfRegularFile(const Descriptor& fd, const std::string& path) {
+  struct stat info;
+  if (fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, path, "stat");
+  if (!S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
+  }
+  return static_cast<size_t>(info.st_size);
+}
+
+absl::Status WriteAll(const Descriptor& fd, const std::string& path, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return ErrnoStatus(errno, path, "write");
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteNewFile(const std::string& path, std::string_view bytes) {
+  Descriptor fd(OpenRetrying(path, O_WRONLY | O_CREAT | O_TRUNC));
+  if (!fd.ok()) return ErrnoStatus(errno, path, "create");
+  VICINITY_RETURN_IF_ERROR(WriteAll(fd, path, bytes));
+  if (fsync(fd.get()) != 0) return ErrnoStatus(errno, path, "sync");
+  if (fd.Close() != 0) return ErrnoStatus(errno, path, "close");
+  return absl::OkStatus();
+}
+
+// Space is taken now, or writing through the mapping could end in SIGBUS.
+absl::Status TakeSpace(const Descriptor& fd, const std::string& path, int64_t size) {
+  if (ftruncate(fd.get(), size) != 0) return ErrnoStatus(errno, path, "resize");
+  if (size == 0) return absl::OkStatus();
+  int error;
+  do {
+    error = posix_fallocate(fd.get(), 0, size);
+  } while (error == EINTR);
+  if (error != 0) {
+    return ErrnoStatus(error, path, absl::StrCat("reserve ", size, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+absl::Status ErrnoStatus(int error, absl::string_view path, absl::string_view what) {
+  const std::string text = absl::StrCat(path, ": ", what, ": ", std::strerror(error));
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return absl::NotFoundError(text);
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return absl::PermissionDeniedError(text);
+    case EEXIST:
+    case ENOTEMPTY:
+      return absl::AlreadyExistsError(text);
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+      return absl::ResourceExhaustedError(text);
+    case EINVAL:
+    case EISDIR:
+    case ENAMETOOLONG:
+      return absl::InvalidArgumentError(text);
+    default:
+      return absl::UnavailableError(text);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<MappedFile>> MappedFile::Open(const std::string& path) {
+  const Descriptor fd(OpenRetrying(path, O_RDONLY));
+  if (!fd.ok()) return ErrnoStatus(errno, path, "open");
+  VICINITY_ASSIGN_OR_RETURN(const size_t size, SizeOfRegularFile(fd, path));
+  const void* data = nullptr;
+  if (size > 0) {  // mmap refuses an empty file
+    data = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
+    if (data == MAP_FAILED) return ErrnoStatus(errno, path, "map");
+  }
+  return std::unique_ptr<MappedFile>(new MappedFile(path, static_cast<const char*>(data), size));
+}
+
+MappedFile::MappedFile(std::string path, const char* data, size_t size)
+    : path_(std::move(path)), data_(data), size_(size) {}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
+}
+
+absl::StatusOr<std::unique_ptr<MappedOutput>> MappedOutput::Create(const std::string& path,
+                                                                   int64_t size) {
+  if (size < 0) return absl::InvalidArgumentError(absl::StrCat(path, ": size ", size));
+  const Descriptor fd(OpenRetrying(path, O_RDWR | O_CREAT | O_EXCL));
+  if (!fd.ok()) return ErrnoStatus(errno, path, "create");
+  void* data = nullptr;
+  absl::Status status = TakeSpace(fd, path, size);
+  if (status.ok() && size > 0) {
+    data =
+        mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    if (data == MAP_FAILED) status = ErrnoStatus(errno, path, "map");
+  }
+  if (!status.ok()) {
+    unlink(path.c_str());
+    return status;
+  }
+  return std::unique_ptr<MappedOutput>(
+      new MappedOutput(path, static_cast<char*>(data), static_cast<size_t>(size)));
+}
+
+MappedOutput::MappedOutput(std::string path, char* data, size_t size)
+    : path_(std::move(path)), data_(data), size_(size) {}
+
+MappedOutput::~MappedOutput() {
+  if (data_ != nullptr) munmap(data_, size_);
+}
+
+absl::Status MappedOutput::Sync() {
+  if (data_ != nullptr && msync(data_, size_, MS_SYNC) != 0) {
+    return ErrnoStatus(errno, path_, "sync");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t limit_bytes) {
+  const Descriptor fd(OpenRetrying(path, O_RDONLY));
+  if (!fd.ok()) return ErrnoStatus(errno, path, "open");
+  // The size that stat tells may be 0 for a pipe or change meanwhile: what is read decides.
+  std::string bytes;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = read(fd.get(), buffer, sizeof(buffer));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoStatus(errno, path, "read");
+    if (got == 0) return bytes;
+    if (static_cast<int64_t>(bytes.size()) + got > limit_bytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, ": larger than the limit of ", limit_bytes, " bytes"));
+    }
+    bytes.append(buffer, static_cast<size_t>(got));
+  }
+}
+
+absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes) {
+  // The process id keeps two writers from sharing one temporary file.
+  const std::string temporary = absl::StrCat(path, ".tmp.", getpid());
+  absl::Status status = WriteNewFile(temporary, bytes);
+  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
+    status = ErrnoStatus(errno, path, "rename");
+  }
+  if (!status.ok()) {
+    unlink(temporary.c_str());
+    return status;
+  }
+  return SyncDirectory(ParentOf(path));
+}
+
+absl::Status SyncDirectory(const std::string& path) {
+  const Descriptor fd(OpenRetrying(path, O_RDONLY | O_DIRECTORY));
+  if (!fd.ok()) return ErrnoStatus(errno, path, "open");
+  // Some file systems know no sync of directories (EINVAL): there is nothing to wait for then.
+  if (fsync(fd.get()) != 0 && errno != EINVAL) return ErrnoStatus(errno, path, "sync");
+  return absl::OkStatus();
+}
+
+}  // namespace vicinity

@@ -1,0 +1,22 @@
+#include "proto/common/grpc_status.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace vicinity {
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
+}
+
+absl::Status FromGrpc(const grpc::Status& status) {
+  const int code = status.error_code();
+  if (code < 0 || code > static_cast<int>(absl::StatusCode::kUnauthenticated)) {
+    return absl::UnknownError(absl::StrCat("gRPC status ", code, ": ", status.error_message()));
+  }
+  return absl::Status(static_cast<absl::StatusCode>(code), status.error_message());
+}
+
+}  // namespace vicinity
