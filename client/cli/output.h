@@ -1,0 +1,50 @@
+// How commands show data: aligned tables for people, JSON for scripts.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace vicinity::cli {
+
+// Tables have human sizes and may change; JSON has raw numbers and is kept stable.
+enum class OutputFormat { kTable, kJson };
+
+// Declares `--format table|json`.
+void AddFormatFlag(CLI::App* app, OutputFormat* format);
+
+// Text in aligned columns, two blanks between them.
+class Table {
+ public:
+  enum class Align { kLeft, kRight };
+  struct Column {
+    std::string title;
+    Align align = Align::kLeft;
+  };
+
+  explicit Table(std::vector<Column> columns);
+  // Missing cells are empty; there may not be more than columns.
+  void AddRow(std::vector<std::string> cells);
+  void Print(std::ostream& out) const;
+
+ private:
+  const std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::string HumanBytes(int64_t bytes);      // "1.5 GiB"
+std::string HumanCount(int64_t count);      // "1,234,567"
+std::string HumanSeconds(double seconds);   // "850 ms", "12.3 s", "3 min 20 s", "2 h 5 min"
+std::string HumanRatio(double value);       // "1.031", three decimals
+std::string HumanPercent(double fraction);  // "12.5 %"
+
+// The bytes of "512", "16G", "1.5GiB" (K, M, G, T are powers of 1024). -1 if it is none of these.
+int64_t ParseBytes(std::string_view text);
+
+}  // namespace vicinity::cli
