@@ -1,56 +1,71 @@
 // Where a trainer keeps remote rows: a pool of slots that batches in flight share.
 //
-// The life of a batch in the pool: Admit finds each row in the pool, on its way, or missing, and gives
-// missing rows slots; Deliver puts arrived rows there; Assemble writes the batch's rows
-// into one contiguous tensor; Release lets go. This is the interface of every policy and
-// backend: the static VIP cache in host memory, the look-ahead pool, the device pool.
+// The life of a batch in the pool: Admit finds each row in the pool, on its way, or missing, and
+// gives missing rows slots; Deliver puts arrived rows there; Assemble writes the batch's rows into
+// one contiguous tensor; Release lets go. This is the interface of every policy and backend: the
+// static VIP cache in host memory, the look-ahead pool, the device pool.
+// tests/contract/row_pool_contract.h is what each of them must pass.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "proto/common/ids.h"
 
 namespace vicinity {
 
-// A batch's rows in the pool. Made by Admit, given back by Release exactly once.
+// A batch's rows in the pool. Made by Admit, given back by Release exactly once; the same object,
+// or a copy of it, goes to every call about the batch.
 struct PoolBatch {
-  std::vector<int32_t> slots;    // of each id admitted
-  std::vector<int32_t> missing;  // indexes into the ids: rows that the caller must fetch and Deliver
-  std::vector<int32_t> awaited;  // indexes of rows that an earlier batch is fetching
+  std::vector<int32_t> slots;  // of each id admitted; only the pool that made them can read them
+  std::vector<int32_t>
+      missing;  // rising indexes into the ids: rows for the caller to fetch and Deliver
+  std::vector<int32_t> awaited;  // rising indexes of rows that an earlier batch is fetching
 };
 
 struct PoolStats {
   int64_t capacity_rows = 0;
-  int64_t lookups = 0;     // rows asked for
-  int64_t hits = 0;        // found there, or on their way
-  int64_t fetched = 0;     // missing rows given to the caller
-  int64_t staged_rows = 0; // most rows held outside the capacity at once (in flight)
+  int64_t lookups = 0;      // rows asked for: hits + fetched
+  int64_t hits = 0;         // found there, or on their way
+  int64_t fetched = 0;      // missing rows given to the caller
+  int64_t staged_rows = 0;  // most rows held outside the capacity at once (in flight)
 };
 
-// Threads: all methods may be called from any number of threads at once.
+// Threads:  all methods may be called from any number of threads at once, for different batches and
+//           for one; but Release ends a batch: no other call about it may be under way or follow.
+// Memory:   the capacity, and the missing rows of the batches in flight: whoever admits bounds
+// those.
 class RowPool {
  public:
   virtual ~RowPool() = default;
 
-  // `ids`: global ids of one node type, each at most once, none local. Pins every row until Release.
-  virtual PoolBatch Admit(absl::Span<const int64_t> ids) = 0;
+  // `ids`: global ids of one node type, none local. Pins every row until Release. A repeated id
+  // gets the slot of its first mention and is fetched once. InvalidArgument for a negative id,
+  // ResourceExhausted if there is no room for slots; nothing is pinned then.
+  virtual absl::StatusOr<PoolBatch> Admit(absl::Span<const int64_t> ids) = 0;
 
-  // Rows for missing[first], missing[first + 1], ...: rows.size() is a multiple of row_bytes.
-  virtual void Deliver(const PoolBatch& batch, int64_t first, absl::Span<const char> rows) = 0;
+  // Rows for missing[first], missing[first + 1], ...: rows.size() is a multiple of row_bytes. Each
+  // row is delivered once, in any pieces and order. InvalidArgument, and nothing is written, if the
+  // rows do not lie in `missing` or one of them was delivered or abandoned before.
+  virtual absl::Status Deliver(const PoolBatch& batch, int64_t first,
+                               absl::Span<const char> rows) = 0;
 
-  // The caller could not fetch: those who await these rows get Unavailable from Assemble.
+  // The caller could not fetch what is not delivered yet: this batch, and those that await these
+  // rows, get Unavailable from Assemble. A batch admitted later fetches them itself. No
+  // Deliver of the batch may be under way.
   virtual void Abandon(const PoolBatch& batch) = 0;
 
-  // Writes row i to out + positions[i] * row_bytes. Waits for awaited rows until `deadline`
-  // (absl::Time semantics of the caller's clock): DeadlineExceeded, naming how many are not there.
+  // Writes row i to out + positions[i] * row_bytes(). Waits for rows that are on their way, this
+  // batch's own included, until `timeout` has passed: DeadlineExceeded, naming how many are not
+  // there. Unavailable if one of them was abandoned. InvalidArgument unless there is a position for
+  // each id.
   virtual absl::Status Assemble(const PoolBatch& batch, absl::Span<const int64_t> positions,
-                                char* out, int64_t timeout_ms) = 0;
+                                std::chrono::nanoseconds timeout, char* out) = 0;
 
+  // Unpins the batch's rows, after Abandon() of those that were not delivered.
   virtual void Release(const PoolBatch& batch) = 0;
 
   virtual int64_t row_bytes() const = 0;

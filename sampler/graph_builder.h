@@ -2,35 +2,42 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "partition/book.h"
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
 #include "proto/common/ids.h"
+#include "sampler/node_index.h"
 #include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {
 
-// Order:   new nodes are numbered edge type by edge type, target by target, neighbour by neighbour,
-//          so the result is the same wherever the neighbours were drawn.
-// Threads: one at a time. Memory: bounded by the batch.
+// Order:    new nodes are numbered edge type by edge type, target by target, neighbour by
+// neighbour,
+//           so the result is the same wherever the neighbours were drawn.
+// Threads:  one at a time.
+// Lifetime: schema and book must outlive it.
+// Memory:   bounded by the batch.
 class GraphBuilder {
  public:
-  GraphBuilder(const Schema& schema, Expansion expansion);
+  GraphBuilder(const Schema& schema, const Book& book);
 
-  // Begins a new graph; seeds may repeat.
-  void Start(NodeTypeId seed_type, absl::Span<const int64_t> seeds);
+  // Begins a new graph, dropping one that was begun; seeds may repeat. InvalidArgument, naming the
+  // first, for a seed that is not in the book.
+  absl::Status Start(Expansion expansion, NodeTypeId seed_type, absl::Span<const int64_t> seeds);
 
-  // What the current hop expands: global ids of one type.
+  // What the current hop expands: global ids of one type. Valid until the next AddRelation.
   absl::Span<const int64_t> Frontier(NodeTypeId type) const;
 
-  // The neighbours of Frontier(target type), in its order. Edge types of a hop in rising order, each
-  // at most once. InvalidArgument if the counts do not match the frontier or the sources.
+  // The neighbours of Frontier(target type), in its order. Edge types of a hop in rising order,
+  // each at most once. InvalidArgument if the counts do not match the frontier or the sources, or
+  // the edge types do not rise; DataLoss, naming the edge type and the neighbour, for one that is
+  // not in the book; ResourceExhausted for 2^31 nodes of a type. After an error only Start() is of
+  // use.
   absl::Status AddRelation(EdgeTypeId edge_type, const Neighbors& neighbors);
 
   // Ends the hop: what it met becomes part of the next frontier.
@@ -40,7 +47,17 @@ class GraphBuilder {
   SampledGraph Take();
 
  private:
-  // State as the implementation needs it.
+  absl::Status CheckRelation(EdgeTypeId edge_type, const Neighbors& neighbors) const;
+  // Positions of `ids`, new nodes numbered as they come.
+  absl::Status Number(NodeTypeId type, absl::Span<const int64_t> ids,
+                      std::vector<int32_t>* positions);
+
+  const Schema& schema_;
+  const Book& book_;
+  Expansion expansion_ = Expansion::kAllNodes;
+  SampledGraph graph_;
+  std::vector<Block> blocks_;       // of the current hop
+  std::vector<NodeIndex> indexes_;  // by node type
 };
 
 }  // namespace vicinity

@@ -18,7 +18,7 @@ struct OneHopOptions {
   int64_t fanout = 0;    // neighbours a target, > 0, or kAllNeighbors
   bool replace = false;  // draw with replacement: `fanout` draws from any non-empty list
   bool want_edge_ids = false;
-  uint64_t stream = 0;   // StreamKey() of the hop and edge type
+  uint64_t stream = 0;  // StreamKey() of the hop and edge type
 };
 
 // Neighbours of targets 0 .. n-1, one list behind the other.
@@ -27,14 +27,18 @@ struct Neighbors {
   std::vector<int64_t> sources;   // global ids
   std::vector<int64_t> edge_ids;  // for each source, if asked for
 
-  void Clear();
+  void Clear();  // keeps the memory
 };
 
 // Appends the neighbours of `rows` (local rows of the edge type's target nodes) to `out`.
+// `target_keys` are the keys of all of the shard's target nodes, by local row.
 //
 // Without replacement every k-subset of a list of d > k positions is equally likely (Floyd's
-// algorithm, exactly uniform draws); lists of d <= k are taken whole, in order. Parallel edges are positions of
-// their own. InvalidArgument naming the row if one is out of range, or for a fanout of 0 or below -1.
+// algorithm, exactly uniform draws); lists of d <= k are taken whole, in order. Parallel edges are
+// positions of their own. InvalidArgument naming the row if one is out of range, or for a fanout of
+// 0, below -1 or above kMaxFanout; DataLoss naming the row whose list does not lie in the file;
+// ResourceExhausted naming the row whose list is longer than a count can say. Rows are checked
+// before anything is read; after an error `out` is to be thrown away.
 // Memory: O(result). Cost: two cache misses a target and one a drawn neighbour.
 absl::Status SampleOneHop(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
                           absl::Span<const uint64_t> rows, const OneHopOptions& options,

@@ -29,11 +29,19 @@ struct SampledNodes {
 
 struct SampledGraph {
   int32_t seed_type = 0;
-  std::vector<int32_t> seed_positions;   // of each seed given, in nodes[seed_type].ids (seeds may repeat)
-  std::vector<SampledNodes> nodes;       // by node type
-  std::vector<std::vector<Block>> hops;  // hops[0] is next to the seeds; in it one block an edge type
-                                         // that was asked for and whose target type had a frontier
-  int64_t num_edges() const;
+  std::vector<int32_t>
+      seed_positions;  // of each seed given, in nodes[seed_type].ids (seeds may repeat)
+  std::vector<SampledNodes> nodes;  // by node type
+  std::vector<std::vector<Block>>
+      hops;  // hops[0] is next to the seeds; in it one block an edge type
+             // that was asked for and whose target type had a frontier
+  int64_t num_edges() const {
+    int64_t edges = 0;
+    for (const std::vector<Block>& hop : hops) {
+      for (const Block& block : hop) edges += static_cast<int64_t>(block.sources.size());
+    }
+    return edges;
+  }
 };
 
 }  // namespace vicinity

@@ -1,0 +1,48 @@
+// Samples from the mapped shards of this process: a whole minibatch without any client, and the
+// hops that a client with local shards need not ask for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "partition/dataset.h"
+#include "partition/sampling_spec.h"
+#include "proto/common/ids.h"
+#include "sampler/minibatch_sampler.h"
+#include "sampler/one_hop.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity {
+
+// Appends the neighbours of local rows of one shard to `out`. Errors as SampleOneHop's, naming
+// shard and edge type.
+absl::Status SampleShard(const Schema& schema, const Shard& shard, EdgeTypeId edge_type,
+                         absl::Span<const uint64_t> rows, const OneHopOptions& options,
+                         Neighbors* out);
+
+// Neighbours from a dataset whose shards are all mapped here; FailedPrecondition, naming the shard,
+// if one is not.
+//
+// Lifetime: the dataset must outlive it. Threads: one at a time.
+class LocalNeighborSource : public NeighborSource {
+ public:
+  LocalNeighborSource(const Dataset& dataset, const MinibatchDraw& draw);
+  absl::Status Sample(int hop, absl::Span<const RelationRequest> relations,
+                      absl::Span<Neighbors> neighbors) override;
+
+ private:
+  absl::Status SampleRelation(int hop, const RelationRequest& relation, Neighbors* out) const;
+
+  const Dataset& dataset_;
+  const MinibatchDraw draw_;
+};
+
+// One minibatch. Errors as MinibatchSampler's and the source's.
+absl::StatusOr<SampledGraph> SampleLocal(const Dataset& dataset, NodeTypeId seed_type,
+                                         absl::Span<const int64_t> seeds, const SamplingSpec& spec,
+                                         const MinibatchDraw& draw, bool want_edge_ids = false);
+
+}  // namespace vicinity

@@ -1,0 +1,78 @@
+// The hop loop of a minibatch, once for everybody: a process that maps every shard, and a client
+// whose neighbours come from several servers at a time, differ only in the NeighborSource.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "partition/book.h"
+#include "partition/sampling_spec.h"
+#include "partition/schema.h"
+#include "proto/common/ids.h"
+#include "sampler/graph_builder.h"
+#include "sampler/one_hop.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity {
+
+// What one hop asks along one edge type.
+struct RelationRequest {
+  EdgeTypeId edge_type;
+  int64_t fanout = 0;  // > 0, or kAllNeighbors
+  bool replace = false;
+  bool want_edge_ids = false;
+  absl::Span<const int64_t>
+      targets;  // global ids of the edge type's target type, never empty, all in
+                // the book; those of one target type are the same for its relations
+};
+
+// Which draws a minibatch makes: the same values give the same minibatch.
+struct MinibatchDraw {
+  uint64_t run_seed = 0;
+  uint64_t epoch = 0;
+  uint64_t batch = 0;
+};
+
+// How SampleOneHop is to draw for one relation of one hop.
+OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, const RelationRequest& relation);
+
+// Whoever knows neighbours. One object draws one minibatch: it knows the MinibatchDraw.
+class NeighborSource {
+ public:
+  virtual ~NeighborSource() = default;
+
+  // Answers all relations of a hop at once, so that a remote source can ask every owner in
+  // parallel. `neighbors` comes with one empty element a relation, to be filled in the order of its
+  // targets. An error ends the minibatch and is passed up as it is.
+  virtual absl::Status Sample(int hop, absl::Span<const RelationRequest> relations,
+                              absl::Span<Neighbors> neighbors) = 0;
+};
+
+// Threads:  one at a time; keep one a thread, it reuses its memory from batch to batch.
+// Lifetime: schema and book must outlive it.
+// Memory:   bounded by the batch.
+class MinibatchSampler {
+ public:
+  MinibatchSampler(const Schema& schema, const Book& book);
+
+  // The minibatch around `seeds` (global ids of one type, repeats allowed, may be empty).
+  // InvalidArgument: the spec does not fit the schema, or naming the first seed out of range.
+  // DataLoss: a neighbour out of range. Else what the source said.
+  absl::StatusOr<SampledGraph> Sample(const SamplingSpec& spec, NodeTypeId seed_type,
+                                      absl::Span<const int64_t> seeds, bool want_edge_ids,
+                                      NeighborSource* source);
+
+ private:
+  absl::Status SampleHop(const SamplingSpec& spec, int hop, bool want_edge_ids,
+                         NeighborSource* source);
+
+  const Schema& schema_;
+  GraphBuilder builder_;
+  std::vector<RelationRequest> relations_;  // of the current hop
+  std::vector<Neighbors> neighbors_;        // answers, by relation
+};
+
+}  // namespace vicinity

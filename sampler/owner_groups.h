@@ -1,0 +1,33 @@
+// Takes a hop's targets apart by owner, and puts the owners' answers together again in the order of
+// the targets, so that the result does not show who answered.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "partition/book.h"
+#include "proto/common/ids.h"
+#include "sampler/one_hop.h"
+
+namespace vicinity {
+
+// The targets of one owner.
+struct OwnerGroup {
+  ShardId shard;
+  std::vector<uint64_t> rows;       // local rows, in the order of the targets
+  std::vector<uint32_t> positions;  // of each row, its index in the targets
+};
+
+// Groups by rising shard id, none of them empty. Every target must be in the book.
+std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
+                                     absl::Span<const int64_t> targets);
+
+// Sets `out` to the neighbours of targets 0 .. num_targets - 1. answers[i] belongs to groups[i];
+// the groups cover every target once. InvalidArgument naming the shard if an answer's counts do not
+// match its group or its sources, or some answers have edge ids and others have none.
+absl::Status MergeByOwner(absl::Span<const OwnerGroup> groups, absl::Span<const Neighbors> answers,
+                          int64_t num_targets, Neighbors* out);
+
+}  // namespace vicinity
