@@ -26,8 +26,8 @@ struct GraphOptions {
   // One of the two: a cluster file, or a dataset directory on this machine (no server at all).
   std::string cluster_file;
   std::string directory;
-  // Shards to read straight from the mapped files of the cluster's `data` directory instead of by RPC:
-  // a trainer on the machine of a server maps that server's shards. Empty: none.
+  // Shards to read straight from the mapped files of the cluster's `data` directory instead of by
+  // RPC: a trainer on the machine of a server maps that server's shards. Empty: none.
   std::vector<int32_t> local_shards;
 
   std::chrono::milliseconds connect_timeout{5000};  // to every server, hello included
@@ -44,6 +44,12 @@ struct Rows {
   std::vector<char> bytes;  // num_rows * spec.row_bytes()
 };
 
+// The head of a stored VIP ranking: likeliest first.
+struct RankedList {
+  std::vector<int64_t> nodes;        // global ids of one type
+  std::vector<float> probabilities;  // of each, that a minibatch needs its row
+};
+
 // Which draws a minibatch makes: the same values give the same minibatch, whatever the shards,
 // servers, threads or retries.
 struct DrawId {
@@ -53,20 +59,22 @@ struct DrawId {
 };
 
 struct TrafficStats {
-  int64_t calls = 0;
+  int64_t calls = 0;  // RPCs
   int64_t sampled_edges_local = 0;
   int64_t sampled_edges_remote = 0;
-  int64_t rows_local = 0;    // read from mapped shards
-  int64_t rows_remote = 0;   // fetched from servers
-  int64_t bytes_sent = 0;    // payload: ids out
+  int64_t rows_local = 0;      // read from mapped shards
+  int64_t rows_remote = 0;     // fetched from servers
+  int64_t bytes_sent = 0;      // payload: ids out
   int64_t bytes_received = 0;  // payload: ids, counts and rows in
 };
 
 // Threads:  every method may be called from any number of threads at once.
-// Lifetime: keep it until every Loader made from it is gone. A process that forks after Open must not
+// Lifetime: keep it until every Loader made from it is gone. A process that forks after Open must
+// not
 //           use it in the child: calls fail with kFailedPrecondition there.
-// Errors:   kUnavailable or kDeadlineExceeded name the shard and the server's address; nothing waits
-//           longer than the timeouts of GraphOptions.
+// Errors:   kUnavailable or kDeadlineExceeded name the shard and the server's address. No RPC waits
+//           longer than the timeouts of GraphOptions; an operation too large for one RPC to a
+//           shard makes several, each with its own.
 class Graph {
  public:
   // Connects to every server (or maps the directory) and checks that all serve the same dataset.
@@ -83,7 +91,8 @@ class Graph {
 
   // Global ids of the user's ids, one answer an input: -1 for an id the graph does not have.
   // For DENSE and INT64 types; for STRING types the second form.
-  Result<std::vector<int64_t>> Resolve(int32_t node_type, const std::vector<int64_t>& user_ids) const;
+  Result<std::vector<int64_t>> Resolve(int32_t node_type,
+                                       const std::vector<int64_t>& user_ids) const;
   Result<std::vector<int64_t>> Resolve(int32_t node_type,
                                        const std::vector<std::string>& user_ids) const;
   // The other way: the user's ids (STRING types: UserNames).
@@ -96,8 +105,8 @@ class Graph {
   Result<std::vector<int64_t>> NodesOf(int32_t node_type, Split split,
                                        const std::vector<int32_t>& shards = {}) const;
 
-  // Draws a minibatch around `seeds` (global ids of one type). kInvalidArgument naming the first
-  // seed out of range, or what is wrong with the spec.
+  // Draws a minibatch around `seeds` (global ids of one type, repeats allowed). kInvalidArgument
+  // naming the first seed out of range, or what is wrong with the spec.
   Result<SampledGraph> Sample(int32_t seed_type, const std::vector<int64_t>& seeds,
                               const SamplingSpec& spec, const DrawId& draw,
                               bool want_edge_ids = false) const;
@@ -106,6 +115,11 @@ class Graph {
   // ten ids out of range; never a shorter answer.
   Result<Rows> Fetch(int32_t node_type, const std::string& column,
                      const std::vector<int64_t>& nodes) const;
+
+  // The first `count` (0: all) nodes of a type in the ranking `name` made for `home`, the rising
+  // shard numbers of one trainer's home. kNotFound naming the rankings, or the homes, there are.
+  Result<RankedList> Ranked(const std::string& name, const std::vector<int32_t>& home,
+                            int32_t node_type, int64_t count = 0) const;
 
   TrafficStats traffic() const;
 

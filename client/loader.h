@@ -24,7 +24,8 @@
 
 namespace vicinity {
 
-// Which seeds a trainer gets. Every trainer gets the same number of batches a epoch, by construction.
+// Which seeds a trainer gets. Every trainer gets the same number of batches a epoch, by
+// construction.
 enum class SeedPolicy : uint8_t {
   kGlobal,  // the epoch's permutation of all seeds, dealt to the trainers batch by batch: batches
             // are the same for any number of shards
@@ -32,22 +33,28 @@ enum class SeedPolicy : uint8_t {
             // lists begin again from their front
 };
 
+// The homes of trainers when nobody says otherwise: shard s is near trainer s % num_trainers; with
+// more trainers than shards trainer t shares shard t % num_shards.
+std::vector<std::vector<int32_t>> DealHomes(int32_t num_shards, int32_t num_trainers);
+
 enum class CachePolicy : uint8_t {
   kNone,
   kStaticVip,  // the likeliest remote rows by the stored ranking, filled once
 };
 
 struct LoaderOptions {
-  std::string seed_type;                 // empty: the only node type that has a split
+  std::string seed_type;  // empty: the only node type that has a split
   Split split = Split::kTrain;
   SamplingSpec sampling;
   int64_t batch_size = 1024;
   bool shuffle = true;
   SeedPolicy seeds = SeedPolicy::kGlobal;
-  int32_t trainer = 0;                   // this one, of
+  int32_t trainer = 0;  // this one, of
   int32_t num_trainers = 1;
-  std::vector<int32_t> home_shards;      // kHome: whose seeds are this trainer's; their union over all
-                                         // trainers must be all shards
+  // By trainer, the shards near it: whose seeds kHome gives it, and whose ranking fills its cache.
+  // All trainers' are here, so that each knows how many steps the others make. Trainers that share
+  // a shard deal its seeds out among them. Empty: as DealHomes says.
+  std::vector<std::vector<int32_t>> homes;
   uint64_t run_seed = 0;
 
   // Columns to bring for every node of the batch, by node type name; and of the seeds, the labels.
@@ -56,13 +63,16 @@ struct LoaderOptions {
     std::string column;
   };
   std::vector<ColumnRequest> columns;
-  bool labels = true;
+  bool labels = true;  // of seed types that have a label column
+  bool edge_ids = false;
 
   CachePolicy cache = CachePolicy::kNone;
-  int64_t cache_rows = 0;                // over all types, by rank
+  int64_t cache_rows = 0;  // over all types, by rank
   std::string ranking = "default";
 
-  int64_t window_bytes = int64_t{256} << 20;  // of batches made and not yet taken
+  // Of batches planned and not yet taken (a batch larger than this passes alone). Sampled batches
+  // that wait for their turn hold an eighth of it on top.
+  int64_t window_bytes = int64_t{256} << 20;
   int sample_threads = 1;
   int fetch_threads = 1;
   std::chrono::milliseconds batch_timeout{30000};  // Next() waits no longer
@@ -78,16 +88,19 @@ struct BatchColumn {
 
 struct MiniBatch {
   int64_t epoch = 0;
-  int64_t step = 0;              // in the epoch, of this trainer
+  int64_t step = 0;  // in the epoch, of this trainer
   SampledGraph graph;
   std::vector<BatchColumn> columns;  // in LoaderOptions' order
-  std::vector<int64_t> labels;   // of each seed; -1: none
+  std::vector<int64_t> labels;       // of each seed; -1: none
 };
 
-// Where the time went. Of each stage: batches through it, seconds busy summed over its threads,
-// seconds it waited for work, and seconds it waited for room.
+// Where the time went. Of each stage: batches through it, seconds busy, seconds it waited for work
+// and seconds it waited for room, all summed over its threads: together they make up num_threads
+// times the wall time of the epochs. "train" is the caller: busy between a batch and the next
+// call of Next, starved inside Next.
 struct StageTime {
   std::string stage;  // "schedule", "sample", "plan", "fetch", "assemble", "train"
+  int num_threads = 1;
   int64_t batches = 0;
   double busy_seconds = 0;
   double starved_seconds = 0;
@@ -96,35 +109,37 @@ struct StageTime {
 
 struct LoaderStats {
   std::vector<StageTime> stages;
-  double wall_seconds = 0;          // since the first StartEpoch
-  int64_t nodes = 0;                // input nodes of all batches
-  int64_t rows_local = 0;           // rows of the columns asked for, by where they came from
+  double wall_seconds = 0;  // of epochs, from StartEpoch to what ended them
+  int64_t nodes = 0;        // input nodes of all batches
+  int64_t rows_local = 0;   // rows of the columns asked for, by where they came from
   int64_t rows_cached = 0;
   int64_t rows_remote = 0;
   int64_t bytes_remote = 0;
-  int64_t cache_rows = 0;           // held
+  int64_t cache_rows = 0;  // held
   int64_t cache_bytes = 0;
 };
 
 // Threads:  Next from one thread; stats from any.
 // Order:    batches come in step order, the same for any thread count.
-// Lifetime: `graph` must outlive it. The destructor stops the stages and returns within the call timeout.
+// Lifetime: `graph` must outlive it. The destructor stops the stages and returns within the call
+// timeout.
 class Loader {
  public:
-  // Reads the seeds, fills the cache. kNotFound for unknown types, columns or rankings, naming those that
-  // exist; kInvalidArgument for a spec that does not fit.
+  // Reads the seeds, fills the cache. kNotFound for unknown types, columns or rankings, naming
+  // those that exist; kInvalidArgument for a spec that does not fit.
   static Result<std::unique_ptr<Loader>> Create(const Graph* graph, const LoaderOptions& options);
   ~Loader();
 
-  int64_t num_seeds() const;      // of this trainer
+  int64_t num_seeds() const;        // of this trainer
   int64_t steps_per_epoch() const;  // the same for every trainer
 
   // Starts an epoch: batches [first_step, steps_per_epoch) are made ahead. What is left of the one
   // before is dropped.
   Error StartEpoch(int64_t epoch, int64_t first_step = 0);
 
-  // The next batch; null at the epoch's end. An error ends the epoch; StartEpoch may be called again
-  // with the step to go on from.
+  // The next batch; null at the epoch's end. An error ends the epoch; StartEpoch may be called
+  // again with the step to go on from. kDeadlineExceeded, naming the stage that holds the batch,
+  // after batch_timeout; kFailedPrecondition before the first StartEpoch.
   Result<std::unique_ptr<MiniBatch>> Next();
 
   LoaderStats stats() const;

@@ -14,18 +14,51 @@ namespace vicinity {
 enum class ErrorCode : int {
   kOk = 0,
   kCancelled = 1,
-  kInternal = 13,            // our own fault
-  kInvalidArgument = 3,      // the call is wrong: never retry
-  kDeadlineExceeded = 4,     // no answer in time; the text names who was waited for
-  kNotFound = 5,             // no such node, column, shard, file
+  kUnknown = 2,
+  kInvalidArgument = 3,   // the call is wrong: never retry
+  kDeadlineExceeded = 4,  // no answer in time; the text names who was waited for
+  kNotFound = 5,          // no such node, column, shard, file
   kAlreadyExists = 6,
   kPermissionDenied = 7,
-  kResourceExhausted = 8,    // back off
-  kFailedPrecondition = 9,   // another dataset or protocol version than expected
-  kUnavailable = 14,         // a server is away; the text names the shard
-  kDataLoss = 15,            // a file failed its checksum
-  kUnknown = 2,
+  kResourceExhausted = 8,   // back off
+  kFailedPrecondition = 9,  // another dataset or protocol version than expected; a forked child
+  kInternal = 13,           // our own fault, or a server that does not keep the protocol
+  kUnavailable = 14,        // a server is away; the text names the shard
+  kDataLoss = 15,           // a file failed its checksum
 };
+
+// "NOT_FOUND", ...
+inline const char* ErrorCodeName(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kOk:
+      return "OK";
+    case ErrorCode::kCancelled:
+      return "CANCELLED";
+    case ErrorCode::kUnknown:
+      return "UNKNOWN";
+    case ErrorCode::kInvalidArgument:
+      return "INVALID_ARGUMENT";
+    case ErrorCode::kDeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
+    case ErrorCode::kNotFound:
+      return "NOT_FOUND";
+    case ErrorCode::kAlreadyExists:
+      return "ALREADY_EXISTS";
+    case ErrorCode::kPermissionDenied:
+      return "PERMISSION_DENIED";
+    case ErrorCode::kResourceExhausted:
+      return "RESOURCE_EXHAUSTED";
+    case ErrorCode::kFailedPrecondition:
+      return "FAILED_PRECONDITION";
+    case ErrorCode::kInternal:
+      return "INTERNAL";
+    case ErrorCode::kUnavailable:
+      return "UNAVAILABLE";
+    case ErrorCode::kDataLoss:
+      return "DATA_LOSS";
+  }
+  return "UNKNOWN";
+}
 
 class Error {
  public:
@@ -44,15 +77,18 @@ class Error {
 template <typename T>
 class Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                          // NOLINT: as StatusOr
-  Result(Error error) : error_(std::move(error)) { assert(!error_.ok()); }  // NOLINT
+  Result(T value) : value_(std::move(value)) {}                             // NOLINT: as StatusOr
+  Result(Error error) : error_(std::move(error)) { assert(!error_.ok()); }  // NOLINT: likewise
   bool ok() const { return value_.has_value(); }
   const Error& error() const { return error_; }
   T& value() & { return *value_; }
   const T& value() const& { return *value_; }
   T&& value() && { return *std::move(value_); }
   T& operator*() & { return *value_; }
+  const T& operator*() const& { return *value_; }
+  T&& operator*() && { return *std::move(value_); }
   T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
 
  private:
   std::optional<T> value_;
