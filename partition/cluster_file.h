@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {
@@ -23,7 +23,7 @@ struct HostPort {
 };
 
 // InvalidArgument quoting `text` unless it is such an address, with a port from 0 to 65535.
-absl::StatusOr<HostPort> ParseHostPort(std::string_view text);
+absl::StatusOr<HostPort> ParseHostPort(absl::string_view text);
 
 struct ClusterServer {
   std::string name;
@@ -40,7 +40,7 @@ struct ClusterFile {
   std::vector<ClusterServer> servers;
 
   // Null if there is no such server.
-  const ClusterServer* FindServer(std::string_view name) const;
+  const ClusterServer* FindServer(absl::string_view name) const;
   // Positions in `servers` of those that serve the shard: exactly one as long as there are no
   // replicas. Empty: no such shard.
   std::vector<int> ServersOf(ShardId shard) const;
@@ -54,6 +54,6 @@ struct ClusterFile {
 absl::StatusOr<ClusterFile> ReadClusterFile(const std::string& path);
 
 // The same for text that did not come from a file; `path` is for error texts and relative paths.
-absl::StatusOr<ClusterFile> ParseClusterFile(const std::string& path, std::string_view text);
+absl::StatusOr<ClusterFile> ParseClusterFile(const std::string& path, absl::string_view text);
 
 }  // namespace vicinity
