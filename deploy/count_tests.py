@@ -3,10 +3,11 @@
 
 Usage: count_tests.py [--failed-stages "a b"] FOLDER
 
-FOLDER holds one Bazel build event file (JSON lines) for each run. A test program says itself
-how many cases it ran: Catch2's summary, or a line `N passed, N failed`; one that says nothing is
-one case. The same program in several runs counts as often as in the run with most cases, and
-as failed as in the run with most failures.
+FOLDER holds one Bazel build event file (JSON lines) for each run, named after its stage. A test
+program says itself how many cases it ran: Catch2's summary, or a line `N passed, N failed`; one
+that says nothing is one case. The same program in several runs counts as often as in the run with
+most cases, and as failed as in the run with most failures. A failed stage without a failed case
+(format, build) is one failure.
 
 Prints a line for each run and for each failed program, then `N passed, N failed`. Exit status 1
 if anything failed, or if nothing ran.
@@ -112,9 +113,9 @@ def main():
 
     cases = sum(count.cases for count in total.values())
     failed = sum(count.failed for count in total.values())
-    if not failed:
-        failed = len(arguments.failed_stages.split())
-        cases += failed
+    unexplained = set(arguments.failed_stages.split()) - runs_with_failures
+    cases += len(unexplained)
+    failed += len(unexplained)
     if not cases:
         print("nothing ran")
     print(f"{cases - failed} passed, {failed} failed")

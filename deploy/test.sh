@@ -5,7 +5,7 @@
 #   deploy/test.sh --quick    build and tests only
 #
 # The last line is `N passed, N failed`: test cases, each counted once, failed if it failed in
-# any run. A stage that fails without a failing test (format, build) counts as one failure.
+# any run. A stage that fails without a failing case (format, build) counts as one failure.
 # The exit status is 0 only if nothing failed.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -21,21 +21,20 @@ check_format() { deploy/format.sh --check; }
 
 build() { bazel build --keep_going //...; }
 
-# Runs the tests that Bazel's further arguments leave; the results go to a file of this name.
+# Runs the tests that the arguments, options of Bazel's, leave; the caller's name becomes that of
+# the run.
 run_tests() {
-  local name="$1"
-  shift
-  bazel test --keep_going --build_tests_only --build_event_json_file="$results/$name.json" \
-    "$@" //...
+  bazel test --keep_going --build_tests_only \
+    --build_event_json_file="$results/${FUNCNAME[1]}.json" "$@" //...
 }
 
-tests() { run_tests tests; }
+tests() { run_tests; }
 
-# Untagged for good reason only: a line beside the tag says why.
-address_and_undefined() { run_tests asan --config=asan --config=ubsan --test_tag_filters=-no_asan; }
+# For the few tests that are tagged `no_asan`, a comment beside the tag says why.
+address_and_undefined() { run_tests --config=asan --config=ubsan --test_tag_filters=-no_asan; }
 
 # ThreadSanitizer cannot see into Debian's gRPC, so only what runs without it means something.
-threads() { run_tests tsan --config=tsan --test_tag_filters=core; }
+threads() { run_tests --config=tsan --test_tag_filters=core; }
 
 stages=(set_up check_format build tests address_and_undefined threads)
 if [[ "${1:-}" == --quick && $# -eq 1 ]]; then
