@@ -15,7 +15,7 @@ if [[ ${#files[@]} -eq 0 ]]; then
   exit 0
 fi
 # Like the build's own flags, as far as a linter minds; a .cc at a time on each processor.
-printf '%s\0' "${files[@]}" | xargs --null --max-args=1 --max-procs="$(nproc)" -I '{}' \
+printf '%s\0' "${files[@]}" | xargs --null --max-procs="$(nproc)" -I '{}' \
   clang-tidy --quiet '{}' -- -std=c++17 -iquote . -iquote bazel-bin \
   -isystem /usr/include/torch/csrc/api/include -DUSE_DISTRIBUTED -DUSE_C10D_GLOO \
   -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL -DSPDLOG_SHARED_LIB
