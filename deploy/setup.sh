@@ -6,7 +6,7 @@
 #   deploy/setup.sh --check  installs nothing; exit status 1 and a list if something is missing
 set -euo pipefail
 
-readonly kList="$(dirname "${BASH_SOURCE[0]}")/packages.txt"
+list="$(dirname "${BASH_SOURCE[0]}")/packages.txt"
 
 fail() {
   echo "setup: $*" >&2
@@ -19,7 +19,7 @@ packages_of() {
     { sub(/#.*/, ""); gsub(/[ \t]/, "") }
     /^\[/ { in_section = ($0 == wanted); next }
     in_section && $0 != "" { print }
-  ' "$kList"
+  ' "$list"
 }
 
 # Those of the given packages that are not installed, one a line.
@@ -43,7 +43,7 @@ done
 
 for tool in apt-get dpkg-query; do
   command -v "$tool" > /dev/null \
-    || fail "this is not a Debian-like system ($tool is missing); $kList names what to install"
+    || fail "this is not a Debian-like system ($tool is missing); $list names what to install"
 done
 
 mapfile -t packages < <(packages_of "$section")
@@ -55,6 +55,7 @@ fi
 echo "setup: ${#missing[@]} of ${#packages[@]} packages are missing: ${missing[*]}"
 if $check_only; then exit 1; fi
 
+# shellcheck source=/dev/null
 . /etc/os-release
 if [[ "${ID:-}" != debian || "${VERSION_ID:-}" != 12 ]]; then
   echo "setup: this is ${PRETTY_NAME:-an unknown system}; Vicinity is tested on Debian 12 only" >&2
