@@ -11,11 +11,14 @@
 
 namespace vicinity {
 
+inline constexpr int32_t kMaxShards = 65536;
+
 // Threads: immutable; any number may read.
 // Cost:    O(shards x types) numbers; OwnerOf is a binary search over the shards.
 class Book {
  public:
-  // begins[t] has num_shards + 1 rising numbers, the first 0. InvalidArgument otherwise.
+  // begins[t] has num_shards + 1 rising numbers (equal ones make an empty shard), the first 0;
+  // 1 to kMaxShards shards. InvalidArgument otherwise.
   static absl::StatusOr<Book> Create(std::vector<std::vector<int64_t>> begins);
   static absl::StatusOr<Book> FromProto(const proto::Book& stored);
   proto::Book ToProto() const;
@@ -27,7 +30,8 @@ class Book {
   GlobalNode First(NodeTypeId type, ShardId shard) const;
   bool Contains(NodeTypeId type, GlobalNode node) const;
 
-  // `node` must be Contained.
+  // `node` must be Contained; any other number gets the first or last shard and a row outside
+  // it, so whoever takes nodes from outside checks the row.
   ShardId OwnerOf(NodeTypeId type, GlobalNode node) const;
   LocalRow RowOf(NodeTypeId type, GlobalNode node) const;
 

@@ -12,7 +12,8 @@ class Progress {
   virtual ~Progress() = default;
   // A phase begins: "reading edges", how much there is to do (0: unknown), of what ("edges").
   virtual void Begin(std::string_view phase, int64_t total, std::string_view unit) = 0;
-  // That much is done of the phase, counted from its beginning. Cheap: call it every few thousand items.
+  // That much is done of the phase, counted from its beginning. Cheap: call it every few thousand
+  // items.
   virtual void Update(int64_t done) = 0;
   virtual void End() = 0;
   // One line for people, whether or not anybody watches the bar.

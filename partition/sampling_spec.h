@@ -39,7 +39,8 @@ inline constexpr int kMaxHops = 8;
 inline constexpr int64_t kMaxFanout = 1 << 20;
 
 // Empty if the spec fits the schema, else what is wrong, with the value: no hops or more than
-// kMaxHops, a fanout of 0 everywhere in a hop, below -1 or above kMaxFanout, a wrong number of edge types.
+// kMaxHops, a fanout of 0 everywhere in a hop, below -1 or above kMaxFanout, a wrong number of edge
+// types.
 std::string SpecProblem(const Schema& schema, const SamplingSpec& spec);
 
 }  // namespace vicinity

@@ -25,7 +25,7 @@ enum class DType : uint8_t {
   kFloat32,
   kFloat64,
 };
-int64_t DTypeBytes(DType dtype);           // of one value
+int64_t DTypeBytes(DType dtype);          // of one value
 std::string_view DTypeName(DType dtype);  // "float32"
 
 // What the user's node ids look like; proto/schema.proto tells what a node's key is.

@@ -1,7 +1,13 @@
 // One shard of a dataset, mapped: its nodes' keys and rows, and all their in-edges.
 //
 // The file layout is the serving layout (docs/formats.md): opening maps files and parses
-// nothing, whatever their size.
+// nothing, whatever their size. So a file whose checksum nobody looked at yet may hold
+// anything. For a row or position within the table's sizes:
+// - NodeTable::name and EdgeTable::begin and degree never lead outside the mapped files: an
+// impossible
+//   pair of offsets reads as an empty name or list. `offsets` itself is as found.
+// - Sources, edge ids, directory nodes and keys are values as found: check a source against
+//   the book (Book::Contains) before it is used as a position.
 #pragma once
 
 #include <cstdint>
@@ -52,28 +58,42 @@ class IdArray {
 struct NodeTable {
   absl::Span<const uint64_t> keys;
   absl::Span<const uint64_t> name_offsets;  // STRING ids only: num_nodes + 1, into name_bytes
-  const char* name_bytes = nullptr;
+  std::string_view name_bytes;
   std::vector<ColumnView> columns;  // in the schema's order
   // The part of the directory that this shard holds: keys in rising order, and their global ids.
   absl::Span<const uint64_t> directory_keys;
   IdArray directory_nodes;
 
   int64_t num_nodes() const { return static_cast<int64_t>(keys.size()); }
+  // Empty where the offsets are impossible, and for types without names.
   std::string_view name(int64_t row) const {
-    return {name_bytes + name_offsets[row],
-            static_cast<size_t>(name_offsets[row + 1] - name_offsets[row])};
+    if (name_offsets.empty()) return {};
+    const uint64_t begin = name_offsets[row];
+    const uint64_t end = name_offsets[row + 1];
+    if (begin > end || end > name_bytes.size()) return {};
+    return name_bytes.substr(begin, end - begin);
   }
 };
 
 // The in-edges of one type: those of the target at local row v are positions
-// [offsets[v], offsets[v + 1]), sorted by (source key, edge id), whatever the cut.
+// [begin(v), begin(v) + degree(v)), sorted by (source key, edge id), whatever the cut.
 struct EdgeTable {
   absl::Span<const uint64_t> offsets;  // num targets + 1
   IdArray sources;                     // global ids
   IdArray edge_ids;                    // the edge's position in the user's input
   std::vector<ColumnView> columns;     // by position
 
-  int64_t degree(int64_t row) const { return static_cast<int64_t>(offsets[row + 1] - offsets[row]); }
+  int64_t num_targets() const { return static_cast<int64_t>(offsets.size()) - 1; }
+  int64_t num_edges() const { return sources.size(); }
+
+  // Positions [begin, begin + degree) always exist; degree 0 where the offsets are impossible.
+  int64_t begin(int64_t row) const { return static_cast<int64_t>(offsets[row]); }
+  int64_t degree(int64_t row) const {
+    const uint64_t first = offsets[row];
+    const uint64_t last = offsets[row + 1];
+    if (first > last || last > static_cast<uint64_t>(sources.size())) return 0;
+    return static_cast<int64_t>(last - first);
+  }
 };
 
 // Threads:  immutable; any number may read.
