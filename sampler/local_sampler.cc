@@ -1,0 +1,76 @@
+#include "sampler/local_sampler.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "partition/dataset.h"
+#include "partition/sampling_spec.h"
+#include "partition/schema.h"
+#include "partition/shard.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+#include "sampler/minibatch_sampler.h"
+#include "sampler/one_hop.h"
+#include "sampler/owner_groups.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity {
+
+absl::Status SampleShard(const Schema& schema, const Shard& shard, EdgeTypeId edge_type,
+                         absl::Span<const uint64_t> rows, const OneHopOptions& options,
+                         Neighbors* out) {
+  const NodeTypeId target{schema.edge_types[edge_type.value].target_type};
+  const absl::Status status =
+      SampleOneHop(shard.edges(edge_type), shard.nodes(target).keys, rows, options, out);
+  if (status.ok()) return status;
+  return At(absl::StrCat("shard ", shard.id().value, ", ", schema.EdgeTypeName(edge_type.value)),
+            status);
+}
+
+LocalNeighborSource::LocalNeighborSource(const Dataset& dataset, const MinibatchDraw& draw)
+    : dataset_(dataset), draw_(draw) {}
+
+absl::Status LocalNeighborSource::Sample(int hop, absl::Span<const RelationRequest> relations,
+                                         absl::Span<Neighbors> neighbors) {
+  for (size_t i = 0; i < relations.size(); ++i) {
+    VICINITY_RETURN_IF_ERROR(SampleRelation(hop, relations[i], &neighbors[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest& relation,
+                                                 Neighbors* out) const {
+  const Schema& schema = dataset_.schema();
+  const NodeTypeId target{schema.edge_types[relation.edge_type.value].target_type};
+  const OneHopOptions options = OptionsOf(draw_, hop, relation);
+  const std::vector<OwnerGroup> groups = GroupByOwner(dataset_.book(), target, relation.targets);
+  std::vector<Neighbors> answers(groups.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const Shard* shard = dataset_.shard(groups[g].shard);
+    if (shard == nullptr) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("shard ", groups[g].shard.value, " is not mapped here"));
+    }
+    // One owner of everything needs no putting together.
+    Neighbors* answer = groups.size() == 1 ? out : &answers[g];
+    VICINITY_RETURN_IF_ERROR(
+        SampleShard(schema, *shard, relation.edge_type, groups[g].rows, options, answer));
+  }
+  if (groups.size() == 1) return absl::OkStatus();
+  return MergeByOwner(groups, answers, relation.targets.size(), out);
+}
+
+absl::StatusOr<SampledGraph> SampleLocal(const Dataset& dataset, NodeTypeId seed_type,
+                                         absl::Span<const int64_t> seeds, const SamplingSpec& spec,
+                                         const MinibatchDraw& draw, bool want_edge_ids) {
+  LocalNeighborSource source(dataset, draw);
+  MinibatchSampler sampler(dataset.schema(), dataset.book());
+  return sampler.Sample(spec, seed_type, seeds, want_edge_ids, &source);
+}
+
+}  // namespace vicinity

@@ -1,0 +1,80 @@
+#include "sampler/minibatch_sampler.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "proto/common/random.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+
+OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, const RelationRequest& relation) {
+  DrawKey key;
+  key.run_seed = draw.run_seed;
+  key.epoch = draw.epoch;
+  key.batch = draw.batch;
+  key.hop = static_cast<uint32_t>(hop);
+  key.edge_type = relation.edge_type.value;
+  OneHopOptions options;
+  options.fanout = relation.fanout;
+  options.replace = relation.replace;
+  options.want_edge_ids = relation.want_edge_ids;
+  options.stream = StreamKey(key);
+  return options;
+}
+
+MinibatchSampler::MinibatchSampler(const Schema& schema, const Book& book)
+    : schema_(schema), builder_(schema, book) {}
+
+absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
+                                                      NodeTypeId seed_type,
+                                                      absl::Span<const int64_t> seeds,
+                                                      bool want_edge_ids, NeighborSource* source) {
+  if (const std::string problem = SpecProblem(schema_, spec); !problem.empty()) {
+    return absl::InvalidArgumentError(problem);
+  }
+  VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seed_type, seeds));
+  for (int hop = 0; hop < spec.num_hops(); ++hop) {
+    if (absl::Status status = SampleHop(spec, hop, want_edge_ids, source); !status.ok()) {
+      return At(absl::StrCat("hop ", hop), status);
+    }
+  }
+  return builder_.Take();
+}
+
+absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, bool want_edge_ids,
+                                         NeighborSource* source) {
+  relations_.clear();
+  for (size_t type = 0; type < schema_.edge_types.size(); ++type) {
+    RelationRequest relation;
+    relation.edge_type = {static_cast<int32_t>(type)};
+    relation.fanout = spec.fanouts[hop][type];
+    relation.replace = spec.replace;
+    relation.want_edge_ids = want_edge_ids;
+    relation.targets = builder_.Frontier({schema_.edge_types[type].target_type});
+    if (relation.fanout != 0 && !relation.targets.empty()) relations_.push_back(relation);
+  }
+  if (!relations_.empty()) {
+    if (neighbors_.size() < relations_.size()) neighbors_.resize(relations_.size());
+    const absl::Span<Neighbors> answers = absl::MakeSpan(neighbors_).subspan(0, relations_.size());
+    for (Neighbors& answer : answers) answer.Clear();
+    VICINITY_RETURN_IF_ERROR(source->Sample(hop, relations_, answers));
+    for (size_t i = 0; i < relations_.size(); ++i) {
+      if (want_edge_ids && answers[i].edge_ids.size() != answers[i].sources.size()) {
+        return absl::InvalidArgumentError(absl::StrCat(answers[i].edge_ids.size(), " edge ids for ",
+                                                       answers[i].sources.size(), " neighbours"));
+      }
+      VICINITY_RETURN_IF_ERROR(builder_.AddRelation(relations_[i].edge_type, answers[i]));
+    }
+  }
+  builder_.FinishHop();
+  return absl::OkStatus();
+}
+
+}  // namespace vicinity

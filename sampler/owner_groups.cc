@@ -1,0 +1,88 @@
+#include "sampler/owner_groups.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "partition/book.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+#include "sampler/one_hop.h"
+
+namespace vicinity {
+namespace {
+
+absl::Status CheckAnswer(const OwnerGroup& group, const Neighbors& answer, bool edge_ids) {
+  const uint64_t counted = std::accumulate(answer.counts.begin(), answer.counts.end(), uint64_t{0});
+  if (answer.counts.size() == group.rows.size() && counted == answer.sources.size() &&
+      answer.edge_ids.size() == (edge_ids ? answer.sources.size() : 0)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("shard ", group.shard.value, " answered ", group.rows.size(), " targets with ",
+                   answer.counts.size(), " counts that sum to ", counted, ", ",
+                   answer.sources.size(), " neighbours and ", answer.edge_ids.size(), " edge ids"));
+}
+
+}  // namespace
+
+std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
+                                     absl::Span<const int64_t> targets) {
+  std::vector<OwnerGroup> by_shard(book.num_shards());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const ShardId owner = book.OwnerOf(type, {targets[i]});
+    OwnerGroup& group = by_shard[owner.value];
+    group.rows.push_back(targets[i] - book.First(type, owner).value);
+    group.positions.push_back(static_cast<uint32_t>(i));
+  }
+  std::vector<OwnerGroup> groups;
+  for (int32_t shard = 0; shard < book.num_shards(); ++shard) {
+    if (by_shard[shard].rows.empty()) continue;
+    by_shard[shard].shard = {shard};
+    groups.push_back(std::move(by_shard[shard]));
+  }
+  return groups;
+}
+
+absl::Status MergeByOwner(absl::Span<const OwnerGroup> groups, absl::Span<const Neighbors> answers,
+                          int64_t num_targets, Neighbors* out) {
+  if (groups.size() != answers.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(answers.size(), " answers of ", groups.size(), " shards"));
+  }
+  bool edge_ids = false;
+  for (const Neighbors& answer : answers) edge_ids = edge_ids || !answer.edge_ids.empty();
+  out->Clear();
+  out->counts.resize(num_targets);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    VICINITY_RETURN_IF_ERROR(CheckAnswer(groups[g], answers[g], edge_ids));
+    for (size_t i = 0; i < groups[g].positions.size(); ++i) {
+      out->counts[groups[g].positions[i]] = answers[g].counts[i];
+    }
+  }
+  std::vector<int64_t> begins(num_targets + 1);
+  for (int64_t i = 0; i < num_targets; ++i) begins[i + 1] = begins[i] + out->counts[i];
+  out->sources.resize(begins.back());
+  if (edge_ids) out->edge_ids.resize(begins.back());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const Neighbors& answer = answers[g];
+    int64_t from = 0;
+    for (size_t i = 0; i < groups[g].positions.size(); ++i) {
+      const int64_t to = begins[groups[g].positions[i]];
+      std::copy_n(answer.sources.begin() + from, answer.counts[i], out->sources.begin() + to);
+      if (edge_ids) {
+        std::copy_n(answer.edge_ids.begin() + from, answer.counts[i], out->edge_ids.begin() + to);
+      }
+      from += answer.counts[i];
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vicinity
