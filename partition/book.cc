@@ -20,6 +20,10 @@ absl::Status CheckBegins(size_t type, const std::vector<int64_t>& begins) {
                                                      " before it"));
     }
   }
+  if (begins.back() > kMaxNodes) {
+    return absl::InvalidArgumentError(absl::StrCat("book: node type ", type, " has ", begins.back(),
+                                                   " nodes, at most ", kMaxNodes));
+  }
   return absl::OkStatus();
 }
 

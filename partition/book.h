@@ -12,13 +12,14 @@
 namespace vicinity {
 
 inline constexpr int32_t kMaxShards = 65536;
+inline constexpr int64_t kMaxNodes = int64_t{1} << 56;  // of one type
 
 // Threads: immutable; any number may read.
 // Cost:    O(shards x types) numbers; OwnerOf is a binary search over the shards.
 class Book {
  public:
   // begins[t] has num_shards + 1 rising numbers (equal ones make an empty shard), the first 0;
-  // 1 to kMaxShards shards. InvalidArgument otherwise.
+  // 1 to kMaxShards shards, up to kMaxNodes nodes. InvalidArgument otherwise.
   static absl::StatusOr<Book> Create(std::vector<std::vector<int64_t>> begins);
   static absl::StatusOr<Book> FromProto(const proto::Book& stored);
   proto::Book ToProto() const;

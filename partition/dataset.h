@@ -25,13 +25,14 @@ class Dataset {
   struct Options {
     std::vector<ShardId> shards;  // empty: all of them
     // Files are checked against their checksums at open until this many bytes are read;
-    // the rest is for Verify() or a server's background check. Sizes and headers always are.
+    // the rest is for CheckFile(), by VerifyDataset or by a server in the background. Sizes and
+    // headers always are.
     int64_t check_bytes = int64_t{256} << 20;
   };
 
   // DataLoss naming the file: missing, of another size, with a bad header or checksum, or a
-  // manifest that does not match its own. FailedPrecondition: a format version that is newer than
-  // this build. NotFound: no such directory, or no such shard.
+  // manifest that does not match its own checksum. FailedPrecondition: a format version that is
+  // newer than this build. NotFound: no such directory, or no such shard.
   static absl::StatusOr<std::unique_ptr<Dataset>> Open(const std::string& directory,
                                                        const Options& options);
   static absl::StatusOr<std::unique_ptr<Dataset>> Open(const std::string& directory) {
@@ -55,6 +56,8 @@ class Dataset {
 
  private:
   Dataset(std::string directory, proto::Manifest manifest, Schema schema, Book book);
+  absl::Status OpenShard(ShardId id, int64_t check_bytes);
+
   const std::string directory_;
   const proto::Manifest manifest_;
   const Schema schema_;

@@ -12,11 +12,14 @@ namespace vicinity {
 
 inline constexpr uint32_t kFormatVersion = 1;
 
-// The file's text form ends in a checksum line; a torn, changed or newer manifest is refused.
-// Checks relative paths too: none may leave the directory.
+std::string ManifestPath(const std::string& directory);  // DIR/manifest.textproto
+
+// The file's text form ends in a checksum line. DataLoss: torn or changed, unknown fields, a path
+// that leaves the directory, a fingerprint that is not the content's. FailedPrecondition: newer
+// than this build. NotFound: no manifest there. Schema and book are for their own readers to check.
 absl::StatusOr<proto::Manifest> ReadManifest(const std::string& directory);
 
-// Sets format_version and fingerprint, and writes atomically.
+// Sets format_version and fingerprint, and writes atomically. InvalidArgument for such paths.
 absl::Status WriteManifest(const std::string& directory, proto::Manifest manifest);
 
 // XXH3-64 over schema, book and the data files' entries: the same for the same content.

@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -175,23 +175,32 @@ absl::Status MappedOutput::Sync() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t limit_bytes) {
+absl::Status ReadInPieces(const std::string& path,
+                          const std::function<absl::Status(std::string_view)>& take) {
   const Descriptor fd(OpenRetrying(path, O_RDONLY));
   if (!fd.ok()) return ErrnoStatus(errno, path, "open");
-  // The size that stat tells may be 0 for a pipe or change meanwhile: what is read decides.
-  std::string bytes;
-  char buffer[1 << 16];
+  // Read, not mapped: a file that is cut off meanwhile ends early instead of killing the process.
+  std::vector<char> buffer(size_t{1} << 20);
   for (;;) {
-    const ssize_t got = read(fd.get(), buffer, sizeof(buffer));
+    const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return ErrnoStatus(errno, path, "read");
-    if (got == 0) return bytes;
-    if (static_cast<int64_t>(bytes.size()) + got > limit_bytes) {
+    if (got == 0) return absl::OkStatus();
+    VICINITY_RETURN_IF_ERROR(take({buffer.data(), static_cast<size_t>(got)}));
+  }
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t limit_bytes) {
+  std::string bytes;
+  VICINITY_RETURN_IF_ERROR(ReadInPieces(path, [&](std::string_view piece) {
+    if (static_cast<int64_t>(bytes.size() + piece.size()) > limit_bytes) {
       return absl::ResourceExhaustedError(
           absl::StrCat(path, ": larger than the limit of ", limit_bytes, " bytes"));
     }
-    bytes.append(buffer, static_cast<size_t>(got));
-  }
+    bytes.append(piece);
+    return absl::OkStatus();
+  }));
+  return bytes;
 }
 
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes) {

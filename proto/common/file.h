@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,6 +62,10 @@ class MappedOutput {
 
 // The whole file. ResourceExhausted if it is larger than `limit_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t limit_bytes = 64 << 20);
+
+// Hands `take` the whole file, piece by piece. `take` may keep no piece.
+absl::Status ReadInPieces(const std::string& path,
+                          const std::function<absl::Status(std::string_view)>& take);
 
 // Writes beside `path`, syncs, renames: a reader sees the old file or the new, never half.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes);

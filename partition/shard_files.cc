@@ -1,0 +1,264 @@
+#include "partition/shard_files.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "proto/common/file.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+std::string NodePath(const Schema& schema, ShardId shard, NodeTypeId type, absl::string_view part) {
+  return absl::StrCat(ShardFolder(shard), "/nodes.", schema.node_types[type.value].name, ".", part);
+}
+
+std::string EdgePath(const Schema& schema, ShardId shard, EdgeTypeId type, absl::string_view part) {
+  const EdgeTypeSpec& edge = schema.edge_types[type.value];
+  return absl::StrCat(ShardFolder(shard), "/edges.", schema.node_types[edge.source_type].name, ".",
+                      edge.relation, ".", schema.node_types[edge.target_type].name, ".", part);
+}
+
+// One mapped file as an array.
+struct Array {
+  std::string_view data;
+  int64_t num_rows = 0;
+  int64_t row_bytes = 0;
+
+  template <typename T>
+  absl::Span<const T> as() const {
+    return {reinterpret_cast<const T*>(data.data()), static_cast<size_t>(num_rows)};
+  }
+  IdArray ids() const { return row_bytes == 4 ? IdArray(as<uint32_t>()) : IdArray(as<uint64_t>()); }
+  ColumnView column() const { return {data.data(), num_rows, row_bytes}; }
+};
+
+constexpr int64_t kAnyCount = -1;
+constexpr int64_t kAnyIdBytes = -1;  // 4 or 8
+
+class ShardMapper {
+ public:
+  ShardMapper(const std::string& directory, const Schema& schema, const Book& book, ShardId shard,
+              const proto::ShardEntry& entry)
+      : directory_(directory), schema_(schema), book_(book), shard_(shard) {
+    for (const proto::FileEntry& file : entry.files()) entries_[file.path()] = &file;
+  }
+
+  absl::StatusOr<NodeTable> MapNodes(NodeTypeId type);
+  absl::StatusOr<EdgeTable> MapEdges(EdgeTypeId type);
+  std::vector<std::unique_ptr<MappedFile>> TakeFiles() { return std::move(files_); }
+
+ private:
+  // num_rows and row_bytes are what the schema, the book and other files demand.
+  absl::StatusOr<Array> Map(const std::string& path, FileKind kind, int64_t num_rows,
+                            int64_t row_bytes);
+  // Offsets into an array of `num_items`.
+  absl::StatusOr<absl::Span<const uint64_t>> MapOffsets(const std::string& path, FileKind kind,
+                                                        int64_t num_lists, int64_t num_items);
+
+  const std::string& directory_;
+  const Schema& schema_;
+  const Book& book_;
+  const ShardId shard_;
+  absl::flat_hash_map<std::string, const proto::FileEntry*> entries_;
+  std::vector<std::unique_ptr<MappedFile>> files_;
+};
+
+absl::StatusOr<Array> ShardMapper::Map(const std::string& path, FileKind kind, int64_t num_rows,
+                                       int64_t row_bytes) {
+  const auto entry = entries_.find(path);
+  if (entry == entries_.end()) {
+    return absl::DataLossError(absl::StrCat(directory_, ": the manifest does not list ", path));
+  }
+  const std::string full_path = absl::StrCat(directory_, "/", path);
+  absl::StatusOr<std::unique_ptr<MappedFile>> file = MappedFile::Open(full_path);
+  if (absl::IsNotFound(file.status())) {
+    return absl::DataLossError(absl::StrCat(file.status().message(), " (the manifest lists it)"));
+  }
+  if (!file.ok()) return file.status();
+  const std::string_view bytes = (*file)->bytes();
+  if (bytes.size() != entry->second->size()) {
+    return absl::DataLossError(absl::StrCat(full_path, ": size is ", bytes.size(),
+                                            " bytes, the manifest says ", entry->second->size()));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(full_path, bytes, kind));
+  const Array array = {bytes.substr(sizeof(FileHeader)), static_cast<int64_t>(header.num_rows),
+                       static_cast<int64_t>(header.row_bytes)};
+  if (num_rows != kAnyCount && array.num_rows != num_rows) {
+    return absl::DataLossError(
+        absl::StrCat(full_path, ": has ", array.num_rows, " rows, expected ", num_rows));
+  }
+  const bool good_stride = row_bytes == kAnyIdBytes ? array.row_bytes == 4 || array.row_bytes == 8
+                                                    : array.row_bytes == row_bytes;
+  if (!good_stride) {
+    return absl::DataLossError(
+        absl::StrCat(full_path, ": rows have ", array.row_bytes, " bytes, expected ",
+                     row_bytes == kAnyIdBytes ? std::string("4 or 8") : absl::StrCat(row_bytes)));
+  }
+  files_.push_back(*std::move(file));
+  return array;
+}
+
+absl::StatusOr<absl::Span<const uint64_t>> ShardMapper::MapOffsets(const std::string& path,
+                                                                   FileKind kind, int64_t num_lists,
+                                                                   int64_t num_items) {
+  VICINITY_ASSIGN_OR_RETURN(const Array array, Map(path, kind, num_lists + 1, 8));
+  const absl::Span<const uint64_t> offsets = array.as<uint64_t>();
+  if (offsets.front() != 0 || offsets.back() != static_cast<uint64_t>(num_items)) {
+    return absl::DataLossError(absl::StrCat(directory_, "/", path, ": offsets run from ",
+                                            offsets.front(), " to ", offsets.back(),
+                                            ", expected 0 to ", num_items));
+  }
+  return offsets;
+}
+
+absl::StatusOr<NodeTable> ShardMapper::MapNodes(NodeTypeId type) {
+  const NodeTypeSpec& spec = schema_.node_types[type.value];
+  const int64_t num_nodes = book_.num_nodes(type, shard_);
+  NodeTable table;
+  VICINITY_ASSIGN_OR_RETURN(const Array keys,
+                            Map(KeysPath(schema_, shard_, type), FileKind::kKeys, num_nodes, 8));
+  table.keys = keys.as<uint64_t>();
+  if (spec.id_kind == IdKind::kString) {
+    VICINITY_ASSIGN_OR_RETURN(const Array names, Map(NameBytesPath(schema_, shard_, type),
+                                                     FileKind::kNameBytes, kAnyCount, 1));
+    table.name_bytes = names.data;
+    VICINITY_ASSIGN_OR_RETURN(table.name_offsets,
+                              MapOffsets(NameOffsetsPath(schema_, shard_, type),
+                                         FileKind::kNameOffsets, num_nodes, names.num_rows));
+  }
+  for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
+    VICINITY_ASSIGN_OR_RETURN(const Array column,
+                              Map(NodeColumnPath(schema_, shard_, type, c), FileKind::kColumn,
+                                  num_nodes, spec.columns[c].row_bytes()));
+    table.columns.push_back(column.column());
+  }
+  VICINITY_ASSIGN_OR_RETURN(const Array directory, Map(DirectoryKeysPath(schema_, shard_, type),
+                                                       FileKind::kDirectoryKeys, kAnyCount, 8));
+  table.directory_keys = directory.as<uint64_t>();
+  VICINITY_ASSIGN_OR_RETURN(
+      const Array nodes, Map(DirectoryNodesPath(schema_, shard_, type), FileKind::kDirectoryNodes,
+                             directory.num_rows, StoredNodeIdBytes(book_.num_nodes(type))));
+  table.directory_nodes = nodes.ids();
+  return table;
+}
+
+absl::StatusOr<EdgeTable> ShardMapper::MapEdges(EdgeTypeId type) {
+  const EdgeTypeSpec& spec = schema_.edge_types[type.value];
+  const int64_t num_sources = book_.num_nodes(NodeTypeId{spec.source_type});
+  const int64_t num_targets = book_.num_nodes(NodeTypeId{spec.target_type}, shard_);
+  EdgeTable table;
+  VICINITY_ASSIGN_OR_RETURN(const Array sources,
+                            Map(SourcesPath(schema_, shard_, type), FileKind::kSources, kAnyCount,
+                                StoredNodeIdBytes(num_sources)));
+  table.sources = sources.ids();
+  VICINITY_ASSIGN_OR_RETURN(
+      table.offsets, MapOffsets(OffsetsPath(schema_, shard_, type), FileKind::kOffsets, num_targets,
+                                sources.num_rows));
+  VICINITY_ASSIGN_OR_RETURN(
+      const Array edge_ids,
+      Map(EdgeIdsPath(schema_, shard_, type), FileKind::kEdgeIds, sources.num_rows, kAnyIdBytes));
+  table.edge_ids = edge_ids.ids();
+  for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
+    VICINITY_ASSIGN_OR_RETURN(const Array column,
+                              Map(EdgeColumnPath(schema_, shard_, type, c), FileKind::kColumn,
+                                  sources.num_rows, spec.columns[c].row_bytes()));
+    table.columns.push_back(column.column());
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string ShardFolder(ShardId shard) { return absl::StrFormat("shard-%05d", shard.value); }
+
+std::string KeysPath(const Schema& schema, ShardId shard, NodeTypeId type) {
+  return NodePath(schema, shard, type, "keys");
+}
+
+std::string NameOffsetsPath(const Schema& schema, ShardId shard, NodeTypeId type) {
+  return NodePath(schema, shard, type, "names.offsets");
+}
+
+std::string NameBytesPath(const Schema& schema, ShardId shard, NodeTypeId type) {
+  return NodePath(schema, shard, type, "names.bytes");
+}
+
+std::string NodeColumnPath(const Schema& schema, ShardId shard, NodeTypeId type, int column) {
+  return NodePath(schema, shard, type,
+                  absl::StrCat("column.", schema.node_types[type.value].columns[column].name));
+}
+
+std::string DirectoryKeysPath(const Schema& schema, ShardId shard, NodeTypeId type) {
+  return NodePath(schema, shard, type, "directory.keys");
+}
+
+std::string DirectoryNodesPath(const Schema& schema, ShardId shard, NodeTypeId type) {
+  return NodePath(schema, shard, type, "directory.nodes");
+}
+
+std::string OffsetsPath(const Schema& schema, ShardId shard, EdgeTypeId type) {
+  return EdgePath(schema, shard, type, "offsets");
+}
+
+std::string SourcesPath(const Schema& schema, ShardId shard, EdgeTypeId type) {
+  return EdgePath(schema, shard, type, "sources");
+}
+
+std::string EdgeIdsPath(const Schema& schema, ShardId shard, EdgeTypeId type) {
+  return EdgePath(schema, shard, type, "ids");
+}
+
+std::string EdgeColumnPath(const Schema& schema, ShardId shard, EdgeTypeId type, int column) {
+  return EdgePath(schema, shard, type,
+                  absl::StrCat("column.", schema.edge_types[type.value].columns[column].name));
+}
+
+int64_t StoredNodeIdBytes(int64_t num_nodes) { return num_nodes < int64_t{1} << 32 ? 4 : 8; }
+
+std::vector<std::string> ShardPaths(const Schema& schema, ShardId shard) {
+  std::vector<std::string> paths;
+  for (int32_t t = 0; t < static_cast<int32_t>(schema.node_types.size()); ++t) {
+    const NodeTypeSpec& spec = schema.node_types[t];
+    paths.push_back(KeysPath(schema, shard, {t}));
+    if (spec.id_kind == IdKind::kString) {
+      paths.push_back(NameOffsetsPath(schema, shard, {t}));
+      paths.push_back(NameBytesPath(schema, shard, {t}));
+    }
+    paths.push_back(DirectoryKeysPath(schema, shard, {t}));
+    paths.push_back(DirectoryNodesPath(schema, shard, {t}));
+    for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
+      paths.push_back(NodeColumnPath(schema, shard, {t}, c));
+    }
+  }
+  for (int32_t e = 0; e < static_cast<int32_t>(schema.edge_types.size()); ++e) {
+    paths.push_back(OffsetsPath(schema, shard, {e}));
+    paths.push_back(SourcesPath(schema, shard, {e}));
+    paths.push_back(EdgeIdsPath(schema, shard, {e}));
+    for (int c = 0; c < static_cast<int>(schema.edge_types[e].columns.size()); ++c) {
+      paths.push_back(EdgeColumnPath(schema, shard, {e}, c));
+    }
+  }
+  return paths;
+}
+
+absl::StatusOr<std::unique_ptr<Shard>> MapShard(const std::string& directory, const Schema& schema,
+                                                const Book& book, ShardId shard,
+                                                const proto::ShardEntry& entry) {
+  ShardMapper mapper(directory, schema, book, shard, entry);
+  std::vector<NodeTable> nodes;
+  for (int32_t t = 0; t < static_cast<int32_t>(schema.node_types.size()); ++t) {
+    VICINITY_ASSIGN_OR_RETURN(NodeTable table, mapper.MapNodes({t}));
+    nodes.push_back(std::move(table));
+  }
+  std::vector<EdgeTable> edges;
+  for (int32_t e = 0; e < static_cast<int32_t>(schema.edge_types.size()); ++e) {
+    VICINITY_ASSIGN_OR_RETURN(EdgeTable table, mapper.MapEdges({e}));
+    edges.push_back(std::move(table));
+  }
+  return std::make_unique<Shard>(shard, mapper.TakeFiles(), std::move(nodes), std::move(edges));
+}
+
+}  // namespace vicinity
