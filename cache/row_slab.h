@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 
 namespace vicinity {
@@ -20,8 +19,9 @@ class RowSlab {
  public:
   explicit RowSlab(int64_t row_bytes) : row_bytes_(row_bytes) {}
 
-  // Makes slots [0, num_rows) usable; never fewer than before.
-  void Grow(int64_t num_rows);
+  // Makes slots [0, num_rows) usable; never fewer than before. False if there is no memory for them
+  // or slots could not number them; nothing changes then.
+  bool Grow(int64_t num_rows);
 
   char* Row(int32_t slot) {
     const Place place = PlaceOf(slot);
@@ -50,6 +50,7 @@ class RowSlab {
 
   const int64_t row_bytes_;
   int64_t num_rows_ = 0;
+  int num_pieces_ = 0;
   std::array<std::unique_ptr<char[]>, kPieces> pieces_;
 };
 

@@ -2,7 +2,7 @@
 // staged until no batch in flight needs it.
 #pragma once
 
-#include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -47,30 +47,43 @@ class StaticPool : public RowPool {
   enum class State : uint8_t { kFree, kFetching, kArriving, kReady, kAbandoned };
   struct Staged {
     int64_t id = -1;
-    int32_t pins = 0;
+    int64_t admission = -1;  // the call of Admit that has to fetch it
+    int32_t pins = 0;        // mentions in batches in flight
     State state = State::kFree;
   };
 
-  StaticPool(int64_t row_bytes, int32_t capacity);
+  StaticPool(int64_t row_bytes, int32_t capacity, std::unique_ptr<char[]> core_rows);
 
+  absl::Status IndexCore(absl::Span<const int64_t> ids);
   bool IsStaged(int32_t slot) const { return slot >= capacity_; }
   Staged& staged(int32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return staged_[slot - capacity_];
   }
-  int32_t NewSlot(int64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  const char* Row(int32_t slot) const {
+    return IsStaged(slot) ? slab_.Row(slot - capacity_) : core_rows_.get() + slot * row_bytes_;
+  }
+
+  absl::Status Stage(absl::Span<const int64_t> ids, PoolBatch* batch);
+  int32_t TakeSlot(int64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AbandonLocked(const PoolBatch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // How many of the batch's rows are on their way; Unavailable if one was abandoned.
+  absl::StatusOr<int64_t> CountAbsent(const PoolBatch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status WaitForRows(const PoolBatch& batch, std::chrono::nanoseconds timeout);
 
   const int64_t row_bytes_;
   const int32_t capacity_;                      // rows of the fixed set
+  const std::unique_ptr<char[]> core_rows_;     // by slot
   absl::flat_hash_map<int64_t, int32_t> core_;  // id to slot; not written after Create
-  RowSlab slab_;                                // rows by slot
 
   mutable Mutex mu_;
   CondVar changed_;  // a staged row came or was abandoned
+  // Grown under the lock; a row is written by who fetches it and then read by who pins it.
+  RowSlab slab_;
   std::vector<Staged> staged_ ABSL_GUARDED_BY(mu_);
   std::vector<int32_t> free_ ABSL_GUARDED_BY(mu_);  // slots
-  absl::flat_hash_map<int64_t, int32_t> on_the_way_ ABSL_GUARDED_BY(mu_);
+  // Of staged rows that are there or on their way.
+  absl::flat_hash_map<int64_t, int32_t> staged_slots_ ABSL_GUARDED_BY(mu_);
+  int64_t num_admissions_ ABSL_GUARDED_BY(mu_) = 0;
   PoolStats stats_ ABSL_GUARDED_BY(mu_);
 };
 

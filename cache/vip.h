@@ -1,18 +1,23 @@
 // VIP analysis: how likely each node's row is to be needed by a minibatch of each home.
 //
 // For the seeds T of a home, batch size B, fanouts f_h, in-degree d(v), and u's out-neighbours v
-// (the nodes whose in-neighbour lists contain u):
+// (the nodes whose in-neighbour lists contain u), with c_h(u) the probability that u is met in hops
+// 0 .. h, and r_h(v) the probability that v draws a given one of its in-edges in hops 1 .. h:
 //
-//   p_0(u) = min(B, |T|) / |T| for u in T, else 0        t_h(v) = min(1, f_h / d(v))
-//   p_h(u) = 1 - prod over v of (1 - t_h(v) p_(h-1)(v))
-//   P(u)   = 1 - prod over h = 0..L of (1 - p_h(u))
+//   c_0(u) = min(B, |T|) / |T| for u in T, else 0        t_h(v) = min(1, f_h / d(v))
+//   r_h(v) = r_(h-1)(v) + t_h(v) (c_(h-1)(v) - r_(h-1)(v))          every node expanded again
+//   r_h(v) = r_(h-1)(v) + t_h(v) (c_(h-1)(v) - c_(h-2)(v))          only new nodes expanded
+//   c_h(u) = 1 - (1 - c_0(u)) prod over v of (1 - r_h(v))           P(u) = c_L(u)
 //
-// (Kaler et al., "Communication-Efficient Graph Neural Networks with Probabilistic Neighborhood
-// Expansion Analysis and Caching", MLSys 2023; here with hop 0, over the transpose of directed
-// graphs, and one factor for each edge and edge type.) With replacement an edge is missed by
-// all f draws with (1 - 1/d)^f, so t_h(v) = 1 - (1 - 1/d)^f.
+// This is the analysis of Kaler et al., "Communication-Efficient Graph Neural Networks with
+// Probabilistic Neighborhood Expansion Analysis and Caching" (MLSys 2023), with hop 0, over the
+// transpose of directed graphs, one factor for each edge and edge type (each with r of its own),
+// and with two corrections that make it exact on trees: a node that is expanded again draws for an
+// edge that it may have drawn before, and a node that was met before is no new node. With
+// replacement an edge is missed by all f draws with (1 - 1/d)^f, so t_h(v) = 1 - (1 - 1/d)^f.
 //
-// Seeds, hops and edges are taken as independent; docs/decisions tells what that costs.
+// Seeds, nodes and edges are taken as independent; what that costs is largest on sparse
+// undirected graphs, where u counts as met again through the neighbours that it led to.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +54,13 @@ struct VipScores {
   }
 };
 
-// All homes in one pass over the edges a hop. The dataset must be whole.
-// InvalidArgument: a spec that does not fit, a seed out of range. A home without seeds scores 0.
-// Memory: 3 floats a node and home. Cost: hops x edges x homes multiply-adds.
+// All homes in one pass over the edges a hop, read from the mapped files as they lie. The same for
+// any number of threads. InvalidArgument: a spec that does not fit, a batch size below 1, a seed
+// out of range or given twice, an unknown node type; FailedPrecondition: the dataset is not whole;
+// DataLoss: an edge that does not lie in its file or its source type. A home without seeds scores
+// 0. Memory: for each home 16 bytes a node (20 where only new nodes are expanded), and 4 bytes a
+//         target node of each edge type.
+// Cost:   hops x edges x homes additions; every thread reads every edge.
 absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const HomeSeeds> homes,
                                      const VipOptions& options, Progress* progress);
 
