@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"
@@ -20,7 +21,11 @@ struct Assignment {
   std::vector<std::vector<int32_t>> shard_of;
 };
 
-// What an assigner will need, told before it works.
+// Every node in shard 0: sized for `dataset`, for an assigner to fill in.
+Assignment MakeAssignment(const Dataset& dataset, int32_t num_shards);
+
+// What an assigner will need, told before it works: memory at its peak beside the mapped dataset,
+// and disk for temporary files.
 struct WorkEstimate {
   int64_t memory_bytes = 0;
   int64_t disk_bytes = 0;
@@ -36,5 +41,8 @@ class Assigner {
   virtual absl::StatusOr<Assignment> Assign(const Dataset& dataset, int32_t num_shards,
                                             Progress* progress) = 0;
 };
+
+// What every assigner asks of its input: OK or the InvalidArgument that Assign promises.
+absl::Status CheckAssignable(const Dataset& dataset, int32_t num_shards);
 
 }  // namespace vicinity

@@ -14,7 +14,8 @@
 
 namespace vicinity {
 
-// order[type]: the source's global ids, shard by shard, in the order they are to have inside it.
+// order[type]: the source's global ids, shard by shard, in the order they are to have inside it:
+// a node's new global id is its position here.
 struct NodeOrder {
   std::vector<std::vector<int64_t>> order;
 };
@@ -23,24 +24,14 @@ struct NodeOrder {
 // own shard as home); ties, and all nodes where `scores` is empty, in the source's order.
 NodeOrder OrderNodes(const Assignment& assignment, const std::vector<std::vector<float>>& scores);
 
-// Streams shard by shard into `directory`; memory O(nodes), the rest is mapped. The audit of the result is
-// compared with the source's manifest before the directory appears.
+// Streams shard by shard into `directory`. The audit of the result is compared with the source's
+// manifest before the directory appears. Memory: 8 bytes a node; the rest is mapped.
+//
+// InvalidArgument if the assignment or the order does not fit the source (each node once, shard by
+// shard); DataLoss if anything came out changed; else what DatasetWriter says. Nothing is left on
+// disk then.
 absl::Status WritePartition(const Dataset& source, const Assignment& assignment,
                             const NodeOrder& order, const std::string& directory,
                             const std::string& provenance, Progress* progress);
-
-// How good a cut is. Loads are by shard; imbalance is max / mean.
-struct CutReport {
-  struct Load {
-    std::string what;  // "nodes", "train nodes", "in-edges", ...
-    std::vector<int64_t> by_shard;
-    double imbalance = 1;
-  };
-  int64_t num_edges = 0;
-  int64_t cut_edges = 0;              // source and target in different shards
-  std::vector<Load> loads;
-  std::vector<int64_t> halo_nodes;    // by shard: distinct remote sources of its in-edges
-};
-CutReport ReportCut(const Dataset& source, const Assignment& assignment);
 
 }  // namespace vicinity
