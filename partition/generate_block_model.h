@@ -28,15 +28,15 @@ struct BlockModelOptions {
   double noise = 3;  // standard deviation of the noise
   SplitShares splits = {0.1, 0.05, 0.1};
   uint64_t seed = 1;
-  int num_threads = 0;  // 0: as many as there are cores; the dataset is the same for any number
 
   // InvalidArgument naming the option and its value.
   absl::Status Validate() const;
 };
 
 // Writes a dataset of one shard, one node type "node" and one edge type "node:link:node", without
-// duplicates and self-loops. Memory O(nodes); edges go through a temporary file in the folder of
-// `output`. AlreadyExists: `output`. ResourceExhausted: no disk space.
+// duplicates and self-loops. The same options make the same
+// dataset, whatever the number of cores. Memory O(nodes); edges go through a temporary file in the
+// folder of `output`. AlreadyExists: `output`. ResourceExhausted: no disk space.
 absl::StatusOr<IngestReport> GenerateBlockModel(const BlockModelOptions& options,
                                                 const std::string& output, Progress* progress);
 

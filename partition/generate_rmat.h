@@ -27,15 +27,15 @@ struct RmatOptions {
   std::vector<GeneratedColumn> columns;  // uniform in [-1, 1), integers over their whole range
   SplitShares splits;
   uint64_t seed = 1;
-  int num_threads = 0;  // 0: as many as there are cores; the dataset is the same for any number
 
   // InvalidArgument naming the option and its value.
   absl::Status Validate() const;
 };
 
 // Writes a dataset of one shard, one node type "node" and one edge type "node:link:node".
-// Memory O(nodes); edges go through a temporary file in the folder of `output`.
-// AlreadyExists: `output`. ResourceExhausted: no disk space.
+// The same options make the same dataset, whatever the number of cores. Memory O(nodes); edges go
+// through a temporary file in the folder of `output`. AlreadyExists: `output`. ResourceExhausted:
+// no disk space.
 absl::StatusOr<IngestReport> GenerateRmat(const RmatOptions& options, const std::string& output,
                                           Progress* progress);
 
