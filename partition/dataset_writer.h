@@ -44,12 +44,12 @@ class DatasetWriter {
   const Book& book() const;
 
   // Sized by the book. Each array of each shard must be asked for exactly once before Finish().
-  absl::StatusOr<OutputArray> Keys(ShardId shard, NodeTypeId type);            // uint64
+  absl::StatusOr<OutputArray> Keys(ShardId shard, NodeTypeId type);  // uint64
   absl::StatusOr<OutputArray> Column(ShardId shard, NodeTypeId type, int column);
   // STRING types: offsets is uint64[num_nodes + 1].
   absl::StatusOr<OutputArray> NameOffsets(ShardId shard, NodeTypeId type);
   absl::StatusOr<OutputArray> NameBytes(ShardId shard, NodeTypeId type, int64_t num_bytes);
-  absl::StatusOr<OutputArray> Offsets(ShardId shard, EdgeTypeId type);         // uint64[n + 1]
+  absl::StatusOr<OutputArray> Offsets(ShardId shard, EdgeTypeId type);  // uint64[n + 1]
   // id_width(type) tells whether these hold uint32 or uint64.
   absl::StatusOr<OutputArray> Sources(ShardId shard, EdgeTypeId type, int64_t num_edges);
   absl::StatusOr<OutputArray> EdgeIds(ShardId shard, EdgeTypeId type, int64_t num_edges);
