@@ -1,0 +1,180 @@
+#include "server/config.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "partition/cluster_file.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+#include "proto/version.h"
+
+namespace vicinity {
+namespace {
+
+// The flags as text and numbers, before anything is checked against anything.
+struct Flags {
+  std::string cluster;
+  std::string name;
+  std::string data;
+  std::string shards;
+  std::string listen = "127.0.0.1:7500";
+  std::string log_format = "text";
+  std::string log_level = "info";
+  double drain_seconds = 5;
+  int64_t check_mib_per_second = 200;
+};
+
+void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
+  app->set_version_flag("--version", absl::StrCat("vicinityd ", kVersion));
+  auto* cluster = app->add_option("--cluster", flags->cluster, "the cluster file")->group("What");
+  auto* name = app->add_option("--name", flags->name, "which server of the cluster file to be");
+  name->group("What")->needs(cluster);
+  cluster->needs(name);
+  app->add_option("--data", flags->data, "instead: a dataset directory")
+      ->group("What")
+      ->excludes(cluster);
+  app->add_option("--shards", flags->shards, "with --data: which shards, as 0,1,5 (all)")
+      ->group("What")
+      ->excludes(cluster);
+  app->add_option("--listen", flags->listen, "with --data: host:port; port 0 picks one")
+      ->group("What")
+      ->capture_default_str()
+      ->excludes(cluster);
+  app->add_flag("--insecure-network", config->server.insecure_network,
+                "listen on addresses that other machines reach, though nothing is encrypted");
+  app->add_option("--ready-file", config->ready_file,
+                  "write host:port there once calls are answered");
+  app->add_flag("--die-with-parent", config->die_with_parent,
+                "stop when the process that started this one ends");
+  app->add_option("--drain", flags->drain_seconds, "seconds that calls get to end when stopping")
+      ->capture_default_str();
+  app->add_option("--log-format", flags->log_format, "text or json")->capture_default_str();
+  app->add_option("--log-level", flags->log_level, "debug, info, warning or error")
+      ->capture_default_str();
+  app->add_option("--max-ids", config->server.limits.max_ids, "ids in one request")
+      ->group("Limits")
+      ->capture_default_str();
+  app->add_option("--max-sampled", config->server.limits.max_sampled,
+                  "targets x fanout in one request")
+      ->group("Limits")
+      ->capture_default_str();
+  app->add_option("--max-chunk-bytes", config->server.limits.max_chunk_bytes,
+                  "of one reply message")
+      ->group("Limits")
+      ->capture_default_str();
+  app->add_option("--max-threads", config->server.max_threads,
+                  "calls worked on at once, and polling")
+      ->group("Limits")
+      ->capture_default_str();
+  app->add_option("--check-rate", flags->check_mib_per_second,
+                  "MiB a second that the background check of large files reads")
+      ->group("Limits")
+      ->capture_default_str();
+}
+
+absl::Status RangeError(absl::string_view flag, double value, absl::string_view range) {
+  return absl::InvalidArgumentError(absl::StrCat(flag, " is ", value, ", should be ", range));
+}
+
+absl::StatusOr<std::vector<ShardId>> ParseShards(const std::string& text) {
+  std::vector<ShardId> shards;
+  if (text.empty()) return shards;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    ShardId shard{0};
+    if (!absl::SimpleAtoi(part, &shard.value) || shard.value < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--shards ", text, ": \"", part, "\" is not a shard"));
+    }
+    if (std::find(shards.begin(), shards.end(), shard) != shards.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--shards ", text, ": shard ", shard.value, " is there twice"));
+    }
+    shards.push_back(shard);
+  }
+  return shards;
+}
+
+absl::Status TakeFromClusterFile(const Flags& flags, ServerConfig* config) {
+  VICINITY_ASSIGN_OR_RETURN(const ClusterFile file, ReadClusterFile(flags.cluster));
+  const ClusterServer* server = file.FindServer(flags.name);
+  if (server == nullptr) {
+    const auto name = [](std::string* out, const ClusterServer& known) {
+      absl::StrAppend(out, known.name);
+    };
+    return absl::InvalidArgumentError(absl::StrCat(flags.cluster, ": no server \"", flags.name,
+                                                   "\", it has ",
+                                                   absl::StrJoin(file.servers, ", ", name)));
+  }
+  config->server.name = server->name;
+  config->server.data = file.data;
+  config->server.shards = server->shards;
+  config->server.num_shards = file.num_shards;
+  config->server.listen = server->listen;
+  return absl::OkStatus();
+}
+
+absl::Status TakeFromFlags(const Flags& flags, ServerConfig* config) {
+  if (flags.data.empty()) {
+    return absl::InvalidArgumentError("one of --cluster and --data is needed");
+  }
+  config->server.data = flags.data;
+  VICINITY_ASSIGN_OR_RETURN(config->server.shards, ParseShards(flags.shards));
+  absl::StatusOr<HostPort> listen = ParseHostPort(flags.listen);
+  if (!listen.ok()) return At("--listen", listen.status());
+  config->server.listen = *std::move(listen);
+  return absl::OkStatus();
+}
+
+absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
+  // Not below 0 is what not-a-number is not.
+  if (!(flags.drain_seconds >= 0 && flags.drain_seconds <= 3600)) {
+    return RangeError("--drain", flags.drain_seconds, "from 0 to 3600 seconds");
+  }
+  config->drain = absl::Seconds(flags.drain_seconds);
+  if (flags.check_mib_per_second < 1 || flags.check_mib_per_second > 1 << 20) {
+    return RangeError("--check-rate", static_cast<double>(flags.check_mib_per_second),
+                      "from 1 to 1048576 MiB a second");
+  }
+  config->server.check_bytes_per_second = flags.check_mib_per_second << 20;
+  if (config->server.max_threads < 4 || config->server.max_threads > 10'000) {
+    return RangeError("--max-threads", config->server.max_threads, "from 4 to 10000");
+  }
+  VICINITY_RETURN_IF_ERROR(config->server.limits.Validate());
+  VICINITY_ASSIGN_OR_RETURN(config->log_format, ParseLogFormat(flags.log_format));
+  VICINITY_ASSIGN_OR_RETURN(config->log_level, ParseLogLevel(flags.log_level));
+  return flags.cluster.empty() ? TakeFromFlags(flags, config) : TakeFromClusterFile(flags, config);
+}
+
+}  // namespace
+
+absl::StatusOr<CommandLine> ParseCommandLine(const std::vector<std::string>& args) {
+  CommandLine line;
+  Flags flags;
+  CLI::App app(
+      "vicinityd serves shards of a graph: neighbour sampling and feature rows over gRPC.\n"
+      "  vicinityd --cluster cluster.textproto --name a\n"
+      "  vicinityd --data graph/shards --shards 0,1 --listen 127.0.0.1:7500",
+      "vicinityd");
+  DeclareFlags(&app, &flags, &line.config);
+  try {
+    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));  // CLI11 takes them backwards
+  } catch (const CLI::CallForVersion& version) {
+    line.message = absl::StrCat(version.what(), "\n");
+    return line;
+  } catch (const CLI::CallForHelp&) {
+    line.message = app.help();
+    return line;
+  } catch (const CLI::ParseError& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  VICINITY_RETURN_IF_ERROR(CheckAndConvert(flags, &line.config));
+  return line;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,66 @@
+// The daemon: parse, build, run, report.
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/common/file.h"
+#include "proto/common/status.h"
+#include "server/config.h"
+#include "server/logging.h"
+#include "server/server.h"
+#include "server/stop_signals.h"
+
+namespace {
+
+using vicinity::CommandLine;
+using vicinity::Server;
+using vicinity::ServerConfig;
+
+// Serves until a signal says stop.
+absl::Status Serve(const ServerConfig& config, spdlog::logger* log) {
+  if (config.die_with_parent && !vicinity::StopWithParent()) {
+    return absl::AbortedError("the process that started this one is gone");
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(config.server));
+  const std::string address = server->address().ToString();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  log->info("{}, ready in {:.2f} s", server->Describe(), took.count());
+  if (!config.ready_file.empty()) {
+    VICINITY_RETURN_IF_ERROR(vicinity::WriteFileAtomically(config.ready_file, address + "\n"));
+  }
+  const int signal = vicinity::WaitForStopSignal();
+  const double drain = absl::ToDoubleSeconds(config.drain);
+  log->info("stopping on {}, calls get {:.1f} s to end", strsignal(signal), drain);
+  vicinity::ForceExitAfter(absl::ToChronoNanoseconds(config.drain) + std::chrono::seconds(5));
+  server->Stop(config.drain);
+  log->info("stopped");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  vicinity::BlockStopSignals();  // before any thread exists
+  std::signal(SIGPIPE, SIG_IGN);
+  absl::StatusOr<CommandLine> line =
+      vicinity::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
+  if (!line.ok()) {
+    std::cerr << "vicinityd: " << line.status().message() << "\nSee vicinityd --help\n";
+    return 2;
+  }
+  std::cout << line->message;
+  if (!line->message.empty()) return 0;
+  const auto log = vicinity::MakeStderrLogger(line->config.log_format, line->config.log_level);
+  line->config.server.log = log;
+  const absl::Status status = Serve(line->config, log.get());
+  if (!status.ok()) log->error("{}", std::string(status.message()));
+  return status.ok() ? 0 : absl::IsInvalidArgument(status) ? 2 : 1;
+}

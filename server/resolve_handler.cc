@@ -1,0 +1,62 @@
+#include "server/resolve_handler.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "partition/book.h"
+#include "partition/dataset.h"
+#include "partition/shard.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+#include "server/request_checks.h"
+
+namespace vicinity {
+namespace {
+
+// Some hundred microseconds' work.
+constexpr size_t kKeysBetweenLooks = 1024;
+
+int64_t Resolve(const NodeTable& nodes, uint64_t key) {
+  const absl::Span<const uint64_t> keys = nodes.directory_keys;
+  const auto found = std::lower_bound(keys.begin(), keys.end(), key);
+  if (found == keys.end() || *found != key) return -1;
+  return nodes.directory_nodes[found - keys.begin()];
+}
+
+}  // namespace
+
+absl::StatusOr<proto::ResolveReply> ResolveKeys(const ServerState& state,
+                                                const proto::ResolveRequest& request,
+                                                IsGone is_gone) {
+  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
+                            FindShard(state, request.fingerprint(), request.shard()));
+  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type,
+                            FindNodeType(state.dataset->schema(), request.node_type()));
+  std::vector<uint64_t> copy;
+  VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> keys,
+                            ReadIds("keys", request.keys(), state.limits, &copy));
+  const Book& book = state.dataset->book();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (const ShardId owner = book.DirectoryShard(keys[i]); !(owner == shard->id())) {
+      return absl::InvalidArgumentError(absl::StrCat("key ", keys[i], " at position ", i,
+                                                     " is listed in shard ", owner.value,
+                                                     ", not in shard ", shard->id().value));
+    }
+  }
+  proto::ResolveReply reply;
+  std::string* out = reply.mutable_global_ids();
+  out->reserve(keys.size() * sizeof(int64_t));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (i % kKeysBetweenLooks == 0 && is_gone()) return GoneError();
+    const int64_t node = Resolve(shard->nodes(type), keys[i]);
+    out->append(reinterpret_cast<const char*>(&node), sizeof(node));
+  }
+  return reply;
+}
+
+}  // namespace vicinity

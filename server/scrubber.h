@@ -1,0 +1,66 @@
+// Checks in the background the files that were too large to be checked at start.
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "partition/dataset.h"
+#include "proto/common/ids.h"
+#include "proto/common/mutex.h"
+#include "proto/manifest.pb.h"
+#include "server/shard_health.h"
+
+namespace vicinity {
+
+// Reads every unchecked file of a dataset once, slower than a given rate, and marks the shard of
+// one that is not what the manifest says faulty. The log says so once.
+//
+// Threads:  one of its own, from Start until the destructor, which waits for a block's reading at
+// most. Lifetime: `dataset`, `health` and `log` outlive it. Memory:   one block.
+class Scrubber {
+ public:
+  static std::unique_ptr<Scrubber> Start(const Dataset& dataset, int64_t bytes_per_second,
+                                         ShardHealth* health, spdlog::logger* log);
+  ~Scrubber();
+  Scrubber(const Scrubber&) = delete;
+  Scrubber& operator=(const Scrubber&) = delete;
+
+  // True once every file has been read, false if that takes longer than `limit`.
+  bool WaitUntilDone(std::chrono::nanoseconds limit);
+
+ private:
+  struct File {
+    proto::FileEntry entry;
+    ShardId shard;
+  };
+
+  Scrubber(const Dataset& dataset, int64_t bytes_per_second, ShardHealth* health,
+           spdlog::logger* log);
+  void Run();
+  // Cancelled if the destructor is waiting.
+  absl::Status Check(const File& file);
+  // Waits until `bytes` more may have been read. False: stop.
+  bool Pace(int64_t bytes);
+
+  const std::string directory_;
+  const int64_t bytes_per_second_;
+  ShardHealth* const health_;
+  spdlog::logger* const log_;
+  std::vector<File> files_;
+  std::thread thread_;
+
+  Mutex mu_;
+  CondVar changed_;
+  bool stop_ ABSL_GUARDED_BY(mu_) = false;
+  bool done_ ABSL_GUARDED_BY(mu_) = false;
+  std::chrono::steady_clock::time_point next_read_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace vicinity

@@ -1,0 +1,178 @@
+#include "server/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "partition/dataset.h"
+#include "partition/shard.h"
+#include "proto/common/status.h"
+#include "server/call_counters.h"
+#include "server/listen_address.h"
+#include "server/logging.h"
+#include "server/scrubber.h"
+#include "server/server_state.h"
+#include "server/service.h"
+#include "server/shard_health.h"
+
+namespace vicinity {
+namespace {
+
+constexpr char kGraphHealth[] = "vicinity.proto.Graph";
+constexpr char kLiveHealth[] = "live";  // for liveness probes: true until the process ends
+
+absl::Status CheckOptions(const ServerOptions& options) {
+  VICINITY_RETURN_IF_ERROR(options.limits.Validate());
+  if (!options.listen.loopback() && !options.insecure_network) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.listen.ToString(),
+        " can be reached from other machines, and calls are neither encrypted nor authenticated: "
+        "listen on 127.0.0.1, or allow it with --insecure-network where the network is trusted"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& options) {
+  Dataset::Options open;
+  open.shards = options.shards;
+  open.check_bytes = options.check_bytes_at_start;
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, Dataset::Open(options.data, open));
+  const int32_t num_shards = dataset->book().num_shards();
+  if (options.num_shards != 0 && options.num_shards != num_shards) {
+    return absl::FailedPreconditionError(absl::StrCat("the dataset in ", options.data, " has ",
+                                                      num_shards, " shards, the cluster file says ",
+                                                      options.num_shards));
+  }
+  return dataset;
+}
+
+int64_t QuarterOfMemory() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE) / 4; }
+
+void SetTransportLimits(const ServerOptions& options, grpc::ServerBuilder* builder) {
+  grpc::ResourceQuota quota("vicinityd");
+  quota.SetMaxThreads(options.max_threads);
+  quota.Resize(QuarterOfMemory());
+  builder->SetResourceQuota(quota);
+  builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
+  builder->SetMaxSendMessageSize(-1);  // chunks are bounded by Limits
+  // A port that another server has is an error, not half of the calls.
+  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 256);
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
+  // Clients may ping every 10 s while they have calls open; dead ones are noticed within 80 s.
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 0);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  // Connections are made anew now and then, which finds moved servers and spreads clients.
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, 30 * 60'000);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, 30'000);
+}
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(const ServerOptions& options, std::unique_ptr<Dataset> dataset)
+      : options_(options),
+        dataset_(std::move(dataset)),
+        log_(options.log != nullptr ? options.log : MakeSilentLogger()),
+        health_(*dataset_) {
+    state_.name = options.name;
+    state_.dataset = dataset_.get();
+    state_.limits = options.limits;
+    state_.started = std::chrono::steady_clock::now();
+    state_.health = &health_;
+    state_.counters = &counters_;
+    service_ = MakeGraphService(&state_, &counters_, log_.get());
+  }
+
+  ~Impl() { Stop(absl::ZeroDuration()); }
+
+  absl::Status Listen() {
+    // Asked of the system first: gRPC would say only that it failed.
+    VICINITY_RETURN_IF_ERROR(CheckListenAddress(options_.listen));
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    grpc::ServerBuilder builder;
+    SetTransportLimits(options_, &builder);
+    int port = 0;
+    builder.AddListeningPort(options_.listen.ToString(), grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(service_.get());
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr || port == 0) {
+      return absl::UnavailableError(absl::StrCat("cannot listen on ", options_.listen.ToString()));
+    }
+    address_ = options_.listen;
+    address_.port = port;
+    SetServing(true);
+    server_->GetHealthCheckService()->SetServingStatus(kLiveHealth, true);
+    scrubber_ = Scrubber::Start(*dataset_, options_.check_bytes_per_second, &health_, log_.get());
+    return absl::OkStatus();
+  }
+
+  void Stop(absl::Duration drain) {
+    if (server_ == nullptr) return;
+    SetServing(false);
+    const absl::Duration announce = std::min(drain / 2, absl::Seconds(1));
+    absl::SleepFor(announce);
+    server_->Shutdown(absl::ToChronoTime(absl::Now() + drain - announce));
+    server_.reset();
+    scrubber_.reset();
+  }
+
+  const HostPort& address() const { return address_; }
+  std::string Describe() const {
+    const auto id = [](std::string* out, const std::unique_ptr<Shard>& shard) {
+      absl::StrAppend(out, shard->id().value);
+    };
+    return absl::StrCat("serving shards ", absl::StrJoin(dataset_->shards(), ",", id), " of ",
+                        dataset_->manifest().name(), " on ", address_.ToString());
+  }
+
+ private:
+  void SetServing(bool serving) {
+    server_->GetHealthCheckService()->SetServingStatus("", serving);
+    server_->GetHealthCheckService()->SetServingStatus(kGraphHealth, serving);
+  }
+
+  const ServerOptions options_;
+  const std::unique_ptr<Dataset> dataset_;
+  const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
+  ShardHealth health_;
+  CallCounters counters_;
+  ServerState state_;
+  std::unique_ptr<proto::Graph::Service> service_;
+  std::unique_ptr<Scrubber> scrubber_;
+  std::unique_ptr<grpc::Server> server_;  // null once stopped
+  HostPort address_;
+};
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+  VICINITY_RETURN_IF_ERROR(CheckOptions(options));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, OpenDataset(options));
+  auto impl = std::make_unique<Impl>(options, std::move(dataset));
+  VICINITY_RETURN_IF_ERROR(impl->Listen());
+  return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Server::~Server() = default;
+
+const HostPort& Server::address() const { return impl_->address(); }
+std::string Server::Describe() const { return impl_->Describe(); }
+void Server::Stop(absl::Duration drain) { impl_->Stop(drain); }
+
+}  // namespace vicinity

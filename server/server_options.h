@@ -1,0 +1,31 @@
+// What a server is started with.
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "partition/cluster_file.h"
+#include "proto/common/ids.h"
+#include "server/limits.h"
+
+namespace vicinity {
+
+struct ServerOptions {
+  std::string name = "vicinityd";
+  std::string data;
+  std::vector<ShardId> shards;  // empty: all
+  int32_t num_shards = 0;       // that the dataset should have; 0: any number
+  HostPort listen{"127.0.0.1", 0};
+  bool insecure_network = false;  // allow a `listen` that is not loopback
+  Limits limits;
+  int32_t max_threads = 64;
+  int64_t check_bytes_at_start = int64_t{64} << 20;  // the rest is checked in the background
+  int64_t check_bytes_per_second = int64_t{200} << 20;
+  std::shared_ptr<spdlog::logger> log;  // null: nothing is logged; shared as spdlog does
+};
+
+}  // namespace vicinity

@@ -1,0 +1,25 @@
+// What the handlers see of their server.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "partition/dataset.h"
+#include "server/call_counters.h"
+#include "server/limits.h"
+#include "server/shard_health.h"
+
+namespace vicinity {
+
+// Threads:  immutable, and what it points to may be used by any number at once.
+// Lifetime: everything pointed to outlives it.
+struct ServerState {
+  std::string name;
+  const Dataset* dataset = nullptr;
+  Limits limits;
+  std::chrono::steady_clock::time_point started;
+  const ShardHealth* health = nullptr;
+  const CallCounters* counters = nullptr;
+};
+
+}  // namespace vicinity
