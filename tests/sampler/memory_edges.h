@@ -1,0 +1,37 @@
+// An edge table in memory: what a mapped shard shows, without files.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "partition/shard.h"
+
+namespace vicinity::testing {
+
+// Lifetime: table() shows these arrays; keep the object, and do not change it, while it is used.
+struct MemoryEdges {
+  std::vector<uint64_t> keys;  // of the targets
+  std::vector<uint64_t> offsets{0};
+  std::vector<uint32_t> sources;
+  std::vector<uint64_t> edge_ids;
+
+  void AddTarget(uint64_t key, const std::vector<uint32_t>& list) {
+    keys.push_back(key);
+    for (const uint32_t source : list) {
+      edge_ids.push_back(1000 + sources.size());
+      sources.push_back(source);
+    }
+    offsets.push_back(sources.size());
+  }
+
+  EdgeTable table() const {
+    EdgeTable table;
+    table.offsets = offsets;
+    table.sources = IdArray(absl::MakeConstSpan(sources));
+    table.edge_ids = IdArray(absl::MakeConstSpan(edge_ids));
+    return table;
+  }
+};
+
+}  // namespace vicinity::testing
