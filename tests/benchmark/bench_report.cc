@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void Misuse(std::string_view program, std::string_view what) {
   std::cerr << program << ": " << what << "\nusage: " << program
-            << " [--size small|full] [--format table|json]\n";
+            << " [--size small|full] [--format table|json] [--data DIR]\n";
   std::exit(2);
 }
 
@@ -36,6 +36,8 @@ BenchOptions ParseBenchOptions(int argc, char** argv) {
       options.size = value;
     } else if (flag == "--format" && (value == "table" || value == "json")) {
       options.json = value == "json";
+    } else if (flag == "--data" && !value.empty()) {
+      options.data = value;
     } else {
       Misuse(argv[0], absl::StrFormat("%s %s?", flag, value));
     }

@@ -23,10 +23,11 @@ struct BenchRow {
 
 struct BenchOptions {
   bool json = false;
+  std::string data = "/tmp/vicinity-bench";  // where generated graphs are kept for the next run
   std::string size = "small";  // "small" (seconds) or "full" (the size that results are quoted at)
 };
 
-// Parses `--size small|full`, `--format table|json`. Exits 2 with a usage line for anything else.
+// Parses `--size small|full`, `--format table|json`, `--data DIR`. Exits 2 with a usage line for anything else.
 BenchOptions ParseBenchOptions(int argc, char** argv);
 
 // Rows as they come in JSON (one object a line), as a table at the end otherwise.

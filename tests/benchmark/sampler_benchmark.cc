@@ -1,0 +1,218 @@
+// How fast minibatches are drawn from a mapped graph, on one core and on all.
+//
+// Baseline: the same minibatches by a plain textbook sampler (std::unordered_map, std::mt19937_64),
+// compiled with the same flags. Limit: a bare loop of as many independent random cache-line reads
+// as the sampler cannot avoid - two for each target (its offsets, its key), one for each neighbour
+// (its id) and one to number it - over the same mapped arrays.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "partition/dataset.h"
+#include "partition/generate_rmat.h"
+#include "partition/progress.h"
+#include "partition/sampling_spec.h"
+#include "sampler/local_sampler.h"
+#include "sampler/minibatch_sampler.h"
+#include "tests/benchmark/bench_report.h"
+
+namespace vicinity::benchmark {
+namespace {
+
+constexpr NodeTypeId kNode{0};
+constexpr EdgeTypeId kLink{0};
+constexpr int64_t kBatchSize = 1024;
+const std::vector<int64_t> kFanouts = {15, 10, 5};
+
+std::unique_ptr<Dataset> OpenGraph(const BenchOptions& options) {
+  RmatOptions rmat;
+  rmat.scale = options.size == "full" ? 22 : 16;
+  rmat.symmetric = true;
+  rmat.dedup = true;
+  rmat.drop_self_loops = true;
+  const std::string directory = absl::StrCat(options.data, "/rmat-", rmat.scale);
+  if (!std::filesystem::exists(directory)) {
+    std::filesystem::create_directories(options.data);
+    std::cerr << "generating " << directory << '\n';
+    if (auto made = GenerateRmat(rmat, directory, NoProgress()); !made.ok()) {
+      std::cerr << made.status() << '\n';
+      std::exit(1);
+    }
+  }
+  Dataset::Options whole;
+  whole.check_bytes = 0;
+  auto dataset = Dataset::Open(directory, whole);
+  if (!dataset.ok()) {
+    std::cerr << dataset.status() << '\n';
+    std::exit(1);
+  }
+  return *std::move(dataset);
+}
+
+// Batches of distinct nodes that have neighbours, at random.
+std::vector<std::vector<int64_t>> DrawSeeds(const Dataset& dataset, int num_batches) {
+  const EdgeTable& edges = dataset.shards()[0]->edges(kLink);
+  const int64_t num_nodes = dataset.book().num_nodes(kNode);
+  std::mt19937_64 random(5);
+  std::vector<std::vector<int64_t>> batches(num_batches);
+  for (std::vector<int64_t>& batch : batches) {
+    while (static_cast<int64_t>(batch.size()) < kBatchSize) {
+      const int64_t node = static_cast<int64_t>(random() % num_nodes);
+      if (edges.degree(node) > 0) batch.push_back(node);
+    }
+  }
+  return batches;
+}
+
+struct Work {
+  int64_t edges = 0;
+  int64_t targets = 0;
+};
+
+Work SampleBatches(const Dataset& dataset, const SamplingSpec& spec,
+                   const std::vector<std::vector<int64_t>>& batches, size_t first, size_t step) {
+  MinibatchSampler sampler(dataset.schema(), dataset.book());
+  Work work;
+  for (size_t b = first; b < batches.size(); b += step) {
+    LocalNeighborSource source(dataset, {.run_seed = 1, .epoch = 0, .batch = b});
+    auto graph = sampler.Sample(spec, kNode, batches[b], /*want_edge_ids=*/false, &source);
+    if (!graph.ok()) {
+      std::cerr << graph.status() << '\n';
+      std::exit(1);
+    }
+    work.edges += graph->num_edges();
+    for (const auto& hop : graph->hops) work.targets += hop[0].num_targets();
+  }
+  return work;
+}
+
+Work SampleOnThreads(const Dataset& dataset, const SamplingSpec& spec,
+                     const std::vector<std::vector<int64_t>>& batches, int num_threads) {
+  std::vector<Work> parts(num_threads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < num_threads; ++t) {
+    threads.emplace_back(
+        [&, t] { parts[t] = SampleBatches(dataset, spec, batches, t, num_threads); });
+  }
+  Work work;
+  for (int t = 0; t < num_threads; ++t) {
+    threads[t].join();
+    work.edges += parts[t].edges;
+    work.targets += parts[t].targets;
+  }
+  return work;
+}
+
+// What a textbook does: one map from node to position, a generator, Floyd's algorithm.
+int64_t TextbookBatch(const EdgeTable& edges, const std::vector<int64_t>& seeds,
+                      std::mt19937_64* random) {
+  std::unordered_map<int64_t, int32_t> position;
+  std::vector<int64_t> nodes;
+  const auto number = [&](int64_t node) {
+    const auto [it, is_new] = position.emplace(node, static_cast<int32_t>(nodes.size()));
+    if (is_new) nodes.push_back(node);
+    return it->second;
+  };
+  for (const int64_t seed : seeds) number(seed);
+  int64_t num_edges = 0;
+  for (const int64_t fanout : kFanouts) {
+    std::vector<int64_t> offsets = {0};
+    std::vector<int32_t> sources;
+    const size_t num_targets = nodes.size();
+    for (size_t i = 0; i < num_targets; ++i) {
+      const int64_t begin = static_cast<int64_t>(edges.offsets[nodes[i]]);
+      const int64_t degree = edges.degree(nodes[i]);
+      std::vector<int64_t> chosen;
+      for (int64_t j = std::max<int64_t>(0, degree - fanout); j < degree; ++j) {
+        int64_t at = j;
+        if (degree > fanout) {
+          at = static_cast<int64_t>(std::uniform_int_distribution<int64_t>(0, j)(*random));
+          if (std::find(chosen.begin(), chosen.end(), at) != chosen.end()) at = j;
+        }
+        chosen.push_back(at);
+      }
+      for (const int64_t at : chosen) sources.push_back(number(edges.sources[begin + at]));
+      offsets.push_back(static_cast<int64_t>(sources.size()));
+    }
+    num_edges += static_cast<int64_t>(sources.size());
+  }
+  return num_edges;
+}
+
+double TextbookRate(const Dataset& dataset, const std::vector<std::vector<int64_t>>& batches) {
+  const EdgeTable& edges = dataset.shards()[0]->edges(kLink);
+  int64_t num_edges = 0;
+  const double seconds = FastestSeconds(2, [&] {
+    std::mt19937_64 random(1);
+    num_edges = 0;
+    for (const std::vector<int64_t>& batch : batches) {
+      num_edges += TextbookBatch(edges, batch, &random);
+    }
+  });
+  return static_cast<double>(num_edges) / seconds;
+}
+
+// Independent random reads a second over the mapped source ids, one core.
+double RandomReadRate(const Dataset& dataset, int64_t num_reads) {
+  const IdArray& ids = dataset.shards()[0]->edges(kLink).sources;
+  const char* const bytes = reinterpret_cast<const char*>(ids.narrow());
+  const uint64_t num_lines = static_cast<uint64_t>(ids.size()) * sizeof(uint32_t) / 64;
+  uint64_t sum = 0;
+  const double seconds = FastestSeconds(3, [&] {
+    uint64_t state = 88172645463325252u;
+    for (int64_t i = 0; i < num_reads; ++i) {
+      state ^= state << 13;
+      state ^= state >> 7;
+      state ^= state << 17;
+      const uint64_t line =
+          static_cast<uint64_t>(static_cast<unsigned __int128>(state) * num_lines >> 64);
+      sum += static_cast<uint8_t>(bytes[line * 64]);
+    }
+  });
+  if (sum == 1) std::cerr << "";  // the reads must not be optimised away
+  return static_cast<double>(num_reads) / seconds;
+}
+
+void Run(const BenchOptions& options) {
+  const std::unique_ptr<Dataset> dataset = OpenGraph(options);
+  const auto batches = DrawSeeds(*dataset, options.size == "full" ? 40 : 20);
+  SamplingSpec uniform = SamplingSpec::Uniform(dataset->schema(), kFanouts);
+  SamplingSpec replace = uniform;
+  replace.replace = true;
+
+  const Work work = SampleOnThreads(*dataset, uniform, batches, 1);  // warms the page cache too
+  const double textbook = TextbookRate(*dataset, batches);
+  const double reads_per_edge =
+      static_cast<double>(2 * work.targets + 2 * work.edges) / static_cast<double>(work.edges);
+  const double limit = RandomReadRate(*dataset, 2 * work.targets + 2 * work.edges) / reads_per_edge;
+
+  BenchReport report(options, std::cout);
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const auto measure = [&](const std::string& name, const SamplingSpec& spec, int threads) {
+    Work done;
+    const double seconds =
+        FastestSeconds(3, [&] { done = SampleOnThreads(*dataset, spec, batches, threads); });
+    report.Add({"sampler", absl::StrCat(name, ", ", threads, " thread", threads == 1 ? "" : "s"),
+                "edges/s", static_cast<double>(done.edges) / seconds, textbook, limit * threads});
+  };
+  measure("uniform", uniform, 1);
+  measure("uniform", uniform, cores);
+  measure("with replacement", replace, 1);
+}
+
+}  // namespace
+}  // namespace vicinity::benchmark
+
+int main(int argc, char** argv) {
+  vicinity::benchmark::Run(vicinity::benchmark::ParseBenchOptions(argc, argv));
+}
