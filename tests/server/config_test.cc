@@ -1,0 +1,134 @@
+#include "server/config.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "proto/common/file.h"
+#include "proto/common/ids.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+constexpr char kCluster[] = R"(data: "graph"
+num_shards: 3
+servers { name: "a" listen: "127.0.0.1:7500" shards: [2, 0] }
+servers { name: "b" listen: "127.0.0.1:7501" shards: 1 }
+)";
+
+TEST_CASE("a server takes its part from the cluster file", "[config]") {
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(WriteFileAtomically(folder.File("c.textproto"), kCluster));
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const CommandLine line,
+      ParseCommandLine({"--cluster", folder.File("c.textproto"), "--name", "a"}));
+  CHECK(line.message.empty());
+  const ServerOptions& server = line.config.server;
+  CHECK(server.name == "a");
+  CHECK(server.data == folder.File("graph"));
+  CHECK(server.shards == std::vector<ShardId>{{0}, {2}});
+  CHECK(server.num_shards == 3);
+  CHECK(server.listen.ToString() == "127.0.0.1:7500");
+  CHECK_FALSE(server.insecure_network);
+}
+
+TEST_CASE("a server can do without a cluster file", "[config]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const CommandLine plain, ParseCommandLine({"--data", "graph"}));
+  CHECK(plain.config.server.data == "graph");
+  CHECK(plain.config.server.shards.empty());
+  CHECK(plain.config.server.listen.ToString() == "127.0.0.1:7500");
+  CHECK(plain.config.drain == absl::Seconds(5));
+
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const CommandLine full,
+      ParseCommandLine({"--data=graph", "--shards=3,0", "--listen=[::1]:0", "--drain=0.5",
+                        "--log-format=json", "--log-level=warning", "--ready-file=r",
+                        "--die-with-parent", "--insecure-network", "--max-ids=10",
+                        "--max-sampled=20", "--max-chunk-bytes=1024", "--max-threads=8",
+                        "--check-rate=3"}));
+  const ServerConfig& config = full.config;
+  CHECK(config.server.shards == std::vector<ShardId>{{3}, {0}});
+  CHECK(config.server.listen.ToString() == "[::1]:0");
+  CHECK(config.drain == absl::Milliseconds(500));
+  CHECK(config.log_format == LogFormat::kJson);
+  CHECK(config.log_level == spdlog::level::warn);
+  CHECK(config.ready_file == "r");
+  CHECK(config.die_with_parent);
+  CHECK(config.server.insecure_network);
+  CHECK(config.server.limits.max_ids == 10);
+  CHECK(config.server.limits.max_sampled == 20);
+  CHECK(config.server.limits.max_chunk_bytes == 1024);
+  CHECK(config.server.max_threads == 8);
+  CHECK(config.server.check_bytes_per_second == 3 << 20);
+}
+
+TEST_CASE("help and version are messages", "[config]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const CommandLine help, ParseCommandLine({"--help"}));
+  CHECK_THAT(help.message, Catch::Contains("--cluster"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const CommandLine version, ParseCommandLine({"--version"}));
+  CHECK_THAT(version.message, Catch::StartsWith("vicinityd "));
+}
+
+TEST_CASE("flags that make no sense are refused", "[config]") {
+  const std::vector<std::string> args = GENERATE(values<std::vector<std::string>>({
+      {},
+      {"--data"},
+      {"--unknown"},
+      {"graph"},
+      {"--name", "a"},
+      {"--cluster", "c.textproto"},
+      {"--data", "graph", "--cluster", "c.textproto", "--name", "a"},
+      {"--cluster", "c.textproto", "--name", "a", "--shards", "0"},
+      {"--cluster", "c.textproto", "--name", "a", "--listen", "127.0.0.1:0"},
+      {"--data", "graph", "--shards", "0,"},
+      {"--data", "graph", "--shards", "0,x"},
+      {"--data", "graph", "--shards", "-1"},
+      {"--data", "graph", "--shards", "0,1,0"},
+      {"--data", "graph", "--listen", "7500"},
+      {"--data", "graph", "--listen", "host:99999"},
+      {"--data", "graph", "--drain", "-1"},
+      {"--data", "graph", "--drain", "nan"},
+      {"--data", "graph", "--drain", "soon"},
+      {"--data", "graph", "--log-format", "xml"},
+      {"--data", "graph", "--log-level", "loud"},
+      {"--data", "graph", "--max-ids", "0"},
+      {"--data", "graph", "--max-ids", "99999999999999999999"},
+      {"--data", "graph", "--max-sampled", "-5"},
+      {"--data", "graph", "--max-chunk-bytes", "1"},
+      {"--data", "graph", "--max-threads", "0"},
+      {"--data", "graph", "--check-rate", "0"},
+  }));
+  CAPTURE(args);
+  VICINITY_CHECK_CODE(ParseCommandLine(args), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("faults in the cluster file are told with file and line", "[config]") {
+  const testing::TempDir folder;
+  const std::string path = folder.File("c.textproto");
+  VICINITY_REQUIRE_OK(WriteFileAtomically(
+      path, "data: \"g\"\nnum_shards: 2\nservers { name: \"a\" listen: \"h:1\" shards: 0 }\n"));
+  const absl::Status status = ParseCommandLine({"--cluster", path, "--name", "a"}).status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(status.message()), Catch::StartsWith(path + ":2: "));
+}
+
+TEST_CASE("a name that the cluster file does not have is told with those it has", "[config]") {
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(WriteFileAtomically(folder.File("c.textproto"), kCluster));
+  const absl::Status status =
+      ParseCommandLine({"--cluster", folder.File("c.textproto"), "--name", "c"}).status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(status.message()), Catch::Contains("\"c\", it has a, b"));
+}
+
+TEST_CASE("a cluster file that is not there is told", "[config]") {
+  VICINITY_CHECK_CODE(ParseCommandLine({"--cluster", "/no/such/file", "--name", "a"}),
+                      absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace vicinity
