@@ -1,0 +1,148 @@
+#include "client/graph.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "client/error.h"
+#include "client/graph_impl.h"
+#include "client/lookups.h"
+#include "client/shard_router.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+#include "sampler/minibatch_sampler.h"
+
+namespace vicinity {
+namespace {
+
+// What every operation on nodes of a type looks at first.
+absl::Status CheckCall(const GraphImpl& graph, int32_t node_type) {
+  VICINITY_RETURN_IF_ERROR(graph.CheckProcess());
+  return CheckNodeType(graph.router().schema(), node_type);
+}
+
+absl::StatusOr<Rows> FetchColumn(const ShardRouter& router, NodeTypeId type,
+                                 const std::string& column, const std::vector<int64_t>& nodes) {
+  const NodeTypeSpec& spec = router.schema().node_types[type.value];
+  const int found = spec.FindColumn(column);
+  if (found < 0) {
+    std::string known;
+    for (const ColumnSpec& each : spec.columns) absl::StrAppend(&known, " ", each.name);
+    return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no column ", column,
+                                            "; it has:", known.empty() ? " none" : known));
+  }
+  VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
+  Rows rows;
+  rows.spec = spec.columns[found];
+  rows.num_rows = static_cast<int64_t>(nodes.size());
+  rows.bytes.resize(rows.num_rows * rows.spec.row_bytes());
+  const ColumnFetch fetch{type, found, nodes, {}, rows.bytes.data()};
+  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, nullptr));
+  return rows;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Graph>> Graph::Open(const GraphOptions& options) {
+  absl::StatusOr<std::unique_ptr<GraphImpl>> impl = GraphImpl::Open(options);
+  if (!impl.ok()) return ToError(impl.status());
+  return std::unique_ptr<Graph>(new Graph(*std::move(impl)));
+}
+
+Graph::Graph(std::unique_ptr<GraphImpl> impl) : impl_(std::move(impl)) {}
+
+Graph::~Graph() {
+  // In a forked child gRPC's threads are gone, and taking its channels down would wait for them.
+  if (!impl_->CheckProcess().ok()) static_cast<void>(impl_.release());
+}
+
+const Schema& Graph::schema() const { return impl_->router().schema(); }
+const std::string& Graph::name() const { return impl_->name(); }
+uint64_t Graph::fingerprint() const { return impl_->fingerprint(); }
+int32_t Graph::num_shards() const { return impl_->router().book().num_shards(); }
+
+int64_t Graph::num_nodes(int32_t node_type) const {
+  return impl_->router().book().num_nodes(NodeTypeId{node_type});
+}
+
+int32_t Graph::OwnerOf(int32_t node_type, int64_t global_id) const {
+  return impl_->router().book().OwnerOf(NodeTypeId{node_type}, GlobalNode{global_id}).value;
+}
+
+bool Graph::IsLocal(int32_t node_type, int64_t global_id) const {
+  return impl_->router().IsLocal(ShardId{OwnerOf(node_type, global_id)});
+}
+
+Result<std::vector<int64_t>> Graph::Resolve(int32_t node_type,
+                                            const std::vector<int64_t>& user_ids) const {
+  const absl::Status ready = CheckCall(*impl_, node_type);
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(ResolveIntegers(impl_->router(), NodeTypeId{node_type}, user_ids));
+}
+
+Result<std::vector<int64_t>> Graph::Resolve(int32_t node_type,
+                                            const std::vector<std::string>& user_ids) const {
+  const absl::Status ready = CheckCall(*impl_, node_type);
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(ResolveNames(impl_->router(), NodeTypeId{node_type}, user_ids));
+}
+
+Result<std::vector<int64_t>> Graph::UserIds(int32_t node_type,
+                                            const std::vector<int64_t>& nodes) const {
+  const absl::Status ready = CheckCall(*impl_, node_type);
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(IntegersOf(impl_->router(), NodeTypeId{node_type}, nodes));
+}
+
+Result<std::vector<std::string>> Graph::UserNames(int32_t node_type,
+                                                  const std::vector<int64_t>& nodes) const {
+  const absl::Status ready = CheckCall(*impl_, node_type);
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(NamesOf(impl_->router(), NodeTypeId{node_type}, nodes));
+}
+
+Result<std::vector<int64_t>> Graph::NodesOf(int32_t node_type, Split split,
+                                            const std::vector<int32_t>& shards) const {
+  const absl::Status ready = CheckCall(*impl_, node_type);
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(NodesOfSplit(impl_->router(), NodeTypeId{node_type}, split, shards));
+}
+
+Result<SampledGraph> Graph::Sample(int32_t seed_type, const std::vector<int64_t>& seeds,
+                                   const SamplingSpec& spec, const DrawId& draw,
+                                   bool want_edge_ids) const {
+  const absl::Status ready = CheckCall(*impl_, seed_type);
+  if (!ready.ok()) return ToError(ready);
+  const ShardRouter& router = impl_->router();
+  MinibatchDraw minibatch;
+  minibatch.run_seed = draw.run_seed;
+  minibatch.epoch = draw.epoch;
+  minibatch.batch = draw.batch;
+  RoutedSource source(router, minibatch, nullptr);
+  MinibatchSampler sampler(router.schema(), router.book());
+  return ToResult(sampler.Sample(spec, NodeTypeId{seed_type}, seeds, want_edge_ids, &source));
+}
+
+Result<Rows> Graph::Fetch(int32_t node_type, const std::string& column,
+                          const std::vector<int64_t>& nodes) const {
+  const absl::Status ready = CheckCall(*impl_, node_type);
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(FetchColumn(impl_->router(), NodeTypeId{node_type}, column, nodes));
+}
+
+Result<RankedList> Graph::Ranked(const std::string& name, const std::vector<int32_t>& home,
+                                 int32_t node_type, int64_t count) const {
+  const absl::Status ready = CheckCall(*impl_, node_type);
+  if (!ready.ok()) return ToError(ready);
+  absl::StatusOr<RankedNodes> ranked =
+      FetchRanking(impl_->router(), name, home, NodeTypeId{node_type}, count);
+  if (!ranked.ok()) return ToError(ranked.status());
+  RankedList list;
+  list.nodes = std::move(ranked->nodes);
+  list.probabilities = std::move(ranked->probabilities);
+  return list;
+}
+
+TrafficStats Graph::traffic() const { return impl_->traffic(); }
+
+}  // namespace vicinity

@@ -1,0 +1,38 @@
+// A shard whose files are mapped into this process: no RPC, no copy but the last.
+#pragma once
+
+#include "client/shard_access.h"
+#include "client/traffic.h"
+#include "partition/dataset.h"
+#include "partition/shard.h"
+
+namespace vicinity {
+
+// Every call is over, and `done` called, when the method returns.
+//
+// Lifetime: the dataset, which has the shard open, and `traffic` must outlive it.
+// Errors:   InvalidArgument naming a row outside the shard; else those of the files.
+class MappedShard : public ShardAccess {
+ public:
+  MappedShard(const Dataset& dataset, const Shard& shard, TrafficCounters* traffic);
+
+  bool remote() const override { return false; }
+  void SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
+                 Done done) override;
+  void FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) override;
+  void FetchNames(const ShardNames& names, Cancellation* cancel, Done done) override;
+  void ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) override;
+  void FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) override;
+
+ private:
+  absl::Status CheckRows(NodeTypeId type, absl::Span<const uint64_t> rows) const;
+  absl::Status CopyRows(const ShardRows& rows) const;
+  absl::Status CopyNames(const ShardNames& names) const;
+  absl::Status CopyRanking(const ShardRanking& ranking) const;
+
+  const Dataset& dataset_;
+  const Shard& shard_;
+  TrafficCounters* const traffic_;
+};
+
+}  // namespace vicinity

@@ -1,0 +1,322 @@
+#include "client/remote_shard.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/piece_run.h"
+#include "client/rpc_call.h"
+#include "client/sample_reader.h"
+#include "client/wire_array.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+using AsyncStub = proto::Graph::StubInterface::async_interface;
+
+// One RPC brings at most this much, so that slow links too end it within the call timeout.
+constexpr int64_t kMaxReplyBytes = int64_t{32} << 20;
+constexpr int64_t kMaxNamesInRequest = 65536;  // names are of any length
+constexpr int64_t kMaxRankedInRequest = 1 << 20;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+absl::Status WrongAmount(const char* what, int64_t got, int64_t expected) {
+  return absl::InternalError(absl::StrCat(got, " ", what, " where ", expected, " were asked for"));
+}
+
+// Puts the rows of one reply where they belong as they come.
+struct RowsReader {
+  ShardRows rows;
+  int64_t begin;  // of the piece, in `rows`
+  int64_t end;
+  int64_t received = 0;
+  TrafficCounters* traffic;
+
+  absl::Status Add(const proto::RowsChunk& chunk) {
+    const auto bytes = static_cast<int64_t>(chunk.rows().size());
+    const int64_t count = bytes / rows.row_bytes;
+    if (static_cast<int64_t>(chunk.first()) != received || bytes % rows.row_bytes != 0 ||
+        count > end - begin - received) {
+      return absl::InternalError(absl::StrCat(bytes, " bytes of rows from row ", chunk.first(),
+                                              " where row ", received, " of ", end - begin,
+                                              " is next, of ", rows.row_bytes, " bytes each"));
+    }
+    const char* from = chunk.rows().data();
+    if (rows.positions.empty()) {
+      std::memcpy(rows.out + (begin + received) * rows.row_bytes, from, bytes);
+    } else {
+      for (int64_t i = begin + received; i < begin + received + count; ++i) {
+        std::memcpy(rows.out + rows.positions[i] * rows.row_bytes, from, rows.row_bytes);
+        from += rows.row_bytes;
+      }
+    }
+    received += count;
+    traffic->rows_remote.fetch_add(count, std::memory_order_relaxed);
+    traffic->bytes_received.fetch_add(bytes, std::memory_order_relaxed);
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+RemoteShard::RemoteShard(ShardId shard, uint64_t fingerprint, ServerConnection* connection,
+                         const Schema& schema, const Book& book)
+    : shard_(shard),
+      fingerprint_(fingerprint),
+      connection_(connection),
+      schema_(schema),
+      book_(book) {}
+
+void RemoteShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
+                            Done done) {
+  auto pieces =
+      std::make_shared<const std::vector<SamplePiece>>(CutHop(hop, connection_->limits()));
+  // One after the other: each appends to the same lists.
+  RunPieces(
+      static_cast<int64_t>(pieces->size()), 1,
+      [this, hop, pieces, out, cancel](int64_t piece, Done piece_done) {
+        SampleOne(hop, (*pieces)[piece], out, cancel, std::move(piece_done));
+      },
+      std::move(done));
+}
+
+void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
+                            absl::Span<Neighbors> out, Cancellation* cancel, Done done) {
+  proto::SampleRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  request.mutable_draw()->set_run_seed(hop.draw.run_seed);
+  request.mutable_draw()->set_epoch(hop.draw.epoch);
+  request.mutable_draw()->set_batch(hop.draw.batch);
+  request.mutable_draw()->set_hop(hop.hop);
+  request.set_replace(hop.replace);
+  request.set_want_edge_ids(hop.want_edge_ids);
+  std::vector<ExpectedRelation> expected;
+  for (const SamplePiece::Range& range : piece.ranges) {
+    const size_t first_target = request.targets().size() / sizeof(uint64_t);
+    AppendBytes(hop.relations[range.relations.front()].rows.subspan(range.first, range.count),
+                request.mutable_targets());
+    for (const int i : range.relations) {
+      const ShardHop::Relation& asked = hop.relations[i];
+      proto::SampleRequest::Relation* relation = request.add_relations();
+      relation->set_edge_type(asked.edge_type.value);
+      relation->set_fanout(asked.fanout);
+      relation->set_first_target(first_target);
+      relation->set_num_targets(range.count);
+      const NodeTypeId source_type{schema_.edge_types[asked.edge_type.value].source_type};
+      expected.push_back({range.count, asked.fanout, book_.num_nodes(source_type), &out[i]});
+    }
+  }
+  CountSent(static_cast<int64_t>(request.targets().size()));
+  auto reader = std::make_shared<SampleReader>(std::move(expected), hop.want_edge_ids);
+  const CallSettings settings = connection_->Settings(shard_, "SampleNeighbors", cancel);
+  StreamCall<proto::SampleRequest, proto::SampleChunk>::Start(
+      connection_->NextStub(), &AsyncStub::SampleNeighbors, std::move(request), settings,
+      [reader, traffic = connection_->traffic()](const proto::SampleChunk& chunk) {
+        traffic->sampled_edges_remote.fetch_add(chunk.sources().size() / sizeof(int64_t),
+                                                std::memory_order_relaxed);
+        traffic->bytes_received.fetch_add(
+            chunk.counts().size() + chunk.edge_ids().size() + chunk.sources().size(),
+            std::memory_order_relaxed);
+        return reader->Add(chunk);
+      },
+      [reader, where = settings.where, done = std::move(done)](const absl::Status& status) {
+        done(status.ok() ? At(where, reader->Finish()) : status);
+      });
+}
+
+void RemoteShard::FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) {
+  const int64_t num_rows = rows.num_rows();
+  int64_t piece_rows = std::max<int64_t>(1, kMaxReplyBytes / rows.row_bytes);
+  if (!rows.rows.empty()) piece_rows = std::min(piece_rows, connection_->limits().max_ids);
+  RunPieces(
+      CeilDiv(num_rows, piece_rows), connection_->num_channels(),
+      [=](int64_t piece, Done piece_done) {
+        FetchSome(rows, piece * piece_rows, std::min(num_rows, (piece + 1) * piece_rows), cancel,
+                  std::move(piece_done));
+      },
+      std::move(done));
+}
+
+void RemoteShard::FetchSome(const ShardRows& rows, int64_t begin, int64_t end, Cancellation* cancel,
+                            Done done) {
+  proto::RowsRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  request.set_node_type(rows.type.value);
+  request.set_column(rows.column);
+  if (rows.rows.empty()) {
+    request.set_first(rows.first + begin);
+    request.set_count(end - begin);
+  } else {
+    AppendBytes(rows.rows.subspan(begin, end - begin), request.mutable_rows());
+  }
+  CountSent(static_cast<int64_t>(request.rows().size()));
+  auto reader = std::make_shared<RowsReader>();
+  reader->rows = rows;
+  reader->begin = begin;
+  reader->end = end;
+  reader->traffic = connection_->traffic();
+  const CallSettings settings = connection_->Settings(shard_, "FetchRows", cancel);
+  StreamCall<proto::RowsRequest, proto::RowsChunk>::Start(
+      connection_->NextStub(), &AsyncStub::FetchRows, std::move(request), settings,
+      [reader](const proto::RowsChunk& chunk) { return reader->Add(chunk); },
+      [reader, where = settings.where, done = std::move(done)](absl::Status status) {
+        const int64_t expected = reader->end - reader->begin;
+        if (status.ok() && reader->received != expected) {
+          status = At(where, WrongAmount("rows", reader->received, expected));
+        }
+        done(status);
+      });
+}
+
+void RemoteShard::FetchNames(const ShardNames& names, Cancellation* cancel, Done done) {
+  const auto num_names = static_cast<int64_t>(names.rows.size());
+  const int64_t piece_names = std::min(kMaxNamesInRequest, connection_->limits().max_ids);
+  RunPieces(
+      CeilDiv(num_names, piece_names), connection_->num_channels(),
+      [=](int64_t piece, Done piece_done) {
+        FetchSomeNames(names, piece * piece_names, std::min(num_names, (piece + 1) * piece_names),
+                       cancel, std::move(piece_done));
+      },
+      std::move(done));
+}
+
+void RemoteShard::FetchSomeNames(const ShardNames& names, int64_t begin, int64_t end,
+                                 Cancellation* cancel, Done done) {
+  proto::NamesRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  request.set_node_type(names.type.value);
+  AppendBytes(names.rows.subspan(begin, end - begin), request.mutable_rows());
+  CountSent(static_cast<int64_t>(request.rows().size()));
+  auto received = std::make_shared<int64_t>(0);
+  const CallSettings settings = connection_->Settings(shard_, "FetchNames", cancel);
+  StreamCall<proto::NamesRequest, proto::NamesChunk>::Start(
+      connection_->NextStub(), &AsyncStub::FetchNames, std::move(request), settings,
+      [names, begin, end, received,
+       traffic = connection_->traffic()](const proto::NamesChunk& chunk) -> absl::Status {
+        if (static_cast<int64_t>(chunk.first()) != *received ||
+            chunk.names_size() > end - begin - *received) {
+          return WrongAmount("names", *received + chunk.names_size(), end - begin);
+        }
+        for (const std::string& name : chunk.names()) {
+          names.out[names.positions[begin + *received]] = name;
+          ++*received;
+          traffic->bytes_received.fetch_add(name.size(), std::memory_order_relaxed);
+        }
+        return absl::OkStatus();
+      },
+      [received, begin, end, where = settings.where, done = std::move(done)](absl::Status status) {
+        if (status.ok() && *received != end - begin) {
+          status = At(where, WrongAmount("names", *received, end - begin));
+        }
+        done(status);
+      });
+}
+
+void RemoteShard::ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) {
+  const auto num_keys = static_cast<int64_t>(keys.keys.size());
+  const int64_t piece_keys = connection_->limits().max_ids;
+  RunPieces(
+      CeilDiv(num_keys, piece_keys), connection_->num_channels(),
+      [=](int64_t piece, Done piece_done) {
+        ResolveSome(keys, piece * piece_keys, std::min(num_keys, (piece + 1) * piece_keys), cancel,
+                    std::move(piece_done));
+      },
+      std::move(done));
+}
+
+void RemoteShard::ResolveSome(const ShardKeys& keys, int64_t begin, int64_t end,
+                              Cancellation* cancel, Done done) {
+  proto::ResolveRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  request.set_node_type(keys.type.value);
+  AppendBytes(keys.keys.subspan(begin, end - begin), request.mutable_keys());
+  CountSent(static_cast<int64_t>(request.keys().size()));
+  const CallSettings settings = connection_->Settings(shard_, "ResolveKeys", cancel);
+  const auto store = [keys, begin, end, num_nodes = book_.num_nodes(keys.type)](
+                         const std::string& ids) -> absl::Status {
+    if (ids.size() != static_cast<size_t>(end - begin) * sizeof(int64_t)) {
+      return WrongAmount("bytes of ids", ids.size(), (end - begin) * sizeof(int64_t));
+    }
+    for (int64_t i = begin; i < end; ++i) {
+      const auto id = ArrayValue<int64_t>(ids, i - begin);
+      if (id < -1 || id >= num_nodes) {
+        return absl::InternalError(
+            absl::StrCat("node ", id, " for a key, where there are ", num_nodes));
+      }
+      keys.out[keys.positions[i]] = id;
+    }
+    return absl::OkStatus();
+  };
+  UnaryCall<proto::ResolveRequest, proto::ResolveReply>::Start(
+      connection_->NextStub(), &AsyncStub::ResolveKeys, std::move(request), settings,
+      [store, where = settings.where, traffic = connection_->traffic(), done = std::move(done)](
+          const absl::Status& status, const proto::ResolveReply& reply) {
+        traffic->bytes_received.fetch_add(reply.global_ids().size(), std::memory_order_relaxed);
+        done(status.ok() ? At(where, store(reply.global_ids())) : status);
+      });
+}
+
+void RemoteShard::FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) {
+  FetchMore(ranking, cancel, std::move(done));
+}
+
+void RemoteShard::FetchMore(const ShardRanking& ranking, Cancellation* cancel, Done done) {
+  const auto have = static_cast<int64_t>(ranking.out->nodes.size());
+  int64_t count = kMaxRankedInRequest;
+  if (ranking.count > 0) count = std::min(count, ranking.count - have);
+  if (count == 0) return done(absl::OkStatus());
+  proto::RankingRequest request;
+  request.set_fingerprint(fingerprint_);
+  for (const int32_t shard : ranking.home) request.add_home(shard);
+  request.set_name(ranking.name);
+  request.set_node_type(ranking.type.value);
+  request.set_first(have);
+  request.set_count(count);
+  CountSent(0);
+  const CallSettings settings = connection_->Settings(shard_, "FetchRanking", cancel);
+  StreamCall<proto::RankingRequest, proto::RankingChunk>::Start(
+      connection_->NextStub(), &AsyncStub::FetchRanking, std::move(request), settings,
+      [out = ranking.out, limit = have + count, num_nodes = book_.num_nodes(ranking.type),
+       traffic = connection_->traffic()](const proto::RankingChunk& chunk) -> absl::Status {
+        const std::string& ids = chunk.global_ids();
+        const auto got = static_cast<int64_t>(ids.size() / sizeof(int64_t));
+        if (ids.size() % sizeof(int64_t) != 0 ||
+            chunk.probabilities().size() != got * sizeof(float) ||
+            static_cast<int64_t>(out->nodes.size()) + got > limit) {
+          return WrongAmount("ranked nodes", out->nodes.size() + got, limit);
+        }
+        AppendArray(ids, &out->nodes);
+        AppendArray(chunk.probabilities(), &out->probabilities);
+        traffic->bytes_received.fetch_add(ids.size() + chunk.probabilities().size(),
+                                          std::memory_order_relaxed);
+        const auto outside =
+            std::find_if(out->nodes.end() - got, out->nodes.end(),
+                         [num_nodes](int64_t node) { return node < 0 || node >= num_nodes; });
+        if (outside == out->nodes.end()) return absl::OkStatus();
+        return absl::InternalError(
+            absl::StrCat("ranks node ", *outside, " where there are ", num_nodes));
+      },
+      [this, ranking, cancel, have, count, done = std::move(done)](const absl::Status& status) {
+        // Fewer than asked for: the ranking has ended.
+        const auto got = static_cast<int64_t>(ranking.out->nodes.size()) - have;
+        if (!status.ok() || got < count) return done(status);
+        FetchMore(ranking, cancel, done);
+      });
+}
+
+void RemoteShard::CountSent(int64_t bytes) const {
+  TrafficCounters* traffic = connection_->traffic();
+  traffic->calls.fetch_add(1, std::memory_order_relaxed);
+  traffic->bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+}  // namespace vicinity

@@ -1,0 +1,49 @@
+// Reads the stream that answers one SampleRequest, and believes nothing of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/service.pb.h"
+#include "sampler/one_hop.h"
+
+namespace vicinity {
+
+// What one relation of the request asked for.
+struct ExpectedRelation {
+  int64_t num_targets = 0;
+  int64_t fanout = 0;       // > 0, or kAllNeighbors
+  int64_t num_sources = 0;  // nodes of the source type: every global id is below
+  Neighbors* out = nullptr;
+};
+
+// Appends to each relation's `out` what the chunks hold.
+//
+// Threads: one at a time. Lifetime: the outs must outlive it.
+class SampleReader {
+ public:
+  SampleReader(std::vector<ExpectedRelation> relations, bool want_edge_ids);
+
+  // Internal, with the value, for a chunk out of order, of other targets than were asked for, with
+  // counts that do not match its neighbours, more of them than the fanout, or one that does not
+  // exist.
+  absl::Status Add(const proto::SampleChunk& chunk);
+
+  // After the last chunk: Internal if a target was left out.
+  absl::Status Finish() const;
+
+ private:
+  // Where the chunk goes on: sets `current_`, checks that it is next.
+  absl::Status Locate(const proto::SampleChunk& chunk);
+  absl::Status AddCounts(const proto::SampleChunk& chunk);
+  absl::Status AddSources(const proto::SampleChunk& chunk);
+
+  const std::vector<ExpectedRelation> relations_;
+  const bool want_edge_ids_;
+  size_t current_ = 0;
+  int64_t targets_ = 0;  // answered of the current relation
+};
+
+}  // namespace vicinity
