@@ -1,0 +1,21 @@
+// vicinity_train: one trainer process. --help tells its options.
+//
+// Exit status: 0 done, 1 failed, 2 misused.
+#include <iostream>
+#include <optional>
+
+#include "client/result.h"
+#include "client/train/options.h"
+#include "client/train/trainer.h"
+
+int main(int argc, char** argv) {
+  vicinity::TrainOptions options;
+  const std::optional<int> finished =
+      vicinity::ParseTrainOptions(argc, argv, &options, std::cout, std::cerr);
+  if (finished.has_value()) return *finished;
+  const vicinity::Error error = vicinity::RunTraining(options, &std::cout);
+  if (error.ok()) return 0;
+  std::cerr << "vicinity_train: " << vicinity::ErrorCodeName(error.code()) << ": "
+            << error.message() << '\n';
+  return 1;
+}

@@ -1,0 +1,100 @@
+#include "client/train/options.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace vicinity {
+namespace {
+
+struct Parsed {
+  std::optional<int> exit_status;
+  TrainOptions options;
+  std::string out;
+  std::string err;
+};
+
+Parsed Parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "vicinity_train");
+  Parsed parsed;
+  std::ostringstream out;
+  std::ostringstream err;
+  parsed.exit_status = ParseTrainOptions(static_cast<int>(arguments.size()), arguments.data(),
+                                         &parsed.options, out, err);
+  parsed.out = out.str();
+  parsed.err = err.str();
+  return parsed;
+}
+
+}  // namespace
+
+TEST_CASE("a graph alone is enough", "[options]") {
+  const Parsed parsed = Parse({"--graph", "here"});
+  REQUIRE(!parsed.exit_status);
+  CHECK(parsed.options.directory == "here");
+  CHECK(parsed.options.fanouts == std::vector<int64_t>{15, 10, 5});
+  CHECK(parsed.options.batch_size == 1024);
+  CHECK(parsed.options.hidden == 256);
+  CHECK(parsed.options.num_layers() == 3);
+}
+
+TEST_CASE("every option reaches its field", "[options]") {
+  const Parsed parsed =
+      Parse({"--cluster",    "c.textproto", "--local-shards", "0,2",     "--trainer",      "1",
+             "--trainers",   "2",           "--rendezvous",   "file:/r", "--seeds",        "home",
+             "--homes",      "1,3/0,2",     "--fanouts",      "-1,4",    "--eval-fanouts", "-1,-1",
+             "--batch-size", "64",          "--model",        "linear",  "--cache",        "vip",
+             "--cache-rows", "500",         "--seed",         "9",       "--features",     "feat",
+             "--eval-every", "0",           "--lr",           "0.5",     "--dropout",      "0.1"});
+  INFO(parsed.err);
+  REQUIRE(!parsed.exit_status);
+  const TrainOptions& options = parsed.options;
+  CHECK(options.local_shards == std::vector<int32_t>{0, 2});
+  CHECK(options.trainer == 1);
+  CHECK(options.seeds == SeedPolicy::kHome);
+  CHECK(options.homes == std::vector<std::vector<int32_t>>{{1, 3}, {0, 2}});
+  CHECK(options.fanouts == std::vector<int64_t>{-1, 4});
+  CHECK(options.eval_fanouts == std::vector<int64_t>{-1, -1});
+  CHECK(options.model == ModelKind::kLinear);
+  CHECK(options.cache == CachePolicy::kStaticVip);
+  CHECK(options.cache_rows == 500);
+  CHECK(options.seed == 9);
+  CHECK(options.features == "feat");
+  CHECK(options.eval_every == 0);
+  CHECK(options.learning_rate == 0.5);
+  CHECK(options.dropout == 0.1);
+}
+
+TEST_CASE("mistakes end with status 2 and a message", "[options]") {
+  const std::vector<const char*> wrong = GENERATE(values<std::vector<const char*>>({
+      {},
+      {"--graph", "g", "--cluster", "c"},
+      {"--graph", "g", "--local-shards", "0"},
+      {"--graph", "g", "--trainers", "0"},
+      {"--graph", "g", "--trainers", "2"},
+      {"--graph", "g", "--trainer", "1"},
+      {"--graph", "g", "--batch-size", "0"},
+      {"--graph", "g", "--epochs", "x"},
+      {"--graph", "g", "--model", "gat"},
+      {"--graph", "g", "--dropout", "1"},
+      {"--graph", "g", "--cache", "vip"},
+      {"--graph", "g", "--homes", "0/1"},
+      {"--graph", "g", "--homes", "0,x"},
+      {"--graph", "g", "--homes", "-1"},
+      {"--graph", "g", "--eval-fanouts", "5"},
+      {"--graph", "g", "--what"},
+  }));
+  const Parsed parsed = Parse(wrong);
+  CHECK(parsed.exit_status == 2);
+  CHECK(!parsed.err.empty());
+}
+
+TEST_CASE("--help prints the options and ends well", "[options]") {
+  const Parsed parsed = Parse({"--help"});
+  CHECK(parsed.exit_status == 0);
+  CHECK(parsed.out.find("--fanouts") != std::string::npos);
+}
+
+}  // namespace vicinity
