@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "partition/dataset.h"
+#include "partition/shard.h"
 #include "proto/common/file.h"
 #include "proto/common/ids.h"
 #include "proto/manifest.pb.h"
@@ -22,8 +23,8 @@ namespace vicinity {
 
 inline constexpr char kDefaultRanking[] = "default";
 
-// One home's order of one node type, nodes of the home included (they come first in a shard, and tell
-// what to keep near); nodes that no batch can need are left out.
+// One home's order of one node type, nodes of the home included (they come first in a shard, and
+// tell what to keep near); nodes that no batch can need are left out.
 struct RankedNodes {
   std::vector<int64_t> nodes;        // global ids
   std::vector<float> probabilities;  // falling, > 0
@@ -33,12 +34,14 @@ struct RankedNodes {
 class Ranking {
  public:
   // The file of (name, home, type) in `dataset`. NotFound naming the rankings there are, or the
-  // homes that the named one was made for; DataLoss for a file that is not whole.
+  // homes that the named one was made for; DataLoss for a file that is not whole, or that a later
+  // WriteRanking has replaced since `dataset` was opened. Checksums are checked up to 256 MiB.
   static absl::StatusOr<std::unique_ptr<Ranking>> Open(const Dataset& dataset,
                                                        const std::string& name,
                                                        absl::Span<const int32_t> home,
                                                        NodeTypeId type);
   int64_t size() const { return nodes_.size(); }
+  // As stored: check against the book where it is used as a position.
   GlobalNode node(int64_t i) const { return {nodes_[i]}; }
   float probability(int64_t i) const { return probabilities_[i]; }
 
@@ -51,8 +54,9 @@ class Ranking {
 
 // Writes one file a home and type and enters the ranking in the manifest, replacing one of the same
 // name. `description` tells what it was made for, its homes among it; its files are filled in here.
-// orders[home][type], homes as in description.homes(). InvalidArgument naming a home without shards,
-// with a shard that does not exist or is not rising, or given twice.
+// orders[home][type], homes as in description.homes(). InvalidArgument naming a home without
+// shards, with a shard that does not exist or is not rising, or given twice, or an order that names
+// a node outside the book or does not fall; nothing has changed then.
 absl::Status WriteRanking(const std::string& directory, proto::Ranking description,
                           const std::vector<std::vector<RankedNodes>>& orders);
 

@@ -1,0 +1,243 @@
+#include "partition/ranking.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "partition/book.h"
+#include "partition/file_header.h"
+#include "partition/manifest.h"
+#include "partition/schema.h"
+#include "partition/schema_proto.h"
+#include "partition/shard_files.h"
+#include "proto/common/checksum.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+// Larger ones are checked by `verify` alone, for opening must not take minutes.
+constexpr size_t kCheckedAtOpenBytes = size_t{256} << 20;
+
+// In the folder of the home's first shard, which every server of that shard has.
+std::string RankingPath(const Schema& schema, const proto::Ranking& ranking, int home,
+                        NodeTypeId type) {
+  return absl::StrCat(ShardFolder({ranking.homes(home).shards(0)}), "/ranking.", ranking.name(),
+                      ".", home, ".", schema.node_types[type.value].name);
+}
+
+std::string HomeText(const google::protobuf::RepeatedField<int32_t>& shards) {
+  return absl::StrCat("{", absl::StrJoin(shards, ", "), "}");
+}
+
+absl::Status CheckHomes(const proto::Ranking& description, const Book& book) {
+  std::set<std::vector<int32_t>> seen;
+  for (const proto::Ranking::Home& home : description.homes()) {
+    if (home.shards().empty()) return absl::InvalidArgumentError("a home without shards");
+    for (int i = 0; i < home.shards_size(); ++i) {
+      if (home.shards(i) < 0 || home.shards(i) >= book.num_shards()) {
+        return absl::InvalidArgumentError(absl::StrCat("home ", HomeText(home.shards()),
+                                                       ": no shard ", home.shards(i), " of ",
+                                                       book.num_shards()));
+      }
+      if (i > 0 && home.shards(i) <= home.shards(i - 1)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("home ", HomeText(home.shards()), ": not rising"));
+      }
+    }
+    if (!seen.emplace(home.shards().begin(), home.shards().end()).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("home ", HomeText(home.shards()), ": given twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOrder(const RankedNodes& order, const Book& book, NodeTypeId type) {
+  if (order.nodes.size() != order.probabilities.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(order.nodes.size(), " nodes, but ",
+                                                   order.probabilities.size(), " probabilities"));
+  }
+  for (size_t i = 0; i < order.nodes.size(); ++i) {
+    if (!book.Contains(type, {order.nodes[i]})) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("at ", i, ": node ", order.nodes[i], " is outside the book"));
+    }
+    // Written so that NaN is refused too.
+    const bool falling = i == 0 || order.probabilities[i] <= order.probabilities[i - 1];
+    if (!(order.probabilities[i] > 0) || !falling) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "at ", i, ": probability ", order.probabilities[i], " is not above 0 and falling"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string FileBytes(const RankedNodes& order, int64_t id_bytes) {
+  const int64_t size = static_cast<int64_t>(order.nodes.size());
+  const FileHeader header = MakeHeader(FileKind::kRanking, size, id_bytes + sizeof(float));
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+  for (const int64_t node : order.nodes) {
+    // Little-endian: the low bytes come first.
+    bytes.append(reinterpret_cast<const char*>(&node), id_bytes);
+  }
+  bytes.append(reinterpret_cast<const char*>(order.probabilities.data()), size * sizeof(float));
+  return bytes;
+}
+
+absl::StatusOr<proto::FileEntry> WriteOrder(const std::string& directory, const std::string& path,
+                                            const RankedNodes& order, int64_t id_bytes) {
+  const std::string bytes = FileBytes(order, id_bytes);
+  VICINITY_RETURN_IF_ERROR(WriteFileAtomically(absl::StrCat(directory, "/", path), bytes));
+  proto::FileEntry entry;
+  entry.set_path(path);
+  entry.set_size(bytes.size());
+  entry.set_checksum(Checksum(bytes));
+  return entry;
+}
+
+absl::StatusOr<const proto::Ranking*> FindRanking(const Dataset& dataset, const std::string& name) {
+  std::vector<std::string> names;
+  for (const proto::Ranking& ranking : dataset.manifest().rankings()) {
+    if (ranking.name() == name) return &ranking;
+    names.push_back(ranking.name());
+  }
+  return absl::NotFoundError(absl::StrCat(dataset.directory(), ": no ranking named ", name,
+                                          "; there are ",
+                                          names.empty() ? "none" : absl::StrJoin(names, ", ")));
+}
+
+absl::StatusOr<int> FindHome(const Dataset& dataset, const proto::Ranking& ranking,
+                             absl::Span<const int32_t> home) {
+  std::vector<std::string> homes;
+  for (int h = 0; h < ranking.homes_size(); ++h) {
+    const auto& shards = ranking.homes(h).shards();
+    if (absl::Span<const int32_t>(shards.data(), shards.size()) == home) return h;
+    homes.push_back(HomeText(shards));
+  }
+  return absl::NotFoundError(absl::StrCat(dataset.directory(), ": ranking ", ranking.name(),
+                                          " was not made for home {", absl::StrJoin(home, ", "),
+                                          "}; it was for ", absl::StrJoin(homes, ", ")));
+}
+
+absl::Status CheckRanking(const proto::Ranking& description, const Schema& schema, const Book& book,
+                          const std::vector<std::vector<RankedNodes>>& orders) {
+  VICINITY_RETURN_IF_ERROR(CheckName(description.name()));
+  VICINITY_RETURN_IF_ERROR(CheckHomes(description, book));
+  if (static_cast<int>(orders.size()) != description.homes_size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(orders.size(), " orders for ", description.homes_size(), " homes"));
+  }
+  for (size_t h = 0; h < orders.size(); ++h) {
+    if (orders[h].size() != schema.node_types.size()) {
+      return absl::InvalidArgumentError(absl::StrCat("home ", h, " has orders of ",
+                                                     orders[h].size(), " node types of ",
+                                                     schema.node_types.size()));
+    }
+    for (int32_t t = 0; t < static_cast<int32_t>(orders[h].size()); ++t) {
+      const absl::Status order = CheckOrder(orders[h][t], book, {t});
+      if (!order.ok()) {
+        return At(absl::StrCat("home ", h, " node type ", schema.node_types[t].name), order);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Takes the entry of that name, if there is one, out of the manifest and returns its files' paths.
+std::set<std::string> RemoveEntry(const std::string& name, proto::Manifest* manifest) {
+  std::set<std::string> paths;
+  auto* rankings = manifest->mutable_rankings();
+  for (int i = rankings->size() - 1; i >= 0; --i) {
+    if (rankings->Get(i).name() != name) continue;
+    for (const proto::FileEntry& file : rankings->Get(i).files()) paths.insert(file.path());
+    rankings->DeleteSubrange(i, 1);
+  }
+  return paths;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Ranking>> Ranking::Open(const Dataset& dataset,
+                                                       const std::string& name,
+                                                       absl::Span<const int32_t> home,
+                                                       NodeTypeId type) {
+  const Schema& schema = dataset.schema();
+  if (type.value < 0 || type.value >= static_cast<int32_t>(schema.node_types.size())) {
+    return absl::InvalidArgumentError(absl::StrCat("no node type ", type.value));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const proto::Ranking* ranking, FindRanking(dataset, name));
+  VICINITY_ASSIGN_OR_RETURN(const int index, FindHome(dataset, *ranking, home));
+  const int at = index * static_cast<int>(schema.node_types.size()) + type.value;
+  if (at >= ranking->files_size()) {
+    return absl::DataLossError(absl::StrCat(ManifestPath(dataset.directory()), ": ranking ", name,
+                                            " lists ", ranking->files_size(), " files only"));
+  }
+  const proto::FileEntry& entry = ranking->files(at);
+  const std::string path = absl::StrCat(dataset.directory(), "/", entry.path());
+  absl::StatusOr<std::unique_ptr<MappedFile>> file = MappedFile::Open(path);
+  if (absl::IsNotFound(file.status())) return absl::DataLossError(file.status().message());
+  if (!file.ok()) return file.status();
+  const std::string_view bytes = (*file)->bytes();
+  if (bytes.size() != entry.size()) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": size is ", bytes.size(), " bytes, the manifest says ", entry.size()));
+  }
+  if (bytes.size() <= kCheckedAtOpenBytes) {
+    VICINITY_RETURN_IF_ERROR(CheckFile(dataset.directory(), entry));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(path, bytes, FileKind::kRanking));
+  const int64_t id_bytes = StoredNodeIdBytes(dataset.book().num_nodes(type));
+  if (header.row_bytes != id_bytes + sizeof(float)) {
+    return absl::DataLossError(absl::StrCat(path, ": rows have ", header.row_bytes,
+                                            " bytes, expected ", id_bytes + sizeof(float)));
+  }
+  const size_t size = header.num_rows;
+  const char* ids = bytes.data() + sizeof(FileHeader);
+  const IdArray nodes =
+      id_bytes == 4
+          ? IdArray(absl::Span<const uint32_t>(reinterpret_cast<const uint32_t*>(ids), size))
+          : IdArray(absl::Span<const uint64_t>(reinterpret_cast<const uint64_t*>(ids), size));
+  const absl::Span<const float> probabilities(reinterpret_cast<const float*>(ids + size * id_bytes),
+                                              size);
+  return std::unique_ptr<Ranking>(new Ranking(*std::move(file), nodes, probabilities));
+}
+
+Ranking::Ranking(std::unique_ptr<MappedFile> file, IdArray nodes,
+                 absl::Span<const float> probabilities)
+    : file_(std::move(file)), nodes_(nodes), probabilities_(probabilities) {}
+
+absl::Status WriteRanking(const std::string& directory, proto::Ranking description,
+                          const std::vector<std::vector<RankedNodes>>& orders) {
+  VICINITY_ASSIGN_OR_RETURN(proto::Manifest manifest, ReadManifest(directory));
+  VICINITY_ASSIGN_OR_RETURN(const Schema schema, SchemaFromProto(manifest.schema()));
+  VICINITY_ASSIGN_OR_RETURN(const Book book, Book::FromProto(manifest.book()));
+  // All is checked before the first byte is written.
+  const absl::Status fits = CheckRanking(description, schema, book, orders);
+  if (!fits.ok()) return At(absl::StrCat("ranking ", description.name()), fits);
+  std::set<std::string> old_paths = RemoveEntry(description.name(), &manifest);
+  description.clear_files();
+  for (size_t h = 0; h < orders.size(); ++h) {
+    for (int32_t t = 0; t < static_cast<int32_t>(orders[h].size()); ++t) {
+      const std::string path = RankingPath(schema, description, static_cast<int>(h), {t});
+      VICINITY_ASSIGN_OR_RETURN(*description.add_files(),
+                                WriteOrder(directory, path, orders[h][t],
+                                           StoredNodeIdBytes(book.num_nodes(NodeTypeId{t}))));
+      old_paths.erase(path);
+    }
+  }
+  *manifest.add_rankings() = std::move(description);
+  VICINITY_RETURN_IF_ERROR(WriteManifest(directory, std::move(manifest)));
+  for (const std::string& path : old_paths) {
+    std::error_code ignored;  // a file that nothing lists any more harms nobody
+    std::filesystem::remove(absl::StrCat(directory, "/", path), ignored);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vicinity
