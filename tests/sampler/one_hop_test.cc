@@ -15,7 +15,7 @@
 #include "partition/shard.h"
 #include "proto/common/random.h"
 #include "tests/sampler/chi_square.h"
-#include "tests/sampler/memory_edges.h"
+#include "tests/sampler/edge_lists.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {
@@ -23,7 +23,7 @@ namespace {
 
 using testing::ChiSquare;
 using testing::ChiSquareLimit;
-using testing::MemoryEdges;
+using testing::EdgeLists;
 
 // Positions 0 .. d - 1 drawn in one trial.
 using Sample = std::vector<int64_t>;
@@ -34,7 +34,7 @@ std::vector<uint32_t> Count(uint32_t n, uint32_t first = 0) {
   return list;
 }
 
-std::vector<uint64_t> AllRows(const MemoryEdges& edges) {
+std::vector<uint64_t> AllRows(const EdgeLists& edges) {
   std::vector<uint64_t> rows(edges.keys.size());
   std::iota(rows.begin(), rows.end(), uint64_t{0});
   return rows;
@@ -50,7 +50,7 @@ OneHopOptions Options(int64_t fanout, bool replace = false, uint64_t stream = 77
 
 // `trials` samples from a list of `degree` nodes, each with a key of its own.
 std::vector<Sample> Trials(int64_t degree, int64_t fanout, bool replace, int64_t trials) {
-  MemoryEdges edges;
+  EdgeLists edges;
   edges.AddTarget(0, Count(static_cast<uint32_t>(degree)));
   std::vector<Sample> samples;
   const EdgeTable table = edges.table();
@@ -215,7 +215,7 @@ TEST_CASE("draws with replacement are uniform and independent of each other", "[
 
 TEST_CASE("neighbouring keys, and neighbouring streams, draw independently", "[one_hop]") {
   constexpr int64_t kDegree = 9;
-  MemoryEdges edges;
+  EdgeLists edges;
   for (uint64_t key = 0; key < 100000; ++key) edges.AddTarget(key, Count(kDegree));
   Neighbors first, second;
   const std::vector<uint64_t> rows = AllRows(edges);
@@ -233,8 +233,8 @@ TEST_CASE("neighbouring keys, and neighbouring streams, draw independently", "[o
 }
 
 // Lists of many lengths, parallel edges included.
-MemoryEdges MixedLists(int num_targets) {
-  MemoryEdges edges;
+EdgeLists MixedLists(int num_targets) {
+  EdgeLists edges;
   NodeDraws draws(5, 6);
   for (int i = 0; i < num_targets; ++i) {
     std::vector<uint32_t> list(i % 10 == 0 ? 0 : draws.Below(90));
@@ -245,7 +245,7 @@ MemoryEdges MixedLists(int num_targets) {
   return edges;
 }
 
-std::vector<Neighbors> OneByOne(const MemoryEdges& edges, const std::vector<uint64_t>& rows,
+std::vector<Neighbors> OneByOne(const EdgeLists& edges, const std::vector<uint64_t>& rows,
                                 const OneHopOptions& options) {
   std::vector<Neighbors> lists(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -269,7 +269,7 @@ bool Same(const Neighbors& a, const Neighbors& b) {
 }
 
 TEST_CASE("what a target draws does not depend on the other targets of the call", "[one_hop]") {
-  const MemoryEdges edges = MixedLists(300);
+  const EdgeLists edges = MixedLists(300);
   OneHopOptions options =
       Options(GENERATE(int64_t{1}, 5, 40, kAllNeighbors), GENERATE(false, true));
   options.want_edge_ids = GENERATE(false, true);
@@ -293,7 +293,7 @@ TEST_CASE("what a target draws does not depend on the other targets of the call"
 }
 
 TEST_CASE("several threads draw what one draws", "[one_hop]") {
-  const MemoryEdges edges = MixedLists(400);
+  const EdgeLists edges = MixedLists(400);
   const std::vector<uint64_t> rows = AllRows(edges);
   const OneHopOptions options = Options(10);
   Neighbors expected;
@@ -317,7 +317,7 @@ TEST_CASE("several threads draw what one draws", "[one_hop]") {
 }
 
 TEST_CASE("short lists are taken whole, in order, each neighbour with its edge", "[one_hop]") {
-  MemoryEdges edges;
+  EdgeLists edges;
   edges.AddTarget(3, {4, 4, 9});
   edges.AddTarget(1, {});
   edges.AddTarget(2, {5});
@@ -331,7 +331,7 @@ TEST_CASE("short lists are taken whole, in order, each neighbour with its edge",
 }
 
 TEST_CASE("an edge id belongs to the neighbour it comes with", "[one_hop]") {
-  const MemoryEdges edges = MixedLists(200);
+  const EdgeLists edges = MixedLists(200);
   OneHopOptions options = Options(GENERATE(int64_t{4}, 50), GENERATE(false, true));
   options.want_edge_ids = true;
   const std::vector<uint64_t> rows = AllRows(edges);
@@ -359,7 +359,7 @@ TEST_CASE("ids of types with 2^32 nodes or more come out whole", "[one_hop]") {
 }
 
 TEST_CASE("a bad fanout or row is refused before anything is drawn", "[one_hop]") {
-  MemoryEdges edges;
+  EdgeLists edges;
   edges.AddTarget(3, {4, 4, 9});
   Neighbors out;
   for (const int64_t fanout : {int64_t{0}, int64_t{-2}, INT64_MIN, kMaxFanout + 1}) {
@@ -380,7 +380,7 @@ TEST_CASE("a bad fanout or row is refused before anything is drawn", "[one_hop]"
 }
 
 TEST_CASE("a damaged file is data loss, not a read outside of it", "[one_hop]") {
-  MemoryEdges edges;
+  EdgeLists edges;
   edges.AddTarget(3, {4, 4, 9});
   edges.AddTarget(5, {1, 2});
   const std::vector<uint64_t> rows = {0, 1};
@@ -399,8 +399,9 @@ TEST_CASE("a damaged file is data loss, not a read outside of it", "[one_hop]") 
                       absl::StatusCode::kDataLoss);
 }
 
-TEST_CASE("the draws of a key are those of an independent Philox: they may never change", "[one_hop]") {
-  MemoryEdges edges;
+TEST_CASE("the draws of a key are those of an independent Philox: they may never change",
+          "[one_hop]") {
+  EdgeLists edges;
   edges.AddTarget(12345, Count(100));
   Neighbors out;
   VICINITY_REQUIRE_OK(SampleOneHop(edges.table(), edges.keys, {uint64_t{0}}, Options(5), &out));

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "partition/shard.h"
 
 namespace vicinity::testing {
 
 // Lifetime: table() shows these arrays; keep the object, and do not change it, while it is used.
-struct MemoryEdges {
+struct EdgeLists {
   std::vector<uint64_t> keys;  // of the targets
   std::vector<uint64_t> offsets{0};
   std::vector<uint32_t> sources;

@@ -1,0 +1,211 @@
+#include "sampler/graph_builder.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "partition/book.h"
+#include "partition/sampling_spec.h"
+#include "partition/schema.h"
+#include "proto/common/random.h"
+#include "sampler/one_hop.h"
+#include "sampler/sampled_graph.h"
+#include "tests/sampler/sampled_graphs.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::Describe;
+
+Schema TwoTypes() {
+  Schema schema;
+  schema.node_types.resize(2);
+  schema.node_types[0].name = "paper";
+  schema.node_types[1].name = "author";
+  schema.edge_types = {{0, "cites", 0, {}}, {1, "writes", 0, {}}, {0, "written_by", 1, {}}};
+  return schema;
+}
+
+Book TwoTypesBook(int64_t papers, int64_t authors) {
+  absl::StatusOr<Book> book = Book::Create({{0, papers / 2, papers}, {0, authors, authors}});
+  VICINITY_REQUIRE_OK(book);
+  return *std::move(book);
+}
+
+// The same as the builder by plain searching.
+class NaiveBuilder {
+ public:
+  NaiveBuilder(const Schema& schema, Expansion expansion) : schema_(schema), expansion_(expansion) {
+    graph_.nodes.resize(schema.node_types.size());
+  }
+
+  void Start(int32_t type, const std::vector<int64_t>& seeds) {
+    graph_.seed_type = type;
+    for (const int64_t seed : seeds) graph_.seed_positions.push_back(PositionOf(type, seed));
+    FinishNodes();
+  }
+
+  std::vector<int64_t> Frontier(int32_t type) const {
+    const SampledNodes& nodes = graph_.nodes[type];
+    return {nodes.ids.begin() + FirstTarget(type), nodes.ids.begin() + nodes.hop_ends.back()};
+  }
+
+  void AddRelation(int32_t edge_type, const Neighbors& neighbors) {
+    Block block;
+    block.edge_type = edge_type;
+    block.first_target = FirstTarget(schema_.edge_types[edge_type].target_type);
+    block.offsets = {0};
+    for (const uint32_t count : neighbors.counts) {
+      block.offsets.push_back(block.offsets.back() + count);
+    }
+    for (const int64_t source : neighbors.sources) {
+      block.sources.push_back(PositionOf(schema_.edge_types[edge_type].source_type, source));
+    }
+    block.edge_ids = neighbors.edge_ids;
+    blocks_.push_back(std::move(block));
+  }
+
+  void FinishHop() {
+    FinishNodes();
+    graph_.hops.push_back(std::move(blocks_));
+    blocks_.clear();
+  }
+
+  const SampledGraph& graph() const { return graph_; }
+
+ private:
+  int64_t FirstTarget(int32_t type) const {
+    const std::vector<int64_t>& ends = graph_.nodes[type].hop_ends;
+    return expansion_ == Expansion::kAllNodes || ends.size() < 2 ? 0 : ends[ends.size() - 2];
+  }
+  int32_t PositionOf(int32_t type, int64_t node) {
+    std::vector<int64_t>& ids = graph_.nodes[type].ids;
+    const auto found = std::find(ids.begin(), ids.end(), node);
+    const int32_t position = static_cast<int32_t>(found - ids.begin());
+    if (found == ids.end()) ids.push_back(node);
+    return position;
+  }
+  void FinishNodes() {
+    for (SampledNodes& nodes : graph_.nodes) {
+      nodes.hop_ends.push_back(static_cast<int64_t>(nodes.ids.size()));
+    }
+  }
+
+  const Schema& schema_;
+  const Expansion expansion_;
+  SampledGraph graph_;
+  std::vector<Block> blocks_;
+};
+
+Neighbors RandomNeighbors(size_t num_targets, int64_t num_nodes, NodeDraws* draws) {
+  Neighbors neighbors;
+  const bool edge_ids = draws->Below(2) == 1;
+  for (size_t i = 0; i < num_targets; ++i) {
+    neighbors.counts.push_back(static_cast<uint32_t>(draws->Below(4)));
+    for (uint32_t j = 0; j < neighbors.counts.back(); ++j) {
+      neighbors.sources.push_back(static_cast<int64_t>(draws->Below(num_nodes)));
+      if (edge_ids) neighbors.edge_ids.push_back(static_cast<int64_t>(draws->Below(1000)));
+    }
+  }
+  return neighbors;
+}
+
+TEST_CASE("the builder agrees with one that searches lists", "[graph_builder]") {
+  const Schema schema = TwoTypes();
+  const Book book = TwoTypesBook(60, 9);
+  const Expansion expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
+  GraphBuilder builder(schema, book);  // one for all, so that what is left over would show
+  NodeDraws draws(11, static_cast<uint64_t>(expansion));
+  for (int round = 0; round < 200; ++round) {
+    const int32_t seed_type = static_cast<int32_t>(draws.Below(2));
+    std::vector<int64_t> seeds(draws.Below(6));
+    for (int64_t& seed : seeds) seed = static_cast<int64_t>(draws.Below(seed_type == 0 ? 60 : 9));
+    NaiveBuilder naive(schema, expansion);
+    naive.Start(seed_type, seeds);
+    VICINITY_REQUIRE_OK(builder.Start(expansion, {seed_type}, seeds));
+    const uint64_t num_hops = draws.Below(4);
+    for (uint64_t hop = 0; hop < num_hops; ++hop) {
+      for (int32_t type = 0; type < 3; ++type) {
+        const EdgeTypeSpec& spec = schema.edge_types[type];
+        const std::vector<int64_t> frontier = naive.Frontier(spec.target_type);
+        const absl::Span<const int64_t> built = builder.Frontier({spec.target_type});
+        REQUIRE(std::vector<int64_t>(built.begin(), built.end()) == frontier);
+        if (draws.Below(4) == 0) continue;  // an edge type that is not followed
+        const Neighbors neighbors =
+            RandomNeighbors(frontier.size(), book.num_nodes({spec.source_type}), &draws);
+        naive.AddRelation(type, neighbors);
+        VICINITY_REQUIRE_OK(builder.AddRelation({type}, neighbors));
+      }
+      naive.FinishHop();
+      builder.FinishHop();
+    }
+    // A graph that is begun and dropped leaves nothing behind.
+    if (round % 3 == 0) continue;
+    REQUIRE(Describe(builder.Take()) == Describe(naive.graph()));
+  }
+}
+
+TEST_CASE("repeated seeds are one node each", "[graph_builder]") {
+  const Schema schema = TwoTypes();
+  const Book book = TwoTypesBook(60, 9);
+  GraphBuilder builder(schema, book);
+  VICINITY_REQUIRE_OK(builder.Start(Expansion::kAllNodes, {0}, {7, 3, 7, 7, 1}));
+  const SampledGraph graph = builder.Take();
+  CHECK(graph.nodes[0].ids == std::vector<int64_t>{7, 3, 1});
+  CHECK(graph.seed_positions == std::vector<int32_t>{0, 1, 0, 0, 2});
+  CHECK(graph.nodes[0].hop_ends == std::vector<int64_t>{3});
+  CHECK(graph.nodes[1].hop_ends == std::vector<int64_t>{0});
+  CHECK(graph.num_edges() == 0);
+}
+
+TEST_CASE("seeds that do not exist are refused", "[graph_builder]") {
+  const Schema schema = TwoTypes();
+  const Book book = TwoTypesBook(60, 9);
+  GraphBuilder builder(schema, book);
+  const int64_t bad = GENERATE(int64_t{-1}, 60, INT64_MAX, INT64_MIN);
+  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {0}, {5, bad}),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {1}, {9}),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {2}, {}),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {-1}, {}),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_OK(builder.Start(Expansion::kAllNodes, {0}, {5}));
+}
+
+TEST_CASE("answers that do not fit what was asked are refused", "[graph_builder]") {
+  const Schema schema = TwoTypes();
+  const Book book = TwoTypesBook(60, 9);
+  GraphBuilder builder(schema, book);
+  VICINITY_REQUIRE_OK(builder.Start(Expansion::kAllNodes, {0}, {5, 6}));
+  Neighbors neighbors;
+  neighbors.counts = {1, 2};
+  neighbors.sources = {3, 4, 5};
+  int32_t edge_type = 0;
+  absl::StatusCode code = absl::StatusCode::kInvalidArgument;
+  SECTION("a count missing") { neighbors.counts = {3}; }
+  SECTION("a count too many") { neighbors.counts = {1, 1, 1}; }
+  SECTION("a neighbour missing") { neighbors.sources.pop_back(); }
+  SECTION("a neighbour too many") { neighbors.sources.push_back(1); }
+  SECTION("an edge id missing") { neighbors.edge_ids = {1, 2}; }
+  SECTION("an edge type that there is not") { edge_type = GENERATE(-1, 3); }
+  SECTION("an edge type that came before") {
+    VICINITY_REQUIRE_OK(builder.AddRelation({1}, neighbors));
+    edge_type = GENERATE(0, 1);
+  }
+  SECTION("a neighbour that is no node") {
+    neighbors.sources[1] = GENERATE(int64_t{-1}, 60, INT64_MAX);
+    code = absl::StatusCode::kDataLoss;
+  }
+  VICINITY_CHECK_CODE(builder.AddRelation({edge_type}, neighbors), code);
+  VICINITY_CHECK_OK(builder.Start(Expansion::kAllNodes, {0}, {5, 6}));
+}
+
+}  // namespace
+}  // namespace vicinity
