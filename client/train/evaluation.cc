@@ -38,9 +38,9 @@ Error AddUp(TrainerGroup* group, Accuracy* part) {
 
 }  // namespace
 
-int64_t CountedSeeds(int64_t step, const TrainerGroup& group, int64_t batch_size,
+int64_t CountedSeeds(int64_t step, int trainer, int num_trainers, int64_t batch_size,
                      int64_t num_nodes) {
-  const int64_t number = step * group.num_trainers() + group.trainer();
+  const int64_t number = step * num_trainers + trainer;
   return std::clamp<int64_t>(num_nodes - number * batch_size, 0, batch_size);
 }
 
@@ -54,7 +54,8 @@ Result<Accuracy> Evaluate(const Schema& schema, Expansion expansion, int64_t bat
     Result<std::unique_ptr<MiniBatch>> batch = loader->Next();
     if (!batch.ok()) return batch.error();
     if (*batch == nullptr) break;
-    const int64_t counted = CountedSeeds((*batch)->step, *group, batch_size, num_nodes);
+    const int64_t counted = CountedSeeds((*batch)->step, group->trainer(), group->num_trainers(),
+                                         batch_size, num_nodes);
     if (counted == 0) continue;
     const Error error = AddBatch(schema, expansion, *std::move(batch), counted, model, &accuracy);
     if (!error.ok()) return error;

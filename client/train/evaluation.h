@@ -24,7 +24,7 @@ struct Accuracy {
 // seeds may come a second time; batch number step * num_trainers + trainer covers the positions
 // [number * batch_size, (number + 1) * batch_size) of the list, and what lies past its end has had
 // its turn.
-int64_t CountedSeeds(int64_t step, const TrainerGroup& group, int64_t batch_size,
+int64_t CountedSeeds(int64_t step, int trainer, int num_trainers, int64_t batch_size,
                      int64_t num_nodes);
 
 // Over all nodes of a split, shared by the trainers of `group`; all get the whole split's numbers.

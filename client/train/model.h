@@ -4,6 +4,8 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
+#include <cstdint>
+
 #include "client/train/tensors.h"
 
 namespace vicinity {
@@ -15,5 +17,9 @@ class Model : public torch::nn::Module {
   // do not fit the model, as libtorch's modules do.
   virtual torch::Tensor Forward(const BatchTensors& batch) = 0;
 };
+
+// Gives every parameter a value that depends on `seed` and the model's shape alone: matrices
+// uniform within 1 / sqrt(columns), as libtorch's linear layers, vectors zero.
+void InitializeWeights(uint64_t seed, Model* model);
 
 }  // namespace vicinity

@@ -34,7 +34,7 @@ SageModel::SageModel(const SageOptions& options) : options_(options) {
             "project" + number, torch::nn::Linear(options.input_widths[type], options.hidden));
       } else {
         type_vectors_[type] =
-            register_parameter("type" + number, torch::randn({1, options.hidden}) * 0.1);
+            register_parameter("type" + number, torch::zeros({1, options.hidden}));
       }
     }
   }

@@ -35,7 +35,7 @@ struct SageOptions {
 
 class SageModel : public Model {
  public:
-  // Weights come from libtorch's global generator.
+  // Weights are not set to anything useful: see InitializeWeights.
   explicit SageModel(const SageOptions& options);
 
   torch::Tensor Forward(const BatchTensors& batch) override;

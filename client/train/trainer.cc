@@ -96,8 +96,8 @@ Result<std::unique_ptr<Trainer>> Trainer::Create(const TrainOptions& options, co
 Error Trainer::MakeModel() {
   return CatchTorch(ErrorCode::kInternal, "making the model", [&] {
     at::set_num_threads(ModelThreads(options_));
-    torch::manual_seed(options_.seed);
     model_ = NewModel(task_, options_);
+    InitializeWeights(options_.seed, model_.get());
     averager_ = std::make_unique<GradientAverager>(model_->parameters());
     optimizer_ = std::make_unique<torch::optim::Adam>(
         model_->parameters(),
@@ -107,8 +107,8 @@ Error Trainer::MakeModel() {
       const Error error = group_->CopyFromFirst(parameter);
       if (!error.ok()) return error;
     }
-    // From here on each trainer drops other values.
-    torch::manual_seed(options_.seed + 1 + options_.trainer);
+    // Dropout takes libtorch's own generator; each trainer drops other values.
+    torch::manual_seed(options_.seed + options_.trainer);
     return Error();
   });
 }
