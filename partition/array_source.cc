@@ -48,6 +48,7 @@ class NumberSource : public ArraySource {
   bool is_text() const override { return false; }
   ValueType type() const override { return type_; }
   int64_t num_rows() const override { return num_rows_; }
+  bool HasRows() const override { return num_rows_ > 0; }
   bool LooksInteger() const override { return !IsFloatingPoint(type_); }
 
   absl::StatusOr<int64_t> ReadInts(int64_t max_rows, std::vector<int64_t>* values) override {
@@ -139,6 +140,7 @@ class TextSource : public ArraySource {
   bool is_text() const override { return true; }
   ValueType type() const override { return ValueType::kFloat32; }
   int64_t num_rows() const override { return kUnknown; }
+  bool HasRows() const override { return pending_ != TextReader::Line::kEnd; }
   bool LooksInteger() const override {
     int64_t ignored;
     return pending_ == TextReader::Line::kRow && ParseInteger(reader_->fields()[0], &ignored);

@@ -64,6 +64,7 @@ class ArraySource {
   virtual bool is_text() const = 0;
   virtual ValueType type() const = 0;    // text: FLOAT32
   virtual int64_t num_rows() const = 0;  // text: kUnknown
+  virtual bool HasRows() const = 0;      // before any reading
   // Whether the first row (text), or every row by its type, holds integers. Before any reading.
   virtual bool LooksInteger() const = 0;
 

@@ -69,7 +69,8 @@ absl::StatusOr<std::string_view> SpoolFile::Map() {
 absl::StatusOr<absl::Span<char>> SpoolFile::MapFixed(int64_t size) {
   assert(size_ == 0 && mapped_ == nullptr);
   if (size > 0) {
-    const int error = posix_fallocate(fd_, 0, size);
+    int error = EINTR;
+    while (error == EINTR) error = posix_fallocate(fd_, 0, size);
     if (error != 0) {
       return ErrnoStatus(error, directory_,
                          absl::StrCat("cannot take ", size, " bytes for a temporary file"));
@@ -83,6 +84,13 @@ absl::Status SpoolFile::Flush() {
   VICINITY_RETURN_IF_ERROR(WriteAll(fd_, buffer_, directory_));
   buffer_.clear();
   return absl::OkStatus();
+}
+
+std::string SpoolDirectoryFor(const std::string& output) {
+  const size_t last = output.find_last_not_of('/');  // "graphs/cora/" lies in "graphs" too
+  const size_t slash = last == std::string::npos ? 0 : output.rfind('/', last);
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : output.substr(0, slash);
 }
 
 absl::StatusOr<absl::Span<char>> SpoolFile::MapAll() {

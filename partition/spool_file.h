@@ -49,4 +49,7 @@ class SpoolFile {
   char* mapped_ = nullptr;
 };
 
+// Where the temporary files of what will be `output` belong: the folder that it is in.
+std::string SpoolDirectoryFor(const std::string& output);
+
 }  // namespace vicinity
