@@ -1,0 +1,127 @@
+#include "client/batch_rows.h"
+
+#include <utility>
+
+#include "proto/common/status.h"
+
+namespace vicinity {
+
+PinnedRows::PinnedRows(RowPool* pool, PoolBatch batch) : pool_(pool), batch_(std::move(batch)) {}
+
+PinnedRows::~PinnedRows() {
+  if (pool_ != nullptr) pool_->Release(batch_);
+}
+
+PinnedRows::PinnedRows(PinnedRows&& other) noexcept
+    : pool_(std::exchange(other.pool_, nullptr)), batch_(std::move(other.batch_)) {}
+
+PinnedRows& PinnedRows::operator=(PinnedRows&& other) noexcept {
+  std::swap(pool_, other.pool_);
+  std::swap(batch_, other.batch_);
+  return *this;
+}
+
+RowLoader::RowLoader(const ShardRouter& router, std::vector<ColumnPlan> columns)
+    : router_(router), columns_(std::move(columns)) {}
+
+BatchRows RowLoader::Split(const SampledGraph& graph) const {
+  BatchRows rows;
+  rows.nodes.resize(graph.nodes.size());
+  rows.columns.resize(columns_.size());
+  std::vector<bool> is_split(graph.nodes.size(), false);
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const NodeTypeId type = columns_[c].type;
+    const std::vector<int64_t>& ids = graph.nodes[type.value].ids;
+    BatchColumn& result = rows.columns[c].result;
+    result.node_type = type.value;
+    result.spec = router_.schema().node_types[type.value].columns[columns_[c].column];
+    result.num_rows = static_cast<int64_t>(ids.size());
+    if (is_split[type.value]) continue;
+    is_split[type.value] = true;
+    SplitNodes& nodes = rows.nodes[type.value];
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const bool local = router_.IsLocal(router_.book().OwnerOf(type, GlobalNode{ids[i]}));
+      (local ? nodes.local : nodes.remote).push_back(ids[i]);
+      (local ? nodes.local_positions : nodes.remote_positions).push_back(static_cast<int64_t>(i));
+    }
+  }
+  return rows;
+}
+
+int64_t RowLoader::Bytes(const BatchRows& rows) const {
+  int64_t bytes = 0;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const BatchColumn& result = rows.columns[c].result;
+    int64_t num_rows = result.num_rows;
+    if (columns_[c].pool != nullptr) {
+      num_rows += static_cast<int64_t>(rows.nodes[columns_[c].type.value].remote.size());
+    }
+    bytes += num_rows * result.spec.row_bytes();
+  }
+  return bytes;
+}
+
+absl::Status RowLoader::Admit(BatchRows* rows) const {
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const SplitNodes& nodes = rows->nodes[columns_[c].type.value];
+    BatchRows::Column& column = rows->columns[c];
+    const auto num_remote = static_cast<int64_t>(nodes.remote.size());
+    int64_t num_fetched = num_remote;
+    if (RowPool* pool = columns_[c].pool.get(); pool != nullptr) {
+      VICINITY_ASSIGN_OR_RETURN(PoolBatch batch, pool->Admit(nodes.remote));
+      for (const int32_t i : batch.missing) column.missing.push_back(nodes.remote[i]);
+      num_fetched = static_cast<int64_t>(batch.missing.size());
+      column.pinned = PinnedRows(pool, std::move(batch));
+    }
+    counts_.local.fetch_add(nodes.local.size(), std::memory_order_relaxed);
+    counts_.cached.fetch_add(num_remote - num_fetched, std::memory_order_relaxed);
+    counts_.remote.fetch_add(num_fetched, std::memory_order_relaxed);
+    counts_.remote_bytes.fetch_add(num_fetched * column.result.spec.row_bytes(),
+                                   std::memory_order_relaxed);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RowLoader::Fetch(BatchRows* rows, Cancellation* cancel) const {
+  std::vector<ColumnFetch> fetches;
+  std::vector<std::vector<char>> arrived(columns_.size());  // for pools
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    BatchRows::Column& column = rows->columns[c];
+    const int64_t row_bytes = column.result.spec.row_bytes();
+    column.result.bytes.resize(column.result.num_rows * row_bytes);
+    const NodeTypeId type = columns_[c].type;
+    const SplitNodes& nodes = rows->nodes[type.value];
+    if (columns_[c].pool == nullptr) {
+      fetches.push_back({type, columns_[c].column, nodes.remote, nodes.remote_positions,
+                         column.result.bytes.data()});
+    } else {
+      arrived[c].resize(column.missing.size() * row_bytes);
+      fetches.push_back({type, columns_[c].column, column.missing, {}, arrived[c].data()});
+    }
+  }
+  VICINITY_RETURN_IF_ERROR(router_.FetchRows(fetches, cancel));
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].pool == nullptr || arrived[c].empty()) continue;
+    VICINITY_RETURN_IF_ERROR(
+        columns_[c].pool->Deliver(rows->columns[c].pinned.batch(), 0, arrived[c]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RowLoader::Assemble(BatchRows* rows, std::chrono::nanoseconds timeout) const {
+  std::vector<ColumnFetch> fetches;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const SplitNodes& nodes = rows->nodes[columns_[c].type.value];
+    BatchRows::Column& column = rows->columns[c];
+    char* out = column.result.bytes.data();
+    fetches.push_back(
+        {columns_[c].type, columns_[c].column, nodes.local, nodes.local_positions, out});
+    if (columns_[c].pool == nullptr) continue;
+    VICINITY_RETURN_IF_ERROR(
+        columns_[c].pool->Assemble(column.pinned.batch(), nodes.remote_positions, timeout, out));
+    column.pinned = PinnedRows();
+  }
+  return router_.FetchRows(fetches, nullptr);
+}
+
+}  // namespace vicinity

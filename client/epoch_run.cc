@@ -1,0 +1,176 @@
+#include "client/epoch_run.h"
+
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+// Seeds of batches that no sampling thread has taken yet; they are small.
+constexpr int64_t kScheduledAhead = 16;
+constexpr int64_t kSampledShare = 8;  // of the window, for sampled batches that are not planned
+// Behind the plan the window bounds what is inside, so the queues need not.
+constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max() / 2;
+
+int64_t GraphBytes(const SampledGraph& graph) {
+  size_t bytes = graph.seed_positions.size() * sizeof(int32_t);
+  for (const SampledNodes& nodes : graph.nodes) bytes += nodes.ids.size() * sizeof(int64_t);
+  for (const std::vector<Block>& hop : graph.hops) {
+    for (const Block& block : hop) {
+      bytes += block.offsets.size() * sizeof(int64_t) + block.sources.size() * sizeof(int32_t) +
+               block.edge_ids.size() * sizeof(int64_t);
+    }
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+}  // namespace
+
+const char* StageName(Stage stage) {
+  static constexpr const char* kNames[kNumStages] = {"schedule", "sample",   "plan",
+                                                     "fetch",    "assemble", "train"};
+  return kNames[stage];
+}
+
+EpochRun::EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step)
+    : parts_(parts),
+      epoch_(epoch),
+      first_(first_step),
+      end_(parts.schedule->steps()),
+      next_step_(first_step),
+      window_(parts.window_bytes),
+      scheduled_(first_step, end_, kScheduledAhead),
+      sampled_(first_step, end_, parts.window_bytes / kSampledShare),
+      planned_(first_step, end_, kUnbounded),
+      fetched_(first_step, end_, kUnbounded),
+      assembled_(first_step, end_, kUnbounded) {
+  if (first_step >= end_) return;
+  threads_.emplace_back([this] { ScheduleAll(); });
+  for (int i = 0; i < parts_.sample_threads; ++i) threads_.emplace_back([this] { SampleSome(); });
+  threads_.emplace_back([this] { PlanSome(); });
+  for (int i = 0; i < parts_.fetch_threads; ++i) threads_.emplace_back([this] { FetchSome(); });
+  threads_.emplace_back([this] { AssembleSome(); });
+}
+
+EpochRun::~EpochRun() {
+  cancel_.Cancel();
+  window_.Close();
+  for (Queue* queue : {&scheduled_, &sampled_, &planned_, &fetched_, &assembled_}) queue->Close();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+absl::StatusOr<std::unique_ptr<MiniBatch>> EpochRun::Next() {
+  if (next_step_ >= end_) return std::unique_ptr<MiniBatch>();
+  std::optional<JobPtr> job = assembled_.Pop(parts_.batch_timeout);
+  if (!job.has_value()) {
+    return absl::DeadlineExceededError(absl::StrFormat(
+        "batch %d of epoch %d is not ready in %.1f s: it is in stage %s", next_step_, epoch_,
+        std::chrono::duration<double>(parts_.batch_timeout).count(),
+        StageName(StageOf(next_step_))));
+  }
+  window_.Give((*job)->window_bytes);
+  VICINITY_RETURN_IF_ERROR(
+      At(absl::StrCat("batch ", next_step_, " of epoch ", epoch_), (*job)->status));
+  ++next_step_;
+  return std::move((*job)->batch);
+}
+
+template <typename Work>
+void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
+  StageTotals* const totals = &(*parts_.totals)[stage];
+  StageClock clock(totals, StageState::kStarved);
+  while (std::optional<JobPtr> job = in->Pop()) {
+    clock.Enter(StageState::kBusy);
+    if ((*job)->status.ok()) (*job)->status = work(job->get(), &clock);
+    if (!(*job)->status.ok()) (*job)->rows = BatchRows();  // others may wait for what it pins
+    const int64_t step = (*job)->step;
+    const int64_t weight = GraphBytes((*job)->batch->graph);
+    totals->CountBatch();
+    clock.Enter(StageState::kBlocked);
+    if (!out->Push(step, weight, *std::move(job))) return;
+    clock.Enter(StageState::kStarved);
+  }
+}
+
+void EpochRun::ScheduleAll() {
+  StageTotals* const totals = &(*parts_.totals)[kSchedule];
+  StageClock clock(totals, StageState::kBusy);
+  const EpochOrder order = parts_.schedule->Epoch(epoch_);
+  for (int64_t step = first_; step < end_; ++step) {
+    auto job = std::make_unique<Job>();
+    job->step = step;
+    job->batch = std::make_unique<MiniBatch>();
+    job->batch->epoch = epoch_;
+    job->batch->step = step;
+    for (const int64_t position : order.Batch(step)) {
+      job->seeds.push_back(parts_.seeds[position]);
+      if (!parts_.labels.empty()) job->batch->labels.push_back(parts_.labels[position]);
+    }
+    totals->CountBatch();
+    clock.Enter(StageState::kBlocked);
+    if (!scheduled_.Push(step, 1, std::move(job))) return;
+    clock.Enter(StageState::kBusy);
+  }
+}
+
+void EpochRun::SampleSome() {
+  MinibatchSampler sampler(parts_.router->schema(), parts_.router->book());
+  RunStage(kSample, &scheduled_, &sampled_,
+           [&](Job* job, StageClock*) { return Sample(&sampler, job); });
+}
+
+absl::Status EpochRun::Sample(MinibatchSampler* sampler, Job* job) {
+  MinibatchDraw draw;
+  draw.run_seed = parts_.run_seed;
+  draw.epoch = static_cast<uint64_t>(epoch_);
+  draw.batch = parts_.schedule->DrawBatch(job->step);
+  RoutedSource source(*parts_.router, draw, &cancel_);
+  VICINITY_ASSIGN_OR_RETURN(
+      job->batch->graph,
+      sampler->Sample(parts_.sampling, parts_.seed_type, job->seeds, parts_.edge_ids, &source));
+  return absl::OkStatus();
+}
+
+void EpochRun::PlanSome() {
+  RunStage(kPlan, &sampled_, &planned_, [this](Job* job, StageClock* clock) -> absl::Status {
+    job->rows = parts_.rows->Split(job->batch->graph);
+    const int64_t bytes = GraphBytes(job->batch->graph) + parts_.rows->Bytes(job->rows);
+    clock->Enter(StageState::kBlocked);
+    const bool taken = window_.Take(bytes);
+    clock->Enter(StageState::kBusy);
+    if (!taken) return absl::CancelledError("the epoch was dropped");
+    job->window_bytes = bytes;
+    return parts_.rows->Admit(&job->rows);
+  });
+}
+
+void EpochRun::FetchSome() {
+  RunStage(kFetch, &planned_, &fetched_,
+           [this](Job* job, StageClock*) { return parts_.rows->Fetch(&job->rows, &cancel_); });
+}
+
+void EpochRun::AssembleSome() {
+  RunStage(kAssemble, &fetched_, &assembled_, [this](Job* job, StageClock*) {
+    const absl::Status status = parts_.rows->Assemble(&job->rows, parts_.batch_timeout);
+    if (!status.ok()) return status;
+    for (BatchRows::Column& column : job->rows.columns) {
+      job->batch->columns.push_back(std::move(column.result));
+    }
+    job->rows = BatchRows();
+    return absl::OkStatus();
+  });
+}
+
+Stage EpochRun::StageOf(int64_t step) const {
+  if (scheduled_.next() <= step) return kSchedule;
+  if (sampled_.next() <= step) return kSample;
+  if (planned_.next() <= step) return kPlan;
+  if (fetched_.next() <= step) return kFetch;
+  return kAssemble;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,116 @@
+// One epoch of one loader: the stages, their threads and the queues between them.
+//
+//   schedule -> sample -> plan -> fetch -> assemble -> Next()
+//
+// Batches are numbered by step. Every stage takes them in this order, so a batch never waits for
+// one behind it. A batch that fails goes on through the stages with its error, untouched, so that
+// Next() meets the error in its turn and nobody waits for what does not come.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/batch_rows.h"
+#include "client/byte_window.h"
+#include "client/cancellation.h"
+#include "client/loader.h"
+#include "client/ordered_queue.h"
+#include "client/seed_schedule.h"
+#include "client/shard_router.h"
+#include "client/stage_time.h"
+#include "partition/sampling_spec.h"
+#include "proto/common/ids.h"
+#include "sampler/minibatch_sampler.h"
+
+namespace vicinity {
+
+enum Stage { kSchedule = 0, kSample, kPlan, kFetch, kAssemble, kTrain, kNumStages };
+const char* StageName(Stage stage);
+using StageTotalsArray = std::array<StageTotals, kNumStages>;
+
+// What an epoch works with.
+//
+// Lifetime: what is pointed to must outlive the epoch.
+struct EpochParts {
+  const ShardRouter* router = nullptr;
+  const SeedSchedule* schedule = nullptr;
+  const RowLoader* rows = nullptr;
+  StageTotalsArray* totals = nullptr;
+  NodeTypeId seed_type;
+  absl::Span<const int64_t> seeds;   // this trainer's, as the schedule counts them
+  absl::Span<const int64_t> labels;  // of each seed; empty: none
+  SamplingSpec sampling;
+  bool edge_ids = false;
+  uint64_t run_seed = 0;
+  int64_t window_bytes = 0;
+  int sample_threads = 1;
+  int fetch_threads = 1;
+  std::chrono::milliseconds batch_timeout{0};
+};
+
+// Threads:  Next from one thread.
+// Lifetime: the destructor cancels what is under way, joins the threads and drops what is left;
+//           it waits for no server.
+class EpochRun {
+ public:
+  // Starts at once.
+  EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step);
+  ~EpochRun();
+  EpochRun(const EpochRun&) = delete;
+  EpochRun& operator=(const EpochRun&) = delete;
+
+  // The next batch; null after the last. DeadlineExceeded, naming the stage that holds it, after
+  // the batch timeout; else the error that the batch met on its way.
+  absl::StatusOr<std::unique_ptr<MiniBatch>> Next();
+
+ private:
+  struct Job {
+    int64_t step = 0;
+    absl::Status status;
+    std::vector<int64_t> seeds;
+    std::unique_ptr<MiniBatch> batch;
+    BatchRows rows;
+    int64_t window_bytes = 0;  // taken from the window
+  };
+  using JobPtr = std::unique_ptr<Job>;
+  using Queue = OrderedQueue<JobPtr>;
+
+  // What the threads run.
+  void ScheduleAll();
+  void SampleSome();
+  void PlanSome();
+  void FetchSome();
+  void AssembleSome();
+
+  // Takes each job from `in` through `work`, which gives its weight in `out`. A job with an error
+  // skips `work`; an error of `work` becomes the job's.
+  template <typename Work>
+  void RunStage(Stage stage, Queue* in, Queue* out, Work work);
+
+  absl::Status Sample(MinibatchSampler* sampler, Job* job);
+  Stage StageOf(int64_t step) const;
+
+  const EpochParts parts_;
+  const int64_t epoch_;
+  const int64_t first_;  // step
+  const int64_t end_;
+  int64_t next_step_;  // of Next(), whose thread alone uses it
+  Cancellation cancel_;
+  ByteWindow window_;
+  Queue scheduled_;
+  Queue sampled_;
+  Queue planned_;
+  Queue fetched_;
+  Queue assembled_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace vicinity

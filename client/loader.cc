@@ -1,0 +1,64 @@
+#include "client/loader.h"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/error.h"
+#include "client/graph_impl.h"
+#include "client/loader_core.h"
+
+namespace vicinity {
+
+class Loader::Impl {
+ public:
+  Impl(const GraphImpl& graph, std::unique_ptr<LoaderCore> core)
+      : graph_(graph), core_(std::move(core)) {}
+
+  ~Impl() {
+    // A forked child has none of the stages' threads: joining them would wait for ever.
+    if (!graph_.CheckProcess().ok()) static_cast<void>(core_.release());
+  }
+
+  const GraphImpl& graph() const { return graph_; }
+  LoaderCore& core() const { return *core_; }
+
+ private:
+  const GraphImpl& graph_;
+  std::unique_ptr<LoaderCore> core_;
+};
+
+Result<std::unique_ptr<Loader>> Loader::Create(const Graph* graph, const LoaderOptions& options) {
+  const absl::Status ready = graph->impl().CheckProcess();
+  if (!ready.ok()) return ToError(ready);
+  absl::StatusOr<std::unique_ptr<LoaderCore>> core =
+      LoaderCore::Create(graph->impl().router(), options);
+  if (!core.ok()) return ToError(core.status());
+  return std::unique_ptr<Loader>(
+      new Loader(std::make_unique<Impl>(graph->impl(), *std::move(core))));
+}
+
+Loader::Loader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Loader::~Loader() = default;
+
+int64_t Loader::num_seeds() const { return impl_->core().num_seeds(); }
+int64_t Loader::steps_per_epoch() const { return impl_->core().steps_per_epoch(); }
+
+Error Loader::StartEpoch(int64_t epoch, int64_t first_step) {
+  const absl::Status ready = impl_->graph().CheckProcess();
+  if (!ready.ok()) return ToError(ready);
+  return ToError(impl_->core().StartEpoch(epoch, first_step));
+}
+
+Result<std::unique_ptr<MiniBatch>> Loader::Next() {
+  const absl::Status ready = impl_->graph().CheckProcess();
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(impl_->core().Next());
+}
+
+LoaderStats Loader::stats() const { return impl_->core().stats(); }
+
+}  // namespace vicinity

@@ -1,0 +1,161 @@
+#include "client/loader_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/loader_setup.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+absl::StatusOr<SeedSchedule> MakeSchedule(const LoaderOptions& options, const TrainerSeeds& seeds) {
+  ScheduleOptions schedule;
+  schedule.batch_size = options.batch_size;
+  schedule.shuffle = options.shuffle;
+  schedule.trainer = options.trainer;
+  schedule.num_trainers = options.num_trainers;
+  schedule.run_seed = options.run_seed;
+  if (options.seeds == SeedPolicy::kHome) {
+    return SeedSchedule::ByTrainer(schedule, seeds.list_sizes);
+  }
+  return SeedSchedule::Global(schedule, static_cast<int64_t>(seeds.seeds.size()));
+}
+
+double Sum(const StageTotals::Values& values) {
+  return values.seconds[0] + values.seconds[1] + values.seconds[2];
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter& router,
+                                                               const LoaderOptions& options) {
+  VICINITY_RETURN_IF_ERROR(CheckLoaderOptions(router, options));
+  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId seed_type, FindSeedType(router.schema(), options));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<ColumnPlan> columns, MakeColumns(router, options));
+  VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, seed_type, options));
+  VICINITY_ASSIGN_OR_RETURN(SeedSchedule schedule, MakeSchedule(options, seeds));
+  auto loader = std::unique_ptr<LoaderCore>(new LoaderCore(router, options, std::move(schedule)));
+  loader->seed_type_ = seed_type;
+  loader->seeds_ = std::move(seeds.seeds);
+  VICINITY_ASSIGN_OR_RETURN(loader->labels_,
+                            ReadLabels(router, seed_type, loader->seeds_, options));
+  loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns));
+  return loader;
+}
+
+LoaderCore::LoaderCore(const ShardRouter& router, const LoaderOptions& options,
+                       SeedSchedule schedule)
+    : router_(router), options_(options), schedule_(std::move(schedule)) {}
+
+LoaderCore::~LoaderCore() { EndEpoch(); }
+
+absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step) {
+  if (epoch < 0 || first_step < 0 || first_step > schedule_.steps()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("epoch ", epoch, " from step ", first_step, " of ", schedule_.steps()));
+  }
+  EndEpoch();
+  EpochParts parts;
+  parts.router = &router_;
+  parts.schedule = &schedule_;
+  parts.rows = rows_.get();
+  parts.totals = &totals_;
+  parts.seed_type = seed_type_;
+  parts.seeds = seeds_;
+  parts.labels = labels_;
+  parts.sampling = options_.sampling;
+  parts.edge_ids = options_.edge_ids;
+  parts.run_seed = options_.run_seed;
+  parts.window_bytes = options_.window_bytes;
+  parts.sample_threads = options_.sample_threads;
+  parts.fetch_threads = options_.fetch_threads;
+  parts.batch_timeout = options_.batch_timeout;
+  {
+    MutexLock lock(&mu_);
+    running_ = true;
+    epoch_start_ = Clock::now();
+  }
+  finished_ = false;
+  run_ = std::make_unique<EpochRun>(parts, epoch, first_step);
+  train_clock_ = std::make_unique<StageClock>(&totals_[kTrain], StageState::kBusy);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::Next() {
+  if (run_ == nullptr) {
+    if (finished_) return std::unique_ptr<MiniBatch>();
+    return absl::FailedPreconditionError("no epoch is running: StartEpoch comes before Next");
+  }
+  train_clock_->Enter(StageState::kStarved);
+  absl::StatusOr<std::unique_ptr<MiniBatch>> batch = run_->Next();
+  train_clock_->Enter(StageState::kBusy);
+  if (!batch.ok() || *batch == nullptr) {
+    finished_ = batch.ok();
+    EndEpoch();
+    return batch;
+  }
+  totals_[kTrain].CountBatch();
+  MutexLock lock(&mu_);
+  for (const SampledNodes& nodes : (*batch)->graph.nodes) {
+    nodes_ += static_cast<int64_t>(nodes.ids.size());
+  }
+  return batch;
+}
+
+void LoaderCore::EndEpoch() {
+  if (run_ == nullptr) return;
+  train_clock_.reset();
+  run_.reset();
+  MutexLock lock(&mu_);
+  past_seconds_ += EpochSeconds();
+  running_ = false;
+  for (int stage = 0; stage < kNumStages; ++stage) {
+    const double unaccounted =
+        past_seconds_ * NumThreads(static_cast<Stage>(stage)) - Sum(totals_[stage].Read());
+    totals_[stage].Add(StageState::kStarved, std::max(0.0, unaccounted));
+  }
+}
+
+int LoaderCore::NumThreads(Stage stage) const {
+  if (stage == kSample) return options_.sample_threads;
+  if (stage == kFetch) return options_.fetch_threads;
+  return 1;
+}
+
+double LoaderCore::EpochSeconds() const {
+  return std::chrono::duration<double>(Clock::now() - epoch_start_).count();
+}
+
+LoaderStats LoaderCore::stats() const {
+  LoaderStats stats;
+  for (int stage = 0; stage < kNumStages; ++stage) {
+    const StageTotals::Values values = totals_[stage].Read();
+    StageTime time;
+    time.stage = StageName(static_cast<Stage>(stage));
+    time.num_threads = NumThreads(static_cast<Stage>(stage));
+    time.batches = values.batches;
+    time.busy_seconds = values.seconds[static_cast<int>(StageState::kBusy)];
+    time.starved_seconds = values.seconds[static_cast<int>(StageState::kStarved)];
+    time.blocked_seconds = values.seconds[static_cast<int>(StageState::kBlocked)];
+    stats.stages.push_back(std::move(time));
+  }
+  const RowLoader::Counts& rows = rows_->counts();
+  stats.rows_local = rows.local;
+  stats.rows_cached = rows.cached;
+  stats.rows_remote = rows.remote;
+  stats.bytes_remote = rows.remote_bytes;
+  for (const ColumnPlan& column : rows_->columns()) {
+    if (column.pool == nullptr) continue;
+    const int64_t held = column.pool->stats().capacity_rows;
+    stats.cache_rows += held;
+    stats.cache_bytes += held * column.pool->row_bytes();
+  }
+  MutexLock lock(&mu_);
+  stats.wall_seconds = past_seconds_ + (running_ ? EpochSeconds() : 0);
+  stats.nodes = nodes_;
+  return stats;
+}
+
+}  // namespace vicinity

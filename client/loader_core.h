@@ -1,0 +1,70 @@
+// A loader over routed shards: what the public Loader is made of, without gRPC, so that it also
+// runs over mapped and fake shards under ThreadSanitizer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/batch_rows.h"
+#include "client/epoch_run.h"
+#include "client/loader.h"
+#include "client/seed_schedule.h"
+#include "client/shard_router.h"
+#include "client/stage_time.h"
+#include "proto/common/ids.h"
+#include "proto/common/mutex.h"
+
+namespace vicinity {
+
+// As Loader, with statuses for errors.
+//
+// Lifetime: the router must outlive it.
+class LoaderCore {
+ public:
+  static absl::StatusOr<std::unique_ptr<LoaderCore>> Create(const ShardRouter& router,
+                                                            const LoaderOptions& options);
+  ~LoaderCore();
+
+  int64_t num_seeds() const { return schedule_.num_seeds(); }
+  int64_t steps_per_epoch() const { return schedule_.steps(); }
+  absl::Status StartEpoch(int64_t epoch, int64_t first_step);
+  absl::StatusOr<std::unique_ptr<MiniBatch>> Next();
+  LoaderStats stats() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  LoaderCore(const ShardRouter& router, const LoaderOptions& options, SeedSchedule schedule);
+
+  // Ends the epoch, if one is running: what its stages did not account for was spent without work.
+  void EndEpoch();
+  int NumThreads(Stage stage) const;
+  double EpochSeconds() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const ShardRouter& router_;
+  const LoaderOptions options_;
+  const SeedSchedule schedule_;
+  NodeTypeId seed_type_{0};
+  std::vector<int64_t> seeds_;   // this trainer's
+  std::vector<int64_t> labels_;  // theirs; empty: none
+  std::unique_ptr<RowLoader> rows_;
+  mutable StageTotalsArray totals_;
+
+  // Of Next's thread.
+  std::unique_ptr<EpochRun> run_;
+  std::unique_ptr<StageClock> train_clock_;
+  bool finished_ = false;  // the last epoch ended of itself
+
+  mutable Mutex mu_;
+  bool running_ ABSL_GUARDED_BY(mu_) = false;
+  Clock::time_point epoch_start_ ABSL_GUARDED_BY(mu_);
+  double past_seconds_ ABSL_GUARDED_BY(mu_) = 0;  // of epochs that ended
+  int64_t nodes_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace vicinity

@@ -1,0 +1,163 @@
+#include "client/loader_setup.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/lookups.h"
+#include "client/vip_cache.h"
+#include "partition/sampling_spec.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int kMaxThreads = 256;
+
+std::string TypeNames(const Schema& schema) {
+  std::string names;
+  for (const NodeTypeSpec& type : schema.node_types) absl::StrAppend(&names, " ", type.name);
+  return names;
+}
+
+absl::Status Positive(const char* what, int64_t value, int64_t most) {
+  if (value >= 1 && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(what, " ", value, " is not from 1 to ", most));
+}
+
+absl::StatusOr<NodeTypeId> FindType(const Schema& schema, const std::string& name) {
+  const int type = schema.FindNodeType(name);
+  if (type >= 0) return NodeTypeId{type};
+  return absl::NotFoundError(
+      absl::StrCat("no node type ", name, "; there are:", TypeNames(schema)));
+}
+
+// kHome: from each shard of its home a trainer takes the seeds that fall to it.
+absl::StatusOr<TrainerSeeds> ReadHomeSeeds(const ShardRouter& router, NodeTypeId seed_type,
+                                           const LoaderOptions& options) {
+  const std::vector<std::vector<int32_t>> homes = HomesOf(router, options);
+  const SharedSeeds shared = ShareSeeds(homes, router.book().num_shards());
+  TrainerSeeds result;
+  result.list_sizes.resize(homes.size(), 0);
+  for (int32_t shard = 0; shard < router.book().num_shards(); ++shard) {
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> seeds,
+                              NodesOfSplit(router, seed_type, options.split, {shard}));
+    const auto num_seeds = static_cast<int64_t>(seeds.size());
+    for (size_t trainer = 0; trainer < homes.size(); ++trainer) {
+      const auto found = std::find(homes[trainer].begin(), homes[trainer].end(), shard);
+      if (found == homes[trainer].end()) continue;
+      const int64_t place = shared.place[trainer][found - homes[trainer].begin()];
+      result.list_sizes[trainer] += shared.Share(shard, place, num_seeds);
+      if (static_cast<int32_t>(trainer) != options.trainer) continue;
+      for (int64_t i = place; i < num_seeds; i += shared.sharers[shard]) {
+        result.seeds.push_back(seeds[i]);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& options) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  VICINITY_RETURN_IF_ERROR(Positive("batch_size", options.batch_size, kMost));
+  VICINITY_RETURN_IF_ERROR(Positive("num_trainers", options.num_trainers, 1 << 20));
+  VICINITY_RETURN_IF_ERROR(Positive("sample_threads", options.sample_threads, kMaxThreads));
+  VICINITY_RETURN_IF_ERROR(Positive("fetch_threads", options.fetch_threads, kMaxThreads));
+  VICINITY_RETURN_IF_ERROR(
+      Positive("batch_timeout in ms", options.batch_timeout.count(), INT64_MAX / 1'000'000));
+  if (options.trainer < 0 || options.trainer >= options.num_trainers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("trainer ", options.trainer, " of ", options.num_trainers));
+  }
+  if (options.window_bytes < 0 || options.cache_rows < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("window_bytes ", options.window_bytes,
+                                                   ", cache_rows ", options.cache_rows,
+                                                   ": neither may be below 0"));
+  }
+  if (const std::string problem = SpecProblem(router.schema(), options.sampling);
+      !problem.empty()) {
+    return absl::InvalidArgumentError(problem);
+  }
+  return CheckHomes(HomesOf(router, options), router.book().num_shards(), options.num_trainers);
+}
+
+std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const LoaderOptions& options) {
+  if (!options.homes.empty()) return options.homes;
+  return DealHomes(router.book().num_shards(), options.num_trainers);
+}
+
+absl::StatusOr<NodeTypeId> FindSeedType(const Schema& schema, const LoaderOptions& options) {
+  if (!options.seed_type.empty()) return FindType(schema, options.seed_type);
+  std::vector<int32_t> possible;
+  for (size_t type = 0; type < schema.node_types.size(); ++type) {
+    if (!schema.node_types[type].split_column.empty()) {
+      possible.push_back(static_cast<int32_t>(type));
+    }
+  }
+  if (possible.empty() && schema.node_types.size() == 1) possible.push_back(0);
+  if (possible.size() == 1) return NodeTypeId{possible.front()};
+  return absl::InvalidArgumentError(
+      absl::StrCat("which node type the seeds are of must be said: ", possible.size(),
+                   " types have splits, of:", TypeNames(schema)));
+}
+
+absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, NodeTypeId seed_type,
+                                       const LoaderOptions& options) {
+  if (options.seeds == SeedPolicy::kHome) return ReadHomeSeeds(router, seed_type, options);
+  TrainerSeeds result;
+  VICINITY_ASSIGN_OR_RETURN(result.seeds, NodesOfSplit(router, seed_type, options.split, {}));
+  return result;
+}
+
+absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeTypeId seed_type,
+                                                const std::vector<int64_t>& seeds,
+                                                const LoaderOptions& options) {
+  const NodeTypeSpec& spec = router.schema().node_types[seed_type.value];
+  if (!options.labels || spec.label_column.empty()) return std::vector<int64_t>();
+  const int column = spec.FindColumn(spec.label_column);
+  if (column < 0) {
+    return absl::InternalError(absl::StrCat("label column ", spec.label_column, " of node type ",
+                                            spec.name, " is not among its columns"));
+  }
+  return IntegerColumn(router, seed_type, column, seeds);
+}
+
+absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
+                                                    const LoaderOptions& options) {
+  std::vector<ColumnPlan> plans;
+  CacheOptions cache;
+  for (const LoaderOptions::ColumnRequest& request : options.columns) {
+    ColumnPlan plan;
+    VICINITY_ASSIGN_OR_RETURN(plan.type, FindType(router.schema(), request.node_type));
+    const NodeTypeSpec& spec = router.schema().node_types[plan.type.value];
+    plan.column = spec.FindColumn(request.column);
+    if (plan.column < 0) {
+      std::string known;
+      for (const ColumnSpec& column : spec.columns) absl::StrAppend(&known, " ", column.name);
+      return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no column ",
+                                              request.column,
+                                              "; it has:", known.empty() ? " none" : known));
+    }
+    if (std::find(cache.types.begin(), cache.types.end(), plan.type) == cache.types.end()) {
+      cache.types.push_back(plan.type);
+    }
+    plans.push_back(std::move(plan));
+  }
+  if (options.cache == CachePolicy::kNone) return plans;
+  cache.ranking = options.ranking;
+  cache.home = HomesOf(router, options)[options.trainer];
+  cache.num_rows = options.cache_rows;
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> cached,
+                            ChooseCached(router, cache));
+  for (ColumnPlan& plan : plans) {
+    if (router.RowBytes(plan.type, plan.column) == 0) continue;  // nothing to hold
+    VICINITY_ASSIGN_OR_RETURN(plan.pool,
+                              FillPool(router, plan.type, plan.column, cached[plan.type.value]));
+  }
+  return plans;
+}
+
+}  // namespace vicinity

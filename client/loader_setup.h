@@ -1,0 +1,45 @@
+// From a loader's options to what it works with: checked, looked up, read from the shards.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/batch_rows.h"
+#include "client/loader.h"
+#include "client/seed_schedule.h"
+#include "client/shard_router.h"
+#include "partition/schema.h"
+#include "proto/common/ids.h"
+
+namespace vicinity {
+
+// InvalidArgument with the value that is wrong.
+absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& options);
+
+// The homes that the options say, or the default ones.
+std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const LoaderOptions& options);
+
+// The type the options name, or the only one that can be meant. NotFound or InvalidArgument naming
+// the types.
+absl::StatusOr<NodeTypeId> FindSeedType(const Schema& schema, const LoaderOptions& options);
+
+// This trainer's seeds and how they are dealt.
+struct TrainerSeeds {
+  std::vector<int64_t> seeds;
+  std::vector<int64_t> list_sizes;  // kHome: by trainer
+};
+absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, NodeTypeId seed_type,
+                                       const LoaderOptions& options);
+
+// The labels of the seeds; empty where the type has none or none are wanted.
+absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeTypeId seed_type,
+                                                const std::vector<int64_t>& seeds,
+                                                const LoaderOptions& options);
+
+// The columns asked for, each with its pool filled. NotFound naming the columns there are.
+absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
+                                                    const LoaderOptions& options);
+
+}  // namespace vicinity

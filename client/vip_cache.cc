@@ -1,0 +1,70 @@
+#include "client/vip_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cache/static_pool.h"
+#include "client/lookups.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+struct Candidate {
+  float probability;
+  NodeTypeId type;
+  int64_t node;
+};
+
+int64_t NumLocal(const ShardRouter& router, NodeTypeId type) {
+  int64_t num_nodes = 0;
+  for (int32_t s = 0; s < router.book().num_shards(); ++s) {
+    if (router.IsLocal(ShardId{s})) num_nodes += router.book().num_nodes(type, ShardId{s});
+  }
+  return num_nodes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::vector<int64_t>>> ChooseCached(const ShardRouter& router,
+                                                               const CacheOptions& options) {
+  std::vector<std::vector<int64_t>> chosen(router.schema().node_types.size());
+  std::vector<Candidate> candidates;
+  for (const NodeTypeId type : options.types) {
+    // However many of the first are local, this many hold enough that are not.
+    const int64_t num_local = NumLocal(router, type);
+    const int64_t count =
+        num_local + std::min(options.num_rows, router.book().num_nodes(type) - num_local);
+    if (count == 0) continue;
+    VICINITY_ASSIGN_OR_RETURN(const RankedNodes ranked,
+                              FetchRanking(router, options.ranking, options.home, type, count));
+    for (size_t i = 0; i < ranked.nodes.size(); ++i) {
+      const GlobalNode node{ranked.nodes[i]};
+      if (router.IsLocal(router.book().OwnerOf(type, node))) continue;
+      candidates.push_back({ranked.probabilities[i], type, node.value});
+    }
+  }
+  // Each type's come in order; equal ones stay as they are.
+  std::stable_sort(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& a, const Candidate& b) { return a.probability > b.probability; });
+  const auto num_rows =
+      std::min(candidates.size(), static_cast<size_t>(std::max<int64_t>(0, options.num_rows)));
+  for (size_t i = 0; i < num_rows; ++i) {
+    chosen[candidates[i].type.value].push_back(candidates[i].node);
+  }
+  return chosen;
+}
+
+absl::StatusOr<std::unique_ptr<RowPool>> FillPool(const ShardRouter& router, NodeTypeId type,
+                                                  int32_t column, absl::Span<const int64_t> nodes) {
+  const auto fill = [&](absl::Span<const int64_t> ids, char* out) {
+    const ColumnFetch fetch{type, column, ids, {}, out};
+    return router.FetchRows({fetch}, nullptr);
+  };
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<StaticPool> pool,
+                            StaticPool::Create(router.RowBytes(type, column), nodes, fill));
+  return std::unique_ptr<RowPool>(std::move(pool));
+}
+
+}  // namespace vicinity

@@ -1,0 +1,33 @@
+// The static VIP cache of a trainer: which remote rows it holds, and pools filled with them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "cache/row_pool.h"
+#include "client/shard_router.h"
+#include "proto/common/ids.h"
+
+namespace vicinity {
+
+struct CacheOptions {
+  std::string ranking;
+  std::vector<int32_t> home;      // rising shards
+  int64_t num_rows = 0;           // over all types
+  std::vector<NodeTypeId> types;  // whose rows are wanted, each once
+};
+
+// By node type, the remote nodes to hold: the `num_rows` likeliest of all the types together,
+// likeliest first. Errors as FetchRanking's.
+absl::StatusOr<std::vector<std::vector<int64_t>>> ChooseCached(const ShardRouter& router,
+                                                               const CacheOptions& options);
+
+// A pool with one column's rows of `nodes`, fetched here and now.
+absl::StatusOr<std::unique_ptr<RowPool>> FillPool(const ShardRouter& router, NodeTypeId type,
+                                                  int32_t column, absl::Span<const int64_t> nodes);
+
+}  // namespace vicinity
