@@ -1,0 +1,322 @@
+#include "cache/vip.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "partition/dataset.h"
+#include "partition/progress.h"
+#include "partition/sampling_spec.h"
+#include "partition/schema.h"
+#include "proto/common/ids.h"
+#include "proto/common/random.h"
+#include "sampler/local_sampler.h"
+#include "sampler/minibatch_sampler.h"
+#include "sampler/sampled_graph.h"
+#include "tests/cache/vip_oracles.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+using testing::EnumeratedVip;
+using testing::MemoryGraph;
+using testing::NaiveVip;
+using testing::Placement;
+using testing::Probabilities;
+using testing::TempDir;
+
+VipOptions Options(SamplingSpec spec, int64_t batch_size) {
+  VipOptions options;
+  options.sampling = std::move(spec);
+  options.batch_size = batch_size;
+  options.num_threads = 2;
+  return options;
+}
+
+// A graph of one node type and one edge type; edges from in-neighbour to target.
+MemoryGraph Homogeneous(int64_t num_nodes, std::vector<std::pair<int64_t, int64_t>> edges) {
+  MemoryGraph graph;
+  graph.schema.node_types.resize(1);
+  graph.schema.node_types[0].name = "node";
+  graph.schema.edge_types = {{0, "links", 0, {}}};
+  graph.nodes.resize(1);
+  graph.nodes[0].keys.resize(num_nodes);
+  std::iota(graph.nodes[0].keys.begin(), graph.nodes[0].keys.end(), uint64_t{0});
+  graph.edges.resize(1);
+  for (const auto& [source, target] : edges) {
+    graph.edges[0].sources.push_back(source);
+    graph.edges[0].targets.push_back(target);
+  }
+  return graph;
+}
+
+std::unique_ptr<Dataset> Written(const MemoryGraph& graph, const Placement& placement,
+                                 const TempDir& dir) {
+  VICINITY_REQUIRE_OK(WriteGraph(graph, placement, dir.File("graph")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Dataset> dataset, Dataset::Open(dir.File("graph")));
+  return dataset;
+}
+
+// Scores of one home, by position in memory.
+Probabilities Scores(const MemoryGraph& graph, NodeTypeId seed_type,
+                     const std::vector<int64_t>& seeds, const VipOptions& options) {
+  const TempDir dir;
+  const std::unique_ptr<Dataset> dataset = Written(graph, InUserOrder(graph), dir);
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const VipScores scores,
+      ComputeVip(*dataset, {HomeSeeds{seed_type, seeds}}, options, NoProgress()));
+  Probabilities values;
+  for (const std::vector<float>& of_type : scores.values) {
+    values.emplace_back(of_type.begin(), of_type.end());
+  }
+  return values;
+}
+
+// The largest |found - expected| / (expected + tiny).
+double RelativeError(const Probabilities& found, const Probabilities& expected) {
+  REQUIRE(found.size() == expected.size());
+  double worst = 0;
+  for (size_t type = 0; type < found.size(); ++type) {
+    REQUIRE(found[type].size() == expected[type].size());
+    for (size_t u = 0; u < found[type].size(); ++u) {
+      const double error = std::abs(found[type][u] - expected[type][u]);
+      worst = std::max(worst, error / (expected[type][u] + 1e-12));
+    }
+  }
+  return worst;
+}
+
+SamplingSpec Spec(const Schema& schema, const std::vector<int64_t>& fanouts, Expansion expansion,
+                  bool replace) {
+  SamplingSpec spec = SamplingSpec::Uniform(schema, fanouts);
+  spec.expansion = expansion;
+  spec.replace = replace;
+  return spec;
+}
+
+TEST_CASE("on trees, stars and chains the probabilities are exact", "[vip]") {
+  const auto [num_nodes, edges, seeds, batch] = GENERATE(
+      table<int64_t, std::vector<std::pair<int64_t, int64_t>>, std::vector<int64_t>, int64_t>({
+          {5, {{1, 0}, {2, 1}, {3, 2}, {4, 3}}, {0}, 1},                          // chain
+          {6, {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}}, {0}, 1},                  // star
+          {8, {{1, 0}, {2, 0}, {3, 0}, {4, 1}, {5, 1}, {6, 2}, {7, 2}}, {0}, 1},  // tree
+          {9, {{1, 0}, {2, 0}, {3, 1}, {4, 1}, {5, 1}, {6, 3}, {7, 3}, {8, 4}}, {0}, 7},
+          {8, {{2, 0}, {3, 0}, {4, 0}, {5, 1}, {6, 1}, {7, 2}}, {0, 1}, 1},  // two trees
+          {8, {{2, 0}, {3, 0}, {4, 0}, {5, 1}, {6, 1}, {7, 2}}, {1, 0}, 2},
+          {3, {{0, 0}, {1, 0}, {2, 0}}, {0}, 1},  // a loop
+      }));
+  const MemoryGraph graph = Homogeneous(num_nodes, edges);
+  for (const std::vector<int64_t>& fanouts : std::vector<std::vector<int64_t>>{
+           {1}, {2, 1}, {1, 2}, {1, 1, 1}, {2, 1, 2}, {kAllNeighbors, 1}, {1, kAllNeighbors}}) {
+    for (const Expansion expansion : {Expansion::kAllNodes, Expansion::kNewNodes}) {
+      for (const bool replace : {false, true}) {
+        const SamplingSpec spec = Spec(graph.schema, fanouts, expansion, replace);
+        const Probabilities exact = EnumeratedVip(graph, {0}, seeds, batch, spec);
+        const Probabilities found = Scores(graph, {0}, seeds, Options(spec, batch));
+        CAPTURE(num_nodes, fanouts, static_cast<int>(expansion), replace, exact, found);
+        CHECK(RelativeError(found, exact) < 1e-6);
+      }
+    }
+  }
+}
+
+TEST_CASE("on typed graphs the probabilities are those of the formula, edge by edge", "[vip]") {
+  const MemoryGraph graph = testing::TypedGraph(120, 60, 15, 21);
+  const Expansion expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
+  const bool replace = GENERATE(false, true);
+  SamplingSpec spec = Spec(graph.schema, {3, 2, 2}, expansion, replace);
+  if (GENERATE(false, true)) {  // other fanouts along every edge type, in every hop
+    for (size_t hop = 0; hop < spec.fanouts.size(); ++hop) {
+      for (size_t type = 0; type < spec.fanouts[hop].size(); ++type) {
+        spec.fanouts[hop][type] = static_cast<int64_t>((hop + type) % 4) - 1;
+      }
+    }
+  }
+  const int32_t seed_type = GENERATE(0, 1);
+  const std::vector<int64_t> seeds = {0, 3, 5, 9, 17, 31, 40, 41, 42, 50};
+  const int64_t batch = GENERATE(3, 10);
+  CAPTURE(static_cast<int>(expansion), replace, seed_type, batch, spec.fanouts);
+  const Probabilities found = Scores(graph, {seed_type}, seeds, Options(spec, batch));
+  const Probabilities expected = NaiveVip(graph, {seed_type}, seeds, batch, spec);
+  CHECK(RelativeError(found, expected) < 1e-5);
+}
+
+TEST_CASE("cuts, homes at once and threads change nothing", "[vip]") {
+  testing::RandomGraphOptions shape;
+  shape.num_nodes = 400;
+  shape.num_edges = 3000;
+  const MemoryGraph graph = testing::RandomGraph(shape);
+  const Expansion expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
+  const SamplingSpec spec = Spec(graph.schema, {4, 3, 2}, expansion, false);
+  const std::vector<std::vector<int64_t>> seeds = {{1, 2, 3, 4, 5}, {}, {100, 399}, {7}};
+  const TempDir dir;
+  const Placement placement = Shuffled(graph, 4, 3);
+  const std::unique_ptr<Dataset> dataset = Written(graph, placement, dir);
+  std::vector<HomeSeeds> homes;
+  for (const std::vector<int64_t>& positions : seeds) {
+    HomeSeeds home{{0}, {}};
+    for (const int64_t position : positions) {
+      const auto& order = placement.order[0];
+      home.nodes.push_back(std::find(order.begin(), order.end(), position) - order.begin());
+    }
+    homes.push_back(home);
+  }
+  VipOptions options = Options(spec, 3);
+  options.num_threads = 1;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores scores,
+                                ComputeVip(*dataset, homes, options, NoProgress()));
+  REQUIRE(scores.num_homes == 4);
+  for (size_t k = 0; k < seeds.size(); ++k) {
+    const Probabilities alone = Scores(graph, {0}, seeds[k], options);
+    Probabilities together(1, std::vector<double>(shape.num_nodes));
+    for (int64_t node = 0; node < shape.num_nodes; ++node) {
+      together[0][placement.PositionOf({0}, {node})] =
+          scores.at({0}, {node}, static_cast<int32_t>(k));
+    }
+    CHECK(RelativeError(together, alone) < 1e-6);
+  }
+  for (const int threads : {2, 5, 300, 0}) {
+    options.num_threads = threads;
+    VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores again,
+                                  ComputeVip(*dataset, homes, options, NoProgress()));
+    CHECK(again.values == scores.values);
+  }
+}
+
+// How often each node is met in sampled minibatches around `batch` of `seeds`.
+std::vector<double> Measured(const Dataset& dataset, std::vector<int64_t> seeds, int64_t batch,
+                             const SamplingSpec& spec, int num_batches) {
+  std::vector<double> met(dataset.book().num_nodes({0}));
+  NodeDraws draws(2, 3);
+  for (int i = 0; i < num_batches; ++i) {
+    for (int64_t j = 0; j < batch; ++j) {  // the front of a fresh permutation
+      std::swap(seeds[j], seeds[j + draws.Below(seeds.size() - j)]);
+    }
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        const SampledGraph graph,
+        SampleLocal(dataset, {0}, absl::MakeConstSpan(seeds).subspan(0, batch), spec,
+                    {1, 0, static_cast<uint64_t>(i)}));
+    for (const int64_t node : graph.nodes[0].ids) met[node] += 1.0 / num_batches;
+  }
+  return met;
+}
+
+TEST_CASE("expected rows agree with sampled ones", "[vip]") {
+  // Directed: the analysis is within 1.5 % of the rows. Undirected and sparse, where u is met again
+  // through those whom it led to, it is up to 17 % too high.
+  const bool undirected = GENERATE(false, true);
+  testing::RandomGraphOptions shape;
+  shape.num_nodes = 2000;
+  shape.num_edges = undirected ? 6000 : 12000;
+  MemoryGraph graph = testing::RandomGraph(shape);
+  if (undirected) {
+    testing::MemoryEdges& edges = graph.edges[0];
+    for (int64_t i = 0; i < shape.num_edges; ++i) {
+      edges.sources.push_back(edges.targets[i]);
+      edges.targets.push_back(edges.sources[i]);
+    }
+  }
+  const Expansion expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
+  const bool replace = GENERATE(false, true);
+  const SamplingSpec spec = Spec(graph.schema, {4, 3, 2}, expansion, replace);
+  const TempDir dir;
+  const std::unique_ptr<Dataset> dataset = Written(graph, InUserOrder(graph), dir);
+  std::vector<int64_t> seeds(200);
+  std::iota(seeds.begin(), seeds.end(), int64_t{0});
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const VipScores scores,
+      ComputeVip(*dataset, {HomeSeeds{{0}, seeds}}, Options(spec, 20), NoProgress()));
+  const std::vector<double> met = Measured(*dataset, seeds, 20, spec, 1500);
+  double expected_rows = 0, measured_rows = 0, error = 0;
+  for (int64_t node = 200; node < shape.num_nodes; ++node) {
+    expected_rows += scores.at({0}, {node}, 0);
+    measured_rows += met[node];
+    error += std::abs(scores.at({0}, {node}, 0) - met[node]) / (shape.num_nodes - 200.0);
+  }
+  CAPTURE(undirected, static_cast<int>(expansion), replace, expected_rows, measured_rows, error);
+  CHECK(std::abs(expected_rows / measured_rows - 1) < (undirected ? 0.18 : 0.015));
+  CHECK(error < (undirected ? 0.045 : 0.012));
+}
+
+TEST_CASE("probabilities follow in-edges, not out-edges", "[vip]") {
+  const MemoryGraph graph = Homogeneous(3, {{0, 1}, {1, 2}});
+  const SamplingSpec spec = SamplingSpec::Uniform(graph.schema, {1, 1});
+  CHECK(Scores(graph, {0}, {2}, Options(spec, 1)) == Probabilities{{1, 1, 1}});
+  CHECK(Scores(graph, {0}, {0}, Options(spec, 1)) == Probabilities{{1, 0, 0}});
+  CHECK(Scores(graph, {0}, {1}, Options(spec, 1)) == Probabilities{{1, 1, 0}});
+}
+
+TEST_CASE("extremes are ordinary", "[vip]") {
+  const MemoryGraph graph = Homogeneous(4, {{0, 1}, {0, 1}, {2, 1}});  // node 3 is alone
+  const auto scores = [&](std::vector<int64_t> seeds, int64_t batch, int64_t fanout) {
+    return Scores(graph, {0}, seeds, Options(SamplingSpec::Uniform(graph.schema, {fanout}), batch));
+  };
+  CHECK(scores({1, 3}, 1000, kAllNeighbors) == Probabilities{{1, 1, 1, 1}});
+  CHECK(scores({1, 3}, INT64_MAX, kMaxFanout) == Probabilities{{1, 1, 1, 1}});
+  CHECK(scores({3}, 1, 5) == Probabilities{{0, 0, 0, 1}});  // no in-edges
+  CHECK(scores({}, 1, 5) == Probabilities{{0, 0, 0, 0}});
+  CHECK(scores({1, 3}, 1, 3) == Probabilities{{0.75, 0.5, 0.5, 0.5}});  // two edges, two chances
+}
+
+TEST_CASE("the coldest nodes keep their order", "[vip]") {
+  // Hubs in a row: hub i's list is the next hub and 999 leaves, so each hop is 1000 times less
+  // likely.
+  constexpr int64_t kHubs = 7;
+  std::vector<std::pair<int64_t, int64_t>> edges;
+  int64_t next_leaf = kHubs;
+  for (int64_t hub = 0; hub + 1 < kHubs; ++hub) {
+    edges.push_back({hub + 1, hub});
+    for (int i = 0; i < 999; ++i) edges.push_back({next_leaf++, hub});
+  }
+  const MemoryGraph graph = Homogeneous(next_leaf, edges);
+  const SamplingSpec spec =
+      Spec(graph.schema, std::vector<int64_t>(kHubs - 1, 1), Expansion::kNewNodes, false);
+  const Probabilities found = Scores(graph, {0}, {0}, Options(spec, 1));
+  for (int64_t hub = 0; hub < kHubs; ++hub) {
+    CAPTURE(hub);
+    CHECK(found[0][hub] == Approx(std::pow(1e-3, hub)).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("wrong questions are refused", "[vip]") {
+  const MemoryGraph graph = Homogeneous(4, {{0, 1}});
+  const TempDir dir;
+  const std::unique_ptr<Dataset> dataset = Written(graph, Shuffled(graph, 2, 1), dir);
+  const VipOptions good = Options(SamplingSpec::Uniform(graph.schema, {1}), 2);
+  const auto status = [&](const VipOptions& options, std::vector<int64_t> seeds, int32_t type) {
+    return ComputeVip(*dataset, {HomeSeeds{{type}, seeds}}, options, NoProgress()).status();
+  };
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  VICINITY_CHECK_OK(status(good, {0, 1}, 0));
+  VICINITY_CHECK_CODE(status(good, {0, 4}, 0), kInvalid);
+  VICINITY_CHECK_CODE(status(good, {-1}, 0), kInvalid);
+  VICINITY_CHECK_CODE(status(good, {1, 1}, 0), kInvalid);
+  VICINITY_CHECK_CODE(status(good, {1}, 1), kInvalid);
+  VICINITY_CHECK_CODE(status(good, {1}, -1), kInvalid);
+  VICINITY_CHECK_CODE(status(Options(good.sampling, 0), {1}, 0), kInvalid);
+  VICINITY_CHECK_CODE(status(Options(SamplingSpec(), 1), {1}, 0), kInvalid);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores none, ComputeVip(*dataset, {}, good, NoProgress()));
+  CHECK(none.num_homes == 0);
+
+  Dataset::Options first;
+  first.shards = {ShardId{0}};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> half,
+                                Dataset::Open(dir.File("graph"), first));
+  VICINITY_CHECK_CODE(ComputeVip(*half, {}, good, NoProgress()),
+                      absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace vicinity
