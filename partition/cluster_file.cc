@@ -33,10 +33,9 @@ bool PlausibleHost(absl::string_view host) {
 }
 
 bool PlausibleIpv6(absl::string_view host) {
-  if (!absl::StrContains(host, ':')) return false;
-  return std::all_of(host.begin(), host.end(), [](unsigned char c) {
-    return absl::ascii_isxdigit(c) || c == ':' || c == '.' || c == '%';
-  });
+  in6_addr address;
+  // The zone of a link-local address is a name of the host's own.
+  return inet_pton(AF_INET6, std::string(host.substr(0, host.find('%'))).c_str(), &address) == 1;
 }
 
 // Keeps the first error, which is the one that names the cause.

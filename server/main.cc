@@ -3,12 +3,10 @@
 #include <csignal>
 #include <cstring>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
@@ -19,26 +17,21 @@
 
 namespace {
 
-using vicinity::CommandLine;
-using vicinity::Server;
-using vicinity::ServerConfig;
-
 // Serves until a signal says stop.
-absl::Status Serve(const ServerConfig& config, spdlog::logger* log) {
+absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
   if (config.die_with_parent && !vicinity::StopWithParent()) {
     return absl::AbortedError("the process that started this one is gone");
   }
   const auto begun = std::chrono::steady_clock::now();
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(config.server));
-  const std::string address = server->address().ToString();
+  VICINITY_ASSIGN_OR_RETURN(const auto server, vicinity::Server::Start(config.server));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   log->info("{}, ready in {:.2f} s", server->Describe(), took.count());
   if (!config.ready_file.empty()) {
-    VICINITY_RETURN_IF_ERROR(vicinity::WriteFileAtomically(config.ready_file, address + "\n"));
+    VICINITY_RETURN_IF_ERROR(
+        vicinity::WriteFileAtomically(config.ready_file, server->address().ToString() + "\n"));
   }
   const int signal = vicinity::WaitForStopSignal();
-  const double drain = absl::ToDoubleSeconds(config.drain);
-  log->info("stopping on {}, calls get {:.1f} s to end", strsignal(signal), drain);
+  log->info("stopping: {}", strsignal(signal));
   vicinity::ForceExitAfter(absl::ToChronoNanoseconds(config.drain) + std::chrono::seconds(5));
   server->Stop(config.drain);
   log->info("stopped");
@@ -50,8 +43,7 @@ absl::Status Serve(const ServerConfig& config, spdlog::logger* log) {
 int main(int argc, char** argv) {
   vicinity::BlockStopSignals();  // before any thread exists
   std::signal(SIGPIPE, SIG_IGN);
-  absl::StatusOr<CommandLine> line =
-      vicinity::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
+  auto line = vicinity::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
   if (!line.ok()) {
     std::cerr << "vicinityd: " << line.status().message() << "\nSee vicinityd --help\n";
     return 2;

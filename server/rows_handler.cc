@@ -75,7 +75,7 @@ absl::Status SendRows(const ColumnView& column, absl::Span<const uint64_t> rows,
     // Of the same size as the chunk before, so that only the first is zeroed.
     chunk.mutable_rows()->resize(taken * width);
     char* to = &(*chunk.mutable_rows())[0];
-    for (size_t i = 0; i < taken; ++i, to += width) {
+    for (size_t i = 0; width > 0 && i < taken; ++i, to += width) {
       std::memcpy(to, column.data + static_cast<int64_t>(rows[done + i]) * width, width);
     }
     if (!emit(&chunk)) return GoneError();

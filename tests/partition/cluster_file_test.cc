@@ -68,7 +68,7 @@ struct BadFile {
 
 TEST_CASE("faults of a cluster file are told with line and value", "[cluster_file]") {
   const BadFile bad = GENERATE(values<BadFile>({
-      {"not text format", "data: \"g\"\nnum_shards 1\n", 2, "num_shards"},
+      {"not text format", "data: \"g\"\nnum_shards 1\n", 2, "\"1\""},
       {"unknown field", "data: \"g\"\n\ncolour: 3\n", 3, "colour"},
       {"no data", "num_shards: 1\nservers { name: \"a\" listen: \"h:1\" shards: 0 }", 0, "data"},
       {"no shards", "data: \"g\"\nnum_shards: 0\n", 2, "0"},

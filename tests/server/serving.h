@@ -1,0 +1,78 @@
+// A small dataset as handlers see it, without a server around it.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "partition/dataset.h"
+#include "proto/common/ids.h"
+#include "server/call_counters.h"
+#include "server/limits.h"
+#include "server/server_state.h"
+#include "server/shard_health.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity::testing {
+
+// Ends the test case if the dataset cannot be written or opened.
+class Serving {
+ public:
+  // Opens `shards` (empty: all) of the graph cut into three.
+  explicit Serving(MemoryGraph graph, std::vector<ShardId> shards = {}, Limits limits = Limits());
+
+  const MemoryGraph& graph() const { return graph_; }
+  const Placement& placement() const { return placement_; }
+  const std::string& directory() const { return directory_; }
+  const Dataset& dataset() const { return *dataset_; }
+  uint64_t fingerprint() const { return dataset_->fingerprint(); }
+  const ServerState& state() const { return state_; }
+  ShardHealth* health() { return health_.get(); }
+  CallCounters* counters() { return &counters_; }
+
+  // Opens the dataset anew: after a change to its directory.
+  void Reopen();
+
+ private:
+  const MemoryGraph graph_;
+  const Placement placement_;
+  const std::vector<ShardId> shards_;
+  const TempDir folder_;
+  const std::string directory_;
+  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<ShardHealth> health_;
+  CallCounters counters_;
+  ServerState state_;
+};
+
+// The chunks of a reply, as long as `limit` allows: then the sink says that the caller is gone.
+template <typename Chunk, typename Request>
+absl::Status Collect(absl::Status (*handler)(const ServerState&, const Request&,
+                                             absl::FunctionRef<bool(Chunk*)>),
+                     const ServerState& state, const Request& request, std::vector<Chunk>* chunks,
+                     size_t limit = SIZE_MAX) {
+  return handler(state, request, [&](Chunk* chunk) {
+    if (chunks->size() == limit) return false;
+    chunks->push_back(std::move(*chunk));  // takes the bytes, as a transport may
+    return true;
+  });
+}
+
+// A `bytes` field of these values, and the other way round.
+template <typename T>
+std::string Packed(const std::vector<T>& values) {
+  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+template <typename T>
+std::vector<T> Unpacked(const std::string& bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+}  // namespace vicinity::testing

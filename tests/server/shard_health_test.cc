@@ -1,0 +1,70 @@
+#include "server/shard_health.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "partition/dataset.h"
+#include "proto/common/ids.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+std::unique_ptr<Dataset> OpenTwoOfThree(const std::string& directory, int64_t check_bytes) {
+  const testing::MemoryGraph graph = testing::RandomGraph({});
+  VICINITY_REQUIRE_OK(WriteGraph(graph, testing::Shuffled(graph, 3, 1), directory));
+  Dataset::Options options;
+  options.shards = {ShardId{0}, ShardId{2}};
+  options.check_bytes = check_bytes;
+  auto dataset = Dataset::Open(directory, options);
+  VICINITY_REQUIRE_OK(dataset);
+  return *std::move(dataset);
+}
+
+TEST_CASE("what was checked at open counts as checked", "[shard_health]") {
+  const testing::TempDir folder;
+  const auto dataset = OpenTwoOfThree(folder.File("g"), int64_t{1} << 30);
+  const std::vector<ShardHealth::State> states = ShardHealth(*dataset).states();
+  REQUIRE(states.size() == 2);
+  CHECK(states[0].shard == ShardId{0});
+  CHECK(states[1].shard == ShardId{2});
+  for (const ShardHealth::State& state : states) {
+    CHECK(state.file_bytes > 0);
+    CHECK(state.checked_bytes == state.file_bytes);
+    CHECK(state.fault.empty());
+  }
+}
+
+TEST_CASE("what was left for later counts once it is checked", "[shard_health]") {
+  const testing::TempDir folder;
+  const auto dataset = OpenTwoOfThree(folder.File("g"), 0);
+  ShardHealth health(*dataset);
+  CHECK(health.states()[1].checked_bytes == 0);
+  health.AddChecked(ShardId{2}, 10);
+  health.AddChecked(ShardId{1}, 5);  // not served here: nobody asks
+  CHECK(health.states()[1].checked_bytes == 10);
+  CHECK(health.states()[0].checked_bytes == 0);
+}
+
+TEST_CASE("a shard keeps its first fault and the others stay sound", "[shard_health]") {
+  const testing::TempDir folder;
+  const auto dataset = OpenTwoOfThree(folder.File("g"), int64_t{1} << 30);
+  ShardHealth health(*dataset);
+  VICINITY_CHECK_OK(health.Check(ShardId{2}));
+  CHECK(health.MarkFaulty(ShardId{2}, "a: torn"));
+  CHECK_FALSE(health.MarkFaulty(ShardId{2}, "b: torn"));
+  CHECK_FALSE(health.MarkFaulty(ShardId{1}, "c: torn"));
+  const absl::Status status = health.Check(ShardId{2});
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
+  CHECK(status.message() == "a: torn");
+  VICINITY_CHECK_OK(health.Check(ShardId{0}));
+  VICINITY_CHECK_OK(health.Check(ShardId{1}));
+}
+
+}  // namespace
+}  // namespace vicinity
