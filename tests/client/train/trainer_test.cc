@@ -2,12 +2,14 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "client/graph.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -37,6 +39,14 @@ TrainOptions ExactOptions(const std::string& directory) {
   options.epochs = 3;
   options.threads = 1;
   return options;
+}
+
+int64_t NumTrainingSeeds(const TrainOptions& options) {
+  GraphOptions where;
+  where.directory = options.directory;
+  Result<std::unique_ptr<Graph>> graph = Graph::Open(where);
+  REQUIRE(graph.ok());
+  return static_cast<int64_t>((*graph)->NodesOf(0, Split::kTrain).value().size());
 }
 
 // The JSON lines of each trainer.
@@ -75,11 +85,17 @@ std::vector<std::vector<json>> RunGroup(const TempDir& dir, TrainOptions options
 
 TEST_CASE("trainers together take the steps of one with their batches in one", "[trainer]") {
   const TempDir dir;
-  TrainOptions options = ExactOptions(WriteRandomGraph(dir, {}));
+  testing::RandomGraphOptions random;
+  random.num_nodes = 400;
+  TrainOptions options = ExactOptions(WriteRandomGraph(dir, random));
   const int num_trainers = 2;
-  options.batch_size = 16;
+  // Six batches, the last one smaller: three steps of two trainers, none of whom begins again.
+  const int64_t num_seeds = NumTrainingSeeds(options);
+  const int64_t batch_size = (num_seeds + 5) / 6;
+  REQUIRE((num_seeds + batch_size - 1) / batch_size == 6);
+  options.batch_size = batch_size;
   const auto many = RunGroup(dir, options, num_trainers);
-  options.batch_size = 16 * num_trainers;
+  options.batch_size = batch_size * num_trainers;
   const auto one = RunGroup(dir, options, 1);
 
   REQUIRE(many[0].size() == one[0].size());
