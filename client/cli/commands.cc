@@ -1,12 +1,18 @@
 #include "client/cli/commands.h"
 
+#include "client/cli/generate_command.h"
+#include "client/cli/import_command.h"
+#include "client/cli/metis_child_command.h"
+#include "client/cli/partition_command.h"
+#include "client/cli/rank_command.h"
 #include "client/cli/verify_command.h"
 
 namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kVerifyCommand,
+    kImportCommand, kGenerateCommand, kPartitionCommand,
+    kRankCommand,   kVerifyCommand,   kMetisChildCommand,
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -47,6 +48,10 @@ void AddFormatFlag(CLI::App* app, OutputFormat* format) {
       ->type_name("FORMAT")
       ->transform(CLI::CheckedTransformer(names).description(""))
       ->default_str("table");
+}
+
+void PrintJson(const nlohmann::ordered_json& json, std::ostream& out) {
+  out << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ enum class OutputFormat { kTable, kJson };
 
 // Declares `--format table|json`.
 void AddFormatFlag(CLI::App* app, OutputFormat* format);
+
+// Indented, with a newline at the end. Bytes that are no UTF-8 (in names of files) become U+FFFD.
+void PrintJson(const nlohmann::ordered_json& json, std::ostream& out);
 
 // Text in aligned columns, two blanks between them.
 class Table {

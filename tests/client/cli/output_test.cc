@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -48,6 +49,15 @@ TEST_CASE("sizes are read as people write them", "[cli]") {
   CHECK(ParseBytes(" 3 mb ") == -1);
   CHECK(ParseBytes(" 3 mB ") == int64_t{3} << 20);
   for (const char* text : {"", "G", "-1", "x", "1X", "1e30", "nan"}) CHECK(ParseBytes(text) == -1);
+}
+
+TEST_CASE("JSON is indented, and survives names that are no text", "[cli]") {
+  nlohmann::ordered_json json;
+  json["b"] = 1;
+  json["a"] = "x\xff";
+  std::ostringstream out;
+  PrintJson(json, out);
+  CHECK(out.str() == "{\n  \"b\": 1,\n  \"a\": \"x\xEF\xBF\xBD\"\n}\n");
 }
 
 TEST_CASE("the format is table unless it is asked to be json, and nothing else", "[cli]") {

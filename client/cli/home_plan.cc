@@ -1,0 +1,184 @@
+#include "client/cli/home_plan.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "partition/node_facts.h"
+#include "proto/common/status.h"
+
+namespace vicinity::cli {
+namespace {
+
+// kNone stands for all nodes, as in NodesInSplit.
+absl::StatusOr<Split> ParseSeeds(const std::string& seeds) {
+  if (seeds == "train") return Split::kTrain;
+  if (seeds == "validation") return Split::kValidation;
+  if (seeds == "test") return Split::kTest;
+  if (seeds == "all") return Split::kNone;
+  return absl::InvalidArgumentError(
+      absl::StrCat("seeds '", seeds, "'; there are train, validation, test and all"));
+}
+
+// Which home each shard belongs to. InvalidArgument if one belongs to two.
+absl::StatusOr<std::vector<int32_t>> HomeOfShards(const std::vector<std::vector<int32_t>>& homes,
+                                                  int32_t num_shards) {
+  std::vector<int32_t> home_of(num_shards, -1);
+  for (size_t home = 0; home < homes.size(); ++home) {
+    for (const int32_t shard : homes[home]) {
+      if (home_of[shard] >= 0) {
+        return absl::InvalidArgumentError(absl::StrCat("homes: shard ", shard, " is there twice"));
+      }
+      home_of[shard] = static_cast<int32_t>(home);
+    }
+  }
+  return home_of;
+}
+
+}  // namespace
+
+void AddVipFlags(CLI::App* app, VipFlags* flags) {
+  app->add_option("--fanouts", flags->fanouts,
+                  "neighbours drawn in each hop, the seeds' first; -1: all")
+      ->delimiter(',')
+      ->type_name("N,N,...");
+  app->add_option("--batch-size", flags->batch_size, "seeds in a minibatch");
+  app->add_flag("--replace", flags->replace, "draw with replacement");
+  const std::map<std::string, Expansion> expansions = {{"all", Expansion::kAllNodes},
+                                                       {"new", Expansion::kNewNodes}};
+  app->add_option("--expansion", flags->expansion,
+                  "what a hop expands: all nodes met so far, or only the new ones")
+      ->type_name("all|new")
+      ->transform(CLI::CheckedTransformer(expansions).description(""))
+      ->default_str("all");
+  app->add_option("--seeds", flags->seeds, "train, validation, test or all nodes");
+  app->add_option("--seed-type", flags->seed_type, "their node type, if more than one has splits");
+  app->add_option("--homes", flags->homes,
+                  "shards that each trainer is at home in, as 0,2/1,3 for two trainers on four "
+                  "shards; default: one trainer a shard");
+}
+
+absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view text,
+                                                             int32_t num_shards) {
+  std::vector<std::vector<int32_t>> homes;
+  if (text.empty()) {
+    for (int32_t shard = 0; shard < num_shards; ++shard) homes.push_back({shard});
+    return homes;
+  }
+  for (const absl::string_view group :
+       absl::StrSplit(absl::string_view(text.data(), text.size()), '/')) {
+    std::vector<int32_t>& home = homes.emplace_back();
+    for (const absl::string_view number : absl::StrSplit(group, ',')) {
+      int32_t shard = -1;
+      if (!absl::SimpleAtoi(number, &shard) || shard < 0 || shard >= num_shards) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("homes: '", number, "' is none of the shards 0 to ", num_shards - 1));
+      }
+      home.push_back(shard);
+    }
+    std::sort(home.begin(), home.end());
+  }
+  VICINITY_RETURN_IF_ERROR(HomeOfShards(homes, num_shards).status());
+  return homes;
+}
+
+absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipFlags& flags) {
+  VICINITY_ASSIGN_OR_RETURN(const Split split, ParseSeeds(flags.seeds));
+  const std::vector<NodeTypeSpec>& types = dataset.schema().node_types;
+  std::vector<int32_t> candidates;
+  std::string names;
+  for (int32_t t = 0; t < static_cast<int32_t>(types.size()); ++t) {
+    if (!flags.seed_type.empty() && types[t].name != flags.seed_type) continue;
+    if (split != Split::kNone && types[t].split_column.empty()) continue;
+    candidates.push_back(t);
+    absl::StrAppend(&names, names.empty() ? "" : ", ", types[t].name);
+  }
+  if (candidates.size() == 1) return NodeTypeId{candidates[0]};
+  if (candidates.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("more than one node type can have seeds (", names, "): name it"));
+  }
+  if (!flags.seed_type.empty() && dataset.schema().FindNodeType(flags.seed_type) < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("seed type '", flags.seed_type, "' is no node type of the dataset"));
+  }
+  return absl::FailedPreconditionError("the dataset has no splits to take seeds from");
+}
+
+absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
+                                   const VipFlags& flags) {
+  HomePlan plan;
+  plan.options.batch_size = flags.batch_size;
+  plan.options.sampling = SamplingSpec::Uniform(dataset.schema(), flags.fanouts);
+  plan.options.sampling.replace = flags.replace;
+  plan.options.sampling.expansion = flags.expansion;
+  const std::string problem = SpecProblem(dataset.schema(), plan.options.sampling);
+  if (!problem.empty()) return absl::InvalidArgumentError(problem);
+  if (flags.batch_size < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("batch size ", flags.batch_size));
+  }
+  VICINITY_ASSIGN_OR_RETURN(plan.homes, ParseHomes(flags.homes, assignment.num_shards));
+  VICINITY_ASSIGN_OR_RETURN(plan.home_of, HomeOfShards(plan.homes, assignment.num_shards));
+
+  VICINITY_ASSIGN_OR_RETURN(const Split split, ParseSeeds(flags.seeds));
+  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindSeedType(dataset, flags));
+  plan.seeds.assign(plan.homes.size(), HomeSeeds{type, {}});
+  int64_t num_seeds = 0;
+  for (const int64_t node : NodesInSplit(dataset, type, split)) {
+    const int32_t home = plan.home_of[assignment.shard_of[type.value][node]];
+    if (home < 0) continue;
+    plan.seeds[home].nodes.push_back(node);
+    ++num_seeds;
+  }
+  if (num_seeds == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("no seeds: no ", flags.seeds, " nodes of type ",
+                     dataset.schema().node_types[type.value].name, " in the homes' shards"));
+  }
+  return plan;
+}
+
+Assignment AssignmentOf(const Book& book) {
+  Assignment assignment;
+  assignment.num_shards = book.num_shards();
+  for (int32_t t = 0; t < book.num_node_types(); ++t) {
+    std::vector<int32_t>& shard_of = assignment.shard_of.emplace_back();
+    shard_of.reserve(book.num_nodes(NodeTypeId{t}));
+    for (int32_t shard = 0; shard < book.num_shards(); ++shard) {
+      shard_of.insert(shard_of.end(), book.num_nodes(NodeTypeId{t}, ShardId{shard}), shard);
+    }
+  }
+  return assignment;
+}
+
+proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
+                               const HomePlan& plan) {
+  proto::Ranking ranking;
+  ranking.set_name(name);
+  ranking.set_seeds(flags.seeds);
+  ranking.set_batch_size(flags.batch_size);
+  for (const int64_t fanout : flags.fanouts) ranking.add_fanouts(fanout);
+  ranking.set_replace(flags.replace);
+  ranking.set_new_nodes_only(flags.expansion == Expansion::kNewNodes);
+  for (const std::vector<int32_t>& home : plan.homes) {
+    proto::Ranking::Home* const shards = ranking.add_homes();
+    for (const int32_t shard : home) shards->add_shards(shard);
+  }
+  return ranking;
+}
+
+std::string RankingText(const proto::Ranking& ranking) {
+  return absl::StrCat("Ranking \"", ranking.name(), "\": seeds ", ranking.seeds(), ", batch ",
+                      ranking.batch_size(), ", fanouts ", absl::StrJoin(ranking.fanouts(), ","),
+                      ranking.replace() ? ", with replacement" : "",
+                      ranking.new_nodes_only() ? ", new nodes only" : "", ", ",
+                      ranking.homes_size(), ranking.homes_size() == 1 ? " home" : " homes");
+}
+
+}  // namespace vicinity::cli

@@ -1,0 +1,67 @@
+// What a VIP analysis is asked: whose seeds, sampled how. The flags of `partition` and `rank`, and
+// what they come to on a dataset.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cache/vip.h"
+#include "partition/assigner.h"
+#include "partition/book.h"
+#include "partition/dataset.h"
+#include "partition/sampling_spec.h"
+#include "partition/schema.h"
+#include "proto/common/ids.h"
+#include "proto/manifest.pb.h"
+
+namespace CLI {
+class App;
+}
+
+namespace vicinity::cli {
+
+struct VipFlags {
+  std::vector<int64_t> fanouts = {15, 10, 5};
+  int64_t batch_size = 1024;
+  bool replace = false;
+  Expansion expansion = Expansion::kAllNodes;
+  std::string seeds = "train";  // "train", "validation", "test", "all"
+  std::string seed_type;        // empty: the only type that fits
+  std::string homes;            // "0,2/1,3"; empty: every shard alone
+};
+void AddVipFlags(CLI::App* app, VipFlags* flags);
+
+struct HomePlan {
+  std::vector<std::vector<int32_t>> homes;  // the shards of each, rising
+  std::vector<int32_t> home_of;             // by shard; -1: of none
+  std::vector<HomeSeeds> seeds;             // by home
+  VipOptions options;
+};
+
+// The groups of "0,2/1,3", each rising. InvalidArgument naming what is no shard of num_shards, or
+// is there twice.
+absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view text,
+                                                             int32_t num_shards);
+
+// The type whose nodes are seeds. FailedPrecondition if none has a split (or, for "all", has
+// nodes); InvalidArgument if it must be named, or there is no such type.
+absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipFlags& flags);
+
+// Every home's seeds are the seeds in its shards. InvalidArgument for flags that do not fit the
+// dataset; FailedPrecondition where there are no seeds at all.
+absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
+                                   const VipFlags& flags);
+
+// A dataset's own cut.
+Assignment AssignmentOf(const Book& book);
+
+// What a stored ranking says about itself.
+proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
+                               const HomePlan& plan);
+// In a line: 'Ranking "default": seeds train, batch 1024, fanouts 15,10,5, 4 homes'.
+std::string RankingText(const proto::Ranking& ranking);
+
+}  // namespace vicinity::cli

@@ -1,0 +1,293 @@
+#include "client/cli/partition_command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
+#include "cache/rank_order.h"
+#include "cache/vip.h"
+#include "client/cli/expected_remote.h"
+#include "client/cli/home_plan.h"
+#include "client/cli/output.h"
+#include "client/cli/partition_report.h"
+#include "client/cli/resources.h"
+#include "partition/assigner.h"
+#include "partition/cut_report.h"
+#include "partition/dataset.h"
+#include "partition/file_assigner.h"
+#include "partition/hash_assigner.h"
+#include "partition/manifest.h"
+#include "partition/metis_assigner.h"
+#include "partition/node_facts.h"
+#include "partition/partitioner.h"
+#include "partition/range_assigner.h"
+#include "partition/ranking.h"
+#include "proto/common/file.h"
+#include "proto/common/status.h"
+
+namespace vicinity::cli {
+namespace {
+
+constexpr char kReportFile[] = "partition_report.json";
+
+struct Flags {
+  std::string input;
+  std::string output;
+  int32_t num_shards = 0;
+  std::string assigner = "metis";
+  std::vector<std::string> assignment;
+  std::vector<double> tolerance = {1.05};
+  std::string time_limit = "6h";
+  int32_t seed = 1;
+  std::string memory;
+  std::string scratch;
+  VipFlags vip;
+  OutputFormat format = OutputFormat::kTable;
+};
+
+absl::StatusOr<std::unique_ptr<Assigner>> MakeMetis(const Flags& flags, const ToolContext& tool) {
+  MetisOptions options;
+  options.program = tool.program;
+  options.scratch_directory = flags.scratch.empty() ? ParentOf(flags.output) : flags.scratch;
+  options.seed = flags.seed;
+  if (flags.tolerance.size() == 1) {
+    options.tolerance.fill(flags.tolerance[0]);
+  } else if (flags.tolerance.size() == options.tolerance.size()) {
+    std::copy(flags.tolerance.begin(), flags.tolerance.end(), options.tolerance.begin());
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flags.tolerance.size(), " tolerances; give one, or ", options.tolerance.size(),
+                     " for train, validation, other nodes, in-edges"));
+  }
+  if (!absl::ParseDuration(flags.time_limit, &options.time_limit)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("time limit '", flags.time_limit, "'; write it as 30s, 10m or 6h"));
+  }
+  VICINITY_RETURN_IF_ERROR(options.Validate());
+  return std::make_unique<MetisAssigner>(std::move(options));
+}
+
+absl::StatusOr<std::unique_ptr<Assigner>> MakeAssigner(const Flags& flags,
+                                                       const ToolContext& tool) {
+  if (flags.assigner != "file" && !flags.assignment.empty()) {
+    return absl::InvalidArgumentError("--assignment goes with --assigner file");
+  }
+  if (flags.assigner == "metis") return MakeMetis(flags, tool);
+  if (flags.assigner == "hash") return std::make_unique<HashAssigner>();
+  if (flags.assigner == "range") return std::make_unique<RangeAssigner>();
+  if (flags.assignment.empty()) {
+    return absl::InvalidArgumentError("--assigner file needs --assignment");
+  }
+  std::vector<AssignmentFile> files;
+  for (const std::string& text : flags.assignment) {
+    const std::vector<std::string> parts = absl::StrSplit(text, absl::MaxSplits('=', 1));
+    files.push_back(parts.size() == 1 ? AssignmentFile{"", parts[0]}
+                                      : AssignmentFile{parts[0], parts[1]});
+  }
+  return std::make_unique<FileAssigner>(std::move(files));
+}
+
+// Whether the VIP flags fit, told before hours of work: OK with false where there are no seeds to
+// take, so nothing to analyse.
+absl::StatusOr<bool> CheckVip(const Dataset& source, const Flags& flags) {
+  const absl::StatusOr<HomePlan> plan =
+      PlanHomes(source, MakeAssignment(source, flags.num_shards), flags.vip);
+  if (absl::IsFailedPrecondition(plan.status()) && flags.vip.seeds == VipFlags().seeds) {
+    return false;
+  }
+  VICINITY_RETURN_IF_ERROR(plan.status());
+  for (size_t shard = 0; shard < plan->home_of.size(); ++shard) {
+    if (plan->home_of[shard] >= 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("homes: shard ", shard, " is in none; its nodes could not be put in order"));
+  }
+  return true;
+}
+
+// What the phases hold at their peak; docs/cli.md has the sum in words.
+WorkEstimate EstimateAll(const Dataset& source, const Flags& flags, const Assigner& assigner,
+                         int64_t num_homes) {
+  const int64_t num_nodes = NumNodes(source);
+  const int64_t node_homes = num_nodes * num_homes;
+  int64_t num_targets = 0;
+  for (const EdgeTypeSpec& type : source.schema().edge_types) {
+    num_targets += source.book().num_nodes(NodeTypeId{type.target_type});
+  }
+  const int64_t vip = num_homes == 0 ? 0 : 4 * num_nodes + 20 * node_homes + 4 * num_targets;
+  const int64_t writing = (4 + 8 + 8 + 8) * num_nodes + 4 * node_homes;
+  const int64_t ranking = (4 + 8) * num_nodes + (8 + 12) * node_homes;
+  const WorkEstimate assigning = assigner.Estimate(source, flags.num_shards);
+  WorkEstimate need;
+  need.memory_bytes = std::max({assigning.memory_bytes, vip, writing, ranking});
+  for (const proto::ShardEntry& shard : source.manifest().shards()) {
+    for (const proto::FileEntry& file : shard.files()) {
+      need.disk_bytes += static_cast<int64_t>(file.size());
+    }
+  }
+  need.disk_bytes = std::max(need.disk_bytes + 12 * node_homes, assigning.disk_bytes);
+  return need;
+}
+
+absl::Status CheckRoom(const Dataset& source, const Flags& flags, const Assigner& assigner,
+                       int64_t num_homes, const ToolContext& tool) {
+  VICINITY_ASSIGN_OR_RETURN(Available available, LookAround(ParentOf(flags.output)));
+  if (!flags.memory.empty()) {
+    available.memory_bytes = ParseBytes(flags.memory);
+    if (available.memory_bytes < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("memory '", flags.memory, "'; write it as 512M or 16G"));
+    }
+  }
+  return CheckFits(EstimateAll(source, flags, assigner, num_homes), available, *tool.narration);
+}
+
+// A VIP analysis of a cut: what it was asked and what came out, by the source's ids.
+struct Vip {
+  HomePlan plan;
+  VipScores scores;
+};
+
+NodeOrder OrderByVip(const Assignment& assignment, const Vip& vip) {
+  std::vector<std::vector<int32_t>> home_of = assignment.shard_of;
+  for (std::vector<int32_t>& of_type : home_of) {
+    for (int32_t& entry : of_type) entry = vip.plan.home_of[entry];
+  }
+  return OrderNodes(assignment, OwnScores(vip.scores, home_of));
+}
+
+// The same scores by the ids that the nodes have in the cut.
+VipScores Renumber(VipScores scores, const NodeOrder& order) {
+  for (size_t t = 0; t < scores.values.size(); ++t) {
+    const std::vector<float> old = std::move(scores.values[t]);
+    std::vector<float>& renumbered = scores.values[t];
+    renumbered.clear();
+    renumbered.reserve(old.size());
+    for (const int64_t node : order.order[t]) {
+      const auto row = old.begin() + node * scores.num_homes;
+      renumbered.insert(renumbered.end(), row, row + scores.num_homes);
+    }
+  }
+  return scores;
+}
+
+std::string Provenance(const Dataset& source, const Flags& flags) {
+  std::string text =
+      absl::StrCat(source.manifest().provenance(), "\nvicinity partition --shards ",
+                   flags.num_shards, " --assigner ", flags.assigner, " --fanouts ",
+                   absl::StrJoin(flags.vip.fanouts, ","), " --batch-size ", flags.vip.batch_size);
+  if (!flags.vip.homes.empty()) absl::StrAppend(&text, " --homes ", flags.vip.homes);
+  return text;
+}
+
+absl::Status PrintAndKeep(const PartitionReport& report, const Flags& flags, std::ostream& out) {
+  std::ostringstream json;
+  PrintJson(PartitionReportJson(report), json);
+  VICINITY_RETURN_IF_ERROR(
+      WriteFileAtomically(absl::StrCat(flags.output, "/", kReportFile), json.str()));
+  if (flags.format == OutputFormat::kJson) {
+    out << json.str();
+  } else {
+    PrintPartitionReport(report, out);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PartitionReport> Cut(const Dataset& source, const Flags& flags, Assigner* assigner,
+                                    bool with_vip, const ToolContext& tool) {
+  VICINITY_ASSIGN_OR_RETURN(const Assignment assignment,
+                            assigner->Assign(source, flags.num_shards, tool.progress));
+  PartitionReport report;
+  report.dataset = source.manifest().name();
+  report.assigner = assigner->name();
+  report.num_shards = flags.num_shards;
+  report.num_nodes = NumNodes(source);
+  report.cut = ReportCut(source, assignment);
+
+  std::optional<Vip> vip;
+  NodeOrder order;
+  if (with_vip) {
+    vip.emplace();
+    VICINITY_ASSIGN_OR_RETURN(vip->plan, PlanHomes(source, assignment, flags.vip));
+    VICINITY_ASSIGN_OR_RETURN(
+        vip->scores, ComputeVip(source, vip->plan.seeds, vip->plan.options, tool.progress));
+    report.expected = ExpectRemote(vip->scores, vip->plan, assignment);
+    order = OrderByVip(assignment, *vip);
+  } else {
+    tool.progress->Note(
+        "no train nodes: nodes keep their order and no ranking is stored (`vicinity rank --seeds "
+        "all` makes one)");
+    order = OrderNodes(assignment, {});
+  }
+  VICINITY_RETURN_IF_ERROR(WritePartition(source, assignment, order, flags.output,
+                                          Provenance(source, flags), tool.progress));
+  if (vip.has_value()) {
+    const proto::Ranking description = DescribeRanking(kDefaultRanking, flags.vip, vip->plan);
+    report.ranking = RankingText(description);
+    VICINITY_RETURN_IF_ERROR(WriteRanking(flags.output, description,
+                                          RankOrders(Renumber(std::move(vip->scores), order))));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifest(flags.output));
+  report.fingerprint = manifest.fingerprint();
+  return report;
+}
+
+absl::Status RunPartition(const Flags& flags, const ToolContext& tool, std::ostream& out) {
+  if (std::filesystem::exists(flags.output)) {
+    return absl::AlreadyExistsError(absl::StrCat(flags.output, " exists already"));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Assigner> assigner, MakeAssigner(flags, tool));
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> source, Dataset::Open(flags.input));
+  VICINITY_RETURN_IF_ERROR(CheckAssignable(*source, flags.num_shards));
+  VICINITY_ASSIGN_OR_RETURN(const bool with_vip, CheckVip(*source, flags));
+  VICINITY_ASSIGN_OR_RETURN(const auto homes, ParseHomes(flags.vip.homes, flags.num_shards));
+  const int64_t num_homes = with_vip ? static_cast<int64_t>(homes.size()) : 0;
+  VICINITY_RETURN_IF_ERROR(CheckRoom(*source, flags, *assigner, num_homes, tool));
+  VICINITY_ASSIGN_OR_RETURN(const PartitionReport report,
+                            Cut(*source, flags, assigner.get(), with_vip, tool));
+  return PrintAndKeep(report, flags, out);
+}
+
+}  // namespace
+
+Action DeclarePartition(CLI::App* app) {
+  const auto flags = std::make_shared<Flags>();
+  app->add_option("--input", flags->input, "the dataset to cut")->type_name("DIR")->required();
+  app->add_option("--output", flags->output, "directory to make")->type_name("DIR")->required();
+  app->add_option("--shards", flags->num_shards, "how many")->type_name("K")->required();
+  app->add_option("--assigner", flags->assigner,
+                  "who decides: metis (few cut edges, balanced), hash, range or file")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"metis", "hash", "range", "file"}).description(""));
+  app->add_option("--assignment", flags->assignment,
+                  "for file: one shard number a node, .npy or text; once for each node type")
+      ->type_name("[TYPE=]FILE");
+  app->add_option("--tolerance", flags->tolerance,
+                  "for metis: most / mean load; one, or four for train, validation, other nodes, "
+                  "in-edges")
+      ->delimiter(',')
+      ->type_name("X");
+  app->add_option("--time-limit", flags->time_limit, "for metis")->type_name("DURATION");
+  app->add_option("--seed", flags->seed, "for metis: the same seed makes the same cut");
+  app->add_option("--memory", flags->memory, "refuse what needs more; default: what is available")
+      ->type_name("SIZE");
+  app->add_option("--scratch", flags->scratch, "for metis' files; default: the output's folder")
+      ->type_name("DIR");
+  AddVipFlags(app, &flags->vip);
+  AddFormatFlag(app, &flags->format);
+  return [flags](const ToolContext& tool, std::ostream& out) {
+    return RunPartition(*flags, tool, out);
+  };
+}
+
+}  // namespace vicinity::cli

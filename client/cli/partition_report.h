@@ -1,0 +1,29 @@
+// What `vicinity partition` tells about a cut.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "client/cli/expected_remote.h"
+#include "partition/cut_report.h"
+
+namespace vicinity::cli {
+
+struct PartitionReport {
+  std::string dataset;
+  uint64_t fingerprint = 0;
+  std::string assigner;
+  int32_t num_shards = 0;
+  int64_t num_nodes = 0;
+  CutReport cut;
+  std::string ranking;                     // what the expectation is for, in words
+  std::optional<ExpectedRemote> expected;  // none without seeds
+};
+
+void PrintPartitionReport(const PartitionReport& report, std::ostream& out);
+nlohmann::ordered_json PartitionReportJson(const PartitionReport& report);
+
+}  // namespace vicinity::cli

@@ -1,0 +1,61 @@
+#include "client/cli/rank_command.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "cache/rank_order.h"
+#include "cache/vip.h"
+#include "client/cli/expected_remote.h"
+#include "client/cli/home_plan.h"
+#include "client/cli/output.h"
+#include "partition/assigner.h"
+#include "partition/dataset.h"
+#include "partition/ranking.h"
+#include "proto/common/status.h"
+
+namespace vicinity::cli {
+namespace {
+
+struct Flags {
+  std::string directory;
+  std::string name = kDefaultRanking;
+  VipFlags vip;
+  OutputFormat format = OutputFormat::kTable;
+};
+
+absl::Status RunRank(const Flags& flags, const ToolContext& tool, std::ostream& out) {
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, Dataset::Open(flags.directory));
+  const Assignment assignment = AssignmentOf(dataset->book());
+  VICINITY_ASSIGN_OR_RETURN(const HomePlan plan, PlanHomes(*dataset, assignment, flags.vip));
+  VICINITY_ASSIGN_OR_RETURN(const VipScores scores,
+                            ComputeVip(*dataset, plan.seeds, plan.options, tool.progress));
+  const proto::Ranking description = DescribeRanking(flags.name, flags.vip, plan);
+  VICINITY_RETURN_IF_ERROR(WriteRanking(flags.directory, description, RankOrders(scores)));
+  const ExpectedRemote expected = ExpectRemote(scores, plan, assignment);
+  if (flags.format == OutputFormat::kJson) {
+    nlohmann::ordered_json json;
+    json["ranking"] = flags.name;
+    json["expected"] = ExpectedRemoteJson(expected);
+    PrintJson(json, out);
+    return absl::OkStatus();
+  }
+  out << RankingText(description) << '\n';
+  PrintExpectedRemote(expected, out);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Action DeclareRank(CLI::App* app) {
+  const auto flags = std::make_shared<Flags>();
+  app->add_option("DIRECTORY", flags->directory, "the dataset")->required();
+  app->add_option("--name", flags->name, "of the ranking; one of the same name is replaced");
+  AddVipFlags(app, &flags->vip);
+  AddFormatFlag(app, &flags->format);
+  return [flags](const ToolContext& tool, std::ostream& out) { return RunRank(*flags, tool, out); };
+}
+
+}  // namespace vicinity::cli

@@ -1,0 +1,85 @@
+#include "client/cli/resources.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/output.h"
+
+namespace vicinity::cli {
+namespace {
+
+// A number alone in a file, as control groups have them; -1 if there is none ("max").
+int64_t NumberIn(const char* path) {
+  int64_t number = -1;
+  std::ifstream file(path);
+  return file >> number ? number : -1;
+}
+
+int64_t FreeForMachine() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  int64_t kibibytes = 0;
+  std::string unit;
+  while (file >> name >> kibibytes) {
+    if (name == "MemAvailable:") return kibibytes * 1024;
+    std::getline(file, unit);
+  }
+  return -1;
+}
+
+int64_t FreeForContainer() {
+  const int64_t limit = NumberIn("/sys/fs/cgroup/memory.max");
+  const int64_t used = NumberIn("/sys/fs/cgroup/memory.current");
+  return limit < 0 || used < 0 ? -1 : std::max<int64_t>(limit - used, 0);
+}
+
+std::string Text(int64_t bytes) { return bytes < 0 ? "an unknown amount" : HumanBytes(bytes); }
+
+}  // namespace
+
+int64_t AvailableMemory() {
+  const int64_t machine = FreeForMachine();
+  const int64_t container = FreeForContainer();
+  if (machine < 0) return container;
+  return container < 0 ? machine : std::min(machine, container);
+}
+
+std::string ParentOf(const std::string& path) {
+  std::filesystem::path clean(path);
+  if (!clean.has_filename()) clean = clean.parent_path();  // "dir/"
+  const std::filesystem::path parent = clean.parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+absl::StatusOr<Available> LookAround(const std::string& folder) {
+  Available available;
+  available.memory_bytes = AvailableMemory();
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  if (error) return absl::NotFoundError(absl::StrCat(folder, ": ", error.message()));
+  available.disk_bytes = static_cast<int64_t>(space.available);
+  return available;
+}
+
+absl::Status CheckFits(const WorkEstimate& need, const Available& available,
+                       std::ostream& narration) {
+  narration << "needs about " << HumanBytes(need.memory_bytes) << " of memory (there are "
+            << Text(available.memory_bytes) << ") and " << HumanBytes(need.disk_bytes)
+            << " of disk (" << Text(available.disk_bytes) << ")" << std::endl;
+  if (available.memory_bytes >= 0 && need.memory_bytes > available.memory_bytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("needs about ", HumanBytes(need.memory_bytes), " of memory, there are ",
+                     HumanBytes(available.memory_bytes), " (--memory sets another budget)"));
+  }
+  if (available.disk_bytes >= 0 && need.disk_bytes > available.disk_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat("needs about ", HumanBytes(need.disk_bytes),
+                                                     " of disk, there are ",
+                                                     HumanBytes(available.disk_bytes)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vicinity::cli

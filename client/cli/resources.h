@@ -1,0 +1,31 @@
+// Does work fit this machine? Asked before it begins.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "partition/assigner.h"
+
+namespace vicinity::cli {
+
+// Memory that processes could still take, container limits counted. -1 where nobody can tell.
+int64_t AvailableMemory();
+
+// The folder that a new directory `path` will lie in.
+std::string ParentOf(const std::string& path);
+
+struct Available {
+  int64_t memory_bytes = -1;  // -1: unknown, so any need fits
+  int64_t disk_bytes = -1;
+};
+// Memory and the disk under `folder`. NotFound if there is no such folder.
+absl::StatusOr<Available> LookAround(const std::string& folder);
+
+// Prints what is needed and what there is; ResourceExhausted naming both if it does not fit.
+absl::Status CheckFits(const WorkEstimate& need, const Available& available,
+                       std::ostream& narration);
+
+}  // namespace vicinity::cli
