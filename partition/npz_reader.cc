@@ -78,6 +78,9 @@ struct NpzFile::Archive {
 
 absl::StatusOr<std::unique_ptr<NpzFile>> NpzFile::Open(const std::string& path, Options options) {
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<MappedFile> file, MappedFile::Open(path));
+  const std::string_view bytes = file->bytes();
+  // To libzip this would be an archive without members.
+  if (bytes.empty()) return absl::DataLossError(absl::StrCat(path, ": is empty"));
   zip_error_t error;
   zip_error_init(&error);
   const auto refuse = [&path, &error]() {
@@ -86,8 +89,6 @@ absl::StatusOr<std::unique_ptr<NpzFile>> NpzFile::Open(const std::string& path, 
     zip_error_fini(&error);
     return status;
   };
-  // libzip takes null for "no source".
-  const std::string_view bytes = file->bytes().empty() ? "" : file->bytes();
   zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
   if (source == nullptr) return refuse();
   zip_t* const zip = zip_open_from_source(source, ZIP_RDONLY, &error);
