@@ -25,11 +25,11 @@ absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
   const auto begun = std::chrono::steady_clock::now();
   VICINITY_ASSIGN_OR_RETURN(const auto server, vicinity::Server::Start(config.server));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-  log->info("{}, ready in {:.2f} s", server->Describe(), took.count());
   if (!config.ready_file.empty()) {
     VICINITY_RETURN_IF_ERROR(
         vicinity::WriteFileAtomically(config.ready_file, server->address().ToString() + "\n"));
   }
+  log->info("{}, ready in {:.2f} s", server->Describe(), took.count());
   const int signal = vicinity::WaitForStopSignal();
   log->info("stopping: {}", strsignal(signal));
   vicinity::ForceExitAfter(absl::ToChronoNanoseconds(config.drain) + std::chrono::seconds(5));

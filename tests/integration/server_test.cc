@@ -1,0 +1,453 @@
+// A real server in this process, called over the loopback device.
+#include "server/server.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "partition/dataset.h"
+#include "partition/sampling_spec.h"
+#include "partition/shard.h"
+#include "proto/common/grpc_status.h"
+#include "proto/common/ids.h"
+#include "proto/common/random.h"
+#include "proto/health.grpc.pb.h"
+#include "proto/service.grpc.pb.h"
+#include "proto/version.h"
+#include "sampler/one_hop.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+using testing::MemoryGraph;
+
+// Servers of a graph cut into three, in a folder of the test's own.
+class ServerTest {
+ public:
+  ServerTest() { Write(testing::TypedGraph(200, 100, 50, 3)); }
+
+ protected:
+  void Write(const MemoryGraph& graph) {
+    directory_ = folder_.File(absl::StrCat("graph", ++num_written_));
+    VICINITY_REQUIRE_OK(WriteGraph(graph, testing::Shuffled(graph, 3, 17), directory_));
+    auto dataset = Dataset::Open(directory_);
+    VICINITY_REQUIRE_OK(dataset);
+    oracle_ = *std::move(dataset);
+  }
+
+  ServerOptions Options(std::vector<ShardId> shards = {}) const {
+    ServerOptions options;
+    options.data = directory_;
+    options.shards = std::move(shards);
+    options.limits.max_chunk_bytes = 256;
+    return options;
+  }
+  static std::unique_ptr<Server> Start(const ServerOptions& options) {
+    auto server = Server::Start(options);
+    VICINITY_REQUIRE_OK(server);
+    return *std::move(server);
+  }
+  static std::shared_ptr<grpc::Channel> Connect(const Server& server) {
+    return grpc::CreateChannel(server.address().ToString(), grpc::InsecureChannelCredentials());
+  }
+  static void SetDeadline(grpc::ClientContext* context) {
+    context->set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+  }
+
+  // All chunks of a streamed reply.
+  template <typename Chunk, typename Reader>
+  static absl::Status ReadAll(Reader reader, std::vector<Chunk>* chunks) {
+    Chunk chunk;
+    while (reader->Read(&chunk)) chunks->push_back(chunk);
+    return FromGrpc(reader->Finish());
+  }
+  absl::Status Fetch(proto::Graph::Stub* stub, const proto::RowsRequest& request,
+                     std::vector<proto::RowsChunk>* chunks) const {
+    grpc::ClientContext context;
+    SetDeadline(&context);
+    return ReadAll(stub->FetchRows(&context, request), chunks);
+  }
+
+  // The first column of users, all rows of a shard.
+  proto::RowsRequest AllUsers(int32_t shard) const {
+    proto::RowsRequest request;
+    request.set_fingerprint(oracle_->fingerprint());
+    request.set_shard(shard);
+    request.set_count(oracle_->shard(ShardId{shard})->nodes(NodeTypeId{0}).num_nodes());
+    return request;
+  }
+
+  const testing::TempDir folder_;
+  int num_written_ = 0;
+  std::string directory_;
+  std::unique_ptr<Dataset> oracle_;
+};
+
+TEST_CASE_METHOD(ServerTest, "hello, describe and status answer", "[server]") {
+  const auto server = Start(Options({ShardId{1}}));
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  CHECK_THAT(server->Describe(), Catch::Contains("shards 1 of"));
+
+  grpc::ClientContext hello_context;
+  SetDeadline(&hello_context);
+  proto::HelloRequest hello;
+  hello.set_protocol_version(kProtocolVersion);
+  proto::HelloReply greeting;
+  VICINITY_REQUIRE_OK(FromGrpc(stub->Hello(&hello_context, hello, &greeting)));
+  CHECK(greeting.fingerprint() == oracle_->fingerprint());
+  CHECK(greeting.limits().max_chunk_bytes() == 256);
+
+  grpc::ClientContext describe_context;
+  SetDeadline(&describe_context);
+  proto::DescribeReply description;
+  VICINITY_REQUIRE_OK(FromGrpc(stub->Describe(&describe_context, {}, &description)));
+  CHECK(description.schema().node_types_size() == 3);
+
+  grpc::ClientContext status_context;
+  SetDeadline(&status_context);
+  proto::StatusReply status;
+  VICINITY_REQUIRE_OK(FromGrpc(stub->Status(&status_context, {}, &status)));
+  REQUIRE(status.methods_size() > 0);
+  CHECK(status.methods(0).method() == "Hello");
+  CHECK(status.methods(0).started() == 1);
+  CHECK(status.methods(0).failed() == 0);
+  CHECK(status.calls_in_flight() == 1);
+}
+
+TEST_CASE_METHOD(ServerTest, "rows over the wire are the mapped rows, chunk by chunk", "[server]") {
+  const auto server = Start(Options());
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  for (int32_t shard = 0; shard < 3; ++shard) {
+    const proto::RowsRequest request = AllUsers(shard);
+    std::vector<proto::RowsChunk> chunks;
+    VICINITY_REQUIRE_OK(Fetch(stub.get(), request, &chunks));
+    CHECK(chunks.size() > 1);
+    std::string rows;
+    for (const proto::RowsChunk& chunk : chunks) rows += chunk.rows();
+    const ColumnView& mapped = oracle_->shard(ShardId{shard})->nodes(NodeTypeId{0}).columns[0];
+    CHECK(rows == std::string(mapped.data, mapped.num_rows * mapped.row_bytes));
+  }
+}
+
+TEST_CASE_METHOD(ServerTest, "a hop over the wire is what the sampler draws, byte for byte",
+                 "[server]") {
+  const auto server = Start(Options());
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  const EdgeTypeId edge_type{oracle_->schema().FindEdgeType("user:knows:user")};
+  const Shard& shard = *oracle_->shard(ShardId{2});
+  std::vector<uint64_t> targets(shard.nodes(NodeTypeId{0}).num_nodes());
+  std::iota(targets.begin(), targets.end(), 0);
+
+  proto::SampleRequest request;
+  request.set_fingerprint(oracle_->fingerprint());
+  request.set_shard(2);
+  request.mutable_draw()->set_run_seed(1);
+  request.mutable_draw()->set_epoch(2);
+  request.mutable_draw()->set_batch(3);
+  request.mutable_draw()->set_hop(4);
+  request.set_want_edge_ids(true);
+  request.add_relations()->set_edge_type(edge_type.value);
+  request.mutable_relations(0)->set_fanout(2);
+  request.mutable_relations(0)->set_num_targets(targets.size());
+  request.set_targets(targets.data(), targets.size() * sizeof(uint64_t));
+  grpc::ClientContext context;
+  SetDeadline(&context);
+  std::vector<proto::SampleChunk> chunks;
+  VICINITY_REQUIRE_OK(ReadAll(stub->SampleNeighbors(&context, request), &chunks));
+
+  OneHopOptions options;
+  options.fanout = 2;
+  options.want_edge_ids = true;
+  options.stream = StreamKey({1, 2, 3, 4, edge_type.value});
+  Neighbors expected;
+  VICINITY_REQUIRE_OK(SampleOneHop(shard.edges(edge_type), shard.nodes(NodeTypeId{0}).keys, targets,
+                                   options, &expected));
+  std::string counts;
+  std::string sources;
+  std::string edge_ids;
+  for (const proto::SampleChunk& chunk : chunks) {
+    counts += chunk.counts();
+    sources += chunk.sources();
+    edge_ids += chunk.edge_ids();
+  }
+  const auto bytes = [](const auto& values) {
+    return std::string(reinterpret_cast<const char*>(values.data()),
+                       values.size() * sizeof(values[0]));
+  };
+  CHECK(chunks.size() > 1);
+  CHECK(counts == bytes(expected.counts));
+  CHECK(sources == bytes(expected.sources));
+  CHECK(edge_ids == bytes(expected.edge_ids));
+}
+
+TEST_CASE_METHOD(ServerTest, "unknown keys get an answer each over the wire", "[server]") {
+  const auto server = Start(Options());
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  std::vector<uint64_t> keys;
+  for (uint64_t key = 1'000'000; keys.size() < 20; ++key) {
+    if (oracle_->book().DirectoryShard(key).value == 1) keys.push_back(key);
+  }
+  proto::ResolveRequest request;
+  request.set_fingerprint(oracle_->fingerprint());
+  request.set_shard(1);
+  request.set_node_type(2);
+  request.set_keys(keys.data(), keys.size() * sizeof(uint64_t));
+  grpc::ClientContext context;
+  SetDeadline(&context);
+  proto::ResolveReply reply;
+  VICINITY_REQUIRE_OK(FromGrpc(stub->ResolveKeys(&context, request, &reply)));
+  CHECK(reply.global_ids() == std::string(keys.size() * sizeof(int64_t), '\xff'));
+}
+
+TEST_CASE_METHOD(ServerTest, "refusals keep their code and text over the wire", "[server]") {
+  const auto server = Start(Options({ShardId{0}}));
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  std::vector<proto::RowsChunk> chunks;
+
+  proto::RowsRequest other = AllUsers(0);
+  other.set_fingerprint(1);
+  const absl::Status mismatch = Fetch(stub.get(), other, &chunks);
+  VICINITY_CHECK_CODE(mismatch, absl::StatusCode::kFailedPrecondition);
+  CHECK_THAT(std::string(mismatch.message()), Catch::Contains("0000000000000001"));
+
+  const absl::Status elsewhere = Fetch(stub.get(), AllUsers(1), &chunks);
+  VICINITY_CHECK_CODE(elsewhere, absl::StatusCode::kNotFound);
+  CHECK_THAT(std::string(elsewhere.message()), Catch::Contains("shard 1"));
+
+  proto::RowsRequest too_far = AllUsers(0);
+  too_far.set_first(1);
+  VICINITY_CHECK_CODE(Fetch(stub.get(), too_far, &chunks), absl::StatusCode::kInvalidArgument);
+
+  proto::RowsRequest huge;
+  huge.set_rows(std::string(size_t{9} << 20, 'x'));
+  VICINITY_CHECK_CODE(Fetch(stub.get(), huge, &chunks), absl::StatusCode::kResourceExhausted);
+  CHECK(chunks.empty());
+
+  // The server lives on.
+  VICINITY_CHECK_OK(Fetch(stub.get(), AllUsers(0), &chunks));
+}
+
+using grpc::health::v1::HealthCheckResponse;
+
+absl::StatusOr<HealthCheckResponse::ServingStatus> CheckHealth(
+    const std::shared_ptr<grpc::Channel>& channel, const std::string& service) {
+  grpc::health::v1::HealthCheckRequest request;
+  request.set_service(service);
+  HealthCheckResponse response;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+  const grpc::Status status =
+      grpc::health::v1::Health::NewStub(channel)->Check(&context, request, &response);
+  if (!status.ok()) return FromGrpc(status);
+  return response.status();
+}
+
+// The reply of gRPC's server reflection to "which services are there", unparsed: its messages are
+// not among the installed headers.
+std::string ReflectedServices(const std::shared_ptr<grpc::Channel>& channel) {
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+  grpc::GenericStub stub(channel);
+  const auto call = stub.PrepareCall(
+      &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue);
+  const auto wait = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  call->StartCall(nullptr);
+  REQUIRE(wait());
+  const grpc::Slice list_services("\x3a\x01*");  // field 7, a string
+  call->WriteLast(grpc::ByteBuffer(&list_services, 1), grpc::WriteOptions(), nullptr);
+  REQUIRE(wait());
+  grpc::ByteBuffer reply;
+  call->Read(&reply, nullptr);
+  REQUIRE(wait());
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  wait();
+  queue.Shutdown();
+  std::vector<grpc::Slice> slices;
+  REQUIRE(reply.Dump(&slices).ok());
+  std::string bytes;
+  for (const grpc::Slice& slice : slices) {
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return bytes;
+}
+
+TEST_CASE_METHOD(ServerTest, "health and reflection answer", "[server]") {
+  const auto server = Start(Options());
+  const auto channel = Connect(*server);
+  for (const char* service : {"", "vicinity.proto.Graph", "live"}) {
+    CAPTURE(service);
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto status, CheckHealth(channel, service));
+    CHECK(status == HealthCheckResponse::SERVING);
+  }
+  VICINITY_CHECK_CODE(CheckHealth(channel, "no.such.Service"), absl::StatusCode::kNotFound);
+  CHECK_THAT(ReflectedServices(channel), Catch::Contains("vicinity.proto.Graph"));
+}
+
+TEST_CASE_METHOD(ServerTest, "a port in use is an error that names it", "[server]") {
+  const auto first = Start(Options());
+  ServerOptions options = Options();
+  options.listen = first->address();
+  const absl::Status status = Server::Start(options).status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kUnavailable);
+  CHECK_THAT(std::string(status.message()), Catch::Contains(first->address().ToString()));
+}
+
+TEST_CASE_METHOD(ServerTest, "a stopped server's port can be had at once", "[server]") {
+  auto first = Start(Options());
+  ServerOptions options = Options();
+  options.listen = first->address();
+  std::vector<proto::RowsChunk> chunks;
+  VICINITY_CHECK_OK(Fetch(proto::Graph::NewStub(Connect(*first)).get(), AllUsers(0), &chunks));
+  first->Stop(absl::ZeroDuration());
+  first->Stop(absl::ZeroDuration());
+  VICINITY_CHECK_OK(Server::Start(options));
+}
+
+TEST_CASE_METHOD(ServerTest, "other machines' addresses need to be allowed", "[server]") {
+  ServerOptions options = Options();
+  options.listen = {"0.0.0.0", 0};
+  VICINITY_CHECK_CODE(Server::Start(options), absl::StatusCode::kInvalidArgument);
+  options.insecure_network = true;
+  VICINITY_CHECK_OK(Server::Start(options));
+  options.listen = {"192.0.2.1", 0};
+  VICINITY_CHECK_CODE(Server::Start(options), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE_METHOD(ServerTest, "a server does not start without its data", "[server]") {
+  ServerOptions missing = Options();
+  missing.data = folder_.File("nothing");
+  VICINITY_CHECK_CODE(Server::Start(missing), absl::StatusCode::kNotFound);
+  VICINITY_CHECK_CODE(Server::Start(Options({ShardId{3}})), absl::StatusCode::kNotFound);
+  ServerOptions miscounted = Options();
+  miscounted.num_shards = 4;
+  VICINITY_CHECK_CODE(Server::Start(miscounted), absl::StatusCode::kFailedPrecondition);
+  ServerOptions limits = Options();
+  limits.limits.max_ids = 0;
+  VICINITY_CHECK_CODE(Server::Start(limits), absl::StatusCode::kInvalidArgument);
+}
+
+// Rows of a megabyte more than the windows between two ends hold.
+MemoryGraph WideGraph() {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 3000;
+  options.num_edges = 1;
+  options.feature_width = 4096;
+  return testing::RandomGraph(options);
+}
+
+TEST_CASE_METHOD(ServerTest, "stopping ends in bounded time while a client does not read",
+                 "[server]") {
+  Write(WideGraph());
+  const auto server = Start(Options());
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  grpc::ClientContext context;
+  SetDeadline(&context);
+  const auto reader = stub->FetchRows(&context, AllUsers(0));
+  proto::RowsChunk chunk;
+  REQUIRE(reader->Read(&chunk));
+  const absl::Time begun = absl::Now();
+  server->Stop(absl::Milliseconds(200));
+  CHECK(absl::Now() - begun < absl::Seconds(10));
+  while (reader->Read(&chunk)) {
+  }
+  CHECK_FALSE(reader->Finish().ok());
+}
+
+TEST_CASE_METHOD(ServerTest, "calls under way end well while the server drains", "[server]") {
+  Write(WideGraph());
+  const auto server = Start(Options());
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  grpc::ClientContext context;
+  SetDeadline(&context);
+  const auto reader = stub->FetchRows(&context, AllUsers(0));
+  proto::RowsChunk chunk;
+  REQUIRE(reader->Read(&chunk));
+  std::thread stopping([&server] { server->Stop(absl::Seconds(30)); });
+  uint64_t bytes = chunk.rows().size();
+  while (reader->Read(&chunk)) bytes += chunk.rows().size();
+  VICINITY_CHECK_OK(FromGrpc(reader->Finish()));
+  CHECK(bytes == AllUsers(0).count() * 4096 * sizeof(float));
+  stopping.join();
+}
+
+TEST_CASE_METHOD(ServerTest, "a call whose deadline is over is given up", "[server]") {
+  Write(WideGraph());
+  const auto server = Start(Options());
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(50));
+  const auto reader = stub->FetchRows(&context, AllUsers(0));
+  proto::RowsChunk chunk;
+  reader->Read(&chunk);  // and no more until the deadline has passed for sure
+  VICINITY_CHECK_CODE(FromGrpc(reader->Finish()), absl::StatusCode::kDeadlineExceeded);
+  // Only the asking call itself is left.
+  proto::StatusReply status;
+  const absl::Time limit = absl::Now() + absl::Seconds(20);
+  do {
+    grpc::ClientContext asking;
+    SetDeadline(&asking);
+    VICINITY_REQUIRE_OK(FromGrpc(stub->Status(&asking, {}, &status)));
+  } while (status.calls_in_flight() > 1 && absl::Now() < limit);
+  CHECK(status.calls_in_flight() == 1);
+}
+
+TEST_CASE_METHOD(ServerTest, "a damaged file is found after start and its shard alone refused",
+                 "[server]") {
+  const proto::FileEntry* victim = nullptr;
+  for (const proto::FileEntry& file : oracle_->manifest().shards(1).files()) {
+    if (victim == nullptr || file.size() > victim->size()) victim = &file;
+  }
+  {
+    std::fstream file(absl::StrCat(directory_, "/", victim->path()),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(-1, std::ios::end);
+    const char flipped = static_cast<char>(file.peek() ^ 1);
+    file.seekp(-1, std::ios::end);
+    file.put(flipped);
+  }
+  ServerOptions options = Options();
+  options.check_bytes_at_start = 0;
+  const auto server = Start(options);
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  absl::Status status;
+  const absl::Time limit = absl::Now() + absl::Seconds(20);
+  do {
+    std::vector<proto::RowsChunk> chunks;
+    status = Fetch(stub.get(), AllUsers(1), &chunks);
+  } while (status.ok() && absl::Now() < limit);
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
+  CHECK_THAT(std::string(status.message()), Catch::Contains(victim->path()));
+  std::vector<proto::RowsChunk> chunks;
+  VICINITY_CHECK_OK(Fetch(stub.get(), AllUsers(0), &chunks));
+}
+
+}  // namespace
+}  // namespace vicinity
