@@ -1,27 +1,18 @@
 #include "partition/dataset_writer.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "partition/audit.h"
 #include "partition/dataset.h"
 #include "partition/file_header.h"
 #include "partition/manifest.h"
 #include "partition/parallel.h"
+#include "partition/partial_folder.h"
 #include "partition/progress.h"
 #include "partition/schema_proto.h"
 #include "partition/shard_files.h"
@@ -33,77 +24,22 @@ namespace {
 
 constexpr int64_t kUnknown = -1;
 
-// The lock of a folder being written: the one writer that has it may clear and rename the folder.
-class FolderLock {
- public:
-  explicit FolderLock(int fd) : fd_(fd) {}
-  ~FolderLock() { close(fd_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  const int fd_;
-};
-
-absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return ErrnoStatus(errno, path, "open");
-  auto lock = std::make_unique<FolderLock>(fd);
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    return errno == EWOULDBLOCK
-               ? absl::AlreadyExistsError(absl::StrCat(path, ": another process is writing it"))
-               : ErrnoStatus(errno, path, "lock");
-  }
-  return lock;
-}
-
-absl::Status FilesystemStatus(const std::error_code& error, const std::string& path,
-                              absl::string_view what) {
-  return error ? ErrnoStatus(error.value(), path, what) : absl::OkStatus();
-}
-
-bool Exists(const std::string& path) {
-  struct stat info;
-  return lstat(path.c_str(), &info) == 0;
-}
-
-// What a writer that was killed left behind goes; only ever called with the folder's lock.
-absl::Status ClearFolder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::directory_iterator entries(path, error);
-  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-    std::filesystem::remove_all(entries->path(), error);
-    if (error) break;
-  }
-  return FilesystemStatus(error, path, "clear");
-}
-
-absl::Status MakeFolder(const std::string& path) {
-  if (mkdir(path.c_str(), 0755) != 0) return ErrnoStatus(errno, path, "make folder");
-  return absl::OkStatus();
-}
-
-std::string ParentOf(const std::string& path) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
-
 }  // namespace
 
 struct DatasetWriter::State {
-  std::string directory;
-  std::string partial;
+  std::unique_ptr<PartialFolder> folder;
   std::string name;
   Schema schema;
   Book book;
-  std::unique_ptr<FolderLock> lock;
-  bool finished = false;
   std::map<std::string, std::unique_ptr<MappedOutput>> files;  // by relative path
   std::vector<std::vector<int64_t>> num_edges;                 // [shard][edge type], or kUnknown
   std::vector<uint64_t> edge_id_bounds;                        // 0: unknown
 
+  const std::string& directory() const { return folder->final_path(); }
+  const std::string& partial() const { return folder->partial_path(); }
   absl::Status CheckShard(ShardId shard) const;
   absl::Status CheckNodeType(ShardId shard, NodeTypeId type) const;
+  absl::Status CheckNamedType(ShardId shard, NodeTypeId type) const;
   absl::Status CheckEdgeType(ShardId shard, EdgeTypeId type) const;
   // The edge arrays of one shard and type must all have one length.
   absl::Status FixNumEdges(ShardId shard, EdgeTypeId type, int64_t edges);
@@ -119,19 +55,26 @@ struct DatasetWriter::State {
   absl::Status BuildDirectories();
   absl::Status SealFiles(proto::Manifest* manifest);
   absl::Status Audit(const proto::Audit* expected, proto::Manifest* manifest) const;
-  absl::Status Publish();
 };
 
 absl::Status DatasetWriter::State::CheckShard(ShardId shard) const {
   if (shard.value >= 0 && shard.value < book.num_shards()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(directory, ": no shard ", shard.value, " of ", book.num_shards()));
+      absl::StrCat(directory(), ": no shard ", shard.value, " of ", book.num_shards()));
 }
 
 absl::Status DatasetWriter::State::CheckNodeType(ShardId shard, NodeTypeId type) const {
   VICINITY_RETURN_IF_ERROR(CheckShard(shard));
   if (type.value >= 0 && type.value < book.num_node_types()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(directory, ": no node type ", type.value));
+  return absl::InvalidArgumentError(absl::StrCat(directory(), ": no node type ", type.value));
+}
+
+absl::Status DatasetWriter::State::CheckNamedType(ShardId shard, NodeTypeId type) const {
+  VICINITY_RETURN_IF_ERROR(CheckNodeType(shard, type));
+  const NodeTypeSpec& spec = schema.node_types[type.value];
+  if (spec.id_kind == IdKind::kString) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(directory(), ": node type ", spec.name, " has no names"));
 }
 
 absl::Status DatasetWriter::State::CheckEdgeType(ShardId shard, EdgeTypeId type) const {
@@ -139,7 +82,7 @@ absl::Status DatasetWriter::State::CheckEdgeType(ShardId shard, EdgeTypeId type)
   if (type.value >= 0 && type.value < static_cast<int32_t>(schema.edge_types.size())) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(directory, ": no edge type ", type.value));
+  return absl::InvalidArgumentError(absl::StrCat(directory(), ": no edge type ", type.value));
 }
 
 absl::Status DatasetWriter::State::FixNumEdges(ShardId shard, EdgeTypeId type, int64_t edges) {
@@ -160,7 +103,7 @@ absl::StatusOr<OutputArray> DatasetWriter::State::NewArray(const std::string& pa
   }
   VICINITY_ASSIGN_OR_RETURN(
       std::unique_ptr<MappedOutput> output,
-      MappedOutput::Create(absl::StrCat(partial, "/", path),
+      MappedOutput::Create(absl::StrCat(partial(), "/", path),
                            static_cast<int64_t>(sizeof(FileHeader)) + num_rows * row_bytes));
   const FileHeader header = MakeHeader(kind, num_rows, row_bytes);
   std::memcpy(output->bytes().data(), &header, sizeof(header));
@@ -185,7 +128,7 @@ absl::Status DatasetWriter::State::CheckComplete() const {
     for (const std::string& path : ShardPaths(schema, {s})) {
       if (directories.count(path) == 0 && files.count(path) == 0) {
         return absl::FailedPreconditionError(
-            absl::StrCat(directory, ": ", path, " was never asked for"));
+            absl::StrCat(directory(), ": ", path, " was never asked for"));
       }
     }
   }
@@ -260,7 +203,7 @@ absl::Status DatasetWriter::State::SealFiles(proto::Manifest* manifest) {
       }));
   files.clear();
   for (int32_t s = 0; s < book.num_shards(); ++s) {
-    VICINITY_RETURN_IF_ERROR(SyncDirectory(absl::StrCat(partial, "/", ShardFolder({s}))));
+    VICINITY_RETURN_IF_ERROR(SyncDirectory(absl::StrCat(partial(), "/", ShardFolder({s}))));
   }
   return absl::OkStatus();
 }
@@ -268,23 +211,14 @@ absl::Status DatasetWriter::State::SealFiles(proto::Manifest* manifest) {
 absl::Status DatasetWriter::State::Audit(const proto::Audit* expected,
                                          proto::Manifest* manifest) const {
   // The partial folder is a dataset already, but for the audit; so it is read as its readers will.
-  VICINITY_RETURN_IF_ERROR(WriteManifest(partial, *manifest));
+  VICINITY_RETURN_IF_ERROR(WriteManifest(partial(), *manifest));
   Dataset::Options options;
   options.check_bytes = 0;
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> written,
-                            Dataset::Open(partial, options));
+                            Dataset::Open(partial(), options));
   VICINITY_ASSIGN_OR_RETURN(*manifest->mutable_audit(), ComputeAudit(*written, NoProgress()));
   if (expected == nullptr) return absl::OkStatus();
-  return At(directory, CompareAudits(schema, *expected, manifest->audit()));
-}
-
-absl::Status DatasetWriter::State::Publish() {
-  if (Exists(directory)) return absl::AlreadyExistsError(absl::StrCat(directory, ": exists"));
-  if (std::rename(partial.c_str(), directory.c_str()) != 0) {
-    return ErrnoStatus(errno, directory, "rename");
-  }
-  finished = true;
-  return SyncDirectory(ParentOf(directory));
+  return At(directory(), CompareAudits(schema, *expected, manifest->audit()));
 }
 
 absl::StatusOr<std::unique_ptr<DatasetWriter>> DatasetWriter::Create(const std::string& directory,
@@ -297,44 +231,27 @@ absl::StatusOr<std::unique_ptr<DatasetWriter>> DatasetWriter::Create(const std::
         absl::StrCat(directory, ": the book has ", book.num_node_types(),
                      " node types, the schema ", schema.node_types.size()));
   }
-  std::string path(absl::StripSuffix(directory, "/"));
-  if (path.empty()) return absl::InvalidArgumentError("no directory to write a dataset to");
-  if (Exists(path)) return absl::AlreadyExistsError(absl::StrCat(path, ": exists"));
-  std::string partial = path + ".partial";
-  if (mkdir(partial.c_str(), 0755) != 0 && errno != EEXIST) {
-    return ErrnoStatus(errno, partial, "make folder");
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<PartialFolder> folder,
+                            PartialFolder::Create(directory));
+  for (int32_t s = 0; s < book.num_shards(); ++s) {
+    VICINITY_RETURN_IF_ERROR(folder->MakeFolder(ShardFolder({s})));
   }
-  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<FolderLock> lock, LockFolder(partial));
   const size_t num_edge_types = schema.edge_types.size();
   const size_t num_shards = static_cast<size_t>(book.num_shards());
-  auto state = std::unique_ptr<State>(new State{
-      std::move(path),
-      std::move(partial),
+  std::unique_ptr<State> state(new State{
+      std::move(folder),
       std::move(name),
       std::move(schema),
       std::move(book),
-      std::move(lock),
-      false,
       {},
       std::vector<std::vector<int64_t>>(num_shards, std::vector<int64_t>(num_edge_types, kUnknown)),
       std::vector<uint64_t>(num_edge_types, 0)});
-  std::unique_ptr<DatasetWriter> writer(new DatasetWriter(std::move(state)));
-  VICINITY_RETURN_IF_ERROR(ClearFolder(writer->state_->partial));
-  for (int32_t s = 0; s < writer->book().num_shards(); ++s) {
-    VICINITY_RETURN_IF_ERROR(
-        MakeFolder(absl::StrCat(writer->state_->partial, "/", ShardFolder({s}))));
-  }
-  return writer;
+  return std::unique_ptr<DatasetWriter>(new DatasetWriter(std::move(state)));
 }
 
 DatasetWriter::DatasetWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-DatasetWriter::~DatasetWriter() {
-  if (state_->finished) return;
-  state_->files.clear();
-  std::error_code ignored;  // nobody is left to tell; the next writer clears what stays
-  std::filesystem::remove_all(state_->partial, ignored);
-}
+DatasetWriter::~DatasetWriter() = default;
 
 const Schema& DatasetWriter::schema() const { return state_->schema; }
 const Book& DatasetWriter::book() const { return state_->book; }
@@ -357,14 +274,14 @@ absl::StatusOr<OutputArray> DatasetWriter::Column(ShardId shard, NodeTypeId type
 }
 
 absl::StatusOr<OutputArray> DatasetWriter::NameOffsets(ShardId shard, NodeTypeId type) {
-  VICINITY_RETURN_IF_ERROR(state_->CheckNodeType(shard, type));
+  VICINITY_RETURN_IF_ERROR(state_->CheckNamedType(shard, type));
   return state_->NewArray(NameOffsetsPath(schema(), shard, type), FileKind::kNameOffsets,
                           book().num_nodes(type, shard) + 1, 8);
 }
 
 absl::StatusOr<OutputArray> DatasetWriter::NameBytes(ShardId shard, NodeTypeId type,
                                                      int64_t num_bytes) {
-  VICINITY_RETURN_IF_ERROR(state_->CheckNodeType(shard, type));
+  VICINITY_RETURN_IF_ERROR(state_->CheckNamedType(shard, type));
   return state_->NewArray(NameBytesPath(schema(), shard, type), FileKind::kNameBytes, num_bytes, 1);
 }
 
@@ -426,8 +343,8 @@ absl::Status DatasetWriter::Finish(const proto::Audit* audit, const std::string&
   manifest.set_provenance(provenance);
   VICINITY_RETURN_IF_ERROR(state_->SealFiles(&manifest));
   VICINITY_RETURN_IF_ERROR(state_->Audit(audit, &manifest));
-  VICINITY_RETURN_IF_ERROR(WriteManifest(state_->partial, manifest));
-  return state_->Publish();
+  VICINITY_RETURN_IF_ERROR(WriteManifest(state_->partial(), manifest));
+  return state_->folder->Publish();
 }
 
 }  // namespace vicinity
