@@ -1,0 +1,112 @@
+#include "client/batch_rows.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache/static_pool.h"
+#include "client/vip_cache.h"
+#include "tests/client/routed_graph.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::RoutedGraph;
+
+constexpr NodeTypeId kUser{0};
+constexpr NodeTypeId kItem{1};
+
+// A batch of the nodes at these positions.
+SampledGraph Batch(const RoutedGraph& graph, const std::vector<int64_t>& users,
+                   const std::vector<int64_t>& items) {
+  SampledGraph batch;
+  batch.nodes.resize(3);
+  const std::vector<int64_t> user_ids = graph.GlobalIds(kUser);
+  const std::vector<int64_t> item_ids = graph.GlobalIds(kItem);
+  for (const int64_t position : users) batch.nodes[0].ids.push_back(user_ids[position]);
+  for (const int64_t position : items) batch.nodes[1].ids.push_back(item_ids[position]);
+  return batch;
+}
+
+std::vector<ColumnPlan> Columns(const RoutedGraph& graph, bool pooled,
+                                const std::vector<int64_t>& cached_users) {
+  std::vector<ColumnPlan> columns(3);
+  for (int c = 0; c < 3; ++c) {
+    columns[c].type = c == 1 ? kItem : kUser;
+    columns[c].column = c == 2 ? 1 : 0;
+    if (!pooled) continue;
+    VICINITY_ASSERT_OK_AND_ASSIGN(columns[c].pool,
+                                  FillPool(graph.router(), columns[c].type, columns[c].column,
+                                           c == 1 ? std::vector<int64_t>() : cached_users));
+  }
+  return columns;
+}
+
+absl::Status Bring(const RowLoader& loader, BatchRows* rows) {
+  absl::Status status = loader.Admit(rows);
+  if (status.ok()) status = loader.Fetch(rows, nullptr);
+  if (status.ok()) status = loader.Assemble(rows, std::chrono::seconds(10));
+  return status;
+}
+
+TEST_CASE("a batch's rows are those of its nodes, with and without a pool", "[batch_rows]") {
+  const bool pooled = GENERATE(false, true);
+  const RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 4, {1, 3});
+  std::vector<int64_t> cached;
+  for (const int64_t node : graph.GlobalIds(kUser)) {
+    if (!graph.router().IsLocal(graph.router().book().OwnerOf(kUser, {node})) && node % 3 == 0) {
+      cached.push_back(node);
+    }
+  }
+  const RowLoader loader(graph.router(), Columns(graph, pooled, cached));
+  const std::vector<int64_t> users = {5, 99, 0, 42, 17, 18, 19};
+  const std::vector<int64_t> items = {79, 3, 8};
+  const SampledGraph batch = Batch(graph, users, items);
+  for (int round = 0; round < 2; ++round) {
+    BatchRows rows = loader.Split(batch);
+    CHECK(loader.Bytes(rows) > 0);
+    VICINITY_REQUIRE_OK(Bring(loader, &rows));
+    for (int c = 0; c < 3; ++c) {
+      const NodeTypeId type = c == 1 ? kItem : kUser;
+      const std::vector<int64_t>& positions = c == 1 ? items : users;
+      const BatchColumn& result = rows.columns[c].result;
+      REQUIRE(result.num_rows == static_cast<int64_t>(positions.size()));
+      std::string expected;
+      for (const int64_t position : positions) {
+        expected += graph.graph().row(type, c == 2 ? 1 : 0, position);
+      }
+      CHECK(std::string(result.bytes.begin(), result.bytes.end()) == expected);
+    }
+  }
+  const RowLoader::Counts& counts = loader.counts();
+  CHECK(counts.local + counts.cached + counts.remote == 2 * (7 + 3 + 7));
+  CHECK((counts.cached > 0) == pooled);
+}
+
+TEST_CASE("a batch that is dropped half way frees what others wait for", "[batch_rows]") {
+  RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 2, {0, 1});
+  const RowLoader loader(graph.router(), Columns(graph, true, {}));
+  const SampledGraph batch = Batch(graph, {1, 2, 3}, {1});
+  BatchRows dropped = loader.Split(batch);
+  VICINITY_REQUIRE_OK(loader.Admit(&dropped));
+  BatchRows waiting = loader.Split(batch);
+  VICINITY_REQUIRE_OK(loader.Admit(&waiting));  // awaits the rows of the first
+  graph.faults()->fail_after = graph.faults()->calls.load();
+  VICINITY_CHECK_CODE(loader.Fetch(&dropped, nullptr), absl::StatusCode::kUnavailable);
+  dropped = BatchRows();
+  graph.faults()->fail_after = -1;
+  VICINITY_CHECK_CODE(loader.Assemble(&waiting, std::chrono::seconds(10)),
+                      absl::StatusCode::kUnavailable);
+  waiting = BatchRows();
+  BatchRows again = loader.Split(batch);
+  VICINITY_CHECK_OK(Bring(loader, &again));
+}
+
+}  // namespace
+}  // namespace vicinity

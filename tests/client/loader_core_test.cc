@@ -1,0 +1,268 @@
+// The loader without gRPC: also run under ThreadSanitizer.
+#include "client/loader_core.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/lookups.h"
+#include "sampler/local_sampler.h"
+#include "tests/client/routed_graph.h"
+#include "tests/sampler/sampled_graphs.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::DescribeInKeys;
+using testing::RoutedGraph;
+
+constexpr NodeTypeId kUser{0};
+
+testing::MemoryGraph Graph() { return testing::TypedGraph(400, 250, 40, 9); }
+
+LoaderOptions Options(const RoutedGraph& graph) {
+  LoaderOptions options;
+  options.seed_type = "user";
+  options.sampling = SamplingSpec::Uniform(graph.router().schema(), {4, 3});
+  options.batch_size = 16;
+  options.run_seed = 77;
+  options.columns = {{"user", "features"}, {"item", "features"}};
+  options.edge_ids = true;
+  options.batch_timeout = std::chrono::seconds(60);
+  return options;
+}
+
+std::unique_ptr<LoaderCore> Make(const RoutedGraph& graph, const LoaderOptions& options) {
+  VICINITY_ASSERT_OK_AND_ASSIGN(std::unique_ptr<LoaderCore> loader,
+                                LoaderCore::Create(graph.router(), options));
+  return loader;
+}
+
+// A batch as text: blocks in keys, rows and labels byte for byte.
+std::string Describe(const RoutedGraph& graph, const MiniBatch& batch) {
+  std::string text = DescribeInKeys(graph.dataset(), batch.graph);
+  for (const BatchColumn& column : batch.columns) {
+    text.append(column.bytes.begin(), column.bytes.end());
+  }
+  for (const int64_t label : batch.labels) text += " " + std::to_string(label);
+  return text;
+}
+
+std::vector<std::string> Epoch(const RoutedGraph& graph, LoaderCore* loader, int64_t epoch,
+                               int64_t first_step = 0) {
+  VICINITY_REQUIRE_OK(loader->StartEpoch(epoch, first_step));
+  std::vector<std::string> batches;
+  while (true) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) return batches;
+    REQUIRE(batch->step == first_step + static_cast<int64_t>(batches.size()));
+    REQUIRE(batch->epoch == epoch);
+    batches.push_back(Describe(graph, *batch));
+  }
+}
+
+TEST_CASE("a batch is what sampling in one process and looking rows up gives", "[loader]") {
+  const RoutedGraph graph(Graph(), 3, {1});
+  const LoaderOptions options = Options(graph);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(4, 0));
+  const NodeTypeSpec& user = graph.graph().schema.node_types[0];
+  for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    REQUIRE(batch != nullptr);
+    std::vector<int64_t> seeds;
+    for (const int32_t position : batch->graph.seed_positions) {
+      seeds.push_back(batch->graph.nodes[0].ids[position]);
+    }
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        const SampledGraph expected,
+        SampleLocal(graph.dataset(), kUser, seeds, options.sampling,
+                    {options.run_seed, 4, static_cast<uint64_t>(step)}, true));
+    REQUIRE(testing::Describe(batch->graph) == testing::Describe(expected));
+    for (int32_t type = 0; type < 2; ++type) {
+      std::string rows;
+      for (const int64_t node : batch->graph.nodes[type].ids) {
+        rows += graph.graph().row({type}, 0, graph.placement().PositionOf({type}, {node}));
+      }
+      const std::vector<char>& bytes = batch->columns[type].bytes;
+      REQUIRE(std::string(bytes.begin(), bytes.end()) == rows);
+    }
+    REQUIRE(batch->labels.size() == seeds.size());
+    for (size_t i = 0; i < seeds.size(); ++i) {
+      int32_t label;
+      std::memcpy(&label,
+                  graph.graph()
+                      .row(kUser, user.FindColumn(user.label_column),
+                           graph.placement().PositionOf(kUser, {seeds[i]}))
+                      .data(),
+                  sizeof(label));
+      REQUIRE(batch->labels[i] == label);
+    }
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> end, loader->Next());
+  CHECK(end == nullptr);
+}
+
+TEST_CASE("an epoch is the same for any threads, cuts, caches and windows", "[loader]") {
+  const RoutedGraph whole(Graph(), 1);
+  const std::unique_ptr<LoaderCore> reference = Make(whole, Options(whole));
+  const std::vector<std::string> expected = Epoch(whole, reference.get(), 1);
+  CHECK(expected.size() > 5);
+  for (const int32_t num_shards : {1, 2, 4, 8}) {
+    RoutedGraph graph(Graph(), num_shards, {0, 2, 3, 5});
+    graph.Rank("default");
+    for (const int threads : {1, 2, 8}) {
+      LoaderOptions options = Options(graph);
+      options.sample_threads = threads;
+      options.fetch_threads = threads;
+      options.window_bytes = threads == 2 ? 0 : 1 << 20;
+      if (threads > 1) options.cache = CachePolicy::kStaticVip;
+      options.cache_rows = threads == 2 ? 50 : 10'000;
+      if (num_shards > 1) {
+        options.homes = {{}};
+        for (int32_t s = 0; s < num_shards; ++s) options.homes[0].push_back(s);
+      }
+      const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+      REQUIRE(Epoch(graph, loader.get(), 1) == expected);
+      if (threads == 8) {
+        CHECK(loader->stats().rows_remote == 0);  // everything is held
+      }
+    }
+  }
+}
+
+TEST_CASE("trainers share an epoch's batches out; each can be made again alone", "[loader]") {
+  const RoutedGraph graph(Graph(), 2, {1});
+  LoaderOptions options = Options(graph);
+  const std::vector<std::string> all = Epoch(graph, Make(graph, options).get(), 0);
+  options.num_trainers = 3;
+  for (options.trainer = 0; options.trainer < 3; ++options.trainer) {
+    const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+    const std::vector<std::string> mine = Epoch(graph, loader.get(), 0);
+    REQUIRE(static_cast<int64_t>(mine.size()) == loader->steps_per_epoch());
+    REQUIRE(mine.size() == (all.size() + 2) / 3);
+    for (size_t step = 0; step < mine.size(); ++step) {
+      const size_t batch = step * 3 + options.trainer;
+      if (batch < all.size()) CHECK(mine[step] == all[batch]);
+    }
+    const std::vector<std::string> tail = Epoch(graph, loader.get(), 0, 2);
+    CHECK(tail == std::vector<std::string>(mine.begin() + 2, mine.end()));
+  }
+}
+
+TEST_CASE("with home seeds every trainer makes the same number of steps", "[loader]") {
+  const RoutedGraph graph(Graph(), 5, {1});
+  LoaderOptions options = Options(graph);
+  options.seeds = SeedPolicy::kHome;
+  options.num_trainers = 2;
+  std::vector<size_t> steps;
+  for (options.trainer = 0; options.trainer < 2; ++options.trainer) {
+    steps.push_back(Epoch(graph, Make(graph, options).get(), 0).size());
+  }
+  CHECK(steps[0] == steps[1]);
+  CHECK(steps[0] > 0);
+}
+
+TEST_CASE("an epoch may be dropped in the middle and another begun", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 1, 2, 3});
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.sample_threads = 3;
+  options.fetch_threads = 2;
+  options.cache = CachePolicy::kStaticVip;
+  options.cache_rows = 20;
+  options.homes = {{0, 1, 2, 3}};
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 2);
+  for (int round = 0; round < 5; ++round) {
+    VICINITY_REQUIRE_OK(loader->StartEpoch(round, 0));
+    for (int i = 0; i < round; ++i) VICINITY_REQUIRE_OK(loader->Next());
+  }
+  CHECK(Epoch(graph, loader.get(), 2) == expected);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(3, 0));  // and dropped by the destructor
+}
+
+TEST_CASE("a shard that fails is an error in its turn; the epoch can go on from there",
+          "[loader]") {
+  RoutedGraph graph(Graph(), 4, {1});
+  const LoaderOptions options = Options(graph);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 0);
+  graph.faults()->fail_after = graph.faults()->calls + 7;
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  std::vector<std::string> batches;
+  absl::Status error;
+  while (error.ok()) {
+    absl::StatusOr<std::unique_ptr<MiniBatch>> batch = loader->Next();
+    error = batch.status();
+    if (!error.ok()) break;
+    REQUIRE(*batch != nullptr);
+    batches.push_back(Describe(graph, **batch));
+  }
+  VICINITY_CHECK_CODE(error, absl::StatusCode::kUnavailable);
+  VICINITY_CHECK_CODE(loader->Next().status(), absl::StatusCode::kFailedPrecondition);
+  graph.faults()->fail_after = -1;
+  const std::vector<std::string> rest =
+      Epoch(graph, loader.get(), 0, static_cast<int64_t>(batches.size()));
+  batches.insert(batches.end(), rest.begin(), rest.end());
+  CHECK(batches == expected);
+}
+
+TEST_CASE("a shard that never answers is an error in time, and does not hold up the end",
+          "[loader]") {
+  RoutedGraph graph(Graph(), 4, {1});
+  LoaderOptions options = Options(graph);
+  options.batch_timeout = std::chrono::milliseconds(50);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  graph.faults()->silent = true;
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  const absl::Status status = loader->Next().status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kDeadlineExceeded);
+  CHECK_THAT(std::string(status.message()), Catch::Contains("sample"));
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));  // and the destructor
+}
+
+TEST_CASE("stage times make up the threads' time", "[loader]") {
+  const RoutedGraph graph(Graph(), 4, {1, 2});
+  LoaderOptions options = Options(graph);
+  options.sample_threads = 2;
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  Epoch(graph, loader.get(), 0);
+  Epoch(graph, loader.get(), 1);
+  const LoaderStats stats = loader->stats();
+  REQUIRE(stats.stages.size() == 6);
+  CHECK(stats.wall_seconds > 0);
+  for (const StageTime& stage : stats.stages) {
+    INFO(stage.stage);
+    CHECK(stage.batches == 2 * loader->steps_per_epoch());
+    CHECK(stage.busy_seconds + stage.starved_seconds + stage.blocked_seconds ==
+          Approx(stats.wall_seconds * stage.num_threads).epsilon(0.05));
+  }
+  CHECK(stats.rows_local + stats.rows_remote > 0);
+  CHECK(stats.rows_cached == 0);
+}
+
+TEST_CASE("no seeds make an epoch without batches", "[loader]") {
+  const RoutedGraph graph(Graph(), 2);
+  LoaderOptions options = Options(graph);
+  options.seed_type = "user";
+  options.split = Split::kTest;
+  const std::unique_ptr<LoaderCore> some = Make(graph, options);
+  CHECK(some->steps_per_epoch() > 0);
+  VICINITY_CHECK_CODE(some->Next().status(), absl::StatusCode::kFailedPrecondition);
+  VICINITY_CHECK_CODE(some->StartEpoch(0, some->steps_per_epoch() + 1),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_REQUIRE_OK(some->StartEpoch(0, some->steps_per_epoch()));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> none, some->Next());
+  CHECK(none == nullptr);
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,68 @@
+#include "tests/client/routed_graph.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <utility>
+
+#include "client/mapped_shard.h"
+#include "partition/ranking.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity::testing {
+
+RoutedGraph::RoutedGraph(MemoryGraph graph, int32_t num_shards, std::vector<int32_t> far)
+    : graph_(std::move(graph)),
+      placement_(Shuffled(graph_, num_shards, 11)),
+      far_(std::move(far)),
+      directory_(folder_.File("graph")) {
+  VICINITY_REQUIRE_OK(WriteGraph(graph_, placement_, directory_));
+  Open();
+}
+
+void RoutedGraph::Open() {
+  router_.reset();
+  VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(directory_));
+  std::vector<std::unique_ptr<ShardAccess>> shards;
+  for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
+    std::unique_ptr<ShardAccess> access =
+        std::make_unique<MappedShard>(*dataset_, *shard, &traffic_);
+    if (std::find(far_.begin(), far_.end(), shard->id().value) != far_.end()) {
+      access = std::make_unique<FarShard>(std::move(access), &faults_);
+    }
+    shards.push_back(std::move(access));
+  }
+  router_ = std::make_unique<ShardRouter>(dataset_->schema(), dataset_->book(), std::move(shards));
+}
+
+std::vector<int64_t> RoutedGraph::GlobalIds(NodeTypeId type) const {
+  const std::vector<int64_t>& order = placement_.order[type.value];
+  std::vector<int64_t> ids(order.size());
+  for (size_t global = 0; global < order.size(); ++global) {
+    ids[order[global]] = static_cast<int64_t>(global);
+  }
+  return ids;
+}
+
+void RoutedGraph::Rank(const std::string& name) {
+  proto::Ranking description;
+  description.set_name(name);
+  const int32_t num_shards = placement_.book.num_shards();
+  for (int32_t shard = 0; shard < num_shards; ++shard) description.add_homes()->add_shards(shard);
+  if (num_shards > 1) {
+    proto::Ranking::Home* all = description.add_homes();
+    for (int32_t shard = 0; shard < num_shards; ++shard) all->add_shards(shard);
+  }
+  std::vector<RankedNodes> by_type;
+  for (size_t type = 0; type < graph_.schema.node_types.size(); ++type) {
+    RankedNodes& ranked = by_type.emplace_back();
+    ranked.nodes = GlobalIds(NodeTypeId{static_cast<int32_t>(type)});
+    for (size_t i = 0; i < ranked.nodes.size(); ++i) {
+      ranked.probabilities.push_back(1.0f / static_cast<float>(i + 1));
+    }
+  }
+  const std::vector<std::vector<RankedNodes>> orders(description.homes_size(), by_type);
+  VICINITY_REQUIRE_OK(WriteRanking(directory_, description, orders));
+  Open();
+}
+
+}  // namespace vicinity::testing
