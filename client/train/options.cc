@@ -49,8 +49,9 @@ void AddTrainers(CLI::App* app, TrainOptions* options) {
                   "Seconds to wait for other trainers, at the start and in each step")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app->add_option("--threads", options->threads,
-                  "Threads for the model; 0: the cores divided by the trainers")
+  app->add_option(
+         "--threads", options->threads,
+         "Threads for the model; 0: this trainer's share of the cores, but one for the loader")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
 }

@@ -29,7 +29,7 @@ struct TrainOptions {
   std::string rendezvous;               // host:port or file:PATH, where trainers meet
   std::string interface = "127.0.0.1";  // of the gradients' traffic
   double group_timeout_seconds = 120;
-  int threads = 0;  // for the model; 0: the cores divided by the trainers
+  int threads = 0;  // for the model; 0: the trainer's share of the cores but one
 
   // On what.
   std::string node_type;  // of the seeds; empty: the only one with labels and a split

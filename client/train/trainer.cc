@@ -47,11 +47,12 @@ std::shared_ptr<Model> NewModel(const Task& task, const TrainOptions& options) {
   return std::make_shared<SageModel>(sage);
 }
 
-// Trainers on one machine share its cores; more threads than that only take turns.
+// Trainers on one machine share its cores, and each leaves one to its loader: OpenMP's threads spin
+// while they wait for each other, so a thread too many costs far more than its share.
 int ModelThreads(const TrainOptions& options) {
   if (options.threads > 0) return options.threads;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return std::max(1, cores / options.num_trainers);
+  return std::max(1, cores / options.num_trainers - 1);
 }
 
 TrainerGroupOptions GroupOptions(const TrainOptions& options) {
