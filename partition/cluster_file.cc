@@ -1,7 +1,6 @@
 #include "partition/cluster_file.h"
 
 #include <arpa/inet.h>
-#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "partition/text_proto.h"
 #include "proto/cluster.pb.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
@@ -37,25 +37,6 @@ bool PlausibleIpv6(absl::string_view host) {
   // The zone of a link-local address is a name of the host's own.
   return inet_pton(AF_INET6, std::string(host.substr(0, host.find('%'))).c_str(), &address) == 1;
 }
-
-// Keeps the first error, which is the one that names the cause.
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
-    if (failed_) return;
-    failed_ = true;
-    line_ = line;
-    text_ = absl::StrCat("column ", column + 1, ": ", message);
-  }
-  int line() const { return line_; }  // from 0; -1: of the whole file
-  const std::string& text() const { return text_; }
-
- private:
-  bool failed_ = false;
-  int line_ = -1;
-  std::string text_;
-};
 
 // What the text format's grammar cannot check. Lines count from 0, as the parser counts them.
 class Checker {
@@ -265,16 +246,12 @@ absl::StatusOr<ClusterFile> ReadClusterFile(const std::string& path) {
 
 absl::StatusOr<ClusterFile> ParseClusterFile(const std::string& path, absl::string_view text) {
   proto::Cluster cluster;
-  FirstError error;
+  VICINITY_RETURN_IF_ERROR(ParseTextProto(path, std::string(text), &cluster));
+  // Once more, for the places of the fields: what has been parsed can be.
   TextFormat::ParseInfoTree lines;
   TextFormat::Parser parser;
-  parser.RecordErrorsTo(&error);
   parser.WriteLocationsTo(&lines);
-  if (!parser.ParseFromString(std::string(text), &cluster)) {
-    return absl::InvalidArgumentError(
-        error.line() < 0 ? absl::StrCat(path, ": ", error.text())
-                         : absl::StrCat(path, ":", error.line() + 1, ": ", error.text()));
-  }
+  parser.ParseFromString(std::string(text), &cluster);
   return Checker(path, cluster, lines).Check();
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("faults of a cluster file are told with line and value", "[cluster_fil
   const absl::Status status = ParseClusterFile("c.txt", bad.text).status();
   VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
   const std::string place =
-      bad.line == 0 ? std::string("c.txt: ") : absl::StrCat("c.txt:", bad.line, ": ");
+      bad.line == 0 ? std::string("c.txt: ") : absl::StrCat("c.txt:", bad.line, ":");
   CHECK_THAT(std::string(status.message()), Catch::StartsWith(place));
   CHECK_THAT(std::string(status.message()), Catch::Contains(bad.value));
 }
