@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +14,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "cache/reverse_edges.h"
+#include "cache/threads.h"
 #include "partition/book.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"
@@ -45,14 +46,6 @@ class Stripes {
   std::array<uint8_t, kMaxThreads> owner_;
 };
 
-// Runs work(0) here and work(1) .. work(n - 1) on threads of their own.
-void RunThreads(int num_threads, const std::function<void(int)>& work) {
-  std::vector<std::thread> threads;
-  for (int i = 1; i < num_threads; ++i) threads.emplace_back(work, i);
-  work(0);
-  for (std::thread& thread : threads) thread.join();
-}
-
 // The chance that a target with `degree` in-edges draws a given one of them.
 double EdgeChance(int64_t fanout, bool replace, int64_t degree) {
   if (fanout == kAllNeighbors) return 1;
@@ -61,19 +54,33 @@ double EdgeChance(int64_t fanout, bool replace, int64_t degree) {
   return std::min(1.0, draws / static_cast<double>(degree));
 }
 
+// What a message along an edge depends on, at one of its ends.
+struct End {
+  std::array<const float*, kMaxHops> met;  // by hop: c_h, of every home
+  std::array<float, kMaxHops> chance;      // by hop: t_(h+1) for the edge type by which it draws
+};
+
+// The chance that something happens without a helper whose part in it is `helped`. Where that part
+// is near 1 little of the chance is known, and little of it matters: the helper itself is all but
+// sure.
+double Without(double chance, double helped) {
+  return helped < 1 ? std::max(0.0, (chance - helped) / (1 - helped)) : 0;
+}
+
 class Analysis {
  public:
   Analysis(const Dataset& dataset, const VipOptions& options, int num_homes)
       : dataset_(dataset),
         schema_(dataset.schema()),
         book_(dataset.book()),
-        options_(options),
+        spec_(options.sampling),
+        batch_size_(options.batch_size),
         homes_(num_homes),
         num_threads_(NumThreads(options)),
         stripes_(num_threads_) {}
 
   absl::StatusOr<VipScores> Run(absl::Span<const HomeSeeds> homes, Progress* progress) {
-    Allocate();
+    VICINITY_RETURN_IF_ERROR(Prepare());
     for (size_t home = 0; home < homes.size(); ++home) {
       if (absl::Status status = SetSeeds(homes[home], static_cast<int>(home)); !status.ok()) {
         return At(absl::StrCat("home ", home), status);
@@ -81,15 +88,11 @@ class Analysis {
     }
     progress->Begin("inclusion probabilities", CountEdges(), "edges");
     int64_t done = 0;
-    absl::Status status = absl::OkStatus();
-    for (int hop = 0; hop < options_.sampling.num_hops() && status.ok(); ++hop) {
-      status = RunHop(hop, progress, &done);
-    }
+    for (int hop = 1; hop <= spec_.num_hops(); ++hop) RunHop(hop, progress, &done);
     progress->End();
-    VICINITY_RETURN_IF_ERROR(status);
     VipScores scores;
     scores.num_homes = homes_;
-    scores.values = std::move(met_);
+    scores.values = std::move(met_.back());
     return scores;
   }
 
@@ -100,45 +103,77 @@ class Analysis {
     return std::clamp(wanted, 1, Stripes::kMaxThreads);
   }
 
-  bool only_new() const { return options_.sampling.expansion == Expansion::kNewNodes; }
-
-  void Allocate() {
-    const size_t num_types = schema_.node_types.size();
-    met_.resize(num_types);
-    newly_met_.resize(num_types);
-    log_missed_.resize(num_types);
+  // Checks the edges, finds reverses, takes memory.
+  absl::Status Prepare() {
+    const size_t num_types = schema_.edge_types.size();
+    std::vector<uint8_t> followed(num_types);
     for (size_t type = 0; type < num_types; ++type) {
-      const size_t size = book_.num_nodes({static_cast<int32_t>(type)}) * homes_;
-      met_[type].resize(size);
-      if (only_new()) newly_met_[type].resize(size);
-      log_missed_[type].resize(size);
+      const EdgeTypeId edge_type{static_cast<int32_t>(type)};
+      followed[type] = IsFollowed(edge_type, spec_.num_hops());
+      if (!followed[type]) continue;
+      for (const auto& shard : dataset_.shards()) {
+        VICINITY_RETURN_IF_ERROR(CheckEdges(edge_type, *shard));
+      }
     }
-    drawn_.resize(schema_.edge_types.size());
-    for (size_t type = 0; type < drawn_.size(); ++type) {
-      if (!Used(type)) continue;
-      drawn_[type].resize(book_.num_nodes({schema_.edge_types[type].target_type}) * homes_);
-      log_term_.resize(std::max(log_term_.size(), drawn_[type].size()));
+    reverses_ = FindReverses(dataset_, followed, num_threads_);
+    chance_.resize(spec_.num_hops(), std::vector<std::vector<float>>(num_types));
+    met_.resize(spec_.num_hops() + 1);
+    for (int32_t type = 0; type < book_.num_node_types(); ++type) {
+      const size_t size = static_cast<size_t>(book_.num_nodes({type})) * homes_;
+      for (std::vector<std::vector<float>>& met : met_) met.emplace_back(size);
+      log_missed_.emplace_back(size);
     }
+    return absl::OkStatus();
   }
 
-  bool Used(size_t edge_type) const {
-    for (const std::vector<int64_t>& hop : options_.sampling.fanouts) {
-      if (hop[edge_type] != 0) return true;
+  bool IsFollowed(EdgeTypeId edge_type, int num_hops) const {
+    for (int hop = 0; hop < num_hops; ++hop) {
+      if (spec_.fanouts[hop][edge_type.value] != 0) return true;
     }
     return false;
   }
 
+  // Edges added up over all hops.
   int64_t CountEdges() const {
     int64_t edges = 0;
-    for (const std::vector<int64_t>& hop : options_.sampling.fanouts) {
-      for (size_t type = 0; type < hop.size(); ++type) {
-        if (hop[type] == 0) continue;
-        for (const auto& shard : dataset_.shards()) {
-          edges += shard->edges({static_cast<int32_t>(type)}).sources.size();
-        }
+    for (int hop = 1; hop <= spec_.num_hops(); ++hop) {
+      for (int32_t type = 0; type < static_cast<int32_t>(schema_.edge_types.size()); ++type) {
+        if (!IsFollowed({type}, hop)) continue;
+        for (const auto& shard : dataset_.shards()) edges += shard->edges({type}).sources.size();
       }
     }
     return edges;
+  }
+
+  NodeTypeId TargetType(EdgeTypeId type) const {
+    return {schema_.edge_types[type.value].target_type};
+  }
+  NodeTypeId SourceType(EdgeTypeId type) const {
+    return {schema_.edge_types[type.value].source_type};
+  }
+
+  absl::Status CheckEdges(EdgeTypeId edge_type, const Shard& shard) const {
+    const auto lost = [&](const std::string& what) {
+      return absl::DataLossError(absl::StrCat("shard ", shard.id().value, ", ",
+                                              schema_.EdgeTypeName(edge_type.value), ": ", what));
+    };
+    const EdgeTable& edges = shard.edges(edge_type);
+    const size_t num_targets = book_.num_nodes(TargetType(edge_type), shard.id());
+    if (num_targets == 0) return absl::OkStatus();
+    if (edges.offsets.size() != num_targets + 1) {
+      return lost(absl::StrCat(edges.offsets.size(), " offsets for ", num_targets, " nodes"));
+    }
+    if (!std::is_sorted(edges.offsets.begin(), edges.offsets.end()) ||
+        edges.offsets.back() > static_cast<uint64_t>(edges.sources.size())) {
+      return lost("offsets that fall or lie behind the edges");
+    }
+    const int64_t num_sources = book_.num_nodes(SourceType(edge_type));
+    for (int64_t i = 0; i < edges.sources.size(); ++i) {
+      const int64_t source = edges.sources[i];
+      if (source >= 0 && source < num_sources) continue;
+      return lost(absl::StrCat("edge ", i, " comes from node ", source, " of ", num_sources));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status SetSeeds(const HomeSeeds& seeds, int home) {
@@ -147,149 +182,140 @@ class Analysis {
       return absl::InvalidArgumentError(absl::StrCat("there is no node type ", seeds.type.value));
     }
     const double all = static_cast<double>(seeds.nodes.size());
-    const double chance = std::min(static_cast<double>(options_.batch_size), all) / all;
+    const double chance = std::min(static_cast<double>(batch_size_), all) / all;
     for (const int64_t node : seeds.nodes) {
       if (!book_.Contains(seeds.type, {node})) {
         return absl::InvalidArgumentError(absl::StrCat(
             "seed ", node, " is not one of ", book_.num_nodes(seeds.type), " nodes of its type"));
       }
-      const size_t i = node * homes_ + home;
-      if (met_[seeds.type.value][i] != 0) {
+      float& met = met_[0][seeds.type.value][node * homes_ + home];
+      if (met != 0) {
         return absl::InvalidArgumentError(absl::StrCat("seed ", node, " is given twice"));
       }
-      met_[seeds.type.value][i] = static_cast<float>(chance);
-      if (only_new()) newly_met_[seeds.type.value][i] = static_cast<float>(chance);
-      log_missed_[seeds.type.value][i] = std::log1p(-chance);
+      met = static_cast<float>(chance);
     }
     return absl::OkStatus();
   }
 
-  absl::Status RunHop(int hop, Progress* progress, int64_t* done) {
-    for (size_t type = 0; type < schema_.edge_types.size(); ++type) {
-      const int64_t fanout = options_.sampling.fanouts[hop][type];
-      if (fanout == 0) continue;
-      const EdgeTypeId edge_type{static_cast<int32_t>(type)};
+  void RunHop(int hop, Progress* progress, int64_t* done) {
+    const int32_t num_types = static_cast<int32_t>(schema_.edge_types.size());
+    for (int32_t type = 0; type < num_types; ++type) SetChances({type}, hop);
+    for (size_t type = 0; type < log_missed_.size(); ++type) {
+      std::transform(met_[0][type].begin(), met_[0][type].end(), log_missed_[type].begin(),
+                     [](float seed) { return std::log1p(-static_cast<double>(seed)); });
+    }
+    for (int32_t type = 0; type < num_types; ++type) {
+      if (!IsFollowed({type}, hop)) continue;
       for (const auto& shard : dataset_.shards()) {
-        VICINITY_RETURN_IF_ERROR(CheckOffsets(edge_type, *shard));
-        RunThreads(num_threads_,
-                   [&](int thread) { ComputeTerms(edge_type, fanout, *shard, thread); });
-      }
-      for (const auto& shard : dataset_.shards()) {
-        std::vector<absl::Status> statuses(num_threads_);
         RunThreads(num_threads_, [&](int thread) {
-          statuses[thread] = AddTerms(edge_type, *shard, thread, progress, *done);
+          AddMessages({type}, *shard, hop, thread, thread == 0 ? progress : NoProgress(), *done);
         });
-        for (const absl::Status& status : statuses) VICINITY_RETURN_IF_ERROR(status);
-        *done += shard->edges(edge_type).sources.size();
+        *done += shard->edges({type}).sources.size();
       }
     }
-    for (size_t type = 0; type < met_.size(); ++type) {
-      RunThreads(num_threads_, [&](int thread) { UpdateMet(type, thread); });
+    for (size_t type = 0; type < log_missed_.size(); ++type) {
+      std::transform(log_missed_[type].begin(), log_missed_[type].end(), met_[hop][type].begin(),
+                     [](double missed) { return static_cast<float>(-std::expm1(missed)); });
     }
-    return absl::OkStatus();
   }
 
-  absl::Status Lost(EdgeTypeId edge_type, const Shard& shard, std::string what) const {
-    return absl::DataLossError(absl::StrCat("shard ", shard.id().value, ", ",
-                                            schema_.EdgeTypeName(edge_type.value), ": ", what));
-  }
-
-  absl::Status CheckOffsets(EdgeTypeId edge_type, const Shard& shard) const {
-    const EdgeTable& edges = shard.edges(edge_type);
-    const NodeTypeId target{schema_.edge_types[edge_type.value].target_type};
-    const size_t num_targets = book_.num_nodes(target, shard.id());
-    if (num_targets == 0) return absl::OkStatus();
-    if (edges.offsets.size() != num_targets + 1) {
-      return Lost(
-          edge_type, shard,
-          absl::StrCat(edges.offsets.size(), " offsets for ", num_targets, " target nodes"));
-    }
-    if (!std::is_sorted(edges.offsets.begin(), edges.offsets.end()) ||
-        edges.offsets.back() > static_cast<uint64_t>(edges.sources.size())) {
-      return Lost(edge_type, shard, "offsets that fall or lie behind the edges");
-    }
-    return absl::OkStatus();
-  }
-
-  // log_term_[v] = log(1 - the chance that v draws a given in-edge in this hop, if not before).
-  void ComputeTerms(EdgeTypeId edge_type, int64_t fanout, const Shard& shard, int thread) {
-    const NodeTypeId target{schema_.edge_types[edge_type.value].target_type};
-    const EdgeTable& edges = shard.edges(edge_type);
-    const int64_t num_targets = book_.num_nodes(target, shard.id());
-    const int64_t base = book_.First(target, shard.id()).value;
-    const std::vector<float>& expanded = only_new() ? newly_met_[target.value] : met_[target.value];
-    std::vector<float>& drawn = drawn_[edge_type.value];
-    for (int64_t row = num_targets * thread / num_threads_;
-         row < num_targets * (thread + 1) / num_threads_; ++row) {
-      const int64_t degree = edges.degree(row);
-      if (degree == 0) continue;
-      const double chance = EdgeChance(fanout, options_.sampling.replace, degree);
-      for (size_t i = (base + row) * homes_; i < static_cast<size_t>(base + row + 1) * homes_;
-           ++i) {
-        const double before = drawn[i];
-        const double open = only_new() ? expanded[i] : std::max(0.0, expanded[i] - before);
-        const double now = std::min(chance * open, 1 - before);
-        drawn[i] = static_cast<float>(before + now);
-        // Given that it was not drawn before; what was certain before adds nothing.
-        const double term = before < 1 ? now / (1 - before) : 0;
-        log_term_[i] = static_cast<float>(std::log1p(-std::min(term, 1.0)));
+  void SetChances(EdgeTypeId edge_type, int hop) {
+    std::vector<float>& chances = chance_[hop - 1][edge_type.value];
+    const int64_t fanout = spec_.fanouts[hop - 1][edge_type.value];
+    chances.resize(book_.num_nodes(TargetType(edge_type)));
+    if (fanout == 0) return;
+    for (const auto& shard : dataset_.shards()) {
+      const int64_t base = book_.First(TargetType(edge_type), shard->id()).value;
+      const int64_t num_rows = book_.num_nodes(TargetType(edge_type), shard->id());
+      for (int64_t row = 0; row < num_rows; ++row) {
+        const int64_t degree = shard->edges(edge_type).degree(row);
+        if (degree == 0) continue;
+        chances[base + row] = static_cast<float>(EdgeChance(fanout, spec_.replace, degree));
       }
     }
   }
 
-  // Adds the terms of the shard's targets to the sources that this thread owns.
-  absl::Status AddTerms(EdgeTypeId edge_type, const Shard& shard, int thread, Progress* progress,
-                        int64_t done) {
-    const EdgeTypeSpec& spec = schema_.edge_types[edge_type.value];
+  // `node` as an end of an edge, drawing by `edge_type`.
+  void SetEnd(EdgeTypeId edge_type, int64_t node, int num_hops, End* end) const {
+    for (int hop = 0; hop < num_hops; ++hop) {
+      end->met[hop] = &met_[hop][TargetType(edge_type).value][node * homes_];
+      end->chance[hop] = chance_[hop][edge_type.value][node];
+    }
+  }
+
+  // m_h(v, u) for one home; u is null where it has no way to v.
+  double Message(const End& v, const End* u, int num_hops, int home) const {
+    const bool only_new = spec_.expansion == Expansion::kNewNodes;
+    double from_v = 0, from_u = 0, v_before = 0, u_before = 0;
+    for (int hop = 0; hop < num_hops; ++hop) {
+      const double v_met = Without(v.met[hop][home], from_u);
+      if (u != nullptr) {
+        const double u_met = Without(u->met[hop][home], from_v);
+        from_u += u->chance[hop] * std::max(0.0, u_met - (only_new ? u_before : from_u));
+        u_before = u_met;
+      }
+      from_v += v.chance[hop] * std::max(0.0, v_met - (only_new ? v_before : from_v));
+      v_before = v_met;
+    }
+    return std::min(from_v, 1.0);
+  }
+
+  // Adds log(1 - m_h(v, u)), for all targets v of the shard, to the sources u that this thread
+  // owns.
+  void AddMessages(EdgeTypeId edge_type, const Shard& shard, int hop, int thread,
+                   Progress* progress, int64_t done) {
     const EdgeTable& edges = shard.edges(edge_type);
-    const int64_t num_targets = book_.num_nodes({spec.target_type}, shard.id());
-    const int64_t base = book_.First({spec.target_type}, shard.id()).value;
-    const int64_t num_sources = book_.num_nodes({spec.source_type});
-    double* const sums = log_missed_[spec.source_type].data();
+    const EdgeTypeId reverse{reverses_[edge_type.value]};
+    const int64_t base = book_.First(TargetType(edge_type), shard.id()).value;
+    const int64_t num_targets = book_.num_nodes(TargetType(edge_type), shard.id());
+    double* const sums = log_missed_[SourceType(edge_type).value].data();
+    // A node that draws itself meets nobody.
+    const bool one_type = SourceType(edge_type) == TargetType(edge_type);
+    const auto is_loop = [&](int64_t source, int64_t target) {
+      return one_type && source == target;
+    };
+    std::vector<double> terms(homes_);
+    const auto set_terms = [&](const End& v, const End* u) {
+      for (int home = 0; home < homes_; ++home) {
+        terms[home] = std::log1p(-Message(v, u, hop, home));
+      }
+    };
+    End v, u;
     for (int64_t row = 0; row < num_targets; ++row) {
-      if (thread == 0 && row % kProgressEvery == 0) progress->Update(done + edges.offsets[row]);
-      const float* const terms = &log_term_[(base + row) * homes_];
-      if (std::all_of(terms, terms + homes_, [](float term) { return term == 0; })) continue;
+      if (row % kProgressEvery == 0) progress->Update(done + edges.offsets[row]);
+      if (edges.degree(row) == 0) continue;
+      SetEnd(edge_type, base + row, hop, &v);
+      const float* const met = v.met[hop - 1];
+      if (std::all_of(met, met + homes_, [](float chance) { return chance == 0; })) continue;
+      if (reverse.value < 0) set_terms(v, nullptr);
       for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
         const int64_t source = edges.sources[static_cast<int64_t>(i)];
         if (stripes_.OwnerOf(source) != thread) continue;
-        if (source < 0 || source >= num_sources) {
-          return Lost(edge_type, shard,
-                      absl::StrCat("edge ", i, " comes from node ", source, " of ", num_sources));
+        if (is_loop(source, base + row)) continue;
+        if (reverse.value >= 0) {
+          SetEnd(reverse, source, hop, &u);
+          set_terms(v, &u);
         }
         double* const sum = sums + source * homes_;
         for (int home = 0; home < homes_; ++home) sum[home] += terms[home];
       }
-    }
-    return absl::OkStatus();
-  }
-
-  void UpdateMet(size_t type, int thread) {
-    std::vector<float>& met = met_[type];
-    for (size_t i = met.size() * thread / num_threads_;
-         i < met.size() * (thread + 1) / num_threads_; ++i) {
-      const float now = static_cast<float>(-std::expm1(log_missed_[type][i]));
-      if (only_new()) newly_met_[type][i] = std::max(0.0f, now - met[i]);
-      met[i] = now;
     }
   }
 
   const Dataset& dataset_;
   const Schema& schema_;
   const Book& book_;
-  const VipOptions& options_;
+  const SamplingSpec& spec_;
+  const int64_t batch_size_;
   const int homes_;
   const int num_threads_;
   const Stripes stripes_;
 
-  // All by node x homes + home.
-  std::vector<std::vector<float>> met_;  // by node type: c_h
-  std::vector<std::vector<float>>
-      newly_met_;  // by node type: c_h - c_(h-1); if only new are expanded
-  std::vector<std::vector<double>>
-      log_missed_;                         // by node type: log(1 - c_h), the hop's sums so far
-  std::vector<std::vector<float>> drawn_;  // by edge type, of its targets: r_h
-  std::vector<float> log_term_;            // of the targets of the edge type at hand
+  std::vector<int32_t> reverses_;                        // by edge type
+  std::vector<std::vector<std::vector<float>>> chance_;  // by hop - 1, edge type, target: t_h
+  // By node type, then node x homes + home.
+  std::vector<std::vector<std::vector<float>>> met_;  // by hop first: c_h
+  std::vector<std::vector<double>> log_missed_;       // log(1 - c_h), the hop's sums so far
 };
 
 }  // namespace
@@ -307,6 +333,11 @@ absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const Ho
     return absl::FailedPreconditionError(
         absl::StrCat(dataset.directory(), ": only ", dataset.shards().size(), " of ",
                      dataset.book().num_shards(), " shards are mapped"));
+  }
+  if (homes.empty()) {
+    VipScores none;
+    none.values.resize(dataset.schema().node_types.size());
+    return none;
   }
   return Analysis(dataset, options, static_cast<int>(homes.size())).Run(homes, progress);
 }

@@ -2,22 +2,25 @@
 //
 // For the seeds T of a home, batch size B, fanouts f_h, in-degree d(v), and u's out-neighbours v
 // (the nodes whose in-neighbour lists contain u), with c_h(u) the probability that u is met in hops
-// 0 .. h, and r_h(v) the probability that v draws a given one of its in-edges in hops 1 .. h:
+// 0 .. h, and m_h(v, u) the probability that v, met without u's help, draws its edge from u in hops
+// 1 .. h:
 //
 //   c_0(u) = min(B, |T|) / |T| for u in T, else 0        t_h(v) = min(1, f_h / d(v))
-//   r_h(v) = r_(h-1)(v) + t_h(v) (c_(h-1)(v) - r_(h-1)(v))          every node expanded again
-//   r_h(v) = r_(h-1)(v) + t_h(v) (c_(h-1)(v) - c_(h-2)(v))          only new nodes expanded
-//   c_h(u) = 1 - (1 - c_0(u)) prod over v of (1 - r_h(v))           P(u) = c_L(u)
+//   c_h(u) = 1 - (1 - c_0(u)) prod over v of (1 - m_h(v, u))          P(u) = c_L(u)
+//   m_h(v, u) = m_(h-1)(v, u) + t_h(v) (a - m_(h-1)(v, u))     every node expanded again
+//   m_h(v, u) = m_(h-1)(v, u) + t_h(v) (a - b)                 only new nodes expanded
+//   a, b: c_(h-1)(v), c_(h-2)(v) without u's factor 1 - m(u, v), where u draws from v in its turn
 //
-// This is the analysis of Kaler et al., "Communication-Efficient Graph Neural Networks with
-// Probabilistic Neighborhood Expansion Analysis and Caching" (MLSys 2023), with hop 0, over the
-// transpose of directed graphs, one factor for each edge and edge type (each with r of its own),
-// and with two corrections that make it exact on trees: a node that is expanded again draws for an
-// edge that it may have drawn before, and a node that was met before is no new node. With
-// replacement an edge is missed by all f draws with (1 - 1/d)^f, so t_h(v) = 1 - (1 - 1/d)^f.
+// It began as the analysis of Kaler et al., "Communication-Efficient Graph Neural Networks with
+// Probabilistic Neighborhood Expansion Analysis and Caching" (MLSys 2023). What differs: hop 0
+// counts; directed graphs go by their transpose; edge types have a factor each; a node that is
+// expanded again draws for edges that it may have drawn before; a node met before is no new node;
+// and u is not met again through those whom it led to, which on sparse undirected graphs is most of
+// the error. It is exact on trees. With replacement an edge is missed by all f draws with
+// (1 - 1/d)^f, so t_h(v) = 1 - (1 - 1/d)^f.
 //
-// Seeds, nodes and edges are taken as independent; what that costs is largest on sparse
-// undirected graphs, where u counts as met again through the neighbours that it led to.
+// u's way back through v is seen where an edge type has an exact reverse among those followed
+// (cache/reverse_edges.h). Otherwise seeds, nodes and edges are taken as independent.
 #pragma once
 
 #include <cstdint>
@@ -55,12 +58,14 @@ struct VipScores {
 };
 
 // All homes in one pass over the edges a hop, read from the mapped files as they lie. The same for
-// any number of threads. InvalidArgument: a spec that does not fit, a batch size below 1, a seed
-// out of range or given twice, an unknown node type; FailedPrecondition: the dataset is not whole;
-// DataLoss: an edge that does not lie in its file or its source type. A home without seeds scores
-// 0. Memory: for each home 16 bytes a node (20 where only new nodes are expanded), and 4 bytes a
-//         target node of each edge type.
-// Cost:   hops x edges x homes additions; every thread reads every edge.
+// any number of threads. A home without seeds scores 0. InvalidArgument: a spec that does not fit,
+// a batch size below 1, a seed out of range or given twice, an unknown node type;
+// FailedPrecondition: the dataset is not whole; DataLoss: an edge that does not lie in its file or
+// its source type.
+//
+// Memory: 4 (hops + 1) + 8 bytes a node and home, and 4 a hop, edge type and target node.
+// Cost:   hops x edges x homes additions, with some divisions and a logarithm each where there is a
+//         reverse; every thread reads every edge.
 absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const HomeSeeds> homes,
                                      const VipOptions& options, Progress* progress);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -124,11 +125,50 @@ Probabilities EnumeratedVip(const MemoryGraph& graph, NodeTypeId seed_type,
 namespace {
 
 double EdgeChance(int64_t fanout, bool replace, size_t degree) {
-  if (fanout == 0) return 0;
+  if (fanout == 0 || degree == 0) return 0;
   if (fanout == kAllNeighbors) return 1;
   const double d = static_cast<double>(degree);
   const double f = static_cast<double>(fanout);
   return replace ? 1 - std::pow(1 - 1 / d, f) : std::min(1.0, f / d);
+}
+
+// An edge type that is followed: its edges, and which type holds them turned round.
+struct Relation {
+  EdgeTypeSpec spec;
+  bool followed = false;
+  int reverse = -1;
+  std::vector<std::vector<InEdge>> in_edges;            // by target
+  std::map<std::pair<int64_t, int64_t>, double> drawn;  // m_h(v, u) by (v, u)
+};
+
+std::vector<Relation> Relations(const MemoryGraph& graph, const SamplingSpec& spec) {
+  std::vector<Relation> relations(graph.edges.size());
+  std::vector<std::multiset<std::pair<int64_t, int64_t>>> forth(relations.size());
+  std::vector<std::multiset<std::pair<int64_t, int64_t>>> back(relations.size());
+  for (size_t e = 0; e < relations.size(); ++e) {
+    relations[e].spec = graph.schema.edge_types[e];
+    relations[e].in_edges = graph.InEdgesOfAll({static_cast<int32_t>(e)});
+    for (const auto& hop : spec.fanouts) relations[e].followed |= hop[e] != 0;
+    for (size_t i = 0; i < graph.edges[e].sources.size(); ++i) {
+      forth[e].insert({graph.edges[e].sources[i], graph.edges[e].targets[i]});
+      back[e].insert({graph.edges[e].targets[i], graph.edges[e].sources[i]});
+    }
+  }
+  for (size_t a = 0; a < relations.size(); ++a) {
+    for (size_t b = 0; b < relations.size() && relations[a].reverse < 0; ++b) {
+      if (relations[a].spec.source_type == relations[b].spec.target_type &&
+          relations[a].spec.target_type == relations[b].spec.source_type && relations[a].followed &&
+          relations[b].followed && !forth[a].empty() && forth[a] == back[b]) {
+        relations[a].reverse = static_cast<int>(b);
+      }
+    }
+  }
+  return relations;
+}
+
+double DrawnOf(const Relation& relation, int64_t v, int64_t u) {
+  const auto found = relation.drawn.find({v, u});
+  return found == relation.drawn.end() ? 0 : found->second;
 }
 
 }  // namespace
@@ -136,46 +176,65 @@ double EdgeChance(int64_t fanout, bool replace, size_t degree) {
 Probabilities NaiveVip(const MemoryGraph& graph, NodeTypeId seed_type,
                        const std::vector<int64_t>& seeds, int64_t batch_size,
                        const SamplingSpec& spec) {
-  // met[h]: met in hops 0 .. h.
-  std::vector<Probabilities> met(1);
+  Probabilities first;
   for (size_t type = 0; type < graph.nodes.size(); ++type) {
-    met[0].emplace_back(graph.num_nodes({static_cast<int32_t>(type)}));
+    first.emplace_back(graph.num_nodes({static_cast<int32_t>(type)}));
   }
   const double all = static_cast<double>(seeds.size());
   for (const int64_t seed : seeds) {
-    met[0][seed_type.value][seed] = std::min(static_cast<double>(batch_size), all) / all;
+    first[seed_type.value][seed] = std::min(static_cast<double>(batch_size), all) / all;
   }
-  for (int hop = 1; hop <= spec.num_hops(); ++hop) {
-    Probabilities missed = met[0];
-    for (std::vector<double>& values : missed) {
-      for (double& value : values) value = 1 - value;
-    }
-    for (size_t type = 0; type < graph.edges.size(); ++type) {
-      const EdgeTypeSpec& edge = graph.schema.edge_types[type];
-      const auto in_edges = graph.InEdgesOfAll({static_cast<int32_t>(type)});
-      for (size_t v = 0; v < in_edges.size(); ++v) {
-        if (in_edges[v].empty()) continue;
-        // Met for the first time in hop j, and then drawing this edge in a hop that expands it.
-        double drawn = 0;
-        for (int j = 0; j < hop; ++j) {
-          const double before = j == 0 ? 0 : met[j - 1][edge.target_type][v];
-          const int last = spec.expansion == Expansion::kAllNodes ? hop : j + 1;
-          double not_drawn = 1;
-          for (int i = j + 1; i <= last; ++i) {
-            not_drawn *=
-                1 - EdgeChance(spec.fanouts[i - 1][type], spec.replace, in_edges[v].size());
+  std::vector<Relation> relations = Relations(graph, spec);
+  // a and b of cache/vip.h, by edge type and (v, u): v met without u, one hop ago and two.
+  std::vector<std::map<std::pair<int64_t, int64_t>, double>> met_before(relations.size());
+  Probabilities met = first;
+  for (int hop = 0; hop < spec.num_hops(); ++hop) {
+    std::vector<Relation> next = relations;
+    auto next_met_before = met_before;  // apart, since parallel edges come by more than once
+    for (size_t e = 0; e < relations.size(); ++e) {
+      const Relation& relation = relations[e];
+      for (size_t v = 0; v < relation.in_edges.size(); ++v) {
+        const double chance =
+            EdgeChance(spec.fanouts[hop][e], spec.replace, relation.in_edges[v].size());
+        for (const InEdge& in : relation.in_edges[v]) {
+          const std::pair<int64_t, int64_t> edge = {static_cast<int64_t>(v), in.source};
+          double without = met[relation.spec.target_type][v];
+          if (relation.reverse >= 0) {
+            const double helped = DrawnOf(relations[relation.reverse], in.source, edge.first);
+            without = helped < 1 ? std::max(0.0, 1 - (1 - without) / (1 - helped)) : 0;
           }
-          drawn += (met[j][edge.target_type][v] - before) * (1 - not_drawn);
+          const double before = spec.expansion == Expansion::kAllNodes
+                                    ? DrawnOf(relation, edge.first, edge.second)
+                                    : met_before[e][edge];
+          next[e].drawn[edge] =
+              DrawnOf(relation, edge.first, edge.second) + chance * std::max(0.0, without - before);
+          next_met_before[e][edge] = without;
         }
-        for (const InEdge& in : in_edges[v]) missed[edge.source_type][in.source] *= 1 - drawn;
       }
     }
+    relations = std::move(next);
+    met_before = std::move(next_met_before);
+    Probabilities missed = first;
     for (std::vector<double>& values : missed) {
       for (double& value : values) value = 1 - value;
     }
-    met.push_back(std::move(missed));
+    for (const Relation& relation : relations) {
+      if (!relation.followed) continue;
+      for (size_t v = 0; v < relation.in_edges.size(); ++v) {
+        for (const InEdge& in : relation.in_edges[v]) {
+          const int64_t u = in.source;
+          const bool loop = relation.spec.source_type == relation.spec.target_type &&
+                            u == static_cast<int64_t>(v);
+          if (loop) continue;
+          missed[relation.spec.source_type][u] *= 1 - DrawnOf(relation, static_cast<int64_t>(v), u);
+        }
+      }
+    }
+    for (size_t type = 0; type < met.size(); ++type) {
+      for (size_t u = 0; u < met[type].size(); ++u) met[type][u] = 1 - missed[type][u];
+    }
   }
-  return met.back();
+  return met;
 }
 
 }  // namespace vicinity::testing

@@ -8,15 +8,17 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
+#include "partition/shard.h"
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "sampler/local_sampler.h"
@@ -107,6 +109,7 @@ SamplingSpec Spec(const Schema& schema, const std::vector<int64_t>& fanouts, Exp
 }
 
 TEST_CASE("on trees, stars and chains the probabilities are exact", "[vip]") {
+  const bool undirected = GENERATE(false, true);
   const auto [num_nodes, edges, seeds, batch] = GENERATE(
       table<int64_t, std::vector<std::pair<int64_t, int64_t>>, std::vector<int64_t>, int64_t>({
           {5, {{1, 0}, {2, 1}, {3, 2}, {4, 3}}, {0}, 1},                          // chain
@@ -117,7 +120,11 @@ TEST_CASE("on trees, stars and chains the probabilities are exact", "[vip]") {
           {8, {{2, 0}, {3, 0}, {4, 0}, {5, 1}, {6, 1}, {7, 2}}, {1, 0}, 2},
           {3, {{0, 0}, {1, 0}, {2, 0}}, {0}, 1},  // a loop
       }));
-  const MemoryGraph graph = Homogeneous(num_nodes, edges);
+  std::vector<std::pair<int64_t, int64_t>> both_ways = edges;
+  for (const auto& [source, target] : edges) {
+    if (undirected && source != target) both_ways.push_back({target, source});
+  }
+  const MemoryGraph graph = Homogeneous(num_nodes, both_ways);
   for (const std::vector<int64_t>& fanouts : std::vector<std::vector<int64_t>>{
            {1}, {2, 1}, {1, 2}, {1, 1, 1}, {2, 1, 2}, {kAllNeighbors, 1}, {1, kAllNeighbors}}) {
     for (const Expansion expansion : {Expansion::kAllNodes, Expansion::kNewNodes}) {
@@ -132,8 +139,23 @@ TEST_CASE("on trees, stars and chains the probabilities are exact", "[vip]") {
   }
 }
 
+// Makes "bought_by" the reverse of "buys", and "knows" symmetric.
+void AddWaysBack(MemoryGraph* graph) {
+  testing::MemoryEdges& buys = graph->edges[graph->schema.FindEdgeType("buys")];
+  testing::MemoryEdges& bought_by = graph->edges[graph->schema.FindEdgeType("bought_by")];
+  REQUIRE(bought_by.columns.empty());
+  bought_by.sources = buys.targets;
+  bought_by.targets = buys.sources;
+  testing::MemoryEdges& knows = graph->edges[graph->schema.FindEdgeType("knows")];
+  REQUIRE(knows.columns.empty());
+  const testing::MemoryEdges one_way = knows;
+  knows.sources.insert(knows.sources.end(), one_way.targets.begin(), one_way.targets.end());
+  knows.targets.insert(knows.targets.end(), one_way.sources.begin(), one_way.sources.end());
+}
+
 TEST_CASE("on typed graphs the probabilities are those of the formula, edge by edge", "[vip]") {
-  const MemoryGraph graph = testing::TypedGraph(120, 60, 15, 21);
+  MemoryGraph graph = testing::TypedGraph(120, 60, 15, 21);
+  if (GENERATE(false, true)) AddWaysBack(&graph);
   const Expansion expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
   const bool replace = GENERATE(false, true);
   SamplingSpec spec = Spec(graph.schema, {3, 2, 2}, expansion, replace);
@@ -214,8 +236,9 @@ std::vector<double> Measured(const Dataset& dataset, std::vector<int64_t> seeds,
 }
 
 TEST_CASE("expected rows agree with sampled ones", "[vip]") {
-  // Directed: the analysis is within 1.5 % of the rows. Undirected and sparse, where u is met again
-  // through those whom it led to, it is up to 17 % too high.
+  // Rows in all to 1.5 %, and each node's probability to 0.012 on average, most of which is the
+  // measurement's own noise. Without looking at the way back, sparse undirected graphs like this
+  // one come out 12 to 17 % too high.
   const bool undirected = GENERATE(false, true);
   testing::RandomGraphOptions shape;
   shape.num_nodes = 2000;
@@ -246,8 +269,8 @@ TEST_CASE("expected rows agree with sampled ones", "[vip]") {
     error += std::abs(scores.at({0}, {node}, 0) - met[node]) / (shape.num_nodes - 200.0);
   }
   CAPTURE(undirected, static_cast<int>(expansion), replace, expected_rows, measured_rows, error);
-  CHECK(std::abs(expected_rows / measured_rows - 1) < (undirected ? 0.18 : 0.015));
-  CHECK(error < (undirected ? 0.045 : 0.012));
+  CHECK(std::abs(expected_rows / measured_rows - 1) < 0.015);
+  CHECK(error < 0.012);
 }
 
 TEST_CASE("probabilities follow in-edges, not out-edges", "[vip]") {
@@ -316,6 +339,40 @@ TEST_CASE("wrong questions are refused", "[vip]") {
                                 Dataset::Open(dir.File("graph"), first));
   VICINITY_CHECK_CODE(ComputeVip(*half, {}, good, NoProgress()),
                       absl::StatusCode::kFailedPrecondition);
+}
+
+// Overwrites four bytes of the dataset file that shows `view`.
+void Damage(const Dataset& dataset, const void* view) {
+  const char* const position = static_cast<const char*>(view);
+  for (const auto& file : dataset.shards()[0]->files()) {
+    const std::string_view bytes = file->bytes();
+    if (position < bytes.data() || position >= bytes.data() + bytes.size()) continue;
+    std::fstream stream(file->path(), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(position - bytes.data());
+    stream.write("\xff\xff\xff\x7f", 4);
+    REQUIRE(stream.good());
+    return;
+  }
+  FAIL("no file shows this");
+}
+
+TEST_CASE("damaged edges are data loss, not a write outside of the scores", "[vip]") {
+  const MemoryGraph graph = testing::RandomGraph({});
+  const TempDir dir;
+  const std::unique_ptr<Dataset> whole = Written(graph, InUserOrder(graph), dir);
+  const EdgeTable& edges = whole->shards()[0]->edges({0});
+  if (GENERATE(false, true)) {
+    Damage(*whole, edges.sources.narrow() + 17);
+  } else {
+    Damage(*whole, &edges.offsets[40]);
+  }
+  Dataset::Options unchecked;
+  unchecked.check_bytes = 0;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> damaged,
+                                Dataset::Open(dir.File("graph"), unchecked));
+  const VipOptions options = Options(SamplingSpec::Uniform(graph.schema, {3, 2}), 10);
+  VICINITY_CHECK_CODE(ComputeVip(*damaged, {HomeSeeds{{0}, {1, 2, 3}}}, options, NoProgress()),
+                      absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -138,8 +138,9 @@ double PairBias(const std::vector<Sample>& samples, int64_t degree) {
   for (const Sample& sample : samples) {
     const uint64_t first = pick.Below(sample.size());
     const uint64_t second = (first + 1 + pick.Below(sample.size() - 1)) % sample.size();
-    const auto ordered = std::minmax(range_of(sample[first]), range_of(sample[second]));
-    ++counts[cell.at({ordered.first, ordered.second})];
+    const int64_t a = range_of(sample[first]);
+    const int64_t b = range_of(sample[second]);
+    ++counts[cell.at({std::min(a, b), std::max(a, b)})];
   }
   return ChiSquare(counts, expected) / ChiSquareLimit(static_cast<int64_t>(counts.size()) - 1);
 }
