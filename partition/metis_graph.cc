@@ -1,6 +1,7 @@
 #include "partition/metis_graph.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -13,6 +14,7 @@ namespace vicinity {
 namespace {
 
 constexpr int64_t kMetisMax = std::numeric_limits<int32_t>::max();
+constexpr int64_t kSampledEdges = 4096;
 constexpr int64_t kProgressStep = 1 << 16;  // targets between two signs of life
 
 // Where each type begins in the numbering of all nodes.
@@ -77,6 +79,42 @@ void DropDuplicates(const MetisJobOutput& job) {
   }
 }
 
+// How many edges lead from `source` to `target`, over all edge types.
+int64_t CountEdges(const Dataset& dataset, NodeTypeId source_type, int64_t source,
+                   NodeTypeId target_type, int64_t target) {
+  const Schema& schema = dataset.schema();
+  const Shard& shard = *dataset.shard(dataset.book().OwnerOf(target_type, GlobalNode{target}));
+  const int64_t row = dataset.book().RowOf(target_type, GlobalNode{target}).value;
+  int64_t count = 0;
+  for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+    const EdgeTypeSpec& type = schema.edge_types[e];
+    if (type.source_type != source_type.value || type.target_type != target_type.value) continue;
+    const EdgeTable& edges = shard.edges(EdgeTypeId{e});
+    for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
+      if (edges.sources[static_cast<int64_t>(i)] == source) ++count;
+    }
+  }
+  return count;
+}
+
+// The share that edge `i` of a table has in its undirected edge: 1 over how often that is there; 0
+// for a self-loop.
+double EdgeShare(const Dataset& dataset, const Shard& shard, EdgeTypeId edge_type, int64_t i) {
+  const EdgeTypeSpec& type = dataset.schema().edge_types[edge_type.value];
+  const EdgeTable& edges = shard.edges(edge_type);
+  const NodeTypeId source_type{type.source_type};
+  const NodeTypeId target_type{type.target_type};
+  const int64_t source = edges.sources[i];
+  const int64_t row =
+      std::upper_bound(edges.offsets.begin(), edges.offsets.end(), static_cast<uint64_t>(i)) -
+      edges.offsets.begin() - 1;
+  const int64_t target = dataset.book().First(target_type, shard.id()).value + row;
+  if (source_type == target_type && source == target) return 0;
+  const int64_t count = CountEdges(dataset, source_type, source, target_type, target) +
+                        CountEdges(dataset, target_type, target, source_type, source);
+  return 1.0 / static_cast<double>(count);
+}
+
 }  // namespace
 
 std::string_view ConstraintName(Constraint constraint) {
@@ -125,6 +163,21 @@ absl::Status CheckMetisLimits(int64_t num_nodes, int64_t num_edges) {
 }
 
 int64_t MetisAdjacencyCapacity(int64_t num_edges) { return 2 * num_edges; }
+
+int64_t EstimateMetisAdjacency(const Dataset& dataset) {
+  const int64_t stride = std::max<int64_t>(NumEdges(dataset) / kSampledEdges, 1);
+  double shares = 0;
+  for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
+    for (int e = 0; e < static_cast<int>(dataset.schema().edge_types.size()); ++e) {
+      const int64_t num_edges = shard->edges(EdgeTypeId{e}).sources.size();
+      // From the middle of each stride, so that no end of the lists is favoured.
+      for (int64_t i = stride / 2; i < num_edges; i += stride) {
+        shares += EdgeShare(dataset, *shard, EdgeTypeId{e}, i);
+      }
+    }
+  }
+  return std::llround(2 * shares * static_cast<double>(stride));
+}
 
 void FillMetisJob(const Dataset& dataset, const NodeWeights& weights, const MetisJobOutput& job,
                   Progress* progress) {

@@ -52,6 +52,10 @@ absl::Status CheckMetisLimits(int64_t num_nodes, int64_t num_edges);
 // Adjacency entries that FillMetisJob may need before it has dropped duplicates.
 int64_t MetisAdjacencyCapacity(int64_t num_edges);
 
+// About how many will be left: found from a few thousand edges, by how often each is there, either
+// way round. Exact where the edges are no more than that.
+int64_t EstimateMetisAdjacency(const Dataset& dataset);
+
 // Fills in offsets, weights and adjacency of a job that was laid out for num_nodes, present() and
 // the capacity: every edge both ways, duplicates and self-loops dropped.
 void FillMetisJob(const Dataset& dataset, const NodeWeights& weights, const MetisJobOutput& job,

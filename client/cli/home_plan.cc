@@ -47,7 +47,9 @@ void AddVipFlags(CLI::App* app, VipFlags* flags) {
   app->add_option("--fanouts", flags->fanouts,
                   "neighbours drawn in each hop, the seeds' first; -1: all")
       ->delimiter(',')
-      ->type_name("N,N,...");
+      ->allow_extra_args(false)  // or it would take what follows too
+      ->type_name("N,N,...")
+      ->default_str("15,10,5");
   app->add_option("--batch-size", flags->batch_size, "seeds in a minibatch");
   app->add_flag("--replace", flags->replace, "draw with replacement");
   const std::map<std::string, Expansion> expansions = {{"all", Expansion::kAllNodes},

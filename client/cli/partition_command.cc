@@ -264,19 +264,26 @@ Action DeclarePartition(CLI::App* app) {
   const auto flags = std::make_shared<Flags>();
   app->add_option("--input", flags->input, "the dataset to cut")->type_name("DIR")->required();
   app->add_option("--output", flags->output, "directory to make")->type_name("DIR")->required();
-  app->add_option("--shards", flags->num_shards, "how many")->type_name("K")->required();
+  app->add_option("--shards", flags->num_shards, "how many")
+      ->type_name("K")
+      ->default_str("")
+      ->required();
   app->add_option("--assigner", flags->assigner,
                   "who decides: metis (few cut edges, balanced), hash, range or file")
       ->type_name("NAME")
       ->check(CLI::IsMember({"metis", "hash", "range", "file"}).description(""));
   app->add_option("--assignment", flags->assignment,
                   "for file: one shard number a node, .npy or text; once for each node type")
-      ->type_name("[TYPE=]FILE");
+      ->type_name("[TYPE=]FILE")
+      ->allow_extra_args(false)
+      ->default_str("");
   app->add_option("--tolerance", flags->tolerance,
                   "for metis: most / mean load; one, or four for train, validation, other nodes, "
                   "in-edges")
       ->delimiter(',')
-      ->type_name("X");
+      ->allow_extra_args(false)
+      ->type_name("X,...")
+      ->default_str("1.05");
   app->add_option("--time-limit", flags->time_limit, "for metis")->type_name("DURATION");
   app->add_option("--seed", flags->seed, "for metis: the same seed makes the same cut");
   app->add_option("--memory", flags->memory, "refuse what needs more; default: what is available")

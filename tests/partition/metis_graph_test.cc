@@ -68,11 +68,25 @@ TEST_CASE("METIS gets every edge once each way, without loops, over all node typ
   }
   CHECK(found == UndirectedEdges(graph));
   CHECK(job.offsets.back() == static_cast<int32_t>(found.size()));
+  CHECK(EstimateMetisAdjacency(*dataset) == job.offsets.back());
   for (int64_t node = 0; node < weights.num_nodes(); ++node) {
     for (int c = 0; c < num_constraints; ++c) {
       CHECK(job.weights[node * num_constraints + c] == weights.weight(node, weights.present()[c]));
     }
   }
+}
+
+TEST_CASE("how many edges will be left is told about right from a few of them", "[partition]") {
+  const testing::TempDir folder;
+  testing::RandomGraphOptions options;
+  options.num_nodes = 300;  // 90,000 pairs, so that half the edges have company
+  options.num_edges = 60000;
+  const testing::MemoryGraph graph = testing::RandomGraph(options);
+  VICINITY_REQUIRE_OK(testing::WriteGraph(graph, testing::Shuffled(graph, 2, 1), folder.File("d")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(folder.File("d")));
+  const double exact = static_cast<double>(UndirectedEdges(graph).size());
+  CHECK(static_cast<double>(EstimateMetisAdjacency(*dataset)) == Approx(exact).epsilon(0.05));
 }
 
 TEST_CASE("a node weighs one in its role and its in-degree in edges", "[partition]") {

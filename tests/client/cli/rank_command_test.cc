@@ -70,7 +70,8 @@ TEST_CASE("a ranking of the same name is replaced, others stay", "[cli]") {
   const Fixture fixture;
   REQUIRE(RunCommand(kRankCommand, {fixture.path()}).code == ExitCode::kOk);
   REQUIRE(RunCommand(kRankCommand, {fixture.path(), "--name", "other"}).code == ExitCode::kOk);
-  const Answer answer = RunCommand(kRankCommand, {fixture.path(), "--fanouts", "2"});
+  // The flag's value ends with its word.
+  const Answer answer = RunCommand(kRankCommand, {"--fanouts", "2", fixture.path()});
   REQUIRE(answer.code == ExitCode::kOk);
   CHECK_THAT(answer.out, Catch::Contains("fanouts 2, 4 homes"));
   const std::unique_ptr<Dataset> dataset = fixture.Open();

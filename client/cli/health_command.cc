@@ -1,0 +1,55 @@
+#include "client/cli/health_command.h"
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/output.h"
+#include "client/cli/server_probe.h"
+#include "client/cli/servers_flags.h"
+#include "proto/common/status.h"
+
+namespace vicinity::cli {
+namespace {
+
+absl::Status RunHealth(const ServersFlags& flags, std::ostream& out) {
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets, TargetsOf(flags));
+  const auto answers = AskAll(targets, flags.timeout(), AskHealth);
+  Table table({{"SERVER"}, {"ADDRESS"}, {"HEALTH"}});
+  nlohmann::ordered_json servers = nlohmann::ordered_json::array();
+  std::string unwell;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const std::string health = answers[i].ok() ? *answers[i] : "no answer";
+    table.AddRow({targets[i].name, targets[i].address, health});
+    nlohmann::ordered_json json = {
+        {"name", targets[i].name}, {"address", targets[i].address}, {"health", health}};
+    if (!answers[i].ok()) json["error"] = std::string(answers[i].status().message());
+    servers.push_back(std::move(json));
+    if (health == "serving") continue;
+    absl::StrAppend(&unwell, unwell.empty() ? "" : "; ", targets[i].name, " (", targets[i].address,
+                    "): ", answers[i].ok() ? health : std::string(answers[i].status().message()));
+  }
+  if (flags.format == OutputFormat::kJson) {
+    PrintJson({{"healthy", unwell.empty()}, {"servers", servers}}, out);
+  } else {
+    table.Print(out);
+  }
+  if (unwell.empty()) return absl::OkStatus();
+  return WithExitCode(absl::UnavailableError(unwell), ExitCode::kDegraded);
+}
+
+}  // namespace
+
+Action DeclareHealth(CLI::App* app) {
+  const auto flags = std::make_shared<ServersFlags>();
+  AddServersFlags(app, flags.get());
+  return [flags](const ToolContext&, std::ostream& out) { return RunHealth(*flags, out); };
+}
+
+}  // namespace vicinity::cli

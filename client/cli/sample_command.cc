@@ -1,0 +1,184 @@
+#include "client/cli/sample_command.h"
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/graph_flags.h"
+#include "client/cli/output.h"
+#include "client/graph.h"
+#include "partition/sampling_spec.h"
+#include "partition/schema.h"
+#include "proto/common/status.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Flags {
+  GraphFlags graph;
+  std::string type;
+  std::vector<std::string> seeds;
+  std::vector<int64_t> fanouts;
+  DrawId draw;
+  Expansion expansion = Expansion::kAllNodes;
+  bool replace = false;
+};
+
+// A minibatch with the user's ids of its nodes, by node type.
+struct Sample {
+  SampledGraph graph;
+  std::vector<std::vector<Json>> ids;
+};
+
+absl::StatusOr<Sample> Draw(const Graph& graph, const Flags& flags) {
+  VICINITY_ASSIGN_OR_RETURN(const int32_t type, FindNodeTypeFlag(graph.schema(), flags.type));
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> seeds,
+                            ResolveTyped(graph, type, flags.seeds));
+  SamplingSpec spec = SamplingSpec::Uniform(graph.schema(), flags.fanouts);
+  spec.replace = flags.replace;
+  spec.expansion = flags.expansion;
+  Result<SampledGraph> sampled = graph.Sample(type, seeds, spec, flags.draw);
+  if (!sampled.ok()) return ToStatus(sampled.error());
+  Sample sample;
+  sample.graph = *std::move(sampled);
+  for (size_t t = 0; t < sample.graph.nodes.size(); ++t) {
+    VICINITY_ASSIGN_OR_RETURN(std::vector<Json> ids,
+                              UserIdsOf(graph, static_cast<int32_t>(t), sample.graph.nodes[t].ids));
+    sample.ids.push_back(std::move(ids));
+  }
+  return sample;
+}
+
+// Calls `visit` for each target of a block with its id and those of its drawn neighbours.
+template <typename Visit>
+void ForEachTarget(const Schema& schema, const Sample& sample, const Block& block, Visit visit) {
+  const EdgeTypeSpec& spec = schema.edge_types[block.edge_type];
+  for (int64_t i = 0; i < block.num_targets(); ++i) {
+    std::vector<Json> sources;
+    for (int64_t k = block.offsets[i]; k < block.offsets[i + 1]; ++k) {
+      sources.push_back(sample.ids[spec.source_type][block.sources[k]]);
+    }
+    visit(sample.ids[spec.target_type][block.first_target + i], sources);
+  }
+}
+
+void PrintAsJson(const Schema& schema, const Sample& sample, const Flags& flags,
+                 std::ostream& out) {
+  Json seeds = Json::array();
+  for (const int32_t position : sample.graph.seed_positions) {
+    seeds.push_back(sample.ids[sample.graph.seed_type][position]);
+  }
+  Json hops = Json::array();
+  for (const std::vector<Block>& hop : sample.graph.hops) {
+    Json blocks = Json::array();
+    for (const Block& block : hop) {
+      Json targets = Json::array();
+      Json sources = Json::array();
+      ForEachTarget(schema, sample, block, [&](const Json& target, const std::vector<Json>& drawn) {
+        targets.push_back(target);
+        sources.push_back(drawn);
+      });
+      blocks.push_back({{"edge_type", schema.EdgeTypeName(block.edge_type)},
+                        {"targets", targets},
+                        {"sources", sources}});
+    }
+    hops.push_back(blocks);
+  }
+  Json nodes = Json::object();
+  for (size_t t = 0; t < sample.ids.size(); ++t) nodes[schema.node_types[t].name] = sample.ids[t];
+  PrintJson(
+      {{"seed_type", schema.node_types[sample.graph.seed_type].name},
+       {"seeds", seeds},
+       {"draw",
+        {{"seed", flags.draw.run_seed}, {"epoch", flags.draw.epoch}, {"batch", flags.draw.batch}}},
+       {"hops", hops},
+       {"nodes", nodes},
+       {"num_edges", sample.graph.num_edges()}},
+      out);
+}
+
+// "1,234 nodes (paper 1,000, author 234)"
+std::string NodesAsText(const Schema& schema, const Sample& sample) {
+  int64_t all = 0;
+  std::string by_type;
+  for (size_t t = 0; t < sample.ids.size(); ++t) {
+    const auto count = static_cast<int64_t>(sample.ids[t].size());
+    all += count;
+    absl::StrAppend(&by_type, t == 0 ? "" : ", ", schema.node_types[t].name, " ",
+                    HumanCount(count));
+  }
+  return absl::StrCat(HumanCount(all), " nodes (", by_type, ")");
+}
+
+void PrintAsTable(const Schema& schema, const Sample& sample, std::ostream& out) {
+  Table table({{"HOP", Table::Align::kRight}, {"EDGE TYPE"}, {"TARGET"}, {"SOURCES"}});
+  for (size_t h = 0; h < sample.graph.hops.size(); ++h) {
+    for (const Block& block : sample.graph.hops[h]) {
+      ForEachTarget(schema, sample, block, [&](const Json& target, const std::vector<Json>& drawn) {
+        std::string sources;
+        for (const Json& source : drawn) {
+          absl::StrAppend(&sources, sources.empty() ? "" : " ", IdAsText(source));
+        }
+        table.AddRow(
+            {absl::StrCat(h), schema.EdgeTypeName(block.edge_type), IdAsText(target), sources});
+      });
+    }
+  }
+  table.Print(out);
+  out << '\n'
+      << HumanCount(static_cast<int64_t>(sample.graph.seed_positions.size())) << " seeds, "
+      << sample.graph.hops.size() << " hops, " << NodesAsText(schema, sample) << ", "
+      << HumanCount(sample.graph.num_edges()) << " edges\n";
+}
+
+absl::Status RunSample(const Flags& flags, std::ostream& out) {
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, OpenGraph(flags.graph));
+  VICINITY_ASSIGN_OR_RETURN(const Sample sample, Draw(*graph, flags));
+  if (flags.graph.format == OutputFormat::kJson) {
+    PrintAsJson(graph->schema(), sample, flags, out);
+  } else {
+    PrintAsTable(graph->schema(), sample, out);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Action DeclareSample(CLI::App* app) {
+  const auto flags = std::make_shared<Flags>();
+  AddGraphFlags(app, &flags->graph);
+  app->add_option("--type", flags->type, "the seeds' node type, if there are several");
+  app->add_option("--seeds", flags->seeds, "ids of the seeds, as the user gave them")
+      ->delimiter(',')
+      ->type_name("ID,ID,...")
+      ->required();
+  app->add_option("--fanouts", flags->fanouts,
+                  "neighbours drawn in each hop, the seeds' first; -1: all")
+      ->delimiter(',')
+      ->type_name("N,N,...")
+      ->required();
+  app->add_option("--seed", flags->draw.run_seed, "of the run: which draws")->capture_default_str();
+  app->add_option("--epoch", flags->draw.epoch, "likewise")->capture_default_str();
+  app->add_option("--batch", flags->draw.batch, "likewise")->capture_default_str();
+  const std::map<std::string, Expansion> expansions = {{"all", Expansion::kAllNodes},
+                                                       {"new", Expansion::kNewNodes}};
+  app->add_option("--expansion", flags->expansion,
+                  "what a hop expands: all nodes met so far, or only the new ones")
+      ->type_name("all|new")
+      ->transform(CLI::CheckedTransformer(expansions).description(""))
+      ->default_str("all");
+  app->add_flag("--replace", flags->replace, "draw with replacement");
+  return [flags](const ToolContext&, std::ostream& out) { return RunSample(*flags, out); };
+}
+
+}  // namespace vicinity::cli

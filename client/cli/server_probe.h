@@ -1,0 +1,47 @@
+// Single questions to single servers, and the same question to many at once.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/cli/servers_flags.h"
+#include "proto/service.pb.h"
+
+namespace vicinity::cli {
+
+// Each makes a connection of its own, asks, and waits no longer than `timeout`. Unavailable or
+// DeadlineExceeded if nobody answers, else what the server said.
+absl::StatusOr<proto::StatusReply> AskStatus(const std::string& address, absl::Duration timeout);
+absl::StatusOr<proto::DescribeReply> AskDescribe(const std::string& address,
+                                                 absl::Duration timeout);
+// "serving" or "not serving", as the standard health service puts it.
+absl::StatusOr<std::string> AskHealth(const std::string& address, absl::Duration timeout);
+
+// The answers of all targets, in their order: at most 16 are asked at a time.
+template <typename Answer>
+std::vector<absl::StatusOr<Answer>> AskAll(const std::vector<ServerTarget>& targets,
+                                           absl::Duration timeout,
+                                           absl::StatusOr<Answer> (*ask)(const std::string& address,
+                                                                         absl::Duration timeout)) {
+  std::vector<absl::StatusOr<Answer>> answers(targets.size(), absl::UnknownError("not asked"));
+  std::atomic<size_t> next{0};
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < std::min<size_t>(targets.size(), 16); ++t) {
+    threads.emplace_back([&] {
+      for (size_t i = next++; i < targets.size(); i = next++) {
+        answers[i] = ask(targets[i].address, timeout);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return answers;
+}
+
+}  // namespace vicinity::cli
