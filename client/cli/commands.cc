@@ -1,18 +1,24 @@
 #include "client/cli/commands.h"
 
+#include "client/cli/describe_command.h"
 #include "client/cli/generate_command.h"
+#include "client/cli/get_command.h"
+#include "client/cli/health_command.h"
 #include "client/cli/import_command.h"
 #include "client/cli/metis_child_command.h"
 #include "client/cli/partition_command.h"
 #include "client/cli/rank_command.h"
+#include "client/cli/sample_command.h"
+#include "client/cli/status_command.h"
 #include "client/cli/verify_command.h"
 
 namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand, kGenerateCommand, kPartitionCommand,
-    kRankCommand,   kVerifyCommand,   kMetisChildCommand,
+    kImportCommand, kGenerateCommand, kPartitionCommand,  kRankCommand,
+    kVerifyCommand, kStatusCommand,   kHealthCommand,     kDescribeCommand,
+    kGetCommand,    kSampleCommand,   kMetisChildCommand,
 };
 
 }  // namespace
