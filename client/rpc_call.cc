@@ -37,6 +37,10 @@ absl::Status CallScope::Finish(const grpc::Status& status) {
   const bool late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
                     (status.error_code() == grpc::StatusCode::CANCELLED &&
                      std::chrono::system_clock::now() >= deadline_);
+  if (!late && status.error_code() == grpc::StatusCode::CANCELLED) {
+    // Nobody here did it: a server that stops cancels what is under way.
+    return absl::UnavailableError(absl::StrCat(settings_.where, ": the server ended the call"));
+  }
   if (!late) return At(settings_.where, FromGrpc(status));
   const double seconds = std::chrono::duration<double>(settings_.timeout).count();
   return absl::DeadlineExceededError(

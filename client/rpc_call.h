@@ -19,6 +19,9 @@
 
 namespace vicinity {
 
+// A context keeps its channel alive, and gRPC 1.51 crashes if the last channel goes in one of its
+// own threads. So a call below is gone, context and all, before it tells anybody that it is over.
+
 struct CallSettings {
   std::string where;  // who is asked for what: "shard 2 at 127.0.0.1:7502 (server c): FetchRows"
   std::chrono::milliseconds timeout{0};
@@ -79,7 +82,7 @@ class StreamCall final : public grpc::ClientReadReactor<Chunk> {
   void OnDone(const grpc::Status& status) override {
     const absl::Status outcome = scope_.Finish(status);
     const Done done = std::move(done_);
-    delete this;  // before `done`, after which nothing of the caller need be alive
+    delete this;
     done(outcome);
   }
 
@@ -110,9 +113,11 @@ class UnaryCall {
     auto* call = new UnaryCall(std::move(request), settings);
     (stub->async()->*method)(call->scope_.context(), &call->request_, &call->reply_,
                              [call, on_end = std::move(on_end)](const grpc::Status& status) {
-                               const std::unique_ptr<UnaryCall> owned(call);
+                               auto owned = std::unique_ptr<UnaryCall>(call);
                                const absl::Status outcome = owned->scope_.Finish(status);
-                               on_end(outcome, owned->reply_);
+                               const Reply reply = std::move(owned->reply_);
+                               owned.reset();
+                               on_end(outcome, reply);
                              });
   }
 

@@ -144,7 +144,13 @@ absl::Status ServerConnection::Describe(proto::DescribeReply* reply) {
 }
 
 proto::Graph::Stub* ServerConnection::NextStub() {
-  return stubs_[next_.fetch_add(1, std::memory_order_relaxed) % stubs_.size()].get();
+  const size_t first = next_.fetch_add(1, std::memory_order_relaxed);
+  for (size_t i = 0; i < channels_.size(); ++i) {
+    const size_t channel = (first + i) % channels_.size();
+    // Asking wakes a channel that has gone to sleep, so that it is ready for the next call.
+    if (channels_[channel]->GetState(true) == GRPC_CHANNEL_READY) return stubs_[channel].get();
+  }
+  return stubs_[first % channels_.size()].get();
 }
 
 CallSettings ServerConnection::Settings(ShardId shard, const char* method,

@@ -58,7 +58,8 @@ class ServerConnection {
   // Asks for schema and book. Waits for the answer.
   absl::Status Describe(proto::DescribeReply* reply);
 
-  // For one call: the next channel in turn, and its settings. `shard` is named in errors.
+  // For one call: the next channel in turn, if it can those with a connection first, and its
+  // settings. `shard` is named in errors.
   proto::Graph::Stub* NextStub();
   CallSettings Settings(ShardId shard, const char* method, Cancellation* cancel) const;
   TrafficCounters* traffic() const { return traffic_; }

@@ -1,0 +1,99 @@
+// A server whose every answer a test writes, true or not.
+#pragma once
+
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <grpcpp/server_context.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proto/service.grpc.pb.h"
+#include "proto/version.h"
+
+namespace vicinity::testing {
+
+// Requests are recorded; an answer that a test leaves out is an empty OK.
+//
+// Threads: set the answers before the first call; requests may be read when no call is under way.
+class ScriptedServer final : public proto::Graph::Service {
+ public:
+  template <typename Request, typename Chunk>
+  struct Method {
+    std::vector<Request> requests;
+    std::function<grpc::Status(const Request&, std::vector<Chunk>*)> answer;
+
+    grpc::Status Stream(const Request& request, grpc::ServerWriter<Chunk>* writer) {
+      requests.push_back(request);
+      std::vector<Chunk> chunks;
+      const grpc::Status status = answer ? answer(request, &chunks) : grpc::Status::OK;
+      for (const Chunk& chunk : chunks) writer->Write(chunk);
+      return status;
+    }
+  };
+
+  ScriptedServer() {
+    hello.set_protocol_version(kProtocolVersion);
+    hello.set_fingerprint(1);
+    hello.add_shards(0);
+    hello.mutable_limits()->set_max_ids(1000);
+    hello.mutable_limits()->set_max_sampled(10000);
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+    address_ = "127.0.0.1:" + std::to_string(port);
+  }
+  ~ScriptedServer() override { server_->Shutdown(std::chrono::system_clock::now()); }
+
+  const std::string& address() const { return address_; }
+
+  proto::HelloReply hello;
+  Method<proto::SampleRequest, proto::SampleChunk> sample;
+  Method<proto::RowsRequest, proto::RowsChunk> rows;
+  Method<proto::NamesRequest, proto::NamesChunk> names;
+  Method<proto::RankingRequest, proto::RankingChunk> ranking;
+  proto::ResolveReply resolved;
+  bool wait_for_cancel = false;  // FetchRows never answers
+
+ private:
+  grpc::Status Hello(grpc::ServerContext*, const proto::HelloRequest*,
+                     proto::HelloReply* reply) override {
+    *reply = hello;
+    return grpc::Status::OK;
+  }
+  grpc::Status SampleNeighbors(grpc::ServerContext*, const proto::SampleRequest* request,
+                               grpc::ServerWriter<proto::SampleChunk>* writer) override {
+    return sample.Stream(*request, writer);
+  }
+  grpc::Status FetchRows(grpc::ServerContext* context, const proto::RowsRequest* request,
+                         grpc::ServerWriter<proto::RowsChunk>* writer) override {
+    while (wait_for_cancel && !context->IsCancelled()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return rows.Stream(*request, writer);
+  }
+  grpc::Status FetchNames(grpc::ServerContext*, const proto::NamesRequest* request,
+                          grpc::ServerWriter<proto::NamesChunk>* writer) override {
+    return names.Stream(*request, writer);
+  }
+  grpc::Status ResolveKeys(grpc::ServerContext*, const proto::ResolveRequest*,
+                           proto::ResolveReply* reply) override {
+    *reply = resolved;
+    return grpc::Status::OK;
+  }
+  grpc::Status FetchRanking(grpc::ServerContext*, const proto::RankingRequest* request,
+                            grpc::ServerWriter<proto::RankingChunk>* writer) override {
+    return ranking.Stream(*request, writer);
+  }
+
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace vicinity::testing

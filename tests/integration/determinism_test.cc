@@ -1,0 +1,175 @@
+// The same batches, byte for byte in user ids, however a graph is cut and served and whatever reads
+// it.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/graph.h"
+#include "client/loader.h"
+#include "partition/dataset.h"
+#include "partition/ranking.h"
+#include "sampler/local_sampler.h"
+#include "tests/integration/small_cluster.h"
+#include "tests/sampler/sampled_graphs.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::DescribeInKeys;
+using testing::MemoryGraph;
+using testing::SmallCluster;
+
+template <typename T>
+T Value(Result<T> result) {
+  INFO(result.error().message());
+  REQUIRE(result.ok());
+  return *std::move(result);
+}
+
+MemoryGraph Homogeneous() {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 500;
+  options.num_edges = 4000;
+  options.seed = 3;
+  return testing::RandomGraph(options);
+}
+
+MemoryGraph Typed() { return testing::TypedGraph(400, 300, 50, 4); }
+
+std::vector<SamplingSpec> Specs(const Schema& schema) {
+  std::vector<SamplingSpec> specs;
+  for (const std::vector<int64_t>& fanouts :
+       {std::vector<int64_t>{5, 3, 2}, std::vector<int64_t>{4, kAllNeighbors}}) {
+    for (const Expansion expansion : {Expansion::kAllNodes, Expansion::kNewNodes}) {
+      for (const bool replace : {false, true}) {
+        SamplingSpec spec = SamplingSpec::Uniform(schema, fanouts);
+        spec.expansion = expansion;
+        spec.replace = replace;
+        specs.push_back(spec);
+      }
+    }
+  }
+  return specs;
+}
+
+// Every way to open one cut.
+std::vector<GraphOptions> WaysToOpen(const SmallCluster& cluster) {
+  std::vector<GraphOptions> ways(4);
+  ways[0].directory = cluster.directory();
+  for (int i = 1; i < 4; ++i) ways[i].cluster_file = cluster.cluster_file();
+  ways[2].local_shards = {0};
+  for (int32_t s = 0; s < cluster.dataset().book().num_shards(); ++s) {
+    ways[3].local_shards.push_back(s);
+  }
+  ways[1].channels_per_server = 1;
+  return ways;
+}
+
+TEST_CASE("a minibatch is the same for any cut, local, remote or mixed", "[determinism]") {
+  const MemoryGraph memory = GENERATE(Homogeneous(), Typed());
+  const SmallCluster whole(memory, 1, 1);
+  const NodeTypeId seed_type{0};
+  const std::vector<int64_t> positions = {3, 77, 3, 250, 11, 12, 13, 399};
+  const auto seeds_in = [&](const SmallCluster& cluster) {
+    const std::vector<int64_t> ids = cluster.GlobalIds(seed_type);
+    std::vector<int64_t> seeds;
+    for (const int64_t position : positions) seeds.push_back(ids[position]);
+    return seeds;
+  };
+  const std::vector<SamplingSpec> specs = Specs(memory.schema);
+  const DrawId draw{9, 2, 31};
+  std::vector<std::string> expected;
+  for (const SamplingSpec& spec : specs) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph sampled,
+                                  SampleLocal(whole.dataset(), seed_type, seeds_in(whole), spec,
+                                              {draw.run_seed, draw.epoch, draw.batch}, true));
+    expected.push_back(DescribeInKeys(whole.dataset(), sampled));
+  }
+  for (const int32_t num_shards : {1, 2, 4, 8}) {
+    const SmallCluster cluster(memory, num_shards, num_shards > 2 ? 3 : num_shards);
+    for (const GraphOptions& way : WaysToOpen(cluster)) {
+      const std::unique_ptr<Graph> graph = Value(Graph::Open(way));
+      for (size_t i = 0; i < specs.size(); ++i) {
+        const SampledGraph sampled =
+            Value(graph->Sample(seed_type.value, seeds_in(cluster), specs[i], draw, true));
+        REQUIRE(DescribeInKeys(cluster.dataset(), sampled) == expected[i]);
+      }
+    }
+  }
+}
+
+// An epoch as text: blocks in keys, and every byte of rows and labels.
+std::string Epoch(const SmallCluster& cluster, const Graph& graph, const LoaderOptions& options) {
+  const std::unique_ptr<Loader> loader = Value(Loader::Create(&graph, options));
+  const Error started = loader->StartEpoch(3);
+  INFO(started.message());
+  REQUIRE(started.ok());
+  std::string text;
+  while (const std::unique_ptr<MiniBatch> batch = Value(loader->Next())) {
+    text += DescribeInKeys(cluster.dataset(), batch->graph);
+    for (const BatchColumn& column : batch->columns) {
+      text.append(column.bytes.begin(), column.bytes.end());
+    }
+    for (const int64_t label : batch->labels) text += " " + std::to_string(label);
+  }
+  const LoaderStats stats = loader->stats();
+  CHECK(stats.cache_rows <= options.cache_rows * static_cast<int64_t>(options.columns.size()));
+  return text;
+}
+
+// Ranks all nodes of every type by global id, for one home of all shards.
+void Rank(const std::string& directory) {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset, Dataset::Open(directory));
+  proto::Ranking description;
+  description.set_name("default");
+  proto::Ranking::Home* home = description.add_homes();
+  for (int32_t s = 0; s < dataset->book().num_shards(); ++s) home->add_shards(s);
+  std::vector<RankedNodes> by_type(dataset->book().num_node_types());
+  for (int32_t type = 0; type < dataset->book().num_node_types(); ++type) {
+    const int64_t num_nodes = dataset->book().num_nodes({type});
+    for (int64_t node = 0; node < num_nodes; ++node) {
+      by_type[type].nodes.push_back(node);
+      by_type[type].probabilities.push_back(1.0f - 0.5f * node / num_nodes);
+    }
+  }
+  VICINITY_REQUIRE_OK(WriteRanking(directory, description, {by_type}));
+}
+
+TEST_CASE("an epoch is the same for any cut, threads and cache", "[determinism]") {
+  const bool typed = GENERATE(false, true);
+  const MemoryGraph memory = typed ? Typed() : Homogeneous();
+  LoaderOptions options;
+  options.seed_type = memory.schema.node_types[0].name;
+  options.sampling = SamplingSpec::Uniform(memory.schema, {4, 3});
+  options.batch_size = 13;
+  options.run_seed = 5;
+  options.edge_ids = true;
+  options.columns = {{options.seed_type, "features"}};
+  if (typed) options.columns.push_back({"item", "features"});
+
+  const SmallCluster whole(memory, 1, 1);
+  GraphOptions in_one;
+  in_one.directory = whole.directory();
+  const std::string expected = Epoch(whole, *Value(Graph::Open(in_one)), options);
+  for (const int32_t num_shards : {1, 2, 4, 8}) {
+    const SmallCluster cluster(memory, num_shards, num_shards > 2 ? 3 : num_shards, Rank);
+    for (const GraphOptions& way : WaysToOpen(cluster)) {
+      const std::unique_ptr<Graph> graph = Value(Graph::Open(way));
+      for (const int threads : {1, 2, 8}) {
+        LoaderOptions each = options;
+        each.sample_threads = threads;
+        each.fetch_threads = threads;
+        each.cache = threads == 1 ? CachePolicy::kNone : CachePolicy::kStaticVip;
+        each.cache_rows = threads == 2 ? 40 : 100'000;
+        REQUIRE(Epoch(cluster, *graph, each) == expected);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vicinity
