@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,9 +18,13 @@
 
 namespace vicinity {
 
+// Writes the rows of `ids`, in their order, to `out`: what a pool is filled from at first.
+using FillRows = std::function<absl::Status(absl::Span<const int64_t> ids, char* out)>;
+
 // A batch's rows in the pool. Made by Admit, given back by Release exactly once; the same object,
 // or a copy of it, goes to every call about the batch.
 struct PoolBatch {
+  int64_t ticket = 0;          // the pool's own name for it
   std::vector<int32_t> slots;  // of each id admitted; only the pool that made them can read them
   std::vector<int32_t>
       missing;  // rising indexes into the ids: rows for the caller to fetch and Deliver
@@ -42,9 +47,21 @@ class RowPool {
  public:
   virtual ~RowPool() = default;
 
+  // What a later Admit will ask for. Batches may be announced as soon as they are sampled, in the
+  // order in which they will be admitted: a pool that looks ahead then keeps what they need, others
+  // take no notice. While there are announced batches, a pool that looks ahead admits them alone,
+  // oldest first. InvalidArgument for a negative id, ResourceExhausted if too much is announced.
+  virtual absl::Status Announce(absl::Span<const int64_t> ids) {
+    static_cast<void>(ids);
+    return absl::OkStatus();
+  }
+  // Drops the announcements that were not admitted: when an epoch ends early.
+  virtual void Forget() {}
+
   // `ids`: global ids of one node type, none local. Pins every row until Release. A repeated id
-  // gets the slot of its first mention and is fetched once. InvalidArgument for a negative id,
-  // ResourceExhausted if there is no room for slots; nothing is pinned then.
+  // gets the slot of its first mention and is fetched once. InvalidArgument for a negative id
+  // and for ids that were not announced next, ResourceExhausted if there is no room for slots;
+  // nothing is pinned then.
   virtual absl::StatusOr<PoolBatch> Admit(absl::Span<const int64_t> ids) = 0;
 
   // Rows for missing[first], missing[first + 1], ...: rows.size() is a multiple of row_bytes. Each

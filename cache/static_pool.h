@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,9 +17,6 @@
 #include "proto/common/mutex.h"
 
 namespace vicinity {
-
-// Writes the rows of `ids`, in their order, to `out`.
-using FillRows = std::function<absl::Status(absl::Span<const int64_t> ids, char* out)>;
 
 // Cost: a lookup in a table that is never written for a row of the set; one under the lock for
 // others.

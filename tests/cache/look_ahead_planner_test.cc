@@ -21,8 +21,9 @@ namespace {
 using Ids = std::vector<int64_t>;
 
 std::unique_ptr<LookAheadPlanner> MakePlanner(int64_t capacity, const Ids& ranked,
-                                              bool use_likelihood = true) {
-  auto planner = LookAheadPlanner::Create({capacity, use_likelihood}, ranked);
+                                              bool use_likelihood = true,
+                                              uint32_t first_position = 1) {
+  auto planner = LookAheadPlanner::Create({capacity, use_likelihood, first_position}, ranked);
   REQUIRE(planner.ok());
   return *std::move(planner);
 }
@@ -43,14 +44,7 @@ class NaivePlanner {
     for (int64_t i = num_seeds - 1; i >= 0; --i) held_[ranked[i]] = {0, ++clock_};
   }
 
-  void Announce(const Ids& ids) {
-    for (size_t i = 0; i < ids.size(); ++i) {
-      const bool is_first = std::find(ids.begin(), ids.begin() + i, ids[i]) == ids.begin() + i;
-      if (!is_first || !IsResting(ids[i]) || NextUse(ids[i]).has_value()) continue;
-      held_[ids[i]].rested = ++clock_;  // from now on the row waits for this use
-    }
-    announced_.push_back(ids);
-  }
+  void Announce(const Ids& ids) { announced_.push_back(ids); }
 
   void Forget() {
     // In the order of the announced mentions, as the rows are then the last that went cold.
@@ -85,15 +79,14 @@ class NaivePlanner {
     return missing;
   }
 
-  void Release(const Ids& ids, const std::vector<bool>& disowned) {
+  void Unpin(const Ids& ids, const std::vector<bool>& disowned) {
     for (size_t i = 0; i < ids.size(); ++i) {
       if (!disowned[i] && --held_[ids[i]].pins == 0) held_[ids[i]].rested = ++clock_;
     }
-    Evict(num_held() - capacity_);
   }
+  void Shrink() { Evict(num_held() - capacity_); }
 
   int64_t num_rows() const { return static_cast<int64_t>(held_.size()); }
-  bool Holds(int64_t id) const { return held_.count(id) > 0; }
   void set_num_orphans(int64_t num) { num_orphans_ = num; }
   // The pins of a disowned row stay with its old slot.
   void Disown(int64_t id) { held_.erase(id); }
@@ -101,23 +94,18 @@ class NaivePlanner {
  private:
   struct Row {
     int pins = 0;
-    int64_t rested = 0;  // when it was unpinned last, or first waited for its next use
+    int64_t rested = 0;  // when it was last unpinned or its announced uses were forgotten
   };
-  struct Use {
-    bool has_value() const { return batch >= 0; }
-    int64_t batch = -1;
-  };
-
   int64_t num_held() const { return num_rows() + num_orphans_; }
   bool IsResting(int64_t id) const { return held_.count(id) > 0 && held_.at(id).pins == 0; }
 
-  Use NextUse(int64_t id) const {
+  // Batch and place in it; none is {-1, -1}.
+  std::pair<int64_t, int64_t> NextUse(int64_t id) const {
     for (size_t b = 0; b < announced_.size(); ++b) {
-      if (std::find(announced_[b].begin(), announced_[b].end(), id) != announced_[b].end()) {
-        return {static_cast<int64_t>(b)};
-      }
+      const auto found = std::find(announced_[b].begin(), announced_[b].end(), id);
+      if (found != announced_[b].end()) return {b, found - announced_[b].begin()};
     }
-    return {};
+    return {-1, -1};
   }
 
   int64_t Unlikelihood(int64_t id) const {
@@ -127,11 +115,9 @@ class NaivePlanner {
 
   // Larger: goes first.
   std::tuple<int64_t, int64_t, int64_t> Badness(int64_t id) const {
-    const Use use = NextUse(id);
-    if (!use.has_value()) {
-      return {std::numeric_limits<int64_t>::max(), Unlikelihood(id), -held_.at(id).rested};
-    }
-    return {use.batch, 0, held_.at(id).rested};
+    const auto [batch, place] = NextUse(id);
+    if (batch >= 0) return {batch, place, 0};
+    return {std::numeric_limits<int64_t>::max(), Unlikelihood(id), -held_.at(id).rested};
   }
 
   void Evict(int64_t num_rows) {
@@ -167,7 +153,9 @@ class ModelRun {
     nodes_ = nodes;
     nodes.resize(Below(num_nodes_ + 1));
     const bool use_likelihood = Below(4) > 0;
-    planner_ = MakePlanner(capacity_, nodes, use_likelihood);
+    // Half of the runs pass the end of the positions, 2^32, or half of it.
+    const uint32_t first_position = (Below(4) << 30) - Below(500);
+    planner_ = MakePlanner(capacity_, nodes, use_likelihood, first_position);
     naive_ = std::make_unique<NaivePlanner>(capacity_, nodes, use_likelihood);
     for (int64_t i = 0; i < std::min<int64_t>(capacity_, nodes.size()); ++i) Write(i, nodes[i]);
   }
@@ -179,9 +167,10 @@ class ModelRun {
       if (choice >= 4 && choice < 7) Admit();
       if (choice >= 7 && choice < 10 && !in_flight_.empty()) Release(Below(in_flight_.size()));
       if (choice == 10 && !in_flight_.empty()) Disown(Below(in_flight_.size()));
-      if (choice == 11 && Below(8) == 0) Forget();
+      if (choice == 11 && Below(4) == 0) Forget();
     }
-    while (!in_flight_.empty()) Release(0);
+    for (size_t i = in_flight_.size(); i-- > 0;) Release(i);
+    REQUIRE(in_flight_.empty());
     REQUIRE(planner_->held_rows() <= capacity_);
   }
 
@@ -191,6 +180,7 @@ class ModelRun {
     RowPlan plan;
     std::vector<bool> disowned;
     bool gave_up = false;
+    bool ended = false;
   };
 
   int64_t Below(int64_t bound) { return static_cast<int64_t>(random_() % bound); }
@@ -244,33 +234,41 @@ class ModelRun {
   }
 
   void Release(int64_t which) {
-    const Batch batch = in_flight_[which];
-    in_flight_.erase(in_flight_.begin() + which);
-    for (const int32_t slot : batch.plan.slots) {
-      if (--pins_[slot] == 0 && orphans_.erase(slot) > 0) naive_->set_num_orphans(orphans_.size());
+    if (std::exchange(in_flight_[which].ended, true)) return;
+    for (const int32_t slot : in_flight_[which].plan.slots) --pins_[slot];
+    planner_->Release(in_flight_[which].plan.ticket);
+    // Rows are unpinned in the order of admission.
+    while (!in_flight_.empty() && in_flight_.front().ended) {
+      const Batch batch = std::move(in_flight_.front());
+      in_flight_.pop_front();
+      for (const int32_t slot : batch.plan.slots) {
+        const auto orphan = orphans_.find(slot);
+        if (orphan != orphans_.end() && --orphan->second == 0) orphans_.erase(orphan);
+      }
+      naive_->set_num_orphans(orphans_.size());
+      naive_->Unpin(batch.ids, batch.disowned);
     }
-    planner_->Release(batch.plan.slots);
-    naive_->Release(batch.ids, batch.disowned);
+    naive_->Shrink();
     CheckSize();
   }
 
   // The missing rows of a batch do not come.
   void Disown(int64_t which) {
     Batch& batch = in_flight_[which];
-    if (std::exchange(batch.gave_up, true)) return;
-    std::vector<int32_t> slots;
+    if (batch.ended || std::exchange(batch.gave_up, true)) return;
     for (const int32_t i : batch.plan.missing) {
-      slots.push_back(batch.plan.slots[i]);
-      orphans_[slots.back()] = true;
+      const int32_t slot = batch.plan.slots[i];
       naive_->Disown(batch.ids[i]);
       for (Batch& other : in_flight_) {
         for (size_t j = 0; j < other.ids.size(); ++j) {
-          if (other.plan.slots[j] == slots.back()) other.disowned[j] = true;
+          if (other.plan.slots[j] != slot) continue;
+          other.disowned[j] = true;
+          ++orphans_[slot];
         }
       }
     }
     naive_->set_num_orphans(orphans_.size());
-    planner_->Disown(slots);
+    planner_->Disown(batch.plan.ticket, batch.plan.missing);
     CheckSize();
   }
 
@@ -286,9 +284,9 @@ class ModelRun {
   std::unique_ptr<NaivePlanner> naive_;
   Ids content_;
   std::vector<int> pins_;
-  std::map<int32_t, bool> orphans_;  // slots
+  std::map<int32_t, int> orphans_;  // slots of disowned rows, and their mentions in flight
   std::deque<Ids> announced_;
-  std::vector<Batch> in_flight_;
+  std::deque<Batch> in_flight_;
 };
 
 TEST_CASE("random calls are answered as by a search through all that is known", "[planner]") {
@@ -312,15 +310,15 @@ TEST_CASE("the likeliest rows are there from the start, in slots by rank", "[pla
   CHECK(plan.missing == std::vector<int32_t>{2});
   CHECK(plan.slots == std::vector<int32_t>{2, 0, 3, 1});  // all pinned: one row over the capacity
   CHECK(planner->most_held_rows() == 4);
-  planner->Release(plan.slots);
+  planner->Release(plan.ticket);
   CHECK(planner->held_rows() == 3);
   CHECK(Admit(planner.get(), {50, 40, 30}).missing.empty());  // 20 has the least claim
 }
 
 TEST_CASE("without a ranking the longest unused row goes first", "[planner]") {
   const auto planner = MakePlanner(2, {7, 8}, false);
-  planner->Release(Admit(planner.get(), {7}).slots);
-  planner->Release(Admit(planner.get(), {9}).slots);
+  planner->Release(Admit(planner.get(), {7}).ticket);
+  planner->Release(Admit(planner.get(), {9}).ticket);
   CHECK(Admit(planner.get(), {7, 9, 8}).missing == std::vector<int32_t>{2});
 }
 
@@ -330,8 +328,8 @@ TEST_CASE("a row that is needed sooner stays, whatever its rank", "[planner]") {
   for (const Ids& batch : {first, Ids{4}, Ids{3}, Ids{2}}) {
     VICINITY_REQUIRE_OK(planner->Announce(batch));
   }
-  planner->Release(Admit(planner.get(), first).slots);  // instead of 1, which nobody asks for
-  planner->Release(Admit(planner.get(), {4}).slots);    // instead of 2, which is needed after 3
+  planner->Release(Admit(planner.get(), first).ticket);  // instead of 1, which nobody asks for
+  planner->Release(Admit(planner.get(), {4}).ticket);    // instead of 2, which is needed after 3
   CHECK(Admit(planner.get(), {3}).missing.empty());
 }
 
@@ -343,7 +341,7 @@ TEST_CASE("a batch larger than the pool passes through", "[planner]") {
   for (int round = 0; round < 3; ++round) {
     const RowPlan plan = Admit(planner.get(), ids);
     CHECK(plan.missing.size() == ids.size() - (round == 0 ? 0 : capacity));
-    planner->Release(plan.slots);
+    planner->Release(plan.ticket);
     CHECK(planner->held_rows() == capacity);
   }
   CHECK(planner->num_slots() <= 1000 + capacity);
@@ -363,7 +361,7 @@ TEST_CASE("a pool for all rows fetches nothing", "[planner]") {
 
 TEST_CASE("a planner refuses what it cannot plan, and is as before", "[planner]") {
   const auto create = [](int64_t capacity, const Ids& ranked) {
-    return LookAheadPlanner::Create({capacity, true}, ranked).status();
+    return LookAheadPlanner::Create({capacity, true, 1}, ranked).status();
   };
   VICINITY_CHECK_CODE(create(-1, {}), absl::StatusCode::kInvalidArgument);
   VICINITY_CHECK_CODE(create(LookAheadPlanner::kMaxRows + 1, {}),

@@ -1,0 +1,62 @@
+// The look-ahead pool in host memory: one copy of a row for all batches in flight, and of the rest
+// the rows that are needed soonest, or likeliest where nobody can tell (look_ahead_planner.h).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "cache/arriving_rows.h"
+#include "cache/look_ahead_planner.h"
+#include "cache/row_pool.h"
+#include "proto/common/mutex.h"
+
+namespace vicinity {
+
+// Its capacity counts the rows of batches in flight too, while StaticPool has these on top: the two
+// are equal when this one has room for both. Only what the batches in flight need beyond the
+// capacity is staged outside.
+//
+// Threads: as RowPool; Announce and Admit in an order that makes sense to the caller.
+// Order:   batches should be released in the order of their admission: one that is released early
+//          keeps its rows until those before it are.
+class LookAheadPool : public RowPool {
+ public:
+  // `ranked`: nodes that batches may need, likeliest first; neither it nor `fill` is kept. The
+  // first `capacity_rows` of them are there from the start, asked for some ten megabytes at a time.
+  // More, say twice as many, make better choices later. InvalidArgument as LookAheadPlanner's and
+  // for row_bytes < 1; ResourceExhausted: no memory; else what `fill` said.
+  static absl::StatusOr<std::unique_ptr<LookAheadPool>> Create(int64_t row_bytes,
+                                                               int64_t capacity_rows,
+                                                               absl::Span<const int64_t> ranked,
+                                                               const FillRows& fill);
+
+  absl::Status Announce(absl::Span<const int64_t> ids) override;
+  void Forget() override;
+  absl::StatusOr<PoolBatch> Admit(absl::Span<const int64_t> ids) override;
+  absl::Status Deliver(const PoolBatch& batch, int64_t first, absl::Span<const char> rows) override;
+  void Abandon(const PoolBatch& batch) override;
+  absl::Status Assemble(const PoolBatch& batch, absl::Span<const int64_t> positions,
+                        std::chrono::nanoseconds timeout, char* out) override;
+  void Release(const PoolBatch& batch) override;
+  int64_t row_bytes() const override { return row_bytes_; }
+  PoolStats stats() const override;
+
+ private:
+  LookAheadPool(int64_t row_bytes, std::unique_ptr<LookAheadPlanner> planner);
+
+  absl::Status Fill(absl::Span<const int64_t> ids, const FillRows& fill);
+
+  const int64_t row_bytes_;
+  ArrivingRows rows_;
+  mutable Mutex mu_;  // taken before that of rows_
+  const std::unique_ptr<LookAheadPlanner> planner_ ABSL_PT_GUARDED_BY(mu_);
+  PoolStats stats_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace vicinity
