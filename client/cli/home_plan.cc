@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -181,6 +182,21 @@ std::string RankingText(const proto::Ranking& ranking) {
                       ranking.replace() ? ", with replacement" : "",
                       ranking.new_nodes_only() ? ", new nodes only" : "", ", ",
                       ranking.homes_size(), ranking.homes_size() == 1 ? " home" : " homes");
+}
+
+nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {
+  nlohmann::ordered_json json;
+  json["name"] = ranking.name();
+  json["seeds"] = ranking.seeds();
+  json["batch_size"] = ranking.batch_size();
+  json["fanouts"] = std::vector<int64_t>(ranking.fanouts().begin(), ranking.fanouts().end());
+  json["replace"] = ranking.replace();
+  json["new_nodes_only"] = ranking.new_nodes_only();
+  json["homes"] = nlohmann::ordered_json::array();
+  for (const proto::Ranking::Home& home : ranking.homes()) {
+    json["homes"].push_back(std::vector<int32_t>(home.shards().begin(), home.shards().end()));
+  }
+  return json;
 }
 
 }  // namespace vicinity::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,5 +64,6 @@ proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
                                const HomePlan& plan);
 // In a line: 'Ranking "default": seeds train, batch 1024, fanouts 15,10,5, 4 homes'.
 std::string RankingText(const proto::Ranking& ranking);
+nlohmann::ordered_json RankingJson(const proto::Ranking& ranking);
 
 }  // namespace vicinity::cli

@@ -232,9 +232,8 @@ absl::StatusOr<PartitionReport> Cut(const Dataset& source, const Flags& flags, A
   VICINITY_RETURN_IF_ERROR(WritePartition(source, assignment, order, flags.output,
                                           Provenance(source, flags), tool.progress));
   if (vip.has_value()) {
-    const proto::Ranking description = DescribeRanking(kDefaultRanking, flags.vip, vip->plan);
-    report.ranking = RankingText(description);
-    VICINITY_RETURN_IF_ERROR(WriteRanking(flags.output, description,
+    report.ranking = DescribeRanking(kDefaultRanking, flags.vip, vip->plan);
+    VICINITY_RETURN_IF_ERROR(WriteRanking(flags.output, report.ranking,
                                           RankOrders(Renumber(std::move(vip->scores), order))));
   }
   VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifest(flags.output));

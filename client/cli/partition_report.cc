@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/cli/home_plan.h"
 #include "client/cli/output.h"
 
 namespace vicinity::cli {
@@ -56,7 +57,7 @@ void PrintPartitionReport(const PartitionReport& report, std::ostream& out) {
   AddLoadRow("halo nodes", report.cut.halo_nodes, Imbalance(report.cut.halo_nodes), &table);
   table.Print(out);
   if (!report.expected.has_value()) return;
-  out << '\n' << report.ranking << '\n';
+  out << '\n' << RankingText(report.ranking) << '\n';
   PrintExpectedRemote(*report.expected, out);
 }
 
@@ -76,7 +77,10 @@ nlohmann::ordered_json PartitionReportJson(const PartitionReport& report) {
         {{"what", load.what}, {"by_shard", load.by_shard}, {"max_over_mean", load.imbalance}});
   }
   json["halo_nodes"] = report.cut.halo_nodes;
-  if (report.expected.has_value()) json["expected"] = ExpectedRemoteJson(*report.expected);
+  if (report.expected.has_value()) {
+    json["ranking"] = RankingJson(report.ranking);
+    json["expected"] = ExpectedRemoteJson(*report.expected);
+  }
   return json;
 }
 

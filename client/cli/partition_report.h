@@ -9,6 +9,7 @@
 
 #include "client/cli/expected_remote.h"
 #include "partition/cut_report.h"
+#include "proto/manifest.pb.h"
 
 namespace vicinity::cli {
 
@@ -19,8 +20,8 @@ struct PartitionReport {
   int32_t num_shards = 0;
   int64_t num_nodes = 0;
   CutReport cut;
-  std::string ranking;                     // what the expectation is for, in words
   std::optional<ExpectedRemote> expected;  // none without seeds
+  proto::Ranking ranking;                  // what the expectation is for
 };
 
 void PrintPartitionReport(const PartitionReport& report, std::ostream& out);

@@ -37,7 +37,7 @@ absl::Status RunRank(const Flags& flags, const ToolContext& tool, std::ostream& 
   const ExpectedRemote expected = ExpectRemote(scores, plan, assignment);
   if (flags.format == OutputFormat::kJson) {
     nlohmann::ordered_json json;
-    json["ranking"] = flags.name;
+    json["ranking"] = RankingJson(description);
     json["expected"] = ExpectedRemoteJson(expected);
     PrintJson(json, out);
     return absl::OkStatus();

@@ -44,14 +44,16 @@ TEST_CASE("a report's JSON has raw numbers, and expectations where there are any
   CHECK(json["halo_nodes"] == std::vector<int64_t>{10, 30});
   CHECK_FALSE(json.contains("expected"));
 
-  report.ranking = "Ranking \"default\"";
+  report.ranking.set_name("default");
   report.expected.emplace();
   report.expected->rows = 7;
   json = PartitionReportJson(report);
   CHECK(json["expected"]["rows_per_batch"] == 7);
+  CHECK(json["ranking"]["name"] == "default");
   std::ostringstream out;
   PrintPartitionReport(report, out);
-  CHECK_THAT(out.str(), Catch::Contains("Ranking \"default\"\nExpected rows a batch: 7."));
+  CHECK_THAT(out.str(), Catch::Contains("Ranking \"default\"") &&
+                            Catch::Contains("Expected rows a batch: 7."));
 }
 
 TEST_CASE("a graph without edges has a report too", "[cli]") {

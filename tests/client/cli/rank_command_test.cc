@@ -44,7 +44,8 @@ TEST_CASE("a ranking is stored for the homes, seeds and fanouts asked for", "[cl
   CAPTURE(answer.narration);
   REQUIRE(answer.code == ExitCode::kOk);
   const nlohmann::json json = nlohmann::json::parse(answer.out);
-  CHECK(json["ranking"] == "two");
+  CHECK(json["ranking"]["name"] == "two");
+  CHECK(json["ranking"]["homes"] == std::vector<std::vector<int32_t>>{{1, 3}, {0, 2}});
   CHECK(json["expected"]["by_cache_size"].size() == 7);
 
   const std::unique_ptr<Dataset> dataset = fixture.Open();
