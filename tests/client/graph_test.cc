@@ -1,0 +1,127 @@
+#include "client/graph.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "partition/dataset.h"
+#include "tests/client/routed_graph.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+using testing::RoutedGraph;
+
+template <typename T>
+T Value(Result<T> result) {
+  INFO(result.error().message());
+  REQUIRE(result.ok());
+  return *std::move(result);
+}
+
+std::unique_ptr<Graph> OpenDirectory(const RoutedGraph& on_disk) {
+  GraphOptions options;
+  options.directory = on_disk.directory();
+  return Value(Graph::Open(options));
+}
+
+TEST_CASE("a directory is a graph without any server", "[graph]") {
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 3);
+  const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);
+  CHECK(graph->num_shards() == 3);
+  CHECK(graph->fingerprint() == on_disk.dataset().fingerprint());
+  CHECK(graph->name() == on_disk.dataset().manifest().name());
+  CHECK(graph->schema().node_types.size() == 3);
+  CHECK(graph->num_nodes(1) == 80);
+  CHECK(graph->IsLocal(0, 119));
+  CHECK(graph->OwnerOf(0, 0) == 0);
+
+  const std::vector<int64_t> users = on_disk.GlobalIds(NodeTypeId{0});
+  const Rows rows = Value(graph->Fetch(0, "features", users));
+  CHECK(rows.num_rows == 120);
+  CHECK(rows.spec.name == "features");
+  CHECK(std::string(rows.bytes.begin(), rows.bytes.end()) == on_disk.graph().nodes[0].columns[0]);
+  const std::vector<int64_t> ids = Value(graph->UserIds(0, users));
+  CHECK(Value(graph->Resolve(0, ids)) == users);
+  const std::vector<int64_t> items = on_disk.GlobalIds(NodeTypeId{1});
+  const std::vector<std::string> names = Value(graph->UserNames(1, items));
+  CHECK(names == on_disk.graph().nodes[1].names);
+  CHECK(Value(graph->Resolve(1, names)) == items);
+  CHECK(Value(graph->NodesOf(2, Split::kNone)).size() == 20);
+  CHECK(graph->traffic().calls == 0);
+  CHECK(graph->traffic().rows_local > 0);
+}
+
+TEST_CASE("a draw is repeatable, and another one is another", "[graph]") {
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 3);
+  const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);
+  const SamplingSpec spec = SamplingSpec::Uniform(graph->schema(), {2, 2});
+  const std::vector<int64_t> seeds = {0, 5, 17, 40, 99};
+  const auto nodes = [&](const DrawId& draw) {
+    return Value(graph->Sample(0, seeds, spec, draw)).nodes[1].ids;
+  };
+  CHECK(nodes({1, 2, 3}) == nodes({1, 2, 3}));
+  CHECK(nodes({1, 2, 3}) != nodes({1, 2, 4}));
+  CHECK(nodes({1, 2, 3}) != nodes({1, 3, 3}));
+  CHECK(nodes({1, 2, 3}) != nodes({2, 2, 3}));
+}
+
+TEST_CASE("a column without values has rows of no bytes", "[graph]") {
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 3);
+  const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);
+  bool found = false;
+  for (const ColumnSpec& column : graph->schema().node_types[1].columns) {
+    if (column.row_bytes() != 0) continue;
+    found = true;
+    const Rows rows = Value(graph->Fetch(1, column.name, {0, 1, 2}));
+    CHECK(rows.num_rows == 3);
+    CHECK(rows.bytes.empty());
+  }
+  CHECK(found);
+}
+
+TEST_CASE("stored rankings can be read", "[graph]") {
+  RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 2);
+  on_disk.Rank("default");
+  const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);
+  const RankedList ranked = Value(graph->Ranked("default", {0, 1}, 0, 4));
+  CHECK(ranked.nodes.size() == 4);
+  CHECK(ranked.probabilities.front() == 1.0f);
+  CHECK(graph->Ranked("other", {0}, 0).error().code() == ErrorCode::kNotFound);
+}
+
+TEST_CASE("options that cannot be are refused", "[graph]") {
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 2);
+  const testing::TempDir folder;
+  const auto code = [](const GraphOptions& options) { return Graph::Open(options).error().code(); };
+  GraphOptions options;
+  CHECK(code(options) == ErrorCode::kInvalidArgument);
+  options.directory = folder.File("nothing");
+  CHECK(code(options) == ErrorCode::kNotFound);
+  options.cluster_file = "cluster.textproto";
+  CHECK(code(options) == ErrorCode::kInvalidArgument);
+  options.directory.clear();
+  options.cluster_file = folder.File("nothing.textproto");
+  CHECK(code(options) == ErrorCode::kNotFound);
+  options = GraphOptions();
+  options.directory = on_disk.directory();
+  options.channels_per_server = 0;
+  CHECK(code(options) == ErrorCode::kInvalidArgument);
+  options.channels_per_server = 1;
+  options.call_timeout = std::chrono::milliseconds(0);
+  CHECK(code(options) == ErrorCode::kInvalidArgument);
+}
+
+TEST_CASE("graphs come and go, several in a process", "[graph]") {
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 2);
+  std::vector<std::unique_ptr<Graph>> graphs;
+  for (int i = 0; i < 20; ++i) graphs.push_back(OpenDirectory(on_disk));
+  for (const auto& graph : graphs) CHECK(graph->num_nodes(0) == 120);
+}
+
+}  // namespace
+}  // namespace vicinity
