@@ -12,8 +12,8 @@
 
 namespace vicinity {
 
-// `state`, `counters` (those that `state` shows) and `log` outlive it. The log gets a line for a
-// caller's hello and, at level debug, for every call that fails.
+// `state`, `counters` (those that `state` shows) and `log` outlive it. The log gets a line, at
+// level debug, for every hello and for every call that fails.
 std::unique_ptr<proto::Graph::Service> MakeGraphService(const ServerState* state,
                                                         CallCounters* counters,
                                                         spdlog::logger* log);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "client/cli/output.h"
 #include "partition/book.h"
 #include "partition/schema.h"
@@ -189,9 +190,11 @@ absl::StatusOr<nlohmann::ordered_json> DescriptionAsJson(const proto::DescribeRe
 }
 
 void PrintDescription(const nlohmann::ordered_json& description, std::ostream& out) {
+  std::string provenance = description["provenance"];
+  absl::StrReplaceAll({{"\n", "\n             "}}, &provenance);
   out << "dataset      " << description["dataset"].get<std::string>() << '\n'
       << "fingerprint  " << description["fingerprint"].get<std::string>() << '\n'
-      << "provenance   " << description["provenance"].get<std::string>() << "\n\n";
+      << "provenance   " << provenance << "\n\n";
   PrintTypes(description, out);
   PrintShards(description, out);
   if (description["rankings"].empty()) return;
