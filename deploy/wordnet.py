@@ -8,7 +8,7 @@ DIR holds data.{noun,verb,adj,adv}, as Debian's package wordnet-base installs th
 
     synsets.tsv     id and label of each synset; the order of the rows of features.npy
     features.npy    float32 [synsets, 256]
-    edges/*.tsv     source and target id, one file for each of the 26 kinds of pointer
+    edges/*.tsv     source and target id, one file for each relation
     train.txt, validation.txt, test.txt   ids
 
 Nodes: one node type, `synset`. The part of speech is no node type: the classes (lexicographer
@@ -16,9 +16,12 @@ files) are each of one part of speech, so types would hand the model a part of t
 all synsets have the same features and share one set of classes.
 Ids: part of speech and byte offset, as n00001740. Satellite adjectives count as adjectives,
 since they share a file and its offsets.
-Edges: WordNet's pointers, each symbol a relation of its own; the reverses are the import's work
-(add_reverse), so that a synset also hears from those that point at it. Semantic pointers (between
-synsets) and lexical ones (between words of theirs) count alike, one edge a pointer.
+Edges: WordNet's pointers, each symbol a relation of its own. Semantic pointers (between synsets)
+and lexical ones (between words of theirs) count alike, one edge a pointer. Every edge can also be
+followed backwards, so that a synset hears from those that point at it: WordNet itself states most
+pointers both ways (hypernym and hyponym, or similar_to twice); the few reverses that it leaves out
+are added, to the relation itself where it is symmetric, else as rev_<relation>. The import's
+add_reverse, which knows nothing of this, would store most edges twice.
 Features: the words of lemmas and gloss, lower case, runs of letters and digits; each adds +1 or -1
 at a place of 256 and the row is scaled to length 1. Place and sign come from the word's BLAKE2b
 hash, so they are the same on every machine and in every run.
@@ -72,6 +75,21 @@ RELATIONS = {
     ";u": "usage",
     "-u": "usage_member",
 }
+
+# Which relation states the reverse of which; a symmetric one is its own.
+INVERSES = {
+    "hypernym": "hyponym",
+    "instance_hypernym": "instance_hyponym",
+    "member_holonym": "member_meronym",
+    "substance_holonym": "substance_meronym",
+    "part_holonym": "part_meronym",
+    "topic": "topic_member",
+    "region": "region_member",
+    "usage": "usage_member",
+}
+INVERSES.update({inverse: relation for relation, inverse in INVERSES.items()})
+INVERSES.update({relation: relation for relation in (
+    "antonym", "attribute", "derivation", "also_see", "verb_group", "similar_to")})
 
 # What WordNet 3.0 holds. Another release is converted as well, after a warning.
 EXPECTED = {
@@ -163,7 +181,8 @@ class Hasher:
 
 
 def write_features(path, synsets):
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(synsets)}, {DIMENSIONS}), }}"
+    shape = (len(synsets), DIMENSIONS)
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"  # 10 bytes precede it; rows start at 64 x n
     hasher = Hasher()
     with open(path, "wb") as out:
@@ -194,7 +213,7 @@ def write_nodes(folder, synsets):
 
 
 def collect_edges(synsets):
-    """The pairs of ids of each symbol that occurs."""
+    """The pairs of ids of each relation that occurs, in WordNet's order."""
     edges = {}
     known = {synset.id for synset in synsets}
     for synset in synsets:
@@ -203,14 +222,28 @@ def collect_edges(synsets):
                 sys.exit(f"{synset.id}: unknown pointer '{symbol}'")
             if target not in known:
                 sys.exit(f"{synset.id}: pointer '{symbol}' to {target}, which does not exist")
-            edges.setdefault(symbol, []).append((synset.id, target))
+            edges.setdefault(RELATIONS[symbol], []).append((synset.id, target))
     return edges
+
+
+def missing_reverses(edges):
+    """The reverses that no relation states yet, by the relation that they are to join."""
+    added = {}
+    for relation, pairs in edges.items():
+        inverse = INVERSES.get(relation, "rev_" + relation)
+        stated = collections.Counter(edges.get(inverse, ()))
+        for source, target in pairs:
+            if stated[target, source] > 0:
+                stated[target, source] -= 1
+            else:
+                added.setdefault(inverse, []).append((target, source))
+    return added
 
 
 def write_edges(folder, edges):
     os.makedirs(os.path.join(folder, "edges"), exist_ok=True)
-    for symbol, pairs in edges.items():
-        path = os.path.join(folder, "edges", RELATIONS[symbol] + ".tsv")
+    for relation, pairs in edges.items():
+        path = os.path.join(folder, "edges", relation + ".tsv")
         with open(path, "w", encoding="ascii") as out:
             out.writelines(f"{source}\t{target}\n" for source, target in pairs)
 
@@ -218,7 +251,6 @@ def write_edges(folder, edges):
 NODES = """\
 # WordNet 3.0, made by deploy/wordnet.py, which says what everything is.
 name: "wordnet"
-add_reverse: true
 nodes {{
   name: "synset"
   id_kind: STRING
@@ -243,9 +275,8 @@ edges {{
 def write_description(folder, edges):
     with open(os.path.join(folder, "wordnet.textproto"), "w", encoding="ascii") as out:
         out.write(NODES.format(num_classes=NUM_CLASSES))
-        for symbol, relation in RELATIONS.items():
-            if symbol in edges:
-                out.write(EDGES.format(relation=relation))
+        for relation in edges:
+            out.write(EDGES.format(relation=relation))
 
 
 def count(synsets, edges):
@@ -285,6 +316,10 @@ def main():
     try:
         synsets = read_synsets(options.wordnet)
         edges = collect_edges(synsets)
+        counts = count(synsets, edges)
+        added = missing_reverses(edges)
+        for relation, pairs in added.items():
+            edges.setdefault(relation, []).extend(pairs)
         os.makedirs(options.output, exist_ok=True)
         splits = write_nodes(options.output, synsets)
         write_features(os.path.join(options.output, "features.npy"), synsets)
@@ -292,7 +327,8 @@ def main():
         write_description(options.output, edges)
     except OSError as error:
         sys.exit(f"wordnet.py: {error}; is wordnet-base installed?")
-    print_counts(count(synsets, edges))
+    print_counts(counts)
+    print(f"  {'reverses added':20} {sum(map(len, added.values())):>9,}")
     print("  " + ", ".join(f"{split} {members:,}" for split, members in splits.items()))
 
 

@@ -19,7 +19,7 @@ DATA = {
     "data.noun": "  1 This is the licence.\n"
                  f"00000010 03 n 0b {LEMMAS} 002 ~ 00000020 n 0000 ! 00000020 n 0102 | big thing\n"
                  "00000020 44 n 01 small_thing 0 001 @ 00000010 n 0000 | Small thing; it's small\n",
-    "data.verb": "00000010 29 v 01 be 0 001 + 00000010 n 0101 01 + 02 00 | exist\n",
+    "data.verb": "00000010 29 v 01 be 0 002 + 00000010 n 0101 > 00000010 v 0000 01 + 02 00 | is\n",
     "data.adj": "00000030 00 s 01 odd 0 001 & 00000030 a 0000 | ---\n",
     "data.adv": "",
 }
@@ -51,11 +51,20 @@ class WordNetTest(unittest.TestCase):
         self.convert()
         self.assertEqual(self.lines("edges/hyponym.tsv"), ["n00000010\tn00000020"])
         self.assertEqual(self.lines("edges/hypernym.tsv"), ["n00000020\tn00000010"])
-        self.assertEqual(self.lines("edges/antonym.tsv"), ["n00000010\tn00000020"])
-        self.assertEqual(self.lines("edges/derivation.tsv"), ["v00000010\tn00000010"])
         self.assertEqual(self.lines("edges/similar_to.tsv"), ["a00000030\ta00000030"])
         description = (self.out / "wordnet.textproto").read_text(encoding="ascii")
-        self.assertEqual(description.count("edges {"), 5)
+        self.assertEqual(description.count("edges {"), 7)
+
+    def test_reverses_that_wordnet_leaves_out_are_added_once(self):
+        self.convert()
+        # Symmetric relations take them in, others get a relation of their own.
+        self.assertEqual(self.lines("edges/antonym.tsv"),
+                         ["n00000010\tn00000020", "n00000020\tn00000010"])
+        self.assertEqual(self.lines("edges/derivation.tsv"),
+                         ["v00000010\tn00000010", "n00000010\tv00000010"])
+        self.assertEqual(self.lines("edges/cause.tsv"), ["v00000010\tv00000010"])
+        self.assertEqual(self.lines("edges/rev_cause.tsv"), ["v00000010\tv00000010"])
+        self.assertFalse((self.out / "edges/rev_hypernym.tsv").exists())
 
     def test_rows_have_length_one_or_are_zero_where_there_are_no_words(self):
         self.convert()
@@ -68,7 +77,7 @@ class WordNetTest(unittest.TestCase):
         lengths = [math.sqrt(sum(v * v for v in values[256 * i:256 * i + 256])) for i in range(4)]
         for length in lengths:
             self.assertAlmostEqual(length, 1, places=5)
-        # "exist" and "be" are two places at most; "small" counts three times.
+        # "is" and "be" are two places at most; "small" counts three times.
         self.assertLessEqual(sum(v != 0 for v in values[512:768]), 2)
         self.assertGreater(max(abs(v) for v in values[256:512]), 0.5)
 
