@@ -78,16 +78,16 @@ absl::Status WriteRows(ImportColumn* column, absl::string_view owner, int64_t nu
   const int64_t row_bytes = column->spec.row_bytes();
   const int64_t chunk = ChunkRows(row_bytes);
   int64_t done = 0;
-  while (done < num_rows) {
-    VICINITY_ASSIGN_OR_RETURN(
-        const int64_t rows,
-        column->source->ReadValues(column->spec.dtype, std::min(chunk, num_rows - done),
-                                   out + done * row_bytes));
-    if (rows == 0) break;
-    done += rows;
+  absl::StatusOr<int64_t> rows = 1;
+  while (*rows > 0 && done < num_rows) {
+    rows = column->source->ReadValues(column->spec.dtype, std::min(chunk, num_rows - done),
+                                      out + done * row_bytes);
+    if (!rows.ok()) break;
+    done += *rows;
     progress->Update(done);
   }
   progress->End();
+  if (!rows.ok()) return rows.status();
   return CheckReadRows(column->source.get(), owner, done, num_rows);
 }
 
