@@ -421,6 +421,35 @@ TEST_CASE_METHOD(ServerTest, "a call whose deadline is over is given up", "[serv
   CHECK(status.calls_in_flight() == 1);
 }
 
+TEST_CASE_METHOD(ServerTest, "calls beyond the threads there are get refused, not stuck",
+                 "[server]") {
+  Write(WideGraph());
+  ServerOptions options = Options();
+  options.max_threads = 4;
+  const auto server = Start(options);
+  const auto channel = Connect(*server);
+  const auto stub = proto::Graph::NewStub(channel);
+  // Streams that nobody reads on hold a thread each.
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<proto::RowsChunk>>> readers;
+  absl::Status refused;
+  for (int i = 0; i < 8 && refused.ok(); ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    SetDeadline(contexts.back().get());
+    readers.push_back(stub->FetchRows(contexts.back().get(), AllUsers(0)));
+    proto::RowsChunk chunk;
+    if (!readers.back()->Read(&chunk)) refused = FromGrpc(readers.back()->Finish());
+  }
+  VICINITY_CHECK_CODE(refused, absl::StatusCode::kResourceExhausted);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto health, CheckHealth(channel, ""));
+  CHECK(health == HealthCheckResponse::SERVING);
+  for (const auto& context : contexts) context->TryCancel();
+  readers.pop_back();  // has finished
+  for (const auto& reader : readers) {
+    VICINITY_CHECK_CODE(FromGrpc(reader->Finish()), absl::StatusCode::kCancelled);
+  }
+}
+
 TEST_CASE_METHOD(ServerTest, "a damaged file is found after start and its shard alone refused",
                  "[server]") {
   const proto::FileEntry* victim = nullptr;
