@@ -1,0 +1,214 @@
+#include "tests/testing/testbed.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "proto/common/file.h"
+#include "proto/common/status.h"
+
+namespace vicinity::testing {
+namespace {
+
+constexpr char kDaemon[] = "server/vicinityd";
+constexpr size_t kTailBytes = 4096;
+// Between two looks for the ready file, spent watching the process.
+constexpr absl::Duration kLookEvery = absl::Milliseconds(5);
+
+std::string NameOf(int server) { return absl::StrCat("s", server); }
+
+std::string ShardsOf(int server, int num_servers, int32_t num_shards) {
+  std::vector<int32_t> shards;
+  for (int32_t shard = server; shard < num_shards; shard += num_servers) shards.push_back(shard);
+  return absl::StrJoin(shards, ",");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Testbed>> Testbed::Start(const TestbedOptions& options) {
+  if (options.num_servers < 1 || options.num_servers > options.graph.num_shards) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.num_servers, " servers for ", options.graph.num_shards, " shards"));
+  }
+  auto testbed = std::unique_ptr<Testbed>(new Testbed(options));
+  const uint64_t version = options.graph.version;
+  VICINITY_RETURN_IF_ERROR(testbed->WriteDataset(version));
+  for (int server = 0; server < options.num_servers; ++server) {
+    VICINITY_RETURN_IF_ERROR(testbed->StartServer(server, version));
+  }
+  for (int server = 0; server < options.num_servers; ++server) {
+    VICINITY_RETURN_IF_ERROR(testbed->WaitUntilReady(server));
+    if (!options.proxies) continue;
+    VICINITY_ASSIGN_OR_RETURN(
+        testbed->servers_[server].proxy,
+        ChaosProxy::Start(testbed->address(server), options.seed * 1000 + server));
+  }
+  VICINITY_RETURN_IF_ERROR(testbed->WriteClusterFile());
+  return testbed;
+}
+
+Testbed::Testbed(const TestbedOptions& options)
+    : options_(options),
+      graph_(options.graph),
+      exceptions_before_(std::uncaught_exceptions()),
+      servers_(options.num_servers) {}
+
+Testbed::~Testbed() {
+  if (std::uncaught_exceptions() <= exceptions_before_) return;
+  for (int server = 0; server < num_servers(); ++server) {
+    std::cerr << "log of " << NameOf(server) << " ends:\n" << LogTail(server) << "\n";
+  }
+}
+
+std::string Testbed::DirectoryOf(uint64_t version) const {
+  return folder_.File(absl::StrCat("version", version));
+}
+
+std::string Testbed::LogOf(int server) const {
+  return folder_.File(absl::StrCat(NameOf(server), ".log"));
+}
+
+std::string Testbed::ReadyFileOf(int server) const {
+  return folder_.File(absl::StrCat(NameOf(server), ".ready"));
+}
+
+absl::Status Testbed::WriteDataset(uint64_t version) const {
+  if (std::filesystem::exists(DirectoryOf(version))) return absl::OkStatus();
+  CertifiedShape shape = graph_.shape();
+  shape.version = version;
+  return CertifiedGraph(shape).Write(DirectoryOf(version));
+}
+
+absl::Status Testbed::StartServer(int server, uint64_t version) {
+  std::error_code error;
+  std::filesystem::remove(ReadyFileOf(server), error);
+  // Its output goes to a file, for nobody may be there to empty a pipe; the shell becomes the
+  // daemon. It dies with this thread by RunningProgram's SIGKILL, which, unlike its own
+  // --die-with-parent, ends it when it is paused, too.
+  std::vector<std::string> command = {
+      "/bin/sh", "-c", "log=$1; shift; exec \"$@\" >>\"$log\" 2>&1", "sh", LogOf(server), kDaemon};
+  command.insert(command.end(),
+                 {"--data", DirectoryOf(version), "--shards",
+                  ShardsOf(server, options_.num_servers, options_.graph.num_shards), "--listen",
+                  servers_[server].address.ToString(), "--ready-file", ReadyFileOf(server)});
+  command.insert(command.end(), options_.server_flags.begin(), options_.server_flags.end());
+  VICINITY_ASSIGN_OR_RETURN(servers_[server].program, RunningProgram::Start(command));
+  return absl::OkStatus();
+}
+
+absl::Status Testbed::WaitUntilReady(int server) {
+  const absl::Time deadline = absl::Now() + options_.limit;
+  while (absl::Now() < deadline) {
+    const absl::StatusOr<std::string> ready = ReadFile(ReadyFileOf(server));
+    if (ready.ok()) {
+      VICINITY_ASSIGN_OR_RETURN(servers_[server].address,
+                                ParseHostPort(absl::StripSuffix(*ready, "\n")));
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<int> code = servers_[server].program->WaitForExit(kLookEvery);
+    if (code.ok()) {
+      return Explain(server, absl::AbortedError(absl::StrCat("ended with ", *code)));
+    }
+  }
+  return Explain(server, absl::DeadlineExceededError(
+                             absl::StrCat("not ready in ", absl::FormatDuration(options_.limit))));
+}
+
+absl::Status Testbed::WriteClusterFile() const {
+  std::string text =
+      absl::StrCat("data: '", directory(), "'\nnum_shards: ", options_.graph.num_shards, "\n");
+  for (int server = 0; server < num_servers(); ++server) {
+    const HostPort& dialled = options_.proxies ? proxy(server)->address() : address(server);
+    absl::StrAppend(&text, "servers { name: '", NameOf(server), "' listen: '",
+                    address(server).ToString(), "' advertise: '", dialled.ToString(), "' shards: [",
+                    ShardsOf(server, options_.num_servers, options_.graph.num_shards), "] }\n");
+  }
+  return WriteFileAtomically(cluster_file(), text);
+}
+
+absl::Status Testbed::Kill(int server) {
+  if (servers_[server].program == nullptr) return absl::OkStatus();
+  servers_[server].program->Signal(SIGKILL);
+  return End(server).status();
+}
+
+void Testbed::Pause(int server) {
+  if (servers_[server].program != nullptr) servers_[server].program->Signal(SIGSTOP);
+}
+
+void Testbed::Continue(int server) {
+  if (servers_[server].program != nullptr) servers_[server].program->Signal(SIGCONT);
+}
+
+absl::StatusOr<int> Testbed::Terminate(int server) {
+  if (servers_[server].program == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(NameOf(server), " does not run"));
+  }
+  servers_[server].program->Signal(SIGTERM);
+  servers_[server].program->Signal(SIGCONT);
+  return End(server);
+}
+
+absl::StatusOr<int> Testbed::End(int server) {
+  const absl::StatusOr<int> code = servers_[server].program->WaitForExit(options_.limit);
+  if (!code.ok()) return Explain(server, code.status());
+  servers_[server].program.reset();
+  return code;
+}
+
+absl::Status Testbed::Restart(int server, uint64_t version) {
+  VICINITY_RETURN_IF_ERROR(WriteDataset(version));
+  VICINITY_RETURN_IF_ERROR(Kill(server));
+  VICINITY_RETURN_IF_ERROR(StartServer(server, version));
+  return WaitUntilReady(server);
+}
+
+absl::StatusOr<ProcessUse> Testbed::Use(int server) const {
+  if (servers_[server].program == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(NameOf(server), " does not run"));
+  }
+  const std::string process = absl::StrCat("/proc/", servers_[server].program->pid());
+  ProcessUse use;
+  std::ifstream status(process + "/status");
+  for (std::string key; status >> key;) {
+    if (key == "VmRSS:") {
+      status >> use.resident_bytes;
+      use.resident_bytes *= 1024;
+    } else if (key == "Threads:") {
+      status >> use.threads;
+    }
+  }
+  std::error_code error;
+  const std::filesystem::directory_iterator files(process + "/fd", error);
+  use.open_files = std::distance(begin(files), end(files));
+  if (use.threads == 0 || error) return absl::UnavailableError(process + " cannot be read");
+  return use;
+}
+
+std::string Testbed::LogTail(int server) const {
+  const absl::StatusOr<std::string> log = ReadFile(LogOf(server));
+  if (!log.ok()) return std::string(log.status().message());
+  if (log->size() <= kTailBytes) return *log;
+  const size_t line = log->find('\n', log->size() - kTailBytes);
+  return log->substr(line == std::string::npos ? log->size() - kTailBytes : line + 1);
+}
+
+absl::Status Testbed::Explain(int server, const absl::Status& status) const {
+  return absl::Status(status.code(), absl::StrCat(NameOf(server), ": ", status.message(),
+                                                  "; its log ends:\n", LogTail(server)));
+}
+
+}  // namespace vicinity::testing
