@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# A C++ program outside this repository: installs the client library, compiles the example of
+# docs/examples against it with two compilers and nothing else, and runs it on a directory and on servers.
+#
+# Bazel runs a link to this file: what it points to lies in the source tree.
+set -uo pipefail
+root="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)"
+built="$PWD"  # under Bazel the runfiles, which hold the programs
+scratch="$(mktemp -d "${TEST_TMPDIR:-/tmp}/external_XXXXXX")"
+servers=()
+stop() {
+  if [[ ${#servers[@]} -gt 0 ]]; then kill "${servers[@]}" 2> /dev/null; wait "${servers[@]}" 2> /dev/null; fi
+  rm -rf "$scratch"
+}
+trap stop EXIT
+
+passed=0
+failed=0
+check() {  # check "what should be" command...
+  local what="$1"
+  shift
+  if "$@" > "$scratch/log" 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $what"
+    tail -n 40 "$scratch/log"
+  fi
+}
+
+prefix="$scratch/installed"
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+headers_of() { (cd "$prefix/include/vicinity" && find . -name '*.h' | sed 's,^\./,,' | sort); }
+
+install_it() { "$root/deploy/install.sh" --prefix "$prefix" --from "$built"; }
+
+each_header_compiles_alone() {
+  local header compiler
+  for header in $(headers_of); do
+    for compiler in g++ clang++; do
+      echo "#include \"$header\"" |
+        "$compiler" -std=c++17 -Wall -Wextra -Werror -I"$prefix/include/vicinity" -fsyntax-only -x c++ - ||
+        return 1
+    done
+  done
+}
+
+headers_show_nothing_foreign() {
+  local seen
+  seen="$(for header in $(headers_of); do echo "#include \"$header\""; done |
+    g++ -std=c++17 -I"$prefix/include/vicinity" -M -x c++ -)" || return 1
+  if grep -Ei '(grpc|protobuf|google|absl|cuda|catch2|\.pb\.h)' <<< "$seen"; then return 1; fi
+}
+
+library_shows_only_its_own() {
+  local others
+  others="$(nm -DC --defined-only "$prefix/lib/libvicinity_client.so" | cut -d' ' -f3- | grep -v '^vicinity::')"
+  if [[ -n "$others" ]]; then
+    echo "$others"
+    return 1
+  fi
+}
+
+library_needs_neither_torch_nor_python() {
+  if ldd "$prefix/lib/libvicinity_client.so" | grep -Ei 'torch|python'; then return 1; fi
+}
+
+build_example() {  # build_example COMPILER
+  mkdir -p "$scratch/$1"
+  cp "$root/docs/examples/sample_and_fetch/main.cc" "$root/docs/examples/sample_and_fetch/Makefile" "$scratch/$1/"
+  make -C "$scratch/$1" CXX="$1"
+}
+
+make_graph() {
+  "$prefix/bin/vicinity" generate block-model --num-nodes 2000 --output "$scratch/graph" &&
+    "$prefix/bin/vicinity" partition --input "$scratch/graph" --output "$scratch/shards" --shards 2 \
+      --assigner hash
+}
+
+# `sleep` only paces the polling; servers that do not come are a failure after a minute.
+start_servers() {
+  local address
+  echo "data: '$scratch/shards' num_shards: 2" > "$scratch/cluster.textproto"
+  for shard in 0 1; do
+    "$prefix/bin/vicinityd" --data "$scratch/shards" --shards "$shard" --listen 127.0.0.1:0 \
+      --ready-file "$scratch/ready$shard" --die-with-parent 2> "$scratch/server$shard.log" &
+    servers+=($!)
+  done
+  for shard in 0 1; do
+    for _ in $(seq 600); do
+      if [[ -s "$scratch/ready$shard" ]]; then break; fi
+      sleep 0.1
+    done
+    address="$(cat "$scratch/ready$shard")" || return 1
+    echo "servers { name: 's$shard' listen: '${address%%$'\n'*}' shards: $shard }" >> "$scratch/cluster.textproto"
+  done
+}
+
+run_example() {  # run_example COMPILER SOURCE OUTPUT
+  "$scratch/$1/sample_and_fetch" "$2" | tee "$3"
+  grep -q '^batch 0 of epoch 0: 32 seeds' "$3" && grep -q 'node.features: .* rows' "$3"
+}
+
+unknown_graph_is_an_error() {
+  "$scratch/g++/sample_and_fetch" "$scratch/nothing.textproto"
+  [[ $? -eq 1 ]]
+}
+
+check "the library installs" install_it
+check "each public header compiles alone" each_header_compiles_alone
+check "public headers show no gRPC, protobuf, Abseil or CUDA" headers_show_nothing_foreign
+check "the library shows only its own names" library_shows_only_its_own
+check "the library needs neither torch nor Python" library_needs_neither_torch_nor_python
+check "the example builds with g++" build_example g++
+check "the example builds with clang++" build_example clang++
+check "a graph is made" make_graph
+check "the example reads a directory" run_example g++ "$scratch/shards" "$scratch/by_directory"
+check "servers start" start_servers
+check "the example reads a cluster" run_example clang++ "$scratch/cluster.textproto" "$scratch/by_cluster"
+check "both give the same batch" diff "$scratch/by_directory" "$scratch/by_cluster"
+check "a graph that is not there is an error" unknown_graph_is_an_error
+
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 ]]
