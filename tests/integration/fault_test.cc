@@ -1,0 +1,236 @@
+// A trainer reads an epoch from real daemons through bad networks while things go wrong. Whatever
+// does, no row and no edge it gets is a wrong one, nothing hangs, an error has a code that says
+// what to do and names the shard, and when the trouble is over the epoch goes on with the same
+// bytes.
+//
+// The client has no retries yet and the shards no replicas: a fault may end the epoch, but only so.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "client/graph.h"
+#include "client/loader.h"
+#include "client/result.h"
+#include "tests/integration/certified_reader.h"
+#include "tests/testing/chaos_flow.h"
+#include "tests/testing/chaos_proxy.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/testbed.h"
+
+namespace vicinity {
+namespace {
+
+using testing::CertifiedReader;
+using testing::Direction;
+using testing::ReaderOptions;
+using testing::Reading;
+using testing::Testbed;
+using testing::TestbedOptions;
+using testing::Toxics;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kVictim = 1;  // the server that things happen to, and its shard
+constexpr int64_t kFaultStep = 5;
+constexpr std::chrono::milliseconds kCallTimeout(2000);
+// A batch takes three calls one after the other, each with its timeout. Far more than they can
+// take together, and far less than a hang, however busy the machine.
+constexpr std::chrono::seconds kNoHang(15);
+constexpr std::chrono::seconds kRecovery(60);
+
+const std::set<ErrorCode> kAway = {ErrorCode::kUnavailable, ErrorCode::kDeadlineExceeded};
+
+class FaultTest {
+ public:
+  FaultTest() {
+    TestbedOptions options;
+    options.graph.num_nodes = 4000;
+    options.graph.num_shards = 3;
+    options.graph.row_bytes = 256;
+    options.num_servers = 3;
+    options.proxies = true;
+    VICINITY_ASSERT_OK_AND_ASSIGN(testbed_, Testbed::Start(options));
+    GraphOptions files;
+    files.directory = testbed_->directory();
+    expected_ = Open(files, CachePolicy::kNone)->Read(0).digests;
+    REQUIRE(expected_.size() > 8 * kFaultStep);
+  }
+
+ protected:
+  std::unique_ptr<CertifiedReader> Open(const GraphOptions& where, CachePolicy cache) const {
+    ReaderOptions options;
+    options.graph = where;
+    options.cache = cache;
+    options.cache_rows = cache == CachePolicy::kNone ? 0 : 800;
+    auto reader = CertifiedReader::Open(&testbed_->graph(), options);
+    INFO(reader.error().message());
+    REQUIRE(reader.ok());
+    return *std::move(reader);
+  }
+  std::unique_ptr<CertifiedReader> OpenServed(CachePolicy cache) const {
+    GraphOptions servers;
+    servers.cluster_file = testbed_->cluster_file();
+    servers.call_timeout = kCallTimeout;
+    return Open(servers, cache);
+  }
+
+  // Reads epoch 0 with the fault in the middle, and checks what must hold whatever the fault.
+  Reading ReadWithFault(CertifiedReader* reader, const std::function<void()>& fault) const {
+    const Reading reading = reader->Read(0, 0, [&](int64_t step) {
+      if (step == kFaultStep) fault();
+    });
+    CheckReading(reading, 0);
+    REQUIRE(reading.digests.size() >= kFaultStep);
+    return reading;
+  }
+
+  // What came is right and came in time; what ended it names a shard.
+  void CheckReading(const Reading& reading, size_t first_step) const {
+    INFO(reading.error.message());
+    INFO(reading.verdict.first_wrong);
+    REQUIRE(reading.verdict.wrong_rows == 0);
+    REQUIRE(reading.verdict.wrong_edges == 0);
+    REQUIRE(reading.longest_wait < kNoHang);
+    REQUIRE(first_step + reading.digests.size() <= expected_.size());
+    REQUIRE(std::equal(reading.digests.begin(), reading.digests.end(),
+                       expected_.begin() + static_cast<int64_t>(first_step)));
+    if (reading.error.ok()) {
+      REQUIRE(first_step + reading.digests.size() == expected_.size());
+    } else {
+      REQUIRE_THAT(reading.error.message(),
+                   Catch::Contains(absl::StrCat("shard ", kVictim, " at ",
+                                                testbed_->proxy(kVictim)->address().ToString())));
+    }
+  }
+
+  // Reads on from `step` until the epoch's end, through as many errors as there are while the
+  // channels find back; all of them with one of `codes`.
+  void MustRecover(CertifiedReader* reader, size_t step, const std::set<ErrorCode>& codes) const {
+    const Clock::time_point deadline = Clock::now() + kRecovery;
+    while (true) {
+      const Reading reading = reader->Read(0, static_cast<int64_t>(step));
+      CheckReading(reading, step);
+      step += reading.digests.size();
+      if (reading.error.ok()) return;
+      INFO(reading.error.message());
+      REQUIRE(codes.count(reading.error.code()) == 1);
+      REQUIRE(Clock::now() < deadline);
+    }
+  }
+
+  // A fault that only its end can end: no other server has the shard.
+  void MustFailThenRecover(const std::function<void()>& fault, const std::function<void()>& mend,
+                           const std::set<ErrorCode>& codes) const {
+    const std::unique_ptr<CertifiedReader> reader =
+        OpenServed(GENERATE(CachePolicy::kNone, CachePolicy::kStaticVip));
+    const Reading reading = ReadWithFault(reader.get(), fault);
+    INFO(reading.error.message());
+    REQUIRE(codes.count(reading.error.code()) == 1);
+    mend();
+    MustRecover(reader.get(), reading.digests.size(), codes);
+  }
+
+  // A fault that is over at once, or that a stream gets through.
+  void MustEndOrRecover(const std::function<void()>& fault,
+                        const std::set<ErrorCode>& codes) const {
+    const std::unique_ptr<CertifiedReader> reader =
+        OpenServed(GENERATE(CachePolicy::kNone, CachePolicy::kStaticVip));
+    const Reading reading = ReadWithFault(reader.get(), fault);
+    if (reading.error.ok()) return;
+    INFO(reading.error.message());
+    REQUIRE(codes.count(reading.error.code()) == 1);
+    testbed_->proxy(kVictim)->Heal();
+    MustRecover(reader.get(), reading.digests.size(), codes);
+  }
+
+  std::unique_ptr<Testbed> testbed_;
+  std::vector<uint64_t> expected_;  // digests of epoch 0, read from the files
+};
+
+TEST_CASE_METHOD(FaultTest, "without a fault the epoch is that of the files", "[fault]") {
+  MustEndOrRecover([] {}, {});
+}
+
+TEST_CASE_METHOD(FaultTest, "a server that is killed", "[fault]") {
+  MustFailThenRecover([&] { VICINITY_REQUIRE_OK(testbed_->Kill(kVictim)); },
+                      [&] { VICINITY_REQUIRE_OK(testbed_->Restart(kVictim)); },
+                      {ErrorCode::kUnavailable});
+}
+
+TEST_CASE_METHOD(FaultTest, "a server that is paused", "[fault]") {
+  MustFailThenRecover([&] { testbed_->Pause(kVictim); }, [&] { testbed_->Continue(kVictim); },
+                      kAway);
+}
+
+TEST_CASE_METHOD(FaultTest, "a server that is cut off", "[fault]") {
+  Toxics swallow;
+  swallow.swallow = true;
+  Toxics stall;
+  stall.stall = true;
+  const Toxics toxics = GENERATE_COPY(swallow, stall);
+  MustFailThenRecover([&] { testbed_->proxy(kVictim)->SetBoth(toxics); },
+                      [&] { testbed_->proxy(kVictim)->Heal(); }, kAway);
+}
+
+TEST_CASE_METHOD(FaultTest, "a server whose answers alone are lost", "[fault]") {
+  Toxics swallow;
+  swallow.swallow = true;
+  MustFailThenRecover([&] { testbed_->proxy(kVictim)->Set(Direction::kToClient, swallow); },
+                      [&] { testbed_->proxy(kVictim)->Heal(); }, kAway);
+}
+
+TEST_CASE_METHOD(FaultTest, "connections that are reset in the middle of a stream", "[fault]") {
+  Toxics toxics;
+  toxics.cut_after = 20'000;
+  toxics.cut_by_reset = GENERATE(false, true);
+  MustEndOrRecover([&] { testbed_->proxy(kVictim)->Set(Direction::kToClient, toxics); },
+                   {ErrorCode::kUnavailable});
+}
+
+TEST_CASE_METHOD(FaultTest, "connections that are half closed", "[fault]") {
+  const Direction direction = GENERATE(Direction::kToServer, Direction::kToClient);
+  MustEndOrRecover([&] { testbed_->proxy(kVictim)->HalfCloseAll(direction); }, kAway);
+}
+
+TEST_CASE_METHOD(FaultTest, "a network that is slow and in pieces loses nothing", "[fault]") {
+  Toxics toxics;
+  toxics.latency = absl::Milliseconds(1);
+  toxics.jitter = absl::Milliseconds(4);
+  toxics.bytes_per_second = 4'000'000;
+  toxics.slice_bytes = 1000;
+  const std::unique_ptr<CertifiedReader> reader =
+      OpenServed(GENERATE(CachePolicy::kNone, CachePolicy::kStaticVip));
+  const Reading reading =
+      ReadWithFault(reader.get(), [&] { testbed_->proxy(kVictim)->SetBoth(toxics); });
+  CHECK(reading.error.ok());
+}
+
+TEST_CASE_METHOD(FaultTest, "a server that is replaced by one of another dataset", "[fault]") {
+  const std::unique_ptr<CertifiedReader> reader =
+      OpenServed(GENERATE(CachePolicy::kNone, CachePolicy::kStaticVip));
+  Reading reading =
+      ReadWithFault(reader.get(), [&] { VICINITY_REQUIRE_OK(testbed_->Restart(kVictim, 2)); });
+  size_t step = reading.digests.size();
+  // Away at first; once it can be reached it is refused, and stays so.
+  const Clock::time_point deadline = Clock::now() + kRecovery;
+  while (reading.error.code() == ErrorCode::kUnavailable && Clock::now() < deadline) {
+    reading = reader->Read(0, static_cast<int64_t>(step));
+    CheckReading(reading, step);
+    step += reading.digests.size();
+  }
+  INFO(reading.error.message());
+  REQUIRE(reading.error.code() == ErrorCode::kFailedPrecondition);
+  VICINITY_REQUIRE_OK(testbed_->Restart(kVictim));
+  MustRecover(reader.get(), step, {ErrorCode::kUnavailable, ErrorCode::kFailedPrecondition});
+}
+
+}  // namespace
+}  // namespace vicinity
