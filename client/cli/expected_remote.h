@@ -8,7 +8,7 @@
 
 #include "cache/vip.h"
 #include "client/cli/home_plan.h"
-#include "partition/assigner.h"
+#include "partition/cut/assigner.h"
 
 namespace vicinity::cli {
 

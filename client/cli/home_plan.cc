@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "partition/node_facts.h"
+#include "partition/cut/node_facts.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {

@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "cache/vip.h"
-#include "partition/assigner.h"
 #include "partition/book.h"
+#include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"

@@ -9,7 +9,7 @@
 #include "client/cli/ingest_output.h"
 #include "client/cli/output.h"
 #include "client/cli/resources.h"
-#include "partition/importer.h"
+#include "partition/ingest/importer.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "client/cli/output.h"
-#include "partition/ingest_report.h"
+#include "partition/ingest/ingest_report.h"
 
 namespace vicinity::cli {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "partition/metis_job.h"
+#include "partition/cut/metis_job.h"
 
 namespace vicinity::cli {
 

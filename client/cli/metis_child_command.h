@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/cli/command.h"
-#include "partition/metis_assigner.h"
+#include "partition/cut/metis_assigner.h"
 
 namespace vicinity::cli {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "client/cli/expected_remote.h"
-#include "partition/cut_report.h"
+#include "partition/cut/cut_report.h"
 #include "proto/manifest.pb.h"
 
 namespace vicinity::cli {

@@ -11,7 +11,7 @@
 #include "client/cli/expected_remote.h"
 #include "client/cli/home_plan.h"
 #include "client/cli/output.h"
-#include "partition/assigner.h"
+#include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/ranking.h"
 #include "proto/common/status.h"

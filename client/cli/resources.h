@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "partition/assigner.h"
+#include "partition/cut/assigner.h"
 
 namespace vicinity::cli {
 

@@ -19,7 +19,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/dataset.h"
-#include "partition/generate_rmat.h"
+#include "partition/ingest/generate_rmat.h"
 #include "partition/progress.h"
 #include "partition/sampling_spec.h"
 #include "sampler/local_sampler.h"

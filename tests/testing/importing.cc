@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "partition/importer.h"
+#include "partition/ingest/importer.h"
 #include "partition/progress.h"
 #include "proto/import.pb.h"
 #include "tests/testing/input_files.h"

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "partition/dataset.h"
-#include "partition/ingest_report.h"
+#include "partition/ingest/ingest_report.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity::testing {

@@ -10,9 +10,9 @@
 
 #include "cache/vip.h"
 #include "client/cli/home_plan.h"
-#include "partition/assigner.h"
+#include "partition/cut/assigner.h"
+#include "partition/cut/hash_assigner.h"
 #include "partition/dataset.h"
-#include "partition/hash_assigner.h"
 #include "partition/progress.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/assigner.h"
+#include "partition/cut/assigner.h"
+#include "partition/cut/hash_assigner.h"
+#include "partition/cut/node_facts.h"
 #include "partition/dataset.h"
-#include "partition/hash_assigner.h"
-#include "partition/node_facts.h"
 #include "partition/progress.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "partition/cut/node_facts.h"
 #include "partition/dataset.h"
-#include "partition/node_facts.h"
 #include "tests/client/cli/run_command.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"

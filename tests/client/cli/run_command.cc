@@ -16,7 +16,7 @@ Answer RunCommand(const Command& command, const std::vector<std::string>& args) 
   ToolContext tool;
   tool.narration = &narration;
   tool.progress = &progress;
-  tool.program = "tests/partition/metis_child_program";
+  tool.program = "tests/partition/cut/metis_child_program";
   std::vector<std::string> all = {command.name};
   all.insert(all.end(), args.begin(), args.end());
   Answer answer;

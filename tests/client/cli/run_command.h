@@ -15,7 +15,7 @@ struct Answer {
   std::string narration;  // notes of the progress included
 };
 
-// `args` without the command's name. METIS runs in tests/partition:metis_child_program, which the
+// `args` without the command's name. METIS runs in tests/partition/cut:metis_child_program, which the
 // test must have among its data.
 Answer RunCommand(const Command& command, const std::vector<std::string>& args);
 

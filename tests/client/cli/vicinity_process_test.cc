@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "partition/child_process.h"
+#include "partition/cut/child_process.h"
 #include "proto/common/file.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"

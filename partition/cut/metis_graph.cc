@@ -1,0 +1,203 @@
+#include "partition/cut/metis_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "partition/cut/node_facts.h"
+#include "partition/shard.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int64_t kMetisMax = std::numeric_limits<int32_t>::max();
+constexpr int64_t kSampledEdges = 4096;
+constexpr int64_t kProgressStep = 1 << 16;  // targets between two signs of life
+
+// Where each type begins in the numbering of all nodes.
+std::vector<int64_t> TypeBegins(const Dataset& dataset) {
+  std::vector<int64_t> begins = {0};
+  for (int32_t t = 0; t < dataset.book().num_node_types(); ++t) {
+    begins.push_back(begins.back() + dataset.book().num_nodes(NodeTypeId{t}));
+  }
+  return begins;
+}
+
+// Calls visit(target, source) for every edge but self-loops; `done` counts edges seen for the
+// progress.
+template <typename Visit>
+void ForEachEdge(const Dataset& dataset, int64_t done, Progress* progress, Visit visit) {
+  const std::vector<int64_t> begins = TypeBegins(dataset);
+  const Schema& schema = dataset.schema();
+  for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
+    for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+      const EdgeTypeSpec& type = schema.edge_types[e];
+      const EdgeTable& edges = shard->edges(EdgeTypeId{e});
+      const int64_t first_source = begins[type.source_type];
+      const int64_t first_target =
+          begins[type.target_type] +
+          dataset.book().First(NodeTypeId{type.target_type}, shard->id()).value;
+      const int64_t num_targets = static_cast<int64_t>(edges.offsets.size()) - 1;
+      for (int64_t row = 0; row < num_targets; ++row) {
+        for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
+          const int64_t source = first_source + edges.sources[static_cast<int64_t>(i)];
+          if (source != first_target + row) visit(first_target + row, source);
+        }
+        if (row % kProgressStep == 0) {
+          progress->Update(done + static_cast<int64_t>(edges.offsets[row]));
+        }
+      }
+      done += edges.sources.size();
+    }
+  }
+}
+
+void FillWeights(const NodeWeights& weights, const MetisJobOutput& job) {
+  int64_t next = 0;
+  for (int64_t node = 0; node < weights.num_nodes(); ++node) {
+    for (const Constraint constraint : weights.present()) {
+      job.weights[next++] = static_cast<int32_t>(weights.weight(node, constraint));
+    }
+  }
+}
+
+// Sorts every list and drops its doubles, closing the gaps; in place, as lists only move forward.
+void DropDuplicates(const MetisJobOutput& job) {
+  int32_t* const adjacency = job.adjacency.data();
+  int32_t* end = adjacency;
+  int64_t begin = 0;
+  for (int64_t node = 0; node < job.header->num_nodes; ++node) {
+    int32_t* const list = adjacency + begin;
+    int32_t* const list_end = adjacency + job.offsets[node + 1];
+    begin = job.offsets[node + 1];
+    std::sort(list, list_end);
+    end = std::copy(list, std::unique(list, list_end), end);
+    job.offsets[node + 1] = static_cast<int32_t>(end - adjacency);
+  }
+}
+
+// How many edges lead from `source` to `target`, over all edge types.
+int64_t CountEdges(const Dataset& dataset, NodeTypeId source_type, int64_t source,
+                   NodeTypeId target_type, int64_t target) {
+  const Schema& schema = dataset.schema();
+  const Shard& shard = *dataset.shard(dataset.book().OwnerOf(target_type, GlobalNode{target}));
+  const int64_t row = dataset.book().RowOf(target_type, GlobalNode{target}).value;
+  int64_t count = 0;
+  for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+    const EdgeTypeSpec& type = schema.edge_types[e];
+    if (type.source_type != source_type.value || type.target_type != target_type.value) continue;
+    const EdgeTable& edges = shard.edges(EdgeTypeId{e});
+    for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
+      if (edges.sources[static_cast<int64_t>(i)] == source) ++count;
+    }
+  }
+  return count;
+}
+
+// The share that edge `i` of a table has in its undirected edge: 1 over how often that is there; 0
+// for a self-loop.
+double EdgeShare(const Dataset& dataset, const Shard& shard, EdgeTypeId edge_type, int64_t i) {
+  const EdgeTypeSpec& type = dataset.schema().edge_types[edge_type.value];
+  const EdgeTable& edges = shard.edges(edge_type);
+  const NodeTypeId source_type{type.source_type};
+  const NodeTypeId target_type{type.target_type};
+  const int64_t source = edges.sources[i];
+  const int64_t row =
+      std::upper_bound(edges.offsets.begin(), edges.offsets.end(), static_cast<uint64_t>(i)) -
+      edges.offsets.begin() - 1;
+  const int64_t target = dataset.book().First(target_type, shard.id()).value + row;
+  if (source_type == target_type && source == target) return 0;
+  const int64_t count = CountEdges(dataset, source_type, source, target_type, target) +
+                        CountEdges(dataset, target_type, target, source_type, source);
+  return 1.0 / static_cast<double>(count);
+}
+
+}  // namespace
+
+std::string_view ConstraintName(Constraint constraint) {
+  switch (constraint) {
+    case Constraint::kTrain:
+      return "train nodes";
+    case Constraint::kValidation:
+      return "validation nodes";
+    case Constraint::kOther:
+      return "other nodes";
+    case Constraint::kInEdges:
+      break;
+  }
+  return "in-edges";
+}
+
+NodeWeights::NodeWeights(const Dataset& dataset) {
+  roles_.reserve(NumNodes(dataset));
+  in_degrees_.reserve(NumNodes(dataset));
+  for (int32_t t = 0; t < dataset.book().num_node_types(); ++t) {
+    const std::vector<Split> splits = ReadSplits(dataset, NodeTypeId{t});
+    const std::vector<int64_t> degrees = InDegrees(dataset, NodeTypeId{t});
+    for (size_t node = 0; node < degrees.size(); ++node) {
+      const Split split = splits.empty() ? Split::kNone : splits[node];
+      roles_.push_back(split == Split::kTrain        ? Constraint::kTrain
+                       : split == Split::kValidation ? Constraint::kValidation
+                                                     : Constraint::kOther);
+      in_degrees_.push_back(degrees[node]);
+      ++totals_[static_cast<int>(roles_.back())];
+      totals_[static_cast<int>(Constraint::kInEdges)] += degrees[node];
+    }
+  }
+  for (const Constraint constraint : kAllConstraints) {
+    if (total(constraint) > 0) present_.push_back(constraint);
+  }
+}
+
+absl::Status CheckMetisLimits(int64_t num_nodes, int64_t num_edges) {
+  // METIS also indexes its array of weights, one a node and constraint, in 32 bits.
+  const int64_t most_nodes = kMetisMax / kMaxMetisConstraints - 1;
+  if (num_nodes <= most_nodes && num_edges <= kMetisMax / 2) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "METIS has 32-bit indices and takes at most ", most_nodes, " nodes and ", kMetisMax / 2,
+      " edges; this graph has ", num_nodes, " nodes and ", num_edges,
+      " edges. The assigners hash and range take a graph of any size, file takes your own cut"));
+}
+
+int64_t MetisAdjacencyCapacity(int64_t num_edges) { return 2 * num_edges; }
+
+int64_t EstimateMetisAdjacency(const Dataset& dataset) {
+  const int64_t stride = std::max<int64_t>(NumEdges(dataset) / kSampledEdges, 1);
+  double shares = 0;
+  for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
+    for (int e = 0; e < static_cast<int>(dataset.schema().edge_types.size()); ++e) {
+      const int64_t num_edges = shard->edges(EdgeTypeId{e}).sources.size();
+      // From the middle of each stride, so that no end of the lists is favoured.
+      for (int64_t i = stride / 2; i < num_edges; i += stride) {
+        shares += EdgeShare(dataset, *shard, EdgeTypeId{e}, i);
+      }
+    }
+  }
+  return std::llround(2 * shares * static_cast<double>(stride));
+}
+
+void FillMetisJob(const Dataset& dataset, const NodeWeights& weights, const MetisJobOutput& job,
+                  Progress* progress) {
+  const int64_t num_edges = NumEdges(dataset);
+  progress->Begin("making the graph symmetric for METIS", 2 * num_edges, "edges");
+  FillWeights(weights, job);
+
+  std::fill(job.offsets.begin(), job.offsets.end(), 0);
+  ForEachEdge(dataset, 0, progress, [&job](int64_t target, int64_t source) {
+    ++job.offsets[target + 1];
+    ++job.offsets[source + 1];
+  });
+  for (size_t i = 1; i < job.offsets.size(); ++i) job.offsets[i] += job.offsets[i - 1];
+  std::vector<int32_t> cursor(job.offsets.begin(), job.offsets.end() - 1);
+  ForEachEdge(dataset, num_edges, progress, [&job, &cursor](int64_t target, int64_t source) {
+    job.adjacency[cursor[target]++] = static_cast<int32_t>(source);
+    job.adjacency[cursor[source]++] = static_cast<int32_t>(target);
+  });
+  DropDuplicates(job);
+  progress->End();
+}
+
+}  // namespace vicinity

@@ -1,0 +1,72 @@
+#include "partition/cut/node_facts.h"
+
+#include <memory>
+#include <numeric>
+
+#include "partition/shard.h"
+
+namespace vicinity {
+
+std::vector<Split> ReadSplits(const Dataset& dataset, NodeTypeId type) {
+  const NodeTypeSpec& spec = dataset.schema().node_types[type.value];
+  std::vector<Split> splits;
+  const int column = spec.split_column.empty() ? -1 : spec.FindColumn(spec.split_column);
+  if (column < 0) return splits;
+  splits.reserve(dataset.book().num_nodes(type));
+  for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
+    const ColumnView& view = shard->nodes(type).columns[column];
+    for (int64_t row = 0; row < view.num_rows; ++row) {
+      splits.push_back(static_cast<Split>(view.data[row * view.row_bytes]));
+    }
+  }
+  return splits;
+}
+
+std::vector<int64_t> NodesInSplit(const Dataset& dataset, NodeTypeId type, Split split) {
+  std::vector<int64_t> nodes;
+  if (split == Split::kNone) {
+    nodes.resize(dataset.book().num_nodes(type));
+    std::iota(nodes.begin(), nodes.end(), 0);
+    return nodes;
+  }
+  const std::vector<Split> splits = ReadSplits(dataset, type);
+  for (size_t node = 0; node < splits.size(); ++node) {
+    if (splits[node] == split) nodes.push_back(static_cast<int64_t>(node));
+  }
+  return nodes;
+}
+
+std::vector<int64_t> InDegrees(const Dataset& dataset, NodeTypeId type) {
+  const Schema& schema = dataset.schema();
+  std::vector<int64_t> degrees(dataset.book().num_nodes(type));
+  for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+    if (schema.edge_types[e].target_type != type.value) continue;
+    for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
+      const EdgeTable& edges = shard->edges(EdgeTypeId{e});
+      const int64_t first = dataset.book().First(type, shard->id()).value;
+      const int64_t num_targets = shard->nodes(type).num_nodes();
+      for (int64_t row = 0; row < num_targets; ++row) degrees[first + row] += edges.degree(row);
+    }
+  }
+  return degrees;
+}
+
+int64_t NumNodes(const Dataset& dataset) {
+  int64_t count = 0;
+  for (int32_t t = 0; t < dataset.book().num_node_types(); ++t) {
+    count += dataset.book().num_nodes(NodeTypeId{t});
+  }
+  return count;
+}
+
+int64_t NumEdges(const Dataset& dataset) {
+  int64_t count = 0;
+  for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
+    for (size_t e = 0; e < dataset.schema().edge_types.size(); ++e) {
+      count += shard->edges(EdgeTypeId{static_cast<int32_t>(e)}).sources.size();
+    }
+  }
+  return count;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,43 @@
+// What the generators share: a dataset of one node type, "node", and one edge type, "link", whose
+// edges are made one by one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "partition/dataset_writer.h"
+#include "partition/ingest/csc_builder.h"
+#include "partition/ingest/edge_spool.h"
+#include "partition/ingest/generated_columns.h"
+#include "partition/ingest/ingest_report.h"
+#include "partition/progress.h"
+#include "partition/schema.h"
+#include "proto/common/ids.h"
+
+namespace vicinity {
+
+inline constexpr NodeTypeId kGeneratedNodes = {0};
+inline constexpr EdgeTypeId kGeneratedEdges = {0};
+inline constexpr int64_t kMostGeneratedNodes = int64_t{1} << 31;
+
+// AlreadyExists: `output`. InvalidArgument: what SchemaFromProto says of the columns.
+absl::StatusOr<std::unique_ptr<DatasetWriter>> CreateGenerated(const std::string& output,
+                                                               const std::string& name,
+                                                               int64_t num_nodes,
+                                                               NodeTypeSpec nodes);
+
+// Fills edges[i] with the graph's edge first + i; a pure function, called on all cores.
+using EdgeMaker = std::function<void(int64_t first, absl::Span<Edge> edges)>;
+
+// Makes `num_edges` edges and writes them; enters edges and isolated nodes in the report, whose
+// first node type is filled in already.
+absl::Status WriteGeneratedEdges(int64_t num_edges, const EdgeMaker& make, const CscSpec& spec,
+                                 DatasetWriter* writer, IngestReport* report, Progress* progress);
+
+}  // namespace vicinity

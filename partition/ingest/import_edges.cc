@@ -1,0 +1,250 @@
+#include "partition/ingest/import_edges.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "partition/ingest/node_ids.h"
+#include "partition/ingest/problem_list.h"
+#include "partition/ingest/text_reader.h"
+#include "partition/parallel.h"
+#include "partition/schema.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+constexpr ShardId kShard = {0};
+constexpr int64_t kChunkRows = 1 << 16;
+constexpr const char* kReversePrefix = "rev_";
+
+// Ids of ends -> nodes, of one node type.
+class Resolver {
+ public:
+  explicit Resolver(NodeImport* nodes)
+      : nodes_(*nodes), ids_(nodes->ids()), insert_(nodes->ids_from_edges()) {}
+
+  // NodeIds::kUnknown: no such node.
+  int64_t Resolve(int64_t id) const {
+    if (!insert_) return ids_->FindInt(id);
+    const bool impossible = ids_->kind() == IdKind::kDense && (id < 0 || id >= kMostNodes);
+    return impossible ? NodeIds::kUnknown : ids_->InsertInt(id);
+  }
+  int64_t Resolve(absl::string_view id) const {
+    if (!insert_) return ids_->Find(id);
+    if (ids_->kind() == IdKind::kString) return ids_->InsertName(id);
+    int64_t value = 0;
+    return ParseInteger(id, &value) ? Resolve(value) : NodeIds::kUnknown;
+  }
+
+  bool wants_text() const { return ids_->kind() == IdKind::kString; }
+
+  // Why an id could not be resolved.
+  std::string Complaint(absl::string_view end, const std::string& id) const {
+    if (ids_->kind() == IdKind::kDense && !insert_) {
+      return absl::StrCat(end, " ", id, " is not in 0 .. ", ids_->size() - 1, " (node type '",
+                          nodes_.name(), "')");
+    }
+    return absl::StrCat(end, " ", id, " is no node of type '", nodes_.name(), "'");
+  }
+
+ private:
+  // One slip of the pen should not make a dataset of 2^60 nodes.
+  static constexpr int64_t kMostNodes = int64_t{1} << 40;
+
+  const NodeImport& nodes_;
+  NodeIds* const ids_;
+  const bool insert_;
+};
+
+// Reads ends in chunks, as text where the ids are text.
+class EndsReader {
+ public:
+  EndsReader(ArraySource* ends, NodeImport* source_nodes, NodeImport* target_nodes)
+      : ends_(*ends),
+        source_(source_nodes),
+        target_(target_nodes),
+        text_(ends->is_text() || source_.wants_text() || target_.wants_text()) {}
+
+  // The next edges; none: the end. Those with unknown ends are left out and noted.
+  absl::StatusOr<int64_t> Next(std::vector<Edge>* edges, ProblemList* problems) {
+    edges->clear();
+    VICINITY_ASSIGN_OR_RETURN(const int64_t rows, text_ ? ends_.ReadFields(kChunkRows, &fields_)
+                                                        : ends_.ReadInts(kChunkRows, &values_));
+    for (int64_t i = 0; i < rows; ++i) {
+      const Edge edge =
+          text_ ? Edge{source_.Resolve(fields_.field(i, 0)), target_.Resolve(fields_.field(i, 1))}
+                : Edge{source_.Resolve(value(i, 0)), target_.Resolve(value(i, 1))};
+      if (edge.source != NodeIds::kUnknown && edge.target != NodeIds::kUnknown) {
+        edges->push_back(edge);
+        continue;
+      }
+      problems->Add([&] {
+        const std::string complaint = edge.source == NodeIds::kUnknown
+                                          ? source_.Complaint("source", IdText(i, 0))
+                                          : target_.Complaint("target", IdText(i, 1));
+        return absl::StrCat(ends_.Place(i), ": ", complaint);
+      });
+    }
+    return rows;
+  }
+
+ private:
+  int64_t value(int64_t row, int end) const { return values_[static_cast<size_t>(2 * row + end)]; }
+  std::string IdText(int64_t row, int end) const {
+    return text_ ? absl::StrCat("'", fields_.field(row, end), "'") : absl::StrCat(value(row, end));
+  }
+
+  ArraySource& ends_;
+  const Resolver source_;
+  const Resolver target_;
+  const bool text_;
+  FieldTable fields_;
+  std::vector<int64_t> values_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EdgeImport>> EdgeImport::Open(const proto::EdgeSource& source,
+                                                             const ArraySource::Options& options,
+                                                             NodeImport* source_nodes,
+                                                             NodeImport* target_nodes) {
+  auto edges =
+      std::unique_ptr<EdgeImport>(new EdgeImport(source, options, source_nodes, target_nodes));
+  VICINITY_RETURN_IF_ERROR(At(edges->owner_, edges->OpenAll()));
+  return edges;
+}
+
+EdgeImport::EdgeImport(const proto::EdgeSource& source, const ArraySource::Options& options,
+                       NodeImport* source_nodes, NodeImport* target_nodes)
+    : source_(source),
+      options_(options),
+      source_nodes_(source_nodes),
+      target_nodes_(target_nodes),
+      name_(absl::StrCat(source.source(), ":", source.relation(), ":", source.target())),
+      owner_(absl::StrCat("edge type '", name_, "'")) {}
+
+absl::Status EdgeImport::OpenAll() {
+  if (!source_.has_ends()) return absl::InvalidArgumentError("has no `ends`");
+  ArraySource::Options options = options_;
+  options.transposed = source_.transposed();
+  VICINITY_ASSIGN_OR_RETURN(ends_, ArraySource::Open(source_.ends(), options));
+  // The width of a text file without rows is nobody's mistake.
+  const bool empty_text = ends_->is_text() && ends_->row_shape().empty() && !ends_->HasRows();
+  if (!empty_text && ends_->row_shape() != std::vector<int64_t>{2}) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        ends_->name(), ": has ", ends_->values_per_row(), " values a row, and an edge has two",
+        source_.transposed() ? "" : " (text: choose `columns`; [2, E]: say `transposed`)"));
+  }
+  for (const proto::ColumnSource& column : source_.columns()) {
+    VICINITY_ASSIGN_OR_RETURN(ImportColumn opened, OpenColumn(column, options_));
+    columns_.push_back(std::move(opened));
+  }
+  for (const ImportColumn& column : columns_) {
+    if (ends_->num_rows() == ArraySource::kUnknown) break;
+    VICINITY_RETURN_IF_ERROR(CheckNumRows(*column.source, "it", ends_->num_rows()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EdgeImport::ReadEnds(Progress* progress) {
+  const int64_t total = std::max<int64_t>(ends_->num_rows(), 0);
+  progress->Begin(absl::StrCat("reading ", owner_), total, "edges");
+  const absl::Status status = At(owner_, DoReadEnds(progress));
+  progress->End();
+  return status;
+}
+
+absl::Status EdgeImport::DoReadEnds(Progress* progress) {
+  // Types that edges themselves fill are of unknown size until the last one is read.
+  const bool growing = source_nodes_->ids_from_edges() || target_nodes_->ids_from_edges();
+  const int64_t num_nodes =
+      growing ? std::numeric_limits<int64_t>::max()
+              : std::max(source_nodes_->ids()->size(), target_nodes_->ids()->size());
+  VICINITY_ASSIGN_OR_RETURN(spool_, EdgeSpool::Create(options_.spool_directory, num_nodes));
+  EndsReader reader(ends_.get(), source_nodes_, target_nodes_);
+  std::vector<Edge> edges;
+  ProblemList problems;
+  for (int64_t read = 0, rows = -1; rows != 0; progress->Update(read += rows)) {
+    VICINITY_ASSIGN_OR_RETURN(rows, reader.Next(&edges, &problems));
+    // With problems there will be no dataset: reading goes on to count them.
+    if (problems.count() == 0) VICINITY_RETURN_IF_ERROR(spool_->Append(edges));
+  }
+  VICINITY_RETURN_IF_ERROR(problems.ToStatus("unknown ends"));
+  ends_.reset();
+  VICINITY_ASSIGN_OR_RETURN(edges_, spool_->Finish());
+  return absl::OkStatus();
+}
+
+absl::Status EdgeImport::ReadColumns(Progress* progress) {
+  for (ImportColumn& column : columns_) {
+    absl::StatusOr<Rows> rows = ReadRows(&column, progress);
+    if (!rows.ok()) return At(owner_, rows.status());
+    rows_.push_back(*std::move(rows));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EdgeImport::Rows> EdgeImport::ReadRows(ImportColumn* column,
+                                                      Progress* progress) const {
+  VICINITY_RETURN_IF_ERROR(CheckNumRows(*column->source, "it", edges_.size()));
+  Rows rows;
+  if (const auto direct = column->source->Direct(column->spec.dtype)) {
+    rows.bytes = *direct;
+    return rows;
+  }
+  VICINITY_ASSIGN_OR_RETURN(rows.spool, SpoolFile::Create(options_.spool_directory));
+  VICINITY_ASSIGN_OR_RETURN(const absl::Span<char> bytes,
+                            rows.spool->MapFixed(edges_.size() * column->spec.row_bytes()));
+  VICINITY_RETURN_IF_ERROR(WriteRows(column, "it", edges_.size(), bytes.data(), progress));
+  rows.bytes = {bytes.data(), bytes.size()};
+  return rows;
+}
+
+proto::EdgeType EdgeImport::Type(bool turned) const {
+  proto::EdgeType type;
+  type.set_source(turned ? source_.target() : source_.source());
+  type.set_relation(absl::StrCat(turned ? kReversePrefix : "", source_.relation()));
+  type.set_target(turned ? source_.source() : source_.target());
+  for (const ImportColumn& column : columns_) {
+    proto::Column* const added = type.add_columns();
+    added->set_name(column.spec.name);
+    added->set_dtype(static_cast<proto::DType>(column.spec.dtype));
+    added->mutable_shape()->Add(column.spec.shape.begin(), column.spec.shape.end());
+  }
+  return type;
+}
+
+absl::Status EdgeImport::WriteColumns(EdgeTypeId type, const OutputArray& ids,
+                                      DatasetWriter* writer, Progress* progress) const {
+  for (size_t index = 0; index < columns_.size(); ++index) {
+    VICINITY_ASSIGN_OR_RETURN(
+        const OutputArray out,
+        writer->EdgeColumn(kShard, type, static_cast<int>(index), ids.num_rows));
+    const char* const rows = rows_[index].bytes.data();
+    const size_t row_bytes = static_cast<size_t>(columns_[index].spec.row_bytes());
+    const uint64_t num_edges = static_cast<uint64_t>(edges_.size());
+    progress->Begin(absl::StrCat("writing ", owner_, ", ", columns_[index].spec.name), ids.num_rows,
+                    "edges");
+    const absl::Status status =
+        ForEachInParallel((ids.num_rows + kChunkRows - 1) / kChunkRows, progress,
+                          [&](int64_t chunk) -> absl::StatusOr<int64_t> {
+                            const int64_t begin = chunk * kChunkRows;
+                            const int64_t end = std::min(begin + kChunkRows, ids.num_rows);
+                            for (int64_t i = begin; i < end; ++i) {
+                              const uint64_t row = LoadId(ids, i) % num_edges;
+                              std::memcpy(out.data + static_cast<size_t>(i) * row_bytes,
+                                          rows + row * row_bytes, row_bytes);
+                            }
+                            return end - begin;
+                          });
+    progress->End();
+    VICINITY_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vicinity

@@ -1,0 +1,83 @@
+// One edge type of an import: its ends, resolved to nodes, and its columns.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "partition/dataset_writer.h"
+#include "partition/ingest/array_source.h"
+#include "partition/ingest/csc_builder.h"
+#include "partition/ingest/edge_spool.h"
+#include "partition/ingest/import_column.h"
+#include "partition/ingest/import_nodes.h"
+#include "partition/ingest/spool_file.h"
+#include "partition/progress.h"
+#include "proto/common/ids.h"
+#include "proto/import.pb.h"
+#include "proto/schema.pb.h"
+
+namespace vicinity {
+
+// The steps in their order: Open, ReadEnds, ReadColumns, then any number of times WriteColumns.
+// InvalidArgument, beginning with the edge type's name, is the answer to bad input.
+//
+// Threads:  for one.
+// Lifetime: both node types must outlive it.
+// Memory:   one chunk; edges and columns lie in temporary files.
+class EdgeImport {
+ public:
+  // Opens the files of ends and columns.
+  static absl::StatusOr<std::unique_ptr<EdgeImport>> Open(const proto::EdgeSource& source,
+                                                          const ArraySource::Options& options,
+                                                          NodeImport* source_nodes,
+                                                          NodeImport* target_nodes);
+
+  // "source:relation:target".
+  const std::string& name() const { return name_; }
+
+  // Ends that are no nodes are refused, up to ten listed with their places and all counted.
+  absl::Status ReadEnds(Progress* progress);
+  const EdgeList& edges() const { return edges_; }
+
+  // Once the ends are read.
+  absl::Status ReadColumns(Progress* progress);
+
+  // What the schema says of it, or, turned, of its reverse.
+  proto::EdgeType Type(bool turned) const;
+
+  // The row of the edge at position i is that of ids[i] modulo the number of edges.
+  absl::Status WriteColumns(EdgeTypeId type, const OutputArray& ids, DatasetWriter* writer,
+                            Progress* progress) const;
+
+ private:
+  // All rows of a column in the type to be stored, wherever they lie.
+  struct Rows {
+    std::string_view bytes;
+    std::unique_ptr<SpoolFile> spool;
+  };
+
+  EdgeImport(const proto::EdgeSource& source, const ArraySource::Options& options,
+             NodeImport* source_nodes, NodeImport* target_nodes);
+  absl::Status OpenAll();
+  absl::Status DoReadEnds(Progress* progress);
+  absl::StatusOr<Rows> ReadRows(ImportColumn* column, Progress* progress) const;
+
+  const proto::EdgeSource source_;
+  const ArraySource::Options options_;
+  NodeImport* const source_nodes_;
+  NodeImport* const target_nodes_;
+  const std::string name_;
+  const std::string owner_;  // "edge type 'a:r:b'"
+  std::unique_ptr<ArraySource> ends_;
+  std::unique_ptr<EdgeSpool> spool_;
+  EdgeList edges_;
+  std::vector<ImportColumn> columns_;
+  std::vector<Rows> rows_;  // of columns_
+};
+
+}  // namespace vicinity

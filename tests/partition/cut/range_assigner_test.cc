@@ -1,0 +1,46 @@
+#include "partition/cut/range_assigner.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "partition/dataset.h"
+#include "partition/progress.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+TEST_CASE("range shards are stretches of equal length, give or take a node", "[partition]") {
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(testing::WriteGraph(testing::TypedGraph(103, 40, 0, 1), folder.File("d")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(folder.File("d")));
+  const int32_t num_shards = GENERATE(1, 2, 7, 100);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Assignment assignment,
+                                RangeAssigner().Assign(*dataset, num_shards, NoProgress()));
+  CHECK(assignment.num_shards == num_shards);
+  for (const std::vector<int32_t>& shard_of : assignment.shard_of) {
+    CHECK(std::is_sorted(shard_of.begin(), shard_of.end()));
+    std::vector<int64_t> loads(num_shards);
+    for (const int32_t shard : shard_of) ++loads.at(shard);
+    const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
+    CHECK(*most - *least <= 1);
+  }
+}
+
+TEST_CASE("more range shards than nodes are refused", "[partition]") {
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(testing::WriteGraph(testing::TypedGraph(5, 3, 2, 1), folder.File("d")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(folder.File("d")));
+  VICINITY_CHECK_CODE(RangeAssigner().Assign(*dataset, 11, NoProgress()),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,216 @@
+// Edge types, imported whole: ends, columns, reverses, and what is refused.
+#include "partition/ingest/import_edges.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "partition/dataset.h"
+#include "partition/ingest/ingest_report.h"
+#include "partition/schema.h"
+#include "partition/shard.h"
+#include "proto/common/ids.h"
+#include "tests/testing/importing.h"
+#include "tests/testing/input_files.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::Bytes;
+using testing::ImportFolder;
+using testing::NpyBytes;
+using testing::Values;
+
+// (source, edge id, weight) of a target's in-edges, in the order stored.
+using InEdges = std::vector<std::tuple<int64_t, int64_t, float>>;
+
+InEdges EdgesInto(const Dataset& dataset, EdgeTypeId type, int64_t target) {
+  const EdgeTable& table = dataset.shard({0})->edges(type);
+  InEdges edges;
+  for (int64_t i = table.begin(target); i < table.begin(target) + table.degree(target); ++i) {
+    const float weight = table.columns.empty() ? 0 : Values<float>(table.columns[0].row(i)).front();
+    edges.emplace_back(table.sources[i], table.edge_ids[i], weight);
+  }
+  return edges;
+}
+
+constexpr EdgeTypeId kFirst = {0};
+constexpr EdgeTypeId kSecond = {1};
+
+TEST_CASE("edges of one type and their columns, with the reverses in the same type", "[import]") {
+  const ImportFolder folder;
+  folder.Write("edges.csv", "0,1,0.5\n2,1,1.5\n1,1,2.5\n0,1,3.5\n");
+  const std::string description = R"(
+      nodes { name: "n" count: 4 }
+      edges {
+        source: "n" relation: "r" target: "n"
+        ends { path: "edges.csv" columns: 0 columns: 1 }
+        columns { name: "w" array { path: "edges.csv" columns: 2 } }
+      } )";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const IngestReport plain, folder.Import(description, "plain"));
+  CHECK(plain.edges[0].name == "n:r:n");
+  CHECK(plain.edges[0].read == 4);
+  CHECK(plain.edges[0].stored == 4);
+  CHECK(plain.edges[0].max_degree == 4);
+  CHECK(plain.nodes[0].isolated == 1);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open("plain"));
+  CHECK(EdgesInto(*dataset, kFirst, 1) ==
+        InEdges{{0, 0, 0.5F}, {0, 3, 3.5F}, {1, 2, 2.5F}, {2, 1, 1.5F}});
+  CHECK(EdgesInto(*dataset, kFirst, 0).empty());
+
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const IngestReport both,
+      folder.Import(description + "add_reverse: true dedup: true", "both"));
+  CHECK(both.edges.size() == 1);
+  CHECK(both.edges[0].reversed == 3);  // the self-loop is not doubled
+  CHECK(both.edges[0].duplicates_dropped == 2);
+  CHECK(both.edges[0].stored == 5);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto two_ways, folder.Open("both"));
+  CHECK(EdgesInto(*two_ways, kFirst, 0) == InEdges{{1, 4, 0.5F}});
+  CHECK(EdgesInto(*two_ways, kFirst, 1) == InEdges{{0, 0, 0.5F}, {1, 2, 2.5F}, {2, 1, 1.5F}});
+  CHECK(EdgesInto(*two_ways, kFirst, 2) == InEdges{{1, 5, 1.5F}});
+
+  VICINITY_ASSERT_OK_AND_ASSIGN(const IngestReport dropped,
+                                folder.Import(description + "drop_self_loops: true", "dropped"));
+  CHECK(dropped.edges[0].self_loops_dropped == 1);
+  CHECK(dropped.edges[0].stored == 3);
+}
+
+TEST_CASE("reverses of several types are types of their own, with ids and columns of the originals",
+          "[import]") {
+  const ImportFolder folder;
+  folder.Write("users.csv", "70\n50\n");
+  folder.Write("items.csv", "\"b,1\"\na\n");
+  folder.Write("buys.csv", "50,a\n70,a\n50,\"b,1\"\n");
+  folder.Write("w.npy", NpyBytes("<f4", "(3,)", Bytes<float>({0, 1, 2})));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const IngestReport report, folder.Import(R"(
+      add_reverse: true
+      drop_self_loops: true
+      nodes { name: "user" ids { path: "users.csv" } }
+      nodes { name: "item" ids { path: "items.csv" } }
+      edges {
+        source: "user" relation: "buys" target: "item"
+        ends { path: "buys.csv" }
+        columns { name: "w" array { path: "w.npy" } }
+      })"));
+  REQUIRE(report.edges.size() == 2);
+  CHECK(report.edges[0].name == "user:buys:item");
+  CHECK(report.edges[1].name == "item:rev_buys:user");
+  CHECK(report.edges[0].self_loops_dropped == 0);  // node 0 and node 0 of two types are no loop
+  CHECK(report.edges[1].read == 0);
+  CHECK(report.edges[1].reversed == 3);
+  CHECK(report.edges[1].stored == 3);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open());
+  // By key: 50 (user 1) comes before 70 (user 0).
+  CHECK(EdgesInto(*dataset, kFirst, 1) == InEdges{{1, 0, 0}, {0, 1, 1}});
+  CHECK(EdgesInto(*dataset, kFirst, 0) == InEdges{{1, 2, 2}});
+  CHECK(EdgesInto(*dataset, kSecond, 0) == InEdges{{1, 1, 1}});
+  CHECK(EdgesInto(*dataset, kSecond, 1).size() == 2);
+}
+
+TEST_CASE("ends come as pairs or as two rows", "[import]") {
+  const ImportFolder folder;
+  folder.Write("pairs.npy", NpyBytes("<i4", "(3, 2)", Bytes<int32_t>({0, 1, 2, 3, 4, 5})));
+  folder.Write("rows.npy", NpyBytes("<i8", "(2, 3)", Bytes<int64_t>({0, 2, 4, 1, 3, 5})));
+  const std::string nodes =
+      "nodes { name: 'n' count: 6 } edges { source: 'n' relation: 'r' "
+      "target: 'n' ends { path: ";
+  VICINITY_REQUIRE_OK(folder.Import(nodes + "'pairs.npy' } }", "pairs"));
+  VICINITY_REQUIRE_OK(folder.Import(nodes + "'rows.npy' } transposed: true }", "rows"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto pairs, folder.Open("pairs"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto rows, folder.Open("rows"));
+  CHECK(pairs->fingerprint() == rows->fingerprint());
+  CHECK(EdgesInto(*rows, kFirst, 3) == InEdges{{2, 1, 0}});
+  CHECK_THAT(folder.Refusal(nodes + "'rows.npy' } }"), Catch::Contains("transposed"));
+}
+
+TEST_CASE("nodes can be those that the edges name", "[import]") {
+  const ImportFolder folder;
+  folder.Write("snap.txt", "# FromNodeId ToNodeId\n30 10\n10 30\n7 30\n");
+  const std::string edges =
+      "edges { source: 'n' relation: 'r' target: 'n' ends { path: 'snap.txt' } }";
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const IngestReport report,
+      folder.Import("nodes { name: 'n' id_kind: INTEGER ids_from_edges: true }" + edges, "ids"));
+  CHECK(report.nodes[0].count == 3);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open("ids"));
+  const NodeTable& nodes = dataset->shard({0})->nodes({0});
+  CHECK(std::vector<uint64_t>(nodes.keys.begin(), nodes.keys.end()) ==
+        std::vector<uint64_t>{30, 10, 7});
+  CHECK(EdgesInto(*dataset, kFirst, 0) == InEdges{{2, 2, 0}, {1, 1, 0}});
+
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const IngestReport dense,
+      folder.Import("nodes { name: 'n' ids_from_edges: true count: 40 }" + edges, "dense"));
+  CHECK(dense.nodes[0].count == 40);
+  CHECK(dense.nodes[0].isolated == 37);
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const IngestReport names,
+      folder.Import("nodes { name: 'n' id_kind: STRING ids_from_edges: true }" + edges, "names"));
+  CHECK(names.nodes[0].count == 3);
+  CHECK_THAT(folder.Refusal("nodes { name: 'n' ids_from_edges: true count: 5 }" + edges),
+             Catch::Contains("31") && Catch::Contains("5"));
+  folder.Write("snap.txt", "1 2\n-1 2\n");
+  CHECK_THAT(folder.Refusal("nodes { name: 'n' ids_from_edges: true }" + edges),
+             Catch::Contains("snap.txt:2") && Catch::Contains("-1"));
+}
+
+TEST_CASE("edges out of range and to unknown ids are refused, ten listed with places, all counted",
+          "[import]") {
+  const ImportFolder folder;
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += std::to_string(i) + " 0\n";
+  folder.Write("edges.txt", text);
+  const std::string edges =
+      "edges { source: 'n' relation: 'r' target: 'n' ends { path: 'edges.txt' } }";
+  const std::string dense = folder.Refusal("nodes { name: 'n' count: 5 }" + edges);
+  CHECK_THAT(dense, Catch::StartsWith("edge type 'n:r:n'") && Catch::Contains("25 problems") &&
+                        Catch::Contains("edges.txt:6: source") && Catch::Contains("0 .. 4") &&
+                        Catch::Contains("edges.txt:15:") && !Catch::Contains("edges.txt:16:"));
+  folder.Write("ids.csv", "0\n1\nx\n");
+  const std::string names =
+      folder.Refusal("nodes { name: 'n' ids { path: 'ids.csv' } id_kind: STRING }" + edges);
+  CHECK_THAT(names, Catch::Contains("28 problems") && Catch::Contains("'2'"));
+  folder.Write("edges.npy", NpyBytes("<i4", "(2, 2)", Bytes<int32_t>({0, 1, 0, -7})));
+  CHECK_THAT(folder.Refusal("nodes { name: 'n' count: 5 } edges { source: 'n' relation: 'r' "
+                            "target: 'n' ends { path: 'edges.npy' } }"),
+             Catch::Contains("edges.npy: row 1") && Catch::Contains("target -7"));
+}
+
+TEST_CASE("descriptions and files that do not fit are refused", "[import]") {
+  const ImportFolder folder;
+  folder.Write("three.csv", "0,1,2\n");
+  folder.Write("two.csv", "0,1\n1,0\n");
+  folder.Write("two.npy", NpyBytes("<i4", "(1, 2)", Bytes<int32_t>({0, 1})));
+  folder.Write("bad.csv", "0,1\n1\n");
+  folder.Write("w.csv", "1\n2\n3\n");
+  folder.Write("w.npy", NpyBytes("<f4", "(3,)", std::string(12, '\0')));
+  folder.Write("names.csv", "a\nb\n");
+  const std::string head =
+      "nodes { name: 'n' count: 2 } nodes { name: 's' "
+      "ids { path: 'names.csv' } } edges { relation: 'r' ";
+  for (const std::string edges : {
+           "source: 'n' target: 'n'",
+           "source: 'n' target: 'm' ends { path: 'two.csv' }",
+           "source: 'n' target: 'n' ends { path: 'three.csv' }",
+           "source: 'n' target: 'n' ends { path: 'bad.csv' }",
+           "source: 'n' target: 'n' ends { path: 'two.csv' } transposed: true",
+           "source: 'n' target: 's' ends { path: 'two.npy' }",
+           "source: 'n' target: 'n' ends { path: 'two.csv' } "
+           "columns { name: 'w' array { path: 'w.csv' } }",
+           "source: 'n' target: 'n' ends { path: 'two.csv' } "
+           "columns { name: 'w' array { path: 'w.npy' } }",
+           "source: 'n' target: 'n' ends { path: 'two.npy' } "
+           "columns { name: 'w' array { path: 'w.npy' } }",
+       }) {
+    INFO(edges);
+    CHECK_THAT(folder.Refusal(head + edges + " }"), !Catch::StartsWith("not an InvalidArgument"));
+  }
+}
+
+}  // namespace
+}  // namespace vicinity
