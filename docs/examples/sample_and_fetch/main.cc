@@ -1,4 +1,5 @@
-// Opens a graph, makes a loader and prints its first minibatch. Standard C++ and the client library.
+// Opens a graph, makes a loader and prints its first minibatch. Standard C++ and the client
+// library.
 //
 //   sample_and_fetch DIR               a dataset on this machine, without any server
 //   sample_and_fetch CLUSTER.textproto the servers of a cluster file
@@ -32,8 +33,8 @@ void Print(const vicinity::Schema& schema, const vicinity::MiniBatch& batch) {
   for (const vicinity::BatchColumn& column : batch.columns) {
     uint64_t sum = 0;  // of the bytes, so that two runs can be compared
     for (const char byte : column.bytes) sum += static_cast<unsigned char>(byte);
-    std::cout << "  " << schema.node_types[column.node_type].name << "." << column.spec.name
-              << ": " << column.num_rows << " rows of " << column.spec.row_bytes()
+    std::cout << "  " << schema.node_types[column.node_type].name << "." << column.spec.name << ": "
+              << column.num_rows << " rows of " << column.spec.row_bytes()
               << " bytes, which add up to " << sum << '\n';
   }
 }
