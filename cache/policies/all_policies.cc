@@ -1,0 +1,65 @@
+#include "cache/policies/all_policies.h"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "cache/policies/access_trace.h"
+#include "cache/policies/belady.h"
+#include "cache/policies/degree.h"
+#include "cache/policies/halo.h"
+#include "cache/policies/lru.h"
+#include "cache/policies/next_use.h"
+#include "cache/policies/none.h"
+#include "cache/policies/oracle.h"
+#include "cache/policies/policy.h"
+#include "cache/policies/random_walk.h"
+#include "cache/policies/reachable_paths.h"
+#include "cache/policies/simulated_frequency.h"
+#include "cache/policies/static_order.h"
+#include "cache/policies/trainer_view.h"
+#include "cache/policies/vip.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+
+absl::StatusOr<PolicyBudget> PolicyTable::Budget(const AccessTrace& trace, int64_t cache_rows,
+                                                 int depth) const {
+  PolicyBudget budget;
+  budget.cache_rows = cache_rows;
+  budget.depth = depth;
+  VICINITY_ASSIGN_OR_RETURN(const PolicyCount count, vip->Count(trace, budget));
+  budget.total_rows = static_cast<int64_t>(count.held);
+  return budget;
+}
+
+absl::StatusOr<PolicyTable> MakeAllPolicies(const TrainerView& view, const AccessTrace& simulated,
+                                            const AccessTrace& trace,
+                                            absl::Span<const int64_t> windows) {
+  PolicyTable table;
+  const auto add = [&](std::unique_ptr<Policy> policy) {
+    table.policies.push_back(std::move(policy));
+  };
+  add(MakeNoPolicy());
+  for (const auto make :
+       {MakeHaloPolicy, MakeDegreePolicy, MakeReachablePathsPolicy, MakeRandomWalkPolicy}) {
+    VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Policy> policy, make(view));
+    add(std::move(policy));
+  }
+  add(MakeSimulatedFrequencyPolicy(simulated));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<StaticOrder> vip, MakeVipPolicy(view));
+  table.vip = vip.get();
+  add(std::move(vip));
+  add(MakeOraclePolicy(trace));
+  add(MakeVipSharedPolicy(*table.vip));
+  const std::vector<int64_t> ranked(table.vip->order().begin(), table.vip->order().end());
+  add(MakeLruPolicy(ranked));
+  for (const int64_t window : windows) add(MakeNextUsePolicy(ranked, window));
+  add(MakeBeladyPolicy());
+  return table;
+}
+
+}  // namespace vicinity

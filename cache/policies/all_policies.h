@@ -1,0 +1,34 @@
+// Every policy there is, for a table of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "cache/policies/access_trace.h"
+#include "cache/policies/policy.h"
+#include "cache/policies/static_order.h"
+#include "cache/policies/trainer_view.h"
+
+namespace vicinity {
+
+struct PolicyTable {
+  std::vector<std::unique_ptr<Policy>> policies;  // from the simplest to the one that knows all
+  const StaticOrder* vip = nullptr;               // among them
+
+  // What a static VIP cache of this many rows comes to, for everybody: pools get all that it holds
+  // with what its batches in flight miss.
+  absl::StatusOr<PolicyBudget> Budget(const AccessTrace& trace, int64_t cache_rows,
+                                      int depth) const;
+};
+
+// `simulated` and `trace`: epochs of the trainer, the first for the policy that simulates, the
+// second for the oracle, to be counted on. `windows`: of the next-use policies. Errors as the
+// policies'.
+absl::StatusOr<PolicyTable> MakeAllPolicies(const TrainerView& view, const AccessTrace& simulated,
+                                            const AccessTrace& trace,
+                                            absl::Span<const int64_t> windows);
+
+}  // namespace vicinity

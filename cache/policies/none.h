@@ -1,0 +1,13 @@
+// No cache.
+#pragma once
+
+#include <memory>
+
+#include "cache/policies/policy.h"
+
+namespace vicinity {
+
+// "none": every row is fetched.
+std::unique_ptr<Policy> MakeNoPolicy();
+
+}  // namespace vicinity
