@@ -34,7 +34,7 @@ tests() { run_tests; }
 address_and_undefined() { run_tests --config=asan --config=ubsan --test_tag_filters=-no_asan; }
 
 # ThreadSanitizer cannot see into Debian's gRPC, so only what runs without it means something.
-threads() { run_tests --config=tsan --test_tag_filters=core; }
+threads() { run_tests --config=tsan --test_tag_filters=threads; }
 
 stages=(set_up check_format build tests address_and_undefined threads)
 if [[ "${1:-}" == --quick && $# -eq 1 ]]; then
