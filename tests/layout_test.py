@@ -116,12 +116,28 @@ def nothing_outside_tests_reaches_beside_the_tree(root, paths):
                 yield f"{path}:{number}: mentions {beside}"
 
 
+# `partition/book.h`, `docs/cli.md`, ...: what a page names as a file of ours.
+NAMED_FILE = re.compile(r"`((?:proto|partition|sampler|cache|server|client|tests|deploy|docs)/"
+                        r"[\w./-]+\.(?:h|cc|cu|proto|py|sh|md|txt))`")
+
+
+def pages_name_files_that_exist(root, paths):
+    present = set(paths)
+    for path in paths:
+        if not path.endswith(".md"):
+            continue
+        for named in NAMED_FILE.findall(read(root, path) or ""):
+            if named not in present and "..." not in named:
+                yield f"{path}: names {named}, which is not there"
+
+
 RULES = [
     every_source_has_a_twin_test,
     includes_follow_the_layers,
     headers_open_with_a_comment,
     build_files_open_with_a_sentence,
     nothing_outside_tests_reaches_beside_the_tree,
+    pages_name_files_that_exist,
 ]
 
 
