@@ -79,6 +79,10 @@ void AddBatches(CLI::App* app, TrainOptions* options) {
   app->add_option("--batch-size", options->batch_size, "Seeds of a trainer's step")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  app->add_option("--accumulate", options->accumulate,
+                  "Batches a step: one trainer with N makes the steps of N trainers")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app->add_option("--seed", options->seed, "Of weights, dropout, shuffling and draws")
       ->capture_default_str();
   app->add_option("--cache", options->cache,

@@ -38,6 +38,8 @@ struct TrainOptions {
   std::vector<std::vector<int32_t>> homes;  // by trainer: its home shards; empty: as DealHomes says
   std::vector<int64_t> fanouts = {15, 10, 5};
   int64_t batch_size = 1024;  // seeds of one trainer's step
+  int64_t accumulate = 1;     // batches whose gradients make one step: one trainer with N makes the
+                              // steps of N trainers, of the same batches
   uint64_t seed = 0;          // of weights, dropout, shuffling and draws
   CachePolicy cache = CachePolicy::kNone;
   int64_t cache_rows = 0;

@@ -52,6 +52,7 @@ json OptionsJson(const TrainOptions& options) {
           {"learning_rate", options.learning_rate},
           {"weight_decay", options.weight_decay},
           {"epochs", options.epochs},
+          {"accumulate", options.accumulate},
           {"seed", options.seed},
           {"cache", options.cache == CachePolicy::kStaticVip ? "vip" : "none"},
           {"cache_rows", options.cache_rows}};
@@ -126,20 +127,24 @@ Result<std::unique_ptr<Reporter>> Reporter::Open(const TrainOptions& options, st
 
 void Reporter::Start(const StartRecord& record) {
   if (json_ != nullptr) {
-    json_->Write({{"kind", "start"},
-                  {"options", OptionsJson(options_)},
-                  {"dataset", record.dataset},
-                  {"shards", record.num_shards},
-                  {"seeds", record.seeds},
-                  {"steps_per_epoch", record.steps_per_epoch},
-                  {"parameters", record.parameters},
-                  {"threads", record.threads},
-                  {"cache_rows", record.cache_rows},
-                  {"cache_bytes", record.cache_bytes}});
+    json line = {{"kind", "start"},
+                 {"options", OptionsJson(options_)},
+                 {"dataset", record.dataset},
+                 {"shards", record.num_shards},
+                 {"seeds", record.seeds},
+                 {"batches_per_epoch", record.batches_per_epoch},
+                 {"parameters", record.parameters},
+                 {"threads", record.threads},
+                 {"cache_rows", record.cache_rows},
+                 {"cache_bytes", record.cache_bytes}};
+    if (record.expected_remote_rows) {
+      line["expected_remote_rows_per_batch"] = *record.expected_remote_rows;
+    }
+    json_->Write(line);
   }
   if (out_ == nullptr) return;
   *out_ << record.dataset << ": " << Short(record.seeds) << " seeds a trainer in "
-        << record.steps_per_epoch << " steps, " << options_.num_trainers << " trainers, "
+        << record.batches_per_epoch << " batches, " << options_.num_trainers << " trainers, "
         << Short(record.parameters) << " parameters, " << record.threads << " threads" << std::endl;
 }
 
@@ -151,6 +156,7 @@ void Reporter::Epoch(const EpochRecord& record) {
                  {"wait_seconds", record.wait_seconds},
                  {"model_seconds", record.model_seconds},
                  {"reduce_seconds", record.reduce_seconds},
+                 {"batches", record.batches},
                  {"steps", record.steps},
                  {"seeds", record.seeds},
                  {"loss", record.loss},

@@ -18,11 +18,14 @@ struct StartRecord {
   std::string dataset;
   int32_t num_shards = 0;
   int64_t seeds = 0;  // of this trainer
-  int64_t steps_per_epoch = 0;
+  int64_t batches_per_epoch = 0;
   int64_t parameters = 0;  // of the model
   int threads = 0;         // of the model
   int64_t cache_rows = 0;  // held by this trainer
   int64_t cache_bytes = 0;
+  // Rows a batch that the stored ranking expects this trainer to fetch; none where there is no
+  // ranking for its home, or its seeds are not those of its home.
+  std::optional<double> expected_remote_rows;
 };
 
 // Sums over all trainers, unless it says otherwise.
@@ -32,7 +35,8 @@ struct EpochRecord {
   double wait_seconds = 0;    // of them, until a batch was there
   double model_seconds = 0;   // forward, backward and update
   double reduce_seconds = 0;  // adding up gradients, and waiting for other trainers there
-  int64_t steps = 0;          // of each trainer
+  int64_t batches = 0;        // of each trainer
+  int64_t steps = 0;          // likewise: updates of the model
   double seeds = 0;           // labelled ones
   double loss = 0;            // mean over them, in training
   double train_accuracy = 0;  // likewise, with dropout

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "client/train/expected_traffic.h"
 #include "client/train/linear_model.h"
 #include "client/train/sage_model.h"
 #include "client/train/tensors.h"
@@ -148,7 +149,7 @@ StartRecord Trainer::DescribeStart() const {
   record.dataset = graph_->name();
   record.num_shards = graph_->num_shards();
   record.seeds = loader_->num_seeds();
-  record.steps_per_epoch = loader_->steps_per_epoch();
+  record.batches_per_epoch = loader_->steps_per_epoch();
   record.threads = ModelThreads(options_);
   if (model_ != nullptr) {
     for (const torch::Tensor& parameter : model_->parameters()) {
@@ -158,7 +159,23 @@ StartRecord Trainer::DescribeStart() const {
   const LoaderStats stats = loader_->stats();
   record.cache_rows = stats.cache_rows;
   record.cache_bytes = stats.cache_bytes;
+  record.expected_remote_rows = ExpectRemoteRows();
   return record;
+}
+
+std::optional<double> Trainer::ExpectRemoteRows() const {
+  if (options_.seeds != SeedPolicy::kHome) return std::nullopt;
+  TrafficQuestion question;
+  question.ranking = options_.ranking;
+  question.home = options_.homes.empty()
+                      ? DealHomes(graph_->num_shards(), options_.num_trainers)[options_.trainer]
+                      : options_.homes[options_.trainer];
+  question.cache_rows = options_.cache_rows;
+  for (size_t type = 0; type < task_.feature_columns.size(); ++type) {
+    if (task_.feature_columns[type] >= 0) question.types.push_back(static_cast<int32_t>(type));
+  }
+  const Result<double> rows = ExpectedRemoteRows(*graph_, question);
+  return rows.ok() ? std::optional<double>(rows.value()) : std::nullopt;
 }
 
 Error Trainer::Run(Reporter* reporter) {
@@ -199,9 +216,11 @@ Result<EpochRecord> Trainer::TrainEpoch(int64_t epoch) {
       }();
       if (!batch.ok()) return batch.error();
       if (*batch == nullptr) break;
-      const Error error = Step(*std::move(batch), &record);
+      const Error error = TakeBatch(*std::move(batch), &record);
       if (!error.ok()) return error;
     }
+    const Error error = Step(&record);
+    if (!error.ok()) return error;
   }
   AddRows(before, loader_->stats(), &record);
   const Error error = AddUpTrainers(&record);
@@ -209,8 +228,8 @@ Result<EpochRecord> Trainer::TrainEpoch(int64_t epoch) {
   return record;
 }
 
-Error Trainer::Step(std::unique_ptr<MiniBatch> batch, EpochRecord* record) {
-  ++record->steps;
+Error Trainer::TakeBatch(std::unique_ptr<MiniBatch> batch, EpochRecord* record) {
+  ++record->batches;
   if (model_ == nullptr) {
     record->seeds += static_cast<double>(batch->graph.seed_positions.size());
     return Error();
@@ -218,35 +237,44 @@ Error Trainer::Step(std::unique_ptr<MiniBatch> batch, EpochRecord* record) {
   Result<BatchTensors> tensors =
       ToTensors(graph_->schema(), task_.sampling.expansion, std::move(batch));
   if (!tensors.ok()) return tensors.error();
-  return CatchTorch(ErrorCode::kInternal, "training step", [&] { return Learn(*tensors, record); });
+  const Error error = CatchTorch(ErrorCode::kInternal, "forward and backward", [&] {
+    const Stopwatch watch(&record->model_seconds);
+    AddGradients(*tensors);
+  });
+  if (!error.ok() || pending_batches_ < options_.accumulate) return error;
+  return Step(record);
+}
+
+void Trainer::AddGradients(const BatchTensors& batch) {
+  if (pending_batches_++ == 0) optimizer_->zero_grad();
+  const torch::Tensor logits = model_->Forward(batch);
+  const torch::Tensor loss = functional::cross_entropy(
+      logits, batch.labels,
+      functional::CrossEntropyFuncOptions().ignore_index(-1).reduction(torch::kSum));
+  loss.backward();
+  pending_.loss += loss.item<double>();
+  pending_.seeds += batch.labels.ge(0).sum().item<double>();
+  pending_.correct += logits.argmax(1).eq(batch.labels).sum().item<double>();
 }
 
 // The record's loss and accuracy are sums over the seeds of all trainers until the epoch's end.
-Error Trainer::Learn(const BatchTensors& batch, EpochRecord* record) {
-  StepTotals totals;
-  {
-    const Stopwatch watch(&record->model_seconds);
-    optimizer_->zero_grad();
-    const torch::Tensor logits = model_->Forward(batch);
-    const torch::Tensor loss = functional::cross_entropy(
-        logits, batch.labels,
-        functional::CrossEntropyFuncOptions().ignore_index(-1).reduction(torch::kSum));
-    loss.backward();
-    totals.loss = loss.item<double>();
-    totals.seeds = batch.labels.ge(0).sum().item<double>();
-    totals.correct = logits.argmax(1).eq(batch.labels).sum().item<double>();
-  }
+Error Trainer::Step(EpochRecord* record) {
+  if (pending_batches_ == 0) return Error();
+  StepTotals totals = std::exchange(pending_, StepTotals());
+  pending_batches_ = 0;
   {
     const Stopwatch watch(&record->reduce_seconds);
     const Error error = averager_->Average(group_, &totals);
     if (!error.ok()) return error;
   }
-  const Stopwatch watch(&record->model_seconds);
-  optimizer_->step();
+  ++record->steps;
   record->seeds += totals.seeds;
   record->loss += totals.loss;
   record->train_accuracy += totals.correct;
-  return Error();
+  return CatchTorch(ErrorCode::kInternal, "updating the model", [&] {
+    const Stopwatch watch(&record->model_seconds);
+    optimizer_->step();
+  });
 }
 
 Error Trainer::AddUpTrainers(EpochRecord* record) {

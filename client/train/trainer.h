@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,10 +48,14 @@ class Trainer {
   Error MakeLoaders();
   Result<EvaluationPart> MakeEvaluation(Split split) const;
   StartRecord DescribeStart() const;
+  std::optional<double> ExpectRemoteRows() const;
 
   Result<EpochRecord> TrainEpoch(int64_t epoch);
-  Error Step(std::unique_ptr<MiniBatch> batch, EpochRecord* record);
-  Error Learn(const BatchTensors& batch, EpochRecord* record);
+  // Adds a batch's gradients, and makes the step that it completes.
+  Error TakeBatch(std::unique_ptr<MiniBatch> batch, EpochRecord* record);
+  void AddGradients(const BatchTensors& batch);
+  // Updates the model with the gradients added so far, if there are any.
+  Error Step(EpochRecord* record);
   Error AddUpTrainers(EpochRecord* record);
   Error EvaluateEpoch(EpochRecord* record);
   bool EvaluatesAfter(int64_t epoch) const;
@@ -65,6 +70,10 @@ class Trainer {
   std::unique_ptr<Loader> loader_;
   EvaluationPart validation_;
   EvaluationPart test_;
+
+  // Of the step in the making.
+  int64_t pending_batches_ = 0;
+  StepTotals pending_;
 };
 
 // Everything from the options on: opens the graph, joins the other trainers, trains and reports,

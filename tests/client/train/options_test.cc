@@ -77,6 +77,7 @@ TEST_CASE("mistakes end with status 2 and a message", "[options]") {
       {"--graph", "g", "--trainer", "1"},
       {"--graph", "g", "--batch-size", "0"},
       {"--graph", "g", "--epochs", "x"},
+      {"--graph", "g", "--accumulate", "0"},
       {"--graph", "g", "--model", "gat"},
       {"--graph", "g", "--dropout", "1"},
       {"--graph", "g", "--cache", "vip"},
