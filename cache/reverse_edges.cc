@@ -10,7 +10,6 @@
 #include "partition/dataset.h"
 #include "partition/schema.h"
 #include "partition/shard.h"
-#include "proto/common/checksum.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {
@@ -23,13 +22,35 @@ struct Digest {
   uint64_t back = 0;
 };
 
-uint64_t HashOf(int64_t from, int64_t to) {
-  const int64_t ends[] = {from, to};
-  return Checksum({reinterpret_cast<const char*>(ends), sizeof(ends)});
+// Spreads the bits of a node's number.
+uint64_t Spread(int64_t node) {
+  const uint64_t product = static_cast<uint64_t>(node + 1) * 0x9e3779b97f4a7c15u;
+  return product ^ product >> 32;
+}
+
+// Of an edge whose ends are spread: both halves of a product, which are not the same turned round.
+uint64_t HashOf(uint64_t from, uint64_t to) {
+  const unsigned __int128 product =
+      static_cast<unsigned __int128>(from ^ 0xa0761d6478bd642fu) * (to ^ 0xe7037ed1a0b428dbu);
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
 bool MayReverse(const EdgeTypeSpec& a, const EdgeTypeSpec& b) {
   return a.source_type == b.target_type && a.target_type == b.source_type;
+}
+
+template <typename Id>
+void DigestRow(const Id* sources, int64_t num_sources, int64_t target, Digest* digest) {
+  const uint64_t to = Spread(target);
+  uint64_t forth = 0, back = 0;
+  for (int64_t i = 0; i < num_sources; ++i) {
+    const uint64_t from = Spread(static_cast<int64_t>(sources[i]));
+    forth += HashOf(from, to);
+    back += HashOf(to, from);
+  }
+  digest->forth += forth;
+  digest->back += back;
+  digest->num_edges += num_sources;
 }
 
 void DigestPart(const Dataset& dataset, EdgeTypeId type, const Shard& shard, int part,
@@ -39,11 +60,11 @@ void DigestPart(const Dataset& dataset, EdgeTypeId type, const Shard& shard, int
   const int64_t num_rows = dataset.book().num_nodes(target, shard.id());
   const EdgeTable& edges = shard.edges(type);
   for (int64_t row = num_rows * part / num_parts; row < num_rows * (part + 1) / num_parts; ++row) {
-    for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
-      const int64_t source = edges.sources[static_cast<int64_t>(i)];
-      digest->forth += HashOf(source, base + row);
-      digest->back += HashOf(base + row, source);
-      ++digest->num_edges;
+    const int64_t begin = edges.begin(row);
+    if (edges.sources.narrow() != nullptr) {
+      DigestRow(edges.sources.narrow() + begin, edges.degree(row), base + row, digest);
+    } else {
+      DigestRow(edges.sources.wide() + begin, edges.degree(row), base + row, digest);
     }
   }
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,8 +16,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "cache/huge_array.h"
 #include "cache/reverse_edges.h"
 #include "cache/threads.h"
+#include "cache/vip_kernel.h"
 #include "partition/book.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"
@@ -28,11 +32,15 @@
 namespace vicinity {
 namespace {
 
+constexpr int kMaxThreads = 256;
+constexpr int kMaxLanes = 8;                 // homes at a time
+constexpr int64_t kChunkCost = 1 << 16;      // edges, about: a millisecond
+constexpr int64_t kNodeCost = 8;             // of a node without edges, in edges
 constexpr int64_t kProgressEvery = 1 << 14;  // targets
 
-// Which thread adds to which nodes: stripes of 64 nodes dealt out in turn, so that the hot nodes,
-// which lie together at the front of a shard, are everybody's. One owner a node means no atomics
-// and one order of additions, whatever the number of threads.
+// Which thread adds to which nodes, where messages go to any node: stripes of 64 nodes dealt out in
+// turn, so that the hot nodes, which lie together at the front of a shard, are everybody's. One
+// owner a node means no atomics and one order of additions, whatever the number of threads.
 class Stripes {
  public:
   explicit Stripes(int num_threads) {
@@ -40,92 +48,83 @@ class Stripes {
   }
   int OwnerOf(uint64_t node) const { return owner_[(node >> 6) % owner_.size()]; }
 
-  static constexpr int kMaxThreads = 256;
-
  private:
   std::array<uint8_t, kMaxThreads> owner_;
 };
 
+// Homes side by side, of so many.
+int LanesFor(int64_t num_homes) { return num_homes > 4 ? kMaxLanes : 4; }
+
 // The chance that a target with `degree` in-edges draws a given one of them.
 double EdgeChance(int64_t fanout, bool replace, int64_t degree) {
+  if (fanout == 0 || degree == 0) return 0;
   if (fanout == kAllNeighbors) return 1;
   const double draws = static_cast<double>(fanout);
   if (replace) return -std::expm1(draws * std::log1p(-1.0 / static_cast<double>(degree)));
   return std::min(1.0, draws / static_cast<double>(degree));
 }
 
-// What a message along an edge depends on, at one of its ends.
-struct End {
-  std::array<const float*, kMaxHops> met;  // by hop: c_h, of every home
-  std::array<float, kMaxHops> chance;      // by hop: t_(h+1) for the edge type by which it draws
+// A stretch of one shard's nodes of a type.
+struct Chunk {
+  const Shard* shard = nullptr;
+  int64_t base = 0;  // the shard's first node
+  int64_t begin = 0, end = 0;
 };
 
-// The chance that something happens without a helper whose part in it is `helped`. Where that part
-// is near 1 little of the chance is known, and little of it matters: the helper itself is all but
-// sure.
-double Without(double chance, double helped) {
-  return helped < 1 ? std::max(0.0, (chance - helped) / (1 - helped)) : 0;
-}
+// Sums of the nodes of one type, for the homes of a group.
+struct TypeState {
+  HugeArray memory;
+  VipRecords records;
+  std::vector<uint64_t> is_seed;  // a bit a node
+  // What messages from no known way back come to; only where there are such.
+  std::vector<double> met;
+};
 
 class Analysis {
  public:
-  Analysis(const Dataset& dataset, const VipOptions& options, int num_homes)
+  Analysis(const Dataset& dataset, const VipOptions& options, absl::Span<const HomeSeeds> homes)
       : dataset_(dataset),
         schema_(dataset.schema()),
         book_(dataset.book()),
         spec_(options.sampling),
         batch_size_(options.batch_size),
-        homes_(num_homes),
+        homes_(homes),
         num_threads_(NumThreads(options)),
         stripes_(num_threads_) {}
 
-  absl::StatusOr<VipScores> Run(absl::Span<const HomeSeeds> homes, Progress* progress) {
+  absl::StatusOr<VipScores> Run(Progress* progress) {
     VICINITY_RETURN_IF_ERROR(Prepare());
-    for (size_t home = 0; home < homes.size(); ++home) {
-      if (absl::Status status = SetSeeds(homes[home], static_cast<int>(home)); !status.ok()) {
-        return At(absl::StrCat("home ", home), status);
-      }
+    const int num_homes = static_cast<int>(homes_.size());
+    const int num_groups = (num_homes + kMaxLanes - 1) / kMaxLanes;
+    scores_.num_homes = num_homes;
+    for (int32_t type = 0; type < book_.num_node_types(); ++type) {
+      scores_.values.emplace_back(static_cast<size_t>(book_.num_nodes({type})) * num_homes);
     }
-    progress->Begin("inclusion probabilities", CountEdges(), "edges");
-    int64_t done = 0;
-    for (int hop = 1; hop <= spec_.num_hops(); ++hop) RunHop(hop, progress, &done);
+    progress_ = progress;
+    progress->Begin("inclusion probabilities", CountEdges() * num_groups, "edges");
+    for (int first = 0; first < num_homes; first += kMaxLanes) {
+      first_home_ = first;
+      group_size_ = std::min(kMaxLanes, num_homes - first);
+      VICINITY_RETURN_IF_ERROR(RunGroup());
+    }
     progress->End();
-    VipScores scores;
-    scores.num_homes = homes_;
-    scores.values = std::move(met_.back());
-    return scores;
+    return std::move(scores_);
   }
 
  private:
   static int NumThreads(const VipOptions& options) {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     const int wanted = options.num_threads > 0 ? options.num_threads : cores;
-    return std::clamp(wanted, 1, Stripes::kMaxThreads);
+    return std::clamp(wanted, 1, kMaxThreads);
   }
 
-  // Checks the edges, finds reverses, takes memory.
-  absl::Status Prepare() {
-    const size_t num_types = schema_.edge_types.size();
-    std::vector<uint8_t> followed(num_types);
-    for (size_t type = 0; type < num_types; ++type) {
-      const EdgeTypeId edge_type{static_cast<int32_t>(type)};
-      followed[type] = IsFollowed(edge_type, spec_.num_hops());
-      if (!followed[type]) continue;
-      for (const auto& shard : dataset_.shards()) {
-        VICINITY_RETURN_IF_ERROR(CheckEdges(edge_type, *shard));
-      }
-    }
-    reverses_ = FindReverses(dataset_, followed, num_threads_);
-    chance_.resize(spec_.num_hops(), std::vector<std::vector<float>>(num_types));
-    met_.resize(spec_.num_hops() + 1);
-    for (int32_t type = 0; type < book_.num_node_types(); ++type) {
-      const size_t size = static_cast<size_t>(book_.num_nodes({type})) * homes_;
-      for (std::vector<std::vector<float>>& met : met_) met.emplace_back(size);
-      log_missed_.emplace_back(size);
-    }
-    return absl::OkStatus();
+  int32_t num_edge_types() const { return static_cast<int32_t>(schema_.edge_types.size()); }
+  NodeTypeId TargetType(EdgeTypeId type) const {
+    return {schema_.edge_types[type.value].target_type};
   }
-
+  NodeTypeId SourceType(EdgeTypeId type) const {
+    return {schema_.edge_types[type.value].source_type};
+  }
   bool IsFollowed(EdgeTypeId edge_type, int num_hops) const {
     for (int hop = 0; hop < num_hops; ++hop) {
       if (spec_.fanouts[hop][edge_type.value] != 0) return true;
@@ -133,23 +132,36 @@ class Analysis {
     return false;
   }
 
+  // Checks the edges, finds reverses, cuts the nodes into chunks.
+  absl::Status Prepare() {
+    std::vector<uint8_t> followed(num_edge_types());
+    slots_.resize(num_edge_types());
+    num_slots_.resize(book_.num_node_types());
+    for (int32_t type = 0; type < num_edge_types(); ++type) {
+      followed[type] = IsFollowed({type}, spec_.num_hops());
+      if (!followed[type]) continue;
+      slots_[type] = num_slots_[TargetType({type}).value]++;
+      for (const auto& shard : dataset_.shards()) {
+        VICINITY_RETURN_IF_ERROR(CheckEdges({type}, *shard));
+      }
+    }
+    reverses_ = FindReverses(dataset_, followed, num_threads_);
+    for (int32_t type = 0; type < book_.num_node_types(); ++type) {
+      chunks_.push_back(CutNodes({type}, followed));
+    }
+    return absl::OkStatus();
+  }
+
   // Edges added up over all hops.
   int64_t CountEdges() const {
     int64_t edges = 0;
     for (int hop = 1; hop <= spec_.num_hops(); ++hop) {
-      for (int32_t type = 0; type < static_cast<int32_t>(schema_.edge_types.size()); ++type) {
+      for (int32_t type = 0; type < num_edge_types(); ++type) {
         if (!IsFollowed({type}, hop)) continue;
         for (const auto& shard : dataset_.shards()) edges += shard->edges({type}).sources.size();
       }
     }
     return edges;
-  }
-
-  NodeTypeId TargetType(EdgeTypeId type) const {
-    return {schema_.edge_types[type.value].target_type};
-  }
-  NodeTypeId SourceType(EdgeTypeId type) const {
-    return {schema_.edge_types[type.value].source_type};
   }
 
   absl::Status CheckEdges(EdgeTypeId edge_type, const Shard& shard) const {
@@ -168,137 +180,226 @@ class Analysis {
       return lost("offsets that fall or lie behind the edges");
     }
     const int64_t num_sources = book_.num_nodes(SourceType(edge_type));
-    for (int64_t i = 0; i < edges.sources.size(); ++i) {
-      const int64_t source = edges.sources[i];
-      if (source >= 0 && source < num_sources) continue;
-      return lost(absl::StrCat("edge ", i, " comes from node ", source, " of ", num_sources));
+    std::vector<uint64_t> highest(num_threads_);
+    RunThreads(num_threads_, [&](int thread) {
+      highest[thread] = HighestSource(edges.sources, thread, num_threads_);
+    });
+    const uint64_t most = *std::max_element(highest.begin(), highest.end());
+    if (edges.sources.size() > 0 && most >= static_cast<uint64_t>(num_sources)) {
+      return lost(absl::StrCat("an edge comes from node ", most, " of ", num_sources));
     }
     return absl::OkStatus();
   }
 
-  absl::Status SetSeeds(const HomeSeeds& seeds, int home) {
+  static uint64_t HighestSource(const IdArray& ids, int part, int num_parts) {
+    const int64_t begin = ids.size() * part / num_parts;
+    const int64_t end = ids.size() * (part + 1) / num_parts;
+    if (begin == end) return 0;
+    if (ids.narrow() != nullptr) return *std::max_element(ids.narrow() + begin, ids.narrow() + end);
+    return *std::max_element(ids.wide() + begin, ids.wide() + end);
+  }
+
+  // Stretches that cost about the same, for threads to take one by one.
+  std::vector<Chunk> CutNodes(NodeTypeId type, const std::vector<uint8_t>& followed) const {
+    std::vector<Chunk> chunks;
+    for (const auto& shard : dataset_.shards()) {
+      const int64_t num_rows = book_.num_nodes(type, shard->id());
+      Chunk chunk{shard.get(), book_.First(type, shard->id()).value, 0, 0};
+      int64_t cost = 0;
+      for (int64_t row = 0; row < num_rows; ++row) {
+        cost += kNodeCost;
+        for (int32_t edge = 0; edge < num_edge_types(); ++edge) {
+          if (followed[edge] && TargetType({edge}) == type)
+            cost += shard->edges({edge}).degree(row);
+        }
+        if (cost < kChunkCost && row + 1 < num_rows) continue;
+        chunk.end = row + 1;
+        chunks.push_back(chunk);
+        chunk.begin = row + 1;
+        cost = 0;
+      }
+    }
+    return chunks;
+  }
+
+  void ForEachChunk(NodeTypeId type, const std::function<void(const Chunk&, int thread)>& work) {
+    const std::vector<Chunk>& chunks = chunks_[type.value];
+    std::atomic<size_t> next = 0;
+    RunThreads(num_threads_, [&](int thread) {
+      for (size_t i = next++; i < chunks.size(); i = next++) work(chunks[i], thread);
+    });
+  }
+
+  absl::Status RunGroup() {
+    lanes_ = LanesFor(group_size_);
+    gather_ = FindGather(lanes_);
+    for (int32_t type = 0; type < book_.num_node_types(); ++type) {
+      VICINITY_RETURN_IF_ERROR(MakeState({type}));
+    }
+    for (int home = 0; home < group_size_; ++home) {
+      if (absl::Status status = SetSeeds(homes_[first_home_ + home], home); !status.ok()) {
+        return At(absl::StrCat("home ", first_home_ + home), status);
+      }
+    }
+    for (int hop = 1; hop <= spec_.num_hops(); ++hop) RunHop(hop);
+    states_.clear();
+    return absl::OkStatus();
+  }
+
+  // Takes memory and sets the chances.
+  absl::Status MakeState(NodeTypeId type) {
+    const int64_t num_nodes = book_.num_nodes(type);
+    TypeState& state = states_.emplace_back();
+    VipRecords& records = state.records;
+    records.lanes = lanes_;
+    records.num_hops = spec_.num_hops();
+    records.head = VipRecords::HeadFor(num_slots_[type.value], records.num_hops, lanes_);
+    VICINITY_ASSIGN_OR_RETURN(state.memory, HugeArray::Create(num_nodes * records.stride()));
+    records.data = state.memory.data();
+    state.is_seed.resize(num_nodes / 64 + 1);
+    for (int32_t edge = 0; edge < num_edge_types(); ++edge) {
+      if (!IsFollowed({edge}, spec_.num_hops())) continue;
+      if (reverses_[edge] < 0 && SourceType({edge}) == type) state.met.resize(num_nodes * lanes_);
+    }
+    ForEachChunk(type, [&](const Chunk& chunk, int) { SetChances(type, chunk, records); });
+    return absl::OkStatus();
+  }
+
+  void SetChances(NodeTypeId type, const Chunk& chunk, const VipRecords& records) const {
+    for (int32_t edge = 0; edge < num_edge_types(); ++edge) {
+      if (!(TargetType({edge}) == type) || !IsFollowed({edge}, spec_.num_hops())) continue;
+      const EdgeTable& edges = chunk.shard->edges({edge});
+      for (int64_t row = chunk.begin; row < chunk.end; ++row) {
+        for (int hop = 1; hop <= spec_.num_hops(); ++hop) {
+          records.chance(chunk.base + row, slots_[edge], hop) = static_cast<float>(
+              EdgeChance(spec_.fanouts[hop - 1][edge], spec_.replace, edges.degree(row)));
+        }
+      }
+    }
+  }
+
+  absl::Status SetSeeds(const HomeSeeds& seeds, int lane) {
     if (seeds.nodes.empty()) return absl::OkStatus();
     if (seeds.type.value < 0 || seeds.type.value >= book_.num_node_types()) {
       return absl::InvalidArgumentError(absl::StrCat("there is no node type ", seeds.type.value));
     }
     const double all = static_cast<double>(seeds.nodes.size());
     const double chance = std::min(static_cast<double>(batch_size_), all) / all;
+    TypeState& state = states_[seeds.type.value];
     for (const int64_t node : seeds.nodes) {
       if (!book_.Contains(seeds.type, {node})) {
         return absl::InvalidArgumentError(absl::StrCat(
             "seed ", node, " is not one of ", book_.num_nodes(seeds.type), " nodes of its type"));
       }
-      float& met = met_[0][seeds.type.value][node * homes_ + home];
+      float& met = state.records.met(node, 0)[lane];
       if (met != 0) {
         return absl::InvalidArgumentError(absl::StrCat("seed ", node, " is given twice"));
       }
       met = static_cast<float>(chance);
+      state.records.seed_mark(node) = 1;
+      state.is_seed[node / 64] |= uint64_t{1} << node % 64;
     }
     return absl::OkStatus();
   }
 
-  void RunHop(int hop, Progress* progress, int64_t* done) {
-    const int32_t num_types = static_cast<int32_t>(schema_.edge_types.size());
-    for (int32_t type = 0; type < num_types; ++type) SetChances({type}, hop);
-    for (size_t type = 0; type < log_missed_.size(); ++type) {
-      std::transform(met_[0][type].begin(), met_[0][type].end(), log_missed_[type].begin(),
-                     [](float seed) { return std::log1p(-static_cast<double>(seed)); });
-    }
-    for (int32_t type = 0; type < num_types; ++type) {
-      if (!IsFollowed({type}, hop)) continue;
+  void RunHop(int hop) {
+    for (TypeState& state : states_) std::fill(state.met.begin(), state.met.end(), 0.0);
+    for (int32_t type = 0; type < num_edge_types(); ++type) {
+      if (!IsFollowed({type}, hop) || reverses_[type] >= 0) continue;
       for (const auto& shard : dataset_.shards()) {
-        RunThreads(num_threads_, [&](int thread) {
-          AddMessages({type}, *shard, hop, thread, thread == 0 ? progress : NoProgress(), *done);
-        });
-        *done += shard->edges({type}).sources.size();
+        RunThreads(num_threads_, [&](int thread) { Scatter({type}, *shard, hop, thread); });
+        done_ += shard->edges({type}).sources.size();
       }
     }
-    for (size_t type = 0; type < log_missed_.size(); ++type) {
-      std::transform(log_missed_[type].begin(), log_missed_[type].end(), met_[hop][type].begin(),
-                     [](double missed) { return static_cast<float>(-std::expm1(missed)); });
-    }
+    for (int32_t type = 0; type < book_.num_node_types(); ++type) Finish({type}, hop);
   }
 
-  void SetChances(EdgeTypeId edge_type, int hop) {
-    std::vector<float>& chances = chance_[hop - 1][edge_type.value];
-    const int64_t fanout = spec_.fanouts[hop - 1][edge_type.value];
-    chances.resize(book_.num_nodes(TargetType(edge_type)));
-    if (fanout == 0) return;
-    for (const auto& shard : dataset_.shards()) {
-      const int64_t base = book_.First(TargetType(edge_type), shard->id()).value;
-      const int64_t num_rows = book_.num_nodes(TargetType(edge_type), shard->id());
-      for (int64_t row = 0; row < num_rows; ++row) {
-        const int64_t degree = shard->edges(edge_type).degree(row);
-        if (degree == 0) continue;
-        chances[base + row] = static_cast<float>(EdgeChance(fanout, spec_.replace, degree));
-      }
-    }
-  }
-
-  // `node` as an end of an edge, drawing by `edge_type`.
-  void SetEnd(EdgeTypeId edge_type, int64_t node, int num_hops, End* end) const {
-    for (int hop = 0; hop < num_hops; ++hop) {
-      end->met[hop] = &met_[hop][TargetType(edge_type).value][node * homes_];
-      end->chance[hop] = chance_[hop][edge_type.value][node];
-    }
-  }
-
-  // m_h(v, u) for one home; u is null where it has no way to v.
-  double Message(const End& v, const End* u, int num_hops, int home) const {
-    const bool only_new = spec_.expansion == Expansion::kNewNodes;
-    double from_v = 0, from_u = 0, v_before = 0, u_before = 0;
-    for (int hop = 0; hop < num_hops; ++hop) {
-      const double v_met = Without(v.met[hop][home], from_u);
-      if (u != nullptr) {
-        const double u_met = Without(u->met[hop][home], from_v);
-        from_u += u->chance[hop] * std::max(0.0, u_met - (only_new ? u_before : from_u));
-        u_before = u_met;
-      }
-      from_v += v.chance[hop] * std::max(0.0, v_met - (only_new ? v_before : from_v));
-      v_before = v_met;
-    }
-    return std::min(from_v, 1.0);
-  }
-
-  // Adds log(1 - m_h(v, u)), for all targets v of the shard, to the sources u that this thread
-  // owns.
-  void AddMessages(EdgeTypeId edge_type, const Shard& shard, int hop, int thread,
-                   Progress* progress, int64_t done) {
+  // Adds the messages of all targets v of the shard to the sources u that this thread owns: the way
+  // where no reverse tells u's lists.
+  void Scatter(EdgeTypeId edge_type, const Shard& shard, int hop, int thread) {
     const EdgeTable& edges = shard.edges(edge_type);
-    const EdgeTypeId reverse{reverses_[edge_type.value]};
     const int64_t base = book_.First(TargetType(edge_type), shard.id()).value;
     const int64_t num_targets = book_.num_nodes(TargetType(edge_type), shard.id());
-    double* const sums = log_missed_[SourceType(edge_type).value].data();
-    // A node that draws itself meets nobody.
+    const VipRecords& records = states_[TargetType(edge_type).value].records;
+    double* const met = states_[SourceType(edge_type).value].met.data();
+    const bool only_new = spec_.expansion == Expansion::kNewNodes;
     const bool one_type = SourceType(edge_type) == TargetType(edge_type);
-    const auto is_loop = [&](int64_t source, int64_t target) {
-      return one_type && source == target;
-    };
-    std::vector<double> terms(homes_);
-    const auto set_terms = [&](const End& v, const End* u) {
-      for (int home = 0; home < homes_; ++home) {
-        terms[home] = std::log1p(-Message(v, u, hop, home));
-      }
-    };
-    End v, u;
+    double messages[kMaxLanes];
     for (int64_t row = 0; row < num_targets; ++row) {
-      if (row % kProgressEvery == 0) progress->Update(done + edges.offsets[row]);
+      if (thread == 0 && row % kProgressEvery == 0) progress_->Update(done_ + edges.offsets[row]);
       if (edges.degree(row) == 0) continue;
-      SetEnd(edge_type, base + row, hop, &v);
-      const float* const met = v.met[hop - 1];
-      if (std::all_of(met, met + homes_, [](float chance) { return chance == 0; })) continue;
-      if (reverse.value < 0) set_terms(v, nullptr);
+      LonelyMessages(records, base + row, slots_[edge_type.value], hop, only_new, messages);
+      if (std::all_of(messages, messages + lanes_, [](double m) { return m == 0; })) continue;
       for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
         const int64_t source = edges.sources[static_cast<int64_t>(i)];
         if (stripes_.OwnerOf(source) != thread) continue;
-        if (is_loop(source, base + row)) continue;
-        if (reverse.value >= 0) {
-          SetEnd(reverse, source, hop, &u);
-          set_terms(v, &u);
-        }
-        double* const sum = sums + source * homes_;
-        for (int home = 0; home < homes_; ++home) sum[home] += terms[home];
+        if (one_type && source == base + row) continue;  // who draws itself meets nobody
+        double* const to = met + source * lanes_;
+        for (int lane = 0; lane < lanes_; ++lane) to[lane] += messages[lane] * (1 - to[lane]);
       }
+    }
+  }
+
+  // The edge types whose messages reach nodes of `type` by the nodes' own lists.
+  std::vector<std::pair<VipRelation, EdgeTypeId>> RelationsOf(NodeTypeId type, int hop) const {
+    std::vector<std::pair<VipRelation, EdgeTypeId>> relations;
+    for (int32_t edge = 0; edge < num_edge_types(); ++edge) {
+      if (!(SourceType({edge}) == type) || !IsFollowed({edge}, hop) || reverses_[edge] < 0)
+        continue;
+      const TypeState& target = states_[TargetType({edge}).value];
+      VipRelation relation;
+      relation.v = target.records;
+      relation.v_slot = slots_[edge];
+      relation.u = states_[type.value].records;
+      relation.u_slot = slots_[reverses_[edge]];
+      relation.v_is_seed = target.is_seed.data();
+      relation.only_new = spec_.expansion == Expansion::kNewNodes;
+      relation.one_type = TargetType({edge}) == type;
+      relations.push_back({relation, EdgeTypeId{reverses_[edge]}});
+    }
+    return relations;
+  }
+
+  // Gathers what is left to gather, and sets c_hop of the nodes of one type.
+  void Finish(NodeTypeId type, int hop) {
+    const auto relations = RelationsOf(type, hop);
+    std::atomic<int64_t> gathered = 0;
+    ForEachChunk(type, [&](const Chunk& chunk, int thread) {
+      for (int64_t row = chunk.begin; row < chunk.end; ++row) {
+        const int64_t u = chunk.base + row;
+        double met[kMaxLanes];
+        SetMet(type, u, met);
+        for (const auto& [relation, list] : relations) {
+          const EdgeTable& edges = chunk.shard->edges(list);
+          gather_(relation, edges.sources, edges.begin(row), edges.begin(row + 1), u, hop, met);
+        }
+        Keep(type, u, hop, met);
+      }
+      for (const auto& [relation, list] : relations) {
+        const EdgeTable& edges = chunk.shard->edges(list);
+        gathered += edges.begin(chunk.end) - edges.begin(chunk.begin);
+      }
+      if (thread == 0) progress_->Update(done_ + gathered);
+    });
+    done_ += gathered;
+  }
+
+  // What is known of c_hop before anything is gathered.
+  void SetMet(NodeTypeId type, int64_t node, double* met) const {
+    const TypeState& state = states_[type.value];
+    const float* const seed = state.records.met(node, 0);
+    std::copy(seed, seed + lanes_, met);
+    if (state.met.empty()) return;
+    const double* const scattered = &state.met[node * lanes_];
+    for (int lane = 0; lane < lanes_; ++lane) met[lane] += scattered[lane] * (1 - met[lane]);
+  }
+
+  void Keep(NodeTypeId type, int64_t node, int hop, const double* met) {
+    if (hop < spec_.num_hops()) {
+      std::copy(met, met + lanes_, states_[type.value].records.met(node, hop));
+    } else {
+      float* const row = scores_.values[type.value].data() + node * scores_.num_homes;
+      std::copy(met, met + group_size_, row + first_home_);
     }
   }
 
@@ -307,15 +408,28 @@ class Analysis {
   const Book& book_;
   const SamplingSpec& spec_;
   const int64_t batch_size_;
-  const int homes_;
+  const absl::Span<const HomeSeeds> homes_;
   const int num_threads_;
   const Stripes stripes_;
 
-  std::vector<int32_t> reverses_;                        // by edge type
-  std::vector<std::vector<std::vector<float>>> chance_;  // by hop - 1, edge type, target: t_h
-  // By node type, then node x homes + home.
-  std::vector<std::vector<std::vector<float>>> met_;  // by hop first: c_h
-  std::vector<std::vector<double>> log_missed_;       // log(1 - c_h), the hop's sums so far
+  // By edge type.
+  std::vector<int32_t> reverses_;
+  std::vector<int> slots_;  // its place among those with the same target type
+
+  // By node type.
+  std::vector<int> num_slots_;
+  std::vector<std::vector<Chunk>> chunks_;
+  std::vector<TypeState> states_;
+
+  VipScores scores_;
+  Progress* progress_ = nullptr;
+  int64_t done_ = 0;  // edges
+
+  // Of the group of homes at work.
+  int first_home_ = 0;
+  int group_size_ = 0;
+  int lanes_ = 0;
+  GatherMessages gather_ = nullptr;
 };
 
 }  // namespace
@@ -339,7 +453,29 @@ absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const Ho
     none.values.resize(dataset.schema().node_types.size());
     return none;
   }
-  return Analysis(dataset, options, static_cast<int>(homes.size())).Run(homes, progress);
+  return Analysis(dataset, options, homes).Run(progress);
+}
+
+int64_t VipMemoryBytes(const Dataset& dataset, const SamplingSpec& sampling, int64_t num_homes) {
+  const Schema& schema = dataset.schema();
+  const int lanes = LanesFor(num_homes);
+  int64_t bytes = 0;
+  for (int32_t type = 0; type < dataset.book().num_node_types(); ++type) {
+    int num_lists = 0;
+    bool is_source = false;
+    for (const EdgeTypeSpec& edges : schema.edge_types) {
+      num_lists += edges.target_type == type;
+      is_source = is_source || edges.source_type == type;
+    }
+    VipRecords records;
+    records.lanes = lanes;
+    records.num_hops = sampling.num_hops();
+    records.head = VipRecords::HeadFor(num_lists, records.num_hops, lanes);
+    const int64_t scattered = is_source ? 8 * lanes : 0;  // unless every edge type has a reverse
+    bytes +=
+        dataset.book().num_nodes({type}) * (4 * records.stride() + scattered + 4 * num_homes + 1);
+  }
+  return bytes;
 }
 
 }  // namespace vicinity

@@ -57,16 +57,20 @@ struct VipScores {
   }
 };
 
-// All homes in one pass over the edges a hop, read from the mapped files as they lie. The same for
-// any number of threads. A home without seeds scores 0. InvalidArgument: a spec that does not fit,
-// a batch size below 1, a seed out of range or given twice, an unknown node type;
-// FailedPrecondition: the dataset is not whole; DataLoss: an edge that does not lie in its file or
-// its source type.
+// Eight homes at a time in one pass over the edges a hop, read from the mapped files as they lie.
+// The same for any number of threads, and on every machine. A home without seeds scores 0.
+// InvalidArgument: a spec that does not fit, a batch size below 1, a seed out of range or given
+// twice, an unknown node type; FailedPrecondition: the dataset is not whole; DataLoss: an edge that
+// does not lie in its file or its source type; ResourceExhausted: no memory.
 //
-// Memory: 4 (hops + 1) + 8 bytes a node and home, and 4 a hop, edge type and target node.
-// Cost:   hops x edges x homes additions, with some divisions and a logarithm each where there is a
-//         reverse; every thread reads every edge.
+// Memory: VipMemoryBytes.
+// Cost:   edges x hops x homes / 8 random reads of two neighbouring cache lines, shared by the
+//         threads, where there is a reverse (no logarithms: chances are joined by a + b - ab, which
+//         keeps cold nodes in order). Without one, every thread reads every edge.
 absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const HomeSeeds> homes,
                                      const VipOptions& options, Progress* progress);
+
+// About what ComputeVip takes at its peak, the scores that it returns included.
+int64_t VipMemoryBytes(const Dataset& dataset, const SamplingSpec& sampling, int64_t num_homes);
 
 }  // namespace vicinity

@@ -217,6 +217,29 @@ TEST_CASE("cuts, homes at once and threads change nothing", "[vip]") {
   }
 }
 
+TEST_CASE("homes beyond eight are those of a pass of their own", "[vip]") {
+  const MemoryGraph graph = testing::RandomGraph({});
+  const TempDir dir;
+  const std::unique_ptr<Dataset> dataset = Written(graph, InUserOrder(graph), dir);
+  const VipOptions options = Options(Spec(graph.schema, {4, 3}, Expansion::kAllNodes, false), 2);
+  std::vector<HomeSeeds> homes;
+  for (int64_t home = 0; home < 19; ++home)
+    homes.push_back({{0}, {home, home + 20, 2 * home + 41}});
+  VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores scores,
+                                ComputeVip(*dataset, homes, options, NoProgress()));
+  REQUIRE(scores.num_homes == 19);
+  CHECK(VipMemoryBytes(*dataset, options.sampling, 19) > 4 * 19 * graph.num_nodes({0}));
+  for (int32_t home = 0; home < 19; ++home) {
+    const Probabilities alone = Scores(graph, {0}, homes[home].nodes, options);
+    Probabilities together(1);
+    for (int64_t node = 0; node < graph.num_nodes({0}); ++node) {
+      together[0].push_back(scores.at({0}, {node}, home));
+    }
+    CAPTURE(home);
+    CHECK(RelativeError(together, alone) < 1e-6);
+  }
+}
+
 // How often each node is met in sampled minibatches around `batch` of `seeds`.
 std::vector<double> Measured(const Dataset& dataset, std::vector<int64_t> seeds, int64_t batch,
                              const SamplingSpec& spec, int num_batches) {

@@ -1,0 +1,41 @@
+#include "tests/benchmark/bench_graph.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "partition/dataset.h"
+#include "partition/ingest/generate_rmat.h"
+#include "partition/progress.h"
+
+namespace vicinity::benchmark {
+
+std::unique_ptr<Dataset> OpenRmat(const BenchOptions& options) {
+  RmatOptions rmat;
+  rmat.scale = options.size == "full" ? 22 : 16;
+  rmat.symmetric = true;
+  rmat.dedup = true;
+  rmat.drop_self_loops = true;
+  const std::string directory = absl::StrCat(options.data, "/rmat-", rmat.scale);
+  if (!std::filesystem::exists(directory)) {
+    std::filesystem::create_directories(options.data);
+    std::cerr << "generating " << directory << '\n';
+    if (auto made = GenerateRmat(rmat, directory, NoProgress()); !made.ok()) {
+      std::cerr << made.status() << '\n';
+      std::exit(1);
+    }
+  }
+  Dataset::Options whole;
+  whole.check_bytes = 0;
+  auto dataset = Dataset::Open(directory, whole);
+  if (!dataset.ok()) {
+    std::cerr << dataset.status() << '\n';
+    std::exit(1);
+  }
+  return *std::move(dataset);
+}
+
+}  // namespace vicinity::benchmark
