@@ -1,7 +1,8 @@
+# shellcheck shell=bash disable=SC2154  # `root` and others come from whoever sources it
 # Functions that run Vicinity's programs on this machine: sourced by scripts in deploy, not run.
 #
-# The scripts that source it set: `programs`, the folder of bazel-bin. Servers and trainers are
-# ended by their process ids; call stop_processes from a trap on EXIT.
+# The scripts that source it set `root`, the source tree. Servers and trainers are ended by their
+# process ids; call stop_processes from a trap on EXIT.
 
 server_pids=()
 trainer_pids=()
@@ -15,8 +16,6 @@ fail() {
 }
 
 vicinity() { "$programs/client/cli/vicinity" "$@"; }
-vicinityd() { "$programs/server/vicinityd" "$@"; }
-vicinity_train() { "$programs/client/train/vicinity_train" "$@"; }
 
 # Prints a command as a user would type it, then runs it.
 show() {
@@ -24,10 +23,13 @@ show() {
   "$@"
 }
 
-# set_up_and_build: packages, then the three programs.
+# set_up_and_build: packages, then the three programs; `programs` is the folder they are under. It
+# is asked for, since the link bazel-bin shows whatever was built last, with sanitizers for example.
 set_up_and_build() {
   "$root/deploy/setup.sh"
-  (cd "$root" && bazel build //client/cli:vicinity //server:vicinityd //client/train:vicinity_train)
+  cd "$root" || fail "$root is gone"
+  bazel build //client/cli:vicinity //server:vicinityd //client/train:vicinity_train
+  programs="$(bazel info bazel-bin 2> /dev/null)"
 }
 
 # start_servers DATA NUM_SHARDS FOLDER: one vicinityd a shard on the loopback device, each on a port
@@ -78,16 +80,22 @@ all_homes() {
 
 # train_group NAME NUM_TRAINERS FOLDER ARGUMENTS: runs trainers 0 .. N - 1 with these arguments,
 # where the word HOME stands for the trainer's own shards of the NUM_SHARDS of the caller. Trainer t
-# reports to FOLDER/NAME.t.jsonl; trainer 0's lines are shown. Fails if one of them fails.
+# reports to FOLDER/NAME.t.jsonl; trainer 0's command and lines are shown. Fails if one
+# of them fails.
 train_group() {
-  local name="$1" num_trainers="$2" folder="$3" trainer failed=0
+  local name="$1" num_trainers="$2" folder="$3" trainer failed=0 command
   shift 3
-  rm -f "$folder/$name.meet"
+  rm -f "$folder/$name".*
   trainer_pids=()
   for ((trainer = 0; trainer < num_trainers; trainer++)); do
-    "$programs/client/train/vicinity_train" --trainer "$trainer" --trainers "$num_trainers" \
-      --rendezvous "file:$folder/$name.meet" --report "$folder/$name.$trainer.jsonl" \
-      "${@/#HOME/$(home_of "$trainer" "$num_trainers" "$num_shards")}" &
+    command=("${@/#HOME/$(home_of "$trainer" "$num_trainers" "$num_shards")}"
+      --report "$folder/$name.$trainer.jsonl")
+    if ((num_trainers > 1)); then
+      command+=(--trainer "$trainer" --trainers "$num_trainers"
+        --rendezvous "file:$folder/$name.meet")
+    fi
+    if ((trainer == 0)); then printf '$ vicinity_train %s\n' "${command[*]}"; fi
+    "$programs/client/train/vicinity_train" "${command[@]}" &
     trainer_pids+=($!)
   done
   for ((trainer = 0; trainer < num_trainers; trainer++)); do
