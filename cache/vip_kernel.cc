@@ -24,6 +24,7 @@ struct Lanes<8> {
 
 // Far enough ahead to cover a miss of memory.
 constexpr int64_t kAhead = 20;
+constexpr int64_t kSeedsAhead = 100;  // of which few are seeds
 // So many messages are joined in single precision, then as one in double: no message is lost beside
 // the sum of all.
 constexpr int64_t kJoined = 64;
@@ -118,10 +119,17 @@ VICINITY_INLINE Ends EndsOf(const VipRelation& relation, int64_t u) {
 
 // The first hop meets the neighbours of seeds alone, so no other record is read.
 template <int kLanes, typename Id>
-VICINITY_INLINE void FirstHop(const VipRelation& relation, const Id* ids, int64_t begin,
-                              int64_t end, int64_t u, double* met) {
+VICINITY_INLINE void FirstHop(const VipRelation& relation, const Id* ids, int64_t num_ids,
+                              int64_t begin, int64_t end, int64_t u, double* met) {
   using Vector = typename Lanes<kLanes>::Vector;
   for (int64_t i = begin; i < end; ++i) {
+    if (i + kSeedsAhead < num_ids) {
+      const uint64_t ahead = ids[i + kSeedsAhead];
+      if (HasBit(relation.v_is_seed, ahead)) {
+        __builtin_prefetch(relation.v.met(static_cast<int64_t>(ahead), 0));
+        __builtin_prefetch(relation.v.record(static_cast<int64_t>(ahead)));
+      }
+    }
     const int64_t v = static_cast<int64_t>(ids[i]);
     if (!HasBit(relation.v_is_seed, static_cast<uint64_t>(v))) continue;
     if (relation.one_type && v == u) continue;
@@ -174,7 +182,7 @@ template <int kLanes, typename Id>
 VICINITY_INLINE void GatherIds(const VipRelation& relation, const Id* ids, int64_t num_ids,
                                int64_t begin, int64_t end, int64_t u, int hop, double* met) {
   if (hop == 1) {
-    FirstHop<kLanes>(relation, ids, begin, end, u, met);
+    FirstHop<kLanes>(relation, ids, num_ids, begin, end, u, met);
   } else if (hop == 2) {
     LaterHop<kLanes, 2>(relation, ids, num_ids, begin, end, u, hop, met);
   } else if (hop == 3) {
