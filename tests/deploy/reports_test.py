@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""deploy/lib/tables.py, accuracy_summary.py and dataset_facts.py on reports written here."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+# Bazel runs a link to this file: what it points to lies in the source tree.
+LIB = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy" / "lib"
+
+
+def run(script, *arguments, text=None):
+    return subprocess.run([sys.executable, str(LIB / script), *map(str, arguments)], input=text,
+                          capture_output=True, text=True, check=True).stdout
+
+
+def report(accuracy=0.5, expected=None, cached=0, remote=0, local=10):
+    start = {"kind": "start", "cache_rows": cached, "cache_bytes": 4 * cached}
+    if expected is not None:
+        start["expected_remote_rows_per_batch"] = expected
+    epoch = {"kind": "epoch", "batches": 5, "rows_remote": remote, "bytes_remote": 4 * remote,
+             "rows_local": local, "loss": 1.0}
+    result = {"kind": "result", "train_seconds": 2.0, "test_accuracy_at_best": accuracy,
+              "last_test_accuracy": accuracy}
+    return "".join(json.dumps(line) + "\n" for line in (start, epoch, result))
+
+
+class ReportsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding="ascii")
+
+    def test_rows_a_batch_are_those_of_all_trainers_by_all_batches(self):
+        for trainer in (0, 1):
+            self.write(f"none.{trainer}.jsonl", report(expected=30 + trainer, remote=400))
+            self.write(f"some.{trainer}.jsonl", report(expected=9.0, remote=100, cached=7))
+            self.write(f"all.{trainer}.jsonl", report(expected=None, remote=900, local=0))
+        lines = run("tables.py", "traffic", f"servers={self.folder}/all",
+                    f"mapped={self.folder}/none", f"kept={self.folder}/some").splitlines()
+        self.assertEqual(lines[1].split()[:5], ["servers", "0", "0.0", "-", "90"])
+        self.assertEqual(lines[2].split()[:5], ["mapped", "0", "0.0", "30", "40"])
+        self.assertEqual(lines[3].split()[:5], ["kept", "7", "0.0", "9", "10"])
+        self.assertTrue(lines[3].endswith("75 %"))
+        self.assertFalse(lines[1].endswith("%"))
+
+    def test_the_accuracy_table_has_a_row_a_model(self):
+        self.write("a.jsonl", report(accuracy=0.751))
+        table = run("tables.py", "accuracy", f"a model={self.folder}/a.jsonl")
+        self.assertIn("75.1 %", table.splitlines()[1])
+
+    def summary(self, service, single):
+        for model, values in (("service", service), ("single", single), ("linear", [0.4])):
+            for seed, value in enumerate(values, 1):
+                self.write(f"{model}.{seed}.jsonl", report(accuracy=value))
+        lines = [json.loads(line) for line in
+                 run("accuracy_summary.py", "--format", "json", self.folder).splitlines()]
+        return {(line["case"], line["metric"]): line["value"] for line in lines}
+
+    def test_runs_that_differ_by_noise_agree(self):
+        found = self.summary([0.70, 0.75, 0.72], [0.71, 0.73, 0.72])
+        self.assertEqual(found["service against one process", "agree (1: yes)"], 1)
+        self.assertAlmostEqual(found["trainers through the service", "test accuracy"], 0.7233333,
+                               places=6)
+
+    def test_runs_that_differ_by_more_than_half_a_point_and_the_noise_do_not(self):
+        found = self.summary([0.700, 0.701, 0.702], [0.710, 0.711, 0.712])
+        self.assertEqual(found["service against one process", "agree (1: yes)"], 0)
+        self.assertAlmostEqual(
+            found["service against one process", "difference of test accuracy"], -0.01)
+
+    def facts(self, *node_types):
+        return run("dataset_facts.py", text=json.dumps({"node_types": list(node_types)})).split()
+
+    def test_what_a_dataset_lacks_tells_how_far_the_quick_start_goes(self):
+        feature, label, split = {"name": "x"}, {"name": "y"}, {"name": "s"}
+        labelled = {"label_column": "y", "split_column": "s", "num_nodes": 9, "ids": "dense",
+                    "columns": [feature, label, split]}
+        self.assertEqual(self.facts(labelled), ["train", "9", "0"])
+        bare = {"num_nodes": 5, "ids": "string", "columns": [feature]}
+        self.assertEqual(self.facts(bare), ["fetch", "5", "-"])
+        self.assertEqual(self.facts(bare, labelled), ["train", "14", "-"])
+        self.assertEqual(self.facts(dict(bare, columns=[])), ["sample", "0", "-"])
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
