@@ -61,6 +61,20 @@ int64_t RowLoader::Bytes(const BatchRows& rows) const {
   return bytes;
 }
 
+absl::Status RowLoader::Announce(const BatchRows& rows) const {
+  for (const ColumnPlan& column : columns_) {
+    if (column.pool == nullptr) continue;
+    VICINITY_RETURN_IF_ERROR(column.pool->Announce(rows.nodes[column.type.value].remote));
+  }
+  return absl::OkStatus();
+}
+
+void RowLoader::Forget() const {
+  for (const ColumnPlan& column : columns_) {
+    if (column.pool != nullptr) column.pool->Forget();
+  }
+}
+
 absl::Status RowLoader::Admit(BatchRows* rows) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     const SplitNodes& nodes = rows->nodes[columns_[c].type.value];

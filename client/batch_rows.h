@@ -62,7 +62,8 @@ struct BatchRows {
   std::vector<Column> columns;
 };
 
-// The steps in their order: Split, Admit, Fetch, Assemble; Admit for one batch after the other.
+// The steps in their order: Split, Announce, Admit, Fetch, Assemble; Announce and Admit for one
+// batch after the other, in one order.
 //
 // Threads:  any number, for different batches. Lifetime: the router must outlive it.
 class RowLoader {
@@ -80,6 +81,10 @@ class RowLoader {
   BatchRows Split(const SampledGraph& graph) const;
   // What the batch will hold at its largest: its tensors, and rows staged in pools.
   int64_t Bytes(const BatchRows& rows) const;
+  // Tells the pools which rows the batch will be admitted with; may be left out for all batches.
+  absl::Status Announce(const BatchRows& rows) const;
+  // Of announced batches that will not be admitted, all are dropped.
+  void Forget() const;
   // Finds remote rows in the pools.
   absl::Status Admit(BatchRows* rows) const;
   // Brings what is missing, all columns and shards at the same time.

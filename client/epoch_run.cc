@@ -51,7 +51,7 @@ EpochRun::EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step)
   if (first_step >= end_) return;
   threads_.emplace_back([this] { ScheduleAll(); });
   for (int i = 0; i < parts_.sample_threads; ++i) threads_.emplace_back([this] { SampleSome(); });
-  threads_.emplace_back([this] { PlanSome(); });
+  threads_.emplace_back([this] { PlanAll(); });
   for (int i = 0; i < parts_.fetch_threads; ++i) threads_.emplace_back([this] { FetchSome(); });
   threads_.emplace_back([this] { AssembleSome(); });
 }
@@ -61,6 +61,7 @@ EpochRun::~EpochRun() {
   window_.Close();
   for (Queue* queue : {&scheduled_, &sampled_, &planned_, &fetched_, &assembled_}) queue->Close();
   for (std::thread& thread : threads_) thread.join();
+  parts_.rows->Forget();
 }
 
 absl::StatusOr<std::unique_ptr<MiniBatch>> EpochRun::Next() {
@@ -135,17 +136,61 @@ absl::Status EpochRun::Sample(MinibatchSampler* sampler, Job* job) {
   return absl::OkStatus();
 }
 
-void EpochRun::PlanSome() {
-  RunStage(kPlan, &sampled_, &planned_, [this](Job* job, StageClock* clock) -> absl::Status {
+// Not RunStage: while it waits for room it looks ahead.
+void EpochRun::PlanAll() {
+  StageTotals* const totals = &(*parts_.totals)[kPlan];
+  StageClock clock(totals, StageState::kStarved);
+  Ahead ahead;
+  for (int64_t step = first_; step < end_; ++step) {
+    if (ahead.jobs.empty()) {
+      std::optional<JobPtr> job = sampled_.Pop();
+      if (!job.has_value()) return;
+      clock.Enter(StageState::kBusy);
+      Announce(*std::move(job), &ahead);
+    }
+    clock.Enter(StageState::kBusy);
+    AnnounceSampled(&ahead);
+    JobPtr job = std::move(ahead.jobs.front());
+    ahead.jobs.pop_front();
+    const int64_t weight = GraphBytes(job->batch->graph);
+    ahead.bytes -= weight;
+    if (job->status.ok()) job->status = Plan(job.get(), &ahead, &clock);
+    if (!job->status.ok()) job->rows = BatchRows();  // others may wait for what it pins
+    totals->CountBatch();
+    clock.Enter(StageState::kBlocked);
+    if (!planned_.Push(step, weight, std::move(job))) return;
+    clock.Enter(StageState::kStarved);
+  }
+}
+
+void EpochRun::Announce(JobPtr job, Ahead* ahead) {
+  if (job->status.ok()) {
     job->rows = parts_.rows->Split(job->batch->graph);
-    const int64_t bytes = GraphBytes(job->batch->graph) + parts_.rows->Bytes(job->rows);
-    clock->Enter(StageState::kBlocked);
-    const bool taken = window_.Take(bytes);
-    clock->Enter(StageState::kBusy);
-    if (!taken) return absl::CancelledError("the epoch was dropped");
-    job->window_bytes = bytes;
-    return parts_.rows->Admit(&job->rows);
-  });
+    job->status = parts_.rows->Announce(job->rows);
+  }
+  ahead->bytes += GraphBytes(job->batch->graph);
+  ahead->jobs.push_back(std::move(job));
+}
+
+void EpochRun::AnnounceSampled(Ahead* ahead) {
+  const int64_t most_bytes = parts_.window_bytes / kSampledShare;
+  while (static_cast<int64_t>(ahead->jobs.size()) < parts_.sample_ahead &&
+         ahead->bytes < most_bytes) {
+    std::optional<JobPtr> job = sampled_.Pop(std::chrono::nanoseconds(0));
+    if (!job.has_value()) return;
+    Announce(*std::move(job), ahead);
+  }
+}
+
+absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
+  const int64_t bytes = GraphBytes(job->batch->graph) + parts_.rows->Bytes(job->rows);
+  clock->Enter(StageState::kBlocked);
+  const bool taken = window_.Take(bytes);
+  clock->Enter(StageState::kBusy);
+  if (!taken) return absl::CancelledError("the epoch was dropped");
+  job->window_bytes = bytes;
+  AnnounceSampled(ahead);  // what was sampled since then
+  return parts_.rows->Admit(&job->rows);
 }
 
 void EpochRun::FetchSome() {

@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -51,6 +52,7 @@ struct EpochParts {
   bool edge_ids = false;
   uint64_t run_seed = 0;
   int64_t window_bytes = 0;
+  int64_t sample_ahead = 0;  // batches that are announced to the pools before they are planned
   int sample_threads = 1;
   int fetch_threads = 1;
   std::chrono::milliseconds batch_timeout{0};
@@ -86,7 +88,7 @@ class EpochRun {
   // What the threads run.
   void ScheduleAll();
   void SampleSome();
-  void PlanSome();
+  void PlanAll();
   void FetchSome();
   void AssembleSome();
 
@@ -96,6 +98,16 @@ class EpochRun {
   void RunStage(Stage stage, Queue* in, Queue* out, Work work);
 
   absl::Status Sample(MinibatchSampler* sampler, Job* job);
+
+  // Batches that are sampled and announced, oldest first.
+  struct Ahead {
+    std::deque<JobPtr> jobs;
+    int64_t bytes = 0;
+  };
+  void Announce(JobPtr job, Ahead* ahead);
+  // Takes those that are sampled by now, as many as may wait.
+  void AnnounceSampled(Ahead* ahead);
+  absl::Status Plan(Job* job, Ahead* ahead, StageClock* clock);
   Stage StageOf(int64_t step) const;
 
   const EpochParts parts_;

@@ -40,6 +40,7 @@ std::vector<std::vector<int32_t>> DealHomes(int32_t num_shards, int32_t num_trai
 enum class CachePolicy : uint8_t {
   kNone,
   kStaticVip,  // the likeliest remote rows by the stored ranking, filled once
+  kLookAhead,  // the remote rows that batches sampled ahead need soonest, then the likeliest
 };
 
 struct LoaderOptions {
@@ -67,11 +68,12 @@ struct LoaderOptions {
   bool edge_ids = false;
 
   CachePolicy cache = CachePolicy::kNone;
-  int64_t cache_rows = 0;  // over all types, by rank
+  int64_t cache_rows = 0;  // over all types, by rank; of kLookAhead, rows of batches in flight too
+  int64_t sample_ahead = 32;  // kLookAhead: at most so many batches are sampled and not planned
   std::string ranking = "default";
 
   // Of batches planned and not yet taken (a batch larger than this passes alone). Sampled batches
-  // that wait for their turn hold an eighth of it on top.
+  // that wait for their turn hold an eighth of it on top, with kLookAhead a quarter.
   int64_t window_bytes = int64_t{256} << 20;
   int sample_threads = 1;
   int fetch_threads = 1;

@@ -69,6 +69,7 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step) {
   parts.edge_ids = options_.edge_ids;
   parts.run_seed = options_.run_seed;
   parts.window_bytes = options_.window_bytes;
+  if (options_.cache == CachePolicy::kLookAhead) parts.sample_ahead = options_.sample_ahead;
   parts.sample_threads = options_.sample_threads;
   parts.fetch_threads = options_.fetch_threads;
   parts.batch_timeout = options_.batch_timeout;

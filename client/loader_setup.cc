@@ -15,6 +15,10 @@ namespace {
 
 constexpr int kMaxThreads = 256;
 
+// How many rows a look-ahead pool is told the rank of, for one that it holds.
+constexpr int64_t kRankedShare = 2;
+constexpr int64_t kMostRanked = int64_t{1} << 40;  // no product overflows
+
 std::string TypeNames(const Schema& schema) {
   std::string names;
   for (const NodeTypeSpec& type : schema.node_types) absl::StrAppend(&names, " ", type.name);
@@ -72,10 +76,10 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
     return absl::InvalidArgumentError(
         absl::StrCat("trainer ", options.trainer, " of ", options.num_trainers));
   }
-  if (options.window_bytes < 0 || options.cache_rows < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("window_bytes ", options.window_bytes,
-                                                   ", cache_rows ", options.cache_rows,
-                                                   ": neither may be below 0"));
+  if (options.window_bytes < 0 || options.cache_rows < 0 || options.sample_ahead < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("window_bytes ", options.window_bytes, ", cache_rows ", options.cache_rows,
+                     ", sample_ahead ", options.sample_ahead, ": none may be below 0"));
   }
   if (const std::string problem = SpecProblem(router.schema(), options.sampling);
       !problem.empty()) {
@@ -152,10 +156,22 @@ absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
   cache.num_rows = options.cache_rows;
   VICINITY_ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> cached,
                             ChooseCached(router, cache));
+  // A pool that changes what it holds also ranks the rows that come next.
+  std::vector<std::vector<int64_t>> ranked;
+  if (options.cache == CachePolicy::kLookAhead) {
+    cache.num_rows = kRankedShare * std::min(options.cache_rows, kMostRanked);
+    VICINITY_ASSIGN_OR_RETURN(ranked, ChooseCached(router, cache));
+  }
   for (ColumnPlan& plan : plans) {
     if (router.RowBytes(plan.type, plan.column) == 0) continue;  // nothing to hold
-    VICINITY_ASSIGN_OR_RETURN(plan.pool,
-                              FillPool(router, plan.type, plan.column, cached[plan.type.value]));
+    const std::vector<int64_t>& held = cached[plan.type.value];
+    if (options.cache == CachePolicy::kStaticVip) {
+      VICINITY_ASSIGN_OR_RETURN(plan.pool, FillPool(router, plan.type, plan.column, held));
+    } else {
+      VICINITY_ASSIGN_OR_RETURN(
+          plan.pool, FillLookAheadPool(router, plan.type, plan.column,
+                                       static_cast<int64_t>(held.size()), ranked[plan.type.value]));
+    }
   }
   return plans;
 }

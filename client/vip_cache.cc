@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cache/look_ahead_pool.h"
+#include "cache/row_pool.h"
 #include "cache/static_pool.h"
 #include "client/lookups.h"
 #include "proto/common/status.h"
@@ -22,6 +24,14 @@ int64_t NumLocal(const ShardRouter& router, NodeTypeId type) {
     if (router.IsLocal(ShardId{s})) num_nodes += router.book().num_nodes(type, ShardId{s});
   }
   return num_nodes;
+}
+
+// Lifetime: the router must outlive it.
+FillRows FetchingColumn(const ShardRouter& router, NodeTypeId type, int32_t column) {
+  return [&router, type, column](absl::Span<const int64_t> ids, char* out) {
+    const ColumnFetch fetch{type, column, ids, {}, out};
+    return router.FetchRows({fetch}, nullptr);
+  };
 }
 
 }  // namespace
@@ -58,12 +68,19 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> ChooseCached(const ShardRouter
 
 absl::StatusOr<std::unique_ptr<RowPool>> FillPool(const ShardRouter& router, NodeTypeId type,
                                                   int32_t column, absl::Span<const int64_t> nodes) {
-  const auto fill = [&](absl::Span<const int64_t> ids, char* out) {
-    const ColumnFetch fetch{type, column, ids, {}, out};
-    return router.FetchRows({fetch}, nullptr);
-  };
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<StaticPool> pool,
-                            StaticPool::Create(router.RowBytes(type, column), nodes, fill));
+                            StaticPool::Create(router.RowBytes(type, column), nodes,
+                                               FetchingColumn(router, type, column)));
+  return std::unique_ptr<RowPool>(std::move(pool));
+}
+
+absl::StatusOr<std::unique_ptr<RowPool>> FillLookAheadPool(const ShardRouter& router,
+                                                           NodeTypeId type, int32_t column,
+                                                           int64_t capacity,
+                                                           absl::Span<const int64_t> ranked) {
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<LookAheadPool> pool,
+                            LookAheadPool::Create(router.RowBytes(type, column), capacity, ranked,
+                                                  FetchingColumn(router, type, column)));
   return std::unique_ptr<RowPool>(std::move(pool));
 }
 

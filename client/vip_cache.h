@@ -1,4 +1,4 @@
-// The static VIP cache of a trainer: which remote rows it holds, and pools filled with them.
+// The row cache of a trainer: which remote rows it holds at first, and pools filled with them.
 #pragma once
 
 #include <cstdint>
@@ -29,5 +29,12 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> ChooseCached(const ShardRouter
 // A pool with one column's rows of `nodes`, fetched here and now.
 absl::StatusOr<std::unique_ptr<RowPool>> FillPool(const ShardRouter& router, NodeTypeId type,
                                                   int32_t column, absl::Span<const int64_t> nodes);
+
+// A look-ahead pool for one column: `capacity` rows, at first those of the first `ranked` nodes,
+// fetched here and now.
+absl::StatusOr<std::unique_ptr<RowPool>> FillLookAheadPool(const ShardRouter& router,
+                                                           NodeTypeId type, int32_t column,
+                                                           int64_t capacity,
+                                                           absl::Span<const int64_t> ranked);
 
 }  // namespace vicinity

@@ -49,7 +49,8 @@ std::vector<ColumnPlan> Columns(const RoutedGraph& graph, bool pooled,
 }
 
 absl::Status Bring(const RowLoader& loader, BatchRows* rows) {
-  absl::Status status = loader.Admit(rows);
+  absl::Status status = loader.Announce(*rows);
+  if (status.ok()) status = loader.Admit(rows);
   if (status.ok()) status = loader.Fetch(rows, nullptr);
   if (status.ok()) status = loader.Assemble(rows, std::chrono::seconds(10));
   return status;

@@ -138,6 +138,29 @@ TEST_CASE("an epoch is the same for any threads, cuts, caches and windows", "[lo
   }
 }
 
+TEST_CASE("an epoch is the same with a look-ahead pool of any size and window", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  graph.Rank("default");
+  const std::vector<std::string> expected = Epoch(graph, Make(graph, Options(graph)).get(), 1);
+  for (const int64_t cache_rows : {0, 1, 50, 200, 10'000}) {
+    for (const int64_t window_bytes : {0, 1 << 14, 1 << 20}) {
+      CAPTURE(cache_rows, window_bytes);
+      LoaderOptions options = Options(graph);
+      options.cache = CachePolicy::kLookAhead;
+      options.cache_rows = cache_rows;
+      options.window_bytes = window_bytes;
+      options.sample_ahead = cache_rows == 50 ? 0 : 5;
+      options.sample_threads = 2;
+      options.fetch_threads = 3;
+      options.homes = {{0, 1, 2, 3}};
+      const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+      for (int round = 0; round < 2; ++round) REQUIRE(Epoch(graph, loader.get(), 1) == expected);
+      if (cache_rows == 10'000) CHECK(loader->stats().rows_remote == 0);  // everything is held
+      if (cache_rows == 200) CHECK(loader->stats().rows_cached > 0);
+    }
+  }
+}
+
 TEST_CASE("trainers share an epoch's batches out; each can be made again alone", "[loader]") {
   const RoutedGraph graph(Graph(), 2, {1});
   LoaderOptions options = Options(graph);
@@ -176,8 +199,9 @@ TEST_CASE("an epoch may be dropped in the middle and another begun", "[loader]")
   LoaderOptions options = Options(graph);
   options.sample_threads = 3;
   options.fetch_threads = 2;
-  options.cache = CachePolicy::kStaticVip;
+  options.cache = GENERATE(CachePolicy::kStaticVip, CachePolicy::kLookAhead);
   options.cache_rows = 20;
+  options.sample_ahead = 4;
   options.homes = {{0, 1, 2, 3}};
   const std::unique_ptr<LoaderCore> loader = Make(graph, options);
   const std::vector<std::string> expected = Epoch(graph, loader.get(), 2);
@@ -192,7 +216,11 @@ TEST_CASE("an epoch may be dropped in the middle and another begun", "[loader]")
 TEST_CASE("a shard that fails is an error in its turn; the epoch can go on from there",
           "[loader]") {
   RoutedGraph graph(Graph(), 4, {1});
-  const LoaderOptions options = Options(graph);
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kLookAhead);
+  options.cache_rows = 30;
+  options.homes = {{0, 1, 2, 3}};
   const std::unique_ptr<LoaderCore> loader = Make(graph, options);
   const std::vector<std::string> expected = Epoch(graph, loader.get(), 0);
   graph.faults()->fail_after = graph.faults()->calls + 7;

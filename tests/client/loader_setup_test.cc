@@ -37,6 +37,7 @@ TEST_CASE("options that cannot be are refused", "[loader_setup]") {
       [](LoaderOptions* o) { o->fetch_threads = 1 << 20; },
       [](LoaderOptions* o) { o->window_bytes = -1; },
       [](LoaderOptions* o) { o->cache_rows = -1; },
+      [](LoaderOptions* o) { o->sample_ahead = -1; },
       [](LoaderOptions* o) { o->batch_timeout = std::chrono::milliseconds(0); },
       [](LoaderOptions* o) { o->sampling.fanouts.clear(); },
       [](LoaderOptions* o) { o->sampling.fanouts[0][0] = -2; },

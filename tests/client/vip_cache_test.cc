@@ -66,8 +66,16 @@ TEST_CASE("a pool is filled through the router", "[vip_cache]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<RowPool> pool,
                                 FillPool(graph.router(), kUser, 0, nodes));
   CHECK(pool->stats().capacity_rows == 100);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<RowPool> some,
+                                FillLookAheadPool(graph.router(), kUser, 0, 30, nodes));
+  CHECK(some->stats().capacity_rows == 30);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const PoolBatch batch, some->Admit({nodes[29], nodes[30]}));
+  CHECK(batch.missing == std::vector<int32_t>{1});
+  some->Release(batch);
   graph.faults()->fail_after = 0;
   VICINITY_CHECK_CODE(FillPool(graph.router(), kUser, 0, nodes).status(),
+                      absl::StatusCode::kUnavailable);
+  VICINITY_CHECK_CODE(FillLookAheadPool(graph.router(), kUser, 0, 30, nodes).status(),
                       absl::StatusCode::kUnavailable);
 }
 
