@@ -21,7 +21,7 @@ namespace vicinity {
 // others by their last use.
 //
 // Threads:  one at a time. Lifetime: `index` and `ring` must outlive it.
-// Memory:   half a megabyte, and 16 to 64 bytes for each row that is cold.
+// Memory:   a megabyte or two, and 16 to 64 bytes for each row that is cold.
 // Cost:     constant a row, over time.
 class ColdRows {
  public:
@@ -55,7 +55,7 @@ class ColdRows {
     size_t head = 0;
     size_t num_cold = 0;
   };
-  static constexpr size_t kCleanAt = 64;  // leftovers that are always left alone
+  static constexpr size_t kCleanAt = 16;  // leftovers that are always left alone
   static constexpr int kWords = LikelihoodClasses::kNumClasses / 64;
   static_assert(kWords == 64, "one word says which words have a bit");
 
