@@ -8,14 +8,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void Add(const BatchVerdict& batch, BatchVerdict* sum) {
-  sum->rows += batch.rows;
-  sum->edges += batch.edges;
-  sum->wrong_rows += batch.wrong_rows;
-  sum->wrong_edges += batch.wrong_edges;
-  if (sum->first_wrong.empty()) sum->first_wrong = batch.first_wrong;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<CertifiedReader>> CertifiedReader::Open(const CertifiedGraph* graph,
@@ -34,15 +26,28 @@ Result<std::unique_ptr<CertifiedReader>> CertifiedReader::Open(const CertifiedGr
   Result<std::unique_ptr<Loader>> loader = Loader::Create(opened->get(), loading);
   if (!loader.ok()) return loader.error();
   return std::unique_ptr<CertifiedReader>(new CertifiedReader(
-      graph, *std::move(opened), std::move(loading.sampling), *std::move(loader)));
+      graph, options, *std::move(opened), std::move(loading.sampling), *std::move(loader)));
 }
 
-CertifiedReader::CertifiedReader(const CertifiedGraph* graph, std::unique_ptr<Graph> opened,
-                                 SamplingSpec spec, std::unique_ptr<Loader> loader)
+CertifiedReader::CertifiedReader(const CertifiedGraph* graph, const ReaderOptions& options,
+                                 std::unique_ptr<Graph> opened, SamplingSpec spec,
+                                 std::unique_ptr<Loader> loader)
     : graph_(graph),
+      on_wrong_(options.on_wrong),
       opened_(std::move(opened)),
       spec_(std::move(spec)),
       loader_(std::move(loader)) {}
+
+void CertifiedReader::Check(const MiniBatch& batch, BatchVerdict* sum) const {
+  const BatchVerdict verdict = CheckBatch(*graph_, spec_, batch);
+  sum->rows += verdict.rows;
+  sum->edges += verdict.edges;
+  sum->wrong_rows += verdict.wrong_rows;
+  sum->wrong_edges += verdict.wrong_edges;
+  if (!sum->first_wrong.empty() || verdict.first_wrong.empty()) return;
+  sum->first_wrong = verdict.first_wrong;
+  if (on_wrong_) on_wrong_(verdict.first_wrong);
+}
 
 Reading CertifiedReader::Read(int64_t epoch, int64_t first_step,
                               const std::function<void(int64_t step)>& before) {
@@ -60,7 +65,7 @@ Reading CertifiedReader::Read(int64_t epoch, int64_t first_step,
       break;
     } else {
       reading.digests.push_back(Digest(**batch));
-      Add(CheckBatch(*graph_, spec_, **batch), &reading.verdict);
+      Check(**batch, &reading.verdict);
     }
   }
   return reading;

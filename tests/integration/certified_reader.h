@@ -25,6 +25,8 @@ struct ReaderOptions {
   std::vector<int64_t> fanouts = {5, 5};
   int64_t window_bytes = 128 << 10;  // a few batches: a fault is met soon
   std::chrono::milliseconds batch_timeout{30000};
+  // Called with the first thing that is wrong in a reading, as soon as it is found.
+  std::function<void(const std::string& what)> on_wrong;
 };
 
 // What became of an epoch, or of the rest of one.
@@ -51,10 +53,12 @@ class CertifiedReader {
                const std::function<void(int64_t step)>& before = nullptr);
 
  private:
-  CertifiedReader(const CertifiedGraph* graph, std::unique_ptr<Graph> opened, SamplingSpec spec,
-                  std::unique_ptr<Loader> loader);
+  CertifiedReader(const CertifiedGraph* graph, const ReaderOptions& options,
+                  std::unique_ptr<Graph> opened, SamplingSpec spec, std::unique_ptr<Loader> loader);
+  void Check(const MiniBatch& batch, BatchVerdict* sum) const;
 
   const CertifiedGraph* const graph_;
+  const std::function<void(const std::string& what)> on_wrong_;
   const std::unique_ptr<Graph> opened_;
   const SamplingSpec spec_;
   const std::unique_ptr<Loader> loader_;

@@ -21,8 +21,10 @@
 #include "client/loader.h"
 #include "client/result.h"
 #include "tests/integration/certified_reader.h"
+#include "tests/testing/certified_graph.h"
 #include "tests/testing/chaos_flow.h"
 #include "tests/testing/chaos_proxy.h"
+#include "tests/testing/running_program.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/testbed.h"
 
@@ -65,8 +67,10 @@ class FaultTest {
   }
 
  protected:
-  std::unique_ptr<CertifiedReader> Open(const GraphOptions& where, CachePolicy cache) const {
+  std::unique_ptr<CertifiedReader> Open(const GraphOptions& where, CachePolicy cache,
+                                        int64_t batch_size = 16) const {
     ReaderOptions options;
+    options.batch_size = batch_size;
     options.graph = where;
     options.cache = cache;
     options.cache_rows = cache == CachePolicy::kNone ? 0 : 800;
@@ -75,11 +79,11 @@ class FaultTest {
     REQUIRE(reader.ok());
     return *std::move(reader);
   }
-  std::unique_ptr<CertifiedReader> OpenServed(CachePolicy cache) const {
+  std::unique_ptr<CertifiedReader> OpenServed(CachePolicy cache, int64_t batch_size = 16) const {
     GraphOptions servers;
     servers.cluster_file = testbed_->cluster_file();
     servers.call_timeout = kCallTimeout;
-    return Open(servers, cache);
+    return Open(servers, cache, batch_size);
   }
 
   // Reads epoch 0 with the fault in the middle, and checks what must hold whatever the fault.
@@ -105,10 +109,14 @@ class FaultTest {
     if (reading.error.ok()) {
       REQUIRE(first_step + reading.digests.size() == expected_.size());
     } else {
-      REQUIRE_THAT(reading.error.message(),
-                   Catch::Contains(absl::StrCat("shard ", kVictim, " at ",
-                                                testbed_->proxy(kVictim)->address().ToString())));
+      REQUIRE(NamesVictim(reading.error));
     }
+  }
+
+  bool NamesVictim(const Error& error) const {
+    const std::string address = testbed_->proxy(kVictim)->address().ToString();
+    return error.message().find(absl::StrCat("shard ", kVictim, " at ", address)) !=
+           std::string::npos;
   }
 
   // Reads on from `step` until the epoch's end, through as many errors as there are while the
@@ -149,6 +157,26 @@ class FaultTest {
     REQUIRE(codes.count(reading.error.code()) == 1);
     testbed_->proxy(kVictim)->Heal();
     MustRecover(reader.get(), reading.digests.size(), codes);
+  }
+
+  // A trainer as a process, whose answers from one server go through `toxics`.
+  struct Trainer {
+    int exit_code = 0;
+    std::string said;
+  };
+  Trainer TrainerThrough(const Toxics& toxics, int retries) const {
+    testbed_->proxy(kVictim)->Set(Direction::kToClient, toxics);
+    const testing::CertifiedShape& shape = testbed_->graph().shape();
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        const auto program, testing::RunningProgram::Start(
+                                {"tests/integration/certified_trainer", testbed_->cluster_file(),
+                                 absl::StrCat(shape.num_nodes), absl::StrCat(shape.num_shards),
+                                 absl::StrCat(shape.row_bytes), absl::StrCat(kCallTimeout.count()),
+                                 absl::StrCat(retries)}));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const int code,
+                                  program->WaitForExit(absl::FromChrono(kRecovery)));
+    testbed_->proxy(kVictim)->Heal();
+    return {code, program->output()};
   }
 
   std::unique_ptr<Testbed> testbed_;
@@ -230,6 +258,69 @@ TEST_CASE_METHOD(FaultTest, "a server that is replaced by one of another dataset
   REQUIRE(reading.error.code() == ErrorCode::kFailedPrecondition);
   VICINITY_REQUIRE_OK(testbed_->Restart(kVictim));
   MustRecover(reader.get(), step, {ErrorCode::kUnavailable, ErrorCode::kFailedPrecondition});
+}
+
+// What follows flips single bits on the way: TCP's checksum guards the way to the proxy only, as it
+// would guard the way to a broken switch.
+
+Toxics FlipBits(int64_t every) {
+  Toxics toxics;
+  toxics.corrupt_every = every;
+  return toxics;
+}
+
+TEST_CASE_METHOD(FaultTest, "requests that change on the way hang nothing and end no server",
+                 "[fault]") {
+  const std::unique_ptr<CertifiedReader> reader = OpenServed(CachePolicy::kStaticVip);
+  for (int64_t from = 0; from < kFaultStep; ++from) {
+    testbed_->proxy(kVictim)->Set(Direction::kToServer, FlipBits(400));
+    const Reading reading = reader->Read(0, from);
+    INFO(reading.error.message());
+    REQUIRE(reading.longest_wait < kNoHang);
+    REQUIRE((reading.error.ok() || NamesVictim(reading.error)));
+  }
+  VICINITY_CHECK_OK(testbed_->Use(kVictim));
+  testbed_->proxy(kVictim)->Heal();
+  // On a connection where a frame's length grew every call runs into its deadline, until keep-alive
+  // ends the connection after 40 s: too long for here.
+  testbed_->proxy(kVictim)->ResetAll();
+  MustRecover(reader.get(), 0,
+              {ErrorCode::kUnavailable, ErrorCode::kDeadlineExceeded, ErrorCode::kInternal});
+}
+
+// Today nothing of ours guards the bytes, so rows and edges do come wrong, which [!shouldfail]
+// expects of these two: once they are guarded from end to end it says so, and has to go.
+
+TEST_CASE_METHOD(FaultTest, "requests that change on the way bring nothing of other nodes",
+                 "[fault][!shouldfail]") {
+  std::string wrong;
+  for (int64_t i = 0; wrong.empty() && i < 300; ++i) {
+    // Large requests, whose bytes are ids: the ten lowest bits of one make another node of the
+    // shard.
+    const std::unique_ptr<CertifiedReader> reader = OpenServed(CachePolicy::kNone, 256);
+    testbed_->proxy(kVictim)->Set(Direction::kToServer, FlipBits(5000 + i));
+    wrong = reader->Read(0, i / 8 % 4).verdict.first_wrong;
+    testbed_->proxy(kVictim)->Heal();
+  }
+  CHECK(wrong == "");
+}
+
+// Here the reader is a process, and what became of it is told apart from what it read. For gRPC
+// 1.51, as Debian builds it, may abort a process whose answers are damaged: where a header :method
+// without a value comes first in a streaming call of its callback interface, an assertion in
+// is_trailers_only adds up the headers' sizes, and that of this one is abort().
+TEST_CASE_METHOD(FaultTest, "answers that change on the way reach no batch",
+                 "[fault][!shouldfail]") {
+  // The first bit flips when the graph is open, in the rows.
+  CHECK_THAT(TrainerThrough(FlipBits(40'000), 0).said, !Catch::Contains("wrong "));
+}
+
+TEST_CASE_METHOD(FaultTest, "answers that change on the way end no trainer", "[fault][!mayfail]") {
+  for (int i = 0; i < 4; ++i) {
+    const Trainer trainer = TrainerThrough(FlipBits(3'000 + 37 * i), 3);
+    INFO(trainer.said);
+    CHECK(trainer.exit_code == 0);
+  }
 }
 
 }  // namespace
