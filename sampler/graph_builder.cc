@@ -39,16 +39,15 @@ GraphBuilder::GraphBuilder(const Schema& schema, const Book& book) : schema_(sch
     indexes_.emplace_back(/*wide=*/book.num_nodes({type}) > int64_t{UINT32_MAX});
   }
   graph_.nodes.resize(indexes_.size());
+  last_num_nodes_.resize(indexes_.size());
 }
 
 absl::Status GraphBuilder::Start(Expansion expansion, NodeTypeId seed_type,
                                  absl::Span<const int64_t> seeds) {
+  Take();  // drops what was begun
   for (size_t type = 0; type < indexes_.size(); ++type) {
-    indexes_[type].Clear(graph_.nodes[type].ids.size());
+    graph_.nodes[type].ids.reserve(last_num_nodes_[type]);
   }
-  graph_ = SampledGraph();
-  graph_.nodes.resize(indexes_.size());
-  blocks_.clear();
   expansion_ = expansion;
   if (seed_type.value < 0 || seed_type.value >= book_.num_node_types()) {
     return absl::InvalidArgumentError(absl::StrCat("there is no node type ", seed_type.value));
@@ -140,8 +139,12 @@ void GraphBuilder::FinishHop() {
 
 SampledGraph GraphBuilder::Take() {
   for (size_t type = 0; type < indexes_.size(); ++type) {
-    indexes_[type].Clear(graph_.nodes[type].ids.size());
+    const size_t num_nodes = graph_.nodes[type].ids.size();
+    if (num_nodes == 0) continue;  // nothing was begun, or the type was not met
+    indexes_[type].Clear(num_nodes);
+    last_num_nodes_[type] = num_nodes;
   }
+  blocks_.clear();
   SampledGraph graph = std::move(graph_);
   graph_ = SampledGraph();
   graph_.nodes.resize(indexes_.size());

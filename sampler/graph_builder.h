@@ -1,6 +1,7 @@
 // Puts the hops of a minibatch together: gives each node a position when it is first met.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -58,6 +59,8 @@ class GraphBuilder {
   SampledGraph graph_;
   std::vector<Block> blocks_;       // of the current hop
   std::vector<NodeIndex> indexes_;  // by node type
+  // By node type, of the last graph that had any: about what the next will have.
+  std::vector<size_t> last_num_nodes_;
 };
 
 }  // namespace vicinity

@@ -5,24 +5,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "partition/sampling_spec.h"
 #include "partition/shard.h"
-#include "proto/common/random.h"
 #include "proto/common/status.h"
+#include "sampler/position_chooser.h"
 
 namespace vicinity {
 namespace {
 
-// How far ahead memory is asked for: long enough to cover a miss, short enough to stay in L1.
+// How many targets ahead memory is asked for: long enough to cover a miss, short enough to stay in
+// L1.
 constexpr size_t kOffsetsAhead = 12;
-constexpr size_t kSourcesAhead = 24;
-
-// Below this many draws a target, looking through those made so far beats any table.
-constexpr int64_t kScanLimit = 32;
 
 absl::Status CheckRequest(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
                           absl::Span<const uint64_t> rows, int64_t fanout) {
@@ -45,106 +41,116 @@ absl::Status CheckRequest(const EdgeTable& edges, absl::Span<const uint64_t> tar
   return absl::OkStatus();
 }
 
-// Chooses positions of one list at a time.
-class Chooser {
- public:
-  Chooser(const OneHopOptions& options, std::vector<int64_t>* positions)
-      : options_(options), positions_(positions) {}
+absl::Status CheckList(const EdgeTable& edges, uint64_t row, bool all) {
+  const uint64_t begin = edges.offsets[row];
+  const uint64_t end = edges.offsets[row + 1];
+  const uint64_t num_edges = static_cast<uint64_t>(edges.sources.size());
+  if (begin > end || end > num_edges) {
+    return absl::DataLossError(
+        absl::StrCat("row ", row, " has its edges at ", begin, " .. ", end, " of ", num_edges));
+  }
+  if (all && end - begin > UINT32_MAX) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("row ", row, " has ", end - begin, " neighbours"));
+  }
+  return absl::OkStatus();
+}
 
-  // Appends positions in [begin, begin + degree) and returns how many.
-  uint32_t Choose(uint64_t begin, uint64_t degree, uint64_t key) {
-    const bool all = options_.fanout == kAllNeighbors;
-    if (degree == 0) return 0;
-    if (all || (!options_.replace && degree <= static_cast<uint64_t>(options_.fanout))) {
-      for (uint64_t i = 0; i < degree; ++i) positions_->push_back(begin + i);
-      return static_cast<uint32_t>(degree);
+// Turns positions into the ids that stand there, some way behind the choosing: by then the ids,
+// asked for as soon as their positions are known, have arrived, and the choosing of others has
+// filled the time.
+template <typename Id>
+class Gatherer {
+ public:
+  Gatherer(const Id* ids, const EdgeTable& edges, bool want_edge_ids, Neighbors* out)
+      : ids_(ids),
+        edges_(edges),
+        want_edge_ids_(want_edge_ids),
+        out_(out),
+        chosen_(out->sources.size()),
+        gathered_(chosen_) {}
+
+  // Room for so many more positions; it is zeros behind those that were Added.
+  int64_t* Room(uint64_t count) {
+    std::vector<int64_t>& sources = out_->sources;
+    if (chosen_ + count > sources.size()) {
+      const size_t size = std::max(chosen_ + count, chosen_ + chosen_ / 2 + kMinRoom);
+      sources.resize(size);
+      if (want_edge_ids_) out_->edge_ids.resize(size);
     }
-    NodeDraws draws(options_.stream, key);
-    if (options_.replace) {
-      for (int64_t i = 0; i < options_.fanout; ++i) {
-        positions_->push_back(begin + draws.Below(degree));
-      }
-    } else if (options_.fanout <= kScanLimit) {
-      FloydByScan(begin, degree, &draws);
-    } else {
-      FloydByTable(begin, degree, &draws);
+    return sources.data() + chosen_;
+  }
+
+  // Takes the positions that were written to the room.
+  void Add(uint64_t count) {
+    const int64_t* const positions = out_->sources.data() + chosen_;
+    for (uint64_t i = 0; i < count; ++i) {
+      __builtin_prefetch(&ids_[positions[i]]);
+      if (want_edge_ids_) PrefetchEdgeId(positions[i]);
     }
-    return static_cast<uint32_t>(options_.fanout);
+    chosen_ += count;
+    if (chosen_ - gathered_ > 2 * kBehind) GatherUpTo(chosen_ - kBehind);
+  }
+
+  void Finish() {
+    GatherUpTo(chosen_);
+    out_->sources.resize(chosen_);
+    if (want_edge_ids_) out_->edge_ids.resize(chosen_);
   }
 
  private:
-  // Floyd (CACM 30(9), 1987): for j = d - k .. d - 1 take t, uniform over 0 .. j inclusive, or j
-  // itself if t was taken. Every k-subset is equally likely, with k draws.
-  void FloydByScan(uint64_t begin, uint64_t degree, NodeDraws* draws) {
-    const size_t first = positions_->size();
-    for (uint64_t j = degree - options_.fanout; j < degree; ++j) {
-      const int64_t candidate = begin + draws->Below(j + 1);
-      const auto chosen = positions_->begin() + first;
-      const bool taken = std::find(chosen, positions_->end(), candidate) != positions_->end();
-      positions_->push_back(taken ? begin + j : candidate);
+  static constexpr size_t kBehind = 64;
+  static constexpr size_t kMinRoom = 4096;
+
+  void PrefetchEdgeId(int64_t position) const {
+    const IdArray& ids = edges_.edge_ids;
+    if (ids.narrow() != nullptr) {
+      __builtin_prefetch(ids.narrow() + position);
+    } else {
+      __builtin_prefetch(ids.wide() + position);
     }
   }
 
-  void FloydByTable(uint64_t begin, uint64_t degree, NodeDraws* draws) {
-    taken_.clear();
-    for (uint64_t j = degree - options_.fanout; j < degree; ++j) {
-      int64_t position = begin + draws->Below(j + 1);
-      if (!taken_.insert(position).second) {
-        position = begin + j;
-        taken_.insert(position);
-      }
-      positions_->push_back(position);
+  void GatherUpTo(size_t end) {
+    int64_t* const values = out_->sources.data();
+    if (want_edge_ids_) {
+      for (size_t i = gathered_; i < end; ++i) out_->edge_ids[i] = edges_.edge_ids[values[i]];
     }
+    for (size_t i = gathered_; i < end; ++i) values[i] = static_cast<int64_t>(ids_[values[i]]);
+    gathered_ = end;
   }
 
-  const OneHopOptions& options_;
-  std::vector<int64_t>* const positions_;
-  absl::flat_hash_set<int64_t> taken_;
+  const Id* const ids_;
+  const EdgeTable& edges_;
+  const bool want_edge_ids_;
+  Neighbors* const out_;
+  size_t chosen_;    // in out_->sources: ids, then positions, then room
+  size_t gathered_;  // how many of them are ids
 };
 
-// The first pass: out->sources receives positions in the edge table.
-absl::Status ChoosePositions(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
-                             absl::Span<const uint64_t> rows, const OneHopOptions& options,
-                             Neighbors* out) {
-  const uint64_t num_edges = static_cast<uint64_t>(edges.sources.size());
-  Chooser chooser(options, &out->sources);
+template <typename Id>
+absl::Status SampleRows(const Id* ids, const EdgeTable& edges,
+                        absl::Span<const uint64_t> target_keys, absl::Span<const uint64_t> rows,
+                        const OneHopOptions& options, Neighbors* out) {
+  const bool all = options.fanout == kAllNeighbors;
+  PositionChooser chooser(options.fanout, options.replace, options.stream);
+  Gatherer<Id> gatherer(ids, edges, options.want_edge_ids, out);
+  const size_t first = out->counts.size();
+  out->counts.resize(first + rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i + kOffsetsAhead < rows.size()) {
       __builtin_prefetch(&edges.offsets[rows[i + kOffsetsAhead]]);
       __builtin_prefetch(&target_keys[rows[i + kOffsetsAhead]]);
     }
-    const uint64_t begin = edges.offsets[rows[i]];
-    const uint64_t end = edges.offsets[rows[i] + 1];
-    if (begin > end || end > num_edges) {
-      return absl::DataLossError(absl::StrCat("row ", rows[i], " has its edges at ", begin, " .. ",
-                                              end, " of ", num_edges));
-    }
-    if (options.fanout == kAllNeighbors && end - begin > UINT32_MAX) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("row ", rows[i], " has ", end - begin, " neighbours"));
-    }
-    out->counts.push_back(chooser.Choose(begin, end - begin, target_keys[rows[i]]));
+    VICINITY_RETURN_IF_ERROR(CheckList(edges, rows[i], all));
+    const uint64_t degree = static_cast<uint64_t>(edges.degree(rows[i]));
+    const uint64_t count = chooser.CountFor(degree);
+    chooser.Choose(edges.offsets[rows[i]], degree, target_keys[rows[i]], gatherer.Room(count));
+    gatherer.Add(count);
+    out->counts[first + i] = static_cast<uint32_t>(count);
   }
+  gatherer.Finish();
   return absl::OkStatus();
-}
-
-// The second pass: positions become the ids that stand there.
-template <typename Id>
-void Gather(const Id* ids, absl::Span<const int64_t> positions, int64_t* out) {
-  for (size_t i = 0; i < positions.size(); ++i) {
-    if (i + kSourcesAhead < positions.size()) {
-      __builtin_prefetch(&ids[positions[i + kSourcesAhead]]);
-    }
-    out[i] = static_cast<int64_t>(ids[positions[i]]);
-  }
-}
-
-void Gather(const IdArray& ids, absl::Span<const int64_t> positions, int64_t* out) {
-  if (ids.narrow() != nullptr) {
-    Gather(ids.narrow(), positions, out);
-  } else {
-    Gather(ids.wide(), positions, out);
-  }
 }
 
 }  // namespace
@@ -163,17 +169,10 @@ absl::Status SampleOneHop(const EdgeTable& edges, absl::Span<const uint64_t> tar
     return absl::DataLossError(absl::StrCat("there are ", edges.edge_ids.size(), " edge ids of ",
                                             edges.sources.size(), " edges"));
   }
-  const size_t first = out->sources.size();
-  out->counts.reserve(out->counts.size() + rows.size());
-  VICINITY_RETURN_IF_ERROR(ChoosePositions(edges, target_keys, rows, options, out));
-  const absl::Span<int64_t> chosen = absl::MakeSpan(out->sources).subspan(first);
-  if (options.want_edge_ids) {
-    const size_t first_id = out->edge_ids.size();
-    out->edge_ids.resize(first_id + chosen.size());
-    Gather(edges.edge_ids, chosen, out->edge_ids.data() + first_id);
+  if (edges.sources.narrow() != nullptr) {
+    return SampleRows(edges.sources.narrow(), edges, target_keys, rows, options, out);
   }
-  Gather(edges.sources, chosen, chosen.data());
-  return absl::OkStatus();
+  return SampleRows(edges.sources.wide(), edges, target_keys, rows, options, out);
 }
 
 }  // namespace vicinity
