@@ -15,8 +15,8 @@ struct Answer {
   std::string narration;  // notes of the progress included
 };
 
-// `args` without the command's name. METIS runs in tests/partition/cut:metis_child_program, which the
-// test must have among its data.
+// `args` without the command's name. METIS runs in tests/partition/cut:metis_child_program, which
+// the test must have among its data.
 Answer RunCommand(const Command& command, const std::vector<std::string>& args);
 
 }  // namespace vicinity::cli
