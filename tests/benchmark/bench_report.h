@@ -27,7 +27,8 @@ struct BenchOptions {
   std::string size = "small";  // "small" (seconds) or "full" (the size that results are quoted at)
 };
 
-// Parses `--size small|full`, `--format table|json`, `--data DIR`. Exits 2 with a usage line for anything else.
+// Parses `--size small|full`, `--format table|json`, `--data DIR`. Exits 2 with a usage line for
+// anything else.
 BenchOptions ParseBenchOptions(int argc, char** argv);
 
 // Rows as they come in JSON (one object a line), as a table at the end otherwise.
