@@ -5,7 +5,7 @@
 #
 #   deploy/quickstart.sh [OPTIONS] [-- OPTIONS OF vicinity_train]
 #
-#   --graph FILE|DIR   a graph of yours: a description for `vicinity import`, or a dataset that it made
+#   --graph FILE|DIR   a graph of yours: a description for `vicinity import`, or what it made
 #   --trainers N       trainer processes (2)
 #   --shards K         shards, and servers (4)
 #   --cache ROWS       remote rows that each trainer keeps while it trains (none); also measured
@@ -110,7 +110,7 @@ import_graph() {
 }
 
 partition_graph() {
-  heading "Partition: $num_shards shards with few edges between them, ranked for $num_trainers trainers"
+  heading "Partition: $num_shards shards, few edges between them, ranked for $num_trainers trainers"
   make_shards "$data" "$num_shards" "$num_trainers"
   read -r reach num_rows node < <(vicinity describe --data "$work/shards" --format json \
     | deploy/lib/dataset_facts.py)
@@ -118,8 +118,8 @@ partition_graph() {
   if [[ "$graph" == "$work/wordnet/"* ]]; then node=n02084071; fi
   if [[ $reach == fetch ]]; then
     # Without training nodes nothing was ranked yet.
-    show vicinity rank "$work/shards" --seeds all --homes "$(all_homes "$num_trainers" "$num_shards")" \
-      --fanouts "$demo_fanouts" --batch-size "$batch"
+    show vicinity rank "$work/shards" --seeds all --fanouts "$demo_fanouts" \
+      --homes "$(all_homes "$num_trainers" "$num_shards")" --batch-size "$batch"
   fi
 }
 
@@ -139,11 +139,11 @@ train_models() {
   if ((cache_rows > 0)); then cached=(--cache vip --cache-rows "$cache_rows"); fi
   heading "Train a ${#fanouts[@]}-layer GraphSAGE through the service: $num_trainers trainers"
   cat << TEXT
-Each of the $num_trainers trainers maps the files of its home shards ($(all_homes "$num_trainers" "$num_shards")); neighbours and
-rows of all other nodes come from the servers. A step is $demo_batch seeds from anywhere in the graph,
-$batch a trainer, and gradients are averaged over the trainers. The defaults of vicinity_train are
-wider and longer (hidden 256, 10 epochs, dropout 0.5): here hidden $demo_hidden, $demo_epochs epochs and no dropout,
-which two cores do while you wait.
+Each of the $num_trainers trainers maps the files of its home shards; neighbours and rows of all
+other nodes come from the servers. A step is $demo_batch seeds from anywhere in the graph, $batch
+a trainer, and gradients are averaged over the trainers. The defaults of vicinity_train are wider
+and longer (hidden 256, 10 epochs, dropout 0.5): here hidden $demo_hidden, $demo_epochs epochs and
+no dropout, which two cores do while you wait.
 TEXT
   train_together 1 "$num_trainers" "$cluster" "${cached[@]}" "${trainer_options[@]}"
 
@@ -167,8 +167,9 @@ measure_traffic() {
   heading "Rows fetched, by what a trainer keeps: predicted by the VIP analysis, and measured"
   # A twentieth, a fifth and a half of a mean shard's rows, and what was asked for.
   local size sizes runs
-  mapfile -t sizes < <(printf '%d\n' $((num_rows / num_shards / 20)) $((num_rows / num_shards / 5)) \
-    $((num_rows / num_shards / 2)) "$cache_rows" | sort -nu)
+  local mean=$((num_rows / num_shards))
+  mapfile -t sizes < <(printf '%d\n' $((mean / 20)) $((mean / 5)) $((mean / 2)) "$cache_rows" \
+    | sort -nu)
   load_only traffic-all
   load_only traffic-0 --local-shards HOME
   runs=("servers alone=$work/traffic-all" "home shards mapped, nothing kept=$work/traffic-0")
@@ -178,9 +179,9 @@ measure_traffic() {
     runs+=("home shards mapped, likeliest kept=$work/traffic-$size")
   done
   cat << TEXT
-An epoch of batches that no model reads: $num_trainers trainers, each with the seeds of its home shards, $batch a
-batch, and a cache of its own. The prediction takes nodes and edges as independent of each other, so
-it is high where many ways lead to one node.
+An epoch of batches that no model reads: $num_trainers trainers, each with the seeds of its home
+shards, $batch a batch, and a cache of its own. The prediction takes nodes and edges as independent
+of each other, so it is high where many ways lead to one node.
 TEXT
   deploy/lib/tables.py traffic "${runs[@]}"
 }
@@ -202,8 +203,9 @@ summarize() {
     "GraphSAGE, one process, no server=$work/single.0.jsonl" \
     "linear, features alone=$work/linear.0.jsonl"
   cat << TEXT
-With and without the service the batches are the same, draw for draw, and so is the model but for
-the order of additions. deploy/bench.sh accuracy repeats all three over five seeds.
+With and without the service the batches are the same, draw for draw, as far as they deal out
+evenly over the trainers, and so is the model but for the order of additions. deploy/bench.sh
+accuracy repeats all three over five seeds.
 TEXT
 }
 

@@ -19,7 +19,9 @@ linear_lr=0.05
 
 # dataset_ready FOLDER STAMP: whether FOLDER was made from what STAMP says; else it is removed.
 dataset_ready() {
-  if [[ -f "$1/manifest.textproto" && -f "$1.stamp" && "$(< "$1.stamp")" == "$2" ]]; then return 0; fi
+  if [[ -f "$1/manifest.textproto" && -f "$1.stamp" && "$(< "$1.stamp")" == "$2" ]]; then
+    return 0
+  fi
   rm -rf "$1" "$1.stamp"
   return 1
 }
@@ -37,9 +39,9 @@ make_shards() {
   echo "$stamp" > "$work/shards.stamp"
 }
 
-# train_together SEED NUM_TRAINERS CLUSTER OPTIONS: the model through the service. Seeds are dealt from
-# all over the graph, so the batches are those of any other number of shards; a trainer maps its home
-# shards and asks servers for the rest.
+# train_together SEED NUM_TRAINERS CLUSTER OPTIONS: the model through the service. Seeds are dealt
+# from all over the graph, so the batches are those of any other number of shards; a trainer maps
+# its home shards and asks servers for the rest.
 train_together() {
   local seed="$1" num_trainers="$2" cluster="$3"
   shift 3
@@ -48,8 +50,8 @@ train_together() {
     --epochs "$demo_epochs" --batch-size $((demo_batch / num_trainers)) --seed "$seed" "$@"
 }
 
-# train_alone SEED NUM_TRAINERS GRAPH OPTIONS: the same model on the same batches in one process, without
-# any server: the batches that the trainers would share make one step here.
+# train_alone SEED NUM_TRAINERS GRAPH OPTIONS: the same model on the same batches in one process,
+# without any server: the batches that the trainers would share make one step here.
 train_alone() {
   local seed="$1" num_trainers="$2" graph="$3"
   shift 3

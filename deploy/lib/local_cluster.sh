@@ -64,7 +64,7 @@ await_ready() {
   fail "a server is not ready after 20 s: $(tail -n 3 "$2.log")"
 }
 
-# home_of TRAINER NUM_TRAINERS NUM_SHARDS: the shards near a trainer, as 0,2 (the loader's own rule).
+# home_of TRAINER NUM_TRAINERS NUM_SHARDS: the shards near a trainer, as 0,2 (the loader's rule).
 home_of() {
   if (($1 < $3)); then seq -s, "$1" "$2" "$(($3 - 1))"; else echo "$(($1 % $3))"; fi
 }
@@ -83,7 +83,7 @@ all_homes() {
 # reports to FOLDER/NAME.t.jsonl; trainer 0's command and lines are shown. Fails if one
 # of them fails.
 train_group() {
-  local name="$1" num_trainers="$2" folder="$3" trainer failed=0 command
+  local name="$1" num_trainers="$2" folder="$3" trainer command
   shift 3
   rm -f "$folder/$name".*
   trainer_pids=()
@@ -98,12 +98,21 @@ train_group() {
     "$programs/client/train/vicinity_train" "${command[@]}" &
     trainer_pids+=($!)
   done
-  for ((trainer = 0; trainer < num_trainers; trainer++)); do
-    wait "${trainer_pids[trainer]}" || failed=1
+  await_trainers || fail "training ($name) failed"
+}
+
+# await_trainers: until all have ended well. Fails as soon as one has not: the others, which wait for
+# it, are left to stop_processes.
+await_trainers() {
+  local ended pid left
+  while ((${#trainer_pids[@]} > 0)); do
+    wait -n -p ended "${trainer_pids[@]}" || return 1
+    left=()
+    for pid in "${trainer_pids[@]}"; do
+      if ((pid != ended)); then left+=("$pid"); fi
+    done
+    trainer_pids=("${left[@]}")
   done
-  trainer_pids=()
-  rm -f "$folder/$name.meet"
-  ((failed == 0)) || fail "training ($name) failed"
 }
 
 # stop_processes: ends what is left of trainers and servers, and waits for it.
