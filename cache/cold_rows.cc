@@ -18,20 +18,22 @@ constexpr size_t kAhead = 12;
 
 }  // namespace
 
-bool ColdRows::IsCold(const Row& row) const {
-  const RowEntry* const entry = index_->Find(row.id);
-  if (entry == nullptr || entry->slot < 0 || entry->last_use != row.last_use) return false;
-  return !ring_->Contains(entry->last_use) || !((*ring_)[entry->last_use].key == entry->key);
+RowEntry* ColdRows::FindCold(const Row& row) const {
+  RowEntry* const entry = index_->Find(row.id);
+  const bool is_cold = entry != nullptr && entry->slot >= 0 && entry->last_use == row.last_use &&
+                       !ring_->Contains(entry->last_use);
+  return is_cold ? entry : nullptr;
 }
 
 void ColdRows::TakeWorst(int64_t num_rows, std::vector<int64_t>* ids) {
   while (num_rows > 0 && size_ > 0) {
     Gather(std::min<size_t>(num_rows, kTogether));
     for (const Row& row : gathered_) {
-      if (!IsCold(row)) continue;
+      const RowEntry* const entry = FindCold(row);
+      if (entry == nullptr) continue;
       ids->push_back(row.id);
       --num_rows;
-      Lose(index_->Find(row.id)->key.likelihood());
+      Lose(entry->key.likelihood());
     }
   }
 }
@@ -56,7 +58,7 @@ int ColdRows::WorstBelow(int likelihood) const {
   if (word < kWords && (words_[word] & below) != 0) {
     return word * 64 + 63 - __builtin_clzll(words_[word] & below);
   }
-  const uint64_t words = word == kWords ? summary_ : summary_ & ((uint64_t{1} << word) - 1);
+  const uint64_t words = summary_ & ((uint64_t{1} << word) - 1);
   if (words == 0) return -1;
   const int last = 63 - __builtin_clzll(words);
   return last * 64 + 63 - __builtin_clzll(words_[last]);
@@ -70,11 +72,21 @@ void ColdRows::Empty(uint16_t likelihood) {
   if (words_[likelihood / 64] == 0) summary_ &= ~(uint64_t{1} << likelihood / 64);
 }
 
+void ColdRows::Restamp(uint32_t last_use) {
+  for (Queue& queue : queues_) {
+    Clean(&queue);
+    for (Row& row : queue.rows) {
+      index_->Find(row.id)->last_use = last_use;
+      row.last_use = last_use;
+    }
+  }
+}
+
 void ColdRows::Clean(Queue* queue) {
   size_t num_kept = 0;
   for (size_t i = queue->head; i < queue->rows.size(); ++i) {
     if (i + kAhead < queue->rows.size()) index_->Prefetch(queue->rows[i + kAhead].id);
-    if (IsCold(queue->rows[i])) queue->rows[num_kept++] = queue->rows[i];
+    if (FindCold(queue->rows[i]) != nullptr) queue->rows[num_kept++] = queue->rows[i];
   }
   queue->rows.resize(num_kept);
   queue->head = 0;

@@ -16,9 +16,10 @@ namespace vicinity {
 // A queue for each class of likelihood; within a class the row that went cold first leaves first,
 // so that without a ranking the order is least recently used.
 //
-// A row is cold while it is held and none of its uses is in the ring. Rows that are used again are
+// A row is cold while it is held and its last use is not in the ring. Rows that are used again are
 // not searched for: they stay behind in their queue until it is cleaned, and are told from the
-// others by their last use.
+// others by their last use. Positions come back after 2^32 uses, so Restamp has to be called well
+// before.
 //
 // Threads:  one at a time. Lifetime: `index` and `ring` must outlive it.
 // Memory:   a megabyte or two, and 16 to 64 bytes for each row that is cold.
@@ -28,7 +29,7 @@ class ColdRows {
   ColdRows(RowIndex* index, const UseRing* ring)
       : index_(index), ring_(ring), queues_(LikelihoodClasses::kNumClasses) {}
 
-  // The row's uses will be gone from the ring; this was its last.
+  // The row's uses will be gone from the ring; this was its last, as its entry says.
   void Add(RowKey key, uint32_t last_use) {
     Queue& queue = queues_[key.likelihood()];
     queue.rows.push_back({key.id(), last_use});
@@ -42,6 +43,9 @@ class ColdRows {
   // Adds the ids of the `num_rows` least likely rows to `ids`; of all if there are fewer. They are
   // not cold from now on: the caller takes them out of the index.
   void TakeWorst(int64_t num_rows, std::vector<int64_t>* ids);
+
+  // Gives all cold rows, here and in the index, the same last use.
+  void Restamp(uint32_t last_use);
 
   int64_t size() const { return size_; }
 
@@ -57,9 +61,10 @@ class ColdRows {
   };
   static constexpr size_t kCleanAt = 16;  // leftovers that are always left alone
   static constexpr int kWords = LikelihoodClasses::kNumClasses / 64;
-  static_assert(kWords == 64, "one word says which words have a bit");
+  static_assert(kWords < 64, "one word says which words have a bit");
 
-  bool IsCold(const Row& row) const;
+  // The row's entry if it is cold and no leftover, else null.
+  RowEntry* FindCold(const Row& row) const;
   // The least likely class below this one that has cold rows; -1: none.
   int WorstBelow(int likelihood) const;
   void Gather(size_t num_rows);

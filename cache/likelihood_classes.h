@@ -17,7 +17,7 @@ namespace vicinity {
 // Cost:    one cache miss a lookup, which Prefetch can hide.
 class LikelihoodClasses {
  public:
-  static constexpr int kNumClasses = 4096;  // a RowKey has 12 bits for them
+  static constexpr int kNumClasses = 1024;  // a RowKey has 10 bits for them
   static constexpr uint16_t kUnranked = kNumClasses - 1;
 
   // `ranked`: likeliest first, none repeated.

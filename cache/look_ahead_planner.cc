@@ -25,13 +25,11 @@ namespace {
 constexpr size_t kFar = 24;
 constexpr size_t kNear = 12;
 
-// What a RowUse's slot says beside a slot.
+// What a use's slot says beside a slot.
 constexpr int32_t kNotHeld = -1;
-constexpr int32_t kRepeat = -2;  // of an id that the batch mentions before
-constexpr int32_t kSlotMask = LookAheadPlanner::kMaxRows * 2 - 1;
-static_assert(kSlotMask == (1 << 30) - 1, "one bit is left for a flag");
-// The chain behind this use has old slots. In a use that was admitted: the slot is disowned.
-constexpr int32_t kFlag = 1 << 30;
+constexpr int32_t kRepeat = -2;         // of an id that the batch mentions before
+constexpr int32_t kDisowned = 1 << 30;  // a flag: the slot is no row's, and free when this use ends
+static_assert(2 * LookAheadPlanner::kMaxRows <= kDisowned, "slots are below the flag");
 
 absl::Status CheckId(int64_t id) {
   if (id >= 0 && id <= RowKey::kMaxId) return absl::OkStatus();
@@ -70,7 +68,7 @@ LookAheadPlanner::LookAheadPlanner(const Options& options, absl::Span<const int6
       cold_(&index_, &ring_),
       admitted_end_(ring_.end()) {
   const size_t num_seeds = std::min<size_t>(capacity_, ranked.size());
-  const uint32_t never = ring_.begin() - 1;  // no row's use
+  const uint32_t never = NewStamp();
   index_.Reserve(num_seeds);
   for (size_t i = 0; i < num_seeds; ++i) {
     RowEntry* const entry = index_.Add(KeyOf(ranked[i]));
@@ -100,6 +98,36 @@ absl::Status LookAheadPlanner::CheckIds(absl::Span<const int64_t> ids) const {
   return absl::OkStatus();
 }
 
+// A last use for rows that have none: no position is like it for a long time. Natural ones in the
+// index are less than 2^30 + kMaxRows positions back.
+uint32_t LookAheadPlanner::NewStamp() {
+  return ring_.begin() - (uint32_t{1} << 31) + num_stamps_++ % (uint32_t{1} << 20);
+}
+
+// Every 2^30 uses, so that no row's last use is taken for one that is 2^32 uses later.
+void LookAheadPlanner::RestampInTime(uint32_t begin) {
+  if (begin >> 30 != ring_.end() >> 30) cold_.Restamp(NewStamp());
+}
+
+// What appending a use will look at behind the row's entry, as far as can be told without a search.
+inline void LookAheadPlanner::PrefetchUse(int64_t id) const {
+  const RowEntry& entry = index_.Peek(id);
+  if (entry.key.id() == id) {
+    ring_.PrefetchNext(entry.last_use);
+  } else if (use_likelihood_) {
+    classes_.Prefetch(id);
+  }
+}
+
+inline void LookAheadPlanner::AppendNextUse(RowEntry* entry, Batch* batch) {
+  const uint32_t position = ring_.end();
+  const uint32_t last_use = std::exchange(entry->last_use, position);
+  ring_.set_next(last_use, position);
+  const bool is_repeat = last_use - batch->begin < position - batch->begin;
+  ring_.Append(entry->key, is_repeat ? kRepeat : entry->slot);
+  batch->has_repeats |= is_repeat;
+}
+
 absl::Status LookAheadPlanner::Announce(absl::Span<const int64_t> ids) {
   VICINITY_RETURN_IF_ERROR(CheckIds(ids));
   ring_.Reserve(ids.size());
@@ -109,47 +137,32 @@ absl::Status LookAheadPlanner::Announce(absl::Span<const int64_t> ids) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (i + kFar < ids.size()) index_.Prefetch(ids[i + kFar]);
     if (i + kNear < ids.size()) PrefetchUse(ids[i + kNear]);
-    AppendUse(ids[i], &batch);
+    RowEntry* const entry = index_.Find(ids[i]);
+    if (entry != nullptr && ring_.Contains(entry->last_use)) {
+      AppendNextUse(entry, &batch);
+    } else {
+      AppendOnlyUse(ids[i], entry);
+    }
   }
   batch.end = ring_.end();
   announced_.push_back(batch);
+  RestampInTime(batch.begin);
   return absl::OkStatus();
 }
 
-// What AppendUse will look at after the row's entry.
-void LookAheadPlanner::PrefetchUse(int64_t id) const {
-  const RowEntry& entry = index_.Peek(id);
-  if (entry.key.id() == id) {
-    ring_.Prefetch(entry.last_use);
-  } else if (use_likelihood_) {
-    classes_.Prefetch(id);
-  }
-}
-
-void LookAheadPlanner::AppendUse(int64_t id, Batch* batch) {
+// Of a row that is cold, or not known (`entry` is null).
+void LookAheadPlanner::AppendOnlyUse(int64_t id, RowEntry* entry) {
   const uint32_t position = ring_.end();
-  RowEntry* entry = index_.Find(id);
   if (entry == nullptr) {
     entry = index_.Add(KeyOf(id));
-    ring_.Append(entry->key).slot = kNotHeld;
     entry->last_use = position;
+    ring_.Append(entry->key, kNotHeld);
     return;
   }
-  const uint32_t last_use = entry->last_use;
-  const bool is_chained = IsChained(*entry);
   entry->last_use = position;
-  RowUse& use = ring_.Append(entry->key);
-  use.slot = entry->slot;
-  if (!is_chained) {
-    ring_.Mark(position);
-    cold_.Remove(entry->key);
-    return;
-  }
-  ring_[last_use].next = position;
-  if (last_use - batch->begin < position - batch->begin) {
-    use.slot = kRepeat;
-    batch->has_repeats = true;
-  }
+  ring_.Append(entry->key, entry->slot);
+  ring_.MarkIf(true, position);
+  cold_.Remove(entry->key);
 }
 
 absl::Status LookAheadPlanner::Admit(absl::Span<const int64_t> ids, RowPlan* plan) {
@@ -165,8 +178,6 @@ absl::Status LookAheadPlanner::Admit(absl::Span<const int64_t> ids, RowPlan* pla
   admitted_end_ = batch.end;
   ring_.Unmark(batch.begin, batch.end);
   plan->ticket = first_ticket_ + static_cast<int64_t>(in_flight_.size());
-  plan->slots.resize(ids.size());
-  plan->missing.clear();
   // All that is held comes first: a row of this batch must not make room for another.
   FindHeld(batch, plan);
   PlaceMissing(ids, batch, plan);
@@ -180,21 +191,34 @@ bool LookAheadPlanner::IsOldestAnnounced(absl::Span<const int64_t> ids) const {
   if (batch.end - batch.begin != ids.size()) return false;
   uint32_t position = batch.begin;
   for (const int64_t id : ids) {
-    if (ring_[position++].key.id() != id) return false;
+    if (ring_.key(position++).id() != id) return false;
   }
   return true;
 }
 
+// The row's next use, if there is one, learns its slot.
+inline int32_t LookAheadPlanner::TellNextUse(uint32_t position) {
+  const int32_t slot = ring_.slot(position);
+  ring_.set_slot(ring_.next(position), slot);
+  return slot;
+}
+
+// No branches: whether a row is held, and whether it has a next use, is as good as random.
 void LookAheadPlanner::FindHeld(const Batch& batch, RowPlan* plan) {
-  for (uint32_t position = batch.begin; position != batch.end; ++position) {
-    RowUse& use = ring_[position];
-    const int32_t i = static_cast<int32_t>(position - batch.begin);
-    if (use.slot == kNotHeld) plan->missing.push_back(i);
-    if (use.slot < 0) continue;
-    if ((use.slot & kFlag) != 0) TellNextUse(position);
-    use.slot &= kSlotMask;
-    plan->slots[i] = use.slot;
+  const auto num_ids = static_cast<int32_t>(batch.end - batch.begin);
+  plan->slots.resize(num_ids);
+  plan->missing.resize(num_ids);
+  size_t num_missing = 0;
+  for (int32_t i = 0; i < num_ids; ++i) {
+    ring_.PrefetchSlot(ring_.next(batch.begin + i + kNear));  // or whatever is behind the batch
+    const int32_t slot = ring_.slot(batch.begin + i);
+    // As TellNextUse, but a repeat of a row that is not held stays one: it is not missing again.
+    ring_.set_slot(ring_.next(batch.begin + i), slot < 0 ? kRepeat : slot);
+    plan->slots[i] = slot;
+    plan->missing[num_missing] = i;
+    num_missing += slot == kNotHeld ? 1 : 0;
   }
+  plan->missing.resize(num_missing);
 }
 
 void LookAheadPlanner::PlaceMissing(absl::Span<const int64_t> ids, const Batch& batch,
@@ -206,25 +230,16 @@ void LookAheadPlanner::PlaceMissing(absl::Span<const int64_t> ids, const Batch& 
     const int32_t slot = TakeSlot();
     const uint32_t position = batch.begin + missing[j];
     index_.Find(ids[missing[j]])->slot = slot;
-    ring_[position].slot = slot;
-    plan->slots[missing[j]] = slot;
-    TellNextUse(position);
+    ring_.set_slot(position, slot);
+    plan->slots[missing[j]] = TellNextUse(position);
   }
 }
 
 // Repeated ids get the slot of the mention before, whichever way that came by it.
 void LookAheadPlanner::PlaceRepeats(const Batch& batch, RowPlan* plan) {
   for (uint32_t position = batch.begin; position != batch.end; ++position) {
-    TellNextUse(position);
-    ring_[position].slot &= kSlotMask;
-    plan->slots[position - batch.begin] = ring_[position].slot;
+    plan->slots[position - batch.begin] = TellNextUse(position);
   }
-}
-
-// The row's next use learns its slot, and that those behind it may have another.
-void LookAheadPlanner::TellNextUse(uint32_t position) {
-  const RowUse& use = ring_[position];
-  if (use.next != position) ring_[use.next].slot = use.slot | kFlag;
 }
 
 int32_t LookAheadPlanner::TakeSlot() {
@@ -256,13 +271,13 @@ void LookAheadPlanner::Release(int64_t ticket) {
 // Of a batch that ended, as all before it have. A row whose next use is admitted stays pinned.
 void LookAheadPlanner::Unpin(const Batch& batch) {
   for (uint32_t position = batch.begin; position != batch.end; ++position) {
-    const RowUse& use = ring_[position];
-    if (use.next != position) {
-      if (!IsAdmitted(use.next)) ring_.Mark(use.next);
-    } else if ((use.slot & kFlag) != 0) {
-      FreeSlot(use.slot & kSlotMask);
+    const uint32_t next = ring_.next(position);
+    ring_.MarkIf(!IsAdmitted(next), next);
+    if (next != position) continue;
+    if ((ring_.slot(position) & kDisowned) != 0) {
+      FreeSlot(ring_.slot(position) & ~kDisowned);
     } else {
-      cold_.Add(use.key, position);
+      cold_.Add(ring_.key(position), position);
     }
   }
 }
@@ -274,18 +289,19 @@ void LookAheadPlanner::Disown(int64_t ticket, absl::Span<const int32_t> missing)
 
 // The slot stays with the row's last use in flight, cut off from the row and its later uses.
 void LookAheadPlanner::DisownUse(uint32_t position) {
-  while (ring_[position].next != position && IsAdmitted(ring_[position].next)) {
-    position = ring_[position].next;
+  while (ring_.next(position) != position && IsAdmitted(ring_.next(position))) {
+    position = ring_.next(position);
   }
-  RowUse& last = ring_[position];
-  if ((last.slot & kFlag) != 0) return;  // disowned before
-  last.slot |= kFlag;
-  RowEntry* const entry = index_.Find(last.key.id());
+  if ((ring_.slot(position) & kDisowned) != 0) return;  // it was before
+  ring_.set_slot(position, ring_.slot(position) | kDisowned);
+  RowEntry* const entry = index_.Find(ring_.key(position).id());
   entry->slot = -1;
-  if (last.next == position) {
+  const uint32_t next = ring_.next(position);
+  if (next == position) {
     index_.Remove(entry);
   } else {
-    ring_[std::exchange(last.next, position)].slot = kNotHeld;
+    ring_.set_slot(next, kNotHeld);
+    ring_.set_next(position, position);
   }
 }
 
@@ -297,13 +313,10 @@ void LookAheadPlanner::Forget() {
   ring_.Unmark(first, last);
   ForgetUses(first, last);
   announced_.clear();
-  // What was announced stays in the ring as a batch that ended: positions are never used again, so
-  // no last use of a cold row is taken for another.
-  ring_.Reserve(1);
-  ring_.Append(RowKey());
+  // What was announced stays in the ring as a batch that ended, so that no position is used twice.
   Batch forgotten;
   forgotten.begin = first;
-  forgotten.end = admitted_end_ = ring_.end();
+  forgotten.end = admitted_end_ = last;
   forgotten.forgotten = true;
   in_flight_.push_back(forgotten);
   Release(first_ticket_ + static_cast<int64_t>(in_flight_.size()) - 1);
@@ -312,24 +325,23 @@ void LookAheadPlanner::Forget() {
 // Rows in flight are no longer known to be needed after that.
 void LookAheadPlanner::CutChains() {
   for (uint32_t position = ring_.begin(); position != admitted_end_; ++position) {
-    RowUse& use = ring_[position];
-    if (IsAdmitted(use.next)) continue;
-    use.next = position;
-    index_.Find(use.key.id())->last_use = position;
+    if (IsAdmitted(ring_.next(position))) continue;
+    ring_.set_next(position, position);
+    index_.Find(ring_.key(position).id())->last_use = position;
   }
 }
 
-// The other rows that were announced go cold if they are held; `last` is their last use, which is
-// no use of any row.
+// The other rows that were announced go cold if they are held.
 void LookAheadPlanner::ForgetUses(uint32_t first, uint32_t last) {
+  const uint32_t stamp = NewStamp();
   for (uint32_t position = first; position != last; ++position) {
-    RowEntry* const entry = index_.Find(ring_[position].key.id());
+    RowEntry* const entry = index_.Find(ring_.key(position).id());
     if (entry == nullptr || entry->last_use - first >= last - first) continue;
     if (entry->slot < 0) {
       index_.Remove(entry);
     } else {
-      entry->last_use = last;
-      cold_.Add(entry->key, last);
+      entry->last_use = stamp;
+      cold_.Add(entry->key, stamp);
     }
   }
 }
@@ -342,8 +354,8 @@ void LookAheadPlanner::Evict(int64_t num_rows) {
   const size_t num_cold = victims_.size();
   for (uint32_t position; static_cast<int64_t>(victims_.size()) < num_rows;) {
     if (!ring_.TakeLastMarked(admitted_end_, &position)) break;
-    ring_[position].slot = kNotHeld;
-    victims_.push_back(ring_[position].key.id());
+    ring_.set_slot(position, kNotHeld);
+    victims_.push_back(ring_.key(position).id());
   }
   for (size_t i = 0; i < victims_.size(); ++i) {
     if (i + kNear < victims_.size()) index_.Prefetch(victims_[i + kNear]);

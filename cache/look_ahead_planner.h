@@ -99,25 +99,25 @@ class LookAheadPlanner {
 
   absl::Status CheckIds(absl::Span<const int64_t> ids) const;
   RowKey KeyOf(int64_t id) const;
-  bool IsChained(const RowEntry& entry) const {
-    return ring_.Contains(entry.last_use) && ring_[entry.last_use].key == entry.key;
-  }
   bool IsAdmitted(uint32_t position) const {
     return static_cast<int32_t>(position - admitted_end_) < 0;
   }
   void PrefetchUse(int64_t id) const;
-  void AppendUse(int64_t id, Batch* batch);
+  void AppendNextUse(RowEntry* entry, Batch* batch);
+  void AppendOnlyUse(int64_t id, RowEntry* entry);
 
   bool IsOldestAnnounced(absl::Span<const int64_t> ids) const;
   void FindHeld(const Batch& batch, RowPlan* plan);
   void PlaceMissing(absl::Span<const int64_t> ids, const Batch& batch, RowPlan* plan);
   void PlaceRepeats(const Batch& batch, RowPlan* plan);
-  void TellNextUse(uint32_t position);
+  int32_t TellNextUse(uint32_t position);
 
   void Unpin(const Batch& batch);
   void DisownUse(uint32_t position);
   void CutChains();
   void ForgetUses(uint32_t first, uint32_t last);
+  uint32_t NewStamp();
+  void RestampInTime(uint32_t begin);
 
   int32_t TakeSlot();
   void FreeSlot(int32_t slot);
@@ -130,12 +130,13 @@ class LookAheadPlanner {
   UseRing ring_;    // marked: the next uses of rows that are held and not pinned
   ColdRows cold_;
 
-  // A row's first use that is not admitted has its slot, -1 if it is not held; later ones may have
-  // an old slot, which they are told of when the one before is admitted.
+  // A row's first use that is not admitted has its slot, -1 if it is not held; later ones are told
+  // when the one before is admitted.
   std::deque<Batch> in_flight_;  // by ticket; those that ended are behind one that did not
   std::deque<Batch> announced_;
   int64_t first_ticket_ = 0;  // of in_flight_.front()
-  uint32_t admitted_end_;     // uses before it are of batches in flight, others announced
+  uint32_t num_stamps_ = 0;
+  uint32_t admitted_end_;  // uses before it are of batches in flight, others announced
 
   std::vector<int32_t> free_;           // slots below the capacity
   std::vector<int32_t> free_overflow_;  // and the others

@@ -10,7 +10,7 @@ namespace vicinity {
 // A node and its class of likelihood in one word, so that whoever carries the one has the other.
 class RowKey {
  public:
-  static constexpr int kClassBits = 12;
+  static constexpr int kClassBits = 10;
   static constexpr int64_t kMaxId = (int64_t{1} << (64 - kClassBits - 1)) - 1;
 
   RowKey() = default;

@@ -10,16 +10,22 @@ namespace vicinity {
 
 void UseRing::Reserve(size_t num_more) {
   const size_t needed = end_ - begin_ + num_more;
-  size_t num_uses = uses_.size();
+  size_t num_uses = keys_.size();
   while (num_uses < needed) num_uses *= 2;
-  if (num_uses == uses_.size()) return;
-  const std::vector<RowUse> old_uses = std::exchange(uses_, std::vector<RowUse>(num_uses));
-  const std::vector<uint64_t> old_marks =
-      std::exchange(marks_, std::vector<uint64_t>(num_uses / 64));
+  if (num_uses > keys_.size()) Resize(num_uses);
+}
+
+void UseRing::Resize(size_t num_uses) {
+  const std::vector<RowKey> keys = std::exchange(keys_, std::vector<RowKey>(num_uses));
+  const std::vector<int32_t> slots = std::exchange(slots_, std::vector<int32_t>(num_uses));
+  const std::vector<uint32_t> next = std::exchange(next_, std::vector<uint32_t>(num_uses));
+  const std::vector<uint64_t> marks = std::exchange(marks_, std::vector<uint64_t>(num_uses / 64));
   const uint32_t old_mask = std::exchange(mask_, static_cast<uint32_t>(num_uses - 1));
   for (uint32_t p = begin_; p != end_; ++p) {
-    uses_[p & mask_] = old_uses[p & old_mask];
-    const uint64_t mark = old_marks[(p & old_mask) / 64] >> p % 64 & 1;
+    keys_[p & mask_] = keys[p & old_mask];
+    slots_[p & mask_] = slots[p & old_mask];
+    next_[p & mask_] = next[p & old_mask];
+    const uint64_t mark = marks[(p & old_mask) / 64] >> p % 64 & 1;
     marks_[(p & mask_) / 64] |= mark << p % 64;
   }
 }
@@ -38,7 +44,6 @@ bool UseRing::TakeLastMarked(uint32_t first, uint32_t* position) {
   while (static_cast<int32_t>(marked_end_ - first) > 0) {
     const uint32_t last = marked_end_ - 1;
     uint64_t& word = marks_[(last & mask_) / 64];
-    // Higher bits, if any, are of uses one round of the ring before `first`: there are no such.
     const uint64_t bits = word & (~uint64_t{0} >> (63 - last % 64));
     if (bits == 0) {
       marked_end_ = last - last % 64;

@@ -10,8 +10,8 @@
 
 namespace vicinity {
 
-// "next-use-40" for a window of 40 batches, those whose rows are fetched ahead among them
-// (replay.h). `ranked`: likeliest first; the first fill the pool before it starts.
+// "next-use-40" for a window of 40 batches that are sampled and wait for their turn (replay.h).
+// `ranked`: likeliest first; the first fill the pool before it starts.
 std::unique_ptr<Policy> MakeNextUsePolicy(std::vector<int64_t> ranked, int64_t window);
 
 }  // namespace vicinity

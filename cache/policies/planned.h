@@ -14,7 +14,7 @@ class PlannedPolicy : public Policy {
  public:
   struct Rule {
     std::string name;
-    int64_t window = 0;          // batches known ahead (replay.h)
+    int64_t window = 0;          // batches that wait, their ids known (replay.h)
     bool use_likelihood = true;  // what is not needed inside it goes by the ranking
   };
 

@@ -15,7 +15,7 @@ namespace vicinity {
 absl::StatusOr<PolicyCount> Replay(const AccessTrace& trace, int depth, int64_t window,
                                    LookAheadPlanner* planner) {
   const int64_t num_batches = trace.num_batches();
-  const int64_t ahead = std::min(num_batches, std::max<int64_t>(0, window - depth));
+  const int64_t ahead = std::min(num_batches, window);
   PolicyCount count;
   count.used = trace.num_uses();
   RowPlan plan;

@@ -11,9 +11,8 @@
 
 namespace vicinity {
 
-// Batches are admitted as soon as one that is `depth` before them is released. They are announced
-// `window` batches ahead: when batch b is admitted those up to b + window - depth are known. So a
-// window of `depth` knows nothing but what is in flight; smaller ones are taken as that.
+// Batches are admitted as soon as the one that is `depth` before them is released, and announced
+// `window` batches before they are admitted: `window` batches wait sampled, `depth` are in flight.
 // Errors as the planner's.
 absl::StatusOr<PolicyCount> Replay(const AccessTrace& trace, int depth, int64_t window,
                                    LookAheadPlanner* planner);

@@ -66,7 +66,7 @@ Action DeclarePolicies(CLI::App* app) {
                   "other epochs, for the policy that goes by simulation");
   app->add_option("--depth", flags->report.depth, "batches whose rows are fetched ahead");
   app->add_option("--windows", flags->report.windows,
-                  "batches sampled ahead, a next-use policy for each; at least the depth")
+                  "batches that wait sampled, a next-use policy for each")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N,...")

@@ -97,10 +97,7 @@ absl::Status PolicyReportOptions::Validate() const {
   }
   if (depth < 1) return absl::InvalidArgumentError(absl::StrCat("depth ", depth));
   for (const int64_t window : windows) {
-    if (window < depth) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("window ", window, ": below the depth of ", depth));
-    }
+    if (window < 0) return absl::InvalidArgumentError(absl::StrCat("window ", window));
   }
   return absl::OkStatus();
 }

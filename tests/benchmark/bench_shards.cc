@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "client/cli/command.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/generate_command.h"
@@ -21,6 +22,7 @@
 #include "client/cli/metis_child_command.h"
 #include "client/cli/partition_command.h"
 #include "client/cli/tool.h"
+#include "partition/cut/child_process.h"
 #include "partition/cut/metis_assigner.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"
@@ -31,8 +33,9 @@ namespace {
 constexpr std::array<cli::Command, 4> kCommands = {cli::kImportCommand, cli::kGenerateCommand,
                                                    cli::kPartitionCommand, cli::kMetisChildCommand};
 
-// Beside the clone; benchmarks are run from its root.
+// Benchmarks are run from the root of the clone; this lies beside some.
 constexpr char kCnr2000[] = "../shared/data/cnr2000.npz";
+constexpr char kWordNet[] = "deploy/wordnet.py";
 constexpr int64_t kCnr2000Nodes = 325557;
 
 [[noreturn]] void Fail(const std::string& what) {
@@ -119,6 +122,27 @@ std::unique_ptr<Dataset> OpenCnr2000Shards(const BenchOptions& options) {
          absl::StrCat(kCnr2000Nodes), "--train", train, "--add-reverse", "--dedup",
          "--drop-self-loops", "--name", "cnr2000", "--output", output});
     std::filesystem::remove(train);
+  });
+}
+
+std::unique_ptr<Dataset> OpenWordNetShards(const BenchOptions& options) {
+  const std::string files = absl::StrCat(options.data, "/wordnet-files");
+  const std::string shards = absl::StrCat(options.data, "/wordnet-4-shards");
+  if (!std::filesystem::exists(shards)) {
+    std::filesystem::create_directories(options.data);
+    ChildOptions child;
+    child.program = kWordNet;
+    child.arguments = {files};
+    child.log_path = absl::StrCat(options.data, "/wordnet.log");
+    child.time_limit = absl::Minutes(10);
+    if (const auto made = RunChild(child); !made.ok()) {
+      std::cerr << "WordNet: " << made.status() << "; left out\n";
+      return nullptr;
+    }
+  }
+  return OpenShards(options, "wordnet", [&](const std::string& output) {
+    Run({"import", "--description", absl::StrCat(files, "/wordnet.textproto"), "--output", output});
+    std::filesystem::remove_all(files);
   });
 }
 

@@ -144,7 +144,10 @@ class Comparison {
   }
   void Add(const std::string& what, const std::string& metric, double value, double baseline,
            double limit) {
-    report_->Add({"pool", what, metric, value, baseline, limit});
+    const auto figure = [](double other) {
+      return other > 0 ? std::optional<double>(other) : std::nullopt;  // others make no ratio
+    };
+    report_->Add({"pool", what, metric, value, figure(baseline), figure(limit)});
   }
 
   const std::string name_;
@@ -213,7 +216,7 @@ int64_t PlanAll(const Book& book, const std::vector<std::vector<int64_t>>& batch
       release(b - kDepth, remote[b - kDepth]);
       remote[b - kDepth] = {};
     }
-    for (; announced < std::min(num_batches, b + window - kDepth + 1); ++announced) {
+    for (; announced < std::min(num_batches, b + window + 1); ++announced) {
       remote[announced] = RemoteOf(batches[announced], home_end);
       announce(remote[announced]);
     }
@@ -343,7 +346,8 @@ int Main(int argc, char** argv) {
   }
   Compare(blocks.get(), "block model", batch_sizes, full ? 4 : 2, &report);
   if (full) {
-    Compare(OpenCnr2000Shards(options).get(), "cnr-2000", {128, 32}, 2, &report);
+    Compare(OpenWordNetShards(options).get(), "WordNet", batch_sizes, 2, &report);
+    Compare(OpenCnr2000Shards(options).get(), "cnr-2000", batch_sizes, 2, &report);
   }
   return 0;
 }

@@ -9,12 +9,12 @@ namespace vicinity {
 namespace {
 
 TEST_CASE("a key holds the largest id and class", "[row_index]") {
-  const RowKey key(RowKey::kMaxId, 4095);
+  const RowKey key(RowKey::kMaxId, 1023);
   CHECK(key.id() == RowKey::kMaxId);
-  CHECK(key.likelihood() == 4095);
+  CHECK(key.likelihood() == 1023);
   CHECK_FALSE(key.is_none());
   CHECK(RowKey().is_none());
-  CHECK_FALSE(RowKey(RowKey::kMaxId, 4095) == RowKey());
+  CHECK_FALSE(RowKey(RowKey::kMaxId, 1023) == RowKey());
 }
 
 TEST_CASE("the index agrees with a map over random calls", "[row_index]") {
@@ -31,11 +31,11 @@ TEST_CASE("the index agrees with a map over random calls", "[row_index]") {
       REQUIRE((entry != nullptr) == (map.count(id) > 0));
       if (entry != nullptr) {
         REQUIRE(entry->slot == map.at(id));
-        REQUIRE(entry->key == RowKey(id, id % 4096));
+        REQUIRE(entry->key == RowKey(id, id % 1024));
       }
       if (entry == nullptr && wants_it) {
         index.Reserve(1);
-        index.Add(RowKey(id, id % 4096))->slot = i;
+        index.Add(RowKey(id, id % 1024))->slot = i;
         map[id] = i;
       } else if (entry != nullptr && !wants_it) {
         index.Remove(entry);

@@ -30,12 +30,13 @@ TEST_CASE("the ring agrees with a plain list over random calls", "[use_ring]") {
         for (size_t i = 0; i < num_more; ++i) {
           naive.push_back({static_cast<int64_t>(random() >> 20), false});
           const uint32_t position = ring.end();
-          RowUse& use = ring.Append(RowKey(naive.back().id, 5));
-          REQUIRE(use.next == position);
+          ring.Append(RowKey(naive.back().id, 5), i);
+          REQUIRE(ring.next(position) == position);
         }
       } else if (choice < 6 && size > 0) {
         const uint32_t i = random() % size;
-        ring.Mark(begin + i);
+        ring.MarkIf(false, begin + random() % size);
+        ring.MarkIf(true, begin + i);
         naive[i].marked = true;
       } else if (choice == 6) {
         // Marks may lie in the second half only, as in a window some of which is admitted.
@@ -62,7 +63,7 @@ TEST_CASE("the ring agrees with a plain list over random calls", "[use_ring]") {
       REQUIRE_FALSE(ring.Contains(begin - 1));
       REQUIRE_FALSE(ring.Contains(ring.end()));
       for (uint32_t i = 0; i < naive.size(); ++i) {
-        if (ring[begin + i].key.id() != naive[i].id) FAIL("position " << begin + i);
+        if (ring.key(begin + i).id() != naive[i].id) FAIL("position " << begin + i);
       }
     }
   }

@@ -23,7 +23,7 @@ namespace {
 class NaiveNextUse {
  public:
   NaiveNextUse(const AccessTrace& trace, int64_t total, int depth, int64_t window)
-      : trace_(trace), total_(total), depth_(depth), window_(std::max<int64_t>(depth, window)) {}
+      : trace_(trace), total_(total), depth_(depth), window_(window) {}
 
   // Nodes are ranked by number.
   int64_t Fetched() {
@@ -31,10 +31,10 @@ class NaiveNextUse {
     int64_t fetched = 0;
     for (int64_t b = 0; b < trace_.num_batches(); ++b) {
       // The batch before was the last known when the one that ends now was released.
-      if (b > 0) known_ = b - 1 + window_ - depth_;
+      if (b > 0) known_ = b - 1 + window_;
       if (b >= depth_) ended_[b - depth_] = true;
       Shrink(b - 1, total_);
-      known_ = b + window_ - depth_;
+      known_ = b + window_;
       std::set<int64_t> missing;
       for (const int64_t node : trace_.batch(b)) {
         if (rows_.count(node) == 0) missing.insert(node);

@@ -79,7 +79,7 @@ TEST_CASE("policies of what is not there are refused", "[cli]") {
   SECTION("no such shard") { args.insert(args.end(), {"--homes", "0,4"}); }
   SECTION("size") { args.insert(args.end(), {"--replication", "-1"}); }
   SECTION("depth") { args.insert(args.end(), {"--depth", "0"}); }
-  SECTION("window") { args.insert(args.end(), {"--windows", "3"}); }
+  SECTION("window") { args.insert(args.end(), {"--windows=-3"}); }
   SECTION("batch") { args.insert(args.end(), {"--batch-size", "0"}); }
   SECTION("no seeds") {
     args.insert(args.end(), {"--seed-type", "item"});

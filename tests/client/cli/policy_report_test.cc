@@ -123,7 +123,7 @@ TEST_CASE("report options that make no sense are refused", "[policies]") {
   SECTION("epochs") { options.num_epochs = 0; }
   SECTION("simulated epochs") { options.num_simulated_epochs = 0; }
   SECTION("depth") { options.depth = 0; }
-  SECTION("window below the depth") { options.windows = {9}; }
+  SECTION("window") { options.windows = {-1}; }
   VICINITY_CHECK_CODE(options.Validate(), absl::StatusCode::kInvalidArgument);
 }
 
