@@ -16,7 +16,11 @@ absl::Status FromGrpc(const grpc::Status& status) {
   if (code < 0 || code > static_cast<int>(absl::StatusCode::kUnauthenticated)) {
     return absl::UnknownError(absl::StrCat("gRPC status ", code, ": ", status.error_message()));
   }
-  return absl::Status(static_cast<absl::StatusCode>(code), status.error_message());
+  const auto same_code = static_cast<absl::StatusCode>(code);
+  // gRPC itself answers some calls, of a method that it does not know for one, with a code alone.
+  return absl::Status(same_code, status.error_message().empty()
+                                     ? absl::StatusCodeToString(same_code)
+                                     : status.error_message());
 }
 
 }  // namespace vicinity

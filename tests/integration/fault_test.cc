@@ -93,7 +93,7 @@ class FaultTest {
 
   // Reads epoch 0 with the fault in the middle, and checks what must hold whatever the fault.
   Reading ReadWithFault(CertifiedReader* reader, const std::function<void()>& fault) const {
-    const Reading reading = reader->Read(0, 0, [&](int64_t step) {
+    Reading reading = reader->Read(0, 0, [&](int64_t step) {
       if (step == kFaultStep) fault();
     });
     CheckReading(reading, 0);

@@ -362,7 +362,7 @@ class Soak {
 }  // namespace
 }  // namespace vicinity::testing
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT: an exception may end it
   double minutes = 3;
   uint64_t seed =
       static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());

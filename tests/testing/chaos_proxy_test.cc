@@ -238,7 +238,7 @@ TEST_CASE_METHOD(ProxyTest, "a connection ends after so many bytes, by FIN or by
 
 TEST_CASE_METHOD(ProxyTest, "all connections can be reset, or cut, at once", "[chaos]") {
   std::vector<Peer> peers;
-  for (int i = 0; i < 3; ++i) {
+  for (size_t i = 0; i < 3; ++i) {
     peers.push_back(Dial());
     peers.push_back(Accept());
     peers[2 * i].Send("x");

@@ -163,7 +163,7 @@ absl::StatusOr<int> Testbed::Terminate(int server) {
 }
 
 absl::StatusOr<int> Testbed::End(int server) {
-  const absl::StatusOr<int> code = servers_[server].program->WaitForExit(options_.limit);
+  absl::StatusOr<int> code = servers_[server].program->WaitForExit(options_.limit);
   if (!code.ok()) return Explain(server, code.status());
   servers_[server].program.reset();
   return code;

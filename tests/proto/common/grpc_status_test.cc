@@ -23,6 +23,12 @@ TEST_CASE("the codes have the same names on both sides", "[common]") {
   CHECK(ToGrpc(absl::UnauthenticatedError("")).error_code() == grpc::StatusCode::UNAUTHENTICATED);
 }
 
+TEST_CASE("an error without a text says at least what it is", "[common]") {
+  const absl::Status status = FromGrpc(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""));
+  CHECK(status == absl::UnimplementedError("UNIMPLEMENTED"));
+  CHECK(FromGrpc(grpc::Status::OK).ok());
+}
+
 TEST_CASE("a code that gRPC does not define is unknown", "[common]") {
   VICINITY_CHECK_CODE(FromGrpc(grpc::Status(static_cast<grpc::StatusCode>(99), "odd")),
                       absl::StatusCode::kUnknown);
