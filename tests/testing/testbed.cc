@@ -1,6 +1,7 @@
 #include "tests/testing/testbed.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -146,7 +147,12 @@ absl::Status Testbed::Kill(int server) {
 }
 
 void Testbed::Pause(int server) {
-  if (servers_[server].program != nullptr) servers_[server].program->Signal(SIGSTOP);
+  if (servers_[server].program == nullptr) return;
+  servers_[server].program->Signal(SIGSTOP);
+  // The signal is only sent; the process says nothing once its last thread has stopped.
+  siginfo_t stopped;
+  waitid(P_PID, static_cast<id_t>(servers_[server].program->pid()), &stopped,
+         WSTOPPED | WEXITED | WNOWAIT);
 }
 
 void Testbed::Continue(int server) {
