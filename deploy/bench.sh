@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a benchmark: what it measured, beside a baseline and the machine's limit where there are such.
+# Runs a benchmark: it prints figures, beside a baseline and the machine's limit where there are.
 #
 #   deploy/bench.sh NAME [OPTIONS]   one benchmark; --format json for JSON lines
 #   deploy/bench.sh --list           their names
