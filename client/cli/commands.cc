@@ -7,6 +7,7 @@
 #include "client/cli/import_command.h"
 #include "client/cli/metis_child_command.h"
 #include "client/cli/partition_command.h"
+#include "client/cli/plan_command.h"
 #include "client/cli/policies_command.h"
 #include "client/cli/rank_command.h"
 #include "client/cli/sample_command.h"
@@ -17,9 +18,9 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,   kGenerateCommand, kPartitionCommand, kRankCommand,
-    kPoliciesCommand, kVerifyCommand,   kStatusCommand,    kHealthCommand,
-    kDescribeCommand, kGetCommand,      kSampleCommand,    kMetisChildCommand,
+    kImportCommand,   kGenerateCommand, kPartitionCommand,  kRankCommand,   kPlanCommand,
+    kPoliciesCommand, kVerifyCommand,   kStatusCommand,     kHealthCommand, kDescribeCommand,
+    kGetCommand,      kSampleCommand,   kMetisChildCommand,
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 #include "cache/expected_rows.h"
 #include "client/cli/output.h"
 #include "proto/common/ids.h"
@@ -17,7 +17,54 @@ namespace {
 
 constexpr std::array<double, 6> kShares = {0, 0.01, 0.05, 0.1, 0.2, 0.5};
 
-std::vector<ExpectedRemote::Point> CacheSizes(const Assignment& assignment) {
+bool IsAmong(absl::Span<const NodeTypeId> types, NodeTypeId type) {
+  return types.empty() || std::find(types.begin(), types.end(), type) != types.end();
+}
+
+}  // namespace
+
+RemoteCurves::RemoteCurves(const VipScores& scores, const HomePlan& plan,
+                           const Assignment& assignment, absl::Span<const NodeTypeId> types)
+    : rows_by_type_(scores.values.size()) {
+  for (int32_t home = 0; home < scores.num_homes; ++home) {
+    if (plan.seeds[home].nodes.empty()) continue;
+    const auto is_local = [&](NodeTypeId type, GlobalNode node) {
+      return plan.home_of[assignment.shard_of[type.value][node.value]] == home;
+    };
+    curves_.push_back(RemoteRows(scores, home, types, is_local));
+    most_remote_ = std::max(most_remote_, curves_.back().num_nodes());
+    for (int32_t type = 0; type < static_cast<int32_t>(scores.values.size()); ++type) {
+      if (!IsAmong(types, {type})) continue;
+      const int64_t num_nodes = static_cast<int64_t>(assignment.shard_of[type].size());
+      for (int64_t node = 0; node < num_nodes; ++node) {
+        const double row = scores.at({type}, {node}, home);
+        all_rows_ += row;
+        if (!is_local({type}, {node})) rows_by_type_[type] += row;
+      }
+    }
+  }
+  if (curves_.empty()) return;
+  all_rows_ /= num_homes();
+  for (double& rows : rows_by_type_) rows /= num_homes();
+}
+
+double RemoteCurves::RowsPerBatch(int64_t cache_rows) const {
+  double rows = 0;
+  for (const MissCurve& curve : curves_) rows += curve.RowsPerBatch(cache_rows);
+  return curves_.empty() ? 0 : rows / num_homes();
+}
+
+int64_t RemoteCurves::CacheFor(double rows) const {
+  int64_t too_small = -1, enough = most_remote_;
+  while (enough - too_small > 1) {
+    const int64_t middle = too_small + (enough - too_small) / 2;
+    (RowsPerBatch(middle) <= rows ? enough : too_small) = middle;
+  }
+  return enough;
+}
+
+std::vector<ExpectedRemote::Point> ReportedSizes(const RemoteCurves& curves,
+                                                 const Assignment& assignment) {
   int64_t num_nodes = 0;
   for (const std::vector<int32_t>& shard_of : assignment.shard_of) {
     num_nodes += static_cast<int64_t>(shard_of.size());
@@ -25,45 +72,23 @@ std::vector<ExpectedRemote::Point> CacheSizes(const Assignment& assignment) {
   const double mean_shard = static_cast<double>(num_nodes) / assignment.num_shards;
   std::vector<ExpectedRemote::Point> points;
   for (const double share : kShares) points.push_back({share, std::llround(share * mean_shard), 0});
-  points.push_back({-1, 0, 0});
+  points.push_back({-1, curves.most_remote(), 0});
+  for (ExpectedRemote::Point& point : points) {
+    point.remote_rows = curves.RowsPerBatch(point.cache_rows);
+  }
   return points;
 }
 
-double AllRows(const VipScores& scores, int32_t home) {
-  double rows = 0;
-  for (const std::vector<float>& values : scores.values) {
-    for (size_t i = home; i < values.size(); i += scores.num_homes) rows += values[i];
-  }
-  return rows;
-}
-
-std::string ShareText(double share) {
+std::string CacheShareText(double share) {
   return share < 0 ? "all remote" : absl::StrFormat("%.0f %%", share * 100);
 }
 
-}  // namespace
-
 ExpectedRemote ExpectRemote(const VipScores& scores, const HomePlan& plan,
                             const Assignment& assignment) {
+  const RemoteCurves curves(scores, plan, assignment);
   ExpectedRemote expected;
-  expected.points = CacheSizes(assignment);
-  int num_homes = 0;
-  for (int32_t home = 0; home < scores.num_homes; ++home) {
-    if (plan.seeds[home].nodes.empty()) continue;
-    ++num_homes;
-    const MissCurve curve = RemoteRows(scores, home, {}, [&](NodeTypeId type, GlobalNode node) {
-      return plan.home_of[assignment.shard_of[type.value][node.value]] == home;
-    });
-    expected.rows += AllRows(scores, home);
-    for (ExpectedRemote::Point& point : expected.points) {
-      if (point.share < 0) point.cache_rows = std::max(point.cache_rows, curve.num_nodes());
-      const int64_t cache_rows = point.share < 0 ? curve.num_nodes() : point.cache_rows;
-      point.remote_rows += curve.RowsPerBatch(cache_rows);
-    }
-  }
-  if (num_homes == 0) return expected;
-  expected.rows /= num_homes;
-  for (ExpectedRemote::Point& point : expected.points) point.remote_rows /= num_homes;
+  expected.rows = curves.all_rows();
+  expected.points = ReportedSizes(curves, assignment);
   return expected;
 }
 
@@ -77,7 +102,7 @@ void PrintExpectedRemote(const ExpectedRemote& expected, std::ostream& out) {
                {"remote rows a batch", Table::Align::kRight},
                {"of all rows", Table::Align::kRight}});
   for (const ExpectedRemote::Point& point : expected.points) {
-    table.AddRow({ShareText(point.share), HumanCount(point.cache_rows),
+    table.AddRow({CacheShareText(point.share), HumanCount(point.cache_rows),
                   absl::StrFormat("%.1f", point.remote_rows),
                   HumanPercent(expected.rows > 0 ? point.remote_rows / expected.rows : 0)});
   }
