@@ -22,6 +22,11 @@ namespace vicinity {
 
 class GraphImpl;
 
+// What float32 columns are on their way from servers. Narrowed values (rounded to the nearest, see
+// proto/narrow_floats.h) are half the bytes, and come out as float32 again. Rows of mapped shards,
+// and all other columns, are exact always.
+enum class WirePrecision : uint8_t { kStored, kFloat16, kBfloat16 };
+
 struct GraphOptions {
   // One of the two: a cluster file, or a dataset directory on this machine (no server at all).
   std::string cluster_file;
@@ -33,6 +38,7 @@ struct GraphOptions {
   std::chrono::milliseconds connect_timeout{5000};  // to every server, hello included
   std::chrono::milliseconds call_timeout{5000};     // of one RPC
   int channels_per_server = 2;                      // connections
+  WirePrecision wire_precision = WirePrecision::kStored;
 
   std::string client_name;  // for the servers' logs; empty: host and pid
 };
@@ -66,6 +72,7 @@ struct TrafficStats {
   int64_t rows_remote = 0;     // fetched from servers
   int64_t bytes_sent = 0;      // payload: ids out
   int64_t bytes_received = 0;  // payload: ids, counts and rows in
+  int64_t bytes_copied = 0;    // of both, between the caller's memory and the network's, each time
 };
 
 // Threads:  every method may be called from any number of threads at once.

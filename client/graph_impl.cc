@@ -34,6 +34,18 @@ absl::Status CheckOptions(const GraphOptions& options) {
   return absl::OkStatus();
 }
 
+proto::Precision ToProto(WirePrecision precision) {
+  switch (precision) {
+    case WirePrecision::kStored:
+      break;
+    case WirePrecision::kFloat16:
+      return proto::PRECISION_FLOAT16;
+    case WirePrecision::kBfloat16:
+      return proto::PRECISION_BFLOAT16;
+  }
+  return proto::PRECISION_STORED;
+}
+
 std::string DefaultClientName() {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
@@ -93,6 +105,7 @@ absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& 
   connection.connect_timeout = options.connect_timeout;
   connection.call_timeout = options.call_timeout;
   connection.channels = options.channels_per_server;
+  connection.precision = ToProto(options.wire_precision);
   connection.client_name = options.client_name.empty() ? DefaultClientName() : options.client_name;
   for (const ClusterServer& server : cluster.servers) {
     ServerEndpoint endpoint{server.name, server.advertise, {}};

@@ -1,22 +1,21 @@
 #include "client/remote_shard.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/piece_run.h"
-#include "client/rpc_call.h"
+#include "client/rows_reader.h"
 #include "client/sample_reader.h"
 #include "client/wire_array.h"
 #include "proto/common/status.h"
+#include "proto/service.pb.h"
+#include "proto/sliced_message.h"
 
 namespace vicinity {
 namespace {
-
-using AsyncStub = proto::Graph::StubInterface::async_interface;
 
 // One RPC brings at most this much, so that slow links too end it within the call timeout.
 constexpr int64_t kMaxReplyBytes = int64_t{32} << 20;
@@ -28,39 +27,6 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 absl::Status WrongAmount(const char* what, int64_t got, int64_t expected) {
   return absl::InternalError(absl::StrCat(got, " ", what, " where ", expected, " were asked for"));
 }
-
-// Puts the rows of one reply where they belong as they come.
-struct RowsReader {
-  ShardRows rows;
-  int64_t begin;  // of the piece, in `rows`
-  int64_t end;
-  int64_t received = 0;
-  TrafficCounters* traffic;
-
-  absl::Status Add(const proto::RowsChunk& chunk) {
-    const auto bytes = static_cast<int64_t>(chunk.rows().size());
-    const int64_t count = bytes / rows.row_bytes;
-    if (static_cast<int64_t>(chunk.first()) != received || bytes % rows.row_bytes != 0 ||
-        count > end - begin - received) {
-      return absl::InternalError(absl::StrCat(bytes, " bytes of rows from row ", chunk.first(),
-                                              " where row ", received, " of ", end - begin,
-                                              " is next, of ", rows.row_bytes, " bytes each"));
-    }
-    const char* from = chunk.rows().data();
-    if (rows.positions.empty()) {
-      std::memcpy(rows.out + (begin + received) * rows.row_bytes, from, bytes);
-    } else {
-      for (int64_t i = begin + received; i < begin + received + count; ++i) {
-        std::memcpy(rows.out + rows.positions[i] * rows.row_bytes, from, rows.row_bytes);
-        from += rows.row_bytes;
-      }
-    }
-    received += count;
-    traffic->rows_remote.fetch_add(count, std::memory_order_relaxed);
-    traffic->bytes_received.fetch_add(bytes, std::memory_order_relaxed);
-    return absl::OkStatus();
-  }
-};
 
 }  // namespace
 
@@ -112,18 +78,17 @@ void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
       expected.push_back({range.count, asked.fanout, book_.num_nodes(source_type), &out[i]});
     }
   }
-  CountSent(static_cast<int64_t>(request.targets().size()));
   auto reader = std::make_shared<SampleReader>(std::move(expected), hop.want_edge_ids);
   const CallSettings settings = connection_->Settings(shard_, "SampleNeighbors", cancel);
-  StreamCall<proto::SampleRequest, proto::SampleChunk>::Start(
-      connection_->NextStub(), &AsyncStub::SampleNeighbors, std::move(request), settings,
-      [reader, traffic = connection_->traffic()](const proto::SampleChunk& chunk) {
-        traffic->sampled_edges_remote.fetch_add(chunk.sources().size() / sizeof(int64_t),
+  connection_->Start<proto::SampleChunk>(
+      std::move(request), settings,
+      [reader, traffic = connection_->traffic()](const proto::SampleChunk& chunk,
+                                                 const SlicedMessage& message) {
+        const size_t sources = message[proto::SampleChunk::kSourcesFieldNumber].size();
+        traffic->sampled_edges_remote.fetch_add(sources / sizeof(int64_t),
                                                 std::memory_order_relaxed);
-        traffic->bytes_received.fetch_add(
-            chunk.counts().size() + chunk.edge_ids().size() + chunk.sources().size(),
-            std::memory_order_relaxed);
-        return reader->Add(chunk);
+        traffic->CountReceived(message.BulkBytes());
+        return reader->Add(chunk, message);
       },
       [reader, where = settings.where, done = std::move(done)](const absl::Status& status) {
         done(status.ok() ? At(where, reader->Finish()) : status);
@@ -156,23 +121,24 @@ void RemoteShard::FetchSome(const ShardRows& rows, int64_t begin, int64_t end, C
   } else {
     AppendBytes(rows.rows.subspan(begin, end - begin), request.mutable_rows());
   }
-  CountSent(static_cast<int64_t>(request.rows().size()));
-  auto reader = std::make_shared<RowsReader>();
-  reader->rows = rows;
-  reader->begin = begin;
-  reader->end = end;
-  reader->traffic = connection_->traffic();
+  request.set_precision(PrecisionOf(rows));
+  auto reader =
+      std::make_shared<RowsReader>(rows, begin, end, request.precision(), connection_->traffic());
   const CallSettings settings = connection_->Settings(shard_, "FetchRows", cancel);
-  StreamCall<proto::RowsRequest, proto::RowsChunk>::Start(
-      connection_->NextStub(), &AsyncStub::FetchRows, std::move(request), settings,
-      [reader](const proto::RowsChunk& chunk) { return reader->Add(chunk); },
-      [reader, where = settings.where, done = std::move(done)](absl::Status status) {
-        const int64_t expected = reader->end - reader->begin;
-        if (status.ok() && reader->received != expected) {
-          status = At(where, WrongAmount("rows", reader->received, expected));
-        }
-        done(status);
+  connection_->Start<proto::RowsChunk>(
+      std::move(request), settings,
+      [reader](const proto::RowsChunk& chunk, const SlicedMessage& message) {
+        return reader->Add(chunk, message[proto::RowsChunk::kRowsFieldNumber]);
+      },
+      [reader, where = settings.where, done = std::move(done)](const absl::Status& status) {
+        done(status.ok() ? At(where, reader->Finish()) : status);
       });
+}
+
+proto::Precision RemoteShard::PrecisionOf(const ShardRows& rows) const {
+  const std::vector<ColumnSpec>& columns = schema_.node_types[rows.type.value].columns;
+  const bool narrow = rows.column != kKeyColumn && columns[rows.column].dtype == DType::kFloat32;
+  return narrow ? connection_->precision() : proto::PRECISION_STORED;
 }
 
 void RemoteShard::FetchNames(const ShardNames& names, Cancellation* cancel, Done done) {
@@ -194,13 +160,12 @@ void RemoteShard::FetchSomeNames(const ShardNames& names, int64_t begin, int64_t
   request.set_shard(shard_.value);
   request.set_node_type(names.type.value);
   AppendBytes(names.rows.subspan(begin, end - begin), request.mutable_rows());
-  CountSent(static_cast<int64_t>(request.rows().size()));
   auto received = std::make_shared<int64_t>(0);
   const CallSettings settings = connection_->Settings(shard_, "FetchNames", cancel);
-  StreamCall<proto::NamesRequest, proto::NamesChunk>::Start(
-      connection_->NextStub(), &AsyncStub::FetchNames, std::move(request), settings,
-      [names, begin, end, received,
-       traffic = connection_->traffic()](const proto::NamesChunk& chunk) -> absl::Status {
+  connection_->Start<proto::NamesChunk>(
+      std::move(request), settings,
+      [names, begin, end, received, traffic = connection_->traffic()](
+          const proto::NamesChunk& chunk, const SlicedMessage&) -> absl::Status {
         if (static_cast<int64_t>(chunk.first()) != *received ||
             chunk.names_size() > end - begin - *received) {
           return WrongAmount("names", *received + chunk.names_size(), end - begin);
@@ -208,7 +173,7 @@ void RemoteShard::FetchSomeNames(const ShardNames& names, int64_t begin, int64_t
         for (const std::string& name : chunk.names()) {
           names.out[names.positions[begin + *received]] = name;
           ++*received;
-          traffic->bytes_received.fetch_add(name.size(), std::memory_order_relaxed);
+          traffic->CountReceived(static_cast<int64_t>(name.size()));
         }
         return absl::OkStatus();
       },
@@ -239,30 +204,29 @@ void RemoteShard::ResolveSome(const ShardKeys& keys, int64_t begin, int64_t end,
   request.set_shard(shard_.value);
   request.set_node_type(keys.type.value);
   AppendBytes(keys.keys.subspan(begin, end - begin), request.mutable_keys());
-  CountSent(static_cast<int64_t>(request.keys().size()));
   const CallSettings settings = connection_->Settings(shard_, "ResolveKeys", cancel);
-  const auto store = [keys, begin, end, num_nodes = book_.num_nodes(keys.type)](
-                         const std::string& ids) -> absl::Status {
+  const auto store = [keys, begin, end, num_nodes = book_.num_nodes(keys.type),
+                      traffic = connection_->traffic()](
+                         const proto::ResolveReply&, const SlicedMessage& message) -> absl::Status {
+    const SlicedBytes& ids = message[proto::ResolveReply::kGlobalIdsFieldNumber];
     if (ids.size() != static_cast<size_t>(end - begin) * sizeof(int64_t)) {
       return WrongAmount("bytes of ids", ids.size(), (end - begin) * sizeof(int64_t));
     }
+    SlicedBytes::Cursor from(ids);
     for (int64_t i = begin; i < end; ++i) {
-      const auto id = ArrayValue<int64_t>(ids, i - begin);
+      int64_t id = 0;
+      from.Read(reinterpret_cast<char*>(&id), sizeof(id));
       if (id < -1 || id >= num_nodes) {
         return absl::InternalError(
             absl::StrCat("node ", id, " for a key, where there are ", num_nodes));
       }
       keys.out[keys.positions[i]] = id;
     }
+    traffic->CountReceived(static_cast<int64_t>(ids.size()));
     return absl::OkStatus();
   };
-  UnaryCall<proto::ResolveRequest, proto::ResolveReply>::Start(
-      connection_->NextStub(), &AsyncStub::ResolveKeys, std::move(request), settings,
-      [store, where = settings.where, traffic = connection_->traffic(), done = std::move(done)](
-          const absl::Status& status, const proto::ResolveReply& reply) {
-        traffic->bytes_received.fetch_add(reply.global_ids().size(), std::memory_order_relaxed);
-        done(status.ok() ? At(where, store(reply.global_ids())) : status);
-      });
+  connection_->StartSingle<proto::ResolveReply>(std::move(request), settings, store,
+                                                std::move(done));
 }
 
 void RemoteShard::FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) {
@@ -281,23 +245,25 @@ void RemoteShard::FetchMore(const ShardRanking& ranking, Cancellation* cancel, D
   request.set_node_type(ranking.type.value);
   request.set_first(have);
   request.set_count(count);
-  CountSent(0);
   const CallSettings settings = connection_->Settings(shard_, "FetchRanking", cancel);
-  StreamCall<proto::RankingRequest, proto::RankingChunk>::Start(
-      connection_->NextStub(), &AsyncStub::FetchRanking, std::move(request), settings,
-      [out = ranking.out, limit = have + count, num_nodes = book_.num_nodes(ranking.type),
-       traffic = connection_->traffic()](const proto::RankingChunk& chunk) -> absl::Status {
-        const std::string& ids = chunk.global_ids();
+  auto size = std::make_shared<int64_t>(-1);  // of the whole ranking, as the server says
+  connection_->Start<proto::RankingChunk>(
+      std::move(request), settings,
+      [out = ranking.out, limit = have + count, num_nodes = book_.num_nodes(ranking.type), size,
+       traffic = connection_->traffic()](const proto::RankingChunk& chunk,
+                                         const SlicedMessage& message) -> absl::Status {
+        const SlicedBytes& ids = message[proto::RankingChunk::kGlobalIdsFieldNumber];
+        const SlicedBytes& odds = message[proto::RankingChunk::kProbabilitiesFieldNumber];
         const auto got = static_cast<int64_t>(ids.size() / sizeof(int64_t));
-        if (ids.size() % sizeof(int64_t) != 0 ||
-            chunk.probabilities().size() != got * sizeof(float) ||
+        *size = static_cast<int64_t>(chunk.size());
+        if (ids.size() % sizeof(int64_t) != 0 || chunk.first() != out->nodes.size() ||
+            odds.size() != got * sizeof(float) ||
             static_cast<int64_t>(out->nodes.size()) + got > limit) {
           return WrongAmount("ranked nodes", out->nodes.size() + got, limit);
         }
         AppendArray(ids, &out->nodes);
-        AppendArray(chunk.probabilities(), &out->probabilities);
-        traffic->bytes_received.fetch_add(ids.size() + chunk.probabilities().size(),
-                                          std::memory_order_relaxed);
+        AppendArray(odds, &out->probabilities);
+        traffic->CountReceived(message.BulkBytes());
         const auto outside =
             std::find_if(out->nodes.end() - got, out->nodes.end(),
                          [num_nodes](int64_t node) { return node < 0 || node >= num_nodes; });
@@ -305,18 +271,15 @@ void RemoteShard::FetchMore(const ShardRanking& ranking, Cancellation* cancel, D
         return absl::InternalError(
             absl::StrCat("ranks node ", *outside, " where there are ", num_nodes));
       },
-      [this, ranking, cancel, have, count, done = std::move(done)](const absl::Status& status) {
-        // Fewer than asked for: the ranking has ended.
-        const auto got = static_cast<int64_t>(ranking.out->nodes.size()) - have;
-        if (!status.ok() || got < count) return done(status);
+      [this, ranking, cancel, limit = have + count, size, where = settings.where,
+       done = std::move(done)](const absl::Status& status) {
+        const auto got = static_cast<int64_t>(ranking.out->nodes.size());
+        const int64_t expected = std::min(limit, *size);
+        if (!status.ok()) return done(status);
+        if (got != expected) return done(At(where, WrongAmount("ranked nodes", got, expected)));
+        if (got == *size) return done(absl::OkStatus());
         FetchMore(ranking, cancel, done);
       });
-}
-
-void RemoteShard::CountSent(int64_t bytes) const {
-  TrafficCounters* traffic = connection_->traffic();
-  traffic->calls.fetch_add(1, std::memory_order_relaxed);
-  traffic->bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 }  // namespace vicinity

@@ -9,6 +9,7 @@
 #include "partition/book.h"
 #include "partition/schema.h"
 #include "proto/common/ids.h"
+#include "proto/service.pb.h"
 
 namespace vicinity {
 
@@ -33,13 +34,13 @@ class RemoteShard : public ShardAccess {
                  Cancellation* cancel, Done done);
   void FetchSome(const ShardRows& rows, int64_t begin, int64_t end, Cancellation* cancel,
                  Done done);
+  proto::Precision PrecisionOf(const ShardRows& rows) const;
   void FetchSomeNames(const ShardNames& names, int64_t begin, int64_t end, Cancellation* cancel,
                       Done done);
   void ResolveSome(const ShardKeys& keys, int64_t begin, int64_t end, Cancellation* cancel,
                    Done done);
   // What `out` lacks, a part at a time.
   void FetchMore(const ShardRanking& ranking, Cancellation* cancel, Done done);
-  void CountSent(int64_t bytes) const;
 
   const ShardId shard_;
   const uint64_t fingerprint_;

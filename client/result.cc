@@ -24,6 +24,8 @@ const char* ErrorCodeName(ErrorCode code) {
       return "RESOURCE_EXHAUSTED";
     case ErrorCode::kFailedPrecondition:
       return "FAILED_PRECONDITION";
+    case ErrorCode::kAborted:
+      return "ABORTED";
     case ErrorCode::kInternal:
       return "INTERNAL";
     case ErrorCode::kUnavailable:

@@ -22,6 +22,7 @@ enum class ErrorCode : int {
   kPermissionDenied = 7,
   kResourceExhausted = 8,   // back off
   kFailedPrecondition = 9,  // another dataset or protocol version than expected; a forked child
+  kAborted = 10,            // damaged on the way: the same may be asked again at once
   kInternal = 13,           // our own fault, or a server that does not keep the protocol
   kUnavailable = 14,        // a server is away; the text names the shard
   kDataLoss = 15,           // a file failed its checksum

@@ -1,9 +1,9 @@
-// One RPC: its deadline, its cancellation, and what its failure is called.
+// One RPC: its deadline, its cancellation, its checksums, and what its failure is called.
 #pragma once
 
-#include <grpcpp/client_context.h>
-#include <grpcpp/support/client_callback.h>
-#include <grpcpp/support/status.h>
+#include <google/protobuf/message.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/support/byte_buffer.h>
 
 #include <chrono>
 #include <cstdint>
@@ -13,121 +13,85 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "client/call_queue.h"
 #include "client/cancellation.h"
 #include "client/fan_out.h"
-#include "proto/service.grpc.pb.h"
+#include "proto/bulk_fields.h"
+#include "proto/common/status.h"
+#include "proto/sliced_message.h"
+#include "proto/wire_checksum.h"
 
 namespace vicinity {
 
-// A context keeps its channel alive, and gRPC 1.51 crashes if the last channel goes in one of its
-// own threads. So a call below is gone, context and all, before it tells anybody that it is over.
-
 struct CallSettings {
   std::string where;  // who is asked for what: "shard 2 at 127.0.0.1:7502 (server c): FetchRows"
+  const char* method = "";  // "FetchRows"; of the program's lifetime
   std::chrono::milliseconds timeout{0};
   bool wait_for_ready = false;     // keep trying to connect until the timeout
   Cancellation* cancel = nullptr;  // null: never cancelled
+  // Called before `done` if the deadline passed and nothing had come of the answer: the connection
+  // may be out of step.
+  std::function<void()> on_silence;
 };
 
-// A call's context and settings, from before its start until its end.
-//
-// Threads: Abort from any; the rest as gRPC calls back.
-class CallScope {
- public:
-  explicit CallScope(const CallSettings& settings);
-  ~CallScope();
-
-  grpc::ClientContext* context() { return context_.get(); }
-
-  // Ends the call early: Finish then gives `why`, whatever gRPC says.
-  void Abort(const absl::Status& why);
-
-  // The call's outcome: "`where`: `text`", of a deadline that passed with how long was waited.
-  absl::Status Finish(const grpc::Status& status);
-
- private:
-  const CallSettings settings_;
-  const std::chrono::system_clock::time_point deadline_;
-  // Also owned by the cancellation's handler, which may run when the call is already over.
-  const std::shared_ptr<grpc::ClientContext> context_;
-  int64_t cancel_id_ = -1;
-  absl::Status aborted_;
+// Where calls go.
+struct CallRoute {
+  std::shared_ptr<grpc::Channel> channel;
+  CallQueue* queue = nullptr;
 };
 
-// A server-streaming call. It owns itself and goes when gRPC is done with it.
-template <typename Request, typename Chunk>
-class StreamCall final : public grpc::ClientReadReactor<Chunk> {
- public:
-  using Method = void (proto::Graph::StubInterface::async_interface::*)(
-      grpc::ClientContext*, const Request*, grpc::ClientReadReactor<Chunk>*);
-  using OnChunk = std::function<absl::Status(const Chunk&)>;
+// Sends a packed request; hands each message of the answer to `on_message`, one at a time and in
+// order, in the queue's thread. An error from it ends the call, which then fails with it. `done`
+// comes last, when of the call nothing is left. Errors are "`where`: `text`", of a deadline that
+// passed with how long was waited; Aborted for what was damaged on the way.
+void StartCall(const CallRoute& route, const grpc::ByteBuffer& request,
+               const CallSettings& settings,
+               std::function<absl::Status(grpc::ByteBuffer*)> on_message, Done done);
 
-  // `on_chunk` is called for every chunk, one at a time, in order; an error from it ends the call,
-  // which then fails with it. `done` comes last.
-  static void Start(proto::Graph::Stub* stub, Method method, Request request,
-                    const CallSettings& settings, OnChunk on_chunk, Done done) {
-    auto* call = new StreamCall(std::move(request), settings, std::move(on_chunk), std::move(done));
-    (stub->async()->*method)(call->scope_.context(), &call->request_, call);
-    call->StartRead(&call->chunk_);
-    call->StartCall();
-  }
+// Aborted: an answer whose checksum is not `sum`, or (none) that cannot be read at all.
+absl::Status DamagedAnswerError(uint64_t sum, uint64_t sent);
+absl::Status UnreadableAnswerError();
 
-  void OnReadDone(bool ok) override {
-    if (!ok) return;  // OnDone follows
-    absl::Status status = on_chunk_(chunk_);
-    if (!status.ok()) return scope_.Abort(status);
-    this->StartRead(&chunk_);
-  }
+// Internal: not one answer.
+absl::Status WrongNumberOfAnswersError(int number);
 
-  void OnDone(const grpc::Status& status) override {
-    const absl::Status outcome = scope_.Finish(status);
-    const Done done = std::move(done_);
-    delete this;
-    done(outcome);
-  }
+// The call of one method of service.proto: with checksums, and with the bulk fields of `request`
+// sent, and those of each `Reply` left, where they lie: `on_reply` gets the reply without them and
+// the message that has them. A method with one reply is a stream of one.
+template <typename Reply, typename Request>
+void StartCall(const CallRoute& route, Request request, const CallSettings& settings,
+               std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply,
+               Done done) {
+  const uint64_t asked = RequestChecksum(settings.method, request);
+  request.set_checksum(asked);
+  StartCall(
+      route, PackMessage(&request, BulkFields(&request)), settings,
+      [asked, on_reply = std::move(on_reply)](grpc::ByteBuffer* buffer) -> absl::Status {
+        Reply reply;
+        SlicedMessage message;
+        if (!message.Parse(buffer, &reply)) return UnreadableAnswerError();
+        const uint64_t sum = ReplyChecksum(asked, reply, message.Sums());
+        if (sum != reply.checksum()) return DamagedAnswerError(sum, reply.checksum());
+        return on_reply(reply, message);
+      },
+      std::move(done));
+}
 
- private:
-  StreamCall(Request request, const CallSettings& settings, OnChunk on_chunk, Done done)
-      : scope_(settings),
-        request_(std::move(request)),
-        on_chunk_(std::move(on_chunk)),
-        done_(std::move(done)) {}
-
-  CallScope scope_;
-  const Request request_;
-  Chunk chunk_;
-  OnChunk on_chunk_;
-  Done done_;
-};
-
-// A call with one reply, which `on_end` gets when the status is OK.
-template <typename Request, typename Reply>
-class UnaryCall {
- public:
-  using Method = void (proto::Graph::StubInterface::async_interface::*)(
-      grpc::ClientContext*, const Request*, Reply*, std::function<void(grpc::Status)>);
-  using OnEnd = std::function<void(absl::Status, const Reply&)>;
-
-  static void Start(proto::Graph::Stub* stub, Method method, Request request,
-                    const CallSettings& settings, OnEnd on_end) {
-    auto* call = new UnaryCall(std::move(request), settings);
-    (stub->async()->*method)(call->scope_.context(), &call->request_, &call->reply_,
-                             [call, on_end = std::move(on_end)](const grpc::Status& status) {
-                               auto owned = std::unique_ptr<UnaryCall>(call);
-                               const absl::Status outcome = owned->scope_.Finish(status);
-                               const Reply reply = std::move(owned->reply_);
-                               owned.reset();
-                               on_end(outcome, reply);
-                             });
-  }
-
- private:
-  UnaryCall(Request request, const CallSettings& settings)
-      : scope_(settings), request_(std::move(request)) {}
-
-  CallScope scope_;
-  const Request request_;
-  Reply reply_;
-};
+// The same for a method that has one reply: more of them, or none, are Internal.
+template <typename Reply, typename Request>
+void StartSingleCall(const CallRoute& route, Request request, const CallSettings& settings,
+                     std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply,
+                     Done done) {
+  auto num_replies = std::make_shared<int>(0);
+  StartCall<Reply>(
+      route, std::move(request), settings,
+      [num_replies, on_reply = std::move(on_reply)](const Reply& reply,
+                                                    const SlicedMessage& message) {
+        return ++*num_replies > 1 ? WrongNumberOfAnswersError(2) : on_reply(reply, message);
+      },
+      [num_replies, where = settings.where, done = std::move(done)](const absl::Status& status) {
+        done(status.ok() && *num_replies == 0 ? At(where, WrongNumberOfAnswersError(0)) : status);
+      });
+}
 
 }  // namespace vicinity

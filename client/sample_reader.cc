@@ -1,7 +1,7 @@
 #include "client/sample_reader.h"
 
-#include <limits>
-#include <string>
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,15 +13,15 @@ namespace vicinity {
 SampleReader::SampleReader(std::vector<ExpectedRelation> relations, bool want_edge_ids)
     : relations_(std::move(relations)), want_edge_ids_(want_edge_ids) {}
 
-absl::Status SampleReader::Add(const proto::SampleChunk& chunk) {
+absl::Status SampleReader::Add(const proto::SampleChunk& chunk, const SlicedMessage& arrays) {
   VICINITY_RETURN_IF_ERROR(Locate(chunk));
-  VICINITY_RETURN_IF_ERROR(AddCounts(chunk));
-  return AddSources(chunk);
+  VICINITY_RETURN_IF_ERROR(AddCounts(chunk, arrays));
+  return AddSources(arrays);
 }
 
 absl::Status SampleReader::Finish() const {
   const bool last = current_ + 1 >= relations_.size();
-  if (relations_.empty() || (last && targets_ == relations_[current_].num_targets)) {
+  if (relations_.empty() || (last && !more_ && targets_ == relations_[current_].num_targets)) {
     return absl::OkStatus();
   }
   return absl::InternalError(absl::StrCat("the answer ends after ", targets_,
@@ -34,23 +34,24 @@ absl::Status SampleReader::Locate(const proto::SampleChunk& chunk) {
     return absl::InternalError(
         absl::StrCat("relation ", chunk.relation(), " of ", relations_.size(), " in a chunk"));
   }
-  if (chunk.relation() == current_ + 1 && targets_ == relations_[current_].num_targets) {
+  if (chunk.relation() == current_ + 1 && !more_ && targets_ == relations_[current_].num_targets) {
     ++current_;
     targets_ = 0;
   }
   // A list that did not fit goes on: its target is named again.
   const int64_t first = chunk.first_target();
-  const bool in_order = chunk.relation() == current_ &&
-                        (first == targets_ || (targets_ > 0 && first == targets_ - 1));
-  if (in_order) return absl::OkStatus();
+  if (chunk.relation() == current_ && first == targets_ - (more_ ? 1 : 0)) {
+    more_ = chunk.more();
+    return absl::OkStatus();
+  }
   return absl::InternalError(absl::StrCat("a chunk of relation ", chunk.relation(), " from target ",
                                           first, " where relation ", current_, ", target ",
                                           targets_, " is next"));
 }
 
-absl::Status SampleReader::AddCounts(const proto::SampleChunk& chunk) {
+absl::Status SampleReader::AddCounts(const proto::SampleChunk& chunk, const SlicedMessage& arrays) {
   const ExpectedRelation& relation = relations_[current_];
-  const std::string& counts = chunk.counts();
+  const SlicedBytes& counts = arrays[proto::SampleChunk::kCountsFieldNumber];
   const auto num_counts = static_cast<int64_t>(counts.size() / sizeof(uint32_t));
   if (counts.empty() || counts.size() % sizeof(uint32_t) != 0 ||
       chunk.first_target() + num_counts > relation.num_targets) {
@@ -58,41 +59,39 @@ absl::Status SampleReader::AddCounts(const proto::SampleChunk& chunk) {
                                             chunk.first_target(), " of ", relation.num_targets));
   }
   std::vector<uint32_t>& all = relation.out->counts;
-  uint64_t sum = 0;
-  for (int64_t i = 0; i < num_counts; ++i) {
-    const auto count = ArrayValue<uint32_t>(counts, i);
-    sum += count;
-    uint64_t total = count;
-    if (chunk.first_target() + i < targets_) {
-      total += all.back();
-      all.back() = static_cast<uint32_t>(total);
-    } else {
-      all.push_back(count);
-    }
-    const uint64_t most = relation.fanout > 0 ? static_cast<uint64_t>(relation.fanout)
-                                              : std::numeric_limits<uint32_t>::max();
-    if (total > most) {
-      return absl::InternalError(absl::StrCat(total, " neighbours for target ",
-                                              chunk.first_target() + i, " where ", most,
+  const auto begin = static_cast<int64_t>(all.size());
+  AppendArray(counts, &all);
+  const uint64_t sum = std::accumulate(all.begin() + begin, all.end(), uint64_t{0});
+  if (chunk.first_target() < targets_) {  // the first goes on with a list
+    const uint64_t total = uint64_t{all[begin - 1]} + all[begin];
+    all[begin - 1] = static_cast<uint32_t>(std::min<uint64_t>(total, UINT32_MAX));
+    all.erase(all.begin() + begin);
+  }
+  if (relation.fanout > 0) {
+    const auto longest = std::max_element(all.end() - num_counts, all.end());
+    if (*longest > static_cast<uint64_t>(relation.fanout)) {
+      return absl::InternalError(absl::StrCat(*longest, " neighbours for target ",
+                                              longest - all.begin(), " where ", relation.fanout,
                                               " is the most"));
     }
   }
   targets_ = chunk.first_target() + num_counts;
-  const size_t ids = want_edge_ids_ ? chunk.sources().size() : 0;
-  if (chunk.sources().size() != sum * sizeof(int64_t) || chunk.edge_ids().size() != ids) {
+  const size_t source_bytes = arrays[proto::SampleChunk::kSourcesFieldNumber].size();
+  const size_t id_bytes = arrays[proto::SampleChunk::kEdgeIdsFieldNumber].size();
+  if (source_bytes != sum * sizeof(int64_t) || id_bytes != (want_edge_ids_ ? source_bytes : 0)) {
     return absl::InternalError(absl::StrCat("counts say ", sum, " neighbours, there are ",
-                                            chunk.sources().size(), " bytes of them and ",
-                                            chunk.edge_ids().size(), " of edge ids"));
+                                            source_bytes, " bytes of them and ", id_bytes,
+                                            " of edge ids"));
   }
   return absl::OkStatus();
 }
 
-absl::Status SampleReader::AddSources(const proto::SampleChunk& chunk) {
+absl::Status SampleReader::AddSources(const SlicedMessage& arrays) {
   const ExpectedRelation& relation = relations_[current_];
   std::vector<int64_t>& sources = relation.out->sources;
   const size_t before = sources.size();
-  AppendArray(chunk.sources(), &sources);
-  AppendArray(chunk.edge_ids(), &relation.out->edge_ids);
+  AppendArray(arrays[proto::SampleChunk::kSourcesFieldNumber], &sources);
+  AppendArray(arrays[proto::SampleChunk::kEdgeIdsFieldNumber], &relation.out->edge_ids);
   for (size_t i = before; i < sources.size(); ++i) {
     if (sources[i] < 0 || sources[i] >= relation.num_sources) {
       return absl::InternalError(absl::StrCat("neighbour ", sources[i], " where there are ",

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "proto/service.pb.h"
+#include "proto/sliced_message.h"
 #include "sampler/one_hop.h"
 
 namespace vicinity {
@@ -29,21 +30,23 @@ class SampleReader {
   // Internal, with the value, for a chunk out of order, of other targets than were asked for, with
   // counts that do not match its neighbours, more of them than the fanout, or one that does not
   // exist.
-  absl::Status Add(const proto::SampleChunk& chunk);
+  // Of `chunk` the arrays are left out: they are in `arrays`.
+  absl::Status Add(const proto::SampleChunk& chunk, const SlicedMessage& arrays);
 
-  // After the last chunk: Internal if a target was left out.
+  // After the last chunk: Internal if a target, or the rest of one, was left out.
   absl::Status Finish() const;
 
  private:
   // Where the chunk goes on: sets `current_`, checks that it is next.
   absl::Status Locate(const proto::SampleChunk& chunk);
-  absl::Status AddCounts(const proto::SampleChunk& chunk);
-  absl::Status AddSources(const proto::SampleChunk& chunk);
+  absl::Status AddCounts(const proto::SampleChunk& chunk, const SlicedMessage& arrays);
+  absl::Status AddSources(const SlicedMessage& arrays);
 
   const std::vector<ExpectedRelation> relations_;
   const bool want_edge_ids_;
   size_t current_ = 0;
   int64_t targets_ = 0;  // answered of the current relation
+  bool more_ = false;    // the last of them goes on
 };
 
 }  // namespace vicinity

@@ -36,6 +36,15 @@ grpc::ChannelArguments ChannelSettings() {
   return arguments;
 }
 
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), ChannelSettings());
+}
+
+// Asking wakes a channel that has gone to sleep, so that it is ready for the next call.
+bool IsReady(const std::shared_ptr<grpc::Channel>& channel) {
+  return channel->GetState(true) == GRPC_CHANNEL_READY;
+}
+
 std::string AddressOf(const ServerEndpoint& endpoint) {
   return absl::StrCat(endpoint.address, " (server ", endpoint.name, ")");
 }
@@ -55,20 +64,16 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
                         [](std::string* out, ShardId shard) { absl::StrAppend(out, shard.value); }),
           " at ", AddressOf(endpoint_))),
       options_(options),
-      traffic_(traffic) {
-  const int num_channels = std::max(1, options.channels);
-  hellos_.resize(num_channels);
-  for (int i = 0; i < num_channels; ++i) {
-    channels_.push_back(grpc::CreateCustomChannel(
-        endpoint_.address, grpc::InsecureChannelCredentials(), ChannelSettings()));
-    stubs_.push_back(proto::Graph::NewStub(channels_.back()));
-  }
+      traffic_(traffic),
+      num_channels_(std::max(1, options.channels)) {
+  hellos_.resize(num_channels_);
+  MutexLock lock(&mu_);
+  for (int i = 0; i < num_channels_; ++i) channels_.push_back(MakeChannel(endpoint_.address));
 }
 
 void ServerConnection::Connect(Done done) {
-  const auto num_channels = static_cast<int64_t>(channels_.size());
   RunPieces(
-      num_channels, static_cast<int>(num_channels),
+      num_channels_, num_channels_,
       [this](int64_t channel, Done said) { SayHello(channel, std::move(said)); },
       [this, done = std::move(done)](const absl::Status& status) {
         done(status.ok() ? CheckHellos() : status);
@@ -81,22 +86,23 @@ void ServerConnection::SayHello(size_t channel, Done done) {
   request.set_client(options_.client_name);
   CallSettings settings;
   settings.where = whole_ + ": Hello";
+  settings.method = "Hello";
   settings.timeout = options_.connect_timeout;
   settings.wait_for_ready = true;
-  traffic_->calls.fetch_add(1, std::memory_order_relaxed);
-  UnaryCall<proto::HelloRequest, proto::HelloReply>::Start(
-      stubs_[channel].get(), &proto::Graph::StubInterface::async_interface::Hello,
-      std::move(request), settings,
-      [this, channel, done = std::move(done)](absl::Status status, const proto::HelloReply& reply) {
-        if (absl::IsDeadlineExceeded(status) &&
-            channels_[channel]->GetState(false) != GRPC_CHANNEL_READY) {
+  traffic_->CountCall(0);
+  StartSingleCall<proto::HelloReply>(
+      {ChannelAt(channel), &queue_}, std::move(request), settings,
+      [this, channel](const proto::HelloReply& reply, const SlicedMessage&) {
+        hellos_[channel] = reply;
+        return absl::OkStatus();
+      },
+      [this, channel, done = std::move(done)](absl::Status status) {
+        if (absl::IsDeadlineExceeded(status) && !IsReady(ChannelAt(channel))) {
           status = absl::UnavailableError(
               absl::StrFormat("%s: Hello: no connection in %.1f s", whole_,
                               std::chrono::duration<double>(options_.connect_timeout).count()));
         }
-        if (status.ok()) status = CheckHello(reply);
-        if (status.ok()) hellos_[channel] = reply;
-        done(status);
+        done(status.ok() ? CheckHello(hellos_[channel]) : status);
       });
 }
 
@@ -130,33 +136,52 @@ absl::Status ServerConnection::Describe(proto::DescribeReply* reply) {
   request.set_fingerprint(hello().fingerprint());
   CallSettings settings;
   settings.where = whole_ + ": Describe";
+  settings.method = "Describe";
   settings.timeout = options_.call_timeout;
-  traffic_->calls.fetch_add(1, std::memory_order_relaxed);
   FanOut calls;
-  UnaryCall<proto::DescribeRequest, proto::DescribeReply>::Start(
-      NextStub(), &proto::Graph::StubInterface::async_interface::Describe, std::move(request),
-      settings,
-      [reply, done = calls.Add()](const absl::Status& status, const proto::DescribeReply& got) {
-        if (status.ok()) *reply = got;
-        done(status);
-      });
+  StartSingle<proto::DescribeReply>(
+      std::move(request), settings,
+      [reply](const proto::DescribeReply& got, const SlicedMessage&) {
+        *reply = got;
+        return absl::OkStatus();
+      },
+      calls.Add());
   return calls.Wait();
 }
 
-proto::Graph::Stub* ServerConnection::NextStub() {
+CallRoute ServerConnection::NextRoute() {
   const size_t first = next_.fetch_add(1, std::memory_order_relaxed);
+  MutexLock lock(&mu_);
   for (size_t i = 0; i < channels_.size(); ++i) {
-    const size_t channel = (first + i) % channels_.size();
-    // Asking wakes a channel that has gone to sleep, so that it is ready for the next call.
-    if (channels_[channel]->GetState(true) == GRPC_CHANNEL_READY) return stubs_[channel].get();
+    const std::shared_ptr<grpc::Channel>& channel = channels_[(first + i) % channels_.size()];
+    if (IsReady(channel)) return {channel, &queue_};
   }
-  return stubs_[first % channels_.size()].get();
+  return {channels_[first % channels_.size()], &queue_};
+}
+
+CallSettings ServerConnection::Watched(CallSettings settings, const CallRoute& route) {
+  settings.on_silence = [this, channel = route.channel.get()] { Replace(channel); };
+  return settings;
+}
+
+void ServerConnection::Replace(const grpc::Channel* channel) {
+  const std::shared_ptr<grpc::Channel> fresh = MakeChannel(endpoint_.address);
+  MutexLock lock(&mu_);
+  for (std::shared_ptr<grpc::Channel>& one : channels_) {
+    if (one.get() == channel) one = fresh;
+  }
+}
+
+std::shared_ptr<grpc::Channel> ServerConnection::ChannelAt(size_t position) const {
+  MutexLock lock(&mu_);
+  return channels_[position];
 }
 
 CallSettings ServerConnection::Settings(ShardId shard, const char* method,
                                         Cancellation* cancel) const {
   CallSettings settings;
   settings.where = absl::StrCat("shard ", shard.value, " at ", AddressOf(endpoint_), ": ", method);
+  settings.method = method;
   settings.timeout = options_.call_timeout;
   settings.cancel = cancel;
   return settings;

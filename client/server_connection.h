@@ -11,14 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "client/call_queue.h"
 #include "client/cancellation.h"
 #include "client/fan_out.h"
 #include "client/hop_pieces.h"
 #include "client/rpc_call.h"
 #include "client/traffic.h"
+#include "proto/bulk_fields.h"
 #include "proto/common/ids.h"
-#include "proto/service.grpc.pb.h"
+#include "proto/common/mutex.h"
+#include "proto/service.pb.h"
 
 namespace vicinity {
 
@@ -33,18 +37,25 @@ struct ConnectionOptions {
   std::chrono::milliseconds connect_timeout{5000};
   std::chrono::milliseconds call_timeout{5000};
   int channels = 2;
+  proto::Precision precision = proto::PRECISION_STORED;  // that float32 columns are asked for in
   std::string client_name;
 };
 
+// Answers are read in a thread of its own. A channel whose call gets no part of an answer until its
+// deadline is replaced, for its connection may be out of step: such a one says nothing for as long
+// as keep-alive lets it, 40 s.
+//
 // Threads:  any number, after Connect is done; Connect once.
-// Lifetime: `traffic` must outlive it; calls must be over before it goes.
+// Lifetime: `traffic` must outlive it; calls must be over before it goes, and the last of them may
+//           not be what lets it go.
 class ServerConnection {
  public:
   ServerConnection(ServerEndpoint endpoint, const ConnectionOptions& options,
                    TrafficCounters* traffic);
 
   const ServerEndpoint& endpoint() const { return endpoint_; }
-  int num_channels() const { return static_cast<int>(channels_.size()); }
+  int num_channels() const { return num_channels_; }
+  proto::Precision precision() const { return options_.precision; }
 
   // Says hello on every channel, trying to connect until connect_timeout. Unavailable if the server
   // cannot be reached, FailedPrecondition if it speaks another protocol version, both named;
@@ -58,13 +69,38 @@ class ServerConnection {
   // Asks for schema and book. Waits for the answer.
   absl::Status Describe(proto::DescribeReply* reply);
 
-  // For one call: the next channel in turn, if it can those with a connection first, and its
-  // settings. `shard` is named in errors.
-  proto::Graph::Stub* NextStub();
+  // Of one call; `shard` is named in errors.
   CallSettings Settings(ShardId shard, const char* method, Cancellation* cancel) const;
+
+  // Makes a call as StartCall does, on the next channel in turn, if it can on one that has a
+  // connection.
+  template <typename Reply, typename Request>
+  void Start(Request request, const CallSettings& settings,
+             std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply, Done done) {
+    const CallRoute route = NextRoute();
+    traffic_->CountCall(BulkBytes(request));
+    StartCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
+                     std::move(done));
+  }
+  // As StartSingleCall does.
+  template <typename Reply, typename Request>
+  void StartSingle(Request request, const CallSettings& settings,
+                   std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply,
+                   Done done) {
+    const CallRoute route = NextRoute();
+    traffic_->CountCall(BulkBytes(request));
+    StartSingleCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
+                           std::move(done));
+  }
+
   TrafficCounters* traffic() const { return traffic_; }
 
  private:
+  CallRoute NextRoute();
+  // With what is to happen when the route's channel keeps silent.
+  CallSettings Watched(CallSettings settings, const CallRoute& route);
+  void Replace(const grpc::Channel* channel);
+  std::shared_ptr<grpc::Channel> ChannelAt(size_t position) const;
   void SayHello(size_t channel, Done done);
   // What is wrong with an answer, and with all of them together.
   absl::Status CheckHello(const proto::HelloReply& reply) const;
@@ -74,11 +110,13 @@ class ServerConnection {
   const std::string whole_;  // "shards 2, 3 at 127.0.0.1:7502 (server c)"
   const ConnectionOptions options_;
   TrafficCounters* const traffic_;
-  std::vector<std::shared_ptr<grpc::Channel>> channels_;
-  std::vector<std::unique_ptr<proto::Graph::Stub>> stubs_;
+  const int num_channels_;
   std::vector<proto::HelloReply> hellos_;  // by channel
   RequestLimits limits_;
   std::atomic<uint32_t> next_{0};
+  mutable Mutex mu_;
+  std::vector<std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mu_);
+  CallQueue queue_;  // last: it ends the calls that use all above
 };
 
 }  // namespace vicinity

@@ -17,6 +17,19 @@ struct TrafficCounters {
   std::atomic<int64_t> rows_remote{0};
   std::atomic<int64_t> bytes_sent{0};
   std::atomic<int64_t> bytes_received{0};
+  std::atomic<int64_t> bytes_copied{0};
+
+  // Payload of an answer, copied once to where it belongs.
+  void CountReceived(int64_t bytes) {
+    bytes_received.fetch_add(bytes, std::memory_order_relaxed);
+    bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  // A call, whose payload was copied once into its request.
+  void CountCall(int64_t bytes) {
+    calls.fetch_add(1, std::memory_order_relaxed);
+    bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
+    bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+  }
 
   TrafficStats Read() const {
     TrafficStats stats;
@@ -27,6 +40,7 @@ struct TrafficCounters {
     stats.rows_remote = rows_remote;
     stats.bytes_sent = bytes_sent;
     stats.bytes_received = bytes_received;
+    stats.bytes_copied = bytes_copied;
     return stats;
   }
 };

@@ -8,19 +8,21 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "proto/sliced_message.h"
 
 namespace vicinity {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are sent as they lie in memory");
 
-// Values of `bytes`, which need not be aligned. The size must be a multiple of sizeof(T).
+// The values of a received field, however it lies. The size must be a multiple of sizeof(T).
 template <typename T>
-void AppendArray(const std::string& bytes, std::vector<T>* out) {
+void AppendArray(const SlicedBytes& bytes, std::vector<T>* out) {
   const size_t before = out->size();
   out->resize(before + bytes.size() / sizeof(T));
-  if (!bytes.empty()) std::memcpy(out->data() + before, bytes.data(), bytes.size());
+  bytes.CopyTo(out->data() + before);
 }
 
+// The i-th value of `bytes`, which need not be aligned.
 template <typename T>
 T ArrayValue(const std::string& bytes, size_t i) {
   T value;

@@ -16,7 +16,15 @@ CallCounters::Running::~Running() {
   counters_->in_flight_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void CallCounters::Running::AddBytes(int64_t bytes) {
+void CallCounters::Running::AddReceived(int64_t bytes) {
+  counters_->cell(method_).bytes_received.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void CallCounters::Running::AddCopied(int64_t bytes) {
+  counters_->cell(method_).bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void CallCounters::Running::AddSent(int64_t bytes) {
   counters_->cell(method_).bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
 }
 
@@ -26,6 +34,8 @@ MethodCounts CallCounters::counts(Method method) const {
   counts.started = cell.started.load(std::memory_order_relaxed);
   counts.failed = cell.failed.load(std::memory_order_relaxed);
   counts.bytes_sent = cell.bytes_sent.load(std::memory_order_relaxed);
+  counts.bytes_received = cell.bytes_received.load(std::memory_order_relaxed);
+  counts.bytes_copied = cell.bytes_copied.load(std::memory_order_relaxed);
   counts.busy_seconds =
       static_cast<double>(cell.busy_nanoseconds.load(std::memory_order_relaxed)) * 1e-9;
   return counts;

@@ -25,9 +25,11 @@ inline constexpr std::array<const char*, 8> kMethodNames = {
 
 struct MethodCounts {
   int64_t started = 0;
-  int64_t failed = 0;       // ended with anything but OK
-  int64_t bytes_sent = 0;   // payload: what replies carry in bytes fields
-  double busy_seconds = 0;  // of calls that have ended
+  int64_t failed = 0;          // ended with anything but OK
+  int64_t bytes_sent = 0;      // payload: what replies carry in bytes fields
+  int64_t bytes_received = 0;  // payload: what requests carry in bytes fields
+  int64_t bytes_copied = 0;    // payload copied between files and network, each time
+  double busy_seconds = 0;     // of calls that have ended
 };
 
 // Threads: all methods from any number at once; counts only rise, and are read one by one.
@@ -41,7 +43,9 @@ class CallCounters {
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
-    void AddBytes(int64_t bytes);
+    void AddReceived(int64_t bytes);
+    void AddSent(int64_t bytes);
+    void AddCopied(int64_t bytes);
     void Finish(bool ok) { ok_ = ok; }
 
    private:
@@ -60,6 +64,8 @@ class CallCounters {
     std::atomic<int64_t> started{0};
     std::atomic<int64_t> failed{0};
     std::atomic<int64_t> bytes_sent{0};
+    std::atomic<int64_t> bytes_received{0};
+    std::atomic<int64_t> bytes_copied{0};
     std::atomic<int64_t> busy_nanoseconds{0};
   };
   Cell& cell(Method method) { return cells_[static_cast<size_t>(method)]; }

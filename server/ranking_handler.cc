@@ -55,7 +55,10 @@ absl::Status FetchRanking(const ServerState& state, const proto::RankingRequest&
       request.first() + (request.count() == 0 ? left : std::min(left, request.count()));
   const uint64_t per_chunk = state.limits.max_chunk_bytes / (sizeof(int64_t) + sizeof(float));
   proto::RankingChunk chunk;
-  for (uint64_t at = request.first(); at < end;) {
+  uint64_t at = request.first();
+  do {
+    chunk.set_first(at);
+    chunk.set_size(size);
     chunk.mutable_global_ids()->clear();
     chunk.mutable_probabilities()->clear();
     for (const uint64_t stop = std::min(end, at + per_chunk); at < stop; ++at) {
@@ -63,7 +66,7 @@ absl::Status FetchRanking(const ServerState& state, const proto::RankingRequest&
       Append(ranking->probability(static_cast<int64_t>(at)), chunk.mutable_probabilities());
     }
     if (!emit(&chunk)) return GoneError();
-  }
+  } while (at < end);
   return absl::OkStatus();
 }
 

@@ -1,7 +1,6 @@
 #include "server/rows_handler.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "partition/shard.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
+#include "proto/narrow_floats.h"
 #include "server/request_checks.h"
 
 namespace vicinity {
@@ -44,45 +44,69 @@ absl::StatusOr<ColumnView> FindColumn(const NodeTypeSpec& spec, const NodeTable&
   return view;
 }
 
-// How many rows a chunk takes. Rows of no bytes need no second chunk.
-int64_t RowsPerChunk(const ColumnView& column, const Limits& limits) {
-  return column.row_bytes == 0 ? INT64_MAX
-                               : std::max<int64_t>(limits.max_chunk_bytes / column.row_bytes, 1);
-}
-
-// Sends rows [first, first + count) as they lie.
-absl::Status SendRange(const ColumnView& column, int64_t first, int64_t count, int64_t per_chunk,
-                       ChunkSink<proto::RowsChunk> emit) {
-  proto::RowsChunk chunk;
-  for (int64_t done = 0; done < count;) {
-    const int64_t taken = std::min(per_chunk, count - done);
-    chunk.set_first(done);
-    chunk.mutable_rows()->assign(column.data + (first + done) * column.row_bytes,
-                                 taken * column.row_bytes);
-    if (!emit(&chunk)) return GoneError();
-    done += taken;
+absl::Status CheckPrecision(const NodeTypeSpec& spec, const proto::RowsRequest& request) {
+  if (request.precision() == proto::PRECISION_STORED) return absl::OkStatus();
+  if (!proto::Precision_IsValid(request.precision())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("precision ", request.precision(), " does not exist"));
   }
-  return absl::OkStatus();
+  if (request.column() != kKeysColumn && spec.columns[request.column()].dtype == DType::kFloat32) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "column ", request.column(), " of node type \"", spec.name, "\" cannot be sent as ",
+      proto::Precision_Name(request.precision()), ": it is not of float32"));
 }
 
-absl::Status SendRows(const ColumnView& column, absl::Span<const uint64_t> rows, int64_t per_chunk,
-                      ChunkSink<proto::RowsChunk> emit) {
-  proto::RowsChunk chunk;
-  const int64_t width = column.row_bytes;
-  for (size_t done = 0; done < rows.size();) {
-    const size_t taken = std::min<uint64_t>(per_chunk, rows.size() - done);
-    chunk.set_first(done);
-    // Of the same size as the chunk before, so that only the first is zeroed.
-    chunk.mutable_rows()->resize(taken * width);
-    char* to = &(*chunk.mutable_rows())[0];
-    for (size_t i = 0; width > 0 && i < taken; ++i, to += width) {
-      std::memcpy(to, column.data + static_cast<int64_t>(rows[done + i]) * width, width);
+// Puts rows of a column into chunks, as they lie or narrowed.
+class RowWriter {
+ public:
+  RowWriter(const ColumnView& column, proto::Precision precision, const Limits& limits)
+      : column_(column),
+        precision_(precision),
+        sent_row_bytes_(precision == proto::PRECISION_STORED ? column.row_bytes
+                                                             : column.row_bytes / 2),
+        // Rows of no bytes need no second chunk.
+        rows_per_chunk_(sent_row_bytes_ == 0
+                            ? INT64_MAX
+                            : std::max<int64_t>(limits.max_chunk_bytes / sent_row_bytes_, 1)) {}
+
+  // Sends `count` rows; `add` puts those of positions [first, first + count) into the chunk.
+  template <typename AddRows>
+  absl::Status Send(int64_t count, ChunkSink<proto::RowsChunk> emit, AddRows add) {
+    for (int64_t done = 0; done < count;) {
+      const int64_t taken = std::min(rows_per_chunk_, count - done);
+      chunk_.set_first(done);
+      chunk_.set_precision(precision_);
+      chunk_.mutable_rows()->clear();
+      chunk_.mutable_rows()->reserve(taken * sent_row_bytes_);
+      add(done, taken);
+      if (!emit(&chunk_)) return GoneError();
+      done += taken;
     }
-    if (!emit(&chunk)) return GoneError();
-    done += taken;
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
+
+  // Appends rows [first, first + count) of the column.
+  void Add(int64_t first, int64_t count) {
+    const char* const from = column_.data + first * column_.row_bytes;
+    std::string* to = chunk_.mutable_rows();
+    if (precision_ == proto::PRECISION_STORED) {
+      to->append(from, count * column_.row_bytes);
+    } else {
+      const size_t before = to->size();
+      to->resize(before + count * sent_row_bytes_);
+      NarrowFloats(precision_, from, count * sent_row_bytes_ / sizeof(uint16_t), &(*to)[before]);
+    }
+  }
+
+ private:
+  const ColumnView& column_;
+  const proto::Precision precision_;
+  const int64_t sent_row_bytes_;
+  const int64_t rows_per_chunk_;
+  proto::RowsChunk chunk_;
+};
 
 absl::Status CheckRange(const proto::RowsRequest& request, const NodeTable& nodes,
                         const Shard& shard, absl::string_view node_type) {
@@ -132,16 +156,22 @@ absl::Status FetchRows(const ServerState& state, const proto::RowsRequest& reque
   const NodeTypeSpec& spec = schema.node_types[type.value];
   const NodeTable& nodes = shard->nodes(type);
   VICINITY_ASSIGN_OR_RETURN(const ColumnView column, FindColumn(spec, nodes, request.column()));
-  const int64_t per_chunk = RowsPerChunk(column, state.limits);
+  VICINITY_RETURN_IF_ERROR(CheckPrecision(spec, request));
+  RowWriter writer(column, request.precision(), state.limits);
   if (request.count() > 0) {
     VICINITY_RETURN_IF_ERROR(CheckRange(request, nodes, *shard, spec.name));
-    return SendRange(column, request.first(), request.count(), per_chunk, emit);
+    return writer.Send(request.count(), emit, [&](int64_t first, int64_t count) {
+      writer.Add(request.first() + first, count);
+    });
   }
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> rows,
                             ReadIds("rows", request.rows(), state.limits, &copy));
   VICINITY_RETURN_IF_ERROR(CheckRows(rows, nodes.num_nodes(), *shard, spec.name));
-  return SendRows(column, rows, per_chunk, emit);
+  const auto count = static_cast<int64_t>(rows.size());
+  return writer.Send(count, emit, [&](int64_t first, int64_t taken) {
+    for (int64_t i = first; i < first + taken; ++i) writer.Add(static_cast<int64_t>(rows[i]), 1);
+  });
 }
 
 absl::Status FetchNames(const ServerState& state, const proto::NamesRequest& request,

@@ -188,7 +188,10 @@ class RelationSampler {
         edge += taken;
         room -= 4 + taken * neighbor_bytes_;
         left -= taken;
-        if (left > 0) break;  // goes on in the next chunk
+        if (left > 0) {
+          chunk_.set_more(true);
+          break;
+        }
         if (++i < neighbors_.counts.size()) left = neighbors_.counts[i];
       }
       AppendWords<uint64_t>(neighbors_.sources, first_edge, edge - first_edge,
@@ -219,6 +222,7 @@ class RelationSampler {
         AppendId(edges_.sources[at], chunk_.mutable_sources());
         if (options_.want_edge_ids) AppendId(edges_.edge_ids[at], chunk_.mutable_edge_ids());
       }
+      chunk_.set_more(stop < end);
       if (!emit_(&chunk_)) return GoneError();
     }
     return absl::OkStatus();
@@ -228,6 +232,7 @@ class RelationSampler {
   void StartChunk(size_t first_target) {
     chunk_.set_relation(index_);
     chunk_.set_first_target(static_cast<uint32_t>(first_target));
+    chunk_.set_more(false);
     chunk_.mutable_counts()->clear();
     chunk_.mutable_sources()->clear();
     chunk_.mutable_edge_ids()->clear();

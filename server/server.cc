@@ -154,7 +154,7 @@ class Server::Impl {
   ShardHealth health_;
   CallCounters counters_;
   ServerState state_;
-  std::unique_ptr<proto::Graph::Service> service_;
+  std::unique_ptr<grpc::Service> service_;
   std::unique_ptr<Scrubber> scrubber_;
   std::unique_ptr<grpc::Server> server_;  // null once stopped
   HostPort address_;

@@ -1,17 +1,27 @@
 #include "server/service.h"
 
+#include <grpcpp/impl/rpc_method.h>
+#include <grpcpp/impl/rpc_service_method.h>
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/method_handler.h>
 #include <grpcpp/support/status.h>
 #include <grpcpp/support/sync_stream.h>
 
 #include <chrono>
-#include <utility>
+#include <deque>
+#include <functional>
+#include <string>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "proto/bulk_fields.h"
 #include "proto/common/grpc_status.h"
-#include "proto/service.pb.h"
+#include "proto/common/status.h"
+#include "proto/service.grpc.pb.h"
+#include "proto/sliced_message.h"
+#include "proto/wire_checksum.h"
 #include "server/chunk_sink.h"
 #include "server/describe_handler.h"
 #include "server/ranking_handler.h"
@@ -23,25 +33,19 @@
 namespace vicinity {
 namespace {
 
+using grpc::ByteBuffer;
 using grpc::ServerContext;
 using grpc::ServerWriter;
+using grpc::internal::RpcMethod;
 
-// What a message counts as sent: its bytes fields. The small ones count as nothing.
-int64_t PayloadBytes(const proto::SampleChunk& chunk) {
-  return chunk.counts().size() + chunk.sources().size() + chunk.edge_ids().size();
-}
-int64_t PayloadBytes(const proto::RowsChunk& chunk) { return chunk.rows().size(); }
-int64_t PayloadBytes(const proto::NamesChunk& chunk) {
+// Payload of a reply: its bulk fields, and names. What is small counts as nothing.
+int64_t NameBytes(const proto::NamesChunk& chunk) {
   int64_t bytes = 0;
-  for (const std::string& name : chunk.names()) bytes += name.size();
+  for (const std::string& name : chunk.names()) bytes += static_cast<int64_t>(name.size());
   return bytes;
 }
-int64_t PayloadBytes(const proto::RankingChunk& chunk) {
-  return chunk.global_ids().size() + chunk.probabilities().size();
-}
-int64_t PayloadBytes(const proto::ResolveReply& reply) { return reply.global_ids().size(); }
 template <typename Reply>
-int64_t PayloadBytes(const Reply&) {
+int64_t NameBytes(const Reply&) {
   return 0;
 }
 
@@ -50,99 +54,166 @@ bool IsOver(const ServerContext& context) {
   return context.IsCancelled() || context.deadline() <= std::chrono::system_clock::now();
 }
 
-class GraphService final : public proto::Graph::Service {
+const char* Name(Method method) { return kMethodNames[static_cast<size_t>(method)]; }
+
+// Aborted if the request is not what its sender says it was. Sets what replies to it go by.
+template <typename Request>
+absl::Status CheckChecksum(Method method, const Request& request, uint64_t* asked) {
+  *asked = RequestChecksum(Name(method), request);
+  if (request.checksum() == 0 || request.checksum() == *asked) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat(Name(method),
+                                         ": the request was damaged on the way: its checksum is ",
+                                         absl::Hex(*asked, absl::kZeroPad16), ", the sender's ",
+                                         absl::Hex(request.checksum(), absl::kZeroPad16)));
+}
+
+// Replies leave it as bytes, made by PackMessage, which gRPC sends from where they lie; generated
+// code would have them copied once more.
+class GraphService final : public grpc::Service {
  public:
   GraphService(const ServerState* state, CallCounters* counters, spdlog::logger* log)
-      : state_(*state), counters_(counters), log_(log) {}
+      : state_(*state), counters_(counters), log_(log) {
+    AddUnary(Method::kHello, &GraphService::Hello);
+    AddUnary(Method::kDescribe, &GraphService::Describe);
+    AddStream(Method::kSampleNeighbors, &GraphService::SampleNeighbors);
+    AddStream(Method::kFetchRows, &GraphService::FetchRows);
+    AddStream(Method::kFetchNames, &GraphService::FetchNames);
+    AddUnary(Method::kResolveKeys, &GraphService::ResolveKeys);
+    AddStream(Method::kFetchRanking, &GraphService::FetchRanking);
+    AddUnary(Method::kStatus, &GraphService::Status);
+  }
 
+ private:
   grpc::Status Hello(ServerContext* context, const proto::HelloRequest* request,
-                     proto::HelloReply* reply) override {
+                     ByteBuffer* reply) {
     // Escaped and cut: the text is whatever the caller likes.
     log_->debug("hello from {} at {}", absl::CHexEscape(request->client().substr(0, 200)),
                 context->peer());
     return Answer(Method::kHello, *context, *request, reply, vicinity::Hello);
   }
   grpc::Status Describe(ServerContext* context, const proto::DescribeRequest* request,
-                        proto::DescribeReply* reply) override {
+                        ByteBuffer* reply) {
     return Answer(Method::kDescribe, *context, *request, reply, vicinity::Describe);
   }
   grpc::Status SampleNeighbors(ServerContext* context, const proto::SampleRequest* request,
-                               ServerWriter<proto::SampleChunk>* writer) override {
-    return Stream(Method::kSampleNeighbors, *context, *request, writer, vicinity::SampleNeighbors);
+                               ServerWriter<ByteBuffer>* writer) {
+    return Stream<proto::SampleChunk>(Method::kSampleNeighbors, *context, *request, writer,
+                                      vicinity::SampleNeighbors);
   }
   grpc::Status FetchRows(ServerContext* context, const proto::RowsRequest* request,
-                         ServerWriter<proto::RowsChunk>* writer) override {
-    return Stream(Method::kFetchRows, *context, *request, writer, vicinity::FetchRows);
+                         ServerWriter<ByteBuffer>* writer) {
+    return Stream<proto::RowsChunk>(Method::kFetchRows, *context, *request, writer,
+                                    vicinity::FetchRows);
   }
   grpc::Status FetchNames(ServerContext* context, const proto::NamesRequest* request,
-                          ServerWriter<proto::NamesChunk>* writer) override {
-    return Stream(Method::kFetchNames, *context, *request, writer, vicinity::FetchNames);
+                          ServerWriter<ByteBuffer>* writer) {
+    return Stream<proto::NamesChunk>(Method::kFetchNames, *context, *request, writer,
+                                     vicinity::FetchNames);
   }
   grpc::Status ResolveKeys(ServerContext* context, const proto::ResolveRequest* request,
-                           proto::ResolveReply* reply) override {
+                           ByteBuffer* reply) {
     const auto handler = [context](const ServerState& state, const proto::ResolveRequest& asked) {
       return vicinity::ResolveKeys(state, asked, [context] { return IsOver(*context); });
     };
     return Answer(Method::kResolveKeys, *context, *request, reply, handler);
   }
   grpc::Status FetchRanking(ServerContext* context, const proto::RankingRequest* request,
-                            ServerWriter<proto::RankingChunk>* writer) override {
-    return Stream(Method::kFetchRanking, *context, *request, writer, vicinity::FetchRanking);
+                            ServerWriter<ByteBuffer>* writer) {
+    return Stream<proto::RankingChunk>(Method::kFetchRanking, *context, *request, writer,
+                                       vicinity::FetchRanking);
   }
   grpc::Status Status(ServerContext* context, const proto::StatusRequest* request,
-                      proto::StatusReply* reply) override {
+                      ByteBuffer* reply) {
     return Answer(Method::kStatus, *context, *request, reply, vicinity::ReportStatus);
   }
 
- private:
-  // Carries any handler: counts it, runs it unless its caller is gone already, and turns its
-  // status into gRPC's. `run` gets the running call to add its bytes to.
-  template <typename Run>
-  grpc::Status Carry(Method method, const ServerContext& context, Run run) {
+  // Carries any handler: counts it, runs it unless its caller is gone already or its request was
+  // damaged, and turns its status into gRPC's. `run` gets the running call to add its bytes to, and
+  // the request's checksum for those of the replies.
+  template <typename Request, typename Run>
+  grpc::Status Carry(Method method, const ServerContext& context, const Request& request, Run run) {
     CallCounters::Running running(counters_, method);
-    const absl::Status status = IsOver(context) ? GoneError() : run(&running);
+    running.AddReceived(BulkBytes(request));
+    running.AddCopied(BulkBytes(request));  // by protobuf, into the message
+    const absl::Status status = [&]() -> absl::Status {
+      if (IsOver(context)) return GoneError();
+      uint64_t asked = 0;
+      VICINITY_RETURN_IF_ERROR(CheckChecksum(method, request, &asked));
+      return run(&running, asked);
+    }();
     running.Finish(status.ok());
     if (!status.ok()) {
-      log_->debug("{} for {} failed: {}", kMethodNames[static_cast<size_t>(method)], context.peer(),
-                  status.ToString());
+      log_->debug("{} for {} failed: {}", Name(method), context.peer(), status.ToString());
     }
     return ToGrpc(status);
   }
 
-  template <typename Request, typename Reply, typename Handler>
+  template <typename Request, typename Handler>
   grpc::Status Answer(Method method, const ServerContext& context, const Request& request,
-                      Reply* reply, Handler handler) {
-    return Carry(method, context, [&](CallCounters::Running* running) -> absl::Status {
-      absl::StatusOr<Reply> answer = handler(state_, request);
-      if (!answer.ok()) return answer.status();
-      running->AddBytes(PayloadBytes(*answer));
-      *reply = *std::move(answer);
-      return absl::OkStatus();
+                      ByteBuffer* reply, Handler handler) {
+    return Carry(method, context, request,
+                 [&](CallCounters::Running* running, uint64_t asked) -> absl::Status {
+                   auto answer = handler(state_, request);
+                   if (!answer.ok()) return answer.status();
+                   *reply = Pack(&*answer, asked, running);
+                   return absl::OkStatus();
+                 });
+  }
+
+  template <typename Chunk, typename Request, typename Handler>
+  grpc::Status Stream(Method method, const ServerContext& context, const Request& request,
+                      ServerWriter<ByteBuffer>* writer, Handler handler) {
+    return Carry(method, context, request, [&](CallCounters::Running* running, uint64_t asked) {
+      return handler(state_, request, [&](Chunk* chunk) {
+        return !IsOver(context) && writer->Write(Pack(chunk, asked, running));
+      });
     });
   }
 
-  template <typename Request, typename Chunk, typename Handler>
-  grpc::Status Stream(Method method, const ServerContext& context, const Request& request,
-                      ServerWriter<Chunk>* writer, Handler handler) {
-    return Carry(method, context, [&](CallCounters::Running* running) -> absl::Status {
-      return handler(state_, request, [&](Chunk* chunk) {
-        if (IsOver(context) || !writer->Write(*chunk)) return false;
-        running->AddBytes(PayloadBytes(*chunk));
-        return true;
-      });
-    });
+  // Gives a reply its checksum and takes it apart.
+  template <typename Reply>
+  static ByteBuffer Pack(Reply* reply, uint64_t asked, CallCounters::Running* running) {
+    reply->set_checksum(ReplyChecksum(asked, *reply));
+    const int64_t names = NameBytes(*reply);
+    const int64_t bulk = BulkBytes(*reply);
+    running->AddSent(bulk + names);
+    running->AddCopied(bulk + 2 * names);  // by the handler; names by protobuf once more
+    return PackMessage(reply, BulkFields(reply));
+  }
+
+  template <typename Request>
+  void AddUnary(Method method,
+                grpc::Status (GraphService::*serve)(ServerContext*, const Request*, ByteBuffer*)) {
+    AddMethod(new grpc::internal::RpcServiceMethod(
+        Path(method), RpcMethod::NORMAL_RPC,
+        new grpc::internal::RpcMethodHandler<GraphService, Request, ByteBuffer>(std::mem_fn(serve),
+                                                                                this)));
+  }
+  template <typename Request>
+  void AddStream(Method method, grpc::Status (GraphService::*serve)(ServerContext*, const Request*,
+                                                                    ServerWriter<ByteBuffer>*)) {
+    AddMethod(new grpc::internal::RpcServiceMethod(
+        Path(method), RpcMethod::SERVER_STREAMING,
+        new grpc::internal::ServerStreamingHandler<GraphService, Request, ByteBuffer>(
+            std::mem_fn(serve), this)));
+  }
+  // gRPC keeps the pointer.
+  const char* Path(Method method) {
+    return paths_
+        .emplace_back(absl::StrCat("/", proto::Graph::service_full_name(), "/", Name(method)))
+        .c_str();
   }
 
   const ServerState& state_;
   CallCounters* const counters_;
   spdlog::logger* const log_;
+  std::deque<std::string> paths_;
 };
 
 }  // namespace
 
-std::unique_ptr<proto::Graph::Service> MakeGraphService(const ServerState* state,
-                                                        CallCounters* counters,
-                                                        spdlog::logger* log) {
+std::unique_ptr<grpc::Service> MakeGraphService(const ServerState* state, CallCounters* counters,
+                                                spdlog::logger* log) {
   return std::make_unique<GraphService>(state, counters, log);
 }
 

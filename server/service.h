@@ -2,11 +2,11 @@
 // of its own; here they meet the transport.
 #pragma once
 
+#include <grpcpp/impl/service_type.h>
 #include <spdlog/logger.h>
 
 #include <memory>
 
-#include "proto/service.grpc.pb.h"
 #include "server/call_counters.h"
 #include "server/server_state.h"
 
@@ -14,8 +14,7 @@ namespace vicinity {
 
 // `state`, `counters` (those that `state` shows) and `log` outlive it. The log gets a line, at
 // level debug, for every hello and for every call that fails.
-std::unique_ptr<proto::Graph::Service> MakeGraphService(const ServerState* state,
-                                                        CallCounters* counters,
-                                                        spdlog::logger* log);
+std::unique_ptr<grpc::Service> MakeGraphService(const ServerState* state, CallCounters* counters,
+                                                spdlog::logger* log);
 
 }  // namespace vicinity

@@ -50,6 +50,8 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
     status->set_started(counts.started);
     status->set_failed(counts.failed);
     status->set_bytes_sent(counts.bytes_sent);
+    status->set_bytes_received(counts.bytes_received);
+    status->set_bytes_copied(counts.bytes_copied);
     status->set_busy_seconds(counts.busy_seconds);
   }
   return reply;

@@ -28,6 +28,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
       return ExitCode::kNotFound;
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kAborted:
       return ExitCode::kNotConnected;
     case absl::StatusCode::kPermissionDenied:
     case absl::StatusCode::kUnauthenticated:

@@ -44,6 +44,8 @@ nlohmann::ordered_json ToJson(const proto::StatusReply& reply) {
                                {"started", method.started()},
                                {"failed", method.failed()},
                                {"bytes_sent", method.bytes_sent()},
+                               {"bytes_received", method.bytes_received()},
+                               {"bytes_copied", method.bytes_copied()},
                                {"busy_seconds", method.busy_seconds()}});
   }
   return json;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -138,6 +139,25 @@ TEST_CASE("half a row is refused", "[remote_shard]") {
   VICINITY_CHECK_CODE(FetchThree(&remote, &out), absl::StatusCode::kInternal);
 }
 
+TEST_CASE("an answer that changed on the way is refused, and the error says by whom it was given",
+          "[remote_shard]") {
+  Remote remote;
+  remote.server.rows.damage = 1;
+  remote.server.rows.answer = [](const proto::RowsRequest&, std::vector<proto::RowsChunk>* chunks) {
+    chunks->push_back(RowsOf(0, {50, 60, 70}));
+    return grpc::Status::OK;
+  };
+  std::vector<int32_t> out;
+  const absl::Status status = FetchThree(&remote, &out);
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kAborted);
+  CHECK_THAT(
+      std::string(status.message()),
+      Catch::StartsWith("shard 0 at " + remote.server.address() + " (server a): FetchRows: ") &&
+          Catch::Contains("damaged on the way"));
+  CHECK(out == std::vector<int32_t>{-1, -1, -1});
+  CHECK(remote.traffic.rows_remote == 0);
+}
+
 TEST_CASE("what a server refuses keeps its code and gains its place", "[remote_shard]") {
   Remote remote;
   remote.server.rows.answer = [](const proto::RowsRequest&, std::vector<proto::RowsChunk>*) {
@@ -158,6 +178,23 @@ TEST_CASE("no answer is an error at the deadline that says how long was waited",
   VICINITY_CHECK_CODE(status, absl::StatusCode::kDeadlineExceeded);
   CHECK(status.message() ==
         "shard 0 at " + remote.server.address() + " (server a): FetchRows: no answer in 0.2 s");
+}
+
+TEST_CASE("a connection that kept silent until the deadline is not used again", "[remote_shard]") {
+  Remote remote(1000, std::chrono::milliseconds(200));
+  remote.server.wait_for_cancel = true;
+  std::vector<int32_t> out;
+  for (int i = 0; i < 6; ++i) {
+    VICINITY_CHECK_CODE(FetchThree(&remote, &out), absl::StatusCode::kDeadlineExceeded);
+  }
+  const std::vector<std::string>& peers = remote.server.peers;
+  CHECK(std::set<std::string>(peers.begin(), peers.end()).size() == peers.size());
+  remote.server.wait_for_cancel = false;
+  remote.server.rows.answer = [](const proto::RowsRequest&, std::vector<proto::RowsChunk>* chunks) {
+    chunks->push_back(RowsOf(0, {50, 60, 70}));
+    return grpc::Status::OK;
+  };
+  VICINITY_CHECK_OK(FetchThree(&remote, &out));
 }
 
 TEST_CASE("a cancelled call ends long before its deadline", "[remote_shard]") {
@@ -304,12 +341,14 @@ TEST_CASE("names too few or too many are refused", "[remote_shard]") {
 }
 
 TEST_CASE("a ranking ends where the server says, and lies are refused", "[remote_shard]") {
-  const auto answer = [](std::vector<int64_t> ids, std::vector<float> probabilities) {
+  const auto answer = [](std::vector<int64_t> ids, std::vector<float> probabilities,
+                         uint64_t size = 2) {
     return [=](const proto::RankingRequest& request, std::vector<proto::RankingChunk>* chunks) {
       CHECK(request.home_size() == 2);
       proto::RankingChunk chunk;
       AppendBytes<int64_t>(ids, chunk.mutable_global_ids());
       AppendBytes<float>(probabilities, chunk.mutable_probabilities());
+      chunk.set_size(size);
       chunks->push_back(chunk);
       return grpc::Status::OK;
     };
@@ -330,8 +369,9 @@ TEST_CASE("a ranking ends where the server says, and lies are refused", "[remote
     VICINITY_CHECK_OK(fetch(&remote, &ranked));
     CHECK(ranked.nodes == std::vector<int64_t>{9, 8});
   }
-  for (const auto& lie : {answer({1, 2, 3, 4}, {1, 1, 1, 1}), answer({1}, {}), answer({100}, {1}),
-                          answer({-1}, {1})}) {
+  for (const auto& lie :
+       {answer({1, 2, 3, 4}, {1, 1, 1, 1}), answer({1, 2}, {}), answer({1, 100}, {1, 1}),
+        answer({-1, 1}, {1, 1}), answer({1}, {1}), answer({1, 2}, {1, 1}, 3)}) {
     Remote remote;
     remote.server.ranking.answer = lie;
     RankedNodes ranked;

@@ -14,6 +14,7 @@
 
 #include "proto/service.grpc.pb.h"
 #include "proto/version.h"
+#include "proto/wire_checksum.h"
 
 namespace vicinity::testing {
 
@@ -24,14 +25,20 @@ class ScriptedServer final : public proto::Graph::Service {
  public:
   template <typename Request, typename Chunk>
   struct Method {
-    std::vector<Request> requests;
-    std::function<grpc::Status(const Request&, std::vector<Chunk>*)> answer;
+    const char* const name;
+    uint64_t damage = 0;  // not 0: replies' checksums are wrong by it
+    std::vector<Request> requests = {};
+    std::function<grpc::Status(const Request&, std::vector<Chunk>*)> answer = nullptr;
 
     grpc::Status Stream(const Request& request, grpc::ServerWriter<Chunk>* writer) {
       requests.push_back(request);
       std::vector<Chunk> chunks;
       const grpc::Status status = answer ? answer(request, &chunks) : grpc::Status::OK;
-      for (const Chunk& chunk : chunks) writer->Write(chunk);
+      const uint64_t asked = RequestChecksum(name, request);
+      for (Chunk& chunk : chunks) {
+        chunk.set_checksum(ReplyChecksum(asked, chunk) ^ damage);
+        writer->Write(chunk);
+      }
       return status;
     }
   };
@@ -54,17 +61,19 @@ class ScriptedServer final : public proto::Graph::Service {
   const std::string& address() const { return address_; }
 
   proto::HelloReply hello;
-  Method<proto::SampleRequest, proto::SampleChunk> sample;
-  Method<proto::RowsRequest, proto::RowsChunk> rows;
-  Method<proto::NamesRequest, proto::NamesChunk> names;
-  Method<proto::RankingRequest, proto::RankingChunk> ranking;
+  Method<proto::SampleRequest, proto::SampleChunk> sample{"SampleNeighbors"};
+  Method<proto::RowsRequest, proto::RowsChunk> rows{"FetchRows"};
+  Method<proto::NamesRequest, proto::NamesChunk> names{"FetchNames"};
+  Method<proto::RankingRequest, proto::RankingChunk> ranking{"FetchRanking"};
   proto::ResolveReply resolved;
-  bool wait_for_cancel = false;  // FetchRows never answers
+  bool wait_for_cancel = false;    // FetchRows never answers
+  std::vector<std::string> peers;  // the connections by which FetchRows was asked
 
  private:
-  grpc::Status Hello(grpc::ServerContext*, const proto::HelloRequest*,
+  grpc::Status Hello(grpc::ServerContext*, const proto::HelloRequest* request,
                      proto::HelloReply* reply) override {
     *reply = hello;
+    reply->set_checksum(ReplyChecksum(RequestChecksum("Hello", *request), hello));
     return grpc::Status::OK;
   }
   grpc::Status SampleNeighbors(grpc::ServerContext*, const proto::SampleRequest* request,
@@ -73,6 +82,7 @@ class ScriptedServer final : public proto::Graph::Service {
   }
   grpc::Status FetchRows(grpc::ServerContext* context, const proto::RowsRequest* request,
                          grpc::ServerWriter<proto::RowsChunk>* writer) override {
+    peers.push_back(context->peer());
     while (wait_for_cancel && !context->IsCancelled()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -82,9 +92,10 @@ class ScriptedServer final : public proto::Graph::Service {
                           grpc::ServerWriter<proto::NamesChunk>* writer) override {
     return names.Stream(*request, writer);
   }
-  grpc::Status ResolveKeys(grpc::ServerContext*, const proto::ResolveRequest*,
+  grpc::Status ResolveKeys(grpc::ServerContext*, const proto::ResolveRequest* request,
                            proto::ResolveReply* reply) override {
     *reply = resolved;
+    reply->set_checksum(ReplyChecksum(RequestChecksum("ResolveKeys", *request), resolved));
     return grpc::Status::OK;
   }
   grpc::Status FetchRanking(grpc::ServerContext*, const proto::RankingRequest* request,

@@ -33,6 +33,7 @@
 #include "proto/health.grpc.pb.h"
 #include "proto/service.grpc.pb.h"
 #include "proto/version.h"
+#include "proto/wire_checksum.h"
 #include "sampler/one_hop.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -134,6 +135,23 @@ TEST_CASE_METHOD(ServerTest, "hello, describe and status answer", "[server]") {
   CHECK(status.methods(0).started() == 1);
   CHECK(status.methods(0).failed() == 0);
   CHECK(status.calls_in_flight() == 1);
+}
+
+TEST_CASE_METHOD(ServerTest, "a request that changed on the way is refused, whatever it asks now",
+                 "[server]") {
+  const auto server = Start(Options());
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  proto::RowsRequest request = AllUsers(0);
+  request.set_checksum(RequestChecksum("FetchRows", request));
+  std::vector<proto::RowsChunk> chunks;
+  VICINITY_CHECK_OK(Fetch(stub.get(), request, &chunks));
+  for (const proto::RowsChunk& chunk : chunks) {
+    CHECK(chunk.checksum() == ReplyChecksum(request.checksum(), chunk));
+  }
+  chunks.clear();
+  request.set_column(99);
+  VICINITY_CHECK_CODE(Fetch(stub.get(), request, &chunks), absl::StatusCode::kAborted);
+  CHECK(chunks.empty());
 }
 
 TEST_CASE_METHOD(ServerTest, "rows over the wire are the mapped rows, chunk by chunk", "[server]") {

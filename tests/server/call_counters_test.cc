@@ -15,10 +15,12 @@ TEST_CASE("calls are counted by method, with what they sent and how they ended",
     CallCounters::Running bad(&counters, Method::kFetchRows);
     CallCounters::Running other(&counters, Method::kHello);
     CHECK(counters.in_flight() == 3);
-    good.AddBytes(100);
-    good.AddBytes(28);
+    good.AddSent(100);
+    good.AddSent(28);
+    good.AddReceived(16);
+    good.AddCopied(150);
     good.Finish(true);
-    bad.AddBytes(1);
+    bad.AddSent(1);
     bad.Finish(false);
     other.Finish(true);
   }
@@ -27,6 +29,8 @@ TEST_CASE("calls are counted by method, with what they sent and how they ended",
   CHECK(rows.started == 2);
   CHECK(rows.failed == 1);
   CHECK(rows.bytes_sent == 129);
+  CHECK(rows.bytes_received == 16);
+  CHECK(rows.bytes_copied == 150);
   CHECK(rows.busy_seconds > 0);
   CHECK(counters.counts(Method::kHello).started == 1);
   CHECK(counters.counts(Method::kHello).failed == 0);
@@ -48,7 +52,7 @@ TEST_CASE("counts of many threads add up", "[counters]") {
     threads.emplace_back([&counters] {
       for (int i = 0; i < kCalls; ++i) {
         CallCounters::Running call(&counters, Method::kSampleNeighbors);
-        call.AddBytes(3);
+        call.AddSent(3);
         call.Finish(i % 2 == 0);
       }
     });

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "partition/shard.h"
 #include "proto/common/ids.h"
+#include "proto/narrow_floats.h"
 #include "proto/service.pb.h"
 #include "tests/server/serving.h"
 #include "tests/testing/small_graphs.h"
@@ -133,6 +134,55 @@ TEST_CASE("rows of a column without values come as so many empty rows", "[rows_h
   VICINITY_REQUIRE_OK(Collect(FetchRows, serving.state(), request, &chunks));
   REQUIRE(chunks.size() == 1);
   CHECK(chunks[0].rows().empty());
+}
+
+TEST_CASE("rows of float32 are narrowed if asked for, in lists and ranges", "[rows_handler]") {
+  const proto::Precision precision = GENERATE(proto::PRECISION_FLOAT16, proto::PRECISION_BFLOAT16);
+  const bool range = GENERATE(false, true);
+  const Serving serving(testing::TypedGraph(90, 30, 20, 3), {}, SmallLimits(64));
+  RowsRequest request = Request(serving, 1, kUser, 0);
+  request.set_precision(precision);
+  if (range) {
+    request.set_first(2);
+    request.set_count(13);
+  } else {
+    request.set_rows(Packed<uint64_t>({2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}));
+  }
+  std::vector<RowsChunk> chunks;
+  VICINITY_REQUIRE_OK(Collect(FetchRows, serving.state(), request, &chunks));
+  std::string expected;
+  for (uint64_t row = 2; row < 15; ++row) {
+    const std::string_view floats = ExpectedRow(serving, 1, kUser, 0, row);
+    std::string halves(floats.size() / 2, '-');
+    NarrowFloats(precision, floats.data(), floats.size() / 4, &halves[0]);
+    expected += halves;
+  }
+  CHECK(Joined(chunks, expected.size() / 13, 64) == expected);
+  CHECK(chunks.size() == 3);  // six rows of 10 bytes fit into one
+  for (const RowsChunk& chunk : chunks) CHECK(chunk.precision() == precision);
+}
+
+TEST_CASE("what is not of float32 is not narrowed, nor anything in ways that are not there",
+          "[rows_handler]") {
+  const Serving serving(testing::TypedGraph(90, 30, 20, 3), {}, SmallLimits(64));
+  std::vector<RowsChunk> chunks;
+  const auto refused = [&](int32_t type, int32_t column, int precision) {
+    CAPTURE(type, column, precision);
+    RowsRequest request = Request(serving, 0, type, column);
+    request.set_rows(Packed<uint64_t>({0}));
+    request.set_precision(static_cast<proto::Precision>(precision));
+    VICINITY_CHECK_CODE(Collect(FetchRows, serving.state(), request, &chunks),
+                        absl::StatusCode::kInvalidArgument);
+  };
+  for (const int precision : {proto::PRECISION_FLOAT16, proto::PRECISION_BFLOAT16}) {
+    refused(kUser, 1, precision);   // int32
+    refused(kUser, -1, precision);  // keys
+    refused(kItem, 0, precision);   // float16
+    refused(kItem, 1, precision);   // float64
+  }
+  refused(kUser, 0, 3);
+  refused(kUser, 0, -1);
+  CHECK(chunks.empty());
 }
 
 TEST_CASE("a caller that is gone ends the reading of rows", "[rows_handler]") {

@@ -20,7 +20,7 @@ TEST_CASE("status tells the server, its shards and its calls", "[status_handler]
   CallCounters::Running running(serving.counters(), Method::kStatus);
   {
     CallCounters::Running rows(serving.counters(), Method::kFetchRows);
-    rows.AddBytes(77);
+    rows.AddSent(77);
   }
   VICINITY_ASSERT_OK_AND_ASSIGN(const proto::StatusReply reply, ReportStatus(serving.state(), {}));
   CHECK(reply.server() == "alpha");

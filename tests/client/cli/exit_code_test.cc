@@ -15,6 +15,7 @@ TEST_CASE("every kind of failure has its documented exit code", "[cli]") {
   CHECK(ExitCodeOf(absl::NotFoundError("")) == ExitCode::kNotFound);
   CHECK(ExitCodeOf(absl::UnavailableError("")) == ExitCode::kNotConnected);
   CHECK(ExitCodeOf(absl::DeadlineExceededError("")) == ExitCode::kNotConnected);
+  CHECK(ExitCodeOf(absl::AbortedError("")) == ExitCode::kNotConnected);
   CHECK(ExitCodeOf(absl::UnauthenticatedError("")) == ExitCode::kDenied);
   CHECK(ExitCodeOf(absl::FailedPreconditionError("")) == ExitCode::kPrecondition);
   CHECK(ExitCodeOf(absl::AlreadyExistsError("")) == ExitCode::kPrecondition);

@@ -1,0 +1,73 @@
+#include "tests/benchmark/vicinity_link.h"
+
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/fan_out.h"
+#include "server/server.h"
+#include "tests/benchmark/plain_service.h"
+
+namespace vicinity::benchmark {
+
+void Check(const absl::Status& status) {
+  if (status.ok()) return;
+  std::cerr << status << '\n';
+  std::exit(1);
+}
+
+std::unique_ptr<Dataset> OpenOneShard(const std::string& directory) {
+  Dataset::Options options;
+  options.check_bytes = 0;
+  auto dataset = Dataset::Open(directory, options);
+  Check(dataset.status());
+  return *std::move(dataset);
+}
+
+std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes) {
+  return OtherProcess::Start([&](const std::function<void(int port)>& serve_at) {
+    ServerOptions options;
+    options.data = directory;
+    options.limits.max_chunk_bytes = chunk_bytes;
+    options.check_bytes_at_start = 0;
+    options.check_bytes_per_second = 1;  // no scrubbing meanwhile
+    auto server = Server::Start(options);
+    Check(server.status());
+    serve_at((*server)->address().port);
+  });
+}
+
+std::unique_ptr<OtherProcess> StartPlain(const std::string& directory, int64_t chunk_bytes) {
+  return OtherProcess::Start([&](const std::function<void(int port)>& serve_at) {
+    const std::unique_ptr<Dataset> dataset = OpenOneShard(directory);
+    const std::unique_ptr<grpc::Service> service =
+        MakePlainService(dataset->shards()[0].get(), chunk_bytes);
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(service.get());
+    builder.SetMaxReceiveMessageSize(-1);
+    const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+    serve_at(port);
+  });
+}
+
+VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision precision) {
+  ConnectionOptions options;
+  options.precision = precision;
+  options.call_timeout = std::chrono::seconds(30);
+  connection_ = std::make_unique<ServerConnection>(
+      ServerEndpoint{"bench", absl::StrCat("127.0.0.1:", port), {ShardId{0}}}, options, &traffic_);
+  FanOut hello;
+  connection_->Connect(hello.Add());
+  Check(hello.Wait());
+  shard_ = std::make_unique<RemoteShard>(ShardId{0}, dataset.fingerprint(), connection_.get(),
+                                         dataset.schema(), dataset.book());
+}
+
+}  // namespace vicinity::benchmark

@@ -1,0 +1,40 @@
+// A server of a dataset in a process of its own, and the client library's connection to its shard.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "client/remote_shard.h"
+#include "client/server_connection.h"
+#include "client/traffic.h"
+#include "partition/dataset.h"
+#include "tests/benchmark/other_process.h"
+
+namespace vicinity::benchmark {
+
+// Serves all of `directory` with replies of `chunk_bytes`.
+std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes);
+
+// Serves the textbook service over shard 0 of `directory`.
+std::unique_ptr<OtherProcess> StartPlain(const std::string& directory, int64_t chunk_bytes);
+
+// Shard 0 behind a server, as a trainer sees it. Exits 1, saying why, if it cannot be reached.
+class VicinityLink {
+ public:
+  VicinityLink(int port, const Dataset& dataset, proto::Precision precision);
+  RemoteShard* shard() { return shard_.get(); }
+
+ private:
+  TrafficCounters traffic_;
+  std::unique_ptr<ServerConnection> connection_;
+  std::unique_ptr<RemoteShard> shard_;
+};
+
+// A dataset of one shard, opened without reading it. Exits 1, saying why, if it cannot be.
+std::unique_ptr<Dataset> OpenOneShard(const std::string& directory);
+
+// Exits 1 if there is an error.
+void Check(const absl::Status& status);
+
+}  // namespace vicinity::benchmark
