@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "cache/edge_weights.h"
 #include "cache/threads.h"
 #include "partition/book.h"
 #include "partition/dataset.h"
@@ -53,15 +55,33 @@ void DigestRow(const Id* sources, int64_t num_sources, int64_t target, Digest* d
   digest->num_edges += num_sources;
 }
 
-void DigestPart(const Dataset& dataset, EdgeTypeId type, const Shard& shard, int part,
-                int num_parts, Digest* digest) {
+void DigestWeightedRow(const EdgeTable& edges, const EdgeWeights& weights, int64_t row,
+                       int64_t target, Digest* digest) {
+  const uint64_t to = Spread(target);
+  const int64_t begin = edges.begin(row);
+  for (int64_t i = begin; i < begin + edges.degree(row); ++i) {
+    const double weight = weights[i];
+    int64_t bits;
+    std::memcpy(&bits, &weight, sizeof(bits));
+    const uint64_t mark = Spread(bits);
+    const uint64_t from = Spread(edges.sources[i]);
+    digest->forth += HashOf(from ^ mark, to);
+    digest->back += HashOf(to ^ mark, from);
+  }
+  digest->num_edges += edges.degree(row);
+}
+
+void DigestPart(const Dataset& dataset, EdgeTypeId type, const Shard& shard,
+                const EdgeWeights& weights, int part, int num_parts, Digest* digest) {
   const NodeTypeId target{dataset.schema().edge_types[type.value].target_type};
   const int64_t base = dataset.book().First(target, shard.id()).value;
   const int64_t num_rows = dataset.book().num_nodes(target, shard.id());
   const EdgeTable& edges = shard.edges(type);
   for (int64_t row = num_rows * part / num_parts; row < num_rows * (part + 1) / num_parts; ++row) {
     const int64_t begin = edges.begin(row);
-    if (edges.sources.narrow() != nullptr) {
+    if (weights.is_given()) {
+      DigestWeightedRow(edges, weights, row, base + row, digest);
+    } else if (edges.sources.narrow() != nullptr) {
       DigestRow(edges.sources.narrow() + begin, edges.degree(row), base + row, digest);
     } else {
       DigestRow(edges.sources.wide() + begin, edges.degree(row), base + row, digest);
@@ -69,11 +89,13 @@ void DigestPart(const Dataset& dataset, EdgeTypeId type, const Shard& shard, int
   }
 }
 
-Digest DigestOf(const Dataset& dataset, EdgeTypeId type, int num_threads) {
+Digest DigestOf(const Dataset& dataset, EdgeTypeId type, const WeightsOf& weights_of,
+                int num_threads) {
   std::vector<Digest> parts(num_threads);
   RunThreads(num_threads, [&](int thread) {
     for (const auto& shard : dataset.shards()) {
-      DigestPart(dataset, type, *shard, thread, num_threads, &parts[thread]);
+      DigestPart(dataset, type, *shard, weights_of(type, *shard), thread, num_threads,
+                 &parts[thread]);
     }
   });
   Digest all;
@@ -88,7 +110,7 @@ Digest DigestOf(const Dataset& dataset, EdgeTypeId type, int num_threads) {
 }  // namespace
 
 std::vector<int32_t> FindReverses(const Dataset& dataset, absl::Span<const uint8_t> wanted,
-                                  int num_threads) {
+                                  const WeightsOf& weights_of, int num_threads) {
   const std::vector<EdgeTypeSpec>& types = dataset.schema().edge_types;
   std::vector<Digest> digests(types.size());
   for (size_t a = 0; a < types.size(); ++a) {
@@ -97,7 +119,7 @@ std::vector<int32_t> FindReverses(const Dataset& dataset, absl::Span<const uint8
       candidate = candidate || (wanted[b] && MayReverse(types[a], types[b]));
     }
     if (wanted[a] && candidate) {
-      digests[a] = DigestOf(dataset, {static_cast<int32_t>(a)}, num_threads);
+      digests[a] = DigestOf(dataset, {static_cast<int32_t>(a)}, weights_of, num_threads);
     }
   }
   std::vector<int32_t> reverses(types.size(), -1);

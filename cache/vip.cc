@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,9 +14,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "cache/bundled_messages.h"
+#include "cache/draw_chance.h"
+#include "cache/edge_weights.h"
 #include "cache/huge_array.h"
-#include "cache/reverse_edges.h"
+#include "cache/seed_chances.h"
 #include "cache/threads.h"
+#include "cache/vip_graph.h"
 #include "cache/vip_kernel.h"
 #include "partition/book.h"
 #include "partition/dataset.h"
@@ -34,9 +36,9 @@ namespace {
 
 constexpr int kMaxThreads = 256;
 constexpr int kMaxLanes = 8;                 // homes at a time
-constexpr int64_t kChunkCost = 1 << 16;      // edges, about: a millisecond
-constexpr int64_t kNodeCost = 8;             // of a node without edges, in edges
 constexpr int64_t kProgressEvery = 1 << 14;  // targets
+
+using HomeChances = std::vector<SeedChances>;
 
 // Which thread adds to which nodes, where messages go to any node: stripes of 64 nodes dealt out in
 // turn, so that the hot nodes, which lie together at the front of a shard, are everybody's. One
@@ -55,22 +57,6 @@ class Stripes {
 // Homes side by side, of so many.
 int LanesFor(int64_t num_homes) { return num_homes > 4 ? kMaxLanes : 4; }
 
-// The chance that a target with `degree` in-edges draws a given one of them.
-double EdgeChance(int64_t fanout, bool replace, int64_t degree) {
-  if (fanout == 0 || degree == 0) return 0;
-  if (fanout == kAllNeighbors) return 1;
-  const double draws = static_cast<double>(fanout);
-  if (replace) return -std::expm1(draws * std::log1p(-1.0 / static_cast<double>(degree)));
-  return std::min(1.0, draws / static_cast<double>(degree));
-}
-
-// A stretch of one shard's nodes of a type.
-struct Chunk {
-  const Shard* shard = nullptr;
-  int64_t base = 0;  // the shard's first node
-  int64_t begin = 0, end = 0;
-};
-
 // Sums of the nodes of one type, for the homes of a group.
 struct TypeState {
   HugeArray memory;
@@ -80,166 +66,55 @@ struct TypeState {
   std::vector<double> met;
 };
 
+// An edge type whose messages reach nodes by their own lists, and those lists.
+struct GatheredList {
+  VipRelation relation;
+  EdgeTypeId list;
+};
+
 class Analysis {
  public:
-  Analysis(const Dataset& dataset, const VipOptions& options, absl::Span<const HomeSeeds> homes)
-      : dataset_(dataset),
-        schema_(dataset.schema()),
-        book_(dataset.book()),
-        spec_(options.sampling),
-        batch_size_(options.batch_size),
-        homes_(homes),
-        num_threads_(NumThreads(options)),
-        stripes_(num_threads_) {}
+  Analysis(const VipGraph& graph, int32_t num_homes)
+      : graph_(graph),
+        book_(graph.dataset().book()),
+        spec_(graph.spec()),
+        num_homes_(num_homes),
+        stripes_(graph.num_threads()) {}
 
-  absl::StatusOr<VipScores> Run(Progress* progress) {
-    VICINITY_RETURN_IF_ERROR(Prepare());
-    const int num_homes = static_cast<int>(homes_.size());
-    const int num_groups = (num_homes + kMaxLanes - 1) / kMaxLanes;
-    scores_.num_homes = num_homes;
+  // chances_of(home) is the home's HomeChances or an error.
+  template <typename ChancesOfHome>
+  absl::StatusOr<VipScores> Run(const ChancesOfHome& chances_of, Progress* progress) {
+    const int num_groups = (num_homes_ + kMaxLanes - 1) / kMaxLanes;
+    scores_.num_homes = num_homes_;
     for (int32_t type = 0; type < book_.num_node_types(); ++type) {
-      scores_.values.emplace_back(static_cast<size_t>(book_.num_nodes({type})) * num_homes);
+      scores_.values.emplace_back(static_cast<size_t>(book_.num_nodes({type})) * num_homes_);
     }
     progress_ = progress;
-    progress->Begin("inclusion probabilities", CountEdges() * num_groups, "edges");
-    for (int first = 0; first < num_homes; first += kMaxLanes) {
+    progress->Begin("inclusion probabilities", graph_.CountEdges() * num_groups, "edges");
+    for (int first = 0; first < num_homes_; first += kMaxLanes) {
       first_home_ = first;
-      group_size_ = std::min(kMaxLanes, num_homes - first);
-      VICINITY_RETURN_IF_ERROR(RunGroup());
+      group_size_ = std::min(kMaxLanes, num_homes_ - first);
+      VICINITY_RETURN_IF_ERROR(RunGroup(chances_of));
     }
     progress->End();
     return std::move(scores_);
   }
 
  private:
-  static int NumThreads(const VipOptions& options) {
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    const int wanted = options.num_threads > 0 ? options.num_threads : cores;
-    return std::clamp(wanted, 1, kMaxThreads);
-  }
+  int32_t num_node_types() const { return book_.num_node_types(); }
+  bool only_new() const { return spec_.expansion == Expansion::kNewNodes; }
 
-  int32_t num_edge_types() const { return static_cast<int32_t>(schema_.edge_types.size()); }
-  NodeTypeId TargetType(EdgeTypeId type) const {
-    return {schema_.edge_types[type.value].target_type};
-  }
-  NodeTypeId SourceType(EdgeTypeId type) const {
-    return {schema_.edge_types[type.value].source_type};
-  }
-  bool IsFollowed(EdgeTypeId edge_type, int num_hops) const {
-    for (int hop = 0; hop < num_hops; ++hop) {
-      if (spec_.fanouts[hop][edge_type.value] != 0) return true;
-    }
-    return false;
-  }
-
-  // Checks the edges, finds reverses, cuts the nodes into chunks.
-  absl::Status Prepare() {
-    std::vector<uint8_t> followed(num_edge_types());
-    slots_.resize(num_edge_types());
-    num_slots_.resize(book_.num_node_types());
-    for (int32_t type = 0; type < num_edge_types(); ++type) {
-      followed[type] = IsFollowed({type}, spec_.num_hops());
-      if (!followed[type]) continue;
-      slots_[type] = num_slots_[TargetType({type}).value]++;
-      for (const auto& shard : dataset_.shards()) {
-        VICINITY_RETURN_IF_ERROR(CheckEdges({type}, *shard));
-      }
-    }
-    reverses_ = FindReverses(dataset_, followed, num_threads_);
-    for (int32_t type = 0; type < book_.num_node_types(); ++type) {
-      chunks_.push_back(CutNodes({type}, followed));
-    }
-    return absl::OkStatus();
-  }
-
-  // Edges added up over all hops.
-  int64_t CountEdges() const {
-    int64_t edges = 0;
-    for (int hop = 1; hop <= spec_.num_hops(); ++hop) {
-      for (int32_t type = 0; type < num_edge_types(); ++type) {
-        if (!IsFollowed({type}, hop)) continue;
-        for (const auto& shard : dataset_.shards()) edges += shard->edges({type}).sources.size();
-      }
-    }
-    return edges;
-  }
-
-  absl::Status CheckEdges(EdgeTypeId edge_type, const Shard& shard) const {
-    const auto lost = [&](const std::string& what) {
-      return absl::DataLossError(absl::StrCat("shard ", shard.id().value, ", ",
-                                              schema_.EdgeTypeName(edge_type.value), ": ", what));
-    };
-    const EdgeTable& edges = shard.edges(edge_type);
-    const size_t num_targets = book_.num_nodes(TargetType(edge_type), shard.id());
-    if (num_targets == 0) return absl::OkStatus();
-    if (edges.offsets.size() != num_targets + 1) {
-      return lost(absl::StrCat(edges.offsets.size(), " offsets for ", num_targets, " nodes"));
-    }
-    if (!std::is_sorted(edges.offsets.begin(), edges.offsets.end()) ||
-        edges.offsets.back() > static_cast<uint64_t>(edges.sources.size())) {
-      return lost("offsets that fall or lie behind the edges");
-    }
-    const int64_t num_sources = book_.num_nodes(SourceType(edge_type));
-    std::vector<uint64_t> highest(num_threads_);
-    RunThreads(num_threads_, [&](int thread) {
-      highest[thread] = HighestSource(edges.sources, thread, num_threads_);
-    });
-    const uint64_t most = *std::max_element(highest.begin(), highest.end());
-    if (edges.sources.size() > 0 && most >= static_cast<uint64_t>(num_sources)) {
-      return lost(absl::StrCat("an edge comes from node ", most, " of ", num_sources));
-    }
-    return absl::OkStatus();
-  }
-
-  static uint64_t HighestSource(const IdArray& ids, int part, int num_parts) {
-    const int64_t begin = ids.size() * part / num_parts;
-    const int64_t end = ids.size() * (part + 1) / num_parts;
-    if (begin == end) return 0;
-    if (ids.narrow() != nullptr) return *std::max_element(ids.narrow() + begin, ids.narrow() + end);
-    return *std::max_element(ids.wide() + begin, ids.wide() + end);
-  }
-
-  // Stretches that cost about the same, for threads to take one by one.
-  std::vector<Chunk> CutNodes(NodeTypeId type, const std::vector<uint8_t>& followed) const {
-    std::vector<Chunk> chunks;
-    for (const auto& shard : dataset_.shards()) {
-      const int64_t num_rows = book_.num_nodes(type, shard->id());
-      Chunk chunk{shard.get(), book_.First(type, shard->id()).value, 0, 0};
-      int64_t cost = 0;
-      for (int64_t row = 0; row < num_rows; ++row) {
-        cost += kNodeCost;
-        for (int32_t edge = 0; edge < num_edge_types(); ++edge) {
-          if (followed[edge] && TargetType({edge}) == type)
-            cost += shard->edges({edge}).degree(row);
-        }
-        if (cost < kChunkCost && row + 1 < num_rows) continue;
-        chunk.end = row + 1;
-        chunks.push_back(chunk);
-        chunk.begin = row + 1;
-        cost = 0;
-      }
-    }
-    return chunks;
-  }
-
-  void ForEachChunk(NodeTypeId type, const std::function<void(const Chunk&, int thread)>& work) {
-    const std::vector<Chunk>& chunks = chunks_[type.value];
-    std::atomic<size_t> next = 0;
-    RunThreads(num_threads_, [&](int thread) {
-      for (size_t i = next++; i < chunks.size(); i = next++) work(chunks[i], thread);
-    });
-  }
-
-  absl::Status RunGroup() {
+  template <typename ChancesOfHome>
+  absl::Status RunGroup(const ChancesOfHome& chances_of) {
     lanes_ = LanesFor(group_size_);
     gather_ = FindGather(lanes_);
-    for (int32_t type = 0; type < book_.num_node_types(); ++type) {
+    for (int32_t type = 0; type < num_node_types(); ++type) {
       VICINITY_RETURN_IF_ERROR(MakeState({type}));
     }
-    for (int home = 0; home < group_size_; ++home) {
-      if (absl::Status status = SetSeeds(homes_[first_home_ + home], home); !status.ok()) {
-        return At(absl::StrCat("home ", first_home_ + home), status);
-      }
+    for (int lane = 0; lane < group_size_; ++lane) {
+      const absl::StatusOr<HomeChances> chances = chances_of(first_home_ + lane);
+      if (!chances.ok()) return At(absl::StrCat("home ", first_home_ + lane), chances.status());
+      for (const SeedChances& of_type : *chances) SetSeeds(of_type, lane);
     }
     for (int hop = 1; hop <= spec_.num_hops(); ++hop) RunHop(hop);
     states_.clear();
@@ -253,130 +128,214 @@ class Analysis {
     VipRecords& records = state.records;
     records.lanes = lanes_;
     records.num_hops = spec_.num_hops();
-    records.head = VipRecords::HeadFor(num_slots_[type.value], records.num_hops, lanes_);
+    records.head = VipRecords::HeadFor(graph_.num_slots(type), records.num_hops, lanes_);
     VICINITY_ASSIGN_OR_RETURN(state.memory, HugeArray::Create(num_nodes * records.stride()));
     records.data = state.memory.data();
     state.is_seed.resize(num_nodes / 64 + 1);
-    for (int32_t edge = 0; edge < num_edge_types(); ++edge) {
-      if (!IsFollowed({edge}, spec_.num_hops())) continue;
-      if (reverses_[edge] < 0 && SourceType({edge}) == type) state.met.resize(num_nodes * lanes_);
+    for (int32_t edge = 0; edge < graph_.num_edge_types(); ++edge) {
+      if (!graph_.IsFollowed({edge}, spec_.num_hops())) continue;
+      if (graph_.reverse({edge}) < 0 && graph_.SourceType({edge}) == type) {
+        state.met.resize(num_nodes * lanes_);
+      }
     }
-    ForEachChunk(type, [&](const Chunk& chunk, int) { SetChances(type, chunk, records); });
+    for (int32_t edge = 0; edge < graph_.num_edge_types(); ++edge) {
+      if (!(graph_.TargetType({edge}) == type)) continue;
+      if (!graph_.IsFollowed({edge}, spec_.num_hops())) continue;
+      graph_.ForEachChunk(
+          type, [&](const VipGraph::Chunk& chunk, int) { SetChances({edge}, chunk, records); });
+    }
     return absl::OkStatus();
   }
 
-  void SetChances(NodeTypeId type, const Chunk& chunk, const VipRecords& records) const {
-    for (int32_t edge = 0; edge < num_edge_types(); ++edge) {
-      if (!(TargetType({edge}) == type) || !IsFollowed({edge}, spec_.num_hops())) continue;
-      const EdgeTable& edges = chunk.shard->edges({edge});
-      for (int64_t row = chunk.begin; row < chunk.end; ++row) {
-        for (int hop = 1; hop <= spec_.num_hops(); ++hop) {
-          records.chance(chunk.base + row, slots_[edge], hop) = static_cast<float>(
-              EdgeChance(spec_.fanouts[hop - 1][edge], spec_.replace, edges.degree(row)));
-        }
+  // Of a node to draw one edge; or, where edges are looked at in bundles, what that is found from.
+  void SetChances(EdgeTypeId type, const VipGraph::Chunk& chunk, const VipRecords& records) const {
+    const EdgeTable& edges = chunk.shard->edges(type);
+    const EdgeWeights weights = graph_.WeightsOf(type, *chunk.shard);
+    const std::vector<DrawRule> rules = graph_.RulesOf(type);
+    std::vector<double> of_row;
+    for (int64_t row = chunk.begin; row < chunk.end; ++row) {
+      const int64_t begin = edges.begin(row), degree = edges.degree(row);
+      of_row.clear();
+      for (int64_t i = begin; weights.is_given() && i < begin + degree; ++i) {
+        of_row.push_back(weights[i]);
+      }
+      for (int hop = 1; hop <= spec_.num_hops(); ++hop) {
+        const DrawRule& rule = rules[hop - 1];
+        const double rate = weights.is_given() ? DrawRate(rule, of_row) : DrawRate(rule, degree);
+        records.chance(chunk.base + row, graph_.slot(type), hop) =
+            static_cast<float>(graph_.is_bundled(type) ? rate : DrawChance(rule, rate, 1));
       }
     }
   }
 
-  absl::Status SetSeeds(const HomeSeeds& seeds, int lane) {
-    if (seeds.nodes.empty()) return absl::OkStatus();
-    if (seeds.type.value < 0 || seeds.type.value >= book_.num_node_types()) {
-      return absl::InvalidArgumentError(absl::StrCat("there is no node type ", seeds.type.value));
-    }
-    const double all = static_cast<double>(seeds.nodes.size());
-    const double chance = std::min(static_cast<double>(batch_size_), all) / all;
+  void SetSeed(TypeState* state, int64_t node, int lane, double chance) const {
+    state->records.met(node, 0)[lane] = static_cast<float>(chance);
+    state->records.seed_mark(node) = 1;
+    state->is_seed[node / 64] |= uint64_t{1} << node % 64;
+  }
+
+  void SetSeeds(const SeedChances& seeds, int lane) {
     TypeState& state = states_[seeds.type.value];
-    for (const int64_t node : seeds.nodes) {
-      if (!book_.Contains(seeds.type, {node})) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "seed ", node, " is not one of ", book_.num_nodes(seeds.type), " nodes of its type"));
-      }
-      float& met = state.records.met(node, 0)[lane];
-      if (met != 0) {
-        return absl::InvalidArgumentError(absl::StrCat("seed ", node, " is given twice"));
-      }
-      met = static_cast<float>(chance);
-      state.records.seed_mark(node) = 1;
-      state.is_seed[node / 64] |= uint64_t{1} << node % 64;
+    for (int64_t node = 0; seeds.others > 0 && node < book_.num_nodes(seeds.type); ++node) {
+      SetSeed(&state, node, lane, seeds.others);
     }
-    return absl::OkStatus();
+    for (size_t i = 0; i < seeds.nodes.size(); ++i) {
+      SetSeed(&state, seeds.nodes[i], lane, seeds.chances[i]);
+    }
   }
 
   void RunHop(int hop) {
     for (TypeState& state : states_) std::fill(state.met.begin(), state.met.end(), 0.0);
-    for (int32_t type = 0; type < num_edge_types(); ++type) {
-      if (!IsFollowed({type}, hop) || reverses_[type] >= 0) continue;
-      for (const auto& shard : dataset_.shards()) {
-        RunThreads(num_threads_, [&](int thread) { Scatter({type}, *shard, hop, thread); });
-        done_ += shard->edges({type}).sources.size();
+    for (int32_t target = 0; target < num_node_types(); ++target) {
+      for (int32_t source = 0; source < num_node_types(); ++source) {
+        ScatterBetween({target}, {source}, hop);
       }
     }
-    for (int32_t type = 0; type < book_.num_node_types(); ++type) Finish({type}, hop);
+    for (int32_t type = 0; type < num_node_types(); ++type) Finish({type}, hop);
   }
 
-  // Adds the messages of all targets v of the shard to the sources u that this thread owns: the way
-  // where no reverse tells u's lists.
-  void Scatter(EdgeTypeId edge_type, const Shard& shard, int hop, int thread) {
-    const EdgeTable& edges = shard.edges(edge_type);
-    const int64_t base = book_.First(TargetType(edge_type), shard.id()).value;
-    const int64_t num_targets = book_.num_nodes(TargetType(edge_type), shard.id());
-    const VipRecords& records = states_[TargetType(edge_type).value].records;
-    double* const met = states_[SourceType(edge_type).value].met.data();
-    const bool only_new = spec_.expansion == Expansion::kNewNodes;
-    const bool one_type = SourceType(edge_type) == TargetType(edge_type);
+  // Edge types by which nodes of one type draw the other's, in hops up to this one.
+  std::vector<EdgeTypeId> EdgeTypesBetween(NodeTypeId target, NodeTypeId source, int hop,
+                                           bool with_reverse) const {
+    std::vector<EdgeTypeId> types;
+    for (int32_t type = 0; type < graph_.num_edge_types(); ++type) {
+      if (graph_.TargetType({type}) == target && graph_.SourceType({type}) == source &&
+          graph_.IsFollowed({type}, hop) && (graph_.reverse({type}) >= 0) == with_reverse) {
+        types.push_back({type});
+      }
+    }
+    return types;
+  }
+
+  // The way of messages where no reverse tells the sources' lists.
+  void ScatterBetween(NodeTypeId target, NodeTypeId source, int hop) {
+    const std::vector<EdgeTypeId> types = EdgeTypesBetween(target, source, hop, false);
+    if (types.empty()) return;
+    for (const auto& shard : graph_.dataset().shards()) {
+      RunThreads(graph_.num_threads(), [&](int thread) {
+        if (graph_.is_bundled(types[0])) {
+          ScatterBundles(types, *shard, hop, thread);
+        } else {
+          for (const EdgeTypeId type : types) Scatter(type, *shard, hop, thread);
+        }
+      });
+      for (const EdgeTypeId type : types) done_ += shard->edges(type).sources.size();
+    }
+  }
+
+  // Adds a message to a source that this thread owns. Who draws itself meets nobody.
+  void Deliver(const double* messages, int64_t source, int64_t self, int thread, double* met) {
+    if (source == self || stripes_.OwnerOf(source) != thread) return;
+    double* const to = met + source * lanes_;
+    for (int lane = 0; lane < lanes_; ++lane) to[lane] += messages[lane] * (1 - to[lane]);
+  }
+
+  // Adds the messages of all targets v of the shard.
+  void Scatter(EdgeTypeId type, const Shard& shard, int hop, int thread) {
+    const EdgeTable& edges = shard.edges(type);
+    const int64_t base = book_.First(graph_.TargetType(type), shard.id()).value;
+    const int64_t num_targets = book_.num_nodes(graph_.TargetType(type), shard.id());
+    const VipRecords& records = states_[graph_.TargetType(type).value].records;
+    double* const met = states_[graph_.SourceType(type).value].met.data();
+    const bool one_type = graph_.SourceType(type) == graph_.TargetType(type);
     double messages[kMaxLanes];
     for (int64_t row = 0; row < num_targets; ++row) {
       if (thread == 0 && row % kProgressEvery == 0) progress_->Update(done_ + edges.offsets[row]);
       if (edges.degree(row) == 0) continue;
-      LonelyMessages(records, base + row, slots_[edge_type.value], hop, only_new, messages);
+      const int64_t v = base + row;
+      LonelyMessages({records, v, &records.chance(v, graph_.slot(type), 1)}, hop, only_new(),
+                     messages);
       if (std::all_of(messages, messages + lanes_, [](double m) { return m == 0; })) continue;
       for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
-        const int64_t source = edges.sources[static_cast<int64_t>(i)];
-        if (stripes_.OwnerOf(source) != thread) continue;
-        if (one_type && source == base + row) continue;  // who draws itself meets nobody
-        double* const to = met + source * lanes_;
-        for (int lane = 0; lane < lanes_; ++lane) to[lane] += messages[lane] * (1 - to[lane]);
+        Deliver(messages, edges.sources[static_cast<int64_t>(i)], one_type ? v : -1, thread, met);
       }
     }
   }
 
-  // The edge types whose messages reach nodes of `type` by the nodes' own lists.
-  std::vector<std::pair<VipRelation, EdgeTypeId>> RelationsOf(NodeTypeId type, int hop) const {
-    std::vector<std::pair<VipRelation, EdgeTypeId>> relations;
-    for (int32_t edge = 0; edge < num_edge_types(); ++edge) {
-      if (!(SourceType({edge}) == type) || !IsFollowed({edge}, hop) || reverses_[edge] < 0)
-        continue;
-      const TypeState& target = states_[TargetType({edge}).value];
-      VipRelation relation;
-      relation.v = target.records;
-      relation.v_slot = slots_[edge];
-      relation.u = states_[type.value].records;
-      relation.u_slot = slots_[reverses_[edge]];
-      relation.v_is_seed = target.is_seed.data();
-      relation.only_new = spec_.expansion == Expansion::kNewNodes;
-      relation.one_type = TargetType({edge}) == type;
-      relations.push_back({relation, EdgeTypeId{reverses_[edge]}});
+  // The same where each neighbour's edges of all types make one message.
+  void ScatterBundles(const std::vector<EdgeTypeId>& types, const Shard& shard, int hop,
+                      int thread) {
+    const NodeTypeId target = graph_.TargetType(types[0]), source = graph_.SourceType(types[0]);
+    const int64_t base = book_.First(target, shard.id()).value;
+    const VipRecords& records = states_[target.value].records;
+    double* const met = states_[source.value].met.data();
+    BundledMessages bundled(graph_, records, types);
+    for (int64_t row = 0; row < book_.num_nodes(target, shard.id()); ++row) {
+      const int64_t v = base + row;
+      if (thread == 0 && row % kProgressEvery == 0) progress_->Update(done_);
+      if (!IsMet(records, v, hop - 1)) continue;
+      bundled.FromTarget(shard, row, v, hop, only_new(),
+                         [&](int64_t neighbor, const double* messages) {
+                           Deliver(messages, neighbor, target == source ? v : -1, thread, met);
+                         });
     }
-    return relations;
+  }
+
+  // By any home, in hops 0 .. hop.
+  bool IsMet(const VipRecords& records, int64_t node, int hop) const {
+    const auto any = [&](int h) {
+      const float* const met = records.met(node, h);
+      return std::any_of(met, met + lanes_, [](float chance) { return chance > 0; });
+    };
+    return any(hop) || any(0);
+  }
+
+  // By `type` of u and any type of v: what gathers edge by edge.
+  std::vector<GatheredList> SingleLists(NodeTypeId type, int hop) const {
+    std::vector<GatheredList> lists;
+    for (int32_t target = 0; target < num_node_types(); ++target) {
+      for (const EdgeTypeId edge : EdgeTypesBetween({target}, type, hop, true)) {
+        if (graph_.is_bundled(edge)) continue;
+        const EdgeTypeId list{graph_.reverse(edge)};
+        VipRelation relation;
+        relation.v = states_[target].records;
+        relation.v_slot = graph_.slot(edge);
+        relation.u = states_[type.value].records;
+        relation.u_slot = graph_.slot(list);
+        relation.v_is_seed = states_[target].is_seed.data();
+        relation.only_new = only_new();
+        relation.one_type = target == type.value;
+        lists.push_back({relation, list});
+      }
+    }
+    return lists;
+  }
+
+  // What gathers bundle by bundle, for each type of v.
+  std::vector<BundledMessages> BundledLists(NodeTypeId type, int hop) const {
+    std::vector<BundledMessages> all;
+    for (int32_t target = 0; target < num_node_types(); ++target) {
+      const std::vector<EdgeTypeId> types = EdgeTypesBetween({target}, type, hop, true);
+      if (types.empty() || !graph_.is_bundled(types[0])) continue;
+      all.emplace_back(graph_, states_[target].records, types);
+      all.back().SetSources(states_[type.value].records);
+    }
+    return all;
   }
 
   // Gathers what is left to gather, and sets c_hop of the nodes of one type.
   void Finish(NodeTypeId type, int hop) {
-    const auto relations = RelationsOf(type, hop);
+    const std::vector<GatheredList> lists = SingleLists(type, hop);
+    std::vector<std::vector<BundledMessages>> bundled(graph_.num_threads(),
+                                                      BundledLists(type, hop));
     std::atomic<int64_t> gathered = 0;
-    ForEachChunk(type, [&](const Chunk& chunk, int thread) {
+    graph_.ForEachChunk(type, [&](const VipGraph::Chunk& chunk, int thread) {
       for (int64_t row = chunk.begin; row < chunk.end; ++row) {
         const int64_t u = chunk.base + row;
         double met[kMaxLanes];
         SetMet(type, u, met);
-        for (const auto& [relation, list] : relations) {
-          const EdgeTable& edges = chunk.shard->edges(list);
-          gather_(relation, edges.sources, edges.begin(row), edges.begin(row + 1), u, hop, met);
+        for (const GatheredList& gathers : lists) {
+          const EdgeTable& edges = chunk.shard->edges(gathers.list);
+          gather_(gathers.relation, edges.sources, edges.begin(row), edges.begin(row + 1), u, hop,
+                  met);
+        }
+        for (BundledMessages& messages : bundled[thread]) {
+          messages.Gather(*chunk.shard, row, u, hop, only_new(), met);
         }
         Keep(type, u, hop, met);
       }
-      for (const auto& [relation, list] : relations) {
-        const EdgeTable& edges = chunk.shard->edges(list);
+      for (const GatheredList& gathers : lists) {
+        const EdgeTable& edges = chunk.shard->edges(gathers.list);
         gathered += edges.begin(chunk.end) - edges.begin(chunk.begin);
       }
       if (thread == 0) progress_->Update(done_ + gathered);
@@ -403,24 +362,13 @@ class Analysis {
     }
   }
 
-  const Dataset& dataset_;
-  const Schema& schema_;
+  const VipGraph& graph_;
   const Book& book_;
   const SamplingSpec& spec_;
-  const int64_t batch_size_;
-  const absl::Span<const HomeSeeds> homes_;
-  const int num_threads_;
+  const int32_t num_homes_;
   const Stripes stripes_;
 
-  // By edge type.
-  std::vector<int32_t> reverses_;
-  std::vector<int> slots_;  // its place among those with the same target type
-
-  // By node type.
-  std::vector<int> num_slots_;
-  std::vector<std::vector<Chunk>> chunks_;
-  std::vector<TypeState> states_;
-
+  std::vector<TypeState> states_;  // by node type
   VipScores scores_;
   Progress* progress_ = nullptr;
   int64_t done_ = 0;  // edges
@@ -432,10 +380,15 @@ class Analysis {
   GatherMessages gather_ = nullptr;
 };
 
-}  // namespace
+int NumThreads(const VipOptions& options) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int wanted = options.num_threads > 0 ? options.num_threads : cores;
+  return std::clamp(wanted, 1, kMaxThreads);
+}
 
-absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const HomeSeeds> homes,
-                                     const VipOptions& options, Progress* progress) {
+template <typename Seeds>
+absl::StatusOr<VipScores> Compute(const Dataset& dataset, absl::Span<const Seeds> homes,
+                                  const VipOptions& options, Progress* progress) {
   if (const std::string problem = SpecProblem(dataset.schema(), options.sampling);
       !problem.empty()) {
     return absl::InvalidArgumentError(problem);
@@ -453,7 +406,24 @@ absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const Ho
     none.values.resize(dataset.schema().node_types.size());
     return none;
   }
-  return Analysis(dataset, options, homes).Run(progress);
+  VICINITY_ASSIGN_OR_RETURN(const VipGraph graph,
+                            VipGraph::Create(dataset, options.sampling, NumThreads(options)));
+  const auto chances_of = [&](int home) {
+    return ChancesOf(homes[home], options.batch_size, dataset.book());
+  };
+  return Analysis(graph, static_cast<int32_t>(homes.size())).Run(chances_of, progress);
+}
+
+}  // namespace
+
+absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const HomeSeeds> homes,
+                                     const VipOptions& options, Progress* progress) {
+  return Compute(dataset, homes, options, progress);
+}
+
+absl::StatusOr<VipScores> ComputeLinkVip(const Dataset& dataset, absl::Span<const LinkSeeds> homes,
+                                         const VipOptions& options, Progress* progress) {
+  return Compute(dataset, homes, options, progress);
 }
 
 int64_t VipMemoryBytes(const Dataset& dataset, const SamplingSpec& sampling, int64_t num_homes) {

@@ -104,16 +104,17 @@ VICINITY_INLINE bool HasBit(const uint64_t* bits, uint64_t i) {
   return bits[i >> 6] >> (i & 63) & 1;
 }
 
-VICINITY_INLINE Ends EndsOf(const VipRelation& relation, int64_t u) {
+// `v` is set for each neighbour.
+VICINITY_INLINE Ends EndsOf(const VipRecords& v, const VipRecords& u, int64_t u_node) {
   Ends ends;
   ends.v = nullptr;
-  ends.u = relation.u.record(u);
-  ends.v_met = relation.v.head;
-  ends.u_met = relation.u.head;
-  ends.v_first = relation.v.head + relation.v.lanes * (relation.v.num_hops - 1);
-  ends.u_first = relation.u.head + relation.u.lanes * (relation.u.num_hops - 1);
+  ends.u = u.record(u_node);
+  ends.v_met = v.head;
+  ends.u_met = u.head;
+  ends.v_first = v.head + v.lanes * (v.num_hops - 1);
+  ends.u_first = u.head + u.lanes * (u.num_hops - 1);
   ends.v_chance = nullptr;
-  ends.u_chance = ends.u + relation.u_slot * relation.u.num_hops;
+  ends.u_chance = nullptr;
   return ends;
 }
 
@@ -152,7 +153,8 @@ VICINITY_INLINE void LaterHop(const VipRelation& relation, const Id* ids, int64_
   const bool only_new = relation.only_new;
   const bool u_is_seed = relation.u.seed_mark(u) != 0;
   const int64_t self = relation.one_type ? u : -1;
-  Ends ends = EndsOf(relation, u);
+  Ends ends = EndsOf(relation.v, relation.u, u);
+  ends.u_chance = ends.u + relation.u_slot * relation.u.num_hops;
   for (int64_t first = begin; first < end; first += kJoined) {
     const int64_t last = std::min(end, first + kJoined);
     // Two in turn: neither waits for the other.
@@ -203,6 +205,19 @@ VICINITY_INLINE void Gather(const VipRelation& relation, const IdArray& ids, int
 }
 
 template <int kLanes>
+void OnePair(const VipEnd& v, const VipEnd& u, int hop, bool only_new, double* messages) {
+  using Vector = typename Lanes<kLanes>::Vector;
+  Ends ends = EndsOf(v.records, u.records, u.node);
+  ends.v = v.records.record(v.node);
+  ends.v_chance = v.chances;
+  ends.u_chance = u.chances;
+  const bool seeds = v.records.seed_mark(v.node) != 0 || u.records.seed_mark(u.node) != 0;
+  Vector message;
+  Message(ends, seeds ? 0 : 1, hop, only_new, kLanes, message);
+  for (int lane = 0; lane < kLanes; ++lane) messages[lane] = static_cast<double>(message[lane]);
+}
+
+template <int kLanes>
 void GatherPlain(const VipRelation& relation, const IdArray& ids, int64_t begin, int64_t end,
                  int64_t u, int hop, double* met) {
   Gather<kLanes>(relation, ids, begin, end, u, hop, met);
@@ -227,13 +242,20 @@ GatherMessages FindGather(int lanes, bool plain) {
   return &GatherPlain<8>;
 }
 
-void LonelyMessages(const VipRecords& records, int64_t v, int slot, int hop, bool only_new,
-                    double* messages) {
-  for (int lane = 0; lane < records.lanes; ++lane) {
+void PairMessages(const VipEnd& v, const VipEnd& u, int hop, bool only_new, double* messages) {
+  if (v.records.lanes == 4) {
+    OnePair<4>(v, u, hop, only_new, messages);
+  } else {
+    OnePair<8>(v, u, hop, only_new, messages);
+  }
+}
+
+void LonelyMessages(const VipEnd& v, int hop, bool only_new, double* messages) {
+  for (int lane = 0; lane < v.records.lanes; ++lane) {
     double drawn = 0, before = 0;
     for (int h = 0; h < hop; ++h) {
-      const double met = records.met(v, h)[lane];
-      drawn += records.chance(v, slot, h + 1) * std::max(0.0, met - (only_new ? before : drawn));
+      const double met = v.records.met(v.node, h)[lane];
+      drawn += v.chances[h] * std::max(0.0, met - (only_new ? before : drawn));
       before = met;
     }
     messages[lane] = std::min(drawn, 1.0);

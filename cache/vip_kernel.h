@@ -58,8 +58,17 @@ using GatherMessages = void (*)(const VipRelation& relation, const IdArray& ids,
 // The gather for so many lanes, the fastest that this processor runs, or the plain one.
 GatherMessages FindGather(int lanes, bool plain = false);
 
-// m_hop(v, u) where u has no way to v, into `messages`, of kLanes homes.
-void LonelyMessages(const VipRecords& records, int64_t v, int slot, int hop, bool only_new,
-                    double* messages);
+// One end of a pair of nodes, and its chance to draw the other in hops 1, 2, ...
+struct VipEnd {
+  const VipRecords& records;
+  int64_t node;
+  const float* chances;
+};
+
+// m_hop(v, u) of one pair, into `messages`, of kLanes homes.
+void PairMessages(const VipEnd& v, const VipEnd& u, int hop, bool only_new, double* messages);
+
+// The same where u has no way to v.
+void LonelyMessages(const VipEnd& v, int hop, bool only_new, double* messages);
 
 }  // namespace vicinity

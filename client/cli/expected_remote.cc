@@ -27,7 +27,7 @@ RemoteCurves::RemoteCurves(const VipScores& scores, const HomePlan& plan,
                            const Assignment& assignment, absl::Span<const NodeTypeId> types)
     : rows_by_type_(scores.values.size()) {
   for (int32_t home = 0; home < scores.num_homes; ++home) {
-    if (plan.seeds[home].nodes.empty()) continue;
+    if (plan.num_seeds(home) == 0) continue;
     const auto is_local = [&](NodeTypeId type, GlobalNode node) {
       return plan.home_of[assignment.shard_of[type.value][node.value]] == home;
     };

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/link_plan.h"
 #include "partition/cut/node_facts.h"
 #include "proto/common/status.h"
 
@@ -42,6 +43,55 @@ absl::StatusOr<std::vector<int32_t>> HomeOfShards(const std::vector<std::vector<
   return home_of;
 }
 
+// The nodes that are seeds, in the homes' shards.
+absl::Status PlanNodes(const Dataset& dataset, const Assignment& assignment, const VipFlags& flags,
+                       HomePlan* plan) {
+  VICINITY_ASSIGN_OR_RETURN(const Split split, ParseSeeds(flags.seeds));
+  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindSeedType(dataset, flags));
+  plan->seeds.assign(plan->homes.size(), HomeSeeds{type, {}});
+  int64_t num_seeds = 0;
+  for (const int64_t node : NodesInSplit(dataset, type, split)) {
+    const int32_t home = plan->home_of[assignment.shard_of[type.value][node]];
+    if (home < 0) continue;
+    plan->seeds[home].nodes.push_back(node);
+    ++num_seeds;
+  }
+  if (num_seeds > 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("no seeds: no ", flags.seeds, " nodes of type ",
+                                                    dataset.schema().node_types[type.value].name,
+                                                    " in the homes' shards"));
+}
+
+// The links to nodes in the homes' shards.
+absl::Status PlanLinks(const Dataset& dataset, const Assignment& assignment, const VipFlags& flags,
+                       HomePlan* plan) {
+  const Schema& schema = dataset.schema();
+  plan->link_type = {schema.FindEdgeType(flags.seed_links)};
+  if (plan->link_type.value < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("links '", flags.seed_links, "' are no edge type of the dataset"));
+  }
+  NodeTypeId negative_type{schema.edge_types[plan->link_type.value].target_type};
+  if (!flags.negative_type.empty()) negative_type = {schema.FindNodeType(flags.negative_type)};
+  if (negative_type.value < 0 || flags.negatives_per_link < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flags.negatives_per_link, " negatives of type '", flags.negative_type, "'"));
+  }
+  plan->links = LinksOfHomes(dataset, plan->link_type, assignment, plan->home_of,
+                             static_cast<int32_t>(plan->homes.size()));
+  int64_t num_links = 0;
+  for (LinkSeeds& links : plan->links) {
+    links.negatives_per_link = flags.negatives_per_link;
+    links.negative_type = negative_type;
+    num_links += links.num_links;
+  }
+  plan->seeds.resize(plan->homes.size());
+  if (num_links > 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("no links of type ",
+                                                    schema.EdgeTypeName(plan->link_type.value),
+                                                    " lead to the homes' shards"));
+}
+
 }  // namespace
 
 void AddVipFlags(CLI::App* app, VipFlags* flags) {
@@ -65,6 +115,18 @@ void AddVipFlags(CLI::App* app, VipFlags* flags) {
   app->add_option("--homes", flags->homes,
                   "shards that each trainer is at home in, as 0,2/1,3 for two trainers on four "
                   "shards; default: one trainer a shard");
+}
+
+void AddLinkFlags(CLI::App* app, VipFlags* flags) {
+  CLI::Option* const links =
+      app->add_option("--seed-links", flags->seed_links,
+                      "batches are of links of this edge type: both ends of each are seeds");
+  app->add_option("--negatives", flags->negatives_per_link,
+                  "nodes drawn at random for every link of a batch, seeds too")
+      ->needs(links);
+  app->add_option("--negative-type", flags->negative_type,
+                  "their node type; default: that of the links' targets")
+      ->needs(links);
 }
 
 absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view text,
@@ -129,22 +191,15 @@ absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& ass
   VICINITY_ASSIGN_OR_RETURN(plan.homes, ParseHomes(flags.homes, assignment.num_shards));
   VICINITY_ASSIGN_OR_RETURN(plan.home_of, HomeOfShards(plan.homes, assignment.num_shards));
 
-  VICINITY_ASSIGN_OR_RETURN(const Split split, ParseSeeds(flags.seeds));
-  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindSeedType(dataset, flags));
-  plan.seeds.assign(plan.homes.size(), HomeSeeds{type, {}});
-  int64_t num_seeds = 0;
-  for (const int64_t node : NodesInSplit(dataset, type, split)) {
-    const int32_t home = plan.home_of[assignment.shard_of[type.value][node]];
-    if (home < 0) continue;
-    plan.seeds[home].nodes.push_back(node);
-    ++num_seeds;
-  }
-  if (num_seeds == 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("no seeds: no ", flags.seeds, " nodes of type ",
-                     dataset.schema().node_types[type.value].name, " in the homes' shards"));
-  }
+  VICINITY_RETURN_IF_ERROR(flags.seed_links.empty() ? PlanNodes(dataset, assignment, flags, &plan)
+                                                    : PlanLinks(dataset, assignment, flags, &plan));
   return plan;
+}
+
+absl::StatusOr<VipScores> ScoresOf(const Dataset& dataset, const HomePlan& plan,
+                                   Progress* progress) {
+  if (plan.links.empty()) return ComputeVip(dataset, plan.seeds, plan.options, progress);
+  return ComputeLinkVip(dataset, plan.links, plan.options, progress);
 }
 
 Assignment AssignmentOf(const Book& book) {
@@ -164,7 +219,10 @@ proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
                                const HomePlan& plan) {
   proto::Ranking ranking;
   ranking.set_name(name);
-  ranking.set_seeds(flags.seeds);
+  ranking.set_seeds(flags.seed_links.empty() ? flags.seeds : "links");
+  ranking.set_seed_links(flags.seed_links);
+  ranking.set_negatives_per_link(flags.negatives_per_link);
+  ranking.set_negative_type(flags.negative_type);
   ranking.set_batch_size(flags.batch_size);
   for (const int64_t fanout : flags.fanouts) ranking.add_fanouts(fanout);
   ranking.set_replace(flags.replace);
@@ -176,8 +234,22 @@ proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
   return ranking;
 }
 
+namespace {
+
+// "train"; "links node:link:node with 2 negatives each".
+std::string SeedsText(const proto::Ranking& ranking) {
+  if (ranking.seed_links().empty()) return ranking.seeds();
+  return absl::StrCat(
+      "links ", ranking.seed_links(),
+      ranking.negatives_per_link() == 0
+          ? ""
+          : absl::StrCat(" with ", ranking.negatives_per_link(), " negatives each"));
+}
+
+}  // namespace
+
 std::string RankingText(const proto::Ranking& ranking) {
-  return absl::StrCat("Ranking \"", ranking.name(), "\": seeds ", ranking.seeds(), ", batch ",
+  return absl::StrCat("Ranking \"", ranking.name(), "\": seeds ", SeedsText(ranking), ", batch ",
                       ranking.batch_size(), ", fanouts ", absl::StrJoin(ranking.fanouts(), ","),
                       ranking.replace() ? ", with replacement" : "",
                       ranking.new_nodes_only() ? ", new nodes only" : "", ", ",
@@ -188,6 +260,11 @@ nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {
   nlohmann::ordered_json json;
   json["name"] = ranking.name();
   json["seeds"] = ranking.seeds();
+  if (!ranking.seed_links().empty()) {
+    json["seed_links"] = ranking.seed_links();
+    json["negatives_per_link"] = ranking.negatives_per_link();
+    json["negative_type"] = ranking.negative_type();
+  }
   json["batch_size"] = ranking.batch_size();
   json["fanouts"] = std::vector<int64_t>(ranking.fanouts().begin(), ranking.fanouts().end());
   json["replace"] = ranking.replace();

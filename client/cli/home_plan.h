@@ -1,5 +1,5 @@
-// What a VIP analysis is asked: whose seeds, sampled how. The flags of `partition` and `rank`, and
-// what they come to on a dataset.
+// What a VIP analysis is asked: whose seeds, sampled how. The flags of `partition`, `rank`, `plan`
+// and `policies`, and what they come to on a dataset.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cache/seed_chances.h"
 #include "cache/vip.h"
 #include "partition/book.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset.h"
+#include "partition/progress.h"
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
 #include "proto/common/ids.h"
@@ -32,14 +34,27 @@ struct VipFlags {
   std::string seeds = "train";  // "train", "validation", "test", "all"
   std::string seed_type;        // empty: the only type that fits
   std::string homes;            // "0,2/1,3"; empty: every shard alone
+  // Batches of links instead of nodes: `seeds` and `seed_type` say nothing then.
+  std::string seed_links;  // an edge type; empty: seeds are nodes
+  int64_t negatives_per_link = 0;
+  std::string negative_type;  // empty: that of the links' targets
 };
 void AddVipFlags(CLI::App* app, VipFlags* flags);
+// For commands that take links as seeds.
+void AddLinkFlags(CLI::App* app, VipFlags* flags);
 
 struct HomePlan {
   std::vector<std::vector<int32_t>> homes;  // the shards of each, rising
   std::vector<int32_t> home_of;             // by shard; -1: of none
-  std::vector<HomeSeeds> seeds;             // by home
+  std::vector<HomeSeeds> seeds;             // by home; empty ones where there are links
+  std::vector<LinkSeeds> links;             // by home; none: seeds are nodes
+  EdgeTypeId link_type;                     // of the links
   VipOptions options;
+
+  // Of a home: its nodes, or links.
+  int64_t num_seeds(int32_t home) const {
+    return links.empty() ? static_cast<int64_t>(seeds[home].nodes.size()) : links[home].num_links;
+  }
 };
 
 // The groups of "0,2/1,3", each rising. InvalidArgument naming what is no shard of num_shards, or
@@ -51,10 +66,15 @@ absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view te
 // nodes); InvalidArgument if it must be named, or there is no such type.
 absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipFlags& flags);
 
-// Every home's seeds are the seeds in its shards. InvalidArgument for flags that do not fit the
+// Every home's seeds are the seeds in its shards; its links those to nodes in its shards.
+// InvalidArgument for flags that do not fit the
 // dataset; FailedPrecondition where there are no seeds at all.
 absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
                                    const VipFlags& flags);
+
+// Errors as ComputeVip.
+absl::StatusOr<VipScores> ScoresOf(const Dataset& dataset, const HomePlan& plan,
+                                   Progress* progress);
 
 // A dataset's own cut.
 Assignment AssignmentOf(const Book& book);

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "client/seed_schedule.h"
+#include "client/cli/seed_batches.h"
 #include "partition/sampling_spec.h"
 #include "proto/common/status.h"
 #include "sampler/local_sampler.h"
@@ -77,16 +79,12 @@ class Places {
 // Samples batches of one home.
 class HomeBatches {
  public:
-  HomeBatches(const Dataset& dataset, const HomeSeeds& seeds, const VipOptions& options,
-              uint64_t run_seed)
+  HomeBatches(const Dataset& dataset, const VipOptions& options, uint64_t run_seed,
+              std::unique_ptr<SeedBatches> seeds)
       : dataset_(dataset),
-        seeds_(seeds),
         options_(options),
         run_seed_(run_seed),
-        batch_size_(std::min(options.batch_size, static_cast<int64_t>(seeds.nodes.size()))),
-        batches_(static_cast<int64_t>(seeds.nodes.size()) / batch_size_),
-        schedule_(SeedSchedule::Global(Schedule(batch_size_, run_seed),
-                                       static_cast<int64_t>(seeds.nodes.size()))),
+        seeds_(std::move(seeds)),
         sampler_(dataset.schema(), dataset.book()) {}
 
   // Counts at least `least` batches, and until the count of the first cache size is precise or
@@ -95,20 +93,14 @@ class HomeBatches {
                                 absl::Span<const int64_t> cache_rows, std::vector<double>* rows) {
     double squares = 0;
     int64_t done = 0;
-    for (int64_t epoch = 0;; ++epoch) {
-      const EpochOrder order = schedule_.Epoch(epoch);
-      for (int64_t step = 0; step < batches_; ++step) {
-        if (done >= least && (done >= most || IsPrecise((*rows)[0], squares, done, precision))) {
-          for (double& sum : *rows) sum /= static_cast<double>(done);
-          return done;
-        }
-        const double before = (*rows)[0];
-        VICINITY_RETURN_IF_ERROR(
-            CountBatch(order.Batch(step), epoch, step, places, cache_rows, rows));
-        squares += ((*rows)[0] - before) * ((*rows)[0] - before);
-        ++done;
-      }
+    while (done < least || (done < most && !IsPrecise((*rows)[0], squares, done, precision))) {
+      const double before = (*rows)[0];
+      VICINITY_RETURN_IF_ERROR(CountBatch(done, places, cache_rows, rows));
+      squares += ((*rows)[0] - before) * ((*rows)[0] - before);
+      ++done;
     }
+    for (double& sum : *rows) sum /= static_cast<double>(done);
+    return done;
   }
 
  private:
@@ -120,34 +112,20 @@ class HomeBatches {
     return std::sqrt(variance / n) <= precision * (sum / n);
   }
 
-  absl::Status CountBatch(absl::Span<const int64_t> positions, int64_t epoch, int64_t step,
-                          const Places& places, absl::Span<const int64_t> cache_rows,
-                          std::vector<double>* rows) {
-    std::vector<int64_t> batch;
-    for (const int64_t i : positions) batch.push_back(seeds_.nodes[i]);
-    LocalNeighborSource source(
-        dataset_, {run_seed_, static_cast<uint64_t>(epoch), static_cast<uint64_t>(step)});
+  absl::Status CountBatch(int64_t number, const Places& places,
+                          absl::Span<const int64_t> cache_rows, std::vector<double>* rows) {
+    LocalNeighborSource source(dataset_, {run_seed_, 0, static_cast<uint64_t>(number)});
     VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
-                              sampler_.Sample(options_.sampling, seeds_.type, batch,
+                              sampler_.Sample(options_.sampling, seeds_->type(), seeds_->Next(),
                                               /*want_edge_ids=*/false, &source));
     places.Count(graph, cache_rows, rows);
     return absl::OkStatus();
   }
 
-  static ScheduleOptions Schedule(int64_t batch_size, uint64_t run_seed) {
-    ScheduleOptions options;
-    options.batch_size = batch_size;
-    options.run_seed = run_seed;
-    return options;
-  }
-
   const Dataset& dataset_;
-  const HomeSeeds& seeds_;
   const VipOptions& options_;
   const uint64_t run_seed_;
-  const int64_t batch_size_;
-  const int64_t batches_;  // full ones an epoch
-  const SeedSchedule schedule_;
+  const std::unique_ptr<SeedBatches> seeds_;
   MinibatchSampler sampler_;
 };
 
@@ -160,7 +138,7 @@ absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipSc
                                              const MeasureOptions& options, Progress* progress) {
   std::vector<int32_t> homes;
   for (int32_t home = 0; home < scores.num_homes; ++home) {
-    if (!plan.seeds[home].nodes.empty()) homes.push_back(home);
+    if (plan.num_seeds(home) > 0) homes.push_back(home);
   }
   MeasuredRemote measured;
   if (homes.empty() || cache_rows.empty() || options.least_batches < 1) return measured;
@@ -171,7 +149,9 @@ absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipSc
   progress->Begin("sampled batches", num_homes, "homes");
   for (size_t i = 0; i < homes.size(); ++i) {
     const Places places(scores, plan, assignment, types, homes[i]);
-    HomeBatches batches(dataset, plan.seeds[homes[i]], plan.options, options.run_seed);
+    VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<SeedBatches> seeds,
+                              BatchesOf(dataset, plan, homes[i], options.run_seed));
+    HomeBatches batches(dataset, plan.options, options.run_seed, std::move(seeds));
     std::vector<double> rows(cache_rows.size());
     VICINITY_ASSIGN_OR_RETURN(const int64_t counted, batches.Count(least, most, options.precision,
                                                                    places, cache_rows, &rows));

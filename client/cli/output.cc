@@ -98,6 +98,7 @@ std::string HumanCount(int64_t count) {
 }
 
 std::string HumanSeconds(double seconds) {
+  if (seconds < 0.00995) return absl::StrFormat("%.2g ms", seconds * 1e3);
   if (seconds < 0.9995) return absl::StrFormat("%.0f ms", seconds * 1e3);
   if (seconds < 99.95) return absl::StrFormat("%.1f s", seconds);
   const int64_t whole = std::llround(seconds);

@@ -41,6 +41,7 @@ struct Flags {
   int64_t trainers_per_home = 1;
   double rows_per_batch = -1;  // -1: not asked
   double seconds = -1;
+  double share = -1;
   std::string cache = "0";
   std::string more;
   MeasureOptions sampled;
@@ -57,8 +58,8 @@ absl::Status CheckFlags(const Flags& flags) {
         absl::StrCat(flags.row_bytes, " bytes a row, ", flags.trainers_per_home,
                      " trainers a home, ", flags.sampled.least_batches, " sampled batches"));
   }
-  if (flags.rows_per_batch >= 0 && flags.seconds >= 0) {
-    return absl::InvalidArgumentError("--rows-per-batch or --seconds, not both");
+  if ((flags.rows_per_batch >= 0) + (flags.seconds >= 0) + (flags.share >= 0) > 1) {
+    return absl::InvalidArgumentError("one of --rows-per-batch, --seconds and --share");
   }
   for (const std::string& size : {flags.cache, flags.more}) {
     if (!size.empty() && ParseBytes(size) < 0) {
@@ -121,9 +122,9 @@ TransferModel ModelOf(const Flags& flags, const HomePlan& plan, const RemoteCurv
   model.trainers_per_home = flags.trainers_per_home;
   model.num_homes = curves.num_homes();
   model.num_shards = num_shards;
-  for (const HomeSeeds& seeds : plan.seeds) {
-    const int64_t num_seeds = static_cast<int64_t>(seeds.nodes.size());
+  for (size_t home = 0; home < plan.homes.size(); ++home) {
     const int64_t batch = flags.trainers_per_home * plan.options.batch_size;
+    const int64_t num_seeds = plan.num_seeds(static_cast<int32_t>(home));
     model.steps = std::max(model.steps, (num_seeds + batch - 1) / batch);
   }
   return model;
@@ -135,6 +136,7 @@ int64_t RowsIn(int64_t bytes, const TransferModel& model) {
 
 void Answer(const Flags& flags, const RemoteEstimate& estimate, TransferPlan* plan) {
   const TransferModel& model = plan->model;
+  const TransferCost none = CostOf(estimate, model, 0);
   if (flags.rows_per_batch >= 0) {
     plan->wish = absl::StrFormat("%g remote rows a batch", flags.rows_per_batch);
     plan->enough = CostOf(estimate, model, estimate.CacheFor(flags.rows_per_batch));
@@ -142,10 +144,13 @@ void Answer(const Flags& flags, const RemoteEstimate& estimate, TransferPlan* pl
   if (flags.seconds >= 0) {
     plan->wish = absl::StrFormat("%g s of transfer an epoch", flags.seconds);
     // Seconds are proportional to rows.
-    const TransferCost none = CostOf(estimate, model, 0);
     const double rows =
         none.epoch_seconds > 0 ? none.rows * flags.seconds / none.epoch_seconds : none.rows;
     plan->enough = CostOf(estimate, model, estimate.CacheFor(rows));
+  }
+  if (flags.share >= 0) {
+    plan->wish = absl::StrFormat("%g %% of the remote rows", flags.share * 100);
+    plan->enough = CostOf(estimate, model, estimate.CacheFor(none.rows * flags.share));
   }
   if (!flags.more.empty()) {
     const int64_t cache = ParseBytes(flags.cache);
@@ -164,8 +169,7 @@ absl::StatusOr<TransferPlan> MakePlan(const Flags& flags, const Dataset& dataset
   }
   const Assignment assignment = AssignmentOf(dataset.book());
   VICINITY_ASSIGN_OR_RETURN(const HomePlan homes, PlanHomes(dataset, assignment, flags.vip));
-  VICINITY_ASSIGN_OR_RETURN(const VipScores scores,
-                            ComputeVip(dataset, homes.seeds, homes.options, progress));
+  VICINITY_ASSIGN_OR_RETURN(const VipScores scores, ScoresOf(dataset, homes, progress));
   const RemoteCurves curves(scores, homes, assignment, types);
   TransferPlan plan;
   plan.model =
@@ -187,6 +191,7 @@ absl::StatusOr<TransferPlan> MakePlan(const Flags& flags, const Dataset& dataset
     plan.sizes.back().share = point.share;
     plan.vip_rows.push_back(point.remote_rows);
   }
+  plan.curve = CurveOf(estimate, curves);
   Answer(flags, estimate, &plan);
   return plan;
 }
@@ -215,6 +220,7 @@ Action DeclarePlan(CLI::App* app) {
   const auto flags = std::make_shared<Flags>();
   app->add_option("DIRECTORY", flags->directory, "the dataset, cut into shards")->required();
   AddVipFlags(app, &flags->vip);
+  AddLinkFlags(app, &flags->vip);
   app->add_option("--link-gbps", flags->link_gbps, "of every machine, each way, in Gbit/s");
   app->add_option("--columns", flags->columns, "of a row; default: all but labels and splits")
       ->delimiter(',')
@@ -227,6 +233,8 @@ Action DeclarePlan(CLI::App* app) {
                   "tell the cache that leaves so many remote rows a batch");
   app->add_option("--seconds", flags->seconds,
                   "tell the cache that leaves so many seconds of transfer an epoch");
+  app->add_option("--share", flags->share,
+                  "tell the cache that leaves this part of what is fetched without one, as 0.25");
   app->add_option("--more", flags->more, "tell what so much more cache would save, as 8G")
       ->type_name("SIZE");
   app->add_option("--cache", flags->cache, "more than what; default: no cache")->type_name("SIZE");

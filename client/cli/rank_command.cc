@@ -30,8 +30,7 @@ absl::Status RunRank(const Flags& flags, const ToolContext& tool, std::ostream& 
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, Dataset::Open(flags.directory));
   const Assignment assignment = AssignmentOf(dataset->book());
   VICINITY_ASSIGN_OR_RETURN(const HomePlan plan, PlanHomes(*dataset, assignment, flags.vip));
-  VICINITY_ASSIGN_OR_RETURN(const VipScores scores,
-                            ComputeVip(*dataset, plan.seeds, plan.options, tool.progress));
+  VICINITY_ASSIGN_OR_RETURN(const VipScores scores, ScoresOf(*dataset, plan, tool.progress));
   const proto::Ranking description = DescribeRanking(flags.name, flags.vip, plan);
   VICINITY_RETURN_IF_ERROR(WriteRanking(flags.directory, description, RankOrders(scores)));
   const ExpectedRemote expected = ExpectRemote(scores, plan, assignment);
@@ -54,6 +53,7 @@ Action DeclareRank(CLI::App* app) {
   app->add_option("DIRECTORY", flags->directory, "the dataset")->required();
   app->add_option("--name", flags->name, "of the ranking; one of the same name is replaced");
   AddVipFlags(app, &flags->vip);
+  AddLinkFlags(app, &flags->vip);
   AddFormatFlag(app, &flags->format);
   return [flags](const ToolContext& tool, std::ostream& out) { return RunRank(*flags, tool, out); };
 }

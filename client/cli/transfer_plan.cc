@@ -132,6 +132,19 @@ TransferCost CostOf(const RemoteEstimate& estimate, const TransferModel& model,
   return cost;
 }
 
+std::vector<CurvePoint> CurveOf(const RemoteEstimate& estimate, const RemoteCurves& curves) {
+  constexpr int64_t kSteps = 48;
+  std::vector<CurvePoint> curve;
+  for (int64_t i = 0; i <= kSteps; ++i) {
+    const double part = static_cast<double>(i * i) / static_cast<double>(kSteps * kSteps);
+    const int64_t cache_rows = std::llround(part * static_cast<double>(curves.most_remote()));
+    if (!curve.empty() && curve.back().cache_rows == cache_rows) continue;
+    curve.push_back(
+        {cache_rows, estimate.RowsPerBatch(cache_rows), curves.RowsPerBatch(cache_rows)});
+  }
+  return curve;
+}
+
 void PrintTransferPlan(const TransferPlan& plan, std::ostream& out) {
   const TransferModel& model = plan.model;
   out << absl::StrFormat(
@@ -196,14 +209,11 @@ LineChart TransferChart(const TransferPlan& plan, const std::string& dataset_nam
   chart.x_label = "rows in every trainer's cache";
   chart.y_label = "remote rows a batch";
   LineChart::Series corrected{"corrected by sampling", {}}, alone{"VIP alone", {}};
-  for (size_t i = 0; i < plan.sizes.size(); ++i) {
-    const double cache_rows = static_cast<double>(plan.sizes[i].cache_rows);
-    corrected.points.emplace_back(cache_rows, plan.sizes[i].rows);
-    alone.points.emplace_back(cache_rows, plan.vip_rows[i]);
+  for (const CurvePoint& point : plan.curve) {
+    const double cache_rows = static_cast<double>(point.cache_rows);
+    corrected.points.emplace_back(cache_rows, point.rows);
+    alone.points.emplace_back(cache_rows, point.vip_rows);
   }
-  // The last size, all that is remote, is smaller than some others on small graphs.
-  std::sort(corrected.points.begin(), corrected.points.end());
-  std::sort(alone.points.begin(), alone.points.end());
   if (plan.sampled_batches > 0) chart.series.push_back(corrected);
   chart.series.push_back(alone);
   return chart;

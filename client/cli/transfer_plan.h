@@ -69,11 +69,21 @@ struct TransferCost {
 };
 TransferCost CostOf(const RemoteEstimate& estimate, const TransferModel& model, int64_t cache_rows);
 
+// A batch's remote rows, corrected and by VIP alone.
+struct CurvePoint {
+  int64_t cache_rows = 0;
+  double rows = 0;
+  double vip_rows = 0;
+};
+// From no cache to one of all that is remote, closer together where the cache is small.
+std::vector<CurvePoint> CurveOf(const RemoteEstimate& estimate, const RemoteCurves& curves);
+
 struct TransferPlan {
   TransferModel model;
   double all_rows = 0;                 // a batch needs, near and remote; not corrected
   std::vector<TransferCost> sizes;     // falling in cost
   std::vector<double> vip_rows;        // by size: a batch's remote rows before the correction
+  std::vector<CurvePoint> curve;       // what the chart shows
   int64_t sampled_batches = 0;         // that the correction is made of
   double worst_error = 0;              // of vip_rows
   std::optional<TransferCost> enough;  // the smallest cache that meets the wish

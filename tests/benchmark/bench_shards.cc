@@ -66,14 +66,15 @@ std::unique_ptr<Dataset> Open(const std::string& directory) {
 // The dataset `name`, in shards; made from the one that `make` writes to a folder that goes away.
 template <typename Make>
 std::unique_ptr<Dataset> OpenShards(const BenchOptions& options, const std::string& name,
-                                    const Make& make) {
+                                    const Make& make, const std::string& assigner = "metis") {
   const std::string shards = absl::StrCat(options.data, "/", name, "-4-shards");
   if (!std::filesystem::exists(shards)) {
     std::filesystem::create_directories(options.data);
     const std::string whole = absl::StrCat(options.data, "/", name);
     std::filesystem::remove_all(whole);
     make(whole);
-    Run({"partition", "--input", whole, "--shards", "4", "--output", shards});
+    Run({"partition", "--input", whole, "--shards", "4", "--assigner", assigner, "--output",
+         shards});
     std::filesystem::remove_all(whole);
   }
   return Open(shards);
@@ -108,6 +109,15 @@ std::unique_ptr<Dataset> OpenBlockModelShards(const BenchOptions& options) {
          "--num-communities", full ? "256" : "64", "--num-classes", "0", "--mixing", "0.3",
          "--feature-width", "0", "--train", "0.08", "--output", output});
   });
+}
+
+std::unique_ptr<Dataset> OpenRmatShards(const BenchOptions& options) {
+  const std::string scale = options.size == "full" ? "20" : "15";
+  const auto make = [&](const std::string& output) {
+    Run({"generate", "rmat", "--scale", scale, "--symmetric", "--dedup", "--drop-self-loops",
+         "--train", "0.08", "--output", output});
+  };
+  return OpenShards(options, absl::StrCat("rmat-", scale), make, "hash");
 }
 
 std::unique_ptr<Dataset> OpenCnr2000Shards(const BenchOptions& options) {

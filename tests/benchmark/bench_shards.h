@@ -20,6 +20,10 @@ std::optional<int> RanAsMetisChild(int argc, char** argv);
 // size of a million nodes and 28 million edges. Exits 1, saying why, if it cannot be had.
 std::unique_ptr<Dataset> OpenBlockModelShards(const BenchOptions& options);
 
+// An undirected R-MAT graph on 4 shards by hash, 8 % of its nodes train nodes: of 2^15 nodes, or in
+// full size of a million nodes and 31 million edges. Exits 1, saying why, if it cannot be had.
+std::unique_ptr<Dataset> OpenRmatShards(const BenchOptions& options);
+
 // The web graph cnr-2000, which lies beside some clones as cnr2000.npz, on 4 shards by METIS, 8 %
 // of its nodes train nodes. Null, said on standard error, where it is absent.
 std::unique_ptr<Dataset> OpenCnr2000Shards(const BenchOptions& options);

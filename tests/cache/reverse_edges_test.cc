@@ -1,5 +1,6 @@
 #include "cache/reverse_edges.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
@@ -8,7 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "cache/edge_weights.h"
 #include "partition/dataset.h"
+#include "partition/schema.h"
+#include "partition/shard.h"
+#include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -59,13 +64,19 @@ MemoryEdges BothWays(MemoryEdges edges) {
   return edges;
 }
 
+// By their first column where they have columns.
+EdgeWeights WeightsIn(EdgeTypeId type, const Shard& shard) {
+  const EdgeTable& edges = shard.edges(type);
+  return edges.columns.empty() ? EdgeWeights() : EdgeWeights(edges.columns[0], DType::kFloat64);
+}
+
 std::vector<int32_t> Found(const MemoryGraph& graph, const std::vector<uint8_t>& wanted) {
   const testing::TempDir dir;
   VICINITY_REQUIRE_OK(WriteGraph(graph, Shuffled(graph, 3, 7), dir.File("graph")));
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
                                 Dataset::Open(dir.File("graph")));
-  const std::vector<int32_t> reverses = FindReverses(*dataset, wanted, 1);
-  CHECK(FindReverses(*dataset, wanted, 3) == reverses);
+  const std::vector<int32_t> reverses = FindReverses(*dataset, wanted, WeightsIn, 1);
+  CHECK(FindReverses(*dataset, wanted, WeightsIn, 3) == reverses);
   return reverses;
 }
 
@@ -88,6 +99,29 @@ TEST_CASE("a symmetric edge type is its own reverse, parallel edges counted", "[
       {{0, "x", 0, {}}, {0, "y", 0, {}}, {0, "z", 0, {}}, {1, "x", 1, {}}, {1, "none", 1, {}}},
       {RandomEdges(1), symmetric, once_more, symmetric, {}});
   CHECK(Found(graph, {1, 1, 1, 1, 1}) == std::vector<int32_t>{-1, 1, -1, 3, -1});
+}
+
+// Adds a column of weights, 1, 2, ... by the ends of each edge, whichever way it goes.
+MemoryEdges Weighted(MemoryEdges edges) {
+  std::string column;
+  for (size_t i = 0; i < edges.sources.size(); ++i) {
+    const auto [low, high] = std::minmax(edges.sources[i], edges.targets[i]);
+    const double weight = static_cast<double>(1 + (7 * low + high) % 9);
+    column.append(reinterpret_cast<const char*>(&weight), sizeof(weight));
+  }
+  edges.columns = {column};
+  return edges;
+}
+
+TEST_CASE("edges turned round must have the same weights", "[reverse_edges]") {
+  const ColumnSpec weight{"weight", DType::kFloat64, {}};
+  const MemoryEdges edges = Weighted(RandomEdges(1));
+  MemoryEdges other = TurnedRound(edges);
+  other.columns[0][7] ^= 1;
+  const bool same = GENERATE(false, true);
+  const MemoryGraph graph = TwoTypes({{0, "x", 1, {weight}}, {1, "y", 0, {weight}}},
+                                     {edges, same ? TurnedRound(edges) : other});
+  CHECK(Found(graph, {1, 1}) == (same ? std::vector<int32_t>{1, 0} : std::vector<int32_t>{-1, -1}));
 }
 
 }  // namespace

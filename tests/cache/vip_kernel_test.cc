@@ -132,6 +132,23 @@ TEST_CASE("processors with longer vectors find the same bits", "[vip_kernel]") {
   }
 }
 
+TEST_CASE("a pair with chances of its own is the formula, too", "[vip_kernel]") {
+  const int lanes = GENERATE(4, 8);
+  const bool only_new = GENERATE(false, true);
+  const Records records(lanes);
+  const VipRelation relation = Relation(records, only_new);
+  for (int hop = 1; hop <= kHops; ++hop) {
+    for (const int64_t u : {11, 15}) {  // 15 is a seed
+      double messages[8];
+      PairMessages({records.records, 20, &records.records.chance(20, 1, 1)},
+                   {records.records, u, &records.records.chance(u, 0, 1)}, hop, only_new, messages);
+      for (int lane = 0; lane < lanes; ++lane) {
+        CHECK(messages[lane] == Approx(Message(relation, 20, u, hop, lane)).epsilon(1e-5));
+      }
+    }
+  }
+}
+
 TEST_CASE("without a way back a message is that of a node which draws nothing", "[vip_kernel]") {
   Records records(4);
   const bool only_new = GENERATE(false, true);
@@ -139,7 +156,8 @@ TEST_CASE("without a way back a message is that of a node which draws nothing", 
   for (int hop = 1; hop <= kHops; ++hop) records.records.chance(11, 0, hop) = 0;
   for (int hop = 1; hop <= kHops; ++hop) {
     double messages[4];
-    LonelyMessages(records.records, 20, 1, hop, only_new, messages);
+    LonelyMessages({records.records, 20, &records.records.chance(20, 1, 1)}, hop, only_new,
+                   messages);
     for (int lane = 0; lane < 4; ++lane) {
       CHECK(messages[lane] == Approx(Message(relation, 20, 11, hop, lane)));
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,19 +36,29 @@ class Numbering {
   int64_t size_ = 0;
 };
 
-// All ways to choose `count` of `items`, repeats if `replace`, as sets with their probabilities.
-Distribution Choices(const std::vector<Set>& items, int64_t count, bool replace) {
-  // By the number of draws made; without replacement also by which items are gone.
+// One neighbour of a list, or one link.
+struct Item {
+  Set set;
+  double weight = 1;
+};
+
+// All ways to choose `count` of `items` one after the other in proportion to their weights, repeats
+// if `replace`, as sets with their probabilities. Less where fewer have weight.
+Distribution Choices(const std::vector<Item>& items, int64_t count, bool replace) {
+  // Without replacement also by which items are gone.
   std::map<std::pair<uint32_t, Set>, double> states = {{{0, 0}, 1.0}};
   for (int64_t draw = 0; draw < count; ++draw) {
     std::map<std::pair<uint32_t, Set>, double> next;
     for (const auto& [state, probability] : states) {
-      const int64_t gone = replace ? 0 : draw;
+      double left = 0;
       for (size_t i = 0; i < items.size(); ++i) {
-        if (!replace && (state.first >> i & 1) != 0) continue;
+        if ((state.first >> i & 1) == 0) left += items[i].weight;
+      }
+      if (left == 0) next[state] += probability;
+      for (size_t i = 0; i < items.size(); ++i) {
+        if (items[i].weight == 0 || (state.first >> i & 1) != 0) continue;
         const uint32_t taken = replace ? 0 : state.first | uint32_t{1} << i;
-        next[{taken, state.second | items[i]}] +=
-            probability / static_cast<double>(static_cast<int64_t>(items.size()) - gone);
+        next[{taken, state.second | items[i].set}] += probability * items[i].weight / left;
       }
     }
     states = std::move(next);
@@ -72,19 +83,83 @@ int64_t Draws(int64_t fanout, bool replace, size_t degree) {
   return replace ? (degree == 0 ? 0 : fanout) : std::min(fanout, all);
 }
 
+// How `edge` is drawn.
+double WeightOf(const MemoryGraph& graph, const SamplingSpec& spec, int32_t edge_type,
+                int64_t edge) {
+  (void)graph, (void)spec, (void)edge_type, (void)edge;
+  return 1;
+}
+
+// Sets of the indices 0 .. all - 1.
+Distribution Subsets(int64_t all, int64_t count) {
+  std::vector<Item> items;
+  for (int64_t i = 0; i < all; ++i) items.push_back({Set{1} << i});
+  return Choices(items, std::min(count, all), false);
+}
+
 }  // namespace
 
-Probabilities EnumeratedVip(const MemoryGraph& graph, NodeTypeId seed_type,
-                            const std::vector<int64_t>& seeds, int64_t batch_size,
+std::vector<Start> NodeStarts(NodeTypeId seed_type, const std::vector<int64_t>& seeds,
+                              int64_t batch_size) {
+  std::vector<Start> starts;
+  for (const auto& [set, probability] : Subsets(static_cast<int64_t>(seeds.size()), batch_size)) {
+    Start& start = starts.emplace_back();
+    start.probability = probability;
+    for (size_t i = 0; i < seeds.size(); ++i) {
+      if ((set >> i & 1) != 0) start.seeds.emplace_back(seed_type, seeds[i]);
+    }
+  }
+  return starts;
+}
+
+std::vector<Start> LinkStarts(const SmallLinks& links, int64_t batch_size) {
+  std::vector<Start> starts;
+  const int64_t all = static_cast<int64_t>(links.links.size());
+  for (const auto& [set, probability] : Subsets(all, batch_size)) {
+    Start& start = starts.emplace_back();
+    start.probability = probability;
+    for (int64_t i = 0; i < all; ++i) {
+      if ((set >> i & 1) == 0) continue;
+      start.seeds.emplace_back(links.source_type, links.links[i].first);
+      start.seeds.emplace_back(links.target_type, links.links[i].second);
+    }
+  }
+  for (int64_t draw = 0; draw < std::min(batch_size, all) * links.negatives_per_link; ++draw) {
+    std::vector<Start> next;
+    for (const Start& start : starts) {
+      for (const int64_t node : links.negatives) {
+        next.push_back(start);
+        next.back().seeds.emplace_back(links.negative_type, node);
+        next.back().probability /= static_cast<double>(links.negatives.size());
+      }
+    }
+    starts = std::move(next);
+  }
+  return starts;
+}
+
+Probabilities FirstChances(const MemoryGraph& graph, const std::vector<Start>& starts) {
+  Probabilities first;
+  for (size_t type = 0; type < graph.nodes.size(); ++type) {
+    first.emplace_back(graph.num_nodes({static_cast<int32_t>(type)}));
+  }
+  for (const Start& start : starts) {
+    std::set<std::pair<int32_t, int64_t>> seeds;
+    for (const auto& [type, node] : start.seeds) seeds.insert({type.value, node});
+    for (const auto& [type, node] : seeds) first[type][node] += start.probability;
+  }
+  return first;
+}
+
+Probabilities EnumeratedVip(const MemoryGraph& graph, const std::vector<Start>& starts,
                             const SamplingSpec& spec) {
   const Numbering numbering(graph);
-  std::vector<Set> seed_bits;
-  for (const int64_t seed : seeds) seed_bits.push_back(numbering.Bit(seed_type.value, seed));
   // What was met before the last hop, and what by now.
   std::map<std::pair<Set, Set>, double> states;
-  const int64_t batch = std::min<int64_t>(batch_size, static_cast<int64_t>(seeds.size()));
-  for (const auto& [set, probability] : Choices(seed_bits, batch, false)) {
-    states[{0, set}] += probability;
+  for (const Start& start : starts) {
+    Set set = 0;
+    for (const auto& [type, node] : start.seeds) set |= numbering.Bit(type.value, node);
+    states[{0, set}] += start.probability;
   }
   for (const std::vector<int64_t>& fanouts : spec.fanouts) {
     std::map<std::pair<Set, Set>, double> next;
@@ -92,13 +167,14 @@ Probabilities EnumeratedVip(const MemoryGraph& graph, NodeTypeId seed_type,
       const Set expanded =
           spec.expansion == Expansion::kAllNodes ? state.second : state.second & ~state.first;
       Distribution met = {{state.second, 1.0}};
-      for (size_t type = 0; type < fanouts.size(); ++type) {
+      for (int32_t type = 0; type < static_cast<int32_t>(fanouts.size()); ++type) {
         const EdgeTypeSpec& edge = graph.schema.edge_types[type];
         for (int64_t v = 0; fanouts[type] != 0 && v < graph.num_nodes({edge.target_type}); ++v) {
           if ((expanded & numbering.Bit(edge.target_type, v)) == 0) continue;
-          std::vector<Set> sources;
-          for (const InEdge& in : graph.InEdges({static_cast<int32_t>(type)}, v)) {
-            sources.push_back(numbering.Bit(edge.source_type, in.source));
+          std::vector<Item> sources;
+          for (const InEdge& in : graph.InEdges({type}, v)) {
+            sources.push_back({numbering.Bit(edge.source_type, in.source),
+                               WeightOf(graph, spec, type, in.edge_id)});
           }
           const int64_t count = Draws(fanouts[type], spec.replace, sources.size());
           const bool whole = fanouts[type] == kAllNeighbors;
@@ -124,111 +200,107 @@ Probabilities EnumeratedVip(const MemoryGraph& graph, NodeTypeId seed_type,
 
 namespace {
 
-double EdgeChance(int64_t fanout, bool replace, size_t degree) {
-  if (fanout == 0 || degree == 0) return 0;
-  if (fanout == kAllNeighbors) return 1;
-  const double d = static_cast<double>(degree);
-  const double f = static_cast<double>(fanout);
-  return replace ? 1 - std::pow(1 - 1 / d, f) : std::min(1.0, f / d);
-}
-
-// An edge type that is followed: its edges, and which type holds them turned round.
-struct Relation {
-  EdgeTypeSpec spec;
-  bool followed = false;
-  int reverse = -1;
-  std::vector<std::vector<InEdge>> in_edges;            // by target
-  std::map<std::pair<int64_t, int64_t>, double> drawn;  // m_h(v, u) by (v, u)
+// That v draws one of its edges from u in a hop, by edge types that all have a reverse, or none.
+struct Pair {
+  std::vector<double> missed;  // in each hop
+  double drawn = 0;            // m_h(v, u)
+  double met_before = 0;       // b of cache/vip.h
 };
+// Reverse or not, type of v, v, type of u, u.
+using PairKey = std::tuple<bool, int32_t, int64_t, int32_t, int64_t>;
 
-std::vector<Relation> Relations(const MemoryGraph& graph, const SamplingSpec& spec) {
-  std::vector<Relation> relations(graph.edges.size());
-  std::vector<std::multiset<std::pair<int64_t, int64_t>>> forth(relations.size());
-  std::vector<std::multiset<std::pair<int64_t, int64_t>>> back(relations.size());
-  for (size_t e = 0; e < relations.size(); ++e) {
-    relations[e].spec = graph.schema.edge_types[e];
-    relations[e].in_edges = graph.InEdgesOfAll({static_cast<int32_t>(e)});
-    for (const auto& hop : spec.fanouts) relations[e].followed |= hop[e] != 0;
-    for (size_t i = 0; i < graph.edges[e].sources.size(); ++i) {
-      forth[e].insert({graph.edges[e].sources[i], graph.edges[e].targets[i]});
-      back[e].insert({graph.edges[e].targets[i], graph.edges[e].sources[i]});
+// The edge types that are followed and whose edges turned round are those of one such, with the
+// same weights.
+std::vector<uint8_t> HaveReverse(const MemoryGraph& graph, const SamplingSpec& spec) {
+  using Edges = std::multiset<std::tuple<int64_t, int64_t, double>>;
+  const size_t num_types = graph.edges.size();
+  std::vector<Edges> forth(num_types), back(num_types);
+  for (size_t e = 0; e < num_types; ++e) {
+    const bool followed = std::any_of(spec.fanouts.begin(), spec.fanouts.end(),
+                                      [&](const auto& fanouts) { return fanouts[e] != 0; });
+    for (size_t i = 0; followed && i < graph.edges[e].sources.size(); ++i) {
+      const int64_t source = graph.edges[e].sources[i], target = graph.edges[e].targets[i];
+      const double weight = WeightOf(graph, spec, static_cast<int32_t>(e), static_cast<int64_t>(i));
+      forth[e].insert({source, target, weight});
+      back[e].insert({target, source, weight});
     }
   }
-  for (size_t a = 0; a < relations.size(); ++a) {
-    for (size_t b = 0; b < relations.size() && relations[a].reverse < 0; ++b) {
-      if (relations[a].spec.source_type == relations[b].spec.target_type &&
-          relations[a].spec.target_type == relations[b].spec.source_type && relations[a].followed &&
-          relations[b].followed && !forth[a].empty() && forth[a] == back[b]) {
-        relations[a].reverse = static_cast<int>(b);
+  std::vector<uint8_t> have(num_types);
+  for (size_t a = 0; a < num_types; ++a) {
+    for (size_t b = 0; b < num_types; ++b) {
+      const EdgeTypeSpec &of_a = graph.schema.edge_types[a], &of_b = graph.schema.edge_types[b];
+      have[a] |= of_a.source_type == of_b.target_type && of_a.target_type == of_b.source_type &&
+                 !forth[a].empty() && forth[a] == back[b];
+    }
+  }
+  return have;
+}
+
+// That none of `count` given ones of `degree` edges alike is drawn.
+double NoneDrawn(int64_t fanout, bool replace, int64_t degree, int64_t count) {
+  if (fanout == 0) return 1;
+  if (fanout == kAllNeighbors) return 0;
+  const double d = static_cast<double>(degree), k = static_cast<double>(count);
+  if (replace) return std::pow(1 - k / d, static_cast<double>(fanout));
+  double none = 1;
+  for (int64_t draw = 0; draw < std::min(fanout, degree); ++draw) {
+    const double left = d - static_cast<double>(draw);
+    none *= std::max(0.0, left - k) / left;
+  }
+  return none;
+}
+
+// The chances of all pairs.
+std::map<PairKey, Pair> Pairs(const MemoryGraph& graph, const SamplingSpec& spec) {
+  const std::vector<uint8_t> has_reverse = HaveReverse(graph, spec);
+  std::map<PairKey, Pair> pairs;
+  for (int32_t e = 0; e < static_cast<int32_t>(graph.edges.size()); ++e) {
+    const EdgeTypeSpec& type = graph.schema.edge_types[e];
+    const auto lists = graph.InEdgesOfAll({e});
+    for (size_t v = 0; v < lists.size(); ++v) {
+      std::map<int64_t, int64_t> counts;
+      for (const InEdge& in : lists[v]) ++counts[in.source];
+      for (const auto& [u, count] : counts) {
+        if (type.source_type == type.target_type && u == static_cast<int64_t>(v)) continue;
+        Pair& pair = pairs[{has_reverse[e] != 0, type.target_type, static_cast<int64_t>(v),
+                            type.source_type, u}];
+        pair.missed.resize(spec.fanouts.size(), 1.0);
+        for (size_t hop = 0; hop < spec.fanouts.size(); ++hop) {
+          pair.missed[hop] *= NoneDrawn(spec.fanouts[hop][e], spec.replace,
+                                        static_cast<int64_t>(lists[v].size()), count);
+        }
       }
     }
   }
-  return relations;
-}
-
-double DrawnOf(const Relation& relation, int64_t v, int64_t u) {
-  const auto found = relation.drawn.find({v, u});
-  return found == relation.drawn.end() ? 0 : found->second;
+  return pairs;
 }
 
 }  // namespace
 
-Probabilities NaiveVip(const MemoryGraph& graph, NodeTypeId seed_type,
-                       const std::vector<int64_t>& seeds, int64_t batch_size,
+Probabilities NaiveVip(const MemoryGraph& graph, const Probabilities& first,
                        const SamplingSpec& spec) {
-  Probabilities first;
-  for (size_t type = 0; type < graph.nodes.size(); ++type) {
-    first.emplace_back(graph.num_nodes({static_cast<int32_t>(type)}));
-  }
-  const double all = static_cast<double>(seeds.size());
-  for (const int64_t seed : seeds) {
-    first[seed_type.value][seed] = std::min(static_cast<double>(batch_size), all) / all;
-  }
-  std::vector<Relation> relations = Relations(graph, spec);
-  // a and b of cache/vip.h, by edge type and (v, u): v met without u, one hop ago and two.
-  std::vector<std::map<std::pair<int64_t, int64_t>, double>> met_before(relations.size());
+  std::map<PairKey, Pair> pairs = Pairs(graph, spec);
   Probabilities met = first;
   for (int hop = 0; hop < spec.num_hops(); ++hop) {
-    std::vector<Relation> next = relations;
-    auto next_met_before = met_before;  // apart, since parallel edges come by more than once
-    for (size_t e = 0; e < relations.size(); ++e) {
-      const Relation& relation = relations[e];
-      for (size_t v = 0; v < relation.in_edges.size(); ++v) {
-        const double chance =
-            EdgeChance(spec.fanouts[hop][e], spec.replace, relation.in_edges[v].size());
-        for (const InEdge& in : relation.in_edges[v]) {
-          const std::pair<int64_t, int64_t> edge = {static_cast<int64_t>(v), in.source};
-          double without = met[relation.spec.target_type][v];
-          if (relation.reverse >= 0) {
-            const double helped = DrawnOf(relations[relation.reverse], in.source, edge.first);
-            without = helped < 1 ? std::max(0.0, 1 - (1 - without) / (1 - helped)) : 0;
-          }
-          const double before = spec.expansion == Expansion::kAllNodes
-                                    ? DrawnOf(relation, edge.first, edge.second)
-                                    : met_before[e][edge];
-          next[e].drawn[edge] =
-              DrawnOf(relation, edge.first, edge.second) + chance * std::max(0.0, without - before);
-          next_met_before[e][edge] = without;
-        }
+    const std::map<PairKey, Pair> before = pairs;
+    for (auto& [key, pair] : pairs) {
+      const auto& [returns, v_type, v, u_type, u] = key;
+      double without = met[v_type][v];
+      const auto back = before.find({returns, u_type, u, v_type, v});
+      if (returns && back != before.end()) {
+        const double helped = back->second.drawn;
+        without = helped < 1 ? std::max(0.0, 1 - (1 - without) / (1 - helped)) : 0;
       }
+      const double known = spec.expansion == Expansion::kAllNodes ? pair.drawn : pair.met_before;
+      pair.drawn += (1 - pair.missed[hop]) * std::max(0.0, without - known);
+      pair.met_before = without;
     }
-    relations = std::move(next);
-    met_before = std::move(next_met_before);
     Probabilities missed = first;
     for (std::vector<double>& values : missed) {
       for (double& value : values) value = 1 - value;
     }
-    for (const Relation& relation : relations) {
-      if (!relation.followed) continue;
-      for (size_t v = 0; v < relation.in_edges.size(); ++v) {
-        for (const InEdge& in : relation.in_edges[v]) {
-          const int64_t u = in.source;
-          const bool loop = relation.spec.source_type == relation.spec.target_type &&
-                            u == static_cast<int64_t>(v);
-          if (loop) continue;
-          missed[relation.spec.source_type][u] *= 1 - DrawnOf(relation, static_cast<int64_t>(v), u);
-        }
-      }
+    for (const auto& [key, pair] : pairs) {
+      missed[std::get<3>(key)][std::get<4>(key)] *= 1 - pair.drawn;
     }
     for (size_t type = 0; type < met.size(); ++type) {
       for (size_t u = 0; u < met[type].size(); ++u) met[type][u] = 1 - missed[type][u];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "partition/sampling_spec.h"
@@ -14,15 +15,37 @@ namespace vicinity::testing {
 // result[type][position]
 using Probabilities = std::vector<std::vector<double>>;
 
-// The probability that a minibatch around min(batch_size, |seeds|) of `seeds`, every choice equally
-// likely, meets each node: by enumeration. Nodes of all types together: at most 30.
-Probabilities EnumeratedVip(const MemoryGraph& graph, NodeTypeId seed_type,
-                            const std::vector<int64_t>& seeds, int64_t batch_size,
+// One way in which a minibatch may begin: a node for each seed, repeats allowed.
+struct Start {
+  std::vector<std::pair<NodeTypeId, int64_t>> seeds;
+  double probability = 0;
+};
+
+// min(batch_size, |seeds|) of the seeds, every choice equally likely.
+std::vector<Start> NodeStarts(NodeTypeId seed_type, const std::vector<int64_t>& seeds,
+                              int64_t batch_size);
+
+// Links between nodes of the first type and of the second.
+struct SmallLinks {
+  NodeTypeId source_type, target_type;
+  std::vector<std::pair<int64_t, int64_t>> links;
+  int64_t negatives_per_link = 0;
+  NodeTypeId negative_type;
+  std::vector<int64_t> negatives;  // drawn from, with replacement
+};
+// Both ends of min(batch_size, |links|) links, every choice equally likely, and their negatives.
+std::vector<Start> LinkStarts(const SmallLinks& links, int64_t batch_size);
+
+// c_0 of each node.
+Probabilities FirstChances(const MemoryGraph& graph, const std::vector<Start>& starts);
+
+// The probability that a minibatch meets each node, by enumeration. Nodes of all types together: at
+// most 30.
+Probabilities EnumeratedVip(const MemoryGraph& graph, const std::vector<Start>& starts,
                             const SamplingSpec& spec);
 
-// The model, edge by edge in doubles, each hop from the beginning.
-Probabilities NaiveVip(const MemoryGraph& graph, NodeTypeId seed_type,
-                       const std::vector<int64_t>& seeds, int64_t batch_size,
+// The model, pair by pair in doubles, each hop from the beginning.
+Probabilities NaiveVip(const MemoryGraph& graph, const Probabilities& first,
                        const SamplingSpec& spec);
 
 }  // namespace vicinity::testing

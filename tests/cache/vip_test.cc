@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "cache/seed_chances.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"
 #include "partition/sampling_spec.h"
@@ -33,10 +34,15 @@ namespace vicinity {
 namespace {
 
 using testing::EnumeratedVip;
+using testing::FirstChances;
+using testing::LinkStarts;
 using testing::MemoryGraph;
 using testing::NaiveVip;
+using testing::NodeStarts;
 using testing::Placement;
 using testing::Probabilities;
+using testing::SmallLinks;
+using testing::Start;
 using testing::TempDir;
 
 VipOptions Options(SamplingSpec spec, int64_t batch_size) {
@@ -119,6 +125,8 @@ TEST_CASE("on trees, stars and chains the probabilities are exact", "[vip]") {
           {8, {{2, 0}, {3, 0}, {4, 0}, {5, 1}, {6, 1}, {7, 2}}, {0, 1}, 1},  // two trees
           {8, {{2, 0}, {3, 0}, {4, 0}, {5, 1}, {6, 1}, {7, 2}}, {1, 0}, 2},
           {3, {{0, 0}, {1, 0}, {2, 0}}, {0}, 1},  // a loop
+          {3, {{1, 0}, {1, 0}, {2, 0}}, {0}, 1},  // parallel edges
+          {4, {{1, 0}, {1, 0}, {2, 1}, {2, 1}, {2, 1}, {3, 1}}, {0}, 1},
       }));
   std::vector<std::pair<int64_t, int64_t>> both_ways = edges;
   for (const auto& [source, target] : edges) {
@@ -130,13 +138,114 @@ TEST_CASE("on trees, stars and chains the probabilities are exact", "[vip]") {
     for (const Expansion expansion : {Expansion::kAllNodes, Expansion::kNewNodes}) {
       for (const bool replace : {false, true}) {
         const SamplingSpec spec = Spec(graph.schema, fanouts, expansion, replace);
-        const Probabilities exact = EnumeratedVip(graph, {0}, seeds, batch, spec);
+        const Probabilities exact = EnumeratedVip(graph, NodeStarts({0}, seeds, batch), spec);
         const Probabilities found = Scores(graph, {0}, seeds, Options(spec, batch));
         CAPTURE(num_nodes, fanouts, static_cast<int>(expansion), replace, exact, found);
         CHECK(RelativeError(found, exact) < 1e-6);
       }
     }
   }
+}
+
+// A chain of typed edges, in which some pairs of neighbours have edges of two types and some have
+// several of one.
+MemoryGraph TypedChain(bool undirected) {
+  MemoryGraph graph = Homogeneous(4, {{1, 0}, {1, 0}, {2, 1}, {3, 2}});
+  graph.schema.edge_types.push_back({0, "also", 0, {}});
+  graph.edges.emplace_back();
+  graph.edges[1].sources = {1, 2, 3, 3};
+  graph.edges[1].targets = {0, 1, 2, 2};
+  if (!undirected) return graph;
+  for (const char* name : {"links_back", "also_back"}) {
+    graph.schema.edge_types.push_back({0, name, 0, {}});
+    graph.edges.push_back(graph.edges[graph.edges.size() - 2]);
+    std::swap(graph.edges.back().sources, graph.edges.back().targets);
+  }
+  return graph;
+}
+
+TEST_CASE("edges of several types between two nodes are not independent", "[vip]") {
+  const MemoryGraph graph = TypedChain(GENERATE(false, true));
+  for (const Expansion expansion : {Expansion::kAllNodes, Expansion::kNewNodes}) {
+    for (const bool replace : {false, true}) {
+      const SamplingSpec spec = Spec(graph.schema, {1, 2, 1}, expansion, replace);
+      const Probabilities exact = EnumeratedVip(graph, NodeStarts({0}, {0}, 1), spec);
+      const Probabilities found = Scores(graph, {0}, {0}, Options(spec, 1));
+      CAPTURE(static_cast<int>(expansion), replace, exact, found);
+      CHECK(RelativeError(found, exact) < 1e-6);
+    }
+  }
+}
+
+LinkSeeds SeedsOf(const SmallLinks& links) {
+  std::vector<int64_t> sources, targets;
+  for (const auto& [source, target] : links.links) {
+    sources.push_back(source);
+    targets.push_back(target);
+  }
+  LinkSeeds seeds = CountEnds(links.source_type, sources, links.target_type, targets);
+  seeds.negatives_per_link = links.negatives_per_link;
+  seeds.negative_type = links.negative_type;
+  seeds.negatives = links.negatives;
+  return seeds;
+}
+
+Probabilities LinkScores(const MemoryGraph& graph, const LinkSeeds& seeds,
+                         const VipOptions& options) {
+  const TempDir dir;
+  const std::unique_ptr<Dataset> dataset = Written(graph, InUserOrder(graph), dir);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores scores,
+                                ComputeLinkVip(*dataset, {seeds}, options, NoProgress()));
+  Probabilities values;
+  for (const std::vector<float>& of_type : scores.values) {
+    values.emplace_back(of_type.begin(), of_type.end());
+  }
+  return values;
+}
+
+TEST_CASE("a single link's batch is exact where its ends share nobody", "[vip]") {
+  // Two chains, and a link between their heads that is no edge.
+  const MemoryGraph graph = Homogeneous(7, {{1, 0}, {2, 1}, {4, 3}, {5, 3}, {6, 4}});
+  SmallLinks links{{0}, {0}, {{0, 3}}, 0, {0}, {}};
+  for (const bool replace : {false, true}) {
+    const SamplingSpec spec = Spec(graph.schema, {1, 1}, Expansion::kAllNodes, replace);
+    CHECK(RelativeError(LinkScores(graph, SeedsOf(links), Options(spec, 1)),
+                        EnumeratedVip(graph, LinkStarts(links, 1), spec)) < 1e-6);
+  }
+}
+
+TEST_CASE("links are near what enumeration of small graphs gives", "[vip]") {
+  // Ends and negatives are dependent, which the analysis does not see: rows in all are right to 5 %
+  // where sampling reaches half of the graph.
+  testing::RandomGraphOptions shape;
+  shape.num_nodes = 12;
+  shape.num_edges = 14;
+  shape.seed = GENERATE(1, 2, 3);
+  const MemoryGraph graph = testing::RandomGraph(shape);
+  const SmallLinks links{{0}, {0},       {{0, 1}, {2, 3}, {0, 4}, {5, 5}, {6, 7}}, GENERATE(0, 1),
+                         {0}, {8, 9, 10}};
+  const int64_t batch = GENERATE(1, 2);
+  const SamplingSpec spec =
+      Spec(graph.schema, {2, 1}, GENERATE(Expansion::kAllNodes, Expansion::kNewNodes), false);
+  const std::vector<Start> starts = LinkStarts(links, batch);
+  const Probabilities found = LinkScores(graph, SeedsOf(links), Options(spec, batch));
+  CHECK(RelativeError(found, NaiveVip(graph, FirstChances(graph, starts), spec)) < 1e-5);
+  const Probabilities exact = EnumeratedVip(graph, starts, spec);
+  const double expected_rows = std::accumulate(found[0].begin(), found[0].end(), 0.0);
+  const double exact_rows = std::accumulate(exact[0].begin(), exact[0].end(), 0.0);
+  CAPTURE(shape.seed, batch, links.negatives_per_link, expected_rows, exact_rows);
+  CHECK(std::abs(expected_rows / exact_rows - 1) < 0.05);
+}
+
+TEST_CASE("links between types, with negatives among all nodes of one", "[vip]") {
+  const MemoryGraph graph = testing::TypedGraph(40, 30, 5, 3);
+  SmallLinks links{{0}, {1}, {{0, 3}, {1, 3}, {7, 0}, {9, 22}}, 1, {1}, {}};
+  const SamplingSpec spec = Spec(graph.schema, {3, 2}, Expansion::kAllNodes, false);
+  const LinkSeeds seeds = SeedsOf(links);
+  links.negatives.resize(30);
+  std::iota(links.negatives.begin(), links.negatives.end(), int64_t{0});
+  CHECK(RelativeError(LinkScores(graph, seeds, Options(spec, 2)),
+                      NaiveVip(graph, FirstChances(graph, LinkStarts(links, 2)), spec)) < 1e-5);
 }
 
 // Makes "bought_by" the reverse of "buys", and "knows" symmetric.
@@ -171,7 +280,8 @@ TEST_CASE("on typed graphs the probabilities are those of the formula, edge by e
   const int64_t batch = GENERATE(3, 10);
   CAPTURE(static_cast<int>(expansion), replace, seed_type, batch, spec.fanouts);
   const Probabilities found = Scores(graph, {seed_type}, seeds, Options(spec, batch));
-  const Probabilities expected = NaiveVip(graph, {seed_type}, seeds, batch, spec);
+  const Probabilities expected =
+      NaiveVip(graph, FirstChances(graph, NodeStarts({seed_type}, seeds, batch)), spec);
   CHECK(RelativeError(found, expected) < 1e-5);
 }
 
@@ -313,7 +423,8 @@ TEST_CASE("extremes are ordinary", "[vip]") {
   CHECK(scores({1, 3}, INT64_MAX, kMaxFanout) == Probabilities{{1, 1, 1, 1}});
   CHECK(scores({3}, 1, 5) == Probabilities{{0, 0, 0, 1}});  // no in-edges
   CHECK(scores({}, 1, 5) == Probabilities{{0, 0, 0, 0}});
-  CHECK(scores({1, 3}, 1, 3) == Probabilities{{0.75, 0.5, 0.5, 0.5}});  // two edges, two chances
+  // Two edges from node 0, but both need node 1.
+  CHECK(scores({1, 3}, 1, 3) == Probabilities{{0.5, 0.5, 0.5, 0.5}});
 }
 
 TEST_CASE("the coldest nodes keep their order", "[vip]") {

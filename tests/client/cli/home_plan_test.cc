@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cache/vip.h"
 #include "partition/cut/assigner.h"
 #include "partition/cut/hash_assigner.h"
 #include "partition/cut/node_facts.h"
@@ -128,6 +129,38 @@ TEST_CASE("a graph without splits has no seeds to plan for", "[cli]") {
   VipFlags all;
   all.seeds = "all";
   VICINITY_CHECK_OK(fixture.Plan(all).status());
+}
+
+TEST_CASE("links are seeds of the home that their target is in", "[cli]") {
+  const Fixture fixture(testing::TypedGraph(300, 50, 5, 1));
+  VipFlags flags;
+  flags.homes = "0,2/3";
+  flags.seed_links = "buys";
+  flags.negatives_per_link = 2;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan, fixture.Plan(flags));
+  REQUIRE(plan.links.size() == 2);
+  CHECK(plan.num_seeds(0) > plan.num_seeds(1));
+  CHECK(plan.num_seeds(1) > 0);
+  CHECK(plan.links[0].negatives_per_link == 2);
+  CHECK(plan.links[0].negative_type == NodeTypeId{1});
+  VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores scores,
+                                ScoresOf(fixture.dataset(), plan, NoProgress()));
+  CHECK(scores.num_homes == 2);
+  const proto::Ranking ranking = DescribeRanking("links", flags, plan);
+  CHECK_THAT(RankingText(ranking), Catch::Contains("links buys with 2 negatives each"));
+
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  flags.negative_type = "colour";
+  VICINITY_CHECK_CODE(fixture.Plan(flags).status(), kInvalid);
+  flags.negative_type = "tag";
+  VICINITY_CHECK_OK(fixture.Plan(flags).status());
+  flags.negatives_per_link = -1;
+  VICINITY_CHECK_CODE(fixture.Plan(flags).status(), kInvalid);
+  flags.seed_links = "sells";
+  VICINITY_CHECK_CODE(fixture.Plan(flags).status(), kInvalid);
+  flags = VipFlags();
+  flags.seed_links = "of";  // has no edges
+  VICINITY_CHECK_CODE(fixture.Plan(flags).status(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_CASE("a book's assignment puts each node where its owner is", "[cli]") {

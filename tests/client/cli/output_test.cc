@@ -32,6 +32,10 @@ TEST_CASE("sizes, counts and times are written for people", "[cli]") {
   CHECK(HumanCount(999) == "999");
   CHECK(HumanCount(1000) == "1,000");
   CHECK(HumanCount(-1234567) == "-1,234,567");
+  CHECK(HumanSeconds(0) == "0 ms");
+  CHECK(HumanSeconds(0.00042) == "0.42 ms");
+  CHECK(HumanSeconds(0.0013) == "1.3 ms");
+  CHECK(HumanSeconds(0.0123) == "12 ms");
   CHECK(HumanSeconds(0.85) == "850 ms");
   CHECK(HumanSeconds(12.34) == "12.3 s");
   CHECK(HumanSeconds(200) == "3 min 20 s");

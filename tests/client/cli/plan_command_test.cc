@@ -70,6 +70,9 @@ TEST_CASE("a plan answers how much cache a wish needs, and what more would save"
   CHECK(by_time["enough"]["cache_rows"].get<double>() ==
         Approx(by_rows["enough"]["cache_rows"].get<double>()).epsilon(0.2));
 
+  const nlohmann::json by_share = fixture.Json({"--share", "0.5"});
+  CHECK(by_share["enough"]["cache_rows"] == by_rows["enough"]["cache_rows"]);
+
   const nlohmann::json more = fixture.Json({"--cache", "640", "--more", "320"});
   CHECK(more["before"]["cache_rows"] == 20);
   CHECK(more["more"]["cache_rows"] == 30);
@@ -107,6 +110,15 @@ TEST_CASE("planned rows are those of other batches to 3 percent where VIP alone 
   }
 }
 
+TEST_CASE("batches of links are planned and sampled", "[cli]") {
+  const Fixture fixture;
+  const nlohmann::json json =
+      fixture.Json({"--seed-links", "links", "--negatives", "1", "--sampled-batches", "800"});
+  CHECK(json["sampled_batches"] >= 800);
+  CHECK(json["batches_per_epoch"] > 50);  // 2,000 links, 4 trainers, 8 a batch
+  CHECK(json["vip_worst_error"] < 0.1);
+}
+
 TEST_CASE("rows can be of some columns, or of any size", "[cli]") {
   const Fixture fixture;
   CHECK(fixture.Json({"--row-bytes", "1000"})["row_bytes"] == 1000);
@@ -127,6 +139,7 @@ TEST_CASE("plans of what cannot be are refused", "[cli]") {
   std::vector<std::string> args = {fixture.path()};
   SECTION("link") { args.insert(args.end(), {"--link-gbps", "0"}); }
   SECTION("trainers") { args.insert(args.end(), {"--trainers-per-home", "0"}); }
+  SECTION("shares and rows") { args.insert(args.end(), {"--rows-per-batch", "1", "--share", "1"}); }
   SECTION("two wishes") { args.insert(args.end(), {"--rows-per-batch", "1", "--seconds", "1"}); }
   SECTION("size") { args.insert(args.end(), {"--more", "lots"}); }
   SECTION("column") { args.insert(args.end(), {"--columns", "colour"}); }

@@ -83,6 +83,27 @@ TEST_CASE("a ranking of the same name is replaced, others stay", "[cli]") {
   }
 }
 
+TEST_CASE("a ranking can be for batches of links", "[cli]") {
+  const Fixture fixture;
+  const Answer answer =
+      RunCommand(kRankCommand, {fixture.path(), "--seed-links", "user:buys:item", "--negatives",
+                                "3", "--negative-type", "tag", "--format", "json"});
+  CAPTURE(answer.narration);
+  REQUIRE(answer.code == ExitCode::kOk);
+  const nlohmann::json json = nlohmann::json::parse(answer.out)["ranking"];
+  CHECK(json["seeds"] == "links");
+  CHECK(json["seed_links"] == "user:buys:item");
+  CHECK(json["negatives_per_link"] == 3);
+  CHECK(json["negative_type"] == "tag");
+  const std::unique_ptr<Dataset> dataset = fixture.Open();
+  CHECK(dataset->manifest().rankings(0).seed_links() == "user:buys:item");
+  // All ten tags may be drawn for comparison, wherever they are.
+  const std::vector<int32_t> home = {2};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Ranking> tags,
+                                Ranking::Open(*dataset, kDefaultRanking, home, NodeTypeId{2}));
+  CHECK(tags->size() == 10);
+}
+
 TEST_CASE("rankings that cannot be are refused and leave the dataset alone", "[cli]") {
   const Fixture fixture;
   std::vector<std::string> args = {fixture.path()};
@@ -96,6 +117,8 @@ TEST_CASE("rankings that cannot be are refused and leave the dataset alone", "[c
     args.insert(args.end(), {"--seed-type", "item"});
     expected = ExitCode::kPrecondition;
   }
+  SECTION("no such links") { args.insert(args.end(), {"--seed-links", "sells"}); }
+  SECTION("negatives of nothing") { args.insert(args.end(), {"--negatives", "2"}); }
   SECTION("no dataset") {
     args = {fixture.path() + "x"};
     expected = ExitCode::kNotFound;

@@ -103,6 +103,7 @@ TransferPlan Plan() {
     plan.vip_rows.push_back(plan.sizes.back().rows);
   }
   plan.sampled_batches = 100;
+  plan.curve = CurveOf(Uncorrected(curves), curves);
   return plan;
 }
 
@@ -138,7 +139,8 @@ TEST_CASE("answers are told as text and as JSON, sizes as a chart", "[cli]") {
   CHECK(json["more"]["remote_rows_per_batch"] == 0.75);
   const LineChart chart = TransferChart(plan, "graph");
   REQUIRE(chart.series.size() == 2);
-  CHECK(chart.series[0].points[2] == std::pair<double, double>(3, 0));
+  CHECK(chart.series[0].points ==
+        std::vector<std::pair<double, double>>{{0, 1.5}, {1, 0.75}, {2, 0.25}, {3, 0}});
 }
 
 }  // namespace
