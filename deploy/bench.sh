@@ -7,6 +7,9 @@
 # A benchmark is a program tests/benchmark/NAME_benchmark.cc or a script deploy/bench/NAME.sh. Each
 # JSON line is {"bench", "case", "metric", "value", "baseline", "limit"}; the last two may be null.
 # Nothing else prints to standard output.
+#
+# The benchmark `gpu` is built with CUDA and needs a GPU: it exits 3, saying why, where there is none.
+# `deploy/gpu.sh` takes it to a machine that has one and nothing else.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -39,5 +42,8 @@ if [[ ! -f "tests/benchmark/${name}_benchmark.cc" ]]; then
   exit 2
 fi
 deploy/setup.sh >&2
-bazel build "//tests/benchmark:${name}_benchmark" >&2
-exec "$(bazel info bazel-bin 2> /dev/null)/tests/benchmark/${name}_benchmark" "$@"
+config=()
+if [[ $name == gpu ]]; then config=(--config=cuda); fi
+bazel build "${config[@]}" "//tests/benchmark:${name}_benchmark" >&2
+bin="$(bazel info "${config[@]}" bazel-bin 2> /dev/null)"
+exec "$bin/tests/benchmark/${name}_benchmark" "$@"

@@ -1,0 +1,270 @@
+#include "cache/device/host_device.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "cache/device/copy_rows.h"
+#include "cache/device/index_work.h"
+#include "cache/device/sample_work.h"
+#include "proto/common/mutex.h"
+
+namespace vicinity {
+namespace {
+
+constexpr uint64_t kAlignment = 256;
+constexpr int64_t kMostBytes = int64_t{1} << 40;  // more than any host of ours has
+constexpr int kRubbish = 0xcd;
+constexpr uint64_t kMostAtOnce = 4;  // pieces that are done when somebody asks
+
+using CopyRowsFunction = void (*)(const CopyRows&, const CopyRowsShape&, int64_t);
+
+CopyRowsFunction CopyRowsOf(int word_bytes) {
+  switch (word_bytes) {
+    case 16:
+      return CopyRowsThread<16>;
+    case 8:
+      return CopyRowsThread<8>;
+    case 4:
+      return CopyRowsThread<4>;
+    case 2:
+      return CopyRowsThread<2>;
+    default:
+      return CopyRowsThread<1>;
+  }
+}
+
+using SampleFunction = void (*)(const SampleStep&, int64_t);
+
+SampleFunction SampleThreadOf(SamplePass pass) {
+  switch (pass) {
+    case SamplePass::kCount:
+      return SampleThread<SamplePass::kCount>;
+    case SamplePass::kChoose:
+      return SampleThread<SamplePass::kChoose>;
+    case SamplePass::kGather:
+      return SampleThread<SamplePass::kGather>;
+    case SamplePass::kInsert:
+      return SampleThread<SamplePass::kInsert>;
+    case SamplePass::kMarkFirst:
+      return SampleThread<SamplePass::kMarkFirst>;
+    case SamplePass::kNumber:
+      return SampleThread<SamplePass::kNumber>;
+    case SamplePass::kResolve:
+      return SampleThread<SamplePass::kResolve>;
+    case SamplePass::kFinishHop:
+      return SampleThread<SamplePass::kFinishHop>;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+class HostDevice::Event : public DeviceEvent {
+ public:
+  explicit Event(HostDevice* device) : device_(device), points_(std::make_shared<Points>()) {}
+
+  absl::StatusOr<bool> Reached() override {
+    MutexLock lock(&device_->mu_);
+    if (device_->order_ == HostOrder::kLate) {
+      for (uint64_t i = device_->draws_.Below(kMostAtOnce + 1); i > 0; --i) device_->DoOne();
+    }
+    return points_->reached == points_->recorded;
+  }
+
+  absl::StatusOr<double> SecondsSince(const DeviceEvent& start) const override {
+    MutexLock lock(&device_->mu_);
+    const Points& first = *static_cast<const Event&>(start).points_;
+    if (first.reached != first.recorded || points_->reached != points_->recorded) {
+      return absl::FailedPreconditionError("an event that is not reached");
+    }
+    return std::chrono::duration<double>(points_->time - first.time).count();
+  }
+
+ private:
+  friend class Stream;
+  HostDevice* const device_;
+  const std::shared_ptr<Points> points_;  // shared with pieces that record it or wait for it
+};
+
+class HostDevice::Stream : public DeviceStream {
+ public:
+  explicit Stream(HostDevice* device) : device_(device) {
+    MutexLock lock(&device_->mu_);
+    device_->queues_.push_back(&queue_);
+  }
+  ~Stream() override {
+    device_->DoAll();
+    MutexLock lock(&device_->mu_);
+    auto& queues = device_->queues_;
+    queues.erase(std::find(queues.begin(), queues.end(), &queue_));
+  }
+
+  absl::Status Copy(void* to, const void* from, int64_t bytes) override {
+    return PutWork([=] {
+      if (bytes > 0) std::memcpy(to, from, bytes);
+    });
+  }
+  absl::Status Fill(void* to, uint8_t value, int64_t bytes) override {
+    return PutWork([=] {
+      if (bytes > 0) std::memset(to, value, bytes);
+    });
+  }
+  absl::Status Record(DeviceEvent* event) override {
+    const std::shared_ptr<Points> points = static_cast<Event*>(event)->points_;
+    MutexLock lock(&device_->mu_);
+    const int64_t point = ++points->recorded;
+    device_->PutLocked(&queue_, {nullptr, 0, [points, point] {
+                                   if (point < points->reached)
+                                     return;  // another stream was told later
+                                   points->reached = point;
+                                   points->time = std::chrono::steady_clock::now();
+                                 }});
+    return absl::OkStatus();
+  }
+  absl::Status WaitFor(const DeviceEvent& event) override {
+    const std::shared_ptr<const Points> points = static_cast<const Event&>(event).points_;
+    MutexLock lock(&device_->mu_);
+    device_->PutLocked(&queue_, {points, points->recorded, [] {}});
+    return absl::OkStatus();
+  }
+
+  absl::Status Launch(const CopyRows& work) override {
+    const CopyRowsShape shape = ShapeOf(work);
+    const CopyRowsFunction thread = CopyRowsOf(shape.word_bytes);
+    return PutThreads(shape.num_threads(), [=](int64_t t) { thread(work, shape, t); });
+  }
+  absl::Status Launch(const WriteCells& work) override {
+    return PutThreads(work.num_cells, [=](int64_t t) { WriteCellsThread(work, t); });
+  }
+  absl::Status Launch(const LookUpIds& work) override {
+    return PutThreads(ThreadsOf(work), [=](int64_t t) { LookUpIdsThread(work, t); });
+  }
+  absl::Status Launch(const PublishCounts& work) override {
+    return PutThreads(work.num_counts, [=](int64_t t) { PublishCountsThread(work, t); });
+  }
+  absl::Status Launch(const PrefixSum& work) override {
+    return PutWork(
+        [=] { std::exclusive_scan(work.in, work.in + work.size, work.out, int64_t{0}); });
+  }
+  absl::Status Launch(const SampleStep& step) override {
+    const SampleFunction thread = SampleThreadOf(step.pass);
+    return PutThreads(ThreadsOf(step), [=](int64_t t) { thread(step, t); });
+  }
+
+  void* native() const override { return nullptr; }
+
+ private:
+  absl::Status PutWork(std::function<void()> work) {
+    device_->Put(&queue_, {nullptr, 0, std::move(work)});
+    return absl::OkStatus();
+  }
+  template <typename Thread>
+  absl::Status PutThreads(int64_t num_threads, Thread thread) {
+    device_->PutThreads(&queue_, num_threads, std::move(thread));
+    return absl::OkStatus();
+  }
+
+  HostDevice* const device_;
+  Queue queue_;  // guarded by the device's mutex
+};
+
+HostDevice::HostDevice(HostOrder order, uint64_t seed) : order_(order), draws_(seed, 0) {}
+HostDevice::~HostDevice() = default;
+
+void HostDevice::Put(Queue* queue, Piece piece) {
+  MutexLock lock(&mu_);
+  PutLocked(queue, std::move(piece));
+}
+
+void HostDevice::PutLocked(Queue* queue, Piece piece) {
+  queue->push_back(std::move(piece));
+  while (order_ == HostOrder::kAtOnce && DoOne()) continue;
+}
+
+bool HostDevice::DoOne() {
+  std::vector<Queue*> ready;
+  for (Queue* const queue : queues_) {
+    if (queue->empty()) continue;
+    const Piece& piece = queue->front();
+    if (piece.wait_for == nullptr || piece.wait_for->reached >= piece.point) {
+      ready.push_back(queue);
+    }
+  }
+  if (ready.empty()) return false;
+  Queue* const queue = ready.size() == 1 ? ready[0] : ready[draws_.Below(ready.size())];
+  queue->front().work();
+  queue->pop_front();
+  return true;
+}
+
+void HostDevice::DoAll() {
+  MutexLock lock(&mu_);
+  while (DoOne()) continue;
+}
+
+template <typename Thread>
+void HostDevice::PutThreads(Queue* queue, int64_t num_threads, Thread thread) {
+  if (num_threads <= 0) return;
+  MutexLock lock(&mu_);
+  const Turns turns = DrawTurns(num_threads);
+  PutLocked(queue, {nullptr, 0, [=] {
+                      int64_t t = turns.first;
+                      for (int64_t i = 0; i < num_threads; ++i) {
+                        thread(t);
+                        t += turns.step;
+                        if (t >= num_threads) t -= num_threads;
+                      }
+                    }});
+}
+
+HostDevice::Turns HostDevice::DrawTurns(int64_t num_threads) {
+  Turns turns;
+  if (order_ == HostOrder::kAtOnce || num_threads == 1) return turns;
+  turns.first = static_cast<int64_t>(draws_.Below(num_threads));
+  do {
+    turns.step = 1 + static_cast<int64_t>(draws_.Below(num_threads - 1));
+  } while (std::gcd(turns.step, num_threads) != 1);
+  return turns;
+}
+
+absl::StatusOr<DeviceMemory> HostDevice::Allocate(MemoryKind kind, int64_t bytes) {
+  if (bytes <= 0) return DeviceMemory();
+  const auto rounded = (static_cast<uint64_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
+  void* const data = bytes > kMostBytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
+  if (data == nullptr) {
+    return absl::ResourceExhaustedError(absl::StrCat("no ", bytes, " bytes of host memory"));
+  }
+  if (order_ == HostOrder::kLate) std::memset(data, kRubbish, rounded);
+  return DeviceMemory(this, kind, data, bytes);
+}
+
+absl::StatusOr<std::unique_ptr<DeviceStream>> HostDevice::NewStream() {
+  return std::make_unique<Stream>(this);
+}
+
+absl::StatusOr<std::unique_ptr<DeviceEvent>> HostDevice::NewEvent() {
+  return std::make_unique<Event>(this);
+}
+
+absl::StatusOr<std::unique_ptr<DeviceStream>> HostDevice::WrapStream(void* native) {
+  static_cast<void>(native);
+  return NewStream();
+}
+
+// As CUDA's: when memory goes, all that was put in is done.
+void HostDevice::Free(MemoryKind kind, void* data) {
+  static_cast<void>(kind);
+  DoAll();
+  std::free(data);
+}
+
+}  // namespace vicinity

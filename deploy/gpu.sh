@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The tests and benchmarks that need a GPU: built here, run on a machine that has one.
+#
+#   deploy/gpu.sh bundle [DIR]       builds them with CUDA and puts them, with the libraries that a
+#                                    bare machine lacks, into DIR (.cache/gpu); needs no GPU
+#   deploy/gpu.sh run [OPTIONS]      runs the bundle in .cache/gpu; deploy/lib/gpu_run.sh has the
+#                                    options. Here, or where .cache/gpu was carried to
+#
+# A GPU machine needs the NVIDIA driver, and a glibc and libstdc++ that are not older than Debian
+# 12's; neither Bazel, nor packages of Debian's, nor a network, nor the CUDA toolkit. With PyTorch
+# it compares with torch.index_select, with compute-sanitizer it checks memory accesses and races.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tests=(
+  copy_rows_test cuda_device_test device_test device_index_test device_pool_test
+  device_sampler_test device_topology_test dlpack_test home_rows_test batch_tensors_test
+  row_mover_test staging_ring_test
+)
+
+# Everything a binary links to, but what belongs to the C and C++ runtime of the machine it runs on.
+libraries_of() {
+  ldd "$@" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u \
+    | grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|libstdc\+\+)\.so'
+}
+
+bundle() {
+  local dir="${1:-.cache/gpu}"
+  local targets=(//tests/benchmark:gpu_benchmark)
+  local name
+  for name in "${tests[@]}"; do targets+=("//tests/cache/device:$name"); done
+  bazel build --config=cuda "${targets[@]}" >&2
+  local built
+  built="$(bazel info --config=cuda bazel-bin 2> /dev/null)/tests"
+  rm -rf "$dir"
+  mkdir -p "$dir/bin" "$dir/lib"
+  for name in "${tests[@]}"; do cp "$built/cache/device/$name" "$dir/bin/"; done
+  cp "$built/benchmark/gpu_benchmark" "$dir/bin/"
+  chmod -R u+w "$dir/bin"
+  strip --strip-debug "$dir/bin/"*
+  libraries_of "$dir/bin/"* | xargs -I{} cp -L {} "$dir/lib/"
+  cp deploy/lib/gpu_run.sh "$dir/run"
+  cp deploy/lib/torch_index_select.py "$dir/"
+  git rev-parse HEAD > "$dir/commit"
+  echo "gpu: $(du -sh "$dir" | cut -f1) in $dir; on a GPU machine: $dir/run" >&2
+}
+
+case "${1:-}" in
+  bundle)
+    bundle "${@:2}"
+    ;;
+  run)
+    if [[ ! -x .cache/gpu/run ]]; then
+      echo "gpu: there is no .cache/gpu: make it with '$0 bundle', or bring it" >&2
+      exit 2
+    fi
+    exec .cache/gpu/run "${@:2}"
+    ;;
+  *)
+    sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "$0" >&2
+    exit 2
+    ;;
+esac

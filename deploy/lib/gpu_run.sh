@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Runs a bundle of deploy/gpu.sh on a GPU: the contract suite and the other tests, the same under
+# compute-sanitizer, the benchmarks.
+#
+#   run [--results DIR] [--size small|full] [--only tests|sanitizer|benchmark]
+#
+# Figures and reports go to DIR (results, beside this file). The last line is `N passed, N failed`:
+# programs, each counted once. Exits 1 if one failed, 3 if there is no GPU.
+set -uo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+
+results="$here/results"
+size=full
+only=all
+while [[ $# -gt 0 ]]; do
+  case "$1" in
+    --results) results="$2"; shift 2 ;;
+    --size) size="$2"; shift 2 ;;
+    --only) only="$2"; shift 2 ;;
+    *)
+      sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "$0" >&2
+      exit 2
+      ;;
+  esac
+done
+
+if ! nvidia-smi -L; then
+  echo "run: there is no GPU" >&2
+  exit 3
+fi
+mkdir -p "$results"
+nvidia-smi > "$results/nvidia-smi.txt"
+cp "$here/commit" "$results/"
+
+passed=0
+failed=0
+# step NAME COMMAND...: its output goes to NAME.txt, and is shown if it fails.
+step() {
+  local name="$1"
+  shift
+  SECONDS=0
+  if LD_LIBRARY_PATH="$here/lib" VICINITY_REQUIRE_GPU=1 "$@" > "$results/$name.txt" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok     $name ($SECONDS s)"
+  else
+    failed=$((failed + 1))
+    echo "FAILED $name ($SECONDS s); the end of $results/$name.txt:"
+    tail -n 30 "$results/$name.txt"
+  fi
+}
+
+run_tests() {
+  local test
+  for test in "$here"/bin/*_test; do
+    step "$(basename "$test")" timeout 300 "$test"
+  done
+}
+
+run_sanitizer() {
+  if ! command -v compute-sanitizer > /dev/null; then
+    echo "left out: compute-sanitizer is not installed"
+    return
+  fi
+  local tool test
+  for tool in memcheck racecheck; do
+    for test in copy_rows_test device_index_test device_pool_test device_sampler_test; do
+      step "$tool-$test" timeout 500 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        "$here/bin/$test"
+    done
+  done
+}
+
+# Figures are JSON lines; what is said besides goes to standard error.
+measure() { "$here/bin/gpu_benchmark" --format json "$@" > "$results/gpu.jsonl"; }
+measure_torch() {
+  env -u LD_LIBRARY_PATH python3 "$here/torch_index_select.py" "$@" > "$results/torch.jsonl"
+}
+
+run_benchmark() {
+  step benchmark measure --size "$size" --data "${TMPDIR:-/tmp}/vicinity-bench"
+  if python3 -c 'import torch' 2> /dev/null; then
+    step torch measure_torch --size "$size"
+  else
+    echo "left out: python3 has no torch"
+  fi
+  cat "$results"/*.jsonl
+}
+
+for stage in tests sanitizer benchmark; do
+  if [[ $only == all || $only == "$stage" ]]; then "run_$stage"; fi
+done
+
+echo "$passed passed, $failed failed"
+[[ $failed == 0 ]]

@@ -1,0 +1,325 @@
+// Rows and sampling on a GPU. Exits 3 where there is none, saying why; with --host as its first
+// option it runs on the host twin, which shows that all of it works, and whose figures mean
+// nothing.
+//
+// Limit of gather and scatter: a device-to-device copy of as many bytes, read and written, in the
+// same run; baseline: a plain kernel. Limit of rows from pinned memory: a copy over the link.
+// Baseline of sampling: the CPU sampler on one core, whose batches are compared number by number.
+// Everything is the median of many times, over memory far larger than any cache, at random.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "cache/device/copy_rows.h"
+#include "cache/device/cuda_device.h"
+#include "cache/device/device.h"
+#include "cache/device/device_pool.h"
+#include "cache/device/device_sampler.h"
+#include "cache/device/device_topology.h"
+#include "cache/device/home_rows.h"
+#include "cache/device/host_device.h"
+#include "cache/row_pool.h"
+#include "sampler/local_sampler.h"
+#include "sampler/minibatch_sampler.h"
+#include "sampler/sampled_graph.h"
+#include "tests/benchmark/bench_graph.h"
+#include "tests/benchmark/bench_report.h"
+#include "tests/benchmark/device_bench.h"
+#include "tests/benchmark/plain_gather.h"
+
+namespace vicinity::benchmark {
+namespace {
+
+constexpr int kNoGpu = 3;
+constexpr int kNumLists = 4;  // of random rows, in turn
+constexpr std::chrono::minutes kLong(5);
+
+void MustBeRight(int64_t num_wrong, const std::string& what) {
+  if (num_wrong == 0) return;
+  std::cerr << "gpu: " << what << ": " << num_wrong << " wrong rows\n";
+  std::exit(1);
+}
+
+// Bytes a second, read and written.
+double CopyRate(const DeviceBench& bench) {
+  const int64_t bytes = bench.batch_bytes;
+  const CheckedRows from(bench, MemoryKind::kDevice, bytes);
+  const DeviceMemory to = Must(bench.device->Allocate(MemoryKind::kDevice, bytes));
+  const double seconds = MedianSeconds(
+      bench, [&](int) { return bench.stream()->Copy(to.data(), from.data(), bytes); });
+  return 2.0 * static_cast<double>(bytes) / seconds;
+}
+
+double LinkRate(const DeviceBench& bench) {
+  const int64_t bytes = bench.batch_bytes;
+  const CheckedRows from(bench, MemoryKind::kPinned, bytes);
+  const DeviceMemory to = Must(bench.device->Allocate(MemoryKind::kDevice, bytes));
+  const double seconds = MedianSeconds(
+      bench, [&](int) { return bench.stream()->Copy(to.data(), from.data(), bytes); });
+  return static_cast<double>(bytes) / seconds;
+}
+
+struct RowLists {
+  std::vector<std::vector<int32_t>> rows;
+  std::vector<DeviceMemory> there;
+};
+
+RowLists MakeLists(const DeviceBench& bench, int64_t n, int64_t bound, bool different) {
+  RowLists lists;
+  for (int i = 0; i < kNumLists; ++i) {
+    lists.rows.push_back(different ? DifferentRows(n, bound, i) : RandomRows(n, bound, i));
+    lists.there.push_back(OnDevice(bench, lists.rows.back()));
+  }
+  return lists;
+}
+
+void BenchGather(const DeviceBench& bench, const CheckedRows& pool, int64_t row_bytes, double limit,
+                 BenchReport* report) {
+  const int64_t n = bench.batch_bytes / row_bytes;
+  const RowLists lists = MakeLists(bench, n, pool.bytes() / row_bytes, false);
+  const DeviceMemory to = Must(bench.device->Allocate(MemoryKind::kDevice, n * row_bytes));
+  CopyRows work;
+  work.from = RowsAt(pool.data(), pool.bytes() / row_bytes, row_bytes);
+  work.to = RowsAt(to.data(), n, row_bytes);
+  work.num_rows = n;
+  work.row_bytes = row_bytes;
+  const auto rate = [&](double seconds) {
+    return 2.0 * static_cast<double>(n * row_bytes) / seconds;
+  };
+  const std::string name = absl::StrCat("gather, ", row_bytes, " bytes a row");
+  int last = 0;
+  const auto check = [&] {
+    MustBeRight(pool.CountWrong(bench, to.data(), lists.rows[last], row_bytes), name);
+    MustBeOk(bench.stream()->Fill(to.data(), 0xee, to.bytes()));
+  };
+  std::optional<double> plain;
+  if (bench.device->is_cuda()) {
+    plain = rate(MedianSeconds(bench, [&](int i) {
+      last = i % kNumLists;
+      const bool put = PlainGather(bench.stream()->native(), pool.data(),
+                                   lists.there[last].as<int32_t>(), to.data(), n, row_bytes);
+      return put ? absl::OkStatus() : absl::InternalError("the plain kernel");
+    }));
+    check();
+  }
+  const double ours = rate(MedianSeconds(bench, [&](int i) {
+    last = i % kNumLists;
+    work.from_rows = lists.there[last].as<int32_t>();
+    return bench.stream()->Launch(work);
+  }));
+  check();
+  report->Add({"gpu", name, "bytes/s", ours, plain, limit});
+}
+
+// Arrived rows into different slots, at random; checked by gathering them again.
+void BenchScatter(const DeviceBench& bench, const CheckedRows& arrived, int64_t row_bytes,
+                  double limit, BenchReport* report) {
+  const int64_t num_slots = bench.pool_bytes / row_bytes;
+  const int64_t n = std::min(arrived.bytes() / row_bytes, num_slots);
+  const RowLists lists = MakeLists(bench, n, num_slots, true);
+  const DeviceMemory pool =
+      Must(bench.device->Allocate(MemoryKind::kDevice, num_slots * row_bytes));
+  CopyRows work;
+  work.from = RowsAt(arrived.data(), n, row_bytes);
+  work.to = RowsAt(pool.data(), num_slots, row_bytes);
+  work.num_rows = n;
+  work.row_bytes = row_bytes;
+  int last = 0;
+  const double seconds = MedianSeconds(bench, [&](int i) {
+    last = i % kNumLists;
+    work.to_rows = lists.there[last].as<int32_t>();
+    return bench.stream()->Launch(work);
+  });
+  const DeviceMemory back = Must(bench.device->Allocate(MemoryKind::kDevice, n * row_bytes));
+  std::vector<int32_t> in_order(n);
+  for (int64_t i = 0; i < n; ++i) in_order[i] = static_cast<int32_t>(i);
+  CopyRows gather = work;
+  gather.from = work.to;
+  gather.from_rows = work.to_rows;
+  gather.to = RowsAt(back.data(), n, row_bytes);
+  gather.to_rows = nullptr;
+  MustBeOk(bench.stream()->Launch(gather));
+  const std::string name = absl::StrCat("scatter, ", row_bytes, " bytes a row");
+  MustBeRight(arrived.CountWrong(bench, back.data(), in_order, row_bytes), name);
+  report->Add({"gpu", name, "bytes/s", 2.0 * static_cast<double>(n * row_bytes) / seconds,
+               std::nullopt, limit});
+}
+
+// A share of the rows lies in pinned memory; what counts is their bytes. Baseline: the host puts
+// them together and sends them.
+void BenchHomeRows(const DeviceBench& bench, int64_t row_bytes, double far_share, double link_rate,
+                   BenchReport* report) {
+  const int64_t num_rows = bench.batch_bytes / row_bytes;
+  const int64_t n = num_rows / 4;
+  const CheckedRows column(bench, MemoryKind::kPinned, num_rows * row_bytes);
+  const auto device_rows = static_cast<int64_t>((1 - far_share) * static_cast<double>(num_rows));
+  const auto home =
+      Must(HomeRows::Create(bench.mover.get(), {column.data(), num_rows, row_bytes}, device_rows));
+  const std::vector<int32_t> rows = RandomRows(n, num_rows, 1);
+  std::vector<int64_t> in_order(n);
+  int64_t num_far = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    in_order[i] = i;
+    num_far += rows[i] >= device_rows ? 1 : 0;
+  }
+  const DeviceMemory to = Must(bench.device->Allocate(MemoryKind::kDevice, n * row_bytes));
+  const std::string name =
+      absl::StrCat("rows from pinned memory, ", 100 * far_share, " % of ", row_bytes, "-byte rows");
+  const auto measure = [&](FarRead far) {
+    const double seconds = MedianSeconds(bench, [&](int) {
+      return home->Gather(rows, RowsAt(to.data(), n, row_bytes), in_order, far);
+    });
+    MustBeRight(column.CountWrong(bench, to.data(), rows, row_bytes), name);
+    MustBeOk(bench.stream()->Fill(to.data(), 0xee, to.bytes()));
+    return static_cast<double>(num_far * row_bytes) / seconds;
+  };
+  const double staged = measure(FarRead::kStaged);
+  report->Add({"gpu", name, "bytes/s", measure(FarRead::kDirect), staged, link_rate});
+}
+
+// Batches through the pool, from rows in host memory to tensors, nothing else in the way: bytes
+// that were delivered. What it holds back is the link, or this thread's copy into the ring.
+void BenchPool(const DeviceBench& bench, int64_t row_bytes, double link_rate, BenchReport* report) {
+  constexpr int kNumBatches = 24;
+  const int64_t n = bench.batch_bytes / row_bytes / 4;
+  DevicePool::Options options;
+  options.row_bytes = row_bytes;
+  options.capacity_rows = 2 * n;
+  options.staged_rows = n;
+  const FillRows no_rows = [](absl::Span<const int64_t>, char*) { return absl::OkStatus(); };
+  const auto pool = Must(DevicePool::Create(bench.mover.get(), options, {}, no_rows));
+  const DeviceMemory to = Must(bench.device->Allocate(MemoryKind::kDevice, n * row_bytes));
+  const std::vector<char> rows(n * row_bytes, 'r');
+  std::vector<int64_t> in_order(n);
+  std::iota(in_order.begin(), in_order.end(), int64_t{0});
+  int64_t delivered = 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (int b = 0; b < kNumBatches; ++b) {
+    const std::vector<int32_t> drawn = RandomRows(n, 4 * n, b);
+    const std::vector<int64_t> ids(drawn.begin(), drawn.end());
+    const PoolBatch batch = Must(pool->Admit(ids));
+    const auto bytes = static_cast<int64_t>(batch.missing.size()) * row_bytes;
+    MustBeOk(pool->Deliver(batch, 0, absl::MakeConstSpan(rows).first(bytes)));
+    MustBeOk(pool->AssembleOnDevice(batch, in_order, kLong, RowsAt(to.data(), n, row_bytes)));
+    pool->Release(batch);
+    delivered += bytes;
+  }
+  MustBeOk(FinishOnHost(bench.device.get(), bench.stream(), kLong));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  report->Add({"gpu", absl::StrCat("pool, ", row_bytes, "-byte rows delivered"), "bytes/s",
+               static_cast<double>(delivered) / taken.count(), std::nullopt, link_rate});
+}
+
+int64_t CountDifferences(const SampledBatch& batch, const SampledGraph& graph) {
+  int64_t differences = batch.seed_positions == graph.seed_positions ? 0 : 1;
+  differences += batch.ids[0] == graph.nodes[0].ids ? 0 : 1;
+  for (size_t hop = 0; hop < graph.hops.size(); ++hop) {
+    differences += batch.hops[hop][0].offsets == graph.hops[hop][0].offsets ? 0 : 1;
+    differences += batch.hops[hop][0].sources == graph.hops[hop][0].sources ? 0 : 1;
+  }
+  return differences;
+}
+
+void BenchSampling(const DeviceBench& bench, const BenchOptions& options, MemoryKind kind,
+                   BenchReport* report) {
+  constexpr NodeTypeId kNode{0};
+  const std::unique_ptr<Dataset> dataset = OpenRmat(options);
+  const auto topology = Must(DeviceTopology::Create(bench.mover.get(), *dataset, kind));
+  DeviceSampler::Options sampling;
+  sampling.spec = SamplingSpec::Uniform(dataset->schema(), {15, 10, 5});
+  const auto sampler = Must(DeviceSampler::Create(bench.mover.get(), topology.get(), sampling));
+  const int64_t num_nodes = dataset->book().num_nodes(kNode);
+  constexpr int kNumBatches = 8;
+  std::vector<std::vector<int64_t>> seeds;
+  MinibatchSampler cpu(dataset->schema(), dataset->book());
+  int64_t num_edges = 0;
+  double cpu_seconds = 0;
+  for (uint64_t b = 0; b < kNumBatches; ++b) {
+    const std::vector<int32_t> rows = RandomRows(sampling.max_seeds, num_nodes, b);
+    seeds.emplace_back(rows.begin(), rows.end());
+    LocalNeighborSource source(*dataset, {.run_seed = 1, .epoch = 0, .batch = b});
+    SampledGraph graph;
+    cpu_seconds += FastestSeconds(3, [&] {
+      graph = Must(cpu.Sample(sampling.spec, kNode, seeds[b], /*want_edge_ids=*/false, &source));
+    });
+    num_edges += graph.num_edges();
+    MustBeOk(sampler->Start(seeds[b], 1, 0, b));
+    MustBeRight(CountDifferences(Must(sampler->Finish(kLong)), graph), "sampling");
+  }
+  // As many batches in one go, so that what a trainer sees is what counts: the stream.
+  const auto start = Must(bench.device->NewEvent());
+  const auto end = Must(bench.device->NewEvent());
+  std::vector<double> seconds;
+  for (int i = 0; i < bench.num_times; ++i) {
+    MustBeOk(sampler->stream()->Record(start.get()));
+    for (uint64_t b = 0; b < kNumBatches; ++b) MustBeOk(sampler->Start(seeds[b], 1, 0, b));
+    MustBeOk(sampler->stream()->Record(end.get()));
+    MustBeOk(end->WaitOnHost(kLong));
+    seconds.push_back(Must(end->SecondsSince(*start)));
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
+  const auto edges = static_cast<double>(num_edges);
+  report->Add({"gpu",
+               absl::StrCat("sampling (15, 10, 5), topology ",
+                            kind == MemoryKind::kDevice ? "on the device" : "in pinned memory"),
+               "edges/s", edges / seconds[seconds.size() / 2], edges / cpu_seconds, std::nullopt});
+}
+
+int Run(int argc, char** argv) {
+  const bool on_host = argc > 1 && std::string_view(argv[1]) == "--host";
+  const BenchOptions options = ParseBenchOptions(argc - on_host, argv + on_host);
+  std::unique_ptr<Device> device = std::make_unique<HostDevice>();
+  if (!on_host) {
+    absl::StatusOr<std::unique_ptr<Device>> gpu = OpenCudaDevice(0);
+    if (!gpu.ok()) {
+      std::cerr << "gpu: nothing to measure: " << gpu.status() << '\n';
+      return kNoGpu;
+    }
+    device = *std::move(gpu);
+  }
+  std::cerr << "gpu: " << device->name() << '\n';
+  const DeviceBench bench = MakeDeviceBench(std::move(device), options.size == "small");
+  BenchReport report(options, std::cout);
+  const double copy_rate = CopyRate(bench);
+  const double link_rate = LinkRate(bench);
+  report.Add({"gpu", "device-to-device copy", "bytes/s", copy_rate, std::nullopt, std::nullopt});
+  report.Add({"gpu", "copy over the link", "bytes/s", link_rate, std::nullopt, std::nullopt});
+  {
+    const CheckedRows pool(bench, MemoryKind::kDevice, bench.pool_bytes);
+    for (const int64_t row_bytes : {128, 256, 400, 512, 1024, 2048}) {
+      BenchGather(bench, pool, row_bytes, copy_rate, &report);
+    }
+  }
+  {
+    const CheckedRows arrived(bench, MemoryKind::kDevice, bench.batch_bytes);
+    for (const int64_t row_bytes : {128, 256, 400, 512, 1024, 2048}) {
+      BenchScatter(bench, arrived, row_bytes, copy_rate, &report);
+    }
+  }
+  for (const int64_t row_bytes : {128, 512, 2048}) {
+    for (const double far_share : {0.5, 1.0}) {
+      BenchHomeRows(bench, row_bytes, far_share, link_rate, &report);
+    }
+  }
+  for (const int64_t row_bytes : {128, 512, 2048}) BenchPool(bench, row_bytes, link_rate, &report);
+  BenchSampling(bench, options, MemoryKind::kDevice, &report);
+  BenchSampling(bench, options, MemoryKind::kPinned, &report);
+  return 0;
+}
+
+}  // namespace
+}  // namespace vicinity::benchmark
+
+int main(int argc, char** argv) { return vicinity::benchmark::Run(argc, argv); }

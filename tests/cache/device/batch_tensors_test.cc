@@ -1,0 +1,75 @@
+#include "cache/device/batch_tensors.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cache/device/device.h"
+#include "tests/cache/device/tested_devices.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::BytesFromDevice;
+using testing::OpenTestedDevice;
+using testing::TestedDevice;
+using testing::TestedDevices;
+
+constexpr std::chrono::seconds kLong(60);
+constexpr std::chrono::nanoseconds kNoWait(0);
+
+// A producer fills tensors, two consumers copy them away; on a late host any event that is missing
+// shows as wrong bytes.
+TEST_CASE("a tensor is read when it is full and filled when it is read", "[batch_tensors]") {
+  const std::unique_ptr<Device> device =
+      OpenTestedDevice(GENERATE_COPY(from_range(TestedDevices())));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto producer, device->NewStream());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto one, device->NewStream());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto other, device->NewStream());
+  constexpr int kNumBatches = 50;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const DeviceMemory out,
+                                device->Allocate(MemoryKind::kDevice, 2 * kNumBatches * 8));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors, BatchTensors::Create(device.get(), 2, 16));
+  std::string expected;
+  for (int i = 0; i < kNumBatches; ++i) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<BatchTensor> tensor,
+                                  tensors->Take(2, 4, producer.get(), kLong));
+    CHECK(tensor->num_rows() == 2);
+    VICINITY_REQUIRE_OK(producer->Fill(tensor->data(), static_cast<uint8_t>('A' + i), 8));
+    VICINITY_REQUIRE_OK(tensor->Finish(producer.get()));
+    int consumer_number = 0;
+    for (DeviceStream* const consumer : {one.get(), other.get()}) {
+      VICINITY_REQUIRE_OK(tensor->WaitOn(consumer));
+      VICINITY_REQUIRE_OK(
+          consumer->Copy(out.data() + 8 * (2 * i + consumer_number++), tensor->data(), 8));
+      VICINITY_REQUIRE_OK(tensor->Done(consumer));
+    }
+    expected += std::string(16, static_cast<char>('A' + i));
+  }
+  VICINITY_REQUIRE_OK(FinishOnHost(device.get(), one.get(), kLong));
+  CHECK(BytesFromDevice(device.get(), other.get(), out.data(), out.bytes()) == expected);
+}
+
+TEST_CASE("a trainer that keeps its tensors gets no more", "[batch_tensors]") {
+  const std::unique_ptr<Device> device = OpenTestedDevice(TestedDevice::kHost);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto stream, device->NewStream());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors, BatchTensors::Create(device.get(), 1, 100));
+  VICINITY_ASSERT_OK_AND_ASSIGN(std::unique_ptr<BatchTensor> tensor,
+                                tensors->Take(25, 4, stream.get(), kNoWait));
+  VICINITY_CHECK_CODE(tensors->Take(1, 4, stream.get(), std::chrono::milliseconds(1)).status(),
+                      absl::StatusCode::kDeadlineExceeded);
+  tensor.reset();
+  VICINITY_CHECK_CODE(tensors->Take(26, 4, stream.get(), kNoWait).status(),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_OK(tensors->Take(0, 4, stream.get(), kNoWait).status());
+  VICINITY_CHECK_CODE(BatchTensors::Create(device.get(), 0, 100).status(),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace vicinity
