@@ -36,13 +36,13 @@ const char* StageName(Stage stage) {
   return kNames[stage];
 }
 
-EpochRun::EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step)
+EpochRun::EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step, int64_t end_step)
     : parts_(parts),
       epoch_(epoch),
       first_(first_step),
-      end_(parts.schedule->steps()),
+      end_(end_step),
       next_step_(first_step),
-      window_(parts.window_bytes),
+      window_(parts.fetch_ahead, parts.window_bytes),
       scheduled_(first_step, end_, kScheduledAhead),
       sampled_(first_step, end_, parts.window_bytes / kSampledShare),
       planned_(first_step, end_, kUnbounded),
@@ -73,7 +73,7 @@ absl::StatusOr<std::unique_ptr<MiniBatch>> EpochRun::Next() {
         std::chrono::duration<double>(parts_.batch_timeout).count(),
         StageName(StageOf(next_step_))));
   }
-  window_.Give((*job)->window_bytes);
+  if ((*job)->window_bytes >= 0) window_.Give((*job)->window_bytes);
   VICINITY_RETURN_IF_ERROR(
       At(absl::StrCat("batch ", next_step_, " of epoch ", epoch_), (*job)->status));
   ++next_step_;

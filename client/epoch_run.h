@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/batch_rows.h"
-#include "client/byte_window.h"
+#include "client/batch_window.h"
 #include "client/cancellation.h"
 #include "client/loader.h"
 #include "client/ordered_queue.h"
@@ -51,6 +51,7 @@ struct EpochParts {
   SamplingSpec sampling;
   bool edge_ids = false;
   uint64_t run_seed = 0;
+  int64_t fetch_ahead = 0;
   int64_t window_bytes = 0;
   int64_t sample_ahead = 0;  // batches that are announced to the pools before they are planned
   int sample_threads = 1;
@@ -63,8 +64,8 @@ struct EpochParts {
 //           it waits for no server.
 class EpochRun {
  public:
-  // Starts at once.
-  EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step);
+  // Steps [first_step, end_step). Starts at once.
+  EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step, int64_t end_step);
   ~EpochRun();
   EpochRun(const EpochRun&) = delete;
   EpochRun& operator=(const EpochRun&) = delete;
@@ -80,7 +81,7 @@ class EpochRun {
     std::vector<int64_t> seeds;
     std::unique_ptr<MiniBatch> batch;
     BatchRows rows;
-    int64_t window_bytes = 0;  // taken from the window
+    int64_t window_bytes = -1;  // taken from the window; -1: it was not let in
   };
   using JobPtr = std::unique_ptr<Job>;
   using Queue = OrderedQueue<JobPtr>;
@@ -116,7 +117,7 @@ class EpochRun {
   const int64_t end_;
   int64_t next_step_;  // of Next(), whose thread alone uses it
   Cancellation cancel_;
-  ByteWindow window_;
+  BatchWindow window_;
   Queue scheduled_;
   Queue sampled_;
   Queue planned_;

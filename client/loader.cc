@@ -47,10 +47,10 @@ Loader::~Loader() = default;
 int64_t Loader::num_seeds() const { return impl_->core().num_seeds(); }
 int64_t Loader::steps_per_epoch() const { return impl_->core().steps_per_epoch(); }
 
-Error Loader::StartEpoch(int64_t epoch, int64_t first_step) {
+Error Loader::StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step) {
   const absl::Status ready = impl_->graph().CheckProcess();
   if (!ready.ok()) return ToError(ready);
-  return ToError(impl_->core().StartEpoch(epoch, first_step));
+  return ToError(impl_->core().StartEpoch(epoch, first_step, end_step));
 }
 
 Result<std::unique_ptr<MiniBatch>> Loader::Next() {

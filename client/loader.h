@@ -68,13 +68,20 @@ struct LoaderOptions {
   bool edge_ids = false;
 
   CachePolicy cache = CachePolicy::kNone;
-  int64_t cache_rows = 0;  // over all types, by rank; of kLookAhead, rows of batches in flight too
-  int64_t sample_ahead = 32;  // kLookAhead: at most so many batches are sampled and not planned
+  // How much the cache holds: so many rows over all types or, if that is 0, so many bytes over all
+  // columns; the likeliest together at first. Of kLookAhead, rows of batches in flight count too.
+  int64_t cache_rows = 0;
+  int64_t cache_bytes = 0;
   std::string ranking = "default";
 
-  // Of batches planned and not yet taken (a batch larger than this passes alone). Sampled batches
-  // that wait for their turn hold an eighth of it on top, with kLookAhead a quarter.
+  // How far ahead rows are fetched: at most so many batches are planned and not yet taken, and they
+  // hold at most so many bytes (a batch larger than this passes alone).
+  int64_t fetch_ahead = 10;
   int64_t window_bytes = int64_t{256} << 20;
+  // kLookAhead: how far ahead ids are known: at most so many batches more are sampled and not
+  // planned. All sampled batches that wait for their turn hold an eighth of window_bytes on top,
+  // with kLookAhead a quarter.
+  int64_t sample_ahead = 32;
   int sample_threads = 1;
   int fetch_threads = 1;
   std::chrono::milliseconds batch_timeout{30000};  // Next() waits no longer
@@ -107,6 +114,7 @@ struct StageTime {
   double busy_seconds = 0;
   double starved_seconds = 0;
   double blocked_seconds = 0;
+  int64_t rows = 0;  // planned: remote ones; fetched; assembled: all; 0 of other stages
 };
 
 struct LoaderStats {
@@ -135,9 +143,10 @@ class Loader {
   int64_t num_seeds() const;        // of this trainer
   int64_t steps_per_epoch() const;  // the same for every trainer
 
-  // Starts an epoch: batches [first_step, steps_per_epoch) are made ahead. What is left of the one
-  // before is dropped.
-  Error StartEpoch(int64_t epoch, int64_t first_step = 0);
+  // Starts an epoch, or a part of it: batches [first_step, end_step) are made ahead, end_step being
+  // at most steps_per_epoch, which is also what -1 stands for. What is left of the one before is
+  // dropped.
+  Error StartEpoch(int64_t epoch, int64_t first_step = 0, int64_t end_step = -1);
 
   // The next batch; null at the epoch's end. An error ends the epoch; StartEpoch may be called
   // again with the step to go on from. kDeadlineExceeded, naming the stage that holds the batch,

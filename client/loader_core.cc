@@ -51,10 +51,11 @@ LoaderCore::LoaderCore(const ShardRouter& router, const LoaderOptions& options,
 
 LoaderCore::~LoaderCore() { EndEpoch(); }
 
-absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step) {
-  if (epoch < 0 || first_step < 0 || first_step > schedule_.steps()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("epoch ", epoch, " from step ", first_step, " of ", schedule_.steps()));
+absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step) {
+  const int64_t end = end_step == -1 ? schedule_.steps() : end_step;
+  if (epoch < 0 || first_step < 0 || first_step > end || end > schedule_.steps()) {
+    return absl::InvalidArgumentError(absl::StrCat("epoch ", epoch, " from step ", first_step,
+                                                   " to ", end, " of ", schedule_.steps()));
   }
   EndEpoch();
   EpochParts parts;
@@ -68,6 +69,7 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step) {
   parts.sampling = options_.sampling;
   parts.edge_ids = options_.edge_ids;
   parts.run_seed = options_.run_seed;
+  parts.fetch_ahead = options_.fetch_ahead;
   parts.window_bytes = options_.window_bytes;
   if (options_.cache == CachePolicy::kLookAhead) parts.sample_ahead = options_.sample_ahead;
   parts.sample_threads = options_.sample_threads;
@@ -79,7 +81,7 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step) {
     epoch_start_ = Clock::now();
   }
   finished_ = false;
-  run_ = std::make_unique<EpochRun>(parts, epoch, first_step);
+  run_ = std::make_unique<EpochRun>(parts, epoch, first_step, end);
   train_clock_ = std::make_unique<StageClock>(&totals_[kTrain], StageState::kBusy);
   return absl::OkStatus();
 }
@@ -131,6 +133,11 @@ double LoaderCore::EpochSeconds() const {
 
 LoaderStats LoaderCore::stats() const {
   LoaderStats stats;
+  const RowLoader::Counts& rows = rows_->counts();
+  stats.rows_local = rows.local;
+  stats.rows_cached = rows.cached;
+  stats.rows_remote = rows.remote;
+  stats.bytes_remote = rows.remote_bytes;
   for (int stage = 0; stage < kNumStages; ++stage) {
     const StageTotals::Values values = totals_[stage].Read();
     StageTime time;
@@ -142,11 +149,9 @@ LoaderStats LoaderCore::stats() const {
     time.blocked_seconds = values.seconds[static_cast<int>(StageState::kBlocked)];
     stats.stages.push_back(std::move(time));
   }
-  const RowLoader::Counts& rows = rows_->counts();
-  stats.rows_local = rows.local;
-  stats.rows_cached = rows.cached;
-  stats.rows_remote = rows.remote;
-  stats.bytes_remote = rows.remote_bytes;
+  stats.stages[kPlan].rows = stats.rows_cached + stats.rows_remote;
+  stats.stages[kFetch].rows = stats.rows_remote;
+  stats.stages[kAssemble].rows = stats.rows_local + stats.rows_cached + stats.rows_remote;
   for (const ColumnPlan& column : rows_->columns()) {
     if (column.pool == nullptr) continue;
     const int64_t held = column.pool->stats().capacity_rows;

@@ -62,6 +62,53 @@ absl::StatusOr<TrainerSeeds> ReadHomeSeeds(const ShardRouter& router, NodeTypeId
   return result;
 }
 
+// Which rows the cache may hold, and what they cost of it.
+CacheOptions CacheOf(const ShardRouter& router, const LoaderOptions& options,
+                     const std::vector<ColumnPlan>& plans) {
+  const bool by_rows = options.cache_rows > 0;
+  CacheOptions cache;
+  cache.ranking = options.ranking;
+  cache.home = HomesOf(router, options)[options.trainer];
+  cache.capacity = by_rows ? options.cache_rows : options.cache_bytes;
+  for (const ColumnPlan& plan : plans) {
+    const auto found = std::find(cache.types.begin(), cache.types.end(), plan.type);
+    const size_t at = found - cache.types.begin();
+    if (found == cache.types.end()) {
+      cache.types.push_back(plan.type);
+      cache.row_costs.push_back(0);
+    }
+    cache.row_costs[at] += by_rows ? 0 : router.RowBytes(plan.type, plan.column);
+  }
+  for (int64_t& cost : cache.row_costs) cost = std::max<int64_t>(1, cost);
+  return cache;
+}
+
+absl::Status FillPools(const ShardRouter& router, const LoaderOptions& options,
+                       std::vector<ColumnPlan>* plans) {
+  if (options.cache == CachePolicy::kNone) return absl::OkStatus();
+  CacheOptions cache = CacheOf(router, options, *plans);
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> cached,
+                            ChooseCached(router, cache));
+  // A pool that changes what it holds also ranks the rows that come next.
+  std::vector<std::vector<int64_t>> ranked;
+  if (options.cache == CachePolicy::kLookAhead) {
+    cache.capacity = kRankedShare * std::min(cache.capacity, kMostRanked);
+    VICINITY_ASSIGN_OR_RETURN(ranked, ChooseCached(router, cache));
+  }
+  for (ColumnPlan& plan : *plans) {
+    if (router.RowBytes(plan.type, plan.column) == 0) continue;  // nothing to hold
+    const std::vector<int64_t>& held = cached[plan.type.value];
+    if (options.cache == CachePolicy::kStaticVip) {
+      VICINITY_ASSIGN_OR_RETURN(plan.pool, FillPool(router, plan.type, plan.column, held));
+    } else {
+      VICINITY_ASSIGN_OR_RETURN(
+          plan.pool, FillLookAheadPool(router, plan.type, plan.column,
+                                       static_cast<int64_t>(held.size()), ranked[plan.type.value]));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& options) {
@@ -76,10 +123,18 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
     return absl::InvalidArgumentError(
         absl::StrCat("trainer ", options.trainer, " of ", options.num_trainers));
   }
-  if (options.window_bytes < 0 || options.cache_rows < 0 || options.sample_ahead < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("window_bytes ", options.window_bytes, ", cache_rows ", options.cache_rows,
-                     ", sample_ahead ", options.sample_ahead, ": none may be below 0"));
+  for (const auto& [what, value] :
+       {std::pair("window_bytes", options.window_bytes),
+        std::pair("cache_rows", options.cache_rows), std::pair("cache_bytes", options.cache_bytes),
+        std::pair("fetch_ahead", options.fetch_ahead),
+        std::pair("sample_ahead", options.sample_ahead)}) {
+    if (value >= 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(what, " ", value, " is below 0"));
+  }
+  if (options.cache_rows > 0 && options.cache_bytes > 0) {
+    return absl::InvalidArgumentError(absl::StrCat("cache_rows ", options.cache_rows,
+                                                   " and cache_bytes ", options.cache_bytes,
+                                                   ": a cache has one of the two"));
   }
   if (const std::string problem = SpecProblem(router.schema(), options.sampling);
       !problem.empty()) {
@@ -132,7 +187,6 @@ absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeT
 absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
                                                     const LoaderOptions& options) {
   std::vector<ColumnPlan> plans;
-  CacheOptions cache;
   for (const LoaderOptions::ColumnRequest& request : options.columns) {
     ColumnPlan plan;
     VICINITY_ASSIGN_OR_RETURN(plan.type, FindType(router.schema(), request.node_type));
@@ -145,34 +199,9 @@ absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
                                               request.column,
                                               "; it has:", known.empty() ? " none" : known));
     }
-    if (std::find(cache.types.begin(), cache.types.end(), plan.type) == cache.types.end()) {
-      cache.types.push_back(plan.type);
-    }
     plans.push_back(std::move(plan));
   }
-  if (options.cache == CachePolicy::kNone) return plans;
-  cache.ranking = options.ranking;
-  cache.home = HomesOf(router, options)[options.trainer];
-  cache.num_rows = options.cache_rows;
-  VICINITY_ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> cached,
-                            ChooseCached(router, cache));
-  // A pool that changes what it holds also ranks the rows that come next.
-  std::vector<std::vector<int64_t>> ranked;
-  if (options.cache == CachePolicy::kLookAhead) {
-    cache.num_rows = kRankedShare * std::min(options.cache_rows, kMostRanked);
-    VICINITY_ASSIGN_OR_RETURN(ranked, ChooseCached(router, cache));
-  }
-  for (ColumnPlan& plan : plans) {
-    if (router.RowBytes(plan.type, plan.column) == 0) continue;  // nothing to hold
-    const std::vector<int64_t>& held = cached[plan.type.value];
-    if (options.cache == CachePolicy::kStaticVip) {
-      VICINITY_ASSIGN_OR_RETURN(plan.pool, FillPool(router, plan.type, plan.column, held));
-    } else {
-      VICINITY_ASSIGN_OR_RETURN(
-          plan.pool, FillLookAheadPool(router, plan.type, plan.column,
-                                       static_cast<int64_t>(held.size()), ranked[plan.type.value]));
-    }
-  }
+  VICINITY_RETURN_IF_ERROR(FillPools(router, options, &plans));
   return plans;
 }
 

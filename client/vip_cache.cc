@@ -16,6 +16,7 @@ struct Candidate {
   float probability;
   NodeTypeId type;
   int64_t node;
+  int64_t cost;
 };
 
 int64_t NumLocal(const ShardRouter& router, NodeTypeId type) {
@@ -40,28 +41,32 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> ChooseCached(const ShardRouter
                                                                const CacheOptions& options) {
   std::vector<std::vector<int64_t>> chosen(router.schema().node_types.size());
   std::vector<Candidate> candidates;
-  for (const NodeTypeId type : options.types) {
-    // However many of the first are local, this many hold enough that are not.
+  for (size_t t = 0; t < options.types.size(); ++t) {
+    const NodeTypeId type = options.types[t];
+    const int64_t cost = options.row_costs.empty() ? 1 : options.row_costs[t];
+    // However many of the first are local, this many hold enough that are not: as many as could
+    // fit and one that could not.
     const int64_t num_local = NumLocal(router, type);
-    const int64_t count =
-        num_local + std::min(options.num_rows, router.book().num_nodes(type) - num_local);
+    const int64_t count = num_local + std::min(options.capacity / cost + 1,
+                                               router.book().num_nodes(type) - num_local);
     if (count == 0) continue;
     VICINITY_ASSIGN_OR_RETURN(const RankedNodes ranked,
                               FetchRanking(router, options.ranking, options.home, type, count));
     for (size_t i = 0; i < ranked.nodes.size(); ++i) {
       const GlobalNode node{ranked.nodes[i]};
       if (router.IsLocal(router.book().OwnerOf(type, node))) continue;
-      candidates.push_back({ranked.probabilities[i], type, node.value});
+      candidates.push_back({ranked.probabilities[i], type, node.value, cost});
     }
   }
   // Each type's come in order; equal ones stay as they are.
   std::stable_sort(
       candidates.begin(), candidates.end(),
       [](const Candidate& a, const Candidate& b) { return a.probability > b.probability; });
-  const auto num_rows =
-      std::min(candidates.size(), static_cast<size_t>(std::max<int64_t>(0, options.num_rows)));
-  for (size_t i = 0; i < num_rows; ++i) {
-    chosen[candidates[i].type.value].push_back(candidates[i].node);
+  int64_t room = options.capacity;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.cost > room) break;
+    room -= candidate.cost;
+    chosen[candidate.type.value].push_back(candidate.node);
   }
   return chosen;
 }

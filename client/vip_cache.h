@@ -16,13 +16,14 @@ namespace vicinity {
 
 struct CacheOptions {
   std::string ranking;
-  std::vector<int32_t> home;      // rising shards
-  int64_t num_rows = 0;           // over all types
-  std::vector<NodeTypeId> types;  // whose rows are wanted, each once
+  std::vector<int32_t> home;       // rising shards
+  std::vector<NodeTypeId> types;   // whose rows are wanted, each once
+  std::vector<int64_t> row_costs;  // of each of them, at least 1; empty: 1 each
+  int64_t capacity = 0;            // the most that the rows held may cost together
 };
 
-// By node type, the remote nodes to hold: the `num_rows` likeliest of all the types together,
-// likeliest first. Errors as FetchRanking's.
+// By node type, the remote nodes to hold: the likeliest of all the types together, likeliest first,
+// as far as all of them fit. Errors as FetchRanking's.
 absl::StatusOr<std::vector<std::vector<int64_t>>> ChooseCached(const ShardRouter& router,
                                                                const CacheOptions& options);
 

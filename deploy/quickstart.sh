@@ -8,7 +8,8 @@
 #   --graph FILE|DIR   a graph of yours: a description for `vicinity import`, or what it made
 #   --trainers N       trainer processes (2)
 #   --shards K         shards, and servers (4)
-#   --cache ROWS       remote rows that each trainer keeps while it trains (none); also measured
+#   --cache ROWS       remote rows that each trainer keeps while it trains, in a look-ahead pool
+#                      (none); also measured
 #   --epochs N         times through the training nodes (4)
 #   --work DIR         keep all files here, and use again what is here
 #   --keep             keep the files though --work is not given
@@ -136,7 +137,7 @@ start_cluster() {
 
 train_models() {
   local cached=()
-  if ((cache_rows > 0)); then cached=(--cache vip --cache-rows "$cache_rows"); fi
+  if ((cache_rows > 0)); then cached=(--cache look-ahead --cache-rows "$cache_rows"); fi
   heading "Train a ${#fanouts[@]}-layer GraphSAGE through the service: $num_trainers trainers"
   cat << TEXT
 Each of the $num_trainers trainers maps the files of its home shards; neighbours and rows of all
@@ -175,13 +176,17 @@ measure_traffic() {
   runs=("servers alone=$work/traffic-all" "home shards mapped, nothing kept=$work/traffic-0")
   for size in "${sizes[@]}"; do
     if ((size == 0)); then continue; fi
-    load_only "traffic-$size" --local-shards HOME --cache vip --cache-rows "$size"
-    runs+=("home shards mapped, likeliest kept=$work/traffic-$size")
+    load_only "traffic-vip-$size" --local-shards HOME --cache vip --cache-rows "$size"
+    load_only "traffic-pool-$size" --local-shards HOME --cache look-ahead --cache-rows "$size"
+    runs+=("home shards mapped, likeliest kept=$work/traffic-vip-$size"
+      "home shards mapped, soonest needed kept=$work/traffic-pool-$size")
   done
   cat << TEXT
 An epoch of batches that no model reads: $num_trainers trainers, each with the seeds of its home
-shards, $batch a batch, and a cache of its own. The prediction takes nodes and edges as independent
-of each other, so it is high where many ways lead to one node.
+shards, $batch a batch, and a cache of its own: a fixed one of the likeliest rows, with the rows of
+batches in flight on top, or a look-ahead pool, which has room for these inside. The prediction, for
+fixed caches, takes nodes and edges as independent of each other, so it is high where many ways lead
+to one node.
 TEXT
   deploy/lib/tables.py traffic "${runs[@]}"
 }

@@ -61,7 +61,10 @@ absl::Status FetchRanking(const ServerState& state, const proto::RankingRequest&
     chunk.set_size(size);
     chunk.mutable_global_ids()->clear();
     chunk.mutable_probabilities()->clear();
-    for (const uint64_t stop = std::min(end, at + per_chunk); at < stop; ++at) {
+    const uint64_t stop = std::min(end, at + per_chunk);
+    chunk.mutable_global_ids()->reserve((stop - at) * sizeof(int64_t));
+    chunk.mutable_probabilities()->reserve((stop - at) * sizeof(float));
+    for (; at < stop; ++at) {
       Append(ranking->node(static_cast<int64_t>(at)).value, chunk.mutable_global_ids());
       Append(ranking->probability(static_cast<int64_t>(at)), chunk.mutable_probabilities());
     }

@@ -180,6 +180,7 @@ class RelationSampler {
     uint32_t left = neighbors_.counts.empty() ? 0 : neighbors_.counts[0];
     for (size_t i = 0; i < neighbors_.counts.size();) {
       StartChunk(first + i);
+      chunk_.mutable_counts()->reserve((neighbors_.counts.size() - i) * sizeof(uint32_t));
       const size_t first_edge = edge;
       int64_t room = chunk_bytes_;
       while (i < neighbors_.counts.size() && room >= 4 + (left > 0 ? neighbor_bytes_ : 0)) {
@@ -218,6 +219,10 @@ class RelationSampler {
       const uint64_t stop = std::min(end, at + most);
       StartChunk(target);
       AddCount(static_cast<uint32_t>(stop - at));
+      chunk_.mutable_sources()->reserve((stop - at) * sizeof(uint64_t));
+      if (options_.want_edge_ids) {
+        chunk_.mutable_edge_ids()->reserve((stop - at) * sizeof(uint64_t));
+      }
       for (; at < stop; ++at) {
         AppendId(edges_.sources[at], chunk_.mutable_sources());
         if (options_.want_edge_ids) AppendId(edges_.edge_ids[at], chunk_.mutable_edge_ids());
@@ -228,7 +233,8 @@ class RelationSampler {
     return absl::OkStatus();
   }
 
-  // clear() keeps the strings' memory where the sink left it.
+  // clear() keeps the strings' memory where the sink left it. Who fills them reserves what they
+  // need: strings that grow copy what is in them.
   void StartChunk(size_t first_target) {
     chunk_.set_relation(index_);
     chunk_.set_first_target(static_cast<uint32_t>(first_target));

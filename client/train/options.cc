@@ -59,8 +59,6 @@ void AddTrainers(CLI::App* app, TrainOptions* options) {
 void AddBatches(CLI::App* app, TrainOptions* options) {
   static const std::map<std::string, SeedPolicy> kSeeds = {{"global", SeedPolicy::kGlobal},
                                                            {"home", SeedPolicy::kHome}};
-  static const std::map<std::string, CachePolicy> kCaches = {{"none", CachePolicy::kNone},
-                                                             {"vip", CachePolicy::kStaticVip}};
   app->add_option("--node-type", options->node_type,
                   "Node type to train on (default: the only one with labels and a split)");
   app->add_option("--features", options->features,
@@ -85,15 +83,34 @@ void AddBatches(CLI::App* app, TrainOptions* options) {
       ->check(CLI::PositiveNumber);
   app->add_option("--seed", options->seed, "Of weights, dropout, shuffling and draws")
       ->capture_default_str();
+}
+
+void AddCache(CLI::App* app, TrainOptions* options) {
+  static const std::map<std::string, CachePolicy> kCaches = {
+      {"none", CachePolicy::kNone},
+      {"vip", CachePolicy::kStaticVip},
+      {"look-ahead", CachePolicy::kLookAhead}};
   app->add_option("--cache", options->cache,
-                  "Remote rows to keep: 'none', or 'vip', the likeliest by a stored ranking")
+                  "Remote rows to keep: 'none'; 'vip', always the likeliest by a stored ranking; "
+                  "or 'look-ahead', those that batches sampled ahead need soonest")
       ->transform(CLI::CheckedTransformer(kCaches))
       ->default_str("none");
-  app->add_option("--cache-rows", options->cache_rows, "With --cache vip: how many")
+  CLI::Option* rows = app->add_option("--cache-rows", options->cache_rows, "How many to keep")
+                          ->capture_default_str()
+                          ->check(CLI::NonNegativeNumber);
+  app->add_option("--cache-bytes", options->cache_bytes, "Or how much of them, as 512MB")
+      ->transform(CLI::AsSizeValue(false))
+      ->excludes(rows);
+  app->add_option("--ranking", options->ranking, "With a cache: which stored ranking")
+      ->capture_default_str();
+  app->add_option("--fetch-ahead", options->fetch_ahead,
+                  "Batches whose rows are fetched before they are trained on")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  app->add_option("--ranking", options->ranking, "With --cache vip: which stored ranking")
-      ->capture_default_str();
+  app->add_option("--sample-ahead", options->sample_ahead,
+                  "With --cache look-ahead: batches more that are sampled before that")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
 }
 
 void AddModel(CLI::App* app, TrainOptions* options) {
@@ -149,8 +166,8 @@ std::string Problem(const TrainOptions& options) {
     return "--eval-fanouts has " + std::to_string(options.eval_fanouts.size()) +
            " hops and --fanouts " + std::to_string(options.fanouts.size());
   }
-  if (options.cache == CachePolicy::kStaticVip && options.cache_rows == 0) {
-    return "--cache vip requires --cache-rows";
+  if (options.cache != CachePolicy::kNone && options.cache_rows + options.cache_bytes == 0) {
+    return "--cache requires --cache-rows or --cache-bytes";
   }
   return "";
 }
@@ -164,6 +181,7 @@ std::optional<int> ParseTrainOptions(int argc, const char* const* argv, TrainOpt
   AddPlaces(&app, options);
   AddTrainers(&app, options);
   AddBatches(&app, options);
+  AddCache(&app, options);
   AddModel(&app, options);
   try {
     app.parse(argc, argv);

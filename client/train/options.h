@@ -42,8 +42,11 @@ struct TrainOptions {
                               // steps of N trainers, of the same batches
   uint64_t seed = 0;          // of weights, dropout, shuffling and draws
   CachePolicy cache = CachePolicy::kNone;
-  int64_t cache_rows = 0;
+  int64_t cache_rows = 0;  // one of the two, as in LoaderOptions
+  int64_t cache_bytes = 0;
   std::string ranking = "default";
+  int64_t fetch_ahead = 10;
+  int64_t sample_ahead = 32;
 
   // What.
   ModelKind model = ModelKind::kSage;

@@ -22,6 +22,18 @@ const char* NameOf(ModelKind model) {
   return "unknown";
 }
 
+const char* NameOf(CachePolicy cache) {
+  switch (cache) {
+    case CachePolicy::kNone:
+      return "none";
+    case CachePolicy::kStaticVip:
+      return "vip";
+    case CachePolicy::kLookAhead:
+      return "look-ahead";
+  }
+  return "unknown";
+}
+
 template <typename... Args>
 std::string Format(const char* format, Args... args) {
   char text[256];
@@ -54,8 +66,11 @@ json OptionsJson(const TrainOptions& options) {
           {"epochs", options.epochs},
           {"accumulate", options.accumulate},
           {"seed", options.seed},
-          {"cache", options.cache == CachePolicy::kStaticVip ? "vip" : "none"},
-          {"cache_rows", options.cache_rows}};
+          {"cache", NameOf(options.cache)},
+          {"cache_rows", options.cache_rows},
+          {"cache_bytes", options.cache_bytes},
+          {"fetch_ahead", options.fetch_ahead},
+          {"sample_ahead", options.sample_ahead}};
 }
 
 json StagesJson(const std::vector<StageTime>& stages) {
@@ -65,18 +80,19 @@ json StagesJson(const std::vector<StageTime>& stages) {
                     {"batches", stage.batches},
                     {"busy_seconds", stage.busy_seconds},
                     {"starved_seconds", stage.starved_seconds},
-                    {"blocked_seconds", stage.blocked_seconds}});
+                    {"blocked_seconds", stage.blocked_seconds},
+                    {"rows", stage.rows}});
   }
   return rows;
 }
 
 void PrintStages(const std::vector<StageTime>& stages, std::ostream* out) {
-  *out << Format("%-10s %8s %10s %16s %16s\n", "stage", "batches", "busy s", "waits for work s",
-                 "waits for room s");
+  *out << Format("%-10s %8s %10s %16s %16s %10s\n", "stage", "batches", "busy s",
+                 "waits for work s", "waits for room s", "rows");
   for (const StageTime& stage : stages) {
-    *out << Format("%-10s %8lld %10.2f %16.2f %16.2f\n", stage.stage.c_str(),
+    *out << Format("%-10s %8lld %10.2f %16.2f %16.2f %10s\n", stage.stage.c_str(),
                    static_cast<long long>(stage.batches), stage.busy_seconds, stage.starved_seconds,
-                   stage.blocked_seconds);
+                   stage.blocked_seconds, stage.rows == 0 ? "" : Short(stage.rows).c_str());
   }
 }
 

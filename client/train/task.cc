@@ -117,6 +117,9 @@ LoaderOptions TrainingLoader(const Schema& schema, const Task& task, const Train
   loader.homes = options.homes;
   loader.cache = options.cache;
   loader.cache_rows = options.cache_rows;
+  loader.cache_bytes = options.cache_bytes;
+  loader.fetch_ahead = options.fetch_ahead;
+  loader.sample_ahead = options.sample_ahead;
   loader.ranking = options.ranking;
   return loader;
 }

@@ -72,6 +72,10 @@ TEST_CASE("look-ahead pool: random operations agree with the naive model", "[loo
   const int64_t capacity = GENERATE(0, 1, 7, 29, 30, 60);
   testing::CheckAgainstModel(LookAheadKind(), {GENERATE(1, 24), capacity, 30}, 5000, 17);
 }
+TEST_CASE("look-ahead pool: so do many short sequences on pools of any shape",
+          "[look_ahead_pool]") {
+  testing::CheckManyShapes(LookAheadKind(), 10000);
+}
 TEST_CASE("look-ahead pool: many threads at once", "[look_ahead_pool]") {
   testing::CheckThreads(LookAheadKind(), {40, GENERATE(0, 10, 40), 50}, 4, 150);
 }

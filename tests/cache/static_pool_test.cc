@@ -55,6 +55,9 @@ TEST_CASE("static pool: random operations agree with the naive model", "[static_
   const int64_t capacity = GENERATE(0, 1, 7, 30);
   testing::CheckAgainstModel(StaticKind(), {GENERATE(1, 24), capacity, 30}, 5000, 17);
 }
+TEST_CASE("static pool: so do many short sequences on pools of any shape", "[static_pool]") {
+  testing::CheckManyShapes(StaticKind(), 10000);
+}
 TEST_CASE("static pool: many threads at once", "[static_pool]") {
   testing::CheckThreads(StaticKind(), {40, GENERATE(0, 10), 50}, 4, 150);
 }

@@ -1,6 +1,7 @@
 // The loader without gRPC: also run under ThreadSanitizer.
 #include "client/loader_core.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
@@ -150,6 +151,7 @@ TEST_CASE("an epoch is the same with a look-ahead pool of any size and window", 
       options.cache_rows = cache_rows;
       options.window_bytes = window_bytes;
       options.sample_ahead = cache_rows == 50 ? 0 : 5;
+      options.fetch_ahead = cache_rows == 200 ? 1 : 4;
       options.sample_threads = 2;
       options.fetch_threads = 3;
       options.homes = {{0, 1, 2, 3}};
@@ -158,6 +160,54 @@ TEST_CASE("an epoch is the same with a look-ahead pool of any size and window", 
       if (cache_rows == 10'000) CHECK(loader->stats().rows_remote == 0);  // everything is held
       if (cache_rows == 200) CHECK(loader->stats().rows_cached > 0);
     }
+  }
+}
+
+TEST_CASE("a cache of so many bytes holds no more, and changes no batch", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.homes = {{0, 1, 2, 3}};
+  const std::vector<std::string> expected = Epoch(graph, Make(graph, options).get(), 1);
+  options.cache = GENERATE(CachePolicy::kStaticVip, CachePolicy::kLookAhead);
+  for (const int64_t bytes : {0, 100, 3000, 1 << 20}) {
+    options.cache_bytes = bytes;
+    const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+    REQUIRE(Epoch(graph, loader.get(), 1) == expected);
+    const LoaderStats stats = loader->stats();
+    CHECK(stats.cache_bytes <= bytes);
+    CHECK(stats.stages[3].stage == "fetch");
+    CHECK(stats.stages[3].rows == stats.rows_remote);
+    CHECK(stats.stages[2].rows == stats.rows_cached + stats.rows_remote);
+    if (bytes == 1 << 20) CHECK(stats.rows_remote == 0);      // everything is held
+    if (bytes == 3000) CHECK(stats.cache_bytes > 3000 - 20);  // less than a row is left
+  }
+}
+
+TEST_CASE("a part of an epoch is the same batches and then ends", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {1, 2});
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.homes = {{0, 1, 2, 3}};
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kLookAhead);
+  options.cache_rows = 40;
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 3);
+  std::vector<std::string> parts;
+  for (int64_t first = 0; first < loader->steps_per_epoch(); first += 2) {
+    const int64_t end = std::min(first + 2, loader->steps_per_epoch());
+    VICINITY_REQUIRE_OK(loader->StartEpoch(3, first, end));
+    for (int64_t step = first; step < end; ++step) {
+      VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+      REQUIRE(batch != nullptr);
+      parts.push_back(Describe(graph, *batch));
+    }
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> none, loader->Next());
+    CHECK(none == nullptr);
+  }
+  CHECK(parts == expected);
+  for (const auto& [first, end] : {std::pair(2, 1), std::pair(0, 1 << 20), std::pair(0, -2)}) {
+    VICINITY_CHECK_CODE(loader->StartEpoch(0, first, end), absl::StatusCode::kInvalidArgument);
   }
 }
 

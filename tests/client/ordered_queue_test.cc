@@ -1,5 +1,6 @@
 #include "client/ordered_queue.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
@@ -7,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "client/byte_window.h"
+#include "client/batch_window.h"
 
 namespace vicinity {
 namespace {
@@ -76,17 +77,33 @@ TEST_CASE("many producers and consumers lose nothing and keep the order", "[orde
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_CASE("a window lets in what fits, and one that never fits alone", "[byte_window]") {
-  ByteWindow window(100);
+TEST_CASE("a window lets in what fits, and one that never fits alone", "[batch_window]") {
+  BatchWindow window(10, 100);
   CHECK(window.Take(60));
   CHECK(window.Take(40));
   std::thread large([&window] { window.Take(1000); });
   window.Give(60);
   window.Give(40);
   large.join();
-  CHECK(window.inside() == 1000);
+  CHECK(window.bytes() == 1000);
   window.Close();
   CHECK_FALSE(window.Take(1));
+}
+
+TEST_CASE("a window lets in no more batches than it says, but always one", "[batch_window]") {
+  const int64_t most = GENERATE(0, 1, 3);
+  BatchWindow window(most, 100);
+  for (int64_t i = 0; i < std::max<int64_t>(1, most); ++i) CHECK(window.Take(0));
+  std::thread next([&window] { window.Take(7); });
+  window.Give(0);
+  next.join();
+  CHECK(window.bytes() == 7);
+  // Full again: only the end of all waiting lets another go, and not in.
+  bool taken = true;
+  std::thread late([&] { taken = window.Take(0); });
+  window.Close();
+  late.join();
+  CHECK_FALSE(taken);
 }
 
 }  // namespace

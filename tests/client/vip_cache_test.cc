@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/client/routed_graph.h"
@@ -25,7 +26,7 @@ TEST_CASE("the likeliest remote rows of all types together are held", "[vip_cach
     CacheOptions options;
     options.ranking = "default";
     options.home = {0};
-    options.num_rows = num_rows;
+    options.capacity = num_rows;
     options.types = {kUser, kItem};
     VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<std::vector<int64_t>> chosen,
                                   ChooseCached(graph.router(), options));
@@ -46,13 +47,36 @@ TEST_CASE("the likeliest remote rows of all types together are held", "[vip_cach
   }
 }
 
+TEST_CASE("rows of different cost are held as far as they fit together", "[vip_cache]") {
+  RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 4, {1, 2});
+  graph.Rank("default");
+  CacheOptions options;
+  options.ranking = "default";
+  options.home = {0};
+  options.types = {kUser, kItem};
+  options.row_costs = {10, 3};
+  options.capacity = 1'000'000;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<std::vector<int64_t>> all,
+                                ChooseCached(graph.router(), options));
+  for (options.capacity = 0; options.capacity < 200; ++options.capacity) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<std::vector<int64_t>> chosen,
+                                  ChooseCached(graph.router(), options));
+    const auto [users, items] = std::pair(chosen[0].size(), chosen[1].size());
+    const auto cost = static_cast<int64_t>(10 * users + 3 * items);
+    CHECK(cost <= options.capacity);
+    CHECK(cost + 10 > options.capacity);  // at most a user's row does not fit
+    CHECK(chosen[0] == std::vector<int64_t>(all[0].begin(), all[0].begin() + users));
+    CHECK(chosen[1] == std::vector<int64_t>(all[1].begin(), all[1].begin() + items));
+  }
+}
+
 TEST_CASE("an unknown ranking is not found", "[vip_cache]") {
   RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 4, {1, 2});
   graph.Rank("default");
   CacheOptions options;
   options.ranking = "other";
   options.home = {0};
-  options.num_rows = 5;
+  options.capacity = 5;
   options.types = {kUser};
   VICINITY_CHECK_CODE(ChooseCached(graph.router(), options).status(), absl::StatusCode::kNotFound);
   options.ranking = "default";

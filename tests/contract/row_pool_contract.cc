@@ -1,9 +1,11 @@
 #include "tests/contract/row_pool_contract.h"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -239,7 +241,9 @@ class Model {
       : kind_(kind), shape_(shape), pool_(kind.make(shape)), draws_(seed, 0) {}
 
   void Step() {
-    const uint64_t dice = draws_.Below(10);
+    const uint64_t dice = draws_.Below(12);
+    if (dice == 10) return Announce();
+    if (dice == 11) return draws_.Below(8) == 0 ? Forget() : Announce();
     if (batches_.empty() || (dice < 3 && batches_.size() < 12)) return Admit();
     const size_t i = draws_.Below(batches_.size());
     if (dice < 7) return Deliver(batches_[i].get());
@@ -275,11 +279,30 @@ class Model {
     return row != nullptr && row->state == State::kGivenUp ? nullptr : row;
   }
 
+  std::vector<int64_t> RandomIds() {
+    const uint64_t most = draws_.Below(3) == 0 ? 2 * shape_.num_nodes : 6;
+    std::vector<int64_t> ids(draws_.Below(most));
+    for (int64_t& id : ids) id = static_cast<int64_t>(draws_.Below(shape_.num_nodes));
+    return ids;
+  }
+
+  void Announce() {
+    announced_.push_back(RandomIds());
+    VICINITY_REQUIRE_OK(pool_->Announce(announced_.back()));
+  }
+  void Forget() {
+    announced_.clear();
+    pool_->Forget();
+  }
+
   void Admit() {
     auto batch = std::make_unique<Batch>();
-    const uint64_t most = draws_.Below(3) == 0 ? 2 * shape_.num_nodes : 6;
-    batch->ids.resize(draws_.Below(most));
-    for (int64_t& id : batch->ids) id = static_cast<int64_t>(draws_.Below(shape_.num_nodes));
+    if (announced_.empty()) {
+      batch->ids = RandomIds();
+    } else {
+      batch->ids = announced_.front();
+      announced_.pop_front();
+    }
     batch->pool = MustAdmit(pool_.get(), batch->ids);
     std::vector<int32_t> awaited;
     std::vector<std::shared_ptr<Row>> own;
@@ -387,6 +410,7 @@ class Model {
   const std::unique_ptr<RowPool> pool_;
   NodeDraws draws_;
   std::vector<std::unique_ptr<Batch>> batches_;  // in flight
+  std::deque<std::vector<int64_t>> announced_;
   std::map<int64_t, std::weak_ptr<Row>> current_;
   int64_t lookups_ = 0;
   int64_t fetched_ = 0;
@@ -434,6 +458,19 @@ void CheckAgainstModel(const PoolKind& kind, const PoolShape& shape, int num_ope
   Model model(kind, shape, seed);
   for (int i = 0; i < num_operations; ++i) model.Step();
   model.Finish();
+}
+
+void CheckManyShapes(const PoolKind& kind, int num_cases) {
+  for (int seed = 0; seed < num_cases; ++seed) {
+    NodeDraws draws(seed, 2);
+    PoolShape shape;
+    shape.row_bytes = 1 + static_cast<int64_t>(draws.Below(20));
+    shape.num_nodes = 1 + static_cast<int64_t>(draws.Below(24));
+    const std::array<int64_t, 4> capacities = {0, 1, shape.num_nodes,
+                                               static_cast<int64_t>(draws.Below(30))};
+    shape.capacity = std::min(capacities[draws.Below(4)], shape.num_nodes);
+    CheckAgainstModel(kind, shape, 30, seed);
+  }
 }
 
 void CheckThreads(const PoolKind& kind, const PoolShape& shape, int num_threads,

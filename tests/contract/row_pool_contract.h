@@ -39,10 +39,14 @@ void CheckSharing(const PoolKind& kind);
 void CheckAbandoning(const PoolKind& kind);
 // Wrong calls are refused and change nothing.
 void CheckRefusals(const PoolKind& kind);
-// Random operations against a naive model: no slot is another row's while pinned, no row is fetched
-// while it is there or on its way, contents are always those of the right node.
+// Random operations, announcements among them, against a naive model: no slot is another row's
+// while pinned, no row is fetched while it is there or on its way, contents are always those of the
+// right node.
 void CheckAgainstModel(const PoolKind& kind, const PoolShape& shape, int num_operations,
                        uint64_t seed);
+// The same for many short sequences: pools of no row, one and all rows, batches larger than the
+// pool.
+void CheckManyShapes(const PoolKind& kind, int num_cases);
 // Threads that admit, deliver, give up, assemble and release at once.
 void CheckThreads(const PoolKind& kind, const PoolShape& shape, int num_threads,
                   int batches_per_thread);

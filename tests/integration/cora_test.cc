@@ -146,16 +146,18 @@ TEST_CASE("two trainers reach 0.77 on cora, every row and edge from the servers"
   CHECK(reports[1].back()["last_test_accuracy"] == result["last_test_accuracy"]);
 }
 
-TEST_CASE("and so they do with home seeds, mapped home shards and a VIP cache", "[cora]") {
+TEST_CASE("and so they do with home seeds, mapped home shards and a cache", "[cora]") {
   const ServedCora cora;
+  const std::string cache = GENERATE("vip", "look-ahead");
   const std::vector<std::string> common = {"--seeds", "home",         "--cache",
-                                           "vip",     "--cache-rows", "200"};
+                                           cache,     "--cache-rows", "200"};
   std::vector<std::vector<std::string>> extra(kNumTrainers, common);
   for (int trainer = 0; trainer < kNumTrainers; ++trainer) {
     extra[trainer].insert(extra[trainer].end(), {"--local-shards", absl::StrCat(trainer)});
   }
   const auto reports = cora.Train(extra);
   CHECK(reports[0].back()["last_test_accuracy"].get<double>() >= 0.77);
+  CHECK(reports[0][0]["options"]["cache"] == cache);
   CHECK(reports[0][0]["cache_rows"] == 200);
   const json& epoch = reports[0][1];
   CHECK(epoch["rows_local"].get<int64_t>() > epoch["rows_remote"].get<int64_t>());

@@ -103,7 +103,6 @@ TEST_CASE("a minibatch takes at most hops x shards + shards calls", "[wire]") {
   options.sampling = SamplingSpec::Uniform(graph->schema(), fanouts);
   options.batch_size = 64;
   options.columns = {{"node", "features"}};
-  options.labels = false;
   const std::unique_ptr<Loader> loader = Value(Loader::Create(graph.get(), options));
   const int64_t before = graph->traffic().calls;
   REQUIRE(loader->StartEpoch(0).ok());

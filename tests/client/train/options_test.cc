@@ -67,6 +67,18 @@ TEST_CASE("every option reaches its field", "[options]") {
   CHECK(options.dropout == 0.1);
 }
 
+TEST_CASE("a look-ahead pool is told its bytes and how far to look", "[options]") {
+  const Parsed parsed = Parse({"--graph", "here", "--cache", "look-ahead", "--cache-bytes", "3MB",
+                               "--fetch-ahead", "7", "--sample-ahead", "90"});
+  INFO(parsed.err);
+  REQUIRE(!parsed.exit_status);
+  CHECK(parsed.options.cache == CachePolicy::kLookAhead);
+  CHECK(parsed.options.cache_rows == 0);
+  CHECK(parsed.options.cache_bytes == int64_t{3} << 20);
+  CHECK(parsed.options.fetch_ahead == 7);
+  CHECK(parsed.options.sample_ahead == 90);
+}
+
 TEST_CASE("mistakes end with status 2 and a message", "[options]") {
   const std::vector<const char*> wrong = GENERATE(values<std::vector<const char*>>({
       {},
@@ -81,6 +93,10 @@ TEST_CASE("mistakes end with status 2 and a message", "[options]") {
       {"--graph", "g", "--model", "gat"},
       {"--graph", "g", "--dropout", "1"},
       {"--graph", "g", "--cache", "vip"},
+      {"--graph", "g", "--cache", "look-ahead"},
+      {"--graph", "g", "--cache", "lru", "--cache-rows", "5"},
+      {"--graph", "g", "--cache", "vip", "--cache-rows", "5", "--cache-bytes", "5"},
+      {"--graph", "g", "--fetch-ahead", "-1"},
       {"--graph", "g", "--homes", "0/1"},
       {"--graph", "g", "--homes", "0,x"},
       {"--graph", "g", "--homes", "-1"},

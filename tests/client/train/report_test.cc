@@ -55,6 +55,7 @@ TEST_CASE("everything is in the file, one JSON object a line", "[report]") {
     StageTime stage;
     stage.stage = "fetch";
     stage.busy_seconds = 1.5;
+    stage.rows = 34567;
     REQUIRE(reporter.value()->Finish(Summarize({epoch}, {stage})).ok());
   }
   std::ifstream file(options.report);
@@ -70,6 +71,8 @@ TEST_CASE("everything is in the file, one JSON object a line", "[report]") {
   CHECK(lines[2]["kind"] == "result");
   CHECK(lines[2]["stages"][0]["stage"] == "fetch");
   CHECK(lines[2]["stages"][0]["busy_seconds"] == 1.5);
+  CHECK(lines[2]["stages"][0]["rows"] == 34567);
+  CHECK(out.str().find("34.6 k") != std::string::npos);
   CHECK(lines[2]["test_accuracy_at_best"] == 0.75);
   CHECK(out.str().find("0.7500") != std::string::npos);
 }
