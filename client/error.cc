@@ -23,6 +23,7 @@ Error ToError(const absl::Status& status) {
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kUnauthenticated:
       return Error(static_cast<ErrorCode>(status.code()), std::string(status.message()));
     default:
       return Error(ErrorCode::kUnknown,

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "client/credential_options.h"
 #include "client/result.h"
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
@@ -41,6 +42,8 @@ struct GraphOptions {
   WirePrecision wire_precision = WirePrecision::kStored;
 
   std::string client_name;  // for the servers' logs; empty: host and pid
+
+  CredentialOptions credentials;  // of whom to believe, and what to show
 };
 
 // Rows of one column, contiguous in the order asked for.

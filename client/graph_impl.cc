@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/credentials.h"
 #include "client/fan_out.h"
 #include "client/mapped_shard.h"
 #include "client/remote_shard.h"
@@ -17,6 +20,8 @@ namespace vicinity {
 namespace {
 
 constexpr int kMaxChannels = 64;
+// For finding out why a server cannot be reached.
+constexpr std::chrono::milliseconds kExplainLimit(500);
 
 absl::Status CheckOptions(const GraphOptions& options) {
   if (options.cluster_file.empty() == options.directory.empty()) {
@@ -107,6 +112,8 @@ absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& 
   connection.channels = options.channels_per_server;
   connection.precision = ToProto(options.wire_precision);
   connection.client_name = options.client_name.empty() ? DefaultClientName() : options.client_name;
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<ClientCredentials> credentials,
+                            ClientCredentials::Load(options.credentials, &cluster));
   for (const ClusterServer& server : cluster.servers) {
     ServerEndpoint endpoint{server.name, server.advertise, {}};
     for (const ShardId shard : server.shards) {
@@ -119,12 +126,19 @@ absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& 
       return absl::InvalidArgumentError(
           absl::StrCat(cluster.path, ": server ", server.name, " does not say what to dial"));
     }
+    VICINITY_ASSIGN_OR_RETURN(connection.credentials, credentials->For(endpoint.address));
     connections_.push_back(
         std::make_unique<ServerConnection>(std::move(endpoint), connection, &traffic_));
   }
   FanOut hellos;
   for (const auto& server : connections_) server->Connect(hellos.Add());
-  return hellos.Wait();
+  const absl::Status met = hellos.Wait();
+  for (const auto& server : connections_) {
+    const std::string& address = server->endpoint().address;
+    if (met.ok() || !absl::StrContains(met.message(), address)) continue;
+    return credentials->Explain(address, met, kExplainLimit);
+  }
+  return met;
 }
 
 absl::Status GraphImpl::CheckOneDataset(const ClusterFile& cluster) const {

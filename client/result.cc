@@ -32,6 +32,8 @@ const char* ErrorCodeName(ErrorCode code) {
       return "UNAVAILABLE";
     case ErrorCode::kDataLoss:
       return "DATA_LOSS";
+    case ErrorCode::kUnauthenticated:
+      return "UNAUTHENTICATED";
   }
   return "UNKNOWN";
 }

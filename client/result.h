@@ -26,6 +26,7 @@ enum class ErrorCode : int {
   kInternal = 13,           // our own fault, or a server that does not keep the protocol
   kUnavailable = 14,        // a server is away; the text names the shard
   kDataLoss = 15,           // a file failed its checksum
+  kUnauthenticated = 16,    // a certificate or token is missing or not good; the text says which
 };
 
 // "NOT_FOUND", ...

@@ -1,7 +1,6 @@
 #include "client/server_connection.h"
 
 #include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
@@ -36,8 +35,12 @@ grpc::ChannelArguments ChannelSettings() {
   return arguments;
 }
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), ChannelSettings());
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
+                                           const ConnectionOptions& options) {
+  return grpc::CreateCustomChannel(
+      address,
+      options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials(),
+      ChannelSettings());
 }
 
 // Asking wakes a channel that has gone to sleep, so that it is ready for the next call.
@@ -68,7 +71,7 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
       num_channels_(std::max(1, options.channels)) {
   hellos_.resize(num_channels_);
   MutexLock lock(&mu_);
-  for (int i = 0; i < num_channels_; ++i) channels_.push_back(MakeChannel(endpoint_.address));
+  for (int i = 0; i < num_channels_; ++i) channels_.push_back(MakeChannel(endpoint_.address, options_));
 }
 
 void ServerConnection::Connect(Done done) {
@@ -165,7 +168,7 @@ CallSettings ServerConnection::Watched(CallSettings settings, const CallRoute& r
 }
 
 void ServerConnection::Replace(const grpc::Channel* channel) {
-  const std::shared_ptr<grpc::Channel> fresh = MakeChannel(endpoint_.address);
+  const std::shared_ptr<grpc::Channel> fresh = MakeChannel(endpoint_.address, options_);
   MutexLock lock(&mu_);
   for (std::shared_ptr<grpc::Channel>& one : channels_) {
     if (one.get() == channel) one = fresh;

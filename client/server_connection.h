@@ -3,6 +3,7 @@
 #pragma once
 
 #include <grpcpp/channel.h>
+#include <grpcpp/security/credentials.h>
 
 #include <atomic>
 #include <chrono>
@@ -39,6 +40,7 @@ struct ConnectionOptions {
   int channels = 2;
   proto::Precision precision = proto::PRECISION_STORED;  // that float32 columns are asked for in
   std::string client_name;
+  std::shared_ptr<grpc::ChannelCredentials> credentials;  // null: plaintext; shared by channels
 };
 
 // Answers are read in a thread of its own. A channel whose call gets no part of an answer until its

@@ -49,7 +49,7 @@ class Checker {
     file.path = path_;
     file.num_shards = cluster_.num_shards();
     if (cluster_.data().empty()) return Fault(-1, "`data`, the dataset directory, is missing");
-    file.data = (std::filesystem::path(path_).parent_path() / cluster_.data()).string();
+    file.data = Beside(cluster_.data());
     if (file.num_shards < 1 || file.num_shards > kMostShards) {
       return Fault(
           ClusterLine("num_shards", -1),
@@ -62,6 +62,9 @@ class Checker {
       file.servers.push_back(std::move(server));
     }
     VICINITY_RETURN_IF_ERROR(CheckAllServed());
+    VICINITY_ASSIGN_OR_RETURN(file.tls, CheckTls());
+    file.access = Beside(cluster_.access());
+    file.allow_plaintext = cluster_.allow_plaintext();
     return file;
   }
 
@@ -81,7 +84,36 @@ class Checker {
     VICINITY_ASSIGN_OR_RETURN(server.listen, CheckListen(i));
     VICINITY_ASSIGN_OR_RETURN(server.advertise, CheckAdvertise(i, server.listen));
     VICINITY_ASSIGN_OR_RETURN(server.shards, CheckShards(i));
+    VICINITY_ASSIGN_OR_RETURN(server.admin, CheckAdmin(i));
     return server;
+  }
+
+  absl::StatusOr<std::string> CheckAdmin(int i) {
+    const std::string& text = cluster_.servers(i).admin();
+    if (text.empty()) return std::string();
+    const absl::StatusOr<HostPort> address = ParseHostPort(text);
+    if (!address.ok()) return Fault(FieldLine(i, "admin", -1), i, address.status());
+    return address->ToString();
+  }
+
+  absl::StatusOr<ClusterTls> CheckTls() {
+    ClusterTls tls;
+    if (!cluster_.has_tls()) return tls;
+    const proto::Tls& stored = cluster_.tls();
+    if (stored.certificate().empty() || stored.key().empty() || stored.ca().empty()) {
+      return Fault(ClusterLine("tls", -1), "`tls` needs certificate, key and ca");
+    }
+    tls.certificate = Beside(stored.certificate());
+    tls.key = Beside(stored.key());
+    tls.ca = Beside(stored.ca());
+    tls.require_client_certificate = stored.require_client_certificate();
+    return tls;
+  }
+
+  // A path of the file, counted from the folder that the file is in.
+  std::string Beside(const std::string& path) const {
+    if (path.empty()) return path;
+    return (std::filesystem::path(path_).parent_path() / path).string();
   }
 
   absl::StatusOr<HostPort> CheckListen(int i) {

@@ -30,6 +30,15 @@ struct ClusterServer {
   HostPort listen;
   std::string advertise;        // what clients dial; empty: `listen` has port 0 and no one can know
   std::vector<ShardId> shards;  // rising
+  std::string admin;            // host:port of the admin RPCs; empty: none
+};
+
+// Paths are joined to the file's folder, like `data`.
+struct ClusterTls {
+  std::string certificate;
+  std::string key;
+  std::string ca;  // all three empty: no TLS
+  bool require_client_certificate = false;
 };
 
 struct ClusterFile {
@@ -38,6 +47,9 @@ struct ClusterFile {
       data;  // the dataset directory; a relative path is already joined to the file's folder
   int32_t num_shards = 0;
   std::vector<ClusterServer> servers;
+  ClusterTls tls;
+  std::string access;  // the access file; empty: none
+  bool allow_plaintext = false;
 
   // Null if there is no such server.
   const ClusterServer* FindServer(absl::string_view name) const;

@@ -26,9 +26,34 @@ struct Flags {
   std::string listen = "127.0.0.1:7500";
   std::string log_format = "text";
   std::string log_level = "info";
+  ServerSecurity security;  // what is set goes before the cluster file
+  std::string admin_listen;
   double drain_seconds = 5;
   int64_t check_mib_per_second = 200;
 };
+
+void DeclareSecurityFlags(CLI::App* app, Flags* flags) {
+  ServerSecurity* security = &flags->security;
+  const auto path = [app](const char* flag, std::string* value, const char* text) {
+    app->add_option(flag, *value, text)->group("Security")->type_name("FILE");
+  };
+  path("--tls-certificate", &security->tls.certificate, "the server's certificate, PEM: use TLS");
+  path("--tls-key", &security->tls.key, "its private key");
+  path("--tls-ca", &security->tls.ca, "whose word is taken for client certificates");
+  path("--access-file", &security->access_file, "who may call: grants of `vicinity token`");
+  app->add_flag("--require-client-certificate", security->require_client_certificate,
+                "refuse connections without one")
+      ->group("Security");
+  app->add_flag("--allow-plaintext,--insecure-network", security->allow_plaintext,
+                "without TLS, listen on addresses that other machines reach")
+      ->group("Security");
+  app->add_option("--admin-listen", flags->admin_listen, "host:port of the admin RPCs (none)")
+      ->group("Security");
+  app->add_option("--reload-seconds", security->reload_seconds,
+                  "between looks at the certificates' files")
+      ->group("Security")
+      ->capture_default_str();
+}
 
 void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
   app->set_version_flag("--version", absl::StrCat("vicinityd ", kVersion));
@@ -46,8 +71,7 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
       ->group("What")
       ->capture_default_str()
       ->excludes(cluster);
-  app->add_flag("--insecure-network", config->server.insecure_network,
-                "listen on addresses that other machines reach, though nothing is encrypted");
+  DeclareSecurityFlags(app, flags);
   app->add_option("--ready-file", config->ready_file,
                   "write host:port there once calls are answered");
   app->add_flag("--die-with-parent", config->die_with_parent,
@@ -100,6 +124,27 @@ absl::StatusOr<std::vector<ShardId>> ParseShards(const std::string& text) {
   return shards;
 }
 
+// What the flags left open, the cluster file says.
+void TakeSecurity(const ClusterFile& file, ServerSecurity* security) {
+  const auto take = [](const std::string& from, std::string* to) {
+    if (to->empty()) *to = from;
+  };
+  take(file.tls.certificate, &security->tls.certificate);
+  take(file.tls.key, &security->tls.key);
+  take(file.tls.ca, &security->tls.ca);
+  take(file.access, &security->access_file);
+  security->require_client_certificate |= file.tls.require_client_certificate;
+  security->allow_plaintext |= file.allow_plaintext;
+}
+
+absl::Status TakeAdmin(const std::string& text, ServerConfig* config) {
+  if (text.empty()) return absl::OkStatus();
+  absl::StatusOr<HostPort> address = ParseHostPort(text);
+  if (!address.ok()) return At("--admin-listen", address.status());
+  config->server.admin = *std::move(address);
+  return absl::OkStatus();
+}
+
 absl::Status TakeFromClusterFile(const Flags& flags, ServerConfig* config) {
   VICINITY_ASSIGN_OR_RETURN(const ClusterFile file, ReadClusterFile(flags.cluster));
   const ClusterServer* server = file.FindServer(flags.name);
@@ -116,7 +161,8 @@ absl::Status TakeFromClusterFile(const Flags& flags, ServerConfig* config) {
   config->server.shards = server->shards;
   config->server.num_shards = file.num_shards;
   config->server.listen = server->listen;
-  return absl::OkStatus();
+  TakeSecurity(file, &config->server.security);
+  return TakeAdmin(flags.admin_listen.empty() ? server->admin : flags.admin_listen, config);
 }
 
 absl::Status TakeFromFlags(const Flags& flags, ServerConfig* config) {
@@ -128,7 +174,7 @@ absl::Status TakeFromFlags(const Flags& flags, ServerConfig* config) {
   absl::StatusOr<HostPort> listen = ParseHostPort(flags.listen);
   if (!listen.ok()) return At("--listen", listen.status());
   config->server.listen = *std::move(listen);
-  return absl::OkStatus();
+  return TakeAdmin(flags.admin_listen, config);
 }
 
 absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
@@ -145,6 +191,10 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
   if (config->server.max_threads < 4 || config->server.max_threads > 10'000) {
     return RangeError("--max-threads", config->server.max_threads, "from 4 to 10000");
   }
+  if (flags.security.reload_seconds < 1 || flags.security.reload_seconds > 86'400) {
+    return RangeError("--reload-seconds", flags.security.reload_seconds, "from 1 to 86400");
+  }
+  config->server.security = flags.security;
   VICINITY_RETURN_IF_ERROR(config->server.limits.Validate());
   VICINITY_ASSIGN_OR_RETURN(config->log_format, ParseLogFormat(flags.log_format));
   VICINITY_ASSIGN_OR_RETURN(config->log_level, ParseLogLevel(flags.log_level));

@@ -60,11 +60,15 @@ absl::StatusOr<LogFormat> ParseLogFormat(const std::string& name) {
 absl::StatusOr<spdlog::level::level_enum> ParseLogLevel(const std::string& name) {
   for (const auto level :
        {spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err}) {
-    const spdlog::string_view_t known = spdlog::level::to_string_view(level);
-    if (name == std::string(known.data(), known.size())) return level;
+    if (name == LogLevelName(level)) return level;
   }
   return absl::InvalidArgumentError(
       absl::StrCat("log level \"", name, "\", should be debug, info, warning or error"));
+}
+
+std::string LogLevelName(spdlog::level::level_enum level) {
+  const spdlog::string_view_t name = spdlog::level::to_string_view(level);
+  return std::string(name.data(), name.size());
 }
 
 std::shared_ptr<spdlog::logger> MakeLogger(LogFormat format, spdlog::level::level_enum level,

@@ -19,6 +19,9 @@ absl::StatusOr<LogFormat> ParseLogFormat(const std::string& name);
 // InvalidArgument unless it is one of debug, info, warning, error.
 absl::StatusOr<spdlog::level::level_enum> ParseLogLevel(const std::string& name);
 
+// Its name, as above.
+std::string LogLevelName(spdlog::level::level_enum level);
+
 // Text: "2026-03-01 12:00:00.123 info  message". JSON:
 // {"ts":"2026-03-01T12:00:00.123Z","level":"info", "msg":"message"}, times in UTC. Each line is
 // flushed.

@@ -26,11 +26,21 @@ absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
   VICINITY_ASSIGN_OR_RETURN(const auto server, vicinity::Server::Start(config.server));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   if (!config.ready_file.empty()) {
-    VICINITY_RETURN_IF_ERROR(
-        vicinity::WriteFileAtomically(config.ready_file, server->address().ToString() + "\n"));
+    std::string addresses = server->address().ToString() + "\n";
+    if (server->admin_address() != nullptr) {
+      addresses += "admin " + server->admin_address()->ToString() + "\n";
+    }
+    VICINITY_RETURN_IF_ERROR(vicinity::WriteFileAtomically(config.ready_file, addresses));
   }
   log->info("{}, ready in {:.2f} s", server->Describe(), took.count());
-  const int signal = vicinity::WaitForStopSignal();
+  const int signal = vicinity::WaitForStopSignal([&server, log] {
+    const absl::Status reloaded = server->ReloadCredentials();
+    if (reloaded.ok()) {
+      log->info("credentials read again: {}", server->Describe());
+    } else {
+      log->error("credentials not read again: {}", std::string(reloaded.message()));
+    }
+  });
   log->info("stopping: {}", strsignal(signal));
   vicinity::ForceExitAfter(absl::ToChronoNanoseconds(config.drain) + std::chrono::seconds(5));
   server->Stop(config.drain);
@@ -52,6 +62,7 @@ int main(int argc, char** argv) {
   if (!line->message.empty()) return 0;
   const auto log = vicinity::MakeStderrLogger(line->config.log_format, line->config.log_level);
   line->config.server.log = log;
+  line->config.server.drain = &vicinity::StopThisProcess;
   const absl::Status status = Serve(line->config, log.get());
   if (!status.ok()) log->error("{}", std::string(status.message()));
   return status.ok() ? 0 : absl::IsInvalidArgument(status) ? 2 : 1;

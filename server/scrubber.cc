@@ -5,7 +5,7 @@
 
 #include <cerrno>
 #include <string_view>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "absl/strings/str_cat.h"
 #include "partition/shard.h"
@@ -40,31 +40,37 @@ absl::Status AsDataLoss(const absl::Status& status) {
 
 }  // namespace
 
-std::unique_ptr<Scrubber> Scrubber::Start(const Dataset& dataset, int64_t bytes_per_second,
-                                          ShardHealth* health, spdlog::logger* log) {
-  std::unique_ptr<Scrubber> scrubber(new Scrubber(dataset, bytes_per_second, health, log));
+std::unique_ptr<Scrubber> Scrubber::Start(const Dataset& dataset, Which which,
+                                          int64_t bytes_per_second, ShardHealth* health,
+                                          spdlog::logger* log) {
+  std::unique_ptr<Scrubber> scrubber(new Scrubber(dataset, which, bytes_per_second, health, log));
   scrubber->thread_ = std::thread([raw = scrubber.get()] { raw->Run(); });
   return scrubber;
 }
 
-Scrubber::Scrubber(const Dataset& dataset, int64_t bytes_per_second, ShardHealth* health,
-                   spdlog::logger* log)
+Scrubber::Scrubber(const Dataset& dataset, Which which, int64_t bytes_per_second,
+                   ShardHealth* health, spdlog::logger* log)
     : directory_(dataset.directory()),
+      which_(which),
       bytes_per_second_(bytes_per_second),
       health_(health),
       log_(log),
       next_read_(std::chrono::steady_clock::now()) {
-  std::unordered_map<std::string, ShardId> owners;
+  std::unordered_set<std::string> unchecked;
+  for (const proto::FileEntry& file : dataset.unchecked()) unchecked.insert(file.path());
   for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
     for (const proto::FileEntry& file : dataset.manifest().shards(shard->id().value).files()) {
-      owners.emplace(file.path(), shard->id());
+      if (which == Which::kAll || unchecked.count(file.path()) > 0) {
+        files_.push_back({file, shard->id()});
+      }
     }
   }
-  for (const proto::FileEntry& file : dataset.unchecked()) {
-    if (const auto owner = owners.find(file.path()); owner != owners.end()) {
-      files_.push_back({file, owner->second});
-    }
-  }
+}
+
+int64_t Scrubber::num_bytes() const {
+  int64_t bytes = 0;
+  for (const File& file : files_) bytes += static_cast<int64_t>(file.entry.size());
+  return bytes;
 }
 
 Scrubber::~Scrubber() {
@@ -91,6 +97,7 @@ void Scrubber::Run() {
   for (const File& file : files_) {
     const absl::Status status = Check(file);
     if (absl::IsCancelled(status)) return;
+    if (status.ok() && which_ == Which::kAll) continue;
     if (status.ok()) {
       health_->AddChecked(file.shard, static_cast<int64_t>(file.entry.size()));
     } else if (health_->MarkFaulty(file.shard, std::string(status.message()))) {
@@ -98,7 +105,7 @@ void Scrubber::Run() {
                   std::string(status.message()));
     }
   }
-  if (!files_.empty()) log_->info("background check of {} files is over", files_.size());
+  if (!files_.empty()) log_->info("check of {} files is over", files_.size());
   MutexLock lock(&mu_);
   done_ = true;
   changed_.NotifyAll();

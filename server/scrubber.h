@@ -1,4 +1,5 @@
-// Checks in the background the files that were too large to be checked at start.
+// Checks files of a dataset while it is served: in the background those that were too large to be
+// checked at start, and all of them when somebody asks.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -19,15 +20,20 @@
 
 namespace vicinity {
 
-// Reads every unchecked file of a dataset once, slower than a given rate, and marks the shard of
-// one that is not what the manifest says faulty. The log says so once.
+// Reads files once, slower than a given rate, and marks the shard of one that is not what the
+// manifest says faulty. The log says so once.
 //
 // Threads:  one of its own, from Start until the destructor, which waits for a block's reading at
 // most. Lifetime: `dataset`, `health` and `log` outlive it. Memory:   one block.
 class Scrubber {
  public:
-  static std::unique_ptr<Scrubber> Start(const Dataset& dataset, int64_t bytes_per_second,
-                                         ShardHealth* health, spdlog::logger* log);
+  enum class Which {
+    kUnchecked,  // at start; what passes counts as checked from then on
+    kAll,        // of the served shards
+  };
+  static std::unique_ptr<Scrubber> Start(const Dataset& dataset, Which which,
+                                         int64_t bytes_per_second, ShardHealth* health,
+                                         spdlog::logger* log);
   ~Scrubber();
   Scrubber(const Scrubber&) = delete;
   Scrubber& operator=(const Scrubber&) = delete;
@@ -35,13 +41,17 @@ class Scrubber {
   // True once every file has been read, false if that takes longer than `limit`.
   bool WaitUntilDone(std::chrono::nanoseconds limit);
 
+  // What it reads in all.
+  int64_t num_files() const { return static_cast<int64_t>(files_.size()); }
+  int64_t num_bytes() const;
+
  private:
   struct File {
     proto::FileEntry entry;
     ShardId shard;
   };
 
-  Scrubber(const Dataset& dataset, int64_t bytes_per_second, ShardHealth* health,
+  Scrubber(const Dataset& dataset, Which which, int64_t bytes_per_second, ShardHealth* health,
            spdlog::logger* log);
   void Run();
   // Cancelled if the destructor is waiting.
@@ -50,6 +60,7 @@ class Scrubber {
   bool Pace(int64_t bytes);
 
   const std::string directory_;
+  const Which which_;
   const int64_t bytes_per_second_;
   ShardHealth* const health_;
   spdlog::logger* const log_;

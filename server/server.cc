@@ -3,13 +3,13 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
-#include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -18,14 +18,18 @@
 #include "absl/time/clock.h"
 #include "partition/dataset.h"
 #include "partition/shard.h"
+#include "proto/admin.pb.h"
 #include "proto/common/status.h"
+#include "server/admin_server.h"
 #include "server/call_counters.h"
+#include "server/credentials.h"
 #include "server/listen_address.h"
 #include "server/logging.h"
 #include "server/scrubber.h"
 #include "server/server_state.h"
 #include "server/service.h"
 #include "server/shard_health.h"
+#include "server/verify_handler.h"
 
 namespace vicinity {
 namespace {
@@ -33,15 +37,17 @@ namespace {
 constexpr char kGraphHealth[] = "vicinity.proto.Graph";
 constexpr char kLiveHealth[] = "live";  // for liveness probes: true until the process ends
 
-absl::Status CheckOptions(const ServerOptions& options) {
+absl::StatusOr<std::unique_ptr<ServerTrust>> CheckOptions(const ServerOptions& options) {
   VICINITY_RETURN_IF_ERROR(options.limits.Validate());
-  if (!options.listen.loopback() && !options.insecure_network) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.listen.ToString(),
-        " can be reached from other machines, and calls are neither encrypted nor authenticated: "
-        "listen on 127.0.0.1, or allow it with --insecure-network where the network is trusted"));
+  VICINITY_ASSIGN_OR_RETURN(
+      std::unique_ptr<ServerTrust> trust,
+      ServerTrust::Load(options.security,
+                        options.log != nullptr ? options.log : MakeSilentLogger()));
+  VICINITY_RETURN_IF_ERROR(trust->CheckAddress(options.listen, /*is_admin=*/false));
+  if (options.admin.has_value()) {
+    VICINITY_RETURN_IF_ERROR(trust->CheckAddress(*options.admin, /*is_admin=*/true));
   }
-  return absl::OkStatus();
+  return trust;
 }
 
 absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& options) {
@@ -85,8 +91,10 @@ void SetTransportLimits(const ServerOptions& options, grpc::ServerBuilder* build
 
 class Server::Impl {
  public:
-  Impl(const ServerOptions& options, std::unique_ptr<Dataset> dataset)
+  Impl(const ServerOptions& options, std::unique_ptr<ServerTrust> trust,
+       std::unique_ptr<Dataset> dataset)
       : options_(options),
+        trust_(std::move(trust)),
         dataset_(std::move(dataset)),
         log_(options.log != nullptr ? options.log : MakeSilentLogger()),
         health_(*dataset_) {
@@ -109,7 +117,7 @@ class Server::Impl {
     grpc::ServerBuilder builder;
     SetTransportLimits(options_, &builder);
     int port = 0;
-    builder.AddListeningPort(options_.listen.ToString(), grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort(options_.listen.ToString(), trust_->Credentials(), &port);
     builder.RegisterService(service_.get());
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || port == 0) {
@@ -119,8 +127,9 @@ class Server::Impl {
     address_.port = port;
     SetServing(true);
     server_->GetHealthCheckService()->SetServingStatus(kLiveHealth, true);
-    scrubber_ = Scrubber::Start(*dataset_, options_.check_bytes_per_second, &health_, log_.get());
-    return absl::OkStatus();
+    scrubber_ = Scrubber::Start(*dataset_, Scrubber::Which::kUnchecked,
+                                options_.check_bytes_per_second, &health_, log_.get());
+    return ListenForAdmins();
   }
 
   void Stop(absl::Duration drain) {
@@ -131,15 +140,21 @@ class Server::Impl {
     server_->Shutdown(absl::ToChronoTime(absl::Now() + drain - announce));
     server_.reset();
     scrubber_.reset();
+    admin_.reset();  // last, so that somebody may ask while the rest stops
   }
 
+  absl::Status ReloadCredentials() { return trust_->Reload(); }
+
   const HostPort& address() const { return address_; }
+  const HostPort* admin_address() const { return admin_ ? &admin_->address() : nullptr; }
   std::string Describe() const {
     const auto id = [](std::string* out, const std::unique_ptr<Shard>& shard) {
       absl::StrAppend(out, shard->id().value);
     };
     return absl::StrCat("serving shards ", absl::StrJoin(dataset_->shards(), ",", id), " of ",
-                        dataset_->manifest().name(), " on ", address_.ToString());
+                        dataset_->manifest().name(), " on ", address_.ToString(), " (",
+                        trust_->Describe(), ")",
+                        admin_ ? absl::StrCat(", admin on ", admin_->address().ToString()) : "");
   }
 
  private:
@@ -148,7 +163,30 @@ class Server::Impl {
     server_->GetHealthCheckService()->SetServingStatus(kGraphHealth, serving);
   }
 
+  absl::Status ListenForAdmins() {
+    if (!options_.admin.has_value()) return absl::OkStatus();
+    AdminActions actions;
+    actions.server = options_.name;
+    actions.drain = options_.drain;
+    actions.log = log_;
+    actions.verify = [this](const proto::VerifyRequest& request,
+                            const std::function<bool()>& gone) {
+      const int64_t asked =
+          static_cast<int64_t>(std::min<uint64_t>(request.bytes_per_second(), uint64_t{1} << 40));
+      return VerifyFiles(*dataset_, asked > 0 ? asked : options_.check_bytes_per_second, &health_,
+                         log_.get(), gone);
+    };
+    actions.reload = [this]() -> absl::StatusOr<proto::ReloadCredentialsReply> {
+      VICINITY_RETURN_IF_ERROR(trust_->Reload());
+      return trust_->Facts();
+    };
+    VICINITY_ASSIGN_OR_RETURN(
+        admin_, AdminServer::Start(*options_.admin, trust_->Credentials(), std::move(actions)));
+    return absl::OkStatus();
+  }
+
   const ServerOptions options_;
+  const std::unique_ptr<ServerTrust> trust_;
   const std::unique_ptr<Dataset> dataset_;
   const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
   ShardHealth health_;
@@ -157,13 +195,14 @@ class Server::Impl {
   std::unique_ptr<grpc::Service> service_;
   std::unique_ptr<Scrubber> scrubber_;
   std::unique_ptr<grpc::Server> server_;  // null once stopped
+  std::unique_ptr<AdminServer> admin_;    // null: nobody asked for it
   HostPort address_;
 };
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
-  VICINITY_RETURN_IF_ERROR(CheckOptions(options));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTrust> trust, CheckOptions(options));
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, OpenDataset(options));
-  auto impl = std::make_unique<Impl>(options, std::move(dataset));
+  auto impl = std::make_unique<Impl>(options, std::move(trust), std::move(dataset));
   VICINITY_RETURN_IF_ERROR(impl->Listen());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
@@ -172,6 +211,8 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() = default;
 
 const HostPort& Server::address() const { return impl_->address(); }
+const HostPort* Server::admin_address() const { return impl_->admin_address(); }
+absl::Status Server::ReloadCredentials() { return impl_->ReloadCredentials(); }
 std::string Server::Describe() const { return impl_->Describe(); }
 void Server::Stop(absl::Duration drain) { impl_->Stop(drain); }
 

@@ -18,17 +18,21 @@ class Server {
   // Serves when it returns: the health service says SERVING for "", "vicinity.proto.Graph" and
   // "live". In no time that depends on the size of the data.
   //
-  // InvalidArgument for an address that is none of this host's, or that other machines reach
-  // without insecure_network; Unavailable for a port in use; FailedPrecondition for another number
-  // of shards than expected; what Dataset::Open says of the data.
+  // InvalidArgument for an address that is none of this host's, or that the security does not
+  // suffice for; Unavailable for a port in use; FailedPrecondition for another number of shards
+  // than expected; what ServerTrust::Load says of the security, and Dataset::Open of the data.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  const HostPort& address() const;  // with the port that was picked
+  const HostPort& address() const;        // with the port that was picked
+  const HostPort* admin_address() const;  // null: no admin RPCs
   // For people: "serving shards 0,1 of wordnet on 127.0.0.1:7500".
   std::string Describe() const;
+
+  // Reads the access file again. On an error, which names the file, the old one stays in force.
+  absl::Status ReloadCredentials();
 
   // Says NOT_SERVING, leaves half of `drain` but at most a second for clients to hear it, closes
   // the listener and lets calls end until `drain` is over; then cancels them. Further calls do

@@ -4,13 +4,16 @@
 #include <spdlog/logger.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "partition/cluster_file.h"
 #include "proto/common/ids.h"
 #include "server/limits.h"
+#include "server/server_security.h"
 
 namespace vicinity {
 
@@ -20,7 +23,9 @@ struct ServerOptions {
   std::vector<ShardId> shards;  // empty: all
   int32_t num_shards = 0;       // that the dataset should have; 0: any number
   HostPort listen{"127.0.0.1", 0};
-  bool insecure_network = false;  // allow a `listen` that is not loopback
+  ServerSecurity security;
+  std::optional<HostPort> admin;  // where the admin RPCs listen; none: nowhere
+  std::function<void()> drain;    // what the admin RPC Drain does: begins it, and returns
   Limits limits;
   int32_t max_threads = 64;
   int64_t check_bytes_at_start = int64_t{64} << 20;  // the rest is checked in the background

@@ -19,20 +19,30 @@ sigset_t StopSignals() {
   return signals;
 }
 
+sigset_t AllSignals() {
+  sigset_t signals = StopSignals();
+  sigaddset(&signals, SIGHUP);
+  return signals;
+}
+
 }  // namespace
 
 void BlockStopSignals() {
-  const sigset_t signals = StopSignals();
+  const sigset_t signals = AllSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-int WaitForStopSignal() {
-  const sigset_t signals = StopSignals();
-  int number = 0;
-  while (sigwait(&signals, &number) != 0) {
+int WaitForStopSignal(const std::function<void()>& reload) {
+  const sigset_t signals = AllSignals();
+  for (;;) {
+    int number = 0;
+    if (sigwait(&signals, &number) != 0) continue;
+    if (number != SIGHUP) return number;
+    reload();
   }
-  return number;
 }
+
+void StopThisProcess() { kill(getpid(), SIGTERM); }
 
 void ForceExitAfter(std::chrono::nanoseconds limit) {
   std::thread([end = std::chrono::steady_clock::now() + limit] {

@@ -1,5 +1,6 @@
 #include "client/cli/commands.h"
 
+#include "client/cli/admin_command.h"
 #include "client/cli/describe_command.h"
 #include "client/cli/generate_command.h"
 #include "client/cli/get_command.h"
@@ -12,15 +13,18 @@
 #include "client/cli/rank_command.h"
 #include "client/cli/sample_command.h"
 #include "client/cli/status_command.h"
+#include "client/cli/token_command.h"
+#include "client/cli/top_command.h"
 #include "client/cli/verify_command.h"
 
 namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,   kGenerateCommand, kPartitionCommand,  kRankCommand,   kPlanCommand,
-    kPoliciesCommand, kVerifyCommand,   kStatusCommand,     kHealthCommand, kDescribeCommand,
-    kGetCommand,      kSampleCommand,   kMetisChildCommand,
+    kImportCommand,   kGenerateCommand, kPartitionCommand, kRankCommand,
+    kPlanCommand,     kPoliciesCommand, kVerifyCommand,    kStatusCommand,
+    kHealthCommand,   kTopCommand,      kAdminCommand,     kTokenCommand,
+    kDescribeCommand, kGetCommand,      kSampleCommand,    kMetisChildCommand,
 };
 
 }  // namespace

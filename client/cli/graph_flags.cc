@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/credential_flags.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {
@@ -50,6 +51,7 @@ void AddGraphFlags(CLI::App* app, GraphFlags* flags) {
   app->add_option("--timeout", flags->timeout_seconds, "seconds to wait for a server")
       ->capture_default_str();
   AddFormatFlag(app, &flags->format);
+  AddCredentialFlags(app, &flags->credentials);
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags) {
@@ -67,6 +69,7 @@ absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags) {
       std::chrono::duration<double>(flags.timeout_seconds));
   options.call_timeout = options.connect_timeout;
   options.channels_per_server = 1;
+  options.credentials = flags.credentials;
   Result<std::unique_ptr<Graph>> graph = Graph::Open(options);
   if (!graph.ok()) return ToStatus(graph.error());
   return *std::move(graph);

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/cli/output.h"
+#include "client/credential_options.h"
 #include "client/graph.h"
 #include "client/result.h"
 #include "partition/schema.h"
@@ -25,9 +26,11 @@ struct GraphFlags {
   std::string data;
   double timeout_seconds = 5;
   OutputFormat format = OutputFormat::kTable;
+  CredentialOptions credentials;
 };
 
-// Declares `--cluster FILE`, `--data DIR`, `--timeout SECONDS` and `--format`.
+// Declares `--cluster FILE`, `--data DIR`, `--timeout SECONDS`, `--format` and those of
+// AddCredentialFlags.
 void AddGraphFlags(CLI::App* app, GraphFlags* flags);
 
 // InvalidArgument for neither cluster nor data or a wrong timeout, else what Graph::Open says.

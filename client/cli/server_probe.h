@@ -17,26 +17,26 @@
 namespace vicinity::cli {
 
 // Each makes a connection of its own, asks, and waits no longer than `timeout`. Unavailable or
-// DeadlineExceeded if nobody answers, else what the server said.
-absl::StatusOr<proto::StatusReply> AskStatus(const std::string& address, absl::Duration timeout);
-absl::StatusOr<proto::DescribeReply> AskDescribe(const std::string& address,
+// DeadlineExceeded if nobody answers, Unauthenticated if that is for want of TLS or of the right
+// certificates, else what the server said.
+absl::StatusOr<proto::StatusReply> AskStatus(const ServerTarget& server, absl::Duration timeout);
+absl::StatusOr<proto::DescribeReply> AskDescribe(const ServerTarget& server,
                                                  absl::Duration timeout);
 // "serving" or "not serving", as the standard health service puts it.
-absl::StatusOr<std::string> AskHealth(const std::string& address, absl::Duration timeout);
+absl::StatusOr<std::string> AskHealth(const ServerTarget& server, absl::Duration timeout);
 
-// The answers of all targets, in their order: at most 16 are asked at a time.
-template <typename Answer>
-std::vector<absl::StatusOr<Answer>> AskAll(const std::vector<ServerTarget>& targets,
-                                           absl::Duration timeout,
-                                           absl::StatusOr<Answer> (*ask)(const std::string& address,
-                                                                         absl::Duration timeout)) {
-  std::vector<absl::StatusOr<Answer>> answers(targets.size(), absl::UnknownError("not asked"));
+// The answers of all targets, in their order: at most 16 are asked at a time. `ask` is one of the
+// above or like them: (const ServerTarget&, absl::Duration) to a StatusOr.
+template <typename Ask>
+auto AskAll(const std::vector<ServerTarget>& targets, absl::Duration timeout, const Ask& ask) {
+  using Answer = decltype(ask(targets.front(), timeout));
+  std::vector<Answer> answers(targets.size(), absl::UnknownError("not asked"));
   std::atomic<size_t> next{0};
   std::vector<std::thread> threads;
   for (size_t t = 0; t < std::min<size_t>(targets.size(), 16); ++t) {
     threads.emplace_back([&] {
       for (size_t i = next++; i < targets.size(); i = next++) {
-        answers[i] = ask(targets[i].address, timeout);
+        answers[i] = ask(targets[i], timeout);
       }
     });
   }

@@ -14,6 +14,7 @@ TEST_CASE("a status keeps code and text as an error", "[error]") {
   const Error error = ToError(absl::UnavailableError("shard 2"));
   CHECK(error.code() == ErrorCode::kUnavailable);
   CHECK(error.message() == "shard 2");
+  CHECK(ToError(absl::UnauthenticatedError("")).code() == ErrorCode::kUnauthenticated);
 }
 
 TEST_CASE("codes that users do not know become unknown, with their name", "[error]") {

@@ -123,6 +123,32 @@ TEST_CASE("faults of a cluster file are told with line and value", "[cluster_fil
   CHECK_THAT(std::string(status.message()), Catch::Contains(bad.value));
 }
 
+TEST_CASE("a cluster file says how its connections are secured", "[cluster_file]") {
+  const std::string server = "data: 'g' num_shards: 1 servers { name: 'a' listen: 'h:1' shards: 0 ";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const ClusterFile plain, ParseClusterFile("d/c.txt", server + "}"));
+  CHECK(plain.tls.certificate.empty());
+  CHECK(plain.access.empty());
+  CHECK_FALSE(plain.allow_plaintext);
+  CHECK(plain.servers[0].admin.empty());
+  const std::string rest =
+      "admin: '127.0.0.1:7600' }\n"
+      "tls { certificate: 'tls/s.pem' key: '/k' ca: 'ca.pem' require_client_certificate: true }\n"
+      "access: 'access.textproto' allow_plaintext: true";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const ClusterFile secured,
+                                ParseClusterFile("d/c.txt", server + rest));
+  CHECK(secured.tls.certificate == "d/tls/s.pem");
+  CHECK(secured.tls.key == "/k");
+  CHECK(secured.tls.ca == "d/ca.pem");
+  CHECK(secured.tls.require_client_certificate);
+  CHECK(secured.access == "d/access.textproto");
+  CHECK(secured.allow_plaintext);
+  CHECK(secured.servers[0].admin == "127.0.0.1:7600");
+  for (const char* bad : {"admin: 'h' }", "}\ntls { certificate: 'c' key: 'k' }"}) {
+    VICINITY_CHECK_CODE(ParseClusterFile("c.txt", server + bad),
+                        absl::StatusCode::kInvalidArgument);
+  }
+}
+
 TEST_CASE("addresses are a host and a port", "[cluster_file]") {
   for (const char* good : {"localhost:0", "127.0.0.1:65535", "[fe80::1%eth0]:80", "a-b.c_d:1"}) {
     CAPTURE(good);

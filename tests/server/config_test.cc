@@ -33,7 +33,7 @@ TEST_CASE("a server takes its part from the cluster file", "[config]") {
   CHECK(server.shards == std::vector<ShardId>{{0}, {2}});
   CHECK(server.num_shards == 3);
   CHECK(server.listen.ToString() == "127.0.0.1:7500");
-  CHECK_FALSE(server.insecure_network);
+  CHECK_FALSE(server.security.allow_plaintext);
 }
 
 TEST_CASE("a server can do without a cluster file", "[config]") {
@@ -47,7 +47,7 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
       const CommandLine full,
       ParseCommandLine({"--data=graph", "--shards=3,0", "--listen=[::1]:0", "--drain=0.5",
                         "--log-format=json", "--log-level=warning", "--ready-file=r",
-                        "--die-with-parent", "--insecure-network", "--max-ids=10",
+                        "--die-with-parent", "--allow-plaintext", "--max-ids=10",
                         "--max-sampled=20", "--max-chunk-bytes=1024", "--max-threads=8",
                         "--check-rate=3"}));
   const ServerConfig& config = full.config;
@@ -58,7 +58,7 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
   CHECK(config.log_level == spdlog::level::warn);
   CHECK(config.ready_file == "r");
   CHECK(config.die_with_parent);
-  CHECK(config.server.insecure_network);
+  CHECK(config.server.security.allow_plaintext);
   CHECK(config.server.limits.max_ids == 10);
   CHECK(config.server.limits.max_sampled == 20);
   CHECK(config.server.limits.max_chunk_bytes == 1024);

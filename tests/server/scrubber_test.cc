@@ -52,7 +52,8 @@ class ScrubberTest {
     return absl::StrCat(folder_.File("g"), "/", file);
   }
   std::unique_ptr<Scrubber> Start(int64_t bytes_per_second) {
-    return Scrubber::Start(*dataset_, bytes_per_second, health_.get(), log_.get());
+    return Scrubber::Start(*dataset_, Scrubber::Which::kUnchecked, bytes_per_second, health_.get(),
+                           log_.get());
   }
 
   const testing::TempDir folder_;

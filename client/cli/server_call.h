@@ -1,0 +1,56 @@
+// One unary call to one server, over a connection of its own.
+#pragma once
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "client/cli/servers_flags.h"
+#include "proto/common/grpc_status.h"
+#include "proto/common/status.h"
+
+namespace vicinity::cli {
+
+inline absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const ServerTarget& server) {
+  std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
+  if (server.credentials != nullptr) {
+    VICINITY_ASSIGN_OR_RETURN(credentials, server.credentials->For(server.address));
+  }
+  grpc::ChannelArguments arguments;
+  // A proxy of the environment is for the web.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return grpc::CreateCustomChannel(server.address, credentials, arguments);
+}
+
+// Waits no longer than `timeout`, and a little to find out why there is no connection. Unavailable
+// or DeadlineExceeded if nobody answers, Unauthenticated if that is because of TLS, else what the
+// server said.
+template <typename Service, typename Request, typename Reply>
+absl::StatusOr<Reply> CallServer(const ServerTarget& server, absl::Duration timeout,
+                                 grpc::Status (Service::Stub::*method)(grpc::ClientContext*,
+                                                                       const Request&, Reply*),
+                                 const Request& request) {
+  VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, OpenChannel(server));
+  const auto stub = Service::NewStub(channel);
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
+  Reply reply;
+  const absl::Status status = FromGrpc(((*stub).*method)(&context, request, &reply));
+  if (status.ok()) return reply;
+  if (server.credentials == nullptr) return status;
+  const auto limit = std::min(absl::ToChronoMilliseconds(timeout), std::chrono::milliseconds(500));
+  return server.credentials->Explain(server.address, status, limit);
+}
+
+}  // namespace vicinity::cli

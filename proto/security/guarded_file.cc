@@ -1,0 +1,78 @@
+#include "proto/security/guarded_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "proto/common/file.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 20;
+
+// Opened once, so that what is checked is what is read.
+class OpenedFile {
+ public:
+  explicit OpenedFile(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~OpenedFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+  OpenedFile(const OpenedFile&) = delete;
+  OpenedFile& operator=(const OpenedFile&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+absl::StatusOr<std::string> ReadAll(const std::string& path, int fd) {
+  std::string bytes;
+  char block[4096];
+  for (;;) {
+    const ssize_t got = read(fd, block, sizeof(block));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoStatus(errno, path, "read");
+    if (got == 0) return bytes;
+    bytes.append(block, static_cast<size_t>(got));
+    if (bytes.size() > kMostBytes) {
+      return absl::ResourceExhaustedError(absl::StrCat(path, ": is larger than 1 MiB"));
+    }
+  }
+}
+
+absl::StatusOr<std::string> ReadGuarded(const std::string& path, bool secret) {
+  const OpenedFile file(path);
+  if (file.fd() < 0) return ErrnoStatus(errno, path, "open");
+  struct stat facts {};
+  if (fstat(file.fd(), &facts) != 0) return ErrnoStatus(errno, path, "stat");
+  if (!S_ISREG(facts.st_mode)) {
+    return absl::FailedPreconditionError(absl::StrCat(path, ": is not a file"));
+  }
+  mode_t forbidden = S_IWGRP | S_IWOTH;
+  if (secret) forbidden |= S_IROTH | (facts.st_uid == 0 ? 0 : S_IRGRP);
+  if ((facts.st_mode & forbidden) != 0) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s: has the permissions %04o, so others could %s it: chmod %s %s", path,
+        facts.st_mode & 07777, secret ? "read" : "change", secret ? "600" : "go-w", path));
+  }
+  return ReadAll(path, file.fd());
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
+  return ReadGuarded(path, /*secret=*/true);
+}
+
+absl::StatusOr<std::string> ReadTrustedFile(const std::string& path) {
+  return ReadGuarded(path, /*secret=*/false);
+}
+
+}  // namespace vicinity

@@ -1,0 +1,20 @@
+// Files whose permissions matter: secrets that nobody else may read, and lists that nobody else
+// may change.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace vicinity {
+
+// The whole of a small file (up to 1 MiB) that holds a secret. FailedPrecondition naming the
+// file, its permissions and the command that mends them if others could read it: it must be
+// closed to them, and to its group unless root owns it, as files mounted into containers are.
+// NotFound, PermissionDenied or Unavailable as ReadFile.
+absl::StatusOr<std::string> ReadSecretFile(const std::string& path);
+
+// The same for a list that others may read but not write.
+absl::StatusOr<std::string> ReadTrustedFile(const std::string& path);
+
+}  // namespace vicinity

@@ -1,0 +1,172 @@
+#include "server/access_control.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "partition/text_proto.h"
+#include "proto/access.pb.h"
+#include "proto/common/status.h"
+#include "proto/security/guarded_file.h"
+#include "proto/security/token.h"
+
+namespace vicinity {
+namespace {
+
+// "/package.Service/Method" -> "package.Service"; empty for what has no such form.
+absl::string_view ServiceOf(absl::string_view method) {
+  const size_t end = method.rfind('/');
+  if (!absl::ConsumePrefix(&method, "/") || end == absl::string_view::npos || end == 0) return "";
+  return method.substr(0, end - 1);
+}
+
+absl::StatusOr<Grant> CheckGrant(const proto::Grant& stored) {
+  Grant grant;
+  grant.name = stored.name();
+  grant.certificate = stored.certificate();
+  if (stored.role() == proto::ROLE_UNSPECIFIED) {
+    return absl::InvalidArgumentError("has no role: READ, WRITE or ADMIN");
+  }
+  grant.role = static_cast<Role>(stored.role());
+  const std::string& hex = stored.token_sha256();
+  if (hex.empty() == grant.certificate.empty()) {
+    return absl::InvalidArgumentError("needs one of token_sha256 and certificate");
+  }
+  if (hex.empty()) return grant;
+  if (hex.size() != 64 || !std::all_of(hex.begin(), hex.end(), absl::ascii_isxdigit)) {
+    return absl::InvalidArgumentError("token_sha256 is not 64 hexadecimal digits");
+  }
+  grant.token_hash = absl::HexStringToBytes(hex);
+  return grant;
+}
+
+absl::StatusOr<std::vector<Grant>> ReadGrants(const std::string& path) {
+  if (path.empty()) return std::vector<Grant>();
+  VICINITY_ASSIGN_OR_RETURN(const std::string text, ReadTrustedFile(path));
+  return ParseGrants(path, text);
+}
+
+// The strongest of the grants that match; null: none does. Looks at all of them, and compares
+// hashes in constant time, so that its own time tells nothing.
+const Grant* Strongest(const std::vector<Grant>& grants, const std::string& token_hash,
+                       const std::vector<std::string>& names) {
+  const Grant* best = nullptr;
+  for (const Grant& grant : grants) {
+    const bool matches = grant.certificate.empty() ? SameHash(grant.token_hash, token_hash)
+                                                   : std::find(names.begin(), names.end(),
+                                                               grant.certificate) != names.end();
+    if (matches && (best == nullptr || grant.role > best->role)) best = &grant;
+  }
+  return best;
+}
+
+}  // namespace
+
+absl::string_view NameOf(Role role) {
+  switch (role) {
+    case Role::kNone:
+      return "none";
+    case Role::kRead:
+      return "read";
+    case Role::kWrite:
+      return "write";
+    case Role::kAdmin:
+      return "admin";
+  }
+  return "unknown";
+}
+
+Role RoleNeeded(absl::string_view method) {
+  const absl::string_view service = ServiceOf(method);
+  if (service == "grpc.health.v1.Health") return Role::kNone;
+  if (service == "vicinity.proto.Graph" || service == "grpc.reflection.v1alpha.ServerReflection") {
+    return Role::kRead;
+  }
+  return Role::kAdmin;
+}
+
+absl::StatusOr<std::vector<Grant>> ParseGrants(const std::string& path, const std::string& text) {
+  proto::Access stored;
+  VICINITY_RETURN_IF_ERROR(ParseTextProto(path, text, &stored));
+  std::vector<Grant> grants;
+  std::set<std::string> names;
+  for (int i = 0; i < stored.grants_size(); ++i) {
+    const std::string& name = stored.grants(i).name();
+    if (name.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": grant ", i + 1, " has no name"));
+    }
+    const std::string where = absl::StrCat(path, ": grant \"", name, "\"");
+    if (!names.insert(name).second) {
+      return absl::InvalidArgumentError(absl::StrCat(where, " is there twice"));
+    }
+    absl::StatusOr<Grant> grant = CheckGrant(stored.grants(i));
+    if (!grant.ok())
+      return absl::InvalidArgumentError(absl::StrCat(where, " ", grant.status().message()));
+    grants.push_back(*std::move(grant));
+  }
+  return grants;
+}
+
+absl::StatusOr<std::unique_ptr<AccessControl>> AccessControl::Load(const std::string& access_file) {
+  VICINITY_ASSIGN_OR_RETURN(Grants grants, ReadGrants(access_file));
+  return std::unique_ptr<AccessControl>(
+      new AccessControl(access_file, std::make_shared<const Grants>(std::move(grants))));
+}
+
+absl::Status AccessControl::Reload() {
+  VICINITY_ASSIGN_OR_RETURN(Grants grants, ReadGrants(access_file_));
+  auto fresh = std::make_shared<const Grants>(std::move(grants));
+  MutexLock lock(&mu_);
+  grants_ = std::move(fresh);
+  return absl::OkStatus();
+}
+
+int32_t AccessControl::num_grants() const { return static_cast<int32_t>(grants()->size()); }
+
+std::shared_ptr<const AccessControl::Grants> AccessControl::grants() const {
+  MutexLock lock(&mu_);
+  return grants_;
+}
+
+absl::StatusOr<std::string> AccessControl::Check(absl::string_view method,
+                                                 const Caller& caller) const {
+  const Role needed = RoleNeeded(method);
+  if (needed == Role::kNone) return std::string("anybody");
+  if (caller.authorization.size() > 1) {
+    return absl::UnauthenticatedError("the call shows several tokens, one is needed");
+  }
+  std::string token_hash;
+  if (!caller.authorization.empty()) {
+    absl::string_view value = caller.authorization.front();
+    if (!absl::ConsumePrefix(&value, "Bearer ")) {
+      return absl::UnauthenticatedError("the call's authorization is not \"Bearer TOKEN\"");
+    }
+    token_hash = HashToken(value);
+  }
+  Role role = access_file_.empty() && caller.certified ? Role::kRead : Role::kNone;
+  std::string who = "a certificate";
+  const std::shared_ptr<const Grants> grants = this->grants();
+  if (const Grant* grant = Strongest(*grants, token_hash, caller.names); grant != nullptr) {
+    role = grant->role;
+    who = grant->name;
+  }
+  if (role >= needed) return who;
+  if (role == Role::kNone && !token_hash.empty()) {
+    return absl::UnauthenticatedError(
+        "the token is not one that this server knows: revoked, mistyped, or of another cluster");
+  }
+  if (role == Role::kNone && !caller.certified) {
+    return absl::UnauthenticatedError(
+        "this server answers only callers with a token: give its file as --token-file or in "
+        "VICINITY_TOKEN_FILE");
+  }
+  return absl::PermissionDeniedError(absl::StrCat("the call needs the role ", NameOf(needed),
+                                                  " and the caller has the role ", NameOf(role)));
+}
+
+}  // namespace vicinity

@@ -1,0 +1,134 @@
+#include "server/admin_server.h"
+
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/status.h>
+
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/admin.grpc.pb.h"
+#include "proto/common/grpc_status.h"
+#include "proto/common/status.h"
+#include "server/listen_address.h"
+#include "server/logging.h"
+
+namespace vicinity {
+namespace {
+
+using grpc::ServerContext;
+
+absl::Status NotHere() { return absl::UnimplementedError("this server was not told how"); }
+
+class AdminService final : public proto::Admin::Service {
+ public:
+  explicit AdminService(AdminActions actions) : actions_(std::move(actions)) {}
+
+  grpc::Status Drain(ServerContext* context, const proto::DrainRequest*,
+                     proto::DrainReply* reply) override {
+    if (!actions_.drain) return ToGrpc(NotHere());
+    reply->set_server(actions_.server);
+    actions_.log->info("drain asked for by {}", context->peer());
+    actions_.drain();
+    return grpc::Status::OK;
+  }
+
+  grpc::Status SetLogLevel(ServerContext* context, const proto::SetLogLevelRequest* request,
+                           proto::SetLogLevelReply* reply) override {
+    const auto level = ParseLogLevel(request->level());
+    if (!level.ok()) return ToGrpc(level.status());
+    reply->set_before(LogLevelName(actions_.log->level()));
+    actions_.log->set_level(*level);
+    actions_.log->info("log level {} asked for by {}", request->level(), context->peer());
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Verify(ServerContext* context, const proto::VerifyRequest* request,
+                      proto::VerifyReply* reply) override {
+    if (!actions_.verify) return ToGrpc(NotHere());
+    if (verifying_.exchange(true)) {
+      return ToGrpc(absl::FailedPreconditionError("another call has the files read already"));
+    }
+    actions_.log->info("verification asked for by {}", context->peer());
+    const auto answer = actions_.verify(*request, [context] { return context->IsCancelled(); });
+    verifying_ = false;
+    if (answer.ok()) *reply = *answer;
+    return ToGrpc(answer.status());
+  }
+
+  grpc::Status ReloadCredentials(ServerContext* context, const proto::ReloadCredentialsRequest*,
+                                 proto::ReloadCredentialsReply* reply) override {
+    if (!actions_.reload) return ToGrpc(NotHere());
+    actions_.log->info("reload asked for by {}", context->peer());
+    const auto answer = actions_.reload();
+    if (answer.ok()) *reply = *answer;
+    return ToGrpc(answer.status());
+  }
+
+ private:
+  const AdminActions actions_;
+  std::atomic<bool> verifying_{false};
+};
+
+}  // namespace
+
+class AdminServer::Impl {
+ public:
+  explicit Impl(AdminActions actions) : service_(std::move(actions)) {}
+
+  ~Impl() {
+    if (server_ == nullptr) return;
+    // A moment for answers on their way: the caller of a drain waits for one.
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+  }
+
+  absl::Status Listen(const HostPort& listen,
+                      const std::shared_ptr<grpc::ServerCredentials>& credentials) {
+    VICINITY_RETURN_IF_ERROR(CheckListenAddress(listen));
+    grpc::ServerBuilder builder;
+    grpc::ResourceQuota quota("vicinityd admin");
+    quota.SetMaxThreads(8);
+    quota.Resize(size_t{64} << 20);
+    builder.SetResourceQuota(quota);
+    builder.SetMaxReceiveMessageSize(64 << 10);
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 16);
+    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
+    int port = 0;
+    builder.AddListeningPort(listen.ToString(), credentials, &port);
+    builder.RegisterService(&service_);
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr || port == 0) {
+      return absl::UnavailableError(absl::StrCat("cannot listen on ", listen.ToString()));
+    }
+    address_ = listen;
+    address_.port = port;
+    return absl::OkStatus();
+  }
+
+  const HostPort& address() const { return address_; }
+
+ private:
+  AdminService service_;
+  std::unique_ptr<grpc::Server> server_;
+  HostPort address_;
+};
+
+absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(
+    const HostPort& listen, const std::shared_ptr<grpc::ServerCredentials>& credentials,
+    AdminActions actions) {
+  auto impl = std::make_unique<Impl>(std::move(actions));
+  VICINITY_RETURN_IF_ERROR(impl->Listen(listen, credentials));
+  return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
+}
+
+AdminServer::AdminServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+AdminServer::~AdminServer() = default;
+
+const HostPort& AdminServer::address() const { return impl_->address(); }
+
+}  // namespace vicinity

@@ -1,0 +1,28 @@
+#include "server/verify_handler.h"
+
+#include <chrono>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "server/scrubber.h"
+
+namespace vicinity {
+
+absl::StatusOr<proto::VerifyReply> VerifyFiles(const Dataset& dataset, int64_t bytes_per_second,
+                                               ShardHealth* health, spdlog::logger* log,
+                                               const std::function<bool()>& gone) {
+  const std::unique_ptr<Scrubber> scrubber =
+      Scrubber::Start(dataset, Scrubber::Which::kAll, bytes_per_second, health, log);
+  while (!scrubber->WaitUntilDone(std::chrono::milliseconds(20))) {
+    if (gone()) return absl::CancelledError("the caller left before all files were read");
+  }
+  proto::VerifyReply reply;
+  reply.set_files(static_cast<uint64_t>(scrubber->num_files()));
+  reply.set_bytes(static_cast<uint64_t>(scrubber->num_bytes()));
+  for (const ShardHealth::State& shard : health->states()) {
+    if (!shard.fault.empty()) reply.add_faults(shard.fault);
+  }
+  return reply;
+}
+
+}  // namespace vicinity

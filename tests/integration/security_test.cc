@@ -1,0 +1,369 @@
+// Who gets in and who does not, with the daemon as a process, certificates made here, and the
+// client library and the tool as users have them. SEC-1 of the reliability plan.
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <signal.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "client/graph.h"
+#include "proto/common/file.h"
+#include "proto/security/token.h"
+#include "tests/integration/listed_methods.h"
+#include "tests/integration/served_certificate.h"
+#include "tests/testing/certificate_authority.h"
+#include "tests/testing/running_program.h"
+#include "tests/testing/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+using testing::CallByName;
+using testing::CertificateAuthority;
+using testing::CertificateWish;
+using testing::ListMethods;
+using testing::RunningProgram;
+
+constexpr absl::Duration kLimit = absl::Seconds(60);
+
+// One daemon over a small graph, with what it takes to secure it.
+class SecurityTest {
+ protected:
+  SecurityTest() {
+    const testing::MemoryGraph graph = testing::RandomGraph({});
+    VICINITY_REQUIRE_OK(WriteGraph(graph, testing::Shuffled(graph, 2, 5), folder_.File("graph")));
+    VICINITY_REQUIRE_OK(WriteFileAtomically(ca_, authority_.certificate()));
+    VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("other.pem"), other_.certificate()));
+    Install(authority_.Issue({}));
+    WriteIssued(authority_.Issue({"DNS:trainer.example"}), folder_.path(), "trainer");
+    testing::WriteSecret(folder_.File("reader.token"), reader_ + "\n");
+    testing::WriteSecret(folder_.File("admin.token"), admin_ + "\n");
+    Grant({"reader", "admin"});
+  }
+
+  // Puts a certificate where the daemon looks, its key beside it, in one step.
+  void Install(const testing::IssuedCertificate& issued) {
+    const std::string folder = folder_.File(absl::StrCat("tls", ++num_installed_));
+    WriteIssued(issued, folder, "server");
+    const std::string link = folder_.File("new_tls");
+    std::filesystem::create_symlink(folder, link);
+    std::filesystem::rename(link, folder_.File("tls"));
+    installed_ = issued.certificate;
+  }
+  void WaitUntilServed() const {
+    const absl::Time end = absl::Now() + kLimit;
+    while (testing::ServedCertificate(port_) != installed_) {
+      REQUIRE(absl::Now() < end);
+      std::this_thread::yield();
+    }
+  }
+  // The access file grants tokens of these names.
+  void Grant(const std::vector<std::string>& names) const {
+    std::string text;
+    for (const std::string& name : names) {
+      absl::StrAppend(&text, "grants { name: '", name, "' role: ",
+                      name == "admin" ? "ADMIN" : "READ", " token_sha256: '",
+                      absl::BytesToHexString(HashToken(name == "admin" ? admin_ : reader_)),
+                      "' }\n");
+    }
+    VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("access"), text));
+  }
+
+  std::vector<std::string> TlsFlags() const {
+    return {"--tls-certificate", folder_.File("tls/server.pem"), "--tls-key",
+            folder_.File("tls/server.key"), "--tls-ca", ca_, "--reload-seconds", "1"};
+  }
+  std::vector<std::string> TokenFlags() const { return {"--access-file", folder_.File("access")}; }
+
+  static std::unique_ptr<RunningProgram> Run(std::vector<std::string> args) {
+    args.insert(args.begin(), "server/vicinityd");
+    auto program = RunningProgram::Start(args);
+    VICINITY_REQUIRE_OK(program);
+    return *std::move(program);
+  }
+  void Serve(const std::vector<std::vector<std::string>>& flags) {
+    std::vector<std::string> args = {"--data",   folder_.File("graph"), "--listen", "127.0.0.1:0",
+                                     "--drain",  "0.1",  "--admin-listen", "127.0.0.1:0",
+                                     "--ready-file", folder_.File("ready")};
+    for (const auto& some : flags) args.insert(args.end(), some.begin(), some.end());
+    daemon_ = Run(args);
+    VICINITY_REQUIRE_OK(daemon_->WaitForLine("ready in", kLimit));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::string ready, ReadFile(folder_.File("ready")));
+    const std::vector<std::string> lines = absl::StrSplit(ready, '\n');
+    REQUIRE(lines.size() == 3);
+    REQUIRE(absl::StartsWith(lines[1], "admin "));
+    data_address_ = lines[0];
+    admin_address_ = lines[1].substr(6);
+    port_ = std::stoi(data_address_.substr(data_address_.rfind(':') + 1));
+  }
+
+  // A cluster file of the daemon, dialled as `host`.
+  std::string ClusterFile(const std::string& host = "127.0.0.1") const {
+    const std::string path = folder_.File(host + ".textproto");
+    VICINITY_REQUIRE_OK(WriteFileAtomically(
+        path, absl::StrCat("data: 'graph' num_shards: 2 servers { name: 'a' listen: '",
+                           data_address_, "' advertise: '", host, ":", port_,
+                           "' shards: [0, 1] }\n")));
+    return path;
+  }
+  struct Shows {
+    std::string ca;
+    std::string certificate;  // the name of a pair in the folder
+    std::string token;        // the name of a file there
+  };
+  GraphOptions Options(const Shows& shows, const std::string& host = "127.0.0.1") const {
+    GraphOptions options;
+    options.cluster_file = ClusterFile(host);
+    options.connect_timeout = std::chrono::milliseconds(1500);
+    options.call_timeout = std::chrono::seconds(20);
+    options.credentials.ca = shows.ca;
+    if (!shows.certificate.empty()) {
+      options.credentials.certificate = folder_.File(shows.certificate + ".pem");
+      options.credentials.key = folder_.File(shows.certificate + ".key");
+    }
+    if (!shows.token.empty()) options.credentials.token_file = folder_.File(shows.token + ".token");
+    return options;
+  }
+  static Error Read(const Graph& graph) {
+    const std::vector<int64_t> nodes = {0, 1, 2, 3};
+    Result<Rows> rows = graph.Fetch(0, "features", nodes);
+    return rows.ok() ? Error() : rows.error();
+  }
+  // What comes of opening the graph and reading from it.
+  Error Try(const Shows& shows, const std::string& host = "127.0.0.1") const {
+    Result<std::unique_ptr<Graph>> graph = Graph::Open(Options(shows, host));
+    return graph.ok() ? Read(**graph) : graph.error();
+  }
+  void CheckRefused(const Shows& shows, const std::string& told,
+                    const std::string& host = "127.0.0.1") const {
+    const Error error = Try(shows, host);
+    CHECK(error.code() == ErrorCode::kUnauthenticated);
+    CHECK_THAT(error.message(), Catch::Contains(told));
+    CHECK_THAT(error.message(), !Catch::Contains(reader_) && !Catch::Contains(admin_));
+  }
+  void CheckLetIn(const Shows& shows, const std::string& host = "127.0.0.1") const {
+    const Error error = Try(shows, host);
+    INFO(error.message());
+    CHECK(error.ok());
+  }
+  void CheckRefusesToStart(std::vector<std::string> args, int code, const std::string& told) const {
+    args.insert(args.begin(), {"--data", folder_.File("graph")});
+    const auto program = Run(args);
+    CHECK(program->WaitForExit(kLimit).value() == code);
+    CHECK_THAT(program->output(), Catch::Contains(told));
+  }
+
+  // A channel to a port of the daemon that shows a token, or none: "".
+  std::shared_ptr<grpc::Channel> Channel(const std::string& address,
+                                         const std::string& token) const {
+    grpc::SslCredentialsOptions options;
+    options.pem_root_certs = authority_.certificate();
+    std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::SslCredentials(options);
+    if (!token.empty()) {
+      credentials =
+          grpc::CompositeChannelCredentials(credentials, grpc::AccessTokenCredentials(token));
+    }
+    return grpc::CreateChannel(address, credentials);
+  }
+
+  const testing::TempDir folder_;
+  const CertificateAuthority authority_{"authority"};
+  const CertificateAuthority other_{"other"};
+  const std::string ca_ = folder_.File("ca.pem");
+  const std::string reader_ = MakeToken().value();
+  const std::string admin_ = MakeToken().value();
+  int num_installed_ = 0;
+  std::string installed_;
+  std::unique_ptr<RunningProgram> daemon_;
+  std::string data_address_;
+  std::string admin_address_;
+  int port_ = 0;
+};
+
+TEST_CASE_METHOD(SecurityTest, "over TLS only who knows the server's authority reads",
+                 "[security]") {
+  Serve({TlsFlags()});
+  CheckLetIn({ca_, "", ""});
+  CheckLetIn({ca_, "", ""}, "localhost");
+  CheckRefused({"", "", ""}, "speaks TLS");
+  CheckRefused({folder_.File("other.pem"), "", ""}, "not to be believed");
+}
+
+TEST_CASE_METHOD(SecurityTest, "a certificate of another name is not believed", "[security]") {
+  Install(authority_.Issue({"IP:127.0.0.1,DNS:elsewhere.example"}));
+  Serve({TlsFlags()});
+  CheckLetIn({ca_, "", ""});
+  CheckRefused({ca_, "", ""}, "mismatch", "localhost");
+}
+
+TEST_CASE_METHOD(SecurityTest, "a certificate that expires while it is served is not believed",
+                 "[security]") {
+  Serve({TlsFlags()});
+  CheckLetIn({ca_, "", ""});
+  Install(authority_.Issue({"IP:127.0.0.1", -absl::Hours(2), -absl::Hours(1)}));
+  WaitUntilServed();
+  CheckRefused({ca_, "", ""}, "expired");
+}
+
+TEST_CASE_METHOD(SecurityTest, "a server with bad files does not start, and says which",
+                 "[security]") {
+  Install(authority_.Issue({"IP:127.0.0.1", -absl::Hours(2), -absl::Hours(1)}));
+  CheckRefusesToStart(TlsFlags(), 2, "server.pem: the certificate expired");
+  VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("access"), "grants { name: 'x' }"));
+  CheckRefusesToStart(TokenFlags(), 2, "access: grant \"x\" has no role");
+  CheckRefusesToStart({"--require-client-certificate"}, 2, "no TLS");
+}
+
+TEST_CASE_METHOD(SecurityTest, "with mutual TLS only certified clients get in", "[security]") {
+  WriteIssued(other_.Issue({"DNS:trainer.example"}), folder_.path(), "stranger");
+  WriteIssued(authority_.Issue({"DNS:trainer.example", -absl::Hours(2), -absl::Hours(1)}),
+              folder_.path(), "expired");
+  Serve({TlsFlags(), {"--require-client-certificate"}});
+  CheckLetIn({ca_, "trainer", ""});
+  CheckRefused({ca_, "", ""}, "--certificate");
+  CheckRefused({ca_, "stranger", ""}, "refused the certificate");
+  // Our own side sees this before the server does.
+  const Error expired = Try({ca_, "expired", ""});
+  CHECK(expired.code() == ErrorCode::kInvalidArgument);
+  CHECK_THAT(expired.message(), Catch::Contains("expired.pem"));
+}
+
+TEST_CASE_METHOD(SecurityTest, "tokens are needed, and revoked while it runs", "[security]") {
+  const bool tls = GENERATE(true, false);
+  CAPTURE(tls);
+  Serve({tls ? TlsFlags() : std::vector<std::string>(), TokenFlags()});
+  const std::string ca = tls ? ca_ : "";
+  CheckRefused({ca, "", ""}, "token");
+  CheckLetIn({ca, "", "admin"});
+  Result<std::unique_ptr<Graph>> graph = Graph::Open(Options({ca, "", "reader"}));
+  REQUIRE(graph.ok());
+  REQUIRE(Read(**graph).ok());
+  Grant({"admin"});
+  daemon_->Signal(SIGHUP);
+  VICINITY_REQUIRE_OK(daemon_->WaitForLine("credentials read again", kLimit));
+  CHECK(Read(**graph).code() == ErrorCode::kUnauthenticated);
+  CheckRefused({ca, "", "reader"}, "revoked");
+  CheckLetIn({ca, "", "admin"});
+  CHECK_THAT(daemon_->output(), !Catch::Contains(reader_) && !Catch::Contains(admin_));
+}
+
+TEST_CASE_METHOD(SecurityTest, "tokens do not travel in plaintext", "[security]") {
+  std::vector<std::string> flags = TokenFlags();
+  flags.insert(flags.end(), {"--listen", "0.0.0.0:0", "--allow-plaintext"});
+  CheckRefusesToStart(flags, 2, "tokens would travel unencrypted");
+  GraphOptions options;
+  options.cluster_file = folder_.File("far.textproto");
+  options.credentials.token_file = folder_.File("reader.token");
+  options.credentials.allow_plaintext = true;
+  VICINITY_REQUIRE_OK(WriteFileAtomically(
+      options.cluster_file,
+      "data: 'graph' num_shards: 1 servers { name: 'a' listen: '192.0.2.1:1' shards: 0 }"));
+  const Result<std::unique_ptr<Graph>> graph = Graph::Open(options);
+  REQUIRE_FALSE(graph.ok());
+  CHECK(graph.error().code() == ErrorCode::kInvalidArgument);
+  CHECK_THAT(graph.error().message(), Catch::Contains("unencrypted"));
+}
+
+TEST_CASE_METHOD(SecurityTest, "no RPC but health answers who shows nothing", "[security]") {
+  Serve({TlsFlags(), TokenFlags()});
+  size_t num_graph = 0;
+  size_t num_admin = 0;
+  for (const std::string& address : {data_address_, admin_address_}) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<std::string> methods,
+                                  ListMethods(Channel(address, admin_)));
+    const auto nobody = Channel(address, "");
+    const auto stranger = Channel(address, MakeToken().value());
+    const auto reader = Channel(address, reader_);
+    VICINITY_CHECK_CODE(ListMethods(nobody), absl::StatusCode::kUnauthenticated);
+    for (const std::string& method : methods) {
+      CAPTURE(address, method);
+      if (absl::StartsWith(method, "/grpc.health.")) continue;
+      VICINITY_CHECK_CODE(CallByName(nobody, method), absl::StatusCode::kUnauthenticated);
+      VICINITY_CHECK_CODE(CallByName(stranger, method), absl::StatusCode::kUnauthenticated);
+      const bool is_admin = absl::StartsWith(method, "/vicinity.proto.Admin/");
+      num_admin += is_admin ? 1 : 0;
+      num_graph += absl::StartsWith(method, "/vicinity.proto.Graph/") ? 1 : 0;
+      const absl::StatusCode read = CallByName(reader, method).code();
+      CHECK(read != absl::StatusCode::kUnauthenticated);
+      CHECK((read == absl::StatusCode::kPermissionDenied) == is_admin);
+    }
+    VICINITY_CHECK_OK(CallByName(nobody, "/grpc.health.v1.Health/Check"));
+    // What does not exist is not told to strangers, either.
+    VICINITY_CHECK_CODE(CallByName(nobody, "/no.such.Service/Method"),
+                        absl::StatusCode::kUnauthenticated);
+    VICINITY_CHECK_CODE(CallByName(Channel(address, admin_), "/no.such.Service/Method"),
+                        absl::StatusCode::kUnimplemented);
+  }
+  CHECK(num_graph >= 8);
+  CHECK(num_admin == 4);
+}
+
+TEST_CASE_METHOD(SecurityTest, "certificates change under load and no call fails", "[security]") {
+  Serve({TlsFlags(), TokenFlags()});
+  std::atomic<bool> stop{false};
+  std::atomic<int64_t> calls{0};
+  std::atomic<int64_t> opened{0};
+  std::atomic<int> num_failed{0};
+  std::vector<std::string> failures(3);
+  std::vector<std::thread> readers;
+  for (size_t i = 0; i < failures.size(); ++i) {
+    GraphOptions options = Options({ca_, "", "reader"});
+    options.connect_timeout = std::chrono::seconds(20);
+    // The first goes on with the connections it has; the others make new ones all the time.
+    const int64_t reads = i == 0 ? INT64_MAX : 20;
+    readers.emplace_back([&, i, options, reads] {
+      while (!stop && failures[i].empty()) {
+        Result<std::unique_ptr<Graph>> graph = Graph::Open(options);
+        if (!graph.ok()) failures[i] = graph.error().message();
+        if (graph.ok()) ++opened;
+        for (int64_t n = 0; n < reads && graph.ok() && !stop && failures[i].empty(); ++n) {
+          failures[i] = Read(**graph).message();
+          ++calls;
+        }
+        if (!failures[i].empty()) ++num_failed;
+      }
+    });
+  }
+  for (int change = 0; change < 3; ++change) {
+    const int64_t before = opened;
+    Install(authority_.Issue({}));
+    WaitUntilServed();
+    while (opened < before + 2 && num_failed == 0) std::this_thread::yield();
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  for (const std::string& failure : failures) CHECK(failure.empty());
+  CHECK(opened > 6);
+  WARN(calls << " calls over " << opened << " openings, 3 changes of certificate");
+}
+
+TEST_CASE_METHOD(SecurityTest, "a drain asked for by an admin ends the daemon as SIGTERM does",
+                 "[security]") {
+  Serve({TlsFlags(), TokenFlags()});
+  VICINITY_CHECK_CODE(CallByName(Channel(admin_address_, reader_), "/vicinity.proto.Admin/Drain"),
+                      absl::StatusCode::kPermissionDenied);
+  VICINITY_CHECK_OK(CallByName(Channel(admin_address_, admin_), "/vicinity.proto.Admin/Drain"));
+  CHECK(daemon_->WaitForExit(kLimit).value() == 0);
+  CHECK_THAT(daemon_->output(), Catch::Contains("/vicinity.proto.Admin/Drain by admin"));
+}
+
+}  // namespace
+}  // namespace vicinity

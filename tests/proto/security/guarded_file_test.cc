@@ -1,0 +1,70 @@
+#include "proto/security/guarded_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/status/status.h"
+#include "proto/common/file.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+std::string Make(const testing::TempDir& folder, mode_t mode, uid_t owner) {
+  const std::string path = folder.File("file");
+  VICINITY_REQUIRE_OK(WriteFileAtomically(path, "text\n"));
+  REQUIRE(chown(path.c_str(), owner, static_cast<gid_t>(-1)) == 0);
+  REQUIRE(chmod(path.c_str(), mode) == 0);
+  return path;
+}
+
+TEST_CASE("a secret is read if nobody else can read it", "[guarded_file]") {
+  const testing::TempDir folder;
+  for (const mode_t mode : {0600, 0400, 0700}) {
+    CHECK(ReadSecretFile(Make(folder, mode, geteuid())).value() == "text\n");
+  }
+  for (const mode_t mode : {0604, 0606, 0644, 0666, 0620}) {
+    CAPTURE(mode);
+    const absl::Status status = ReadSecretFile(Make(folder, mode, geteuid())).status();
+    VICINITY_CHECK_CODE(status, absl::StatusCode::kFailedPrecondition);
+    CHECK_THAT(std::string(status.message()), Catch::Contains("chmod 600"));
+  }
+}
+
+TEST_CASE("a group may read a secret of root's alone", "[guarded_file]") {
+  const testing::TempDir folder;
+  if (geteuid() != 0) {
+    VICINITY_CHECK_CODE(ReadSecretFile(Make(folder, 0640, geteuid())),
+                        absl::StatusCode::kFailedPrecondition);
+    return;
+  }
+  VICINITY_CHECK_OK(ReadSecretFile(Make(folder, 0640, 0)));
+  VICINITY_CHECK_CODE(ReadSecretFile(Make(folder, 0640, 65534)),
+                      absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_CASE("a list is read if nobody else can change it", "[guarded_file]") {
+  const testing::TempDir folder;
+  CHECK(ReadTrustedFile(Make(folder, 0644, geteuid())).value() == "text\n");
+  for (const mode_t mode : {0664, 0646}) {
+    CAPTURE(mode);
+    VICINITY_CHECK_CODE(ReadTrustedFile(Make(folder, mode, geteuid())),
+                        absl::StatusCode::kFailedPrecondition);
+  }
+}
+
+TEST_CASE("what is no file or too large is not read", "[guarded_file]") {
+  const testing::TempDir folder;
+  VICINITY_CHECK_CODE(ReadSecretFile(folder.File("none")), absl::StatusCode::kNotFound);
+  VICINITY_CHECK_CODE(ReadTrustedFile(folder.path()), absl::StatusCode::kFailedPrecondition);
+  VICINITY_REQUIRE_OK(WriteFileAtomically(folder.File("big"), std::string((1 << 20) + 1, 'x')));
+  REQUIRE(chmod(folder.File("big").c_str(), 0600) == 0);
+  VICINITY_CHECK_CODE(ReadSecretFile(folder.File("big")), absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace vicinity

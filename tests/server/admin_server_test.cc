@@ -1,0 +1,130 @@
+#include "server/admin_server.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "proto/admin.grpc.pb.h"
+#include "proto/common/grpc_status.h"
+#include "server/logging.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using proto::Admin;
+
+class AdminTest {
+ protected:
+  AdminTest() {
+    actions_.server = "a";
+    actions_.log = MakeSilentLogger();
+  }
+  void Start() {
+    auto server =
+        AdminServer::Start({"127.0.0.1", 0}, grpc::InsecureServerCredentials(), actions_);
+    VICINITY_REQUIRE_OK(server);
+    server_ = *std::move(server);
+    REQUIRE(server_->address().port > 0);
+    stub_ = Admin::NewStub(grpc::CreateChannel(server_->address().ToString(),
+                                               grpc::InsecureChannelCredentials()));
+  }
+  template <typename Request, typename Reply>
+  absl::Status Call(grpc::Status (Admin::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                        Reply*),
+                    const Request& request, Reply* reply, int milliseconds = 30'000) const {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::milliseconds(milliseconds));
+    return FromGrpc(((*stub_).*method)(&context, request, reply));
+  }
+
+  AdminActions actions_;
+  std::unique_ptr<AdminServer> server_;
+  std::unique_ptr<Admin::Stub> stub_;
+};
+
+TEST_CASE_METHOD(AdminTest, "a drain begins and answers", "[admin]") {
+  std::atomic<int> drains{0};
+  actions_.drain = [&drains] { ++drains; };
+  Start();
+  proto::DrainReply reply;
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Drain, proto::DrainRequest(), &reply));
+  CHECK(reply.server() == "a");
+  CHECK(drains == 1);
+}
+
+TEST_CASE_METHOD(AdminTest, "the log level is set, and a wrong one is not", "[admin]") {
+  Start();
+  actions_.log->set_level(spdlog::level::info);
+  proto::SetLogLevelRequest request;
+  proto::SetLogLevelReply reply;
+  request.set_level("debug");
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::SetLogLevel, request, &reply));
+  CHECK(reply.before() == "info");
+  CHECK(actions_.log->level() == spdlog::level::debug);
+  request.set_level("loud");
+  VICINITY_CHECK_CODE(Call(&Admin::Stub::SetLogLevel, request, &reply),
+                      absl::StatusCode::kInvalidArgument);
+  CHECK(actions_.log->level() == spdlog::level::debug);
+}
+
+TEST_CASE_METHOD(AdminTest, "one verification runs at a time, and ends with its caller",
+                 "[admin]") {
+  std::atomic<int> running{0};
+  actions_.verify = [&running](const proto::VerifyRequest&,
+                               const std::function<bool()>& gone)
+      -> absl::StatusOr<proto::VerifyReply> {
+    ++running;
+    while (!gone()) std::this_thread::yield();
+    --running;
+    return absl::CancelledError("gone");
+  };
+  Start();
+  proto::VerifyReply reply;
+  grpc::ClientContext context;
+  std::thread first([&] {
+    proto::VerifyReply ignored;
+    stub_->Verify(&context, {}, &ignored);
+  });
+  while (running == 0) std::this_thread::yield();
+  VICINITY_CHECK_CODE(Call(&Admin::Stub::Verify, proto::VerifyRequest(), &reply),
+                      absl::StatusCode::kFailedPrecondition);
+  context.TryCancel();
+  first.join();
+  while (running > 0) std::this_thread::yield();
+}
+
+TEST_CASE_METHOD(AdminTest, "a reload's error is told, and what nobody can do is said", "[admin]") {
+  actions_.reload = []() -> absl::StatusOr<proto::ReloadCredentialsReply> {
+    return absl::InvalidArgumentError("access:3: no");
+  };
+  Start();
+  proto::ReloadCredentialsReply reply;
+  const absl::Status status =
+      Call(&Admin::Stub::ReloadCredentials, proto::ReloadCredentialsRequest(), &reply);
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
+  CHECK(status.message() == "access:3: no");
+  proto::DrainReply drained;
+  VICINITY_CHECK_CODE(Call(&Admin::Stub::Drain, proto::DrainRequest(), &drained),
+                      absl::StatusCode::kUnimplemented);
+}
+
+TEST_CASE_METHOD(AdminTest, "a port in use is refused", "[admin]") {
+  Start();
+  VICINITY_CHECK_CODE(
+      AdminServer::Start(server_->address(), grpc::InsecureServerCredentials(), actions_),
+      absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace vicinity
