@@ -1,6 +1,7 @@
 // The daemon: parse, build, run, report.
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <string>
@@ -51,6 +52,8 @@ absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // gRPC's own lines: not in our format, and anybody who connects with nonsense gets one.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   vicinity::BlockStopSignals();  // before any thread exists
   std::signal(SIGPIPE, SIG_IGN);
   auto line = vicinity::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));

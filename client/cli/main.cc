@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -13,6 +14,8 @@
 #include "client/cli/tool.h"
 
 int main(int argc, char** argv) {
+  // gRPC's own lines say less than the errors that commands end with.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   vicinity::cli::TerminalProgress progress(&std::cerr, isatty(STDERR_FILENO) == 1,
                                            &std::chrono::steady_clock::now);
   vicinity::cli::ToolContext tool;
