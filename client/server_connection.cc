@@ -71,7 +71,8 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
       num_channels_(std::max(1, options.channels)) {
   hellos_.resize(num_channels_);
   MutexLock lock(&mu_);
-  for (int i = 0; i < num_channels_; ++i) channels_.push_back(MakeChannel(endpoint_.address, options_));
+  for (int i = 0; i < num_channels_; ++i)
+    channels_.push_back(MakeChannel(endpoint_.address, options_));
 }
 
 void ServerConnection::Connect(Done done) {

@@ -52,9 +52,8 @@ absl::StatusOr<Done> SetLogLevel(const std::string& level, const ServerTarget& s
                                  absl::Duration timeout) {
   proto::SetLogLevelRequest request;
   request.set_level(level);
-  VICINITY_ASSIGN_OR_RETURN(
-      const proto::SetLogLevelReply reply,
-      CallServer<Admin>(server, timeout, &Admin::Stub::SetLogLevel, request));
+  VICINITY_ASSIGN_OR_RETURN(const proto::SetLogLevelReply reply,
+                            CallServer<Admin>(server, timeout, &Admin::Stub::SetLogLevel, request));
   return Done{absl::StrCat(level, ", was ", reply.before()), {{"before", reply.before()}}, ""};
 }
 
@@ -66,9 +65,9 @@ absl::StatusOr<Done> Verify(double mib_per_second, const ServerTarget& server,
                             CallServer<Admin>(server, timeout, &Admin::Stub::Verify, request));
   Done done;
   done.fault = absl::StrJoin(reply.faults(), "; ");
-  done.text = absl::StrCat(reply.files(), " files, ",
-                           HumanBytes(static_cast<int64_t>(reply.bytes())),
-                           done.fault.empty() ? ": whole" : ": faulty");
+  done.text =
+      absl::StrCat(reply.files(), " files, ", HumanBytes(static_cast<int64_t>(reply.bytes())),
+                   done.fault.empty() ? ": whole" : ": faulty");
   done.json = {{"files", reply.files()},
                {"bytes", reply.bytes()},
                {"faults", std::vector<std::string>(reply.faults().begin(), reply.faults().end())}};
@@ -190,9 +189,8 @@ Action DeclareAdmin(CLI::App* app) {
   });
   CLI::App* reload = AddSubcommand(app, "reload", "read the access file again", flags.get());
   reload->callback([ask] { *ask = &Reload; });
-  return [flags, ask](const ToolContext&, std::ostream& out) {
-    return RunAdmin(*flags, *ask, out);
-  };
+  return
+      [flags, ask](const ToolContext&, std::ostream& out) { return RunAdmin(*flags, *ask, out); };
 }
 
 }  // namespace vicinity::cli

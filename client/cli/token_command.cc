@@ -72,9 +72,8 @@ absl::Status RunToken(const TokenFlags& flags, std::ostream& narration, std::ost
   VICINITY_ASSIGN_OR_RETURN(std::string text, ReadExisting(flags));
   VICINITY_ASSIGN_OR_RETURN(const std::string token, MakeToken());
   if (!text.empty() && text.back() != '\n') text += '\n';
-  absl::StrAppend(&text, "grants { name: \"", flags.name,
-                  "\" role: ", proto::Role_Name(flags.role), " token_sha256: \"",
-                  absl::BytesToHexString(HashToken(token)), "\" }\n");
+  absl::StrAppend(&text, "grants { name: \"", flags.name, "\" role: ", proto::Role_Name(flags.role),
+                  " token_sha256: \"", absl::BytesToHexString(HashToken(token)), "\" }\n");
   if (!flags.token_file.empty()) {
     VICINITY_RETURN_IF_ERROR(WriteNewSecret(flags.token_file, token + "\n"));
   }

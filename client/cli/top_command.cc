@@ -70,9 +70,8 @@ nlohmann::ordered_json ToJson(const MethodRates& rates) {
 void PrintAsJson(const std::vector<Row>& rows, std::ostream& out) {
   nlohmann::ordered_json servers = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
-    nlohmann::ordered_json json = {{"name", row.target.name},
-                                   {"address", row.target.address},
-                                   {"answered", row.status.ok()}};
+    nlohmann::ordered_json json = {
+        {"name", row.target.name}, {"address", row.target.address}, {"answered", row.status.ok()}};
     if (!row.status.ok()) {
       json["error"] = std::string(row.status.message());
       servers.push_back(std::move(json));
@@ -127,8 +126,9 @@ double CallsOf(const LoadRates& rates, const std::string& method) {
 void PrintAsTable(const std::vector<Row>& rows, std::ostream& out) {
   constexpr auto kRight = Table::Align::kRight;
   std::vector<Table::Column> columns = {
-      {"SERVER"},           {"STATE"},           {"IN FLIGHT", kRight}, {"MEMORY", kRight},
-      {"SENT/S", kRight},   {"FAILED/S", kRight}, {"CALLS/S", kRight}};
+      {"SERVER"},         {"STATE"},          {"IN FLIGHT", kRight},
+      {"MEMORY", kRight}, {"SENT/S", kRight}, {"FAILED/S", kRight},
+      {"CALLS/S", kRight}};
   const std::set<std::string> methods = MethodsInUse(rows);
   for (const std::string& method : methods) {
     columns.push_back({absl::AsciiStrToUpper(method) + "/S", kRight});

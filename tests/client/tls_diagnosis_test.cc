@@ -107,9 +107,8 @@ TEST_CASE_METHOD(DiagnosisTest, "one end that does not speak TLS is told", "[tls
 
 TEST_CASE_METHOD(DiagnosisTest, "who does not answer is not waited for", "[tls_diagnosis]") {
   const testing::SilentListener silent;
-  VICINITY_CHECK_CODE(
-      DiagnoseTls(silent.address(), {ca_, "", ""}, std::chrono::milliseconds(50)),
-      absl::StatusCode::kUnavailable);
+  VICINITY_CHECK_CODE(DiagnoseTls(silent.address(), {ca_, "", ""}, std::chrono::milliseconds(50)),
+                      absl::StatusCode::kUnavailable);
   VICINITY_CHECK_CODE(DiagnoseTls("127.0.0.1:1", {ca_, "", ""}, kLimit),
                       absl::StatusCode::kUnavailable);
 }

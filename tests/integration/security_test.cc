@@ -79,8 +79,8 @@ class SecurityTest {
   void Grant(const std::vector<std::string>& names) const {
     std::string text;
     for (const std::string& name : names) {
-      absl::StrAppend(&text, "grants { name: '", name, "' role: ",
-                      name == "admin" ? "ADMIN" : "READ", " token_sha256: '",
+      absl::StrAppend(&text, "grants { name: '", name,
+                      "' role: ", name == "admin" ? "ADMIN" : "READ", " token_sha256: '",
                       absl::BytesToHexString(HashToken(name == "admin" ? admin_ : reader_)),
                       "' }\n");
     }
@@ -88,8 +88,10 @@ class SecurityTest {
   }
 
   std::vector<std::string> TlsFlags() const {
-    return {"--tls-certificate", folder_.File("tls/server.pem"), "--tls-key",
-            folder_.File("tls/server.key"), "--tls-ca", ca_, "--reload-seconds", "1"};
+    return {"--tls-certificate", folder_.File("tls/server.pem"),
+            "--tls-key",         folder_.File("tls/server.key"),
+            "--tls-ca",          ca_,
+            "--reload-seconds",  "1"};
   }
   std::vector<std::string> TokenFlags() const { return {"--access-file", folder_.File("access")}; }
 
@@ -100,9 +102,9 @@ class SecurityTest {
     return *std::move(program);
   }
   void Serve(const std::vector<std::vector<std::string>>& flags) {
-    std::vector<std::string> args = {"--data",   folder_.File("graph"), "--listen", "127.0.0.1:0",
-                                     "--drain",  "0.1",  "--admin-listen", "127.0.0.1:0",
-                                     "--ready-file", folder_.File("ready")};
+    std::vector<std::string> args = {
+        "--data", folder_.File("graph"), "--listen",    "127.0.0.1:0",  "--drain",
+        "0.1",    "--admin-listen",      "127.0.0.1:0", "--ready-file", folder_.File("ready")};
     for (const auto& some : flags) args.insert(args.end(), some.begin(), some.end());
     daemon_ = Run(args);
     VICINITY_REQUIRE_OK(daemon_->WaitForLine("ready in", kLimit));
@@ -119,9 +121,9 @@ class SecurityTest {
   std::string ClusterFile(const std::string& host = "127.0.0.1") const {
     const std::string path = folder_.File(host + ".textproto");
     VICINITY_REQUIRE_OK(WriteFileAtomically(
-        path, absl::StrCat("data: 'graph' num_shards: 2 servers { name: 'a' listen: '",
-                           data_address_, "' advertise: '", host, ":", port_,
-                           "' shards: [0, 1] }\n")));
+        path,
+        absl::StrCat("data: 'graph' num_shards: 2 servers { name: 'a' listen: '", data_address_,
+                     "' advertise: '", host, ":", port_, "' shards: [0, 1] }\n")));
     return path;
   }
   struct Shows {

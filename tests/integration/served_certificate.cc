@@ -14,8 +14,8 @@ std::string ServedCertificate(int port) {
                                                                   &SSL_CTX_free);
   static constexpr unsigned char kHttp2[] = {2, 'h', '2'};
   SSL_CTX_set_alpn_protos(context.get(), kHttp2, sizeof(kHttp2));
-  const std::unique_ptr<BIO, decltype(&BIO_free_all)> connection(
-      BIO_new_ssl_connect(context.get()), &BIO_free_all);
+  const std::unique_ptr<BIO, decltype(&BIO_free_all)> connection(BIO_new_ssl_connect(context.get()),
+                                                                 &BIO_free_all);
   const std::string address = "127.0.0.1:" + std::to_string(port);
   BIO_set_conn_hostname(connection.get(), address.c_str());
   SSL* session = nullptr;

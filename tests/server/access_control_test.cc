@@ -130,8 +130,7 @@ TEST_CASE_METHOD(AccessTest, "a reload revokes, and a faulty file changes nothin
   VICINITY_CHECK_OK(access->Check(kRows, WithToken(reader_)));
   Write(TokenGrant("ops", "ADMIN", admin_));
   VICINITY_REQUIRE_OK(access->Reload());
-  VICINITY_CHECK_CODE(access->Check(kRows, WithToken(reader_)),
-                      absl::StatusCode::kUnauthenticated);
+  VICINITY_CHECK_CODE(access->Check(kRows, WithToken(reader_)), absl::StatusCode::kUnauthenticated);
   VICINITY_CHECK_OK(access->Check(kRows, WithToken(admin_)));
   // An empty list locks everybody out; it is not the same as none.
   Write("");
@@ -170,8 +169,7 @@ TEST_CASE("faults of the file are told with file and grant", "[access]") {
   CAPTURE(bad.text);
   const absl::Status status = ParseGrants("f", bad.text).status();
   VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
-  CHECK_THAT(std::string(status.message()),
-             Catch::StartsWith("f:") && Catch::Contains(bad.told));
+  CHECK_THAT(std::string(status.message()), Catch::StartsWith("f:") && Catch::Contains(bad.told));
 }
 
 }  // namespace

@@ -30,13 +30,12 @@ class AdminTest {
     actions_.log = MakeSilentLogger();
   }
   void Start() {
-    auto server =
-        AdminServer::Start({"127.0.0.1", 0}, grpc::InsecureServerCredentials(), actions_);
+    auto server = AdminServer::Start({"127.0.0.1", 0}, grpc::InsecureServerCredentials(), actions_);
     VICINITY_REQUIRE_OK(server);
     server_ = *std::move(server);
     REQUIRE(server_->address().port > 0);
-    stub_ = Admin::NewStub(grpc::CreateChannel(server_->address().ToString(),
-                                               grpc::InsecureChannelCredentials()));
+    stub_ = Admin::NewStub(
+        grpc::CreateChannel(server_->address().ToString(), grpc::InsecureChannelCredentials()));
   }
   template <typename Request, typename Reply>
   absl::Status Call(grpc::Status (Admin::Stub::*method)(grpc::ClientContext*, const Request&,
@@ -81,9 +80,9 @@ TEST_CASE_METHOD(AdminTest, "the log level is set, and a wrong one is not", "[ad
 TEST_CASE_METHOD(AdminTest, "one verification runs at a time, and ends with its caller",
                  "[admin]") {
   std::atomic<int> running{0};
-  actions_.verify = [&running](const proto::VerifyRequest&,
-                               const std::function<bool()>& gone)
-      -> absl::StatusOr<proto::VerifyReply> {
+  actions_.verify = [&running](
+                        const proto::VerifyRequest&,
+                        const std::function<bool()>& gone) -> absl::StatusOr<proto::VerifyReply> {
     ++running;
     while (!gone()) std::this_thread::yield();
     --running;

@@ -41,8 +41,7 @@ class VerifyTest {
   std::unique_ptr<ShardHealth> health_;
 };
 
-TEST_CASE_METHOD(VerifyTest, "all files of the served shards are read, however often",
-                 "[verify]") {
+TEST_CASE_METHOD(VerifyTest, "all files of the served shards are read, however often", "[verify]") {
   int64_t files = 0;
   uint64_t bytes = 0;
   for (const proto::ShardEntry& shard : dataset_->manifest().shards()) {

@@ -58,8 +58,9 @@ TEST_CASE_METHOD(AdminCommandTest, "servers are drained by name, never all by ac
   CHECK(answer.code == ExitCode::kOk);
   CHECK_THAT(answer.out, Catch::Contains("draining"));
   CHECK(drains_ == 1);
-  CHECK(RunCommand(kAdminCommand, {"drain", "--server", server_->admin_address()->ToString()})
-            .code == ExitCode::kOk);
+  CHECK(
+      RunCommand(kAdminCommand, {"drain", "--server", server_->admin_address()->ToString()}).code ==
+      ExitCode::kOk);
   CHECK(drains_ == 2);
 }
 

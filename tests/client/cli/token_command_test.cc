@@ -43,7 +43,7 @@ TEST_CASE("a token is printed once and works for its role", "[cli]") {
 
 TEST_CASE("a token's file is new and its owner's alone", "[cli]") {
   const testing::TempDir folder;
-  const std::vector<std::string> args = {"--name",       "trainer",
+  const std::vector<std::string> args = {"--name",        "trainer",
                                          "--access-file", folder.File("access"),
                                          "--token-file",  folder.File("token")};
   const Answer answer = RunCommand(kTokenCommand, args);

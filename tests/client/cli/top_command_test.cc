@@ -34,8 +34,8 @@ TEST_CASE("top shows what every server does a second", "[cli]") {
 TEST_CASE("a server that is not there is a row and no error", "[cli]") {
   testing::SmallCluster cluster(testing::RandomGraph({}), 2, 2);
   cluster.Stop(1);
-  const Answer table = RunCommand(kTopCommand, {"--cluster", cluster.cluster_file(), "--count", "2",
-                                                "--interval", "0.05"});
+  const Answer table = RunCommand(
+      kTopCommand, {"--cluster", cluster.cluster_file(), "--count", "2", "--interval", "0.05"});
   CHECK(table.code == ExitCode::kOk);
   CHECK_THAT(table.out, Catch::Contains("s0") && Catch::Contains("STATUS/S"));
   CHECK_THAT(table.out, Catch::Contains("no answer") && Catch::Contains("s1: "));
