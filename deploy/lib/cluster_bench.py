@@ -118,7 +118,7 @@ class Cluster:
             with open(f"{folder}/{host}.log", "w", encoding="utf-8") as log:
                 self._network.start(host, [
                     self._programs.vicinityd, "--data", self._data, "--shards", str(host),
-                    "--listen", f"{self._network.address(host)}:{PORT}", "--insecure-network",
+                    "--listen", f"{self._network.address(host)}:{PORT}", "--allow-plaintext",
                     "--ready-file", f"{folder}/{host}.ready"], stdout=log, stderr=log)
         end = time.monotonic() + READY_SECONDS
         while not all(os.path.exists(f"{folder}/{host}.ready") for host in hosts):
@@ -126,7 +126,8 @@ class Cluster:
                 sys.exit(f"a server is not ready after {READY_SECONDS} s; logs are in {folder}")
             time.sleep(0.05)
         with open(self._file, "w", encoding="utf-8") as file:
-            file.write(f'data: "{self._data}"\nnum_shards: {self._network.num_hosts}\n')
+            file.write(f'data: "{self._data}"\nnum_shards: {self._network.num_hosts}\n'
+                       'allow_plaintext: true\n')
             for host in hosts:
                 file.write(f'servers {{ name: "host{host}" shards: {host} '
                            f'listen: "{self._network.address(host)}:{PORT}" }}\n')
