@@ -135,6 +135,9 @@ TEST_CASE("device pool: random operations agree with the naive model", "[device_
   const int64_t capacity = GENERATE(0, 7, 29, 60);
   testing::CheckAgainstModel(DevicePoolOn(device), {GENERATE(1, 24), capacity, 30}, 1500, 17);
 }
+TEST_CASE("device pool: so do many short sequences on pools of any shape", "[device_pool]") {
+  testing::CheckManyShapes(DevicePoolOn(GENERATE_COPY(from_range(TestedDevices()))), 300);
+}
 TEST_CASE("device pool: many threads at once", "[device_pool]") {
   const auto device = GENERATE_COPY(from_range(TestedDevices()));
   testing::CheckThreads(DevicePoolOn(device), {40, GENERATE(0, 10, 40), 50}, 4, 60);
