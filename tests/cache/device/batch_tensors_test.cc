@@ -55,6 +55,29 @@ TEST_CASE("a tensor is read when it is full and filled when it is read", "[batch
   CHECK(BytesFromDevice(device.get(), other.get(), out.data(), out.bytes()) == expected);
 }
 
+TEST_CASE("a tensor that nobody reads is filled anew when it is full", "[batch_tensors]") {
+  const std::unique_ptr<Device> device =
+      OpenTestedDevice(GENERATE_COPY(from_range(TestedDevices())));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto one, device->NewStream());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto other, device->NewStream());
+  constexpr int kNumBatches = 40;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const DeviceMemory out,
+                                device->Allocate(MemoryKind::kDevice, kNumBatches * 8));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors, BatchTensors::Create(device.get(), 1, 8));
+  std::string expected;
+  for (int i = 0; i < kNumBatches; ++i) {
+    DeviceStream* const producer = i % 2 == 0 ? one.get() : other.get();
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<BatchTensor> tensor,
+                                  tensors->Take(2, 4, producer, kLong));
+    VICINITY_REQUIRE_OK(producer->Fill(tensor->data(), static_cast<uint8_t>('A' + i), 8));
+    VICINITY_REQUIRE_OK(producer->Copy(out.data() + 8 * i, tensor->data(), 8));
+    VICINITY_REQUIRE_OK(tensor->Finish(producer));
+    expected += std::string(8, static_cast<char>('A' + i));
+  }
+  VICINITY_REQUIRE_OK(FinishOnHost(device.get(), one.get(), kLong));
+  CHECK(BytesFromDevice(device.get(), other.get(), out.data(), out.bytes()) == expected);
+}
+
 TEST_CASE("a trainer that keeps its tensors gets no more", "[batch_tensors]") {
   const std::unique_ptr<Device> device = OpenTestedDevice(TestedDevice::kHost);
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto stream, device->NewStream());

@@ -321,6 +321,16 @@ TEST_CASE("ids on the device find the rows that are there", "[device_pool]") {
                                  rows.bytes()) == expected);
   CHECK(tested.pool->look_up_counts().found == 3);
   CHECK(tested.pool->look_up_counts().absent == 3);
+
+  // Row i began in slot i. Two slots are 9's and 8's now, whether their rows have come or not.
+  const DeviceMemory first_ids = ToDevice(tested.device.get(), FirstNumbers(4));
+  VICINITY_REQUIRE_OK(
+      tested.pool->LookUp(first_ids.as<int64_t>(), 4, slots.as<int32_t>(), nullptr));
+  std::vector<int32_t> wanted = {0, 1, 2, 3};
+  wanted[batch.slots[0]] = -1;
+  wanted[batch.slots[1]] = -1;
+  CHECK(FromDevice<int32_t>(tested.device.get(), tested.mover->stream(), slots.data(), 4) ==
+        wanted);
   tested.pool->Release(batch);
 }
 
