@@ -114,12 +114,13 @@ class Cluster:
 
     def _start_servers(self, folder):
         hosts = range(self._network.num_hosts)
+        self._servers = []
         for host in hosts:
             with open(f"{folder}/{host}.log", "w", encoding="utf-8") as log:
-                self._network.start(host, [
+                self._servers.append(self._network.start(host, [
                     self._programs.vicinityd, "--data", self._data, "--shards", str(host),
                     "--listen", f"{self._network.address(host)}:{PORT}", "--allow-plaintext",
-                    "--ready-file", f"{folder}/{host}.ready"], stdout=log, stderr=log)
+                    "--ready-file", f"{folder}/{host}.ready"], stdout=log, stderr=log))
         end = time.monotonic() + READY_SECONDS
         while not all(os.path.exists(f"{folder}/{host}.ready") for host in hosts):
             if time.monotonic() > end:
@@ -166,16 +167,17 @@ class Cluster:
             if read_line(client, READY_SECONDS) != b"ready\n":
                 sys.exit("a trainer is not ready")
         before = [self._network.received_bytes(host) for host in hosts]
-        busy = core_seconds()
+        served = sum(map(core_seconds, self._servers))
         for client in clients:
             client.stdin.write(b"go\n")
             client.stdin.close()
         results = [json.loads(read_line(client, RUN_SECONDS)) for client in clients]
-        busy = core_seconds() - busy
+        cores = sum(map(core_seconds, self._servers)) - served
+        cores += sum(result["cpu_seconds"] for result in results)
         for client, host, result, bytes_before in zip(clients, hosts, results, before):
             client.wait(READY_SECONDS)
             result["wire_bytes"] = self._network.received_bytes(host) - bytes_before
-            result["machine_core_seconds"] = busy
+            result["core_seconds"] = cores  # of all hosts
         return results
 
 
@@ -186,11 +188,11 @@ def read_line(process, seconds):
     return line or sys.exit(f"a trainer ended with status {process.wait()}")
 
 
-def core_seconds():
-    """Of work by all on this machine since it started."""
-    with open("/proc/stat", encoding="ascii") as file:
-        user, nice, system, _, _, irq, softirq = map(int, file.readline().split()[1:8])
-    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+def core_seconds(process):
+    """What a process has worked, the kernel's part included."""
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+        user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 TCP_SENDER = """

@@ -22,7 +22,7 @@ class Summary:
         loading = [sum(busy for stage, busy in result["busy_seconds"].items() if stage != "train")
                    for result in results]
         self.overlap = (mean(loading) + steps * step_seconds) / self.seconds
-        self.cores = results[0]["machine_core_seconds"] / self.seconds
+        self.cores = results[0]["core_seconds"] / self.seconds
         # The least that the busiest link needs for a step, and its share in use.
         busiest = max(result["bytes_remote"] for result in results) / steps
         self.link_seconds = busiest * 8 / (gbps * 1e9) if gbps else 0.0
@@ -65,9 +65,9 @@ class Report:
         share = result["bytes"] * 8 / result["seconds"] / (gbps * 1e9)
         self.line(case, "payload / link rate", share, None, tcp_gbps / gbps)
         gigabytes = result["bytes"] / 1e9
-        self.line(case, "core-seconds / GB", result["machine_core_seconds"] / gigabytes)
+        self.line(case, "core-seconds / GB", result["core_seconds"] / gigabytes)
         self._links.append([case, f"{100 * share:.1f} %", f"{100 * tcp_gbps / gbps:.1f} %",
-                            f"{result['machine_core_seconds'] / gigabytes:.2f}"])
+                            f"{result['core_seconds'] / gigabytes:.2f}"])
 
     def finish(self):
         if self._as_json:
