@@ -1,6 +1,7 @@
 #include "client/fan_out.h"
 
 #include <chrono>
+#include <utility>
 
 namespace vicinity {
 
@@ -9,12 +10,12 @@ FanOut::~FanOut() { Wait().IgnoreError(); }
 Done FanOut::Add() {
   MutexLock lock(&mu_);
   ++running_;
-  return [this](const absl::Status& status) { Finish(status); };
+  return [this](absl::Status status) { Finish(std::move(status)); };
 }
 
-void FanOut::Finish(const absl::Status& status) {
+void FanOut::Finish(absl::Status status) {
   MutexLock lock(&mu_);
-  if (first_error_.ok()) first_error_ = status;
+  if (first_error_.ok()) first_error_ = std::move(status);
   // Under the lock: once it is released with running_ at 0, the waiter may destroy this object.
   if (--running_ == 0) done_.NotifyAll();
 }

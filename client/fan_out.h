@@ -32,7 +32,7 @@ class FanOut {
   absl::Status Wait();
 
  private:
-  void Finish(const absl::Status& status);
+  void Finish(absl::Status status);
 
   Mutex mu_;
   CondVar done_;

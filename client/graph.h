@@ -38,7 +38,12 @@ struct GraphOptions {
 
   std::chrono::milliseconds connect_timeout{5000};  // to every server, hello included
   std::chrono::milliseconds call_timeout{5000};     // of one RPC
-  int channels_per_server = 2;                      // connections
+  // Of one call to a shard with all its retries, on whichever replicas: until it is over, servers
+  // that fail are replaced, waited for and tried again. At least call_timeout. A call that moves
+  // more than 32 MiB has that much more of both.
+  std::chrono::milliseconds call_budget{15000};
+  bool hedge = true;  // ask a second replica when the first takes long (docs/guarantees.md)
+  int channels_per_server = 2;  // connections
   WirePrecision wire_precision = WirePrecision::kStored;
 
   std::string client_name;  // for the servers' logs; empty: host and pid
@@ -76,18 +81,24 @@ struct TrafficStats {
   int64_t bytes_sent = 0;      // payload: ids out
   int64_t bytes_received = 0;  // payload: ids, counts and rows in
   int64_t bytes_copied = 0;    // of both, between the caller's memory and the network's, each time
+  int64_t shard_calls = 0;     // what was asked of shards behind servers, each once
+  int64_t attempts = 0;        // shard_calls + retries + hedges, less what found no server
+  int64_t retries = 0;         // attempts after one that failed
+  int64_t hedges = 0;          // second attempts beside one that takes long
+  int64_t hedge_wins = 0;      // hedges that answered first
+  int64_t quarantines = 0;     // times that a server was taken out of use
 };
 
 // Threads:  every method may be called from any number of threads at once.
 // Lifetime: keep it until every Loader made from it is gone. A process that forks after Open must
-// not
-//           use it in the child: calls fail with kFailedPrecondition there.
-// Errors:   kUnavailable or kDeadlineExceeded name the shard and the server's address. No RPC waits
-//           longer than the timeouts of GraphOptions; an operation too large for one RPC to a
-//           shard makes several, each with its own.
+//           not use it in the child, nor open another there: both fail with kFailedPrecondition.
+// Errors:   kUnavailable or kDeadlineExceeded name the shard and its servers' addresses. No RPC
+//           waits longer than the call timeout, and no call to a shard, retries included, longer
+//           than the call budget; an operation that moves more than 32 MiB has several.
 class Graph {
  public:
-  // Connects to every server (or maps the directory) and checks that all serve the same dataset.
+  // Maps the directory, or connects to the servers until every shard has one, all of one dataset:
+  // docs/guarantees.md says which. Those that are away are looked for in the background.
   static Result<std::unique_ptr<Graph>> Open(const GraphOptions& options);
   ~Graph();
 

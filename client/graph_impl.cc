@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <random>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "client/credentials.h"
-#include "client/fan_out.h"
 #include "client/mapped_shard.h"
+#include "client/process_guard.h"
 #include "client/remote_shard.h"
+#include "client/replica_set.h"
+#include "client/replicated_shard.h"
+#include "client/server_connection.h"
 #include "partition/schema_proto.h"
 #include "proto/common/status.h"
 
@@ -22,6 +26,9 @@ namespace {
 constexpr int kMaxChannels = 64;
 // For finding out why a server cannot be reached.
 constexpr std::chrono::milliseconds kExplainLimit(500);
+constexpr int32_t kFewestTokens = 10;
+// An RPC has the call timeout for itself and says best what was late; an attempt ends after it.
+constexpr std::chrono::milliseconds kAfterRpc(250);
 
 absl::Status CheckOptions(const GraphOptions& options) {
   if (options.cluster_file.empty() == options.directory.empty()) {
@@ -31,10 +38,11 @@ absl::Status CheckOptions(const GraphOptions& options) {
     return absl::InvalidArgumentError(absl::StrCat(
         "channels_per_server ", options.channels_per_server, " is not from 1 to ", kMaxChannels));
   }
-  if (options.connect_timeout.count() <= 0 || options.call_timeout.count() <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("timeouts of ", options.connect_timeout.count(),
-                                                   " and ", options.call_timeout.count(),
-                                                   " ms: every wait has one above 0"));
+  for (const std::chrono::milliseconds timeout :
+       {options.connect_timeout, options.call_timeout, options.call_budget}) {
+    if (timeout.count() > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("a timeout of ", timeout.count(), " ms: every wait has one above 0"));
   }
   return absl::OkStatus();
 }
@@ -72,7 +80,8 @@ absl::Status GraphImpl::CheckProcess() const {
   if (getpid() == pid_) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("process ", getpid(),
                                                     " uses a graph that process ", pid_,
-                                                    " opened before a fork: open it in the child"));
+                                                    " opened before a fork: fork before the first "
+                                                    "graph is opened, or spawn the child"));
 }
 
 absl::Status GraphImpl::OpenDirectory(const GraphOptions& options) {
@@ -100,9 +109,9 @@ absl::Status GraphImpl::OpenCluster(const GraphOptions& options) {
     for (const int32_t shard : options.local_shards) local.shards.push_back(ShardId{shard});
     VICINITY_ASSIGN_OR_RETURN(dataset_, Dataset::Open(cluster.data, local));
   }
+  VICINITY_RETURN_IF_ERROR(ClaimProcessForRpc());
   VICINITY_RETURN_IF_ERROR(Connect(cluster, options));
-  VICINITY_RETURN_IF_ERROR(CheckOneDataset(cluster));
-  return MakeRouter(cluster);
+  return MakeRouter(cluster, options);
 }
 
 absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& options) {
@@ -114,6 +123,7 @@ absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& 
   connection.client_name = options.client_name.empty() ? DefaultClientName() : options.client_name;
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<ClientCredentials> credentials,
                             ClientCredentials::Load(options.credentials, &cluster));
+  std::vector<ServerToReach> servers;
   for (const ClusterServer& server : cluster.servers) {
     ServerEndpoint endpoint{server.name, server.advertise, {}};
     for (const ShardId shard : server.shards) {
@@ -127,57 +137,47 @@ absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& 
           absl::StrCat(cluster.path, ": server ", server.name, " does not say what to dial"));
     }
     VICINITY_ASSIGN_OR_RETURN(connection.credentials, credentials->For(endpoint.address));
-    connections_.push_back(
-        std::make_unique<ServerConnection>(std::move(endpoint), connection, &traffic_));
+    servers.push_back({std::move(endpoint), connection});
   }
-  FanOut hellos;
-  for (const auto& server : connections_) server->Connect(hellos.Add());
-  const absl::Status met = hellos.Wait();
-  for (const auto& server : connections_) {
-    const std::string& address = server->endpoint().address;
+  if (servers.empty()) return absl::OkStatus();
+  MakeTools(cluster, options);
+  servers_ = std::make_unique<ClusterServers>(std::move(servers), tools_.replicas);
+  std::optional<KnownDataset> known;
+  if (dataset_ != nullptr) known = KnownDataset{dataset_->fingerprint(), dataset_->directory()};
+  const absl::Status met = servers_->ChooseDataset(known).status();
+  for (int i = 0; i < servers_->size(); ++i) {
+    const std::string& address = servers_->connection(i)->endpoint().address;
     if (met.ok() || !absl::StrContains(met.message(), address)) continue;
     return credentials->Explain(address, met, kExplainLimit);
   }
   return met;
 }
 
-absl::Status GraphImpl::CheckOneDataset(const ClusterFile& cluster) const {
-  const uint64_t expected =
-      dataset_ != nullptr ? dataset_->fingerprint() : connections_.front()->hello().fingerprint();
-  const std::string whose = dataset_ != nullptr
-                                ? dataset_->directory()
-                                : absl::StrCat("server ", connections_.front()->endpoint().name);
-  for (const auto& connection : connections_) {
-    const ServerEndpoint& endpoint = connection->endpoint();
-    const proto::HelloReply& hello = connection->hello();
-    if (hello.fingerprint() != expected) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("shard %d at %s (server %s) is of dataset %016x, %s of %016x",
-                          endpoint.shards.front().value, endpoint.address, endpoint.name,
-                          hello.fingerprint(), whose, expected));
-    }
-    for (const ShardId shard : endpoint.shards) {
-      const auto& served = hello.shards();
-      if (std::find(served.begin(), served.end(), shard.value) == served.end()) {
-        return absl::NotFoundError(absl::StrCat("shard ", shard.value, " is not served at ",
-                                                endpoint.address, " (server ", endpoint.name,
-                                                "), where ", cluster.path, " says it is"));
-      }
-    }
-  }
+void GraphImpl::MakeTools(const ClusterFile& cluster, const GraphOptions& options) {
+  timer_ = std::make_unique<RealTimer>();
+  jitter_ = std::make_unique<Jitter>(std::random_device()());
+  // Enough that all that is under way to a server that dies can be asked elsewhere at once.
+  budget_ = std::make_unique<RetryBudget>(std::max(kFewestTokens, 2 * cluster.num_shards));
+  hedging_ = std::make_unique<HedgePolicy>(options.hedge);
+  tools_.replicas = {timer_.get(), jitter_.get(), &traffic_};
+  tools_.policy.attempt_timeout = options.call_timeout + kAfterRpc;
+  tools_.policy.call_budget = std::max(options.call_budget, options.call_timeout);
+  tools_.budget = budget_.get();
+  tools_.hedging = hedging_.get();
+}
+
+absl::Status GraphImpl::Describe(proto::DescribeReply* description) {
+  if (dataset_ == nullptr) return servers_->Describe(description);
+  *description->mutable_schema() = dataset_->manifest().schema();
+  *description->mutable_book() = dataset_->manifest().book();
+  description->set_dataset(dataset_->manifest().name());
+  description->set_fingerprint(dataset_->fingerprint());
   return absl::OkStatus();
 }
 
-absl::Status GraphImpl::MakeRouter(const ClusterFile& cluster) {
+absl::Status GraphImpl::MakeRouter(const ClusterFile& cluster, const GraphOptions& options) {
   proto::DescribeReply description;
-  if (dataset_ != nullptr) {
-    *description.mutable_schema() = dataset_->manifest().schema();
-    *description.mutable_book() = dataset_->manifest().book();
-    description.set_dataset(dataset_->manifest().name());
-    description.set_fingerprint(dataset_->fingerprint());
-  } else {
-    VICINITY_RETURN_IF_ERROR(connections_.front()->Describe(&description));
-  }
+  VICINITY_RETURN_IF_ERROR(Describe(&description));
   name_ = description.dataset();
   fingerprint_ = description.fingerprint();
   VICINITY_ASSIGN_OR_RETURN(Schema schema, SchemaFromProto(description.schema()));
@@ -191,20 +191,32 @@ absl::Status GraphImpl::MakeRouter(const ClusterFile& cluster) {
   }
   schema_ = std::make_unique<const Schema>(std::move(schema));
   book_ = std::make_unique<const Book>(std::move(book));
-  std::vector<std::unique_ptr<ShardAccess>> shards(cluster.num_shards);
-  for (const auto& connection : connections_) {
-    for (const ShardId shard : connection->endpoint().shards) {
-      shards[shard.value] =
-          std::make_unique<RemoteShard>(shard, fingerprint_, connection.get(), *schema_, *book_);
-    }
-  }
-  if (dataset_ != nullptr) {
-    for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
-      shards[shard->id().value] = std::make_unique<MappedShard>(*dataset_, *shard, &traffic_);
+  std::vector<std::unique_ptr<ShardAccess>> shards;
+  for (int32_t i = 0; i < cluster.num_shards; ++i) {
+    const Shard* const mapped = dataset_ == nullptr ? nullptr : dataset_->shard(ShardId{i});
+    if (mapped != nullptr) {
+      shards.push_back(std::make_unique<MappedShard>(*dataset_, *mapped, &traffic_));
+    } else {
+      shards.push_back(Replicate(ShardId{i}, options));
     }
   }
   router_ = std::make_unique<ShardRouter>(*schema_, *book_, std::move(shards));
   return absl::OkStatus();
+}
+
+std::unique_ptr<ShardAccess> GraphImpl::Replicate(ShardId shard,
+                                                  const GraphOptions& options) const {
+  std::vector<ShardReplica> replicas;
+  for (int i = 0; i < servers_->size(); ++i) {
+    ServerConnection* const connection = servers_->connection(i);
+    const std::vector<ShardId>& served = connection->endpoint().shards;
+    if (std::find(served.begin(), served.end(), shard) == served.end()) continue;
+    replicas.push_back(
+        {servers_->replica(i),
+         std::make_unique<RemoteShard>(shard, fingerprint_, connection, *schema_, *book_)});
+  }
+  const int width = options.channels_per_server * static_cast<int>(replicas.size());
+  return std::make_unique<ReplicatedShard>(shard, std::move(replicas), width, tools_);
 }
 
 }  // namespace vicinity

@@ -10,14 +10,22 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/cluster_servers.h"
 #include "client/graph.h"
-#include "client/server_connection.h"
+#include "client/hedge_policy.h"
+#include "client/jitter.h"
+#include "client/real_timer.h"
+#include "client/replica_call.h"
+#include "client/retry_budget.h"
+#include "client/shard_access.h"
 #include "client/shard_router.h"
 #include "client/traffic.h"
 #include "partition/book.h"
 #include "partition/cluster_file.h"
 #include "partition/dataset.h"
 #include "partition/schema.h"
+#include "proto/common/ids.h"
+#include "proto/service.pb.h"
 
 namespace vicinity {
 
@@ -41,15 +49,22 @@ class GraphImpl {
   absl::Status OpenDirectory(const GraphOptions& options);
   absl::Status OpenCluster(const GraphOptions& options);
   absl::Status Connect(const ClusterFile& cluster, const GraphOptions& options);
-  // Checks that all servers and the mapped files are one dataset, and that each shard is there.
-  absl::Status CheckOneDataset(const ClusterFile& cluster) const;
-  absl::Status MakeRouter(const ClusterFile& cluster);
+  void MakeTools(const ClusterFile& cluster, const GraphOptions& options);
+  absl::Status Describe(proto::DescribeReply* description);
+  absl::Status MakeRouter(const ClusterFile& cluster, const GraphOptions& options);
+  // All replicas of a shard behind servers, as one.
+  std::unique_ptr<ShardAccess> Replicate(ShardId shard, const GraphOptions& options) const;
 
   // Later members use earlier ones.
   pid_t pid_ = 0;
   TrafficCounters traffic_;
   std::unique_ptr<Dataset> dataset_;  // the mapped shards; null: none
-  std::vector<std::unique_ptr<ServerConnection>> connections_;
+  std::unique_ptr<RealTimer> timer_;  // this and the next four: null without servers
+  std::unique_ptr<Jitter> jitter_;
+  std::unique_ptr<RetryBudget> budget_;
+  std::unique_ptr<HedgePolicy> hedging_;
+  std::unique_ptr<ClusterServers> servers_;
+  CallTools tools_;
   std::string name_;
   uint64_t fingerprint_ = 0;
   std::unique_ptr<const Schema> schema_;

@@ -5,9 +5,11 @@
 #include <grpcpp/support/async_stream.h>
 #include <grpcpp/support/status.h>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/common/grpc_status.h"
+#include "proto/common/retry_delay.h"
 #include "proto/service.grpc.pb.h"
 
 namespace vicinity {
@@ -90,10 +92,21 @@ class Call final : private CallQueue::Handler {
       // Nobody here did it: a server that stops cancels what is under way.
       return absl::UnavailableError(absl::StrCat(settings_.where, ": the server ended the call"));
     }
-    if (!late) return At(settings_.where, FromGrpc(status_));
+    if (!late) return Refusal();
     const double seconds = std::chrono::duration<double>(settings_.timeout).count();
     return absl::DeadlineExceededError(
         absl::StrFormat("%s: no answer in %.1f s", settings_.where, seconds));
+  }
+
+  // What the server says, and when to come back if it says that, too.
+  absl::Status Refusal() const {
+    absl::Status status = At(settings_.where, FromGrpc(status_));
+    const auto& trailers = context_->GetServerTrailingMetadata();
+    if (const auto delay = trailers.find(kRetryDelayTrailer); delay != trailers.end()) {
+      status.SetPayload(kRetryDelayTrailer,
+                        absl::Cord(absl::string_view(delay->second.data(), delay->second.size())));
+    }
+    return status;
   }
 
   const CallSettings settings_;

@@ -80,16 +80,16 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
     channels_.push_back(MakeChannel(endpoint_.address, options_));
 }
 
-void ServerConnection::Connect(Done done) {
+void ServerConnection::Connect(Cancellation* cancel, Done done) {
   RunPieces(
       num_channels_, num_channels_,
-      [this](int64_t channel, Done said) { SayHello(channel, std::move(said)); },
+      [this, cancel](int64_t channel, Done said) { SayHello(channel, cancel, std::move(said)); },
       [this, done = std::move(done)](const absl::Status& status) {
         done(status.ok() ? CheckHellos() : status);
       });
 }
 
-void ServerConnection::SayHello(size_t channel, Done done) {
+void ServerConnection::SayHello(size_t channel, Cancellation* cancel, Done done) {
   proto::HelloRequest request;
   request.set_protocol_version(kProtocolVersion);
   request.set_client(options_.client_name);
@@ -98,6 +98,7 @@ void ServerConnection::SayHello(size_t channel, Done done) {
   settings.method = "Hello";
   settings.timeout = options_.connect_timeout;
   settings.wait_for_ready = true;
+  settings.cancel = cancel;
   traffic_->CountCall(0);
   StartSingleCall<proto::HelloReply>(
       {ChannelAt(channel), &queue_}, std::move(request), settings,
@@ -107,12 +108,45 @@ void ServerConnection::SayHello(size_t channel, Done done) {
       },
       [this, channel, done = std::move(done)](absl::Status status) {
         if (absl::IsDeadlineExceeded(status) && !IsReady(ChannelAt(channel))) {
-          status = absl::UnavailableError(
-              absl::StrFormat("%s: Hello: no connection in %.1f s", whole_,
-                              std::chrono::duration<double>(options_.connect_timeout).count()));
+          status = NoConnection(options_.connect_timeout);
         }
         done(status.ok() ? CheckHello(hellos_[channel]) : status);
       });
+}
+
+void ServerConnection::AskHello(
+    Cancellation* cancel, std::chrono::milliseconds timeout,
+    std::function<void(const absl::Status&, const proto::HelloReply&)> on_end) {
+  proto::HelloRequest request;
+  request.set_protocol_version(kProtocolVersion);
+  request.set_client(options_.client_name);
+  CallSettings settings;
+  settings.where = whole_ + ": Hello";
+  settings.method = "Hello";
+  settings.timeout = timeout;
+  settings.wait_for_ready = true;
+  settings.cancel = cancel;
+  auto got = std::make_shared<proto::HelloReply>();
+  StartSingle<proto::HelloReply>(
+      std::move(request), settings,
+      [got](const proto::HelloReply& reply, const SlicedMessage&) {
+        *got = reply;
+        return absl::OkStatus();
+      },
+      [this, got, timeout, on_end = std::move(on_end)](absl::Status status) {
+        if (absl::IsDeadlineExceeded(status) && !AnyReady()) status = NoConnection(timeout);
+        on_end(status.ok() ? CheckHello(*got) : status, *got);
+      });
+}
+
+absl::Status ServerConnection::NoConnection(std::chrono::milliseconds timeout) const {
+  return absl::UnavailableError(absl::StrFormat("%s: Hello: no connection in %.1f s", whole_,
+                                                std::chrono::duration<double>(timeout).count()));
+}
+
+bool ServerConnection::AnyReady() const {
+  MutexLock lock(&mu_);
+  return std::any_of(channels_.begin(), channels_.end(), IsReady);
 }
 
 absl::Status ServerConnection::CheckHello(const proto::HelloReply& reply) const {

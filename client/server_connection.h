@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,7 +48,7 @@ struct ConnectionOptions {
 // deadline is replaced, for its connection may be out of step: such a one says nothing for as long
 // as keep-alive lets it, 40 s.
 //
-// Threads:  any number, after Connect is done; Connect once.
+// Threads:  any number, after Connect has succeeded; Connect until then, one at a time.
 // Lifetime: `traffic` must outlive it; calls must be over before it goes, and the last of them may
 //           not be what lets it go.
 class ServerConnection {
@@ -62,7 +63,11 @@ class ServerConnection {
   // Says hello on every channel, trying to connect until connect_timeout. Unavailable if the server
   // cannot be reached, FailedPrecondition if it speaks another protocol version, both named;
   // Internal if its limits allow nothing.
-  void Connect(Done done);
+  void Connect(Cancellation* cancel, Done done);
+
+  // One more hello, on the next channel in turn, trying to connect until `timeout`.
+  void AskHello(Cancellation* cancel, std::chrono::milliseconds timeout,
+                std::function<void(const absl::Status&, const proto::HelloReply&)> on_end);
 
   // The server's answer to hello, once Connect is done.
   const proto::HelloReply& hello() const { return hellos_.front(); }
@@ -103,7 +108,9 @@ class ServerConnection {
   CallSettings Watched(CallSettings settings, const CallRoute& route);
   void Replace(const grpc::Channel* channel);
   std::shared_ptr<grpc::Channel> ChannelAt(size_t position) const;
-  void SayHello(size_t channel, Done done);
+  void SayHello(size_t channel, Cancellation* cancel, Done done);
+  bool AnyReady() const;
+  absl::Status NoConnection(std::chrono::milliseconds timeout) const;
   // What is wrong with an answer, and with all of them together.
   absl::Status CheckHello(const proto::HelloReply& reply) const;
   absl::Status CheckHellos();

@@ -30,6 +30,12 @@ struct TrafficCounters {
     bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
     bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
   }
+  std::atomic<int64_t> shard_calls{0};
+  std::atomic<int64_t> attempts{0};
+  std::atomic<int64_t> retries{0};
+  std::atomic<int64_t> hedges{0};
+  std::atomic<int64_t> hedge_wins{0};
+  std::atomic<int64_t> quarantines{0};
 
   TrafficStats Read() const {
     TrafficStats stats;
@@ -41,6 +47,12 @@ struct TrafficCounters {
     stats.bytes_sent = bytes_sent;
     stats.bytes_received = bytes_received;
     stats.bytes_copied = bytes_copied;
+    stats.shard_calls = shard_calls;
+    stats.attempts = attempts;
+    stats.retries = retries;
+    stats.hedges = hedges;
+    stats.hedge_wins = hedge_wins;
+    stats.quarantines = quarantines;
     return stats;
   }
 };

@@ -56,7 +56,7 @@ class Checker {
           absl::StrCat("num_shards is ", file.num_shards, ", should be from 1 to ", kMostShards));
     }
     if (cluster_.servers().empty()) return Fault(-1, "there are no servers");
-    served_by_.resize(file.num_shards, -1);
+    last_server_of_.resize(file.num_shards, -1);
     for (int i = 0; i < cluster_.servers_size(); ++i) {
       VICINITY_ASSIGN_OR_RETURN(ClusterServer server, CheckServer(i));
       file.servers.push_back(std::move(server));
@@ -156,10 +156,9 @@ class Checker {
         return Fault(line, absl::StrCat(Named(i), " serves shard ", shard, ", but num_shards is ",
                                         cluster_.num_shards()));
       }
-      if (const int other = std::exchange(served_by_[shard], i); other >= 0) {
-        return Fault(line, absl::StrCat(Named(i), " serves shard ", shard, ", which ",
-                                        other == i ? "it has listed already"
-                                                   : absl::StrCat(Named(other), " serves")));
+      if (std::exchange(last_server_of_[shard], i) == i) {
+        return Fault(
+            line, absl::StrCat(Named(i), " serves shard ", shard, ", which it has listed already"));
       }
       shards.push_back(ShardId{shard});
     }
@@ -170,8 +169,8 @@ class Checker {
   absl::Status CheckAllServed() const {
     constexpr size_t kMostNamed = 10;
     std::vector<size_t> missing;
-    for (size_t shard = 0; shard < served_by_.size() && missing.size() < kMostNamed; ++shard) {
-      if (served_by_[shard] < 0) missing.push_back(shard);
+    for (size_t shard = 0; shard < last_server_of_.size() && missing.size() < kMostNamed; ++shard) {
+      if (last_server_of_[shard] < 0) missing.push_back(shard);
     }
     if (missing.empty()) return absl::OkStatus();
     return Fault(ClusterLine("num_shards", -1),
@@ -210,7 +209,7 @@ class Checker {
   const proto::Cluster& cluster_;
   const TextFormat::ParseInfoTree& lines_;
   std::set<std::string> names_;
-  std::vector<int> served_by_;  // by shard, a position in servers
+  std::vector<int> last_server_of_;  // by shard, the last in the file: a position in servers
 };
 
 }  // namespace

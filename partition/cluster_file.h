@@ -53,16 +53,15 @@ struct ClusterFile {
 
   // Null if there is no such server.
   const ClusterServer* FindServer(absl::string_view name) const;
-  // Positions in `servers` of those that serve the shard: exactly one as long as there are no
-  // replicas. Empty: no such shard.
+  // Positions in `servers` of the shard's replicas, at least one. Empty: no such shard.
   std::vector<int> ServersOf(ShardId shard) const;
 };
 
 // NotFound if there is no such file. InvalidArgument, its text beginning "path:line: " where the
 // fault has a line, for what is not text format, unknown fields, no `data`, num_shards below 1, no
 // servers, a name that is empty or used twice, an address that is none, a shard out of range,
-// listed by nobody or by two, and a server that listens on every address and does not say what to
-// dial.
+// listed by nobody or twice by one server, and a server that listens on every address and does not
+// say what to dial.
 absl::StatusOr<ClusterFile> ReadClusterFile(const std::string& path);
 
 // The same for text that did not come from a file; `path` is for error texts and relative paths.

@@ -12,6 +12,7 @@
 #include "client/cli/policies_command.h"
 #include "client/cli/rank_command.h"
 #include "client/cli/sample_command.h"
+#include "client/cli/shards_command.h"
 #include "client/cli/status_command.h"
 #include "client/cli/token_command.h"
 #include "client/cli/top_command.h"
@@ -21,10 +22,10 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,   kGenerateCommand, kPartitionCommand, kRankCommand,
-    kPlanCommand,     kPoliciesCommand, kVerifyCommand,    kStatusCommand,
-    kHealthCommand,   kTopCommand,      kAdminCommand,     kTokenCommand,
-    kDescribeCommand, kGetCommand,      kSampleCommand,    kMetisChildCommand,
+    kImportCommand,   kGenerateCommand,   kPartitionCommand, kRankCommand,     kPlanCommand,
+    kPoliciesCommand, kVerifyCommand,     kStatusCommand,    kShardsCommand,   kHealthCommand,
+    kTopCommand,      kAdminCommand,      kTokenCommand,     kDescribeCommand, kGetCommand,
+    kSampleCommand,   kMetisChildCommand,
 };
 
 }  // namespace

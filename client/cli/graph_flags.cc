@@ -68,6 +68,7 @@ absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags) {
   options.connect_timeout = std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(flags.timeout_seconds));
   options.call_timeout = options.connect_timeout;
+  options.call_budget = options.connect_timeout;  // retries included
   options.channels_per_server = 1;
   options.credentials = flags.credentials;
   Result<std::unique_ptr<Graph>> graph = Graph::Open(options);

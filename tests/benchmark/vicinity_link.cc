@@ -64,7 +64,7 @@ VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision pr
   connection_ = std::make_unique<ServerConnection>(
       ServerEndpoint{"bench", absl::StrCat("127.0.0.1:", port), {ShardId{0}}}, options, &traffic_);
   FanOut hello;
-  connection_->Connect(hello.Add());
+  connection_->Connect(nullptr, hello.Add());
   Check(hello.Wait());
   shard_ = std::make_unique<RemoteShard>(ShardId{0}, dataset.fingerprint(), connection_.get(),
                                          dataset.schema(), dataset.book());

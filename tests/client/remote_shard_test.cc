@@ -50,7 +50,7 @@ struct Remote {
     connection = std::make_unique<ServerConnection>(
         ServerEndpoint{"a", server.address(), {ShardId{0}}}, options, &traffic);
     FanOut hello;
-    connection->Connect(hello.Add());
+    connection->Connect(nullptr, hello.Add());
     VICINITY_REQUIRE_OK(hello.Wait());
     shard = std::make_unique<RemoteShard>(ShardId{0}, 1, connection.get(), schema, *book);
   }

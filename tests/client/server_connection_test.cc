@@ -18,7 +18,7 @@ using testing::ScriptedServer;
 
 absl::Status Connect(ServerConnection* connection) {
   FanOut calls;
-  connection->Connect(calls.Add());
+  connection->Connect(nullptr, calls.Add());
   return calls.Wait();
 }
 

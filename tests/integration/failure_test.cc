@@ -27,8 +27,9 @@ using testing::SmallCluster;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTimeout(300);
-// No operation here makes more than a few calls, each with the timeout: far less than this says
-// that nothing hung, however busy the machine.
+constexpr std::chrono::milliseconds kBudget(1000);
+// No operation here makes more than a few calls, each with the budget: far less than this says that
+// nothing hung, however busy the machine.
 constexpr std::chrono::seconds kSoon(20);
 
 testing::MemoryGraph Memory() { return testing::TypedGraph(300, 200, 40, 4); }
@@ -38,6 +39,7 @@ GraphOptions Options(const std::string& cluster_file) {
   options.cluster_file = cluster_file;
   options.connect_timeout = std::chrono::seconds(10);
   options.call_timeout = kTimeout;
+  options.call_budget = kBudget;
   return options;
 }
 
@@ -223,7 +225,7 @@ TEST_CASE("fanouts of nothing, below -1 or huge are refused before anybody is as
   CHECK(graph->traffic().calls == calls);
 }
 
-TEST_CASE("a forked child is told to open a graph of its own, at once", "[failure]") {
+TEST_CASE("a forked child is told at once that it can neither use nor open a graph", "[failure]") {
   const SmallCluster cluster(Memory(), 2, 2);
   std::unique_ptr<Graph> graph = Value(Graph::Open(Options(cluster.cluster_file())));
   std::unique_ptr<Loader> loader = Value(Loader::Create(graph.get(), ForLoader(*graph)));
@@ -234,7 +236,9 @@ TEST_CASE("a forked child is told to open a graph of its own, at once", "[failur
     alarm(20);  // a hang is an end by signal
     const bool refused =
         graph->Fetch(0, "features", {0}).error().code() == ErrorCode::kFailedPrecondition &&
-        loader->Next().error().code() == ErrorCode::kFailedPrecondition;
+        loader->Next().error().code() == ErrorCode::kFailedPrecondition &&
+        Graph::Open(Options(cluster.cluster_file())).error().code() ==
+            ErrorCode::kFailedPrecondition;
     loader.reset();
     graph.reset();
     _exit(refused ? 0 : 1);

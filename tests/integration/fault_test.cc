@@ -3,7 +3,8 @@
 // what to do and names the shard, and when the trouble is over the epoch goes on with the same
 // bytes.
 //
-// The client has no retries yet and the shards no replicas: a fault may end the epoch, but only so.
+// The shards have no replicas here (tests/integration/replica_test.cc has them): a fault that lasts
+// longer than the client's patience ends the epoch, but only so.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -42,9 +43,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kVictim = 1;  // the server that things happen to, and its shard
 constexpr int64_t kFaultStep = 5;
-constexpr std::chrono::milliseconds kCallTimeout(1500);
-// A batch takes three calls one after the other, each with its timeout. Far more than they can
-// take together, and far less than a hang, however busy the machine.
+constexpr std::chrono::milliseconds kCallTimeout(1000);
+constexpr std::chrono::milliseconds kCallBudget(1500);
+// A batch takes three calls one after the other, each with its budget. Far more than they can take
+// together, and far less than a hang, however busy the machine.
 constexpr std::chrono::seconds kNoHang(15);
 constexpr std::chrono::seconds kRecovery(60);
 
@@ -88,6 +90,7 @@ class FaultTest {
     GraphOptions servers;
     servers.cluster_file = testbed_->cluster_file();
     servers.call_timeout = kCallTimeout;
+    servers.call_budget = kCallBudget;
     return Open(servers, cache, batch_size);
   }
 

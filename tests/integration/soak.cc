@@ -42,10 +42,12 @@ using std::chrono::seconds;
 constexpr int kNumServers = 3;
 constexpr int64_t kEpochs = 4;  // different ones, again and again
 constexpr milliseconds kCallTimeout(1000);
-// For one batch; far more than the calls that it takes, each with the timeout.
+constexpr milliseconds kCallBudget(4000);
+// For one batch; far more than the calls that it takes, each with the budget.
 constexpr seconds kHang(20);
 // For any batch at all, whatever faults follow each other, and keep-alive's 40 s among them.
 constexpr seconds kStuck(120);
+constexpr int kMostReplicas = kNumServers;
 // This server is never killed: what it holds at the end, it held on to.
 constexpr int kWitness = 0;
 constexpr int64_t kMayGrowBytes = int64_t{64} << 20;  // allocators keep some
@@ -89,6 +91,7 @@ class SoakReader {
     return totals_;
   }
   const std::string& name() const { return name_; }
+  TrafficStats traffic() const { return reader_->traffic(); }
   bool Stuck() const { return Clock::now() - last_batch_.load() > kStuck; }
 
  private:
@@ -206,10 +209,18 @@ const std::array<Fault, 11> kFaults = {{
     {"slow", false, SlowDown, Heal},
 }};
 
+std::string TrafficText(const TrafficStats& traffic) {
+  return absl::StrCat(traffic.shard_calls, " calls, ", traffic.attempts, " attempts, ",
+                      traffic.retries, " retries, ", traffic.hedges, " hedges, ",
+                      traffic.hedge_wins, " of them first, ", traffic.quarantines, " quarantines");
+}
+
 class Soak {
  public:
-  Soak(absl::Duration length, uint64_t seed)
-      : end_(Clock::now() + absl::ToChronoNanoseconds(length)), random_(seed, 0) {}
+  Soak(absl::Duration length, int replicas, uint64_t seed)
+      : end_(Clock::now() + absl::ToChronoNanoseconds(length)),
+        replicas_(replicas),
+        random_(seed, 0) {}
 
   // 0 if every check passed.
   absl::StatusOr<int> Run() {
@@ -234,6 +245,7 @@ class Soak {
     Check("every batch is that of the files", sum.different == 0, "");
     Check("no batch and no error takes long", sum.hangs == 0, "");
     Check("every reader goes on", !stuck && sum.epochs > 0, sum.last_error);
+    if (replicas_ > 1) Check("no reader meets an error", sum.errors.empty(), sum.last_error);
     std::cout << "a server: " << (before.resident_bytes >> 20) << " MiB and " << before.open_files
               << " files at first, " << (warm.resident_bytes >> 20) << " and " << warm.open_files
               << " after ten faults, " << (late.resident_bytes >> 20) << " and " << late.open_files
@@ -254,6 +266,7 @@ class Soak {
     options.graph.num_shards = kNumServers;
     options.graph.row_bytes = 256;
     options.num_servers = kNumServers;
+    options.replicas = replicas_;
     options.proxies = true;
     options.seed = random_.Next32();
     VICINITY_ASSIGN_OR_RETURN(testbed_, Testbed::Start(options));
@@ -270,6 +283,7 @@ class Soak {
     GraphOptions servers;
     servers.cluster_file = testbed_->cluster_file();
     servers.call_timeout = kCallTimeout;
+    servers.call_budget = kCallBudget;
     for (const auto& [name, policy] :
          {std::pair("no cache", CachePolicy::kNone), std::pair("static", CachePolicy::kStaticVip),
           std::pair("look-ahead", CachePolicy::kLookAhead)}) {
@@ -320,14 +334,15 @@ class Soak {
       for (const auto& [code, count] : totals.errors) {
         std::cout << ", " << count << " " << ErrorCodeName(code);
       }
-      std::cout << "\n";
+      std::cout << "\n  " << TrafficText(reader->traffic()) << "\n";
       if (!totals.last_error.empty()) std::cout << "  last error: " << totals.last_error << "\n";
       sum.epochs += totals.epochs;
       sum.wrong += totals.wrong;
       sum.different += totals.different;
       sum.hangs += totals.hangs;
+      for (const auto& [code, count] : totals.errors) sum.errors[code] += count;
       if (sum.first_wrong.empty()) sum.first_wrong = totals.first_wrong;
-      sum.last_error = totals.last_error;
+      if (!totals.last_error.empty()) sum.last_error = totals.last_error;
     }
     return sum;
   }
@@ -351,6 +366,7 @@ class Soak {
   }
 
   const Clock::time_point end_;
+  const int replicas_;
   NodeDraws random_;
   std::unique_ptr<Testbed> testbed_;
   std::vector<std::vector<uint64_t>> expected_;
@@ -364,14 +380,18 @@ class Soak {
 
 int main(int argc, char** argv) {  // NOLINT: an exception may end it
   double minutes = 3;
+  int replicas = 1;
   uint64_t seed =
       static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   CLI::App app("Reads a graph while everything around it fails, and checks what came.", "soak");
   app.add_option("--minutes", minutes, "how long")->check(CLI::Range(0.0, 100'000.0));
+  app.add_option("--replicas", replicas, "of every shard; with two no reader may notice anything")
+      ->check(CLI::Range(1, vicinity::testing::kMostReplicas));
   app.add_option("--seed", seed, "of the faults; each run's is printed");
   CLI11_PARSE(app, argc, argv);
-  std::cout << "soak: " << minutes << " minutes, seed " << seed << std::endl;
-  const auto result = vicinity::testing::Soak(absl::Minutes(minutes), seed).Run();
+  std::cout << "soak: " << minutes << " minutes, " << replicas << " replicas, seed " << seed
+            << std::endl;
+  const auto result = vicinity::testing::Soak(absl::Minutes(minutes), replicas, seed).Run();
   if (!result.ok()) std::cout << "FAILED: " << result.status() << "\n0 passed, 1 failed\n";
   return result.value_or(1);
 }

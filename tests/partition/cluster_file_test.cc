@@ -106,10 +106,6 @@ TEST_CASE("faults of a cluster file are told with line and value", "[cluster_fil
       {"shard listed twice",
        "data: \"g\" num_shards: 2\nservers { name: \"a\" listen: \"h:1\"\n shards: [0, 1, 1] }", 3,
        "shard 1"},
-      {"shard served twice",
-       "data: \"g\" num_shards: 2\nservers { name: \"a\" listen: \"h:1\" shards: [0, 1] }\n"
-       "servers { name: \"b\" listen: \"h:2\"\n shards: 1 }",
-       4, "server \"a\""},
       {"shard missing",
        "data: \"g\"\nnum_shards: 3\nservers { name: \"a\" listen: \"h:1\" shards: [0, 2] }", 2,
        "shard 1"},
@@ -147,6 +143,16 @@ TEST_CASE("a cluster file says how its connections are secured", "[cluster_file]
     VICINITY_CHECK_CODE(ParseClusterFile("c.txt", server + bad),
                         absl::StatusCode::kInvalidArgument);
   }
+}
+
+TEST_CASE("a shard may be served by several servers", "[cluster_file]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const ClusterFile file,
+      ParseClusterFile("c.txt",
+                       "data: 'g' num_shards: 2 servers { name: 'a' listen: 'h:1' shards: [1, 0] }"
+                       "servers { name: 'b' listen: 'h:2' shards: 1 }"));
+  CHECK(file.ServersOf(ShardId{0}) == std::vector<int>{0});
+  CHECK(file.ServersOf(ShardId{1}) == std::vector<int>{0, 1});
 }
 
 TEST_CASE("addresses are a host and a port", "[cluster_file]") {

@@ -31,18 +31,24 @@ constexpr absl::Duration kLookEvery = absl::Milliseconds(5);
 
 std::string NameOf(int server) { return absl::StrCat("s", server); }
 
-std::string ShardsOf(int server, int num_servers, int32_t num_shards) {
+std::string ShardsOf(int server, const TestbedOptions& options) {
   std::vector<int32_t> shards;
-  for (int32_t shard = server; shard < num_shards; shard += num_servers) shards.push_back(shard);
+  for (int32_t shard = 0; shard < options.graph.num_shards; ++shard) {
+    const int behind = (server - shard % options.num_servers + options.num_servers);
+    if (behind % options.num_servers < options.replicas) shards.push_back(shard);
+  }
   return absl::StrJoin(shards, ",");
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Testbed>> Testbed::Start(const TestbedOptions& options) {
-  if (options.num_servers < 1 || options.num_servers > options.graph.num_shards) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.num_servers, " servers for ", options.graph.num_shards, " shards"));
+  const int most_servers = options.graph.num_shards + options.replicas - 1;  // each has a shard
+  if (options.num_servers < 1 || options.num_servers > most_servers || options.replicas < 1 ||
+      options.replicas > options.num_servers) {
+    return absl::InvalidArgumentError(absl::StrCat(options.num_servers, " servers for ",
+                                                   options.replicas, " replicas of ",
+                                                   options.graph.num_shards, " shards"));
   }
   auto testbed = std::unique_ptr<Testbed>(new Testbed(options));
   const uint64_t version = options.graph.version;
@@ -101,10 +107,10 @@ absl::Status Testbed::StartServer(int server, uint64_t version) {
   // --die-with-parent, ends it when it is paused, too.
   std::vector<std::string> command = {
       "/bin/sh", "-c", "log=$1; shift; exec \"$@\" >>\"$log\" 2>&1", "sh", LogOf(server), kDaemon};
-  command.insert(command.end(),
-                 {"--data", DirectoryOf(version), "--shards",
-                  ShardsOf(server, options_.num_servers, options_.graph.num_shards), "--listen",
-                  servers_[server].address.ToString(), "--ready-file", ReadyFileOf(server)});
+  command.insert(
+      command.end(),
+      {"--data", DirectoryOf(version), "--shards", ShardsOf(server, options_), "--listen",
+       servers_[server].address.ToString(), "--ready-file", ReadyFileOf(server)});
   command.insert(command.end(), options_.server_flags.begin(), options_.server_flags.end());
   VICINITY_ASSIGN_OR_RETURN(servers_[server].program, RunningProgram::Start(command));
   return absl::OkStatus();
@@ -135,7 +141,7 @@ absl::Status Testbed::WriteClusterFile() const {
     const HostPort& dialled = options_.proxies ? proxy(server)->address() : address(server);
     absl::StrAppend(&text, "servers { name: '", NameOf(server), "' listen: '",
                     address(server).ToString(), "' advertise: '", dialled.ToString(), "' shards: [",
-                    ShardsOf(server, options_.num_servers, options_.graph.num_shards), "] }\n");
+                    ShardsOf(server, options_), "] }\n");
   }
   return WriteFileAtomically(cluster_file(), text);
 }

@@ -19,8 +19,10 @@
 namespace vicinity::testing {
 
 struct TestbedOptions {
-  CertifiedShape graph;  // shard i is served by server i % num_servers
+  // Shard i is served by server i % num_servers and, round, the next replicas - 1.
+  CertifiedShape graph;
   int num_servers = 1;
+  int replicas = 1;
   // Clients reach each server through a proxy of its own.
   bool proxies = false;
   uint64_t seed = 1;                         // of the proxies
