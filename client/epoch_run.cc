@@ -18,11 +18,12 @@ constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max() / 2;
 
 int64_t GraphBytes(const SampledGraph& graph) {
   size_t bytes = graph.seed_positions.size() * sizeof(int32_t);
-  for (const SampledNodes& nodes : graph.nodes) bytes += nodes.ids.size() * sizeof(int64_t);
+  for (const SampledNodes& nodes : graph.nodes)
+    bytes += nodes.ids.size() * sizeof(int64_t) + nodes.trees.size() * sizeof(uint32_t);
   for (const std::vector<Block>& hop : graph.hops) {
     for (const Block& block : hop) {
       bytes += block.offsets.size() * sizeof(int64_t) + block.sources.size() * sizeof(int32_t) +
-               block.edge_ids.size() * sizeof(int64_t);
+               (block.edge_ids.size() + block.edge_positions.size()) * sizeof(int64_t);
     }
   }
   return static_cast<int64_t>(bytes);
@@ -132,7 +133,7 @@ absl::Status EpochRun::Sample(MinibatchSampler* sampler, Job* job) {
   RoutedSource source(*parts_.router, draw, &cancel_);
   VICINITY_ASSIGN_OR_RETURN(
       job->batch->graph,
-      sampler->Sample(parts_.sampling, parts_.seed_type, job->seeds, parts_.edge_ids, &source));
+      sampler->Sample(parts_.sampling, parts_.seed_type, job->seeds, parts_.edge_detail, &source));
   return absl::OkStatus();
 }
 
@@ -183,7 +184,9 @@ void EpochRun::AnnounceSampled(Ahead* ahead) {
 }
 
 absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
-  const int64_t bytes = GraphBytes(job->batch->graph) + parts_.rows->Bytes(job->rows);
+  const SampledGraph& graph = job->batch->graph;
+  const int64_t bytes = GraphBytes(graph) + parts_.rows->Bytes(job->rows) +
+                        EdgeRowBytes(*parts_.router, graph, parts_.edge_columns);
   clock->Enter(StageState::kBlocked);
   const bool taken = window_.Take(bytes);
   clock->Enter(StageState::kBusy);
@@ -194,8 +197,16 @@ absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
 }
 
 void EpochRun::FetchSome() {
-  RunStage(kFetch, &planned_, &fetched_,
-           [this](Job* job, StageClock*) { return parts_.rows->Fetch(&job->rows, &cancel_); });
+  RunStage(kFetch, &planned_, &fetched_, [this](Job* job, StageClock*) { return Fetch(job); });
+}
+
+absl::Status EpochRun::Fetch(Job* job) {
+  VICINITY_RETURN_IF_ERROR(parts_.rows->Fetch(&job->rows, &cancel_));
+  if (parts_.edge_columns.empty()) return absl::OkStatus();
+  VICINITY_ASSIGN_OR_RETURN(
+      job->batch->edge_columns,
+      FetchEdgeRows(*parts_.router, job->batch->graph, parts_.edge_columns, &cancel_));
+  return absl::OkStatus();
 }
 
 void EpochRun::AssembleSome() {

@@ -22,6 +22,7 @@
 #include "client/batch_rows.h"
 #include "client/batch_window.h"
 #include "client/cancellation.h"
+#include "client/edge_rows.h"
 #include "client/loader.h"
 #include "client/ordered_queue.h"
 #include "client/seed_schedule.h"
@@ -30,6 +31,7 @@
 #include "partition/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
+#include "sampler/sampled_graph.h"
 
 namespace vicinity {
 
@@ -49,7 +51,8 @@ struct EpochParts {
   absl::Span<const int64_t> seeds;   // this trainer's, as the schedule counts them
   absl::Span<const int64_t> labels;  // of each seed; empty: none
   SamplingSpec sampling;
-  bool edge_ids = false;
+  EdgeDetail edge_detail;
+  absl::Span<const EdgeColumnPlan> edge_columns;  // to bring for every sampled edge
   uint64_t run_seed = 0;
   int64_t fetch_ahead = 0;
   int64_t window_bytes = 0;
@@ -109,6 +112,7 @@ class EpochRun {
   // Takes those that are sampled by now, as many as may wait.
   void AnnounceSampled(Ahead* ahead);
   absl::Status Plan(Job* job, Ahead* ahead, StageClock* clock);
+  absl::Status Fetch(Job* job);
   Stage StageOf(int64_t step) const;
 
   const EpochParts parts_;

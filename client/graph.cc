@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "client/edge_rows.h"
 #include "client/error.h"
 #include "client/graph_impl.h"
 #include "client/lookups.h"
@@ -110,7 +111,7 @@ Result<std::vector<int64_t>> Graph::NodesOf(int32_t node_type, Split split,
 
 Result<SampledGraph> Graph::Sample(int32_t seed_type, const std::vector<int64_t>& seeds,
                                    const SamplingSpec& spec, const DrawId& draw,
-                                   bool want_edge_ids) const {
+                                   EdgeDetail detail) const {
   const absl::Status ready = CheckCall(*impl_, seed_type);
   if (!ready.ok()) return ToError(ready);
   const ShardRouter& router = impl_->router();
@@ -120,7 +121,17 @@ Result<SampledGraph> Graph::Sample(int32_t seed_type, const std::vector<int64_t>
   minibatch.batch = draw.batch;
   RoutedSource source(router, minibatch, nullptr);
   MinibatchSampler sampler(router.schema(), router.book());
-  return ToResult(sampler.Sample(spec, NodeTypeId{seed_type}, seeds, want_edge_ids, &source));
+  return ToResult(sampler.Sample(spec, NodeTypeId{seed_type}, seeds, detail, &source));
+}
+
+Result<std::vector<EdgeRows>> Graph::FetchEdges(const SampledGraph& graph, int32_t edge_type,
+                                                const std::string& column) const {
+  const absl::Status ready = impl_->CheckProcess();
+  if (!ready.ok()) return ToError(ready);
+  const ShardRouter& router = impl_->router();
+  const absl::StatusOr<EdgeColumnPlan> plan = FindEdgeColumn(router.schema(), edge_type, column);
+  if (!plan.ok()) return ToError(plan.status());
+  return ToResult(FetchEdgeRows(router, graph, {*plan}, nullptr));
 }
 
 Result<Rows> Graph::Fetch(int32_t node_type, const std::string& column,

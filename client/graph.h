@@ -58,6 +58,15 @@ struct Rows {
   std::vector<char> bytes;  // num_rows * spec.row_bytes()
 };
 
+// Rows of one column for the sampled edges of one block: row i belongs to its i-th source.
+struct EdgeRows {
+  int32_t hop = 0;
+  int32_t edge_type = 0;
+  ColumnSpec spec;
+  int64_t num_rows = 0;
+  std::vector<char> bytes;  // num_rows * spec.row_bytes()
+};
+
 // The head of a stored VIP ranking: likeliest first.
 struct RankedList {
   std::vector<int64_t> nodes;        // global ids of one type
@@ -130,7 +139,13 @@ class Graph {
   // naming the first seed out of range, or what is wrong with the spec.
   Result<SampledGraph> Sample(int32_t seed_type, const std::vector<int64_t>& seeds,
                               const SamplingSpec& spec, const DrawId& draw,
-                              bool want_edge_ids = false) const;
+                              EdgeDetail detail = {}) const;
+
+  // Rows of a column of an edge type for the edges of `graph`, block by block in the order of hops,
+  // from the owners of their targets. kNotFound naming the columns there are; kFailedPrecondition
+  // if the graph was sampled without EdgeDetail::positions.
+  Result<std::vector<EdgeRows>> FetchEdges(const SampledGraph& graph, int32_t edge_type,
+                                           const std::string& column) const;
 
   // Rows of a column for global ids, in their order, repeats allowed. kInvalidArgument naming up to
   // ten ids out of range; never a shorter answer.

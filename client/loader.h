@@ -66,6 +66,13 @@ struct LoaderOptions {
   std::vector<ColumnRequest> columns;
   bool labels = true;  // of seed types that have a label column
   bool edge_ids = false;
+  // Columns to bring for every sampled edge, by edge type ("source:relation:target", or a relation
+  // that is the only one of its name).
+  struct EdgeColumnRequest {
+    std::string edge_type;
+    std::string column;
+  };
+  std::vector<EdgeColumnRequest> edge_columns;
 
   CachePolicy cache = CachePolicy::kNone;
   // How much the cache holds: so many rows over all types or, if that is 0, so many bytes over all
@@ -101,6 +108,8 @@ struct MiniBatch {
   SampledGraph graph;
   std::vector<BatchColumn> columns;  // in LoaderOptions' order
   std::vector<int64_t> labels;       // of each seed; -1: none
+  // In LoaderOptions' order, each for every hop that has a block of its edge type.
+  std::vector<EdgeRows> edge_columns;
 };
 
 // Where the time went. Of each stage: batches through it, seconds busy, seconds it waited for work

@@ -34,11 +34,14 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
   VICINITY_RETURN_IF_ERROR(CheckLoaderOptions(router, options));
   VICINITY_ASSIGN_OR_RETURN(const NodeTypeId seed_type, FindSeedType(router.schema(), options));
   VICINITY_ASSIGN_OR_RETURN(std::vector<ColumnPlan> columns, MakeColumns(router, options));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<EdgeColumnPlan> edge_columns,
+                            FindEdgeColumns(router.schema(), options));
   VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, seed_type, options));
   VICINITY_ASSIGN_OR_RETURN(SeedSchedule schedule, MakeSchedule(options, seeds));
   auto loader = std::unique_ptr<LoaderCore>(new LoaderCore(router, options, std::move(schedule)));
   loader->seed_type_ = seed_type;
   loader->seeds_ = std::move(seeds.seeds);
+  loader->edge_columns_ = std::move(edge_columns);
   VICINITY_ASSIGN_OR_RETURN(loader->labels_,
                             ReadLabels(router, seed_type, loader->seeds_, options));
   loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns));
@@ -67,7 +70,8 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t e
   parts.seeds = seeds_;
   parts.labels = labels_;
   parts.sampling = options_.sampling;
-  parts.edge_ids = options_.edge_ids;
+  parts.edge_detail = EdgeDetail(options_.edge_ids, !edge_columns_.empty());
+  parts.edge_columns = edge_columns_;
   parts.run_seed = options_.run_seed;
   parts.fetch_ahead = options_.fetch_ahead;
   parts.window_bytes = options_.window_bytes;

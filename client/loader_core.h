@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/batch_rows.h"
+#include "client/edge_rows.h"
 #include "client/epoch_run.h"
 #include "client/loader.h"
 #include "client/seed_schedule.h"
@@ -52,6 +53,7 @@ class LoaderCore {
   NodeTypeId seed_type_{0};
   std::vector<int64_t> seeds_;   // this trainer's
   std::vector<int64_t> labels_;  // theirs; empty: none
+  std::vector<EdgeColumnPlan> edge_columns_;
   std::unique_ptr<RowLoader> rows_;
   mutable StageTotalsArray totals_;
 

@@ -205,4 +205,24 @@ absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
   return plans;
 }
 
+absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,
+                                                            const LoaderOptions& options) {
+  std::vector<EdgeColumnPlan> plans;
+  for (const LoaderOptions::EdgeColumnRequest& request : options.edge_columns) {
+    const int type = schema.FindEdgeType(request.edge_type);
+    if (type < 0) {
+      std::string known;
+      for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+        absl::StrAppend(&known, " ", schema.EdgeTypeName(e));
+      }
+      return absl::NotFoundError(
+          absl::StrCat("no edge type ", request.edge_type, "; there are:", known));
+    }
+    VICINITY_ASSIGN_OR_RETURN(const EdgeColumnPlan plan,
+                              FindEdgeColumn(schema, type, request.column));
+    plans.push_back(plan);
+  }
+  return plans;
+}
+
 }  // namespace vicinity

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/batch_rows.h"
+#include "client/edge_rows.h"
 #include "client/loader.h"
 #include "client/seed_schedule.h"
 #include "client/shard_router.h"
@@ -41,5 +42,9 @@ absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeT
 // The columns asked for, each with its pool filled. NotFound naming the columns there are.
 absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
                                                     const LoaderOptions& options);
+
+// The edge columns asked for. NotFound naming those that exist.
+absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,
+                                                            const LoaderOptions& options);
 
 }  // namespace vicinity

@@ -40,10 +40,12 @@ void MappedShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out,
     request.edge_type = relation.edge_type;
     request.fanout = relation.fanout;
     request.replace = hop.replace;
-    request.want_edge_ids = hop.want_edge_ids;
+    request.weighted = relation.weighted;
+    request.detail = hop.detail;
+    OneHopOptions options = OptionsOf(hop.draw, hop.hop, request);
+    options.trees = relation.trees;
     const absl::Status status =
-        SampleShard(dataset_.schema(), shard_, relation.edge_type, relation.rows,
-                    OptionsOf(hop.draw, hop.hop, request), &out[i]);
+        SampleShard(dataset_.schema(), shard_, relation.edge_type, relation.rows, options, &out[i]);
     if (!status.ok()) return done(status);
     traffic_->sampled_edges_local.fetch_add(out[i].sources.size(), std::memory_order_relaxed);
   }
@@ -74,28 +76,31 @@ void MappedShard::FetchRanking(const ShardRanking& ranking, Cancellation* /*canc
   done(CopyRanking(ranking));
 }
 
-absl::Status MappedShard::CheckRows(NodeTypeId type, absl::Span<const uint64_t> rows) const {
-  const auto num_nodes = static_cast<uint64_t>(shard_.nodes(type).num_nodes());
-  const auto outside = std::find_if(rows.begin(), rows.end(),
-                                    [num_nodes](uint64_t row) { return row >= num_nodes; });
+absl::Status MappedShard::CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,
+                                    const std::string& type) const {
+  const auto outside = std::find_if(rows.begin(), rows.end(), [num_rows](uint64_t row) {
+    return row >= static_cast<uint64_t>(num_rows);
+  });
   if (outside == rows.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("shard ", shard_.id().value, ": row ", *outside, " of node type ",
-                   dataset_.schema().node_types[type.value].name, " is not below ", num_nodes));
+  return absl::InvalidArgumentError(absl::StrCat("shard ", shard_.id().value, ": row ", *outside,
+                                                 " of type ", type, " is not below ", num_rows));
+}
+
+ColumnView MappedShard::Column(const ShardRows& rows) const {
+  if (rows.edge_type.has_value()) return shard_.edges(*rows.edge_type).columns[rows.column];
+  const NodeTable& table = shard_.nodes(rows.type);
+  if (rows.column != kKeyColumn) return table.columns[rows.column];
+  return {reinterpret_cast<const char*>(table.keys.data()), table.num_nodes(), sizeof(uint64_t)};
 }
 
 absl::Status MappedShard::CopyRows(const ShardRows& rows) const {
-  VICINITY_RETURN_IF_ERROR(CheckRows(rows.type, rows.rows));
+  const Schema& schema = dataset_.schema();
+  const ColumnView column = Column(rows);
+  VICINITY_RETURN_IF_ERROR(CheckRows(rows.rows, column.num_rows,
+                                     rows.edge_type.has_value()
+                                         ? schema.EdgeTypeName(rows.edge_type->value)
+                                         : schema.node_types[rows.type.value].name));
   traffic_->rows_local.fetch_add(rows.num_rows(), std::memory_order_relaxed);
-  const NodeTable& table = shard_.nodes(rows.type);
-  ColumnView column;
-  if (rows.column == kKeyColumn) {
-    column.data = reinterpret_cast<const char*>(table.keys.data());
-    column.num_rows = table.num_nodes();
-    column.row_bytes = sizeof(uint64_t);
-  } else {
-    column = table.columns[rows.column];
-  }
   if (!rows.rows.empty()) {
     Gather(column, rows);
     return absl::OkStatus();
@@ -113,8 +118,9 @@ absl::Status MappedShard::CopyRows(const ShardRows& rows) const {
 }
 
 absl::Status MappedShard::CopyNames(const ShardNames& names) const {
-  VICINITY_RETURN_IF_ERROR(CheckRows(names.type, names.rows));
   const NodeTable& table = shard_.nodes(names.type);
+  VICINITY_RETURN_IF_ERROR(CheckRows(names.rows, table.num_nodes(),
+                                     dataset_.schema().node_types[names.type.value].name));
   for (size_t i = 0; i < names.rows.size(); ++i) {
     names.out[names.positions[i]] = std::string(table.name(static_cast<int64_t>(names.rows[i])));
   }

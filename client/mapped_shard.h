@@ -25,7 +25,9 @@ class MappedShard : public ShardAccess {
   void FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) override;
 
  private:
-  absl::Status CheckRows(NodeTypeId type, absl::Span<const uint64_t> rows) const;
+  absl::Status CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,
+                         const std::string& type) const;
+  ColumnView Column(const ShardRows& rows) const;
   absl::Status CopyRows(const ShardRows& rows) const;
   absl::Status CopyNames(const ShardNames& names) const;
   absl::Status CopyRanking(const ShardRanking& ranking) const;

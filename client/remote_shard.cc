@@ -61,12 +61,16 @@ void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
   request.mutable_draw()->set_batch(hop.draw.batch);
   request.mutable_draw()->set_hop(hop.hop);
   request.set_replace(hop.replace);
-  request.set_want_edge_ids(hop.want_edge_ids);
+  request.set_want_edge_ids(hop.detail.ids);
+  request.set_want_edge_positions(hop.detail.positions);
   std::vector<ExpectedRelation> expected;
   for (const SamplePiece::Range& range : piece.ranges) {
     const size_t first_target = request.targets().size() / sizeof(uint64_t);
-    AppendBytes(hop.relations[range.relations.front()].rows.subspan(range.first, range.count),
-                request.mutable_targets());
+    const ShardHop::Relation& first = hop.relations[range.relations.front()];
+    AppendBytes(first.rows.subspan(range.first, range.count), request.mutable_targets());
+    if (!first.trees.empty()) {
+      AppendBytes(first.trees.subspan(range.first, range.count), request.mutable_trees());
+    }
     for (const int i : range.relations) {
       const ShardHop::Relation& asked = hop.relations[i];
       proto::SampleRequest::Relation* relation = request.add_relations();
@@ -74,11 +78,12 @@ void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
       relation->set_fanout(asked.fanout);
       relation->set_first_target(first_target);
       relation->set_num_targets(range.count);
+      relation->set_weighted(asked.weighted);
       const NodeTypeId source_type{schema_.edge_types[asked.edge_type.value].source_type};
       expected.push_back({range.count, asked.fanout, book_.num_nodes(source_type), &out[i]});
     }
   }
-  auto reader = std::make_shared<SampleReader>(std::move(expected), hop.want_edge_ids);
+  auto reader = std::make_shared<SampleReader>(std::move(expected), hop.detail);
   const CallSettings settings = connection_->Settings(shard_, "SampleNeighbors", cancel);
   connection_->Start<proto::SampleChunk>(
       std::move(request), settings,
@@ -113,7 +118,8 @@ void RemoteShard::FetchSome(const ShardRows& rows, int64_t begin, int64_t end, C
   proto::RowsRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
-  request.set_node_type(rows.type.value);
+  request.set_of_edges(rows.edge_type.has_value());
+  request.set_node_type(rows.edge_type.has_value() ? rows.edge_type->value : rows.type.value);
   request.set_column(rows.column);
   if (rows.rows.empty()) {
     request.set_first(rows.first + begin);
@@ -136,7 +142,9 @@ void RemoteShard::FetchSome(const ShardRows& rows, int64_t begin, int64_t end, C
 }
 
 proto::Precision RemoteShard::PrecisionOf(const ShardRows& rows) const {
-  const std::vector<ColumnSpec>& columns = schema_.node_types[rows.type.value].columns;
+  const std::vector<ColumnSpec>& columns = rows.edge_type.has_value()
+                                               ? schema_.edge_types[rows.edge_type->value].columns
+                                               : schema_.node_types[rows.type.value].columns;
   const bool narrow = rows.column != kKeyColumn && columns[rows.column].dtype == DType::kFloat32;
   return narrow ? connection_->precision() : proto::PRECISION_STORED;
 }

@@ -10,8 +10,8 @@
 
 namespace vicinity {
 
-SampleReader::SampleReader(std::vector<ExpectedRelation> relations, bool want_edge_ids)
-    : relations_(std::move(relations)), want_edge_ids_(want_edge_ids) {}
+SampleReader::SampleReader(std::vector<ExpectedRelation> relations, EdgeDetail detail)
+    : relations_(std::move(relations)), detail_(detail) {}
 
 absl::Status SampleReader::Add(const proto::SampleChunk& chunk, const SlicedMessage& arrays) {
   VICINITY_RETURN_IF_ERROR(Locate(chunk));
@@ -76,12 +76,15 @@ absl::Status SampleReader::AddCounts(const proto::SampleChunk& chunk, const Slic
     }
   }
   targets_ = chunk.first_target() + num_counts;
+  const size_t bytes = sum * sizeof(int64_t);
   const size_t source_bytes = arrays[proto::SampleChunk::kSourcesFieldNumber].size();
   const size_t id_bytes = arrays[proto::SampleChunk::kEdgeIdsFieldNumber].size();
-  if (source_bytes != sum * sizeof(int64_t) || id_bytes != (want_edge_ids_ ? source_bytes : 0)) {
-    return absl::InternalError(absl::StrCat("counts say ", sum, " neighbours, there are ",
-                                            source_bytes, " bytes of them and ", id_bytes,
-                                            " of edge ids"));
+  const size_t position_bytes = arrays[proto::SampleChunk::kEdgePositionsFieldNumber].size();
+  if (source_bytes != bytes || id_bytes != (detail_.ids ? bytes : 0) ||
+      position_bytes != (detail_.positions ? bytes : 0)) {
+    return absl::InternalError(absl::StrCat(
+        "counts say ", sum, " neighbours, there are ", source_bytes, " bytes of them, ", id_bytes,
+        " of edge ids and ", position_bytes, " of edge positions"));
   }
   return absl::OkStatus();
 }
@@ -92,6 +95,7 @@ absl::Status SampleReader::AddSources(const SlicedMessage& arrays) {
   const size_t before = sources.size();
   AppendArray(arrays[proto::SampleChunk::kSourcesFieldNumber], &sources);
   AppendArray(arrays[proto::SampleChunk::kEdgeIdsFieldNumber], &relation.out->edge_ids);
+  AppendArray(arrays[proto::SampleChunk::kEdgePositionsFieldNumber], &relation.out->edge_positions);
   for (size_t i = before; i < sources.size(); ++i) {
     if (sources[i] < 0 || sources[i] >= relation.num_sources) {
       return absl::InternalError(absl::StrCat("neighbour ", sources[i], " where there are ",

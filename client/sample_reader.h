@@ -9,6 +9,7 @@
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
 #include "sampler/one_hop.h"
+#include "sampler/sampled_graph.h"
 
 namespace vicinity {
 
@@ -25,7 +26,7 @@ struct ExpectedRelation {
 // Threads: one at a time. Lifetime: the outs must outlive it.
 class SampleReader {
  public:
-  SampleReader(std::vector<ExpectedRelation> relations, bool want_edge_ids);
+  SampleReader(std::vector<ExpectedRelation> relations, EdgeDetail detail);
 
   // Internal, with the value, for a chunk out of order, of other targets than were asked for, with
   // counts that do not match its neighbours, more of them than the fanout, or one that does not
@@ -43,7 +44,7 @@ class SampleReader {
   absl::Status AddSources(const SlicedMessage& arrays);
 
   const std::vector<ExpectedRelation> relations_;
-  const bool want_edge_ids_;
+  const EdgeDetail detail_;
   size_t current_ = 0;
   int64_t targets_ = 0;  // answered of the current relation
   bool more_ = false;    // the last of them goes on

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
+#include "sampler/sampled_graph.h"
 
 namespace vicinity {
 
@@ -29,11 +31,13 @@ struct ShardHop {
     int64_t fanout = 0;  // > 0, or kAllNeighbors
     // Local rows of the edge type's target type; relations of one target type have the same.
     absl::Span<const uint64_t> rows;
+    bool weighted = false;
+    absl::Span<const uint32_t> trees{};  // of each row; empty: trees are not disjoint
   };
   MinibatchDraw draw;
   int hop = 0;
   bool replace = false;
-  bool want_edge_ids = false;
+  EdgeDetail detail;
   std::vector<Relation> relations;
 };
 
@@ -48,6 +52,8 @@ struct ShardRows {
   // Row i goes to out + positions[i] * row_bytes; no positions: to out + i * row_bytes.
   absl::Span<const int64_t> positions;
   char* out = nullptr;
+  // Of edges instead of nodes: `type` is not used, rows are Neighbors::edge_positions.
+  std::optional<EdgeTypeId> edge_type;
 
   int64_t num_rows() const { return rows.empty() ? count : static_cast<int64_t>(rows.size()); }
 };

@@ -50,7 +50,8 @@ RoutedHop Route(absl::Span<const RelationRequest> relations, const Schema& schem
     const int32_t type = schema.edge_types[relation.edge_type.value].target_type;
     if (list_of_type[type] < 0) {
       list_of_type[type] = static_cast<int>(routed.lists.size());
-      routed.lists.push_back(GroupByOwner(book, NodeTypeId{type}, relation.targets));
+      routed.lists.push_back(
+          GroupByOwner(book, NodeTypeId{type}, relation.targets, relation.trees));
     }
     routed.list_of.push_back(list_of_type[type]);
   }
@@ -117,8 +118,9 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
   std::vector<std::vector<Neighbors>> answers(num_shards);
   for (size_t i = 0; i < relations.size(); ++i) {
     for (const OwnerGroup& group : routed.lists[routed.list_of[i]]) {
-      asked[group.shard.value].relations.push_back(
-          {relations[i].edge_type, relations[i].fanout, group.rows});
+      asked[group.shard.value].relations.push_back({relations[i].edge_type, relations[i].fanout,
+                                                    group.rows, relations[i].weighted,
+                                                    group.trees});
     }
   }
   {
@@ -130,7 +132,7 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
         asked[s].draw = draw_;
         asked[s].hop = hop;
         asked[s].replace = relations.front().replace;
-        asked[s].want_edge_ids = relations.front().want_edge_ids;
+        asked[s].detail = relations.front().detail;
         answers[s].resize(asked[s].relations.size());
         shard.SampleHop(asked[s], absl::MakeSpan(answers[s]), cancel_, calls.Add());
       }

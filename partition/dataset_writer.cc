@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "partition/alias_table.h"
 #include "partition/audit.h"
 #include "partition/dataset.h"
 #include "partition/file_header.h"
@@ -15,7 +16,9 @@
 #include "partition/partial_folder.h"
 #include "partition/progress.h"
 #include "partition/schema_proto.h"
+#include "partition/shard.h"
 #include "partition/shard_files.h"
+#include "partition/weight_table.h"
 #include "proto/common/checksum.h"
 #include "proto/common/status.h"
 
@@ -23,6 +26,7 @@ namespace vicinity {
 namespace {
 
 constexpr int64_t kUnknown = -1;
+constexpr int64_t kTargetsAPiece = 1 << 14;
 
 }  // namespace
 
@@ -53,6 +57,10 @@ struct DatasetWriter::State {
   absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> DirectoryEntries(ShardId shard,
                                                                              NodeTypeId type);
   absl::Status BuildDirectories();
+  absl::Status BuildWeights();
+  absl::Status FillWeights(ShardId shard, EdgeTypeId type);
+  // What was written of a list's edges, as its readers will see it.
+  EdgeTable WrittenEdges(ShardId shard, EdgeTypeId type);
   absl::Status SealFiles(proto::Manifest* manifest);
   absl::Status Audit(const proto::Audit* expected, proto::Manifest* manifest) const;
 };
@@ -120,13 +128,16 @@ absl::Span<const uint64_t> DatasetWriter::State::KeysOf(ShardId shard, NodeTypeI
 
 absl::Status DatasetWriter::State::CheckComplete() const {
   for (int32_t s = 0; s < book.num_shards(); ++s) {
-    std::set<std::string> directories;  // those are made here, by Finish()
+    std::set<std::string> made_here;  // by Finish()
     for (int32_t t = 0; t < book.num_node_types(); ++t) {
-      directories.insert(DirectoryKeysPath(schema, {s}, {t}));
-      directories.insert(DirectoryNodesPath(schema, {s}, {t}));
+      made_here.insert(DirectoryKeysPath(schema, {s}, {t}));
+      made_here.insert(DirectoryNodesPath(schema, {s}, {t}));
+    }
+    for (int32_t e = 0; e < static_cast<int32_t>(schema.edge_types.size()); ++e) {
+      made_here.insert(WeightsPath(schema, {s}, {e}));
     }
     for (const std::string& path : ShardPaths(schema, {s})) {
-      if (directories.count(path) == 0 && files.count(path) == 0) {
+      if (made_here.count(path) == 0 && files.count(path) == 0) {
         return absl::FailedPreconditionError(
             absl::StrCat(directory(), ": ", path, " was never asked for"));
       }
@@ -178,6 +189,62 @@ absl::Status DatasetWriter::State::BuildDirectories() {
     for (int32_t t = 0; t < book.num_node_types(); ++t) {
       VICINITY_ASSIGN_OR_RETURN(const auto entries, DirectoryEntries({s}, {t}));
       VICINITY_RETURN_IF_ERROR(WriteDirectory({s}, {t}, entries));
+    }
+  }
+  return absl::OkStatus();
+}
+
+EdgeTable DatasetWriter::State::WrittenEdges(ShardId shard, EdgeTypeId type) {
+  const auto data = [this](const std::string& path) {
+    return files.at(path)->bytes().data() + sizeof(FileHeader);
+  };
+  const EdgeTypeSpec& spec = schema.edge_types[type.value];
+  const auto edges = static_cast<size_t>(num_edges[shard.value][type.value]);
+  EdgeTable table;
+  table.offsets = {reinterpret_cast<const uint64_t*>(data(OffsetsPath(schema, shard, type))),
+                   static_cast<size_t>(book.num_nodes({spec.target_type}, shard) + 1)};
+  const char* const ids = data(EdgeIdsPath(schema, shard, type));
+  const auto id_bytes =
+      (files.at(EdgeIdsPath(schema, shard, type))->bytes().size() - sizeof(FileHeader)) /
+      std::max<size_t>(edges, 1);
+  table.edge_ids =
+      id_bytes == 4 ? IdArray(absl::MakeConstSpan(reinterpret_cast<const uint32_t*>(ids), edges))
+                    : IdArray(absl::MakeConstSpan(reinterpret_cast<const uint64_t*>(ids), edges));
+  table.sources = table.edge_ids;  // for their number
+  for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
+    table.columns.push_back({data(EdgeColumnPath(schema, shard, type, c)),
+                             static_cast<int64_t>(edges), spec.columns[c].row_bytes()});
+  }
+  return table;
+}
+
+absl::Status DatasetWriter::State::FillWeights(ShardId shard, EdgeTypeId type) {
+  const EdgeTypeSpec& spec = schema.edge_types[type.value];
+  const int column = spec.FindColumn(spec.weight_column);
+  const EdgeTable edges = WrittenEdges(shard, type);
+  VICINITY_ASSIGN_OR_RETURN(const OutputArray out,
+                            NewArray(WeightsPath(schema, shard, type), FileKind::kWeights,
+                                     edges.num_edges(), sizeof(AliasEntry)));
+  const int64_t num_pieces = (edges.num_targets() + kTargetsAPiece - 1) / kTargetsAPiece;
+  const absl::Status status =
+      ForEachInParallel(num_pieces, NoProgress(), [&](int64_t piece) -> absl::StatusOr<int64_t> {
+        WeightTable weights(edges, spec.columns[column].dtype, column);
+        const int64_t begin = piece * kTargetsAPiece;
+        const int64_t end = std::min(begin + kTargetsAPiece, edges.num_targets());
+        for (int64_t row = begin; row < end; ++row) {
+          VICINITY_ASSIGN_OR_RETURN(const auto table, weights.Make(row));
+          std::copy(table.begin(), table.end(), out.as<AliasEntry>().begin() + edges.begin(row));
+        }
+        return end - begin;
+      });
+  return At(absl::StrCat(directory(), "/", EdgeColumnPath(schema, shard, type, column)), status);
+}
+
+absl::Status DatasetWriter::State::BuildWeights() {
+  for (int32_t s = 0; s < book.num_shards(); ++s) {
+    for (int32_t e = 0; e < static_cast<int32_t>(schema.edge_types.size()); ++e) {
+      if (schema.edge_types[e].weight_column.empty()) continue;
+      VICINITY_RETURN_IF_ERROR(FillWeights({s}, {e}));
     }
   }
   return absl::OkStatus();
@@ -336,6 +403,7 @@ void DatasetWriter::SetEdgeIdBound(EdgeTypeId type, uint64_t bound) {
 absl::Status DatasetWriter::Finish(const proto::Audit* audit, const std::string& provenance) {
   VICINITY_RETURN_IF_ERROR(state_->CheckComplete());
   VICINITY_RETURN_IF_ERROR(state_->BuildDirectories());
+  VICINITY_RETURN_IF_ERROR(state_->BuildWeights());
   proto::Manifest manifest;
   manifest.set_name(state_->name);
   *manifest.mutable_schema() = SchemaToProto(schema());

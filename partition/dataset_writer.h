@@ -62,9 +62,10 @@ class DatasetWriter {
   // Every edge id of the type is below `bound`; call before EdgeIds (default: wide).
   void SetEdgeIdBound(EdgeTypeId type, uint64_t bound);
 
-  // Builds the directories from the keys, checksums, audits when `audit` is null (else keeps and
-  // compares: DataLoss naming the type and column that changed), writes the manifest, renames.
-  // InvalidArgument if two nodes of a type share a key, naming it.
+  // Builds the directories from the keys and the tables of weight columns, checksums, audits when
+  // `audit` is null (else keeps and compares: DataLoss naming the type and column that changed),
+  // writes the manifest, renames. InvalidArgument if two nodes of a type share a key, naming it, or
+  // for a weight that is not finite or below 0, naming file and edge.
   absl::Status Finish(const proto::Audit* audit, const std::string& provenance);
 
  private:

@@ -41,6 +41,8 @@ std::string_view FileKindName(FileKind kind) {
       return "sources";
     case FileKind::kEdgeIds:
       return "edge ids";
+    case FileKind::kWeights:
+      return "weights";
     case FileKind::kRanking:
       return "ranking";
   }

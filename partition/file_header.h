@@ -22,6 +22,7 @@ enum class FileKind : uint32_t {
   kSources = 8,
   kEdgeIds = 9,
   kRanking = 10,
+  kWeights = 11,
 };
 std::string_view FileKindName(FileKind kind);  // "edge ids"
 

@@ -25,7 +25,27 @@ std::string HopProblem(const Schema& schema, int hop, const std::vector<int64_t>
   return "";
 }
 
+std::string WeightProblem(const Schema& schema, const SamplingSpec& spec) {
+  if (spec.weighted_by.empty()) return "";
+  std::string known;
+  for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+    const bool followed =
+        std::any_of(spec.fanouts.begin(), spec.fanouts.end(),
+                    [e](const std::vector<int64_t>& fanouts) { return fanouts[e] != 0; });
+    if (followed && IsWeighted(schema, spec, e)) return "";
+    const std::string& column = schema.edge_types[e].weight_column;
+    if (!column.empty()) known += " " + column + " of " + schema.EdgeTypeName(e);
+  }
+  return "no edge type that is followed has the weight column " + spec.weighted_by +
+         "; there are:" + (known.empty() ? " none" : known);
+}
+
 }  // namespace
+
+bool IsWeighted(const Schema& schema, const SamplingSpec& spec, int edge_type) {
+  return !spec.weighted_by.empty() &&
+         schema.edge_types[edge_type].weight_column == spec.weighted_by;
+}
 
 SamplingSpec SamplingSpec::Uniform(const Schema& schema, const std::vector<int64_t>& fanouts) {
   SamplingSpec spec;
@@ -44,7 +64,7 @@ std::string SpecProblem(const Schema& schema, const SamplingSpec& spec) {
     std::string problem = HopProblem(schema, hop, spec.fanouts[hop]);
     if (!problem.empty()) return problem;
   }
-  return "";
+  return WeightProblem(schema, spec);
 }
 
 }  // namespace vicinity

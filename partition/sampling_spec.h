@@ -27,6 +27,14 @@ struct SamplingSpec {
   std::vector<std::vector<int64_t>> fanouts;
   bool replace = false;
   Expansion expansion = Expansion::kAllNodes;
+  // Edge types whose weight column has this name are drawn by it, others uniformly: with
+  // replacement each draw has chances in proportion to the weights; without, the draws are
+  // successive, each among the neighbours left. Neighbours of weight 0 are never drawn, nor taken
+  // where all are. Empty: uniform.
+  std::string weighted_by{};
+  // Every seed has a tree of its own, drawn apart from the others: a node that two trees meet is
+  // listed twice.
+  bool disjoint = false;
 
   int num_hops() const { return static_cast<int>(fanouts.size()); }
 
@@ -40,7 +48,10 @@ inline constexpr int64_t kMaxFanout = 1 << 20;
 
 // Empty if the spec fits the schema, else what is wrong, with the value: no hops or more than
 // kMaxHops, a fanout of 0 everywhere in a hop, below -1 or above kMaxFanout, a wrong number of edge
-// types.
+// types, `weighted_by` that no edge type that is followed has as its weight column.
 std::string SpecProblem(const Schema& schema, const SamplingSpec& spec);
+
+// Whether the edge type is drawn by weight.
+bool IsWeighted(const Schema& schema, const SamplingSpec& spec, int edge_type);
 
 }  // namespace vicinity

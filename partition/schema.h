@@ -60,6 +60,9 @@ struct EdgeTypeSpec {
   std::string relation;
   int32_t target_type = 0;
   std::vector<ColumnSpec> columns;
+  std::string weight_column{};  // sampling may draw by it; empty: none
+
+  int FindColumn(std::string_view column) const;  // -1: none
 };
 
 struct Schema {

@@ -106,6 +106,20 @@ absl::StatusOr<int> NodeTypeNamed(const Schema& schema, const std::string& name)
   return type;
 }
 
+absl::Status CheckWeights(const EdgeTypeSpec& edge) {
+  if (edge.weight_column.empty()) return absl::OkStatus();
+  const int weight = edge.FindColumn(edge.weight_column);
+  if (weight < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("weight_column ", edge.weight_column, ": no such column"));
+  }
+  const ColumnSpec& column = edge.columns[weight];
+  const bool is_float = column.dtype == DType::kFloat32 || column.dtype == DType::kFloat64;
+  if (is_float && column.num_values() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("weight_column ", edge.weight_column, ": not one float32 or float64 an edge"));
+}
+
 absl::StatusOr<EdgeTypeSpec> EdgeTypeFromProto(const Schema& schema,
                                                const proto::EdgeType& stored) {
   EdgeTypeSpec edge;
@@ -114,6 +128,8 @@ absl::StatusOr<EdgeTypeSpec> EdgeTypeFromProto(const Schema& schema,
   edge.relation = stored.relation();
   VICINITY_ASSIGN_OR_RETURN(edge.target_type, NodeTypeNamed(schema, stored.target()));
   VICINITY_ASSIGN_OR_RETURN(edge.columns, ColumnsFromProto(stored.columns()));
+  edge.weight_column = stored.weight_column();
+  VICINITY_RETURN_IF_ERROR(CheckWeights(edge));
   return edge;
 }
 
@@ -198,6 +214,7 @@ proto::Schema SchemaToProto(const Schema& schema) {
     type->set_relation(edge.relation);
     type->set_target(schema.node_types[edge.target_type].name);
     ColumnsToProto(edge.columns, type->mutable_columns());
+    type->set_weight_column(edge.weight_column);
   }
   return stored;
 }

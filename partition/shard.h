@@ -6,6 +6,7 @@
 // - NodeTable::name and EdgeTable::begin and degree never lead outside the mapped files: an
 // impossible
 //   pair of offsets reads as an empty name or list. `offsets` itself is as found.
+// - Weights may say anything; AliasEntry::other is to be compared with the degree before use.
 // - Sources, edge ids, directory nodes and keys are values as found: check a source against
 //   the book (Book::Contains) before it is used as a position.
 #pragma once
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "partition/alias_table.h"
 #include "partition/schema.h"
 #include "proto/common/file.h"
 #include "proto/common/ids.h"
@@ -82,6 +84,8 @@ struct EdgeTable {
   IdArray sources;                     // global ids
   IdArray edge_ids;                    // the edge's position in the user's input
   std::vector<ColumnView> columns;     // by position
+  // Of the weight column, by position, an alias table for each list; empty: the type has none.
+  absl::Span<const AliasEntry> weights;
 
   int64_t num_targets() const { return static_cast<int64_t>(offsets.size()) - 1; }
   int64_t num_edges() const { return sources.size(); }

@@ -1,6 +1,7 @@
 #include "partition/shard_checks.h"
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,11 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "partition/alias_table.h"
 #include "partition/node_keys.h"
 #include "partition/parallel.h"
 #include "partition/shard.h"
 #include "partition/shard_files.h"
 #include "partition/stretch.h"
+#include "partition/weight_table.h"
 #include "proto/common/checksum.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
@@ -37,6 +40,7 @@ class Checker {
  private:
   absl::Status CheckName(const Stretch& stretch, int64_t row) const;
   absl::Status CheckList(const Stretch& stretch, int64_t begin, int64_t end) const;
+  absl::Status CheckWeights(const Stretch& stretch) const;
   absl::Status CheckDirectoryOf(const Shard& shard, NodeTypeId type) const;
   absl::Status Damage(const std::string& path, int64_t position, const std::string& what) const {
     return absl::DataLossError(
@@ -96,6 +100,29 @@ absl::Status Checker::CheckEdges(const Stretch& stretch) const {
     }
     VICINITY_RETURN_IF_ERROR(
         CheckList(stretch, static_cast<int64_t>(begin), static_cast<int64_t>(end)));
+  }
+  return CheckWeights(stretch);
+}
+
+absl::Status Checker::CheckWeights(const Stretch& stretch) const {
+  const EdgeTypeId type = {stretch.type};
+  const EdgeTypeSpec& spec = schema_.edge_types[type.value];
+  if (spec.weight_column.empty()) return absl::OkStatus();
+  const int column = spec.FindColumn(spec.weight_column);
+  const EdgeTable& edges = stretch.shard->edges(type);
+  WeightTable weights(edges, spec.columns[column].dtype, column);
+  for (int64_t row = stretch.begin; row < stretch.end; ++row) {
+    const absl::StatusOr<absl::Span<const AliasEntry>> made = weights.Make(row);
+    if (!made.ok()) {
+      return Damage(EdgeColumnPath(schema_, stretch.shard->id(), type, column), edges.begin(row),
+                    std::string(made.status().message()));
+    }
+    const AliasEntry* const stored = edges.weights.data() + edges.begin(row);
+    if (made->empty() || std::memcmp(stored, made->data(), made->size() * sizeof(*stored)) == 0) {
+      continue;
+    }
+    return Damage(WeightsPath(schema_, stretch.shard->id(), type), edges.begin(row),
+                  absl::StrCat("the table of row ", row, " is not that of its weights"));
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "partition/alias_table.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
 
@@ -34,6 +35,12 @@ struct Array {
   IdArray ids() const { return row_bytes == 4 ? IdArray(as<uint32_t>()) : IdArray(as<uint64_t>()); }
   ColumnView column() const { return {data.data(), num_rows, row_bytes}; }
 };
+
+// What sampling reads of every edge that it draws.
+bool IsReadAtRandom(FileKind kind) {
+  return kind == FileKind::kKeys || kind == FileKind::kOffsets || kind == FileKind::kSources ||
+         kind == FileKind::kEdgeIds || kind == FileKind::kWeights;
+}
 
 constexpr int64_t kAnyCount = -1;
 constexpr int64_t kAnyIdBytes = -1;  // 4 or 8
@@ -97,6 +104,7 @@ absl::StatusOr<Array> ShardMapper::Map(const std::string& path, FileKind kind, i
         absl::StrCat(full_path, ": rows have ", array.row_bytes, " bytes, expected ",
                      row_bytes == kAnyIdBytes ? std::string("4 or 8") : absl::StrCat(row_bytes)));
   }
+  if (IsReadAtRandom(kind)) (*file)->AskForHugePages();
   files_.push_back(*std::move(file));
   return array;
 }
@@ -167,6 +175,12 @@ absl::StatusOr<EdgeTable> ShardMapper::MapEdges(EdgeTypeId type) {
                                   sources.num_rows, spec.columns[c].row_bytes()));
     table.columns.push_back(column.column());
   }
+  if (!spec.weight_column.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(const Array weights,
+                              Map(WeightsPath(schema_, shard_, type), FileKind::kWeights,
+                                  sources.num_rows, sizeof(AliasEntry)));
+    table.weights = weights.as<AliasEntry>();
+  }
   return table;
 }
 
@@ -216,6 +230,11 @@ std::string EdgeColumnPath(const Schema& schema, ShardId shard, EdgeTypeId type,
                   absl::StrCat("column.", schema.edge_types[type.value].columns[column].name));
 }
 
+std::string WeightsPath(const Schema& schema, ShardId shard, EdgeTypeId type) {
+  return EdgePath(schema, shard, type,
+                  absl::StrCat("weights.", schema.edge_types[type.value].weight_column));
+}
+
 int64_t StoredNodeIdBytes(int64_t num_nodes) { return num_nodes < int64_t{1} << 32 ? 4 : 8; }
 
 std::vector<std::string> ShardPaths(const Schema& schema, ShardId shard) {
@@ -239,6 +258,9 @@ std::vector<std::string> ShardPaths(const Schema& schema, ShardId shard) {
     paths.push_back(EdgeIdsPath(schema, shard, {e}));
     for (int c = 0; c < static_cast<int>(schema.edge_types[e].columns.size()); ++c) {
       paths.push_back(EdgeColumnPath(schema, shard, {e}, c));
+    }
+    if (!schema.edge_types[e].weight_column.empty()) {
+      paths.push_back(WeightsPath(schema, shard, {e}));
     }
   }
   return paths;

@@ -30,6 +30,7 @@ std::string OffsetsPath(const Schema& schema, ShardId shard, EdgeTypeId type);
 std::string SourcesPath(const Schema& schema, ShardId shard, EdgeTypeId type);
 std::string EdgeIdsPath(const Schema& schema, ShardId shard, EdgeTypeId type);
 std::string EdgeColumnPath(const Schema& schema, ShardId shard, EdgeTypeId type, int column);
+std::string WeightsPath(const Schema& schema, ShardId shard, EdgeTypeId type);
 
 // 4 where the type has fewer than 2^32 nodes, else 8.
 int64_t StoredNodeIdBytes(int64_t num_nodes);

@@ -22,12 +22,14 @@ struct BulkField {
 
 // Those of a message, by rising number.
 inline std::vector<BulkField> BulkFields(proto::SampleRequest* message) {
-  return {{proto::SampleRequest::kTargetsFieldNumber, message->mutable_targets()}};
+  return {{proto::SampleRequest::kTreesFieldNumber, message->mutable_trees()},
+          {proto::SampleRequest::kTargetsFieldNumber, message->mutable_targets()}};
 }
 inline std::vector<BulkField> BulkFields(proto::SampleChunk* message) {
   return {{proto::SampleChunk::kCountsFieldNumber, message->mutable_counts()},
           {proto::SampleChunk::kEdgeIdsFieldNumber, message->mutable_edge_ids()},
-          {proto::SampleChunk::kSourcesFieldNumber, message->mutable_sources()}};
+          {proto::SampleChunk::kSourcesFieldNumber, message->mutable_sources()},
+          {proto::SampleChunk::kEdgePositionsFieldNumber, message->mutable_edge_positions()}};
 }
 inline std::vector<BulkField> BulkFields(proto::RowsRequest* message) {
   return {{proto::RowsRequest::kRowsFieldNumber, message->mutable_rows()}};

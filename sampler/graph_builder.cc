@@ -1,5 +1,6 @@
 #include "sampler/graph_builder.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,6 @@
 namespace vicinity {
 namespace {
 
-constexpr size_t kLookupsAhead = 16;
 constexpr int64_t kMaxPositions = std::numeric_limits<int32_t>::max();
 
 // Where the nodes begin that a hop expands.
@@ -37,30 +37,55 @@ int64_t FrontierBegin(const SampledNodes& nodes, Expansion expansion) {
 GraphBuilder::GraphBuilder(const Schema& schema, const Book& book) : schema_(schema), book_(book) {
   for (int32_t type = 0; type < book.num_node_types(); ++type) {
     indexes_.emplace_back(/*wide=*/book.num_nodes({type}) > int64_t{UINT32_MAX});
+    tree_indexes_.emplace_back(/*wide=*/true);
   }
   graph_.nodes.resize(indexes_.size());
   last_num_nodes_.resize(indexes_.size());
+  tree_nodes_.resize(indexes_.size());
 }
 
 absl::Status GraphBuilder::Start(Expansion expansion, NodeTypeId seed_type,
-                                 absl::Span<const int64_t> seeds) {
+                                 absl::Span<const int64_t> seeds, bool disjoint) {
   Take();  // drops what was begun
   for (size_t type = 0; type < indexes_.size(); ++type) {
     graph_.nodes[type].ids.reserve(last_num_nodes_[type]);
   }
   expansion_ = expansion;
+  disjoint_ = disjoint;
+  VICINITY_RETURN_IF_ERROR(CheckSeeds(seed_type, seeds));
+  graph_.seed_type = seed_type.value;
+  if (disjoint) {
+    std::vector<uint32_t> trees(seeds.size());
+    std::iota(trees.begin(), trees.end(), 0);
+    VICINITY_RETURN_IF_ERROR(NumberInTrees(
+        seed_type, seeds, trees, std::vector<uint32_t>(seeds.size(), 1), &graph_.seed_positions));
+  } else {
+    VICINITY_RETURN_IF_ERROR(Number(seed_type, seeds, &graph_.seed_positions));
+  }
+  for (SampledNodes& nodes : graph_.nodes) nodes.hop_ends.push_back(nodes.ids.size());
+  return absl::OkStatus();
+}
+
+absl::Status GraphBuilder::CheckSeeds(NodeTypeId seed_type, absl::Span<const int64_t> seeds) const {
   if (seed_type.value < 0 || seed_type.value >= book_.num_node_types()) {
     return absl::InvalidArgumentError(absl::StrCat("there is no node type ", seed_type.value));
   }
-  graph_.seed_type = seed_type.value;
   for (size_t i = 0; i < seeds.size(); ++i) {
     if (book_.Contains(seed_type, {seeds[i]})) continue;
     return absl::InvalidArgumentError(absl::StrCat("seed ", i, " is node ", seeds[i], " of type \"",
                                                    schema_.node_types[seed_type.value].name,
                                                    "\", which has ", book_.num_nodes(seed_type)));
   }
-  VICINITY_RETURN_IF_ERROR(Number(seed_type, seeds, &graph_.seed_positions));
-  for (SampledNodes& nodes : graph_.nodes) nodes.hop_ends.push_back(nodes.ids.size());
+  for (int32_t type = 0; disjoint_ && type < book_.num_node_types(); ++type) {
+    const int64_t most = std::numeric_limits<int64_t>::max();
+    if (static_cast<int64_t>(seeds.size()) <=
+        most / std::max<int64_t>(book_.num_nodes({type}), 1)) {
+      continue;
+    }
+    return absl::ResourceExhaustedError(absl::StrCat(seeds.size(), " disjoint trees over ",
+                                                     book_.num_nodes({type}), " nodes of type \"",
+                                                     schema_.node_types[type].name, "\""));
+  }
   return absl::OkStatus();
 }
 
@@ -68,6 +93,13 @@ absl::Span<const int64_t> GraphBuilder::Frontier(NodeTypeId type) const {
   const SampledNodes& nodes = graph_.nodes[type.value];
   const int64_t begin = FrontierBegin(nodes, expansion_);
   return absl::MakeConstSpan(nodes.ids).subspan(begin, nodes.hop_ends.back() - begin);
+}
+
+absl::Span<const uint32_t> GraphBuilder::FrontierTrees(NodeTypeId type) const {
+  if (!disjoint_) return {};
+  const SampledNodes& nodes = graph_.nodes[type.value];
+  const int64_t begin = FrontierBegin(nodes, expansion_);
+  return absl::MakeConstSpan(nodes.trees).subspan(begin, nodes.hop_ends.back() - begin);
 }
 
 absl::Status GraphBuilder::CheckRelation(EdgeTypeId edge_type, const Neighbors& neighbors) const {
@@ -82,37 +114,62 @@ absl::Status GraphBuilder::CheckRelation(EdgeTypeId edge_type, const Neighbors& 
   const uint64_t counted =
       std::accumulate(neighbors.counts.begin(), neighbors.counts.end(), uint64_t{0});
   if (neighbors.counts.size() != num_targets || counted != num_sources ||
-      (!neighbors.edge_ids.empty() && neighbors.edge_ids.size() != num_sources)) {
+      (!neighbors.edge_ids.empty() && neighbors.edge_ids.size() != num_sources) ||
+      (!neighbors.edge_positions.empty() && neighbors.edge_positions.size() != num_sources)) {
     return absl::InvalidArgumentError(
         absl::StrCat(schema_.EdgeTypeName(edge_type.value), ": ", neighbors.counts.size(),
-                     " counts for ", num_targets, " targets, ", num_sources, " neighbours and ",
-                     neighbors.edge_ids.size(), " edge ids for counts that sum to ", counted));
+                     " counts for ", num_targets, " targets, ", num_sources, " neighbours, ",
+                     neighbors.edge_ids.size(), " edge ids and ", neighbors.edge_positions.size(),
+                     " edge positions for counts that sum to ", counted));
   }
   const int64_t num_nodes = book_.num_nodes({spec.source_type});
+  uint64_t largest = 0;  // negative ids are larger than any
   for (const int64_t source : neighbors.sources) {
-    if (source >= 0 && source < num_nodes) continue;
-    return absl::DataLossError(absl::StrCat(schema_.EdgeTypeName(edge_type.value), ": neighbour ",
-                                            source, " of ", num_nodes, " nodes"));
+    largest = std::max(largest, static_cast<uint64_t>(source));
   }
-  return absl::OkStatus();
+  if (num_sources == 0 || largest < static_cast<uint64_t>(num_nodes)) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(schema_.EdgeTypeName(edge_type.value), ": neighbour ",
+                                          static_cast<int64_t>(largest), " of ", num_nodes,
+                                          " nodes"));
 }
 
 absl::Status GraphBuilder::Number(NodeTypeId type, absl::Span<const int64_t> ids,
                                   std::vector<int32_t>* positions) {
-  std::vector<int64_t>& known = graph_.nodes[type.value].ids;
-  NodeIndex& index = indexes_[type.value];
-  // Counting every id as new is crude, and enough: no batch that fits memory comes near the limit.
-  if (static_cast<int64_t>(known.size() + ids.size()) > kMaxPositions) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "a minibatch with ", known.size() + ids.size(), " mentions of nodes of type \"",
-        schema_.node_types[type.value].name, "\"; positions go to ", kMaxPositions));
-  }
+  VICINITY_RETURN_IF_ERROR(CheckRoom(type, ids.size()));
   positions->resize(ids.size());
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (i + kLookupsAhead < ids.size()) index.Prefetch(ids[i + kLookupsAhead]);
-    (*positions)[i] = index.FindOrAdd(ids[i], &known);
+  indexes_[type.value].FindOrAdd(ids, &graph_.nodes[type.value].ids, positions->data());
+  return absl::OkStatus();
+}
+
+absl::Status GraphBuilder::NumberInTrees(NodeTypeId type, absl::Span<const int64_t> ids,
+                                         absl::Span<const uint32_t> trees,
+                                         absl::Span<const uint32_t> counts,
+                                         std::vector<int32_t>* positions) {
+  VICINITY_RETURN_IF_ERROR(CheckRoom(type, ids.size()));
+  const int64_t num_nodes = book_.num_nodes(type);
+  std::vector<int64_t> tree_nodes(ids.begin(), ids.end());
+  auto next = tree_nodes.begin();
+  for (size_t i = 0; i < trees.size(); ++i) {
+    for (const auto end = next + counts[i]; next != end; ++next) *next += num_nodes * trees[i];
+  }
+  std::vector<int64_t>& known = tree_nodes_[type.value];
+  positions->resize(ids.size());
+  tree_indexes_[type.value].FindOrAdd(tree_nodes, &known, positions->data());
+  SampledNodes& nodes = graph_.nodes[type.value];
+  for (size_t i = nodes.ids.size(); i < known.size(); ++i) {
+    nodes.ids.push_back(known[i] % num_nodes);
+    nodes.trees.push_back(static_cast<uint32_t>(known[i] / num_nodes));
   }
   return absl::OkStatus();
+}
+
+// Counting every id as new is crude, and enough: no batch that fits memory comes near the limit.
+absl::Status GraphBuilder::CheckRoom(NodeTypeId type, size_t num_more) const {
+  const size_t mentions = graph_.nodes[type.value].ids.size() + num_more;
+  if (mentions <= static_cast<size_t>(kMaxPositions)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a minibatch with ", mentions, " mentions of nodes of type \"",
+                   schema_.node_types[type.value].name, "\"; positions go to ", kMaxPositions));
 }
 
 absl::Status GraphBuilder::AddRelation(EdgeTypeId edge_type, const Neighbors& neighbors) {
@@ -125,8 +182,12 @@ absl::Status GraphBuilder::AddRelation(EdgeTypeId edge_type, const Neighbors& ne
   for (size_t i = 0; i < neighbors.counts.size(); ++i) {
     block.offsets[i + 1] = block.offsets[i] + neighbors.counts[i];
   }
-  VICINITY_RETURN_IF_ERROR(Number({spec.source_type}, neighbors.sources, &block.sources));
+  VICINITY_RETURN_IF_ERROR(
+      disjoint_ ? NumberInTrees({spec.source_type}, neighbors.sources,
+                                FrontierTrees({spec.target_type}), neighbors.counts, &block.sources)
+                : Number({spec.source_type}, neighbors.sources, &block.sources));
   block.edge_ids = neighbors.edge_ids;
+  block.edge_positions = neighbors.edge_positions;
   blocks_.push_back(std::move(block));
   return absl::OkStatus();
 }
@@ -142,6 +203,8 @@ SampledGraph GraphBuilder::Take() {
     const size_t num_nodes = graph_.nodes[type].ids.size();
     if (num_nodes == 0) continue;  // nothing was begun, or the type was not met
     indexes_[type].Clear(num_nodes);
+    if (!tree_nodes_[type].empty()) tree_indexes_[type].Clear(num_nodes);
+    tree_nodes_[type].clear();
     last_num_nodes_[type] = num_nodes;
   }
   blocks_.clear();

@@ -29,10 +29,15 @@ class GraphBuilder {
 
   // Begins a new graph, dropping one that was begun; seeds may repeat. InvalidArgument, naming the
   // first, for a seed that is not in the book.
-  absl::Status Start(Expansion expansion, NodeTypeId seed_type, absl::Span<const int64_t> seeds);
+  // `disjoint`: each seed begins a tree of its own, repeats too, and a node is another in each
+  // tree; ResourceExhausted where trees x nodes of a type exceed 2^63.
+  absl::Status Start(Expansion expansion, NodeTypeId seed_type, absl::Span<const int64_t> seeds,
+                     bool disjoint = false);
 
   // What the current hop expands: global ids of one type. Valid until the next AddRelation.
   absl::Span<const int64_t> Frontier(NodeTypeId type) const;
+  // Of each of them its tree; empty if trees are not disjoint.
+  absl::Span<const uint32_t> FrontierTrees(NodeTypeId type) const;
 
   // The neighbours of Frontier(target type), in its order. Edge types of a hop in rising order,
   // each at most once. InvalidArgument if the counts do not match the frontier or the sources, or
@@ -49,16 +54,26 @@ class GraphBuilder {
 
  private:
   absl::Status CheckRelation(EdgeTypeId edge_type, const Neighbors& neighbors) const;
+  absl::Status CheckSeeds(NodeTypeId seed_type, absl::Span<const int64_t> seeds) const;
   // Positions of `ids`, new nodes numbered as they come.
   absl::Status Number(NodeTypeId type, absl::Span<const int64_t> ids,
                       std::vector<int32_t>* positions);
+  // As Number, for nodes of trees: trees[i] is that of the next counts[i] ids.
+  absl::Status NumberInTrees(NodeTypeId type, absl::Span<const int64_t> ids,
+                             absl::Span<const uint32_t> trees, absl::Span<const uint32_t> counts,
+                             std::vector<int32_t>* positions);
+  absl::Status CheckRoom(NodeTypeId type, size_t num_more) const;
 
   const Schema& schema_;
   const Book& book_;
   Expansion expansion_ = Expansion::kAllNodes;
+  bool disjoint_ = false;
   SampledGraph graph_;
   std::vector<Block> blocks_;       // of the current hop
   std::vector<NodeIndex> indexes_;  // by node type
+  // Disjoint trees: by node type, of each node known, tree x nodes of the type + id.
+  std::vector<std::vector<int64_t>> tree_nodes_;
+  std::vector<NodeIndex> tree_indexes_;  // of those
   // By node type, of the last graph that had any: about what the next will have.
   std::vector<size_t> last_num_nodes_;
 };

@@ -47,8 +47,16 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
                                                  Neighbors* out) const {
   const Schema& schema = dataset_.schema();
   const NodeTypeId target{schema.edge_types[relation.edge_type.value].target_type};
-  const OneHopOptions options = OptionsOf(draw_, hop, relation);
-  const std::vector<OwnerGroup> groups = GroupByOwner(dataset_.book(), target, relation.targets);
+  OneHopOptions options = OptionsOf(draw_, hop, relation);
+  if (dataset_.book().num_shards() == 1 && dataset_.shard({0}) != nullptr) {
+    // Global ids are local rows: they need not be taken apart, nor even copied.
+    options.trees = relation.trees;
+    const absl::Span<const uint64_t> rows(
+        reinterpret_cast<const uint64_t*>(relation.targets.data()), relation.targets.size());
+    return SampleShard(schema, *dataset_.shard({0}), relation.edge_type, rows, options, out);
+  }
+  const std::vector<OwnerGroup> groups =
+      GroupByOwner(dataset_.book(), target, relation.targets, relation.trees);
   std::vector<Neighbors> answers(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     const Shard* shard = dataset_.shard(groups[g].shard);
@@ -56,21 +64,19 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
       return absl::FailedPreconditionError(
           absl::StrCat("shard ", groups[g].shard.value, " is not mapped here"));
     }
-    // One owner of everything needs no putting together.
-    Neighbors* answer = groups.size() == 1 ? out : &answers[g];
+    options.trees = groups[g].trees;
     VICINITY_RETURN_IF_ERROR(
-        SampleShard(schema, *shard, relation.edge_type, groups[g].rows, options, answer));
+        SampleShard(schema, *shard, relation.edge_type, groups[g].rows, options, &answers[g]));
   }
-  if (groups.size() == 1) return absl::OkStatus();
   return MergeByOwner(groups, answers, relation.targets.size(), out);
 }
 
 absl::StatusOr<SampledGraph> SampleLocal(const Dataset& dataset, NodeTypeId seed_type,
                                          absl::Span<const int64_t> seeds, const SamplingSpec& spec,
-                                         const MinibatchDraw& draw, bool want_edge_ids) {
+                                         const MinibatchDraw& draw, EdgeDetail detail) {
   LocalNeighborSource source(dataset, draw);
   MinibatchSampler sampler(dataset.schema(), dataset.book());
-  return sampler.Sample(spec, seed_type, seeds, want_edge_ids, &source);
+  return sampler.Sample(spec, seed_type, seeds, detail, &source);
 }
 
 }  // namespace vicinity

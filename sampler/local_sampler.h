@@ -43,6 +43,6 @@ class LocalNeighborSource : public NeighborSource {
 // One minibatch. Errors as MinibatchSampler's and the source's.
 absl::StatusOr<SampledGraph> SampleLocal(const Dataset& dataset, NodeTypeId seed_type,
                                          absl::Span<const int64_t> seeds, const SamplingSpec& spec,
-                                         const MinibatchDraw& draw, bool want_edge_ids = false);
+                                         const MinibatchDraw& draw, EdgeDetail detail = {});
 
 }  // namespace vicinity

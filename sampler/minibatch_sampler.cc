@@ -13,6 +13,20 @@
 #include "proto/common/status.h"
 
 namespace vicinity {
+namespace {
+
+absl::Status CheckDetail(EdgeDetail detail, const Neighbors& answer) {
+  const size_t num_sources = answer.sources.size();
+  if (answer.edge_ids.size() == (detail.ids ? num_sources : 0) &&
+      answer.edge_positions.size() == (detail.positions ? num_sources : 0)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(answer.edge_ids.size(), " edge ids and ", answer.edge_positions.size(),
+                   " edge positions for ", num_sources, " neighbours"));
+}
+
+}  // namespace
 
 OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, const RelationRequest& relation) {
   DrawKey key;
@@ -24,7 +38,9 @@ OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, const RelationReques
   OneHopOptions options;
   options.fanout = relation.fanout;
   options.replace = relation.replace;
-  options.want_edge_ids = relation.want_edge_ids;
+  options.weighted = relation.weighted;
+  options.want_edge_ids = relation.detail.ids;
+  options.want_edge_positions = relation.detail.positions;
   options.stream = StreamKey(key);
   return options;
 }
@@ -35,20 +51,20 @@ MinibatchSampler::MinibatchSampler(const Schema& schema, const Book& book)
 absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
                                                       NodeTypeId seed_type,
                                                       absl::Span<const int64_t> seeds,
-                                                      bool want_edge_ids, NeighborSource* source) {
+                                                      EdgeDetail detail, NeighborSource* source) {
   if (const std::string problem = SpecProblem(schema_, spec); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
-  VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seed_type, seeds));
+  VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seed_type, seeds, spec.disjoint));
   for (int hop = 0; hop < spec.num_hops(); ++hop) {
-    if (absl::Status status = SampleHop(spec, hop, want_edge_ids, source); !status.ok()) {
+    if (absl::Status status = SampleHop(spec, hop, detail, source); !status.ok()) {
       return At(absl::StrCat("hop ", hop), status);
     }
   }
   return builder_.Take();
 }
 
-absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, bool want_edge_ids,
+absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, EdgeDetail detail,
                                          NeighborSource* source) {
   relations_.clear();
   for (size_t type = 0; type < schema_.edge_types.size(); ++type) {
@@ -56,8 +72,10 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, bool
     relation.edge_type = {static_cast<int32_t>(type)};
     relation.fanout = spec.fanouts[hop][type];
     relation.replace = spec.replace;
-    relation.want_edge_ids = want_edge_ids;
+    relation.weighted = IsWeighted(schema_, spec, static_cast<int>(type));
+    relation.detail = detail;
     relation.targets = builder_.Frontier({schema_.edge_types[type].target_type});
+    relation.trees = builder_.FrontierTrees({schema_.edge_types[type].target_type});
     if (relation.fanout != 0 && !relation.targets.empty()) relations_.push_back(relation);
   }
   if (!relations_.empty()) {
@@ -66,10 +84,7 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, bool
     for (Neighbors& answer : answers) answer.Clear();
     VICINITY_RETURN_IF_ERROR(source->Sample(hop, relations_, answers));
     for (size_t i = 0; i < relations_.size(); ++i) {
-      if (want_edge_ids && answers[i].edge_ids.size() != answers[i].sources.size()) {
-        return absl::InvalidArgumentError(absl::StrCat(answers[i].edge_ids.size(), " edge ids for ",
-                                                       answers[i].sources.size(), " neighbours"));
-      }
+      VICINITY_RETURN_IF_ERROR(CheckDetail(detail, answers[i]));
       VICINITY_RETURN_IF_ERROR(builder_.AddRelation(relations_[i].edge_type, answers[i]));
     }
   }

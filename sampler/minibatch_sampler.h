@@ -23,10 +23,12 @@ struct RelationRequest {
   EdgeTypeId edge_type;
   int64_t fanout = 0;  // > 0, or kAllNeighbors
   bool replace = false;
-  bool want_edge_ids = false;
+  bool weighted = false;
+  EdgeDetail detail;
   absl::Span<const int64_t>
       targets;  // global ids of the edge type's target type, never empty, all in
                 // the book; those of one target type are the same for its relations
+  absl::Span<const uint32_t> trees;  // of each target; empty: not disjoint
 };
 
 // Which draws a minibatch makes: the same values give the same minibatch.
@@ -36,7 +38,7 @@ struct MinibatchDraw {
   uint64_t batch = 0;
 };
 
-// How SampleOneHop is to draw for one relation of one hop.
+// How SampleOneHop is to draw for one relation of one hop; the trees are for the caller to add.
 OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, const RelationRequest& relation);
 
 // Whoever knows neighbours. One object draws one minibatch: it knows the MinibatchDraw.
@@ -62,11 +64,11 @@ class MinibatchSampler {
   // InvalidArgument: the spec does not fit the schema, or naming the first seed out of range.
   // DataLoss: a neighbour out of range. Else what the source said.
   absl::StatusOr<SampledGraph> Sample(const SamplingSpec& spec, NodeTypeId seed_type,
-                                      absl::Span<const int64_t> seeds, bool want_edge_ids,
+                                      absl::Span<const int64_t> seeds, EdgeDetail detail,
                                       NeighborSource* source);
 
  private:
-  absl::Status SampleHop(const SamplingSpec& spec, int hop, bool want_edge_ids,
+  absl::Status SampleHop(const SamplingSpec& spec, int hop, EdgeDetail detail,
                          NeighborSource* source);
 
   const Schema& schema_;

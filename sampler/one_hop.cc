@@ -1,6 +1,7 @@
 #include "sampler/one_hop.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "partition/shard.h"
 #include "proto/common/status.h"
 #include "sampler/position_chooser.h"
+#include "sampler/weighted_chooser.h"
 
 namespace vicinity {
 namespace {
@@ -20,8 +22,13 @@ namespace {
 // L1.
 constexpr size_t kOffsetsAhead = 12;
 
+// Weighted draws go over so many targets twice: first their attempts are drawn and memory is asked
+// for what they fall on, then they are settled.
+constexpr size_t kWeightedGroup = 16;
+
 absl::Status CheckRequest(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
-                          absl::Span<const uint64_t> rows, int64_t fanout) {
+                          absl::Span<const uint64_t> rows, const OneHopOptions& options) {
+  const int64_t fanout = options.fanout;
   if (fanout != kAllNeighbors && (fanout < 1 || fanout > kMaxFanout)) {
     return absl::InvalidArgumentError(absl::StrCat("fanout ", fanout, " is neither ", kAllNeighbors,
                                                    " nor in 1 .. ", kMaxFanout));
@@ -31,12 +38,29 @@ absl::Status CheckRequest(const EdgeTable& edges, absl::Span<const uint64_t> tar
     return absl::DataLossError(absl::StrCat("there are keys of ", target_keys.size(),
                                             " target nodes and edge lists of ", num_targets));
   }
+  if (!options.trees.empty() && options.trees.size() != rows.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.trees.size(), " trees for ", rows.size(), " targets"));
+  }
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows[i] >= num_targets) {
       return absl::InvalidArgumentError(absl::StrCat("row ", rows[i], " (target ", i,
                                                      ") is not below ", num_targets,
                                                      ", the number of target nodes"));
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckArrays(const EdgeTable& edges, const OneHopOptions& options) {
+  const int64_t num_edges = edges.sources.size();
+  if (options.want_edge_ids && edges.edge_ids.size() != num_edges) {
+    return absl::DataLossError(
+        absl::StrCat("there are ", edges.edge_ids.size(), " edge ids of ", num_edges, " edges"));
+  }
+  if (options.weighted && edges.weights.size() != static_cast<size_t>(num_edges)) {
+    return absl::InvalidArgumentError(absl::StrCat("draws by weight, and ", edges.weights.size(),
+                                                   " of ", num_edges, " edges have one"));
   }
   return absl::OkStatus();
 }
@@ -62,23 +86,21 @@ absl::Status CheckList(const EdgeTable& edges, uint64_t row, bool all) {
 template <typename Id>
 class Gatherer {
  public:
-  Gatherer(const Id* ids, const EdgeTable& edges, bool want_edge_ids, Neighbors* out)
+  Gatherer(const Id* ids, const EdgeTable& edges, const OneHopOptions& options, Neighbors* out)
       : ids_(ids),
         edges_(edges),
-        want_edge_ids_(want_edge_ids),
+        want_edge_ids_(options.want_edge_ids),
+        want_edge_positions_(options.want_edge_positions),
         out_(out),
         chosen_(out->sources.size()),
         gathered_(chosen_) {}
 
   // Room for so many more positions; it is zeros behind those that were Added.
   int64_t* Room(uint64_t count) {
-    std::vector<int64_t>& sources = out_->sources;
-    if (chosen_ + count > sources.size()) {
-      const size_t size = std::max(chosen_ + count, chosen_ + chosen_ / 2 + kMinRoom);
-      sources.resize(size);
-      if (want_edge_ids_) out_->edge_ids.resize(size);
+    if (chosen_ + count > out_->sources.size()) {
+      Resize(std::max(chosen_ + count, chosen_ + chosen_ / 2 + kMinRoom));
     }
-    return sources.data() + chosen_;
+    return out_->sources.data() + chosen_;
   }
 
   // Takes the positions that were written to the room.
@@ -94,13 +116,18 @@ class Gatherer {
 
   void Finish() {
     GatherUpTo(chosen_);
-    out_->sources.resize(chosen_);
-    if (want_edge_ids_) out_->edge_ids.resize(chosen_);
+    Resize(chosen_);
   }
 
  private:
   static constexpr size_t kBehind = 64;
   static constexpr size_t kMinRoom = 4096;
+
+  void Resize(size_t size) {
+    out_->sources.resize(size);
+    if (want_edge_ids_) out_->edge_ids.resize(size);
+    if (want_edge_positions_) out_->edge_positions.resize(size);
+  }
 
   void PrefetchEdgeId(int64_t position) const {
     const IdArray& ids = edges_.edge_ids;
@@ -116,6 +143,9 @@ class Gatherer {
     if (want_edge_ids_) {
       for (size_t i = gathered_; i < end; ++i) out_->edge_ids[i] = edges_.edge_ids[values[i]];
     }
+    if (want_edge_positions_) {
+      std::copy(values + gathered_, values + end, out_->edge_positions.begin() + gathered_);
+    }
     for (size_t i = gathered_; i < end; ++i) values[i] = static_cast<int64_t>(ids_[values[i]]);
     gathered_ = end;
   }
@@ -123,32 +153,85 @@ class Gatherer {
   const Id* const ids_;
   const EdgeTable& edges_;
   const bool want_edge_ids_;
+  const bool want_edge_positions_;
   Neighbors* const out_;
   size_t chosen_;    // in out_->sources: ids, then positions, then room
   size_t gathered_;  // how many of them are ids
 };
 
+// What is drawn for: rows of the target type, their keys and trees.
+struct Targets {
+  absl::Span<const uint64_t> keys;  // of all nodes
+  absl::Span<const uint64_t> rows;
+  absl::Span<const uint32_t> trees;
+
+  uint32_t tree(size_t i) const { return trees.empty() ? 0 : trees[i]; }
+  // Asks memory for where row i's list begins, and its key.
+  void Prefetch(const EdgeTable& edges, size_t i) const {
+    if (i >= rows.size()) return;
+    __builtin_prefetch(&edges.offsets[rows[i]]);
+    __builtin_prefetch(&keys[rows[i]]);
+  }
+};
+
 template <typename Id>
-absl::Status SampleRows(const Id* ids, const EdgeTable& edges,
-                        absl::Span<const uint64_t> target_keys, absl::Span<const uint64_t> rows,
-                        const OneHopOptions& options, Neighbors* out) {
+absl::Status SampleUniform(const EdgeTable& edges, const Targets& targets,
+                           const OneHopOptions& options, Gatherer<Id>* gatherer, uint32_t* counts) {
   const bool all = options.fanout == kAllNeighbors;
   PositionChooser chooser(options.fanout, options.replace, options.stream);
-  Gatherer<Id> gatherer(ids, edges, options.want_edge_ids, out);
-  const size_t first = out->counts.size();
-  out->counts.resize(first + rows.size());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (i + kOffsetsAhead < rows.size()) {
-      __builtin_prefetch(&edges.offsets[rows[i + kOffsetsAhead]]);
-      __builtin_prefetch(&target_keys[rows[i + kOffsetsAhead]]);
-    }
-    VICINITY_RETURN_IF_ERROR(CheckList(edges, rows[i], all));
-    const uint64_t degree = static_cast<uint64_t>(edges.degree(rows[i]));
+  for (size_t i = 0; i < targets.rows.size(); ++i) {
+    targets.Prefetch(edges, i + kOffsetsAhead);
+    const uint64_t row = targets.rows[i];
+    VICINITY_RETURN_IF_ERROR(CheckList(edges, row, all));
+    const uint64_t degree = static_cast<uint64_t>(edges.degree(row));
     const uint64_t count = chooser.CountFor(degree);
-    chooser.Choose(edges.offsets[rows[i]], degree, target_keys[rows[i]], gatherer.Room(count));
-    gatherer.Add(count);
-    out->counts[first + i] = static_cast<uint32_t>(count);
+    chooser.Choose(edges.offsets[row], degree, targets.keys[row], targets.tree(i),
+                   gatherer->Room(count));
+    gatherer->Add(count);
+    counts[i] = static_cast<uint32_t>(count);
   }
+  return absl::OkStatus();
+}
+
+template <typename Id>
+absl::Status SampleWeighted(const EdgeTable& edges, const Targets& targets,
+                            const OneHopOptions& options, Gatherer<Id>* gatherer,
+                            uint32_t* counts) {
+  WeightedChooser chooser(options.fanout, options.replace, options.stream);
+  std::array<WeightedList, kWeightedGroup> lists;
+  std::array<WeightedChooser::Attempts, kWeightedGroup> attempts;
+  for (size_t i = 0; i < kWeightedGroup; ++i) targets.Prefetch(edges, i);
+  for (size_t first = 0; first < targets.rows.size(); first += kWeightedGroup) {
+    const size_t size = std::min(kWeightedGroup, targets.rows.size() - first);
+    for (size_t i = 0; i < size; ++i) {
+      targets.Prefetch(edges, first + i + kWeightedGroup);
+      const uint64_t row = targets.rows[first + i];
+      VICINITY_RETURN_IF_ERROR(CheckList(edges, row, options.fanout == kAllNeighbors));
+      const uint64_t begin = edges.offsets[row];
+      lists[i] = {edges.weights.data() + begin, begin, static_cast<uint64_t>(edges.degree(row)),
+                  targets.keys[row], targets.tree(first + i)};
+      chooser.Prepare(lists[i], &attempts[i]);
+    }
+    for (size_t i = 0; i < size; ++i) {
+      int64_t* const room = gatherer->Room(chooser.MostFor(lists[i].degree));
+      const uint64_t count = chooser.Choose(lists[i], attempts[i], room);
+      gatherer->Add(count);
+      counts[first + i] = static_cast<uint32_t>(count);
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename Id>
+absl::Status SampleRows(const Id* ids, const EdgeTable& edges, const Targets& targets,
+                        const OneHopOptions& options, Neighbors* out) {
+  Gatherer<Id> gatherer(ids, edges, options, out);
+  const size_t first = out->counts.size();
+  out->counts.resize(first + targets.rows.size());
+  uint32_t* const counts = out->counts.data() + first;
+  VICINITY_RETURN_IF_ERROR(options.weighted
+                               ? SampleWeighted(edges, targets, options, &gatherer, counts)
+                               : SampleUniform(edges, targets, options, &gatherer, counts));
   gatherer.Finish();
   return absl::OkStatus();
 }
@@ -159,20 +242,19 @@ void Neighbors::Clear() {
   counts.clear();
   sources.clear();
   edge_ids.clear();
+  edge_positions.clear();
 }
 
 absl::Status SampleOneHop(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
                           absl::Span<const uint64_t> rows, const OneHopOptions& options,
                           Neighbors* out) {
-  VICINITY_RETURN_IF_ERROR(CheckRequest(edges, target_keys, rows, options.fanout));
-  if (options.want_edge_ids && edges.edge_ids.size() != edges.sources.size()) {
-    return absl::DataLossError(absl::StrCat("there are ", edges.edge_ids.size(), " edge ids of ",
-                                            edges.sources.size(), " edges"));
-  }
+  VICINITY_RETURN_IF_ERROR(CheckRequest(edges, target_keys, rows, options));
+  VICINITY_RETURN_IF_ERROR(CheckArrays(edges, options));
+  const Targets targets = {target_keys, rows, options.trees};
   if (edges.sources.narrow() != nullptr) {
-    return SampleRows(edges.sources.narrow(), edges, target_keys, rows, options, out);
+    return SampleRows(edges.sources.narrow(), edges, targets, options, out);
   }
-  return SampleRows(edges.sources.wide(), edges, target_keys, rows, options, out);
+  return SampleRows(edges.sources.wide(), edges, targets, options, out);
 }
 
 }  // namespace vicinity

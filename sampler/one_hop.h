@@ -1,7 +1,7 @@
 // One hop of neighbour sampling on a mapped shard: for each target, some of its in-neighbours.
 //
-// A draw depends on (stream, the target's key) alone and picks positions in a list whose order
-// does not depend on the cut, so the answer is the same on every server and for any shards.
+// A draw depends on (stream, the target's key, its tree) alone and picks positions in a list whose
+// order does not depend on the cut, so the answer is the same on every server and for any shards.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,14 @@
 namespace vicinity {
 
 struct OneHopOptions {
-  int64_t fanout = 0;    // neighbours a target, > 0, or kAllNeighbors
-  bool replace = false;  // draw with replacement: `fanout` draws from any non-empty list
+  int64_t fanout = 0;     // neighbours a target, > 0, or kAllNeighbors
+  bool replace = false;   // draw with replacement: `fanout` draws from any non-empty list
+  bool weighted = false;  // by the edge type's weight column, else uniformly
   bool want_edge_ids = false;
+  bool want_edge_positions = false;
   uint64_t stream = 0;  // StreamKey() of the hop and edge type
+  // Of each row, the tree it is drawn for; empty: all of tree 0.
+  absl::Span<const uint32_t> trees;
 };
 
 // Neighbours of targets 0 .. n-1, one list behind the other.
@@ -26,6 +30,8 @@ struct Neighbors {
   std::vector<uint32_t> counts;   // for each target
   std::vector<int64_t> sources;   // global ids
   std::vector<int64_t> edge_ids;  // for each source, if asked for
+  // For each source, if asked for: where its edge is in the columns of its target's shard.
+  std::vector<int64_t> edge_positions;
 
   void Clear();  // keeps the memory
 };
@@ -35,11 +41,13 @@ struct Neighbors {
 //
 // Without replacement every k-subset of a list of d > k positions is equally likely (Floyd's
 // algorithm, exactly uniform draws); lists of d <= k are taken whole, in order. Parallel edges are
-// positions of their own. InvalidArgument naming the row if one is out of range, or for a fanout of
-// 0, below -1 or above kMaxFanout; DataLoss naming the row whose list does not lie in the file;
-// ResourceExhausted naming the row whose list is longer than a count can say. Rows are checked
-// before anything is read; after an error `out` is to be thrown away.
-// Memory: O(result). Cost: two cache misses a target and one a drawn neighbour.
+// positions of their own. Weighted draws: sampler/weighted_chooser.h. InvalidArgument naming the
+// row if one is out of range, for a fanout of 0, below -1 or above kMaxFanout, for weighted draws
+// of edges without weights, or if there are trees, but not one a row; DataLoss naming the row whose
+// list does not lie in the file; ResourceExhausted naming the row whose list is longer than a count
+// can say. Rows are checked before anything is read; after an error `out` is to be thrown away.
+// Memory: O(result); weighted: and of the longest list drawn from, where few positions have nearly
+// all of its weight. Cost: two cache misses a target and one a drawn neighbour; weighted: two.
 absl::Status SampleOneHop(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
                           absl::Span<const uint64_t> rows, const OneHopOptions& options,
                           Neighbors* out);

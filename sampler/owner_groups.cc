@@ -14,32 +14,47 @@
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "sampler/one_hop.h"
+#include "sampler/sampled_graph.h"
 
 namespace vicinity {
 namespace {
 
-absl::Status CheckAnswer(const OwnerGroup& group, const Neighbors& answer, bool edge_ids) {
+// What of an edge the answers have.
+EdgeDetail DetailOf(absl::Span<const Neighbors> answers) {
+  EdgeDetail detail;
+  for (const Neighbors& answer : answers) {
+    detail.ids = detail.ids || !answer.edge_ids.empty();
+    detail.positions = detail.positions || !answer.edge_positions.empty();
+  }
+  return detail;
+}
+
+absl::Status CheckAnswer(const OwnerGroup& group, const Neighbors& answer, EdgeDetail detail) {
   const uint64_t counted = std::accumulate(answer.counts.begin(), answer.counts.end(), uint64_t{0});
   if (answer.counts.size() == group.rows.size() && counted == answer.sources.size() &&
-      answer.edge_ids.size() == (edge_ids ? answer.sources.size() : 0)) {
+      answer.edge_ids.size() == (detail.ids ? answer.sources.size() : 0) &&
+      answer.edge_positions.size() == (detail.positions ? answer.sources.size() : 0)) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrCat("shard ", group.shard.value, " answered ", group.rows.size(), " targets with ",
                    answer.counts.size(), " counts that sum to ", counted, ", ",
-                   answer.sources.size(), " neighbours and ", answer.edge_ids.size(), " edge ids"));
+                   answer.sources.size(), " neighbours, ", answer.edge_ids.size(), " edge ids and ",
+                   answer.edge_positions.size(), " edge positions"));
 }
 
 }  // namespace
 
 std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
-                                     absl::Span<const int64_t> targets) {
+                                     absl::Span<const int64_t> targets,
+                                     absl::Span<const uint32_t> trees) {
   std::vector<OwnerGroup> by_shard(book.num_shards());
   for (size_t i = 0; i < targets.size(); ++i) {
     const ShardId owner = book.OwnerOf(type, {targets[i]});
     OwnerGroup& group = by_shard[owner.value];
     group.rows.push_back(targets[i] - book.First(type, owner).value);
     group.positions.push_back(static_cast<uint32_t>(i));
+    if (!trees.empty()) group.trees.push_back(trees[i]);
   }
   std::vector<OwnerGroup> groups;
   for (int32_t shard = 0; shard < book.num_shards(); ++shard) {
@@ -56,32 +71,32 @@ absl::Status MergeByOwner(absl::Span<const OwnerGroup> groups, absl::Span<const 
     return absl::InvalidArgumentError(
         absl::StrCat(answers.size(), " answers of ", groups.size(), " shards"));
   }
-  bool edge_ids = false;
-  for (const Neighbors& answer : answers) edge_ids = edge_ids || !answer.edge_ids.empty();
+  const EdgeDetail detail = DetailOf(answers);
   out->Clear();
   out->counts.resize(num_targets);
   for (size_t g = 0; g < groups.size(); ++g) {
-    VICINITY_RETURN_IF_ERROR(CheckAnswer(groups[g], answers[g], edge_ids));
+    VICINITY_RETURN_IF_ERROR(CheckAnswer(groups[g], answers[g], detail));
     for (size_t i = 0; i < groups[g].positions.size(); ++i) {
       out->counts[groups[g].positions[i]] = answers[g].counts[i];
     }
   }
   std::vector<int64_t> begins(num_targets + 1);
   for (int64_t i = 0; i < num_targets; ++i) begins[i + 1] = begins[i] + out->counts[i];
-  out->sources.resize(begins.back());
-  if (edge_ids) out->edge_ids.resize(begins.back());
-  for (size_t g = 0; g < groups.size(); ++g) {
-    const Neighbors& answer = answers[g];
-    int64_t from = 0;
-    for (size_t i = 0; i < groups[g].positions.size(); ++i) {
-      const int64_t to = begins[groups[g].positions[i]];
-      std::copy_n(answer.sources.begin() + from, answer.counts[i], out->sources.begin() + to);
-      if (edge_ids) {
-        std::copy_n(answer.edge_ids.begin() + from, answer.counts[i], out->edge_ids.begin() + to);
+  // One array of all answers, each target's values to where its sources begin.
+  const auto place = [&](std::vector<int64_t> Neighbors::*array) {
+    (out->*array).resize(begins.back());
+    for (size_t g = 0; g < groups.size(); ++g) {
+      auto from = (answers[g].*array).begin();
+      for (size_t i = 0; i < groups[g].positions.size(); ++i) {
+        const uint32_t count = answers[g].counts[i];
+        std::copy_n(from, count, (out->*array).begin() + begins[groups[g].positions[i]]);
+        from += count;
       }
-      from += answer.counts[i];
     }
-  }
+  };
+  place(&Neighbors::sources);
+  if (detail.ids) place(&Neighbors::edge_ids);
+  if (detail.positions) place(&Neighbors::edge_positions);
   return absl::OkStatus();
 }
 

@@ -18,15 +18,19 @@ struct OwnerGroup {
   ShardId shard;
   std::vector<uint64_t> rows;       // local rows, in the order of the targets
   std::vector<uint32_t> positions;  // of each row, its index in the targets
+  std::vector<uint32_t> trees;      // of each row; empty where the targets have none
 };
 
-// Groups by rising shard id, none of them empty. Every target must be in the book.
+// Groups by rising shard id, none of them empty. Every target must be in the book. `trees`: of each
+// target, or empty.
 std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
-                                     absl::Span<const int64_t> targets);
+                                     absl::Span<const int64_t> targets,
+                                     absl::Span<const uint32_t> trees = {});
 
 // Sets `out` to the neighbours of targets 0 .. num_targets - 1. answers[i] belongs to groups[i];
 // the groups cover every target once. InvalidArgument naming the shard if an answer's counts do not
-// match its group or its sources, or some answers have edge ids and others have none.
+// match its group or its sources, or some answers have edge ids (or positions) and others have
+// none.
 absl::Status MergeByOwner(absl::Span<const OwnerGroup> groups, absl::Span<const Neighbors> answers,
                           int64_t num_targets, Neighbors* out);
 

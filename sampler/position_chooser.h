@@ -24,13 +24,11 @@ class PositionChooser {
 
   // Writes CountFor(degree) positions in [begin, begin + degree) to `out`. Without replacement
   // every subset is equally likely; lists that are taken whole are in order.
-  void Choose(uint64_t begin, uint64_t degree, uint64_t key, int64_t* out);
+  void Choose(uint64_t begin, uint64_t degree, uint64_t key, uint32_t tree, int64_t* out);
 
  private:
-  static constexpr uint64_t kMaxFew = 16;
-
-  bool ChooseFew(uint64_t begin, uint32_t degree, uint64_t key, int64_t* out) const;
-  void ChooseAny(uint64_t begin, uint64_t degree, uint64_t key, int64_t* out);
+  bool ChooseFew(uint64_t begin, uint32_t degree, uint64_t key, uint32_t tree, int64_t* out) const;
+  void ChooseAny(uint64_t begin, uint64_t degree, uint64_t key, uint32_t tree, int64_t* out);
 
   const bool all_;
   const bool replace_;

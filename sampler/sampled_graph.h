@@ -8,6 +8,17 @@
 
 namespace vicinity {
 
+// What to tell of each sampled edge, beside its ends.
+struct EdgeDetail {
+  bool ids = false;
+  bool positions = false;
+
+  EdgeDetail() = default;
+  // Implicit: most callers ask for ids or for nothing.
+  EdgeDetail(bool want_ids, bool want_positions = false)  // NOLINT(google-explicit-constructor)
+      : ids(want_ids), positions(want_positions) {}
+};
+
 // One hop along one edge type as a compressed bipartite graph. Target i is node
 // `first_target + i` of the target type's list; its sampled in-neighbours are
 // sources[offsets[i]] .. sources[offsets[i + 1] - 1], positions in the source type's list.
@@ -17,6 +28,8 @@ struct Block {
   std::vector<int64_t> offsets;  // num targets + 1
   std::vector<int32_t> sources;
   std::vector<int64_t> edge_ids;  // of each source, positions in the user's input; if asked for
+  // Of each source, where its edge is in the columns of its target's shard; if asked for.
+  std::vector<int64_t> edge_positions;
 
   int64_t num_targets() const { return static_cast<int64_t>(offsets.size()) - 1; }
 };
@@ -25,6 +38,9 @@ struct Block {
 struct SampledNodes {
   std::vector<int64_t> ids;       // global ids
   std::vector<int64_t> hop_ends;  // hop_ends[h]: how many were known after hop h; [0]: the seeds
+  // Disjoint sampling only: of each node, the seed whose tree it is in, as its position in the
+  // seeds given. A node is listed once for each tree that it is in.
+  std::vector<uint32_t> trees;
 };
 
 struct SampledGraph {

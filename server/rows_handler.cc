@@ -24,38 +24,67 @@ constexpr int32_t kKeysColumn = -1;
 // A row is at least a message, so a column of wider rows could not be read by any client.
 constexpr int64_t kWidestRow = int64_t{32} << 20;
 
-absl::StatusOr<ColumnView> FindColumn(const NodeTypeSpec& spec, const NodeTable& nodes,
-                                      int32_t column) {
-  if (column == kKeysColumn) {
+// Rows that a request may be about: those of a node type, or of an edge type.
+struct RowTable {
+  std::string name;  // of the type, for error texts
+  const std::vector<ColumnSpec>* specs;
+  const std::vector<ColumnView>* columns;
+  int64_t num_rows;
+};
+
+absl::StatusOr<RowTable> FindTable(const Schema& schema, const Shard& shard,
+                                   const proto::RowsRequest& request) {
+  if (!request.of_edges()) {
+    VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindNodeType(schema, request.node_type()));
+    const NodeTable& nodes = shard.nodes(type);
+    return RowTable{schema.node_types[type.value].name, &schema.node_types[type.value].columns,
+                    &nodes.columns, nodes.num_nodes()};
+  }
+  const int32_t type = request.node_type();
+  if (type < 0 || type >= static_cast<int64_t>(schema.edge_types.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("edge type ", type, " does not exist, there are ", schema.edge_types.size()));
+  }
+  const EdgeTable& edges = shard.edges(EdgeTypeId{type});
+  return RowTable{schema.EdgeTypeName(type), &schema.edge_types[type].columns, &edges.columns,
+                  edges.num_edges()};
+}
+
+absl::StatusOr<ColumnView> FindColumn(const RowTable& table, const Shard& shard,
+                                      const proto::RowsRequest& request) {
+  const int32_t column = request.column();
+  if (column == kKeysColumn && !request.of_edges()) {
+    const NodeTable& nodes = shard.nodes(NodeTypeId{request.node_type()});
     return ColumnView{reinterpret_cast<const char*>(nodes.keys.data()), nodes.num_nodes(),
                       sizeof(uint64_t)};
   }
-  if (column < 0 || column >= static_cast<int64_t>(nodes.columns.size())) {
-    return absl::InvalidArgumentError(absl::StrCat("column ", column, " of node type \"", spec.name,
+  if (column < 0 || column >= static_cast<int64_t>(table.columns->size())) {
+    return absl::InvalidArgumentError(absl::StrCat("column ", column, " of type \"", table.name,
                                                    "\" does not exist, there are ",
-                                                   nodes.columns.size()));
+                                                   table.columns->size()));
   }
-  const ColumnView& view = nodes.columns[column];
+  const ColumnView& view = (*table.columns)[column];
   if (view.row_bytes > kWidestRow) {
-    return absl::InvalidArgumentError(absl::StrCat("column \"", spec.columns[column].name,
+    return absl::InvalidArgumentError(absl::StrCat("column ", column, " of type \"", table.name,
                                                    "\" has rows of ", view.row_bytes,
                                                    " bytes, the widest to send are ", kWidestRow));
   }
   return view;
 }
 
-absl::Status CheckPrecision(const NodeTypeSpec& spec, const proto::RowsRequest& request) {
+absl::Status CheckPrecision(const RowTable& table, const proto::RowsRequest& request) {
   if (request.precision() == proto::PRECISION_STORED) return absl::OkStatus();
   if (!proto::Precision_IsValid(request.precision())) {
     return absl::InvalidArgumentError(
         absl::StrCat("precision ", request.precision(), " does not exist"));
   }
-  if (request.column() != kKeysColumn && spec.columns[request.column()].dtype == DType::kFloat32) {
+  if (request.column() != kKeysColumn &&
+      (*table.specs)[request.column()].dtype == DType::kFloat32) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "column ", request.column(), " of node type \"", spec.name, "\" cannot be sent as ",
-      proto::Precision_Name(request.precision()), ": it is not of float32"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("column ", request.column(), " of type \"", table.name, "\" cannot be sent as ",
+                   proto::Precision_Name(request.precision()), ": it is not of float32"));
 }
 
 // Puts rows of a column into chunks, as they lie or narrowed.
@@ -108,18 +137,18 @@ class RowWriter {
   proto::RowsChunk chunk_;
 };
 
-absl::Status CheckRange(const proto::RowsRequest& request, const NodeTable& nodes,
-                        const Shard& shard, absl::string_view node_type) {
-  const uint64_t num_nodes = nodes.num_nodes();
+absl::Status CheckRange(const proto::RowsRequest& request, const RowTable& table,
+                        const Shard& shard) {
+  const uint64_t num_rows = table.num_rows;
   if (!request.rows().empty()) {
     return absl::InvalidArgumentError(absl::StrCat("a range of ", request.count(),
                                                    " rows and a list of ", request.rows().size(),
                                                    " bytes at once"));
   }
-  if (request.first() > num_nodes || request.count() > num_nodes - request.first()) {
+  if (request.first() > num_rows || request.count() > num_rows - request.first()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "range of ", request.count(), " rows from ", request.first(), " on is not in shard ",
-        shard.id().value, ", which has ", num_nodes, " nodes of type \"", node_type, "\""));
+        shard.id().value, ", which has ", num_rows, " of type \"", table.name, "\""));
   }
   return absl::OkStatus();
 }
@@ -151,15 +180,13 @@ absl::Status FetchRows(const ServerState& state, const proto::RowsRequest& reque
                        ChunkSink<proto::RowsChunk> emit) {
   VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
                             FindShard(state, request.fingerprint(), request.shard()));
-  const Schema& schema = state.dataset->schema();
-  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindNodeType(schema, request.node_type()));
-  const NodeTypeSpec& spec = schema.node_types[type.value];
-  const NodeTable& nodes = shard->nodes(type);
-  VICINITY_ASSIGN_OR_RETURN(const ColumnView column, FindColumn(spec, nodes, request.column()));
-  VICINITY_RETURN_IF_ERROR(CheckPrecision(spec, request));
+  VICINITY_ASSIGN_OR_RETURN(const RowTable table,
+                            FindTable(state.dataset->schema(), *shard, request));
+  VICINITY_ASSIGN_OR_RETURN(const ColumnView column, FindColumn(table, *shard, request));
+  VICINITY_RETURN_IF_ERROR(CheckPrecision(table, request));
   RowWriter writer(column, request.precision(), state.limits);
   if (request.count() > 0) {
-    VICINITY_RETURN_IF_ERROR(CheckRange(request, nodes, *shard, spec.name));
+    VICINITY_RETURN_IF_ERROR(CheckRange(request, table, *shard));
     return writer.Send(request.count(), emit, [&](int64_t first, int64_t count) {
       writer.Add(request.first() + first, count);
     });
@@ -167,7 +194,7 @@ absl::Status FetchRows(const ServerState& state, const proto::RowsRequest& reque
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> rows,
                             ReadIds("rows", request.rows(), state.limits, &copy));
-  VICINITY_RETURN_IF_ERROR(CheckRows(rows, nodes.num_nodes(), *shard, spec.name));
+  VICINITY_RETURN_IF_ERROR(CheckRows(rows, table.num_rows, *shard, table.name));
   const auto count = static_cast<int64_t>(rows.size());
   return writer.Send(count, emit, [&](int64_t first, int64_t taken) {
     for (int64_t i = first; i < first + taken; ++i) writer.Add(static_cast<int64_t>(rows[i]), 1);

@@ -37,6 +37,10 @@ absl::Status CheckRelation(const Schema& schema, const Relation& relation, size_
                                                    relation.edge_type(), ", should be from 1 to ",
                                                    kMaxFanout, ", or ", kAllNeighbors, " for all"));
   }
+  if (relation.weighted() && schema.edge_types[relation.edge_type()].weight_column.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "edge type ", schema.EdgeTypeName(relation.edge_type()), " has no weight column"));
+  }
   if (uint64_t{relation.first_target()} + relation.num_targets() > num_targets) {
     return absl::InvalidArgumentError(absl::StrCat(
         "edge type ", relation.edge_type(), " asks for targets [", relation.first_target(), ", ",
@@ -105,6 +109,17 @@ absl::Status CheckRequest(const ServerState& state, const proto::SampleRequest& 
   return absl::OkStatus();
 }
 
+// Of each target its tree; empty: all of tree 0.
+absl::StatusOr<std::vector<uint32_t>> ReadTrees(const std::string& bytes, size_t num_targets) {
+  std::vector<uint32_t> trees(bytes.size() / sizeof(uint32_t));
+  if (!bytes.empty() && bytes.size() != num_targets * sizeof(uint32_t)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("trees: ", bytes.size(), " bytes for ", num_targets, " targets"));
+  }
+  if (!bytes.empty()) std::memcpy(trees.data(), bytes.data(), bytes.size());
+  return trees;
+}
+
 // Appends `count` values of `values` from `first` on, as little-endian words of `Word`.
 template <typename Word, typename Value>
 void AppendWords(const std::vector<Value>& values, size_t first, size_t count, std::string* out) {
@@ -116,8 +131,8 @@ void AppendWords(const std::vector<Value>& values, size_t first, size_t count, s
 class RelationSampler {
  public:
   RelationSampler(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
-                  absl::Span<const uint64_t> all_targets, int index,
-                  ChunkSink<proto::SampleChunk> emit)
+                  absl::Span<const uint64_t> all_targets, absl::Span<const uint32_t> all_trees,
+                  int index, ChunkSink<proto::SampleChunk> emit)
       : relation_(request.relations(index)),
         index_(index),
         edges_(shard.edges(EdgeTypeId{relation_.edge_type()})),
@@ -126,12 +141,18 @@ class RelationSampler {
                       state.dataset->schema().edge_types[relation_.edge_type()].target_type})
                   .keys),
         targets_(all_targets.subspan(relation_.first_target(), relation_.num_targets())),
+        trees_(all_trees.empty()
+                   ? all_trees
+                   : all_trees.subspan(relation_.first_target(), relation_.num_targets())),
         chunk_bytes_(state.limits.max_chunk_bytes),
-        neighbor_bytes_(request.want_edge_ids() ? 16 : 8),
+        neighbor_bytes_(8 + (request.want_edge_ids() ? 8 : 0) +
+                        (request.want_edge_positions() ? 8 : 0)),
         emit_(emit) {
     options_.fanout = relation_.fanout();
     options_.replace = request.replace();
+    options_.weighted = relation_.weighted();
     options_.want_edge_ids = request.want_edge_ids();
+    options_.want_edge_positions = request.want_edge_positions();
     options_.stream =
         StreamKey({request.draw().run_seed(), request.draw().epoch(), request.draw().batch(),
                    request.draw().hop(), relation_.edge_type()});
@@ -146,6 +167,7 @@ class RelationSampler {
         continue;
       }
       neighbors_.Clear();
+      if (!trees_.empty()) options_.trees = trees_.subspan(first, count);
       VICINITY_RETURN_IF_ERROR(
           SampleOneHop(edges_, keys_, targets_.subspan(first, count), options_, &neighbors_));
       VICINITY_RETURN_IF_ERROR(SendSampled(first));
@@ -201,6 +223,10 @@ class RelationSampler {
         AppendWords<uint64_t>(neighbors_.edge_ids, first_edge, edge - first_edge,
                               chunk_.mutable_edge_ids());
       }
+      if (options_.want_edge_positions) {
+        AppendWords<uint64_t>(neighbors_.edge_positions, first_edge, edge - first_edge,
+                              chunk_.mutable_edge_positions());
+      }
       if (!emit_(&chunk_)) return GoneError();
     }
     return absl::OkStatus();
@@ -218,16 +244,22 @@ class RelationSampler {
     for (uint64_t at = edges_.offsets[row]; at < end;) {
       const uint64_t stop = std::min(end, at + most);
       StartChunk(target);
-      AddCount(static_cast<uint32_t>(stop - at));
-      chunk_.mutable_sources()->reserve((stop - at) * sizeof(uint64_t));
-      if (options_.want_edge_ids) {
-        chunk_.mutable_edge_ids()->reserve((stop - at) * sizeof(uint64_t));
-      }
+      uint32_t count = 0;
+      const size_t bytes = (stop - at) * sizeof(uint64_t);
+      chunk_.mutable_sources()->reserve(bytes);
+      if (options_.want_edge_ids) chunk_.mutable_edge_ids()->reserve(bytes);
+      if (options_.want_edge_positions) chunk_.mutable_edge_positions()->reserve(bytes);
       for (; at < stop; ++at) {
+        if (options_.weighted && !edges_.weights[at].has_weight()) continue;
+        ++count;
         AppendId(edges_.sources[at], chunk_.mutable_sources());
         if (options_.want_edge_ids) AppendId(edges_.edge_ids[at], chunk_.mutable_edge_ids());
+        if (options_.want_edge_positions) {
+          AppendId(static_cast<int64_t>(at), chunk_.mutable_edge_positions());
+        }
       }
       chunk_.set_more(stop < end);
+      AddCount(count);
       if (!emit_(&chunk_)) return GoneError();
     }
     return absl::OkStatus();
@@ -242,6 +274,7 @@ class RelationSampler {
     chunk_.mutable_counts()->clear();
     chunk_.mutable_sources()->clear();
     chunk_.mutable_edge_ids()->clear();
+    chunk_.mutable_edge_positions()->clear();
   }
   void AddCount(uint32_t count) {
     chunk_.mutable_counts()->append(reinterpret_cast<const char*>(&count), sizeof(count));
@@ -255,6 +288,7 @@ class RelationSampler {
   const EdgeTable& edges_;
   const absl::Span<const uint64_t> keys_;
   const absl::Span<const uint64_t> targets_;
+  const absl::Span<const uint32_t> trees_;
   const int64_t chunk_bytes_;
   const int64_t neighbor_bytes_;
   const ChunkSink<proto::SampleChunk> emit_;
@@ -272,9 +306,12 @@ absl::Status SampleNeighbors(const ServerState& state, const proto::SampleReques
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> targets,
                             ReadIds("targets", request.targets(), state.limits, &copy));
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<uint32_t> trees,
+                            ReadTrees(request.trees(), targets.size()));
   VICINITY_RETURN_IF_ERROR(CheckRequest(state, request, *shard, targets));
   for (int i = 0; i < request.relations_size(); ++i) {
-    VICINITY_RETURN_IF_ERROR(RelationSampler(state, request, *shard, targets, i, emit).Run());
+    VICINITY_RETURN_IF_ERROR(
+        RelationSampler(state, request, *shard, targets, trees, i, emit).Run());
   }
   return absl::OkStatus();
 }

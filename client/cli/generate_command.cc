@@ -69,6 +69,7 @@ CLI::App* DeclareRmat(CLI::App* app, Flags* flags) {
   model->add_flag("--dedup", options->dedup, "of edges with the same ends keep the first");
   model->add_flag("--drop-self-loops", options->drop_self_loops,
                   "drop edges from a node to itself");
+  model->add_flag("--weights", options->weights, "a weight for each edge, to sample by");
   AddFeatureFlags(model, &flags->rmat_features);
   AddCommonFlags(model, &options->name, &options->splits, &options->seed, flags);
   return model;

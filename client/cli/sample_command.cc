@@ -7,10 +7,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "client/cli/graph_flags.h"
 #include "client/cli/output.h"
 #include "client/graph.h"
@@ -29,9 +33,12 @@ struct Flags {
   std::string type;
   std::vector<std::string> seeds;
   std::vector<int64_t> fanouts;
+  std::vector<std::string> fanouts_along;  // "buys=5,3"
   DrawId draw;
   Expansion expansion = Expansion::kAllNodes;
   bool replace = false;
+  std::string weighted_by;
+  bool disjoint = false;
 };
 
 // A minibatch with the user's ids of its nodes, by node type.
@@ -40,13 +47,44 @@ struct Sample {
   std::vector<std::vector<Json>> ids;
 };
 
+// Sets the fanouts of the edge type that `text`, as "buys=5,3", names.
+absl::Status SetFanoutsAlong(const Schema& schema, const std::string& text, SamplingSpec* spec) {
+  const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('=', 1));
+  const int type = schema.FindEdgeType(parts.first);
+  if (type < 0) {
+    return absl::NotFoundError(absl::StrCat("--fanouts-along ", text, ": no edge type ",
+                                            parts.first, " (or several relations of this name)"));
+  }
+  const std::vector<std::string> fanouts = absl::StrSplit(parts.second, ',');
+  if (fanouts.size() != spec->fanouts.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("--fanouts-along ", text, ": ", fanouts.size(),
+                                                   " hops, --fanouts has ", spec->fanouts.size()));
+  }
+  for (size_t hop = 0; hop < fanouts.size(); ++hop) {
+    if (absl::SimpleAtoi(fanouts[hop], &spec->fanouts[hop][type])) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--fanouts-along ", text, ": \"", fanouts[hop], "\" is no number"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SamplingSpec> SpecOf(const Schema& schema, const Flags& flags) {
+  SamplingSpec spec = SamplingSpec::Uniform(schema, flags.fanouts);
+  for (const std::string& along : flags.fanouts_along) {
+    VICINITY_RETURN_IF_ERROR(SetFanoutsAlong(schema, along, &spec));
+  }
+  spec.replace = flags.replace;
+  spec.expansion = flags.expansion;
+  spec.weighted_by = flags.weighted_by;
+  spec.disjoint = flags.disjoint;
+  return spec;
+}
+
 absl::StatusOr<Sample> Draw(const Graph& graph, const Flags& flags) {
   VICINITY_ASSIGN_OR_RETURN(const int32_t type, FindNodeTypeFlag(graph.schema(), flags.type));
   VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> seeds,
                             ResolveTyped(graph, type, flags.seeds));
-  SamplingSpec spec = SamplingSpec::Uniform(graph.schema(), flags.fanouts);
-  spec.replace = flags.replace;
-  spec.expansion = flags.expansion;
+  VICINITY_ASSIGN_OR_RETURN(const SamplingSpec spec, SpecOf(graph.schema(), flags));
   Result<SampledGraph> sampled = graph.Sample(type, seeds, spec, flags.draw);
   if (!sampled.ok()) return ToStatus(sampled.error());
   Sample sample;
@@ -96,6 +134,10 @@ void PrintAsJson(const Schema& schema, const Sample& sample, const Flags& flags,
   }
   Json nodes = Json::object();
   for (size_t t = 0; t < sample.ids.size(); ++t) nodes[schema.node_types[t].name] = sample.ids[t];
+  Json trees = Json::object();  // of each node its seed's position, where trees are disjoint
+  for (size_t t = 0; flags.disjoint && t < sample.ids.size(); ++t) {
+    trees[schema.node_types[t].name] = sample.graph.nodes[t].trees;
+  }
   PrintJson(
       {{"seed_type", schema.node_types[sample.graph.seed_type].name},
        {"seeds", seeds},
@@ -103,6 +145,7 @@ void PrintAsJson(const Schema& schema, const Sample& sample, const Flags& flags,
         {{"seed", flags.draw.run_seed}, {"epoch", flags.draw.epoch}, {"batch", flags.draw.batch}}},
        {"hops", hops},
        {"nodes", nodes},
+       {"trees", trees},
        {"num_edges", sample.graph.num_edges()}},
       out);
 }
@@ -167,6 +210,11 @@ Action DeclareSample(CLI::App* app) {
       ->delimiter(',')
       ->type_name("N,N,...")
       ->required();
+  app->add_option(
+         "--fanouts-along", flags->fanouts_along,
+         "other fanouts along one edge type, as buys=5,3; 0: not followed; may be repeated")
+      ->type_name("TYPE=N,N,...")
+      ->allow_extra_args(false);
   app->add_option("--seed", flags->draw.run_seed, "of the run: which draws")->capture_default_str();
   app->add_option("--epoch", flags->draw.epoch, "likewise")->capture_default_str();
   app->add_option("--batch", flags->draw.batch, "likewise")->capture_default_str();
@@ -178,6 +226,10 @@ Action DeclareSample(CLI::App* app) {
       ->transform(CLI::CheckedTransformer(expansions).description(""))
       ->default_str("all");
   app->add_flag("--replace", flags->replace, "draw with replacement");
+  app->add_option("--weighted-by", flags->weighted_by,
+                  "draw by this weight column where an edge type has it (default: uniformly)")
+      ->type_name("COLUMN");
+  app->add_flag("--disjoint", flags->disjoint, "a tree of its own for each seed");
   return [flags](const ToolContext&, std::ostream& out) { return RunSample(*flags, out); };
 }
 

@@ -74,6 +74,8 @@ void AddBatches(CLI::App* app, TrainOptions* options) {
                   "Neighbours to draw, hop by hop from the seeds; -1: all. One layer a hop")
       ->delimiter(',')
       ->capture_default_str();
+  app->add_option("--weighted-by", options->weighted_by,
+                  "Draw by this weight column where an edge type has it (default: uniformly)");
   app->add_option("--batch-size", options->batch_size, "Seeds of a trainer's step")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

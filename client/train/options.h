@@ -37,6 +37,7 @@ struct TrainOptions {
   SeedPolicy seeds = SeedPolicy::kGlobal;
   std::vector<std::vector<int32_t>> homes;  // by trainer: its home shards; empty: as DealHomes says
   std::vector<int64_t> fanouts = {15, 10, 5};
+  std::string weighted_by;  // the weight column to draw by, in training and evaluation; empty: none
   int64_t batch_size = 1024;  // seeds of one trainer's step
   int64_t accumulate = 1;     // batches whose gradients make one step: one trainer with N makes the
                               // steps of N trainers, of the same batches

@@ -58,6 +58,7 @@ json OptionsJson(const TrainOptions& options) {
           {"homes", options.homes},
           {"fanouts", options.fanouts},
           {"eval_fanouts", options.eval_fanouts.empty() ? options.fanouts : options.eval_fanouts},
+          {"weighted_by", options.weighted_by},
           {"batch_size", options.batch_size},
           {"hidden", options.hidden},
           {"dropout", options.dropout},

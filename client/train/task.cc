@@ -74,6 +74,8 @@ Error ChooseSampling(const Schema& schema, const TrainOptions& options, Task* ta
   task->sampling = SamplingSpec::Uniform(schema, options.fanouts);
   task->eval_sampling = SamplingSpec::Uniform(
       schema, options.eval_fanouts.empty() ? options.fanouts : options.eval_fanouts);
+  task->sampling.weighted_by = options.weighted_by;
+  task->eval_sampling.weighted_by = options.weighted_by;
   for (const SamplingSpec* spec : {&task->sampling, &task->eval_sampling}) {
     const std::string problem = SpecProblem(schema, *spec);
     if (!problem.empty()) return Error(ErrorCode::kInvalidArgument, problem);

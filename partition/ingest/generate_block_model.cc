@@ -253,7 +253,8 @@ absl::StatusOr<IngestReport> GenerateBlockModel(const BlockModelOptions& options
   };
   VICINITY_RETURN_IF_ERROR(
       WriteGeneratedEdges(std::llround(options.symmetric ? in_edges / 2 : in_edges), make, spec,
-                          writer.get(), &report, progress));
+                          writer.get(), &report, progress)
+          .status());
   VICINITY_RETURN_IF_ERROR(
       writer->Finish(nullptr, absl::StrCat("vicinity generate block-model, seed ", options.seed)));
   return report;

@@ -129,8 +129,9 @@ absl::StatusOr<IngestReport> GenerateRmat(const RmatOptions& options, const std:
     nodes.columns.push_back({"split", DType::kUint8, {}});
     nodes.split_column = "split";
   }
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<DatasetWriter> writer,
-                            CreateGenerated(output, options.name, num_nodes, std::move(nodes)));
+  VICINITY_ASSIGN_OR_RETURN(
+      const std::unique_ptr<DatasetWriter> writer,
+      CreateGenerated(output, options.name, num_nodes, std::move(nodes), options.weights));
   VICINITY_RETURN_IF_ERROR(WriteDenseKeys(kGeneratedNodes, writer.get()));
 
   IngestReport report;
@@ -155,8 +156,12 @@ absl::StatusOr<IngestReport> GenerateRmat(const RmatOptions& options, const std:
   const EdgeMaker make = [&edges](int64_t first, absl::Span<Edge> made) {
     edges.Make(first, made);
   };
-  VICINITY_RETURN_IF_ERROR(
+  VICINITY_ASSIGN_OR_RETURN(
+      const OutputArray edge_ids,
       WriteGeneratedEdges(num_edges, make, spec, writer.get(), &report, progress));
+  if (options.weights) {
+    VICINITY_RETURN_IF_ERROR(WriteGeneratedWeights(options.seed, edge_ids, writer.get(), progress));
+  }
   VICINITY_RETURN_IF_ERROR(
       writer->Finish(nullptr, absl::StrCat("vicinity generate rmat, seed ", options.seed)));
   return report;

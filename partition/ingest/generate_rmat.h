@@ -24,6 +24,7 @@ struct RmatOptions {
   bool symmetric = false;  // every edge also the other way round
   bool dedup = false;
   bool drop_self_loops = false;
+  bool weights = false;  // an edge column "weight", uniform in (0, 1], as weight column
   std::vector<GeneratedColumn> columns;  // uniform in [-1, 1), integers over their whole range
   SplitShares splits;
   uint64_t seed = 1;

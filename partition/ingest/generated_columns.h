@@ -49,6 +49,7 @@ enum class Purpose : uint64_t {
   kMean,
   kSplit,
   kColumn,  // `number` is that of the column
+  kEdgeWeight,
 };
 
 // The draws of one thing (an edge, a node) for one purpose are NodeDraws(StreamFor(...), thing).

@@ -8,6 +8,7 @@
 #include "partition/book.h"
 #include "partition/parallel.h"
 #include "partition/schema_proto.h"
+#include "proto/common/random.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -47,10 +48,14 @@ absl::StatusOr<EdgeList> Spool(int64_t num_edges, const EdgeMaker& make, EdgeSpo
 absl::StatusOr<std::unique_ptr<DatasetWriter>> CreateGenerated(const std::string& output,
                                                                const std::string& name,
                                                                int64_t num_nodes,
-                                                               NodeTypeSpec nodes) {
+                                                               NodeTypeSpec nodes, bool weights) {
   nodes.name = "node";
   EdgeTypeSpec edges;
   edges.relation = "link";
+  if (weights) {
+    edges.columns.push_back({"weight", DType::kFloat32, {}});
+    edges.weight_column = "weight";
+  }
   Schema schema;
   schema.node_types.push_back(std::move(nodes));
   schema.edge_types.push_back(std::move(edges));
@@ -60,8 +65,9 @@ absl::StatusOr<std::unique_ptr<DatasetWriter>> CreateGenerated(const std::string
   return DatasetWriter::Create(output, name, std::move(schema), std::move(book));
 }
 
-absl::Status WriteGeneratedEdges(int64_t num_edges, const EdgeMaker& make, const CscSpec& spec,
-                                 DatasetWriter* writer, IngestReport* report, Progress* progress) {
+absl::StatusOr<OutputArray> WriteGeneratedEdges(int64_t num_edges, const EdgeMaker& make,
+                                                const CscSpec& spec, DatasetWriter* writer,
+                                                IngestReport* report, Progress* progress) {
   const int64_t num_nodes = writer->book().num_nodes(kGeneratedNodes);
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<EdgeSpool> spool,
                             EdgeSpool::Create(spec.spool_directory, num_nodes));
@@ -79,7 +85,29 @@ absl::Status WriteGeneratedEdges(int64_t num_edges, const EdgeMaker& make, const
   written.max_degree = csc.max_degree;
   report->edges.push_back(std::move(written));
   report->nodes.front().isolated = absl::c_count(has_edge, false);
-  return absl::OkStatus();
+  return csc.edge_ids;
+}
+
+absl::Status WriteGeneratedWeights(uint64_t seed, const OutputArray& edge_ids,
+                                   DatasetWriter* writer, Progress* progress) {
+  VICINITY_ASSIGN_OR_RETURN(
+      const OutputArray weights,
+      writer->EdgeColumn({0}, kGeneratedEdges, /*column=*/0, edge_ids.num_rows));
+  const uint64_t stream = StreamFor(seed, Purpose::kEdgeWeight);
+  progress->Begin("writing weights", edge_ids.num_rows, "edges");
+  const absl::Status status = ForEachInParallel(
+      (edge_ids.num_rows + kEdgesAPiece - 1) / kEdgesAPiece, progress,
+      [&](int64_t piece) -> absl::StatusOr<int64_t> {
+        const int64_t begin = piece * kEdgesAPiece;
+        const int64_t end = std::min(begin + kEdgesAPiece, edge_ids.num_rows);
+        for (int64_t i = begin; i < end; ++i) {
+          NodeDraws draws(stream, LoadId(edge_ids, i));
+          weights.as<float>()[i] = static_cast<float>((draws.Next32() >> 8) + 1) * 0x1p-24f;
+        }
+        return end - begin;
+      });
+  progress->End();
+  return status;
 }
 
 }  // namespace vicinity

@@ -26,18 +26,25 @@ inline constexpr NodeTypeId kGeneratedNodes = {0};
 inline constexpr EdgeTypeId kGeneratedEdges = {0};
 inline constexpr int64_t kMostGeneratedNodes = int64_t{1} << 31;
 
-// AlreadyExists: `output`. InvalidArgument: what SchemaFromProto says of the columns.
+// `weights`: edges have a float32 column "weight", the weight column. AlreadyExists: `output`.
+// InvalidArgument: what SchemaFromProto says of the columns.
 absl::StatusOr<std::unique_ptr<DatasetWriter>> CreateGenerated(const std::string& output,
                                                                const std::string& name,
                                                                int64_t num_nodes,
-                                                               NodeTypeSpec nodes);
+                                                               NodeTypeSpec nodes,
+                                                               bool weights = false);
 
 // Fills edges[i] with the graph's edge first + i; a pure function, called on all cores.
 using EdgeMaker = std::function<void(int64_t first, absl::Span<Edge> edges)>;
 
 // Makes `num_edges` edges and writes them; enters edges and isolated nodes in the report, whose
-// first node type is filled in already.
-absl::Status WriteGeneratedEdges(int64_t num_edges, const EdgeMaker& make, const CscSpec& spec,
-                                 DatasetWriter* writer, IngestReport* report, Progress* progress);
+// first node type is filled in already. The edge ids that were written, by position.
+absl::StatusOr<OutputArray> WriteGeneratedEdges(int64_t num_edges, const EdgeMaker& make,
+                                                const CscSpec& spec, DatasetWriter* writer,
+                                                IngestReport* report, Progress* progress);
+
+// The column "weight" of the edges: uniform in (0, 1], drawn for the edge's id.
+absl::Status WriteGeneratedWeights(uint64_t seed, const OutputArray& edge_ids,
+                                   DatasetWriter* writer, Progress* progress);
 
 }  // namespace vicinity

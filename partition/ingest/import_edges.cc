@@ -12,6 +12,7 @@
 #include "partition/ingest/text_reader.h"
 #include "partition/parallel.h"
 #include "partition/schema.h"
+#include "partition/weight_table.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -143,11 +144,40 @@ absl::Status EdgeImport::OpenAll() {
     VICINITY_ASSIGN_OR_RETURN(ImportColumn opened, OpenColumn(column, options_));
     columns_.push_back(std::move(opened));
   }
+  VICINITY_RETURN_IF_ERROR(CheckWeightColumn());
   for (const ImportColumn& column : columns_) {
     if (ends_->num_rows() == ArraySource::kUnknown) break;
     VICINITY_RETURN_IF_ERROR(CheckNumRows(*column.source, "it", ends_->num_rows()));
   }
   return absl::OkStatus();
+}
+
+absl::Status EdgeImport::CheckWeightColumn() const {
+  if (source_.weight_column().empty()) return absl::OkStatus();
+  for (const ImportColumn& column : columns_) {
+    if (column.spec.name != source_.weight_column()) continue;
+    const bool is_float =
+        column.spec.dtype == DType::kFloat32 || column.spec.dtype == DType::kFloat64;
+    if (is_float && column.spec.num_values() == 1) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(column.source->name(), ": weight_column ", source_.weight_column(),
+                     ": not one float32 or float64 an edge, but ", column.spec.num_values(), " ",
+                     absl::string_view(DTypeName(column.spec.dtype).data()), " (choose `cast`)"));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("weight_column ", source_.weight_column(), ": no such column"));
+}
+
+absl::Status EdgeImport::CheckWeights(const ImportColumn& column, const Rows& rows) const {
+  ProblemList problems;
+  for (int64_t edge = 0; edge < edges_.size(); ++edge) {
+    const double weight =
+        LoadWeight(column.spec.dtype, rows.bytes.data() + edge * column.spec.row_bytes());
+    if (IsWeight(weight)) continue;
+    problems.Add(
+        [&] { return absl::StrCat(column.source->name(), ": edge ", edge, ": ", weight); });
+  }
+  return problems.ToStatus("weights that are not finite or below 0");
 }
 
 absl::Status EdgeImport::ReadEnds(Progress* progress) {
@@ -183,6 +213,9 @@ absl::Status EdgeImport::ReadColumns(Progress* progress) {
   for (ImportColumn& column : columns_) {
     absl::StatusOr<Rows> rows = ReadRows(&column, progress);
     if (!rows.ok()) return At(owner_, rows.status());
+    if (column.spec.name == source_.weight_column()) {
+      VICINITY_RETURN_IF_ERROR(At(owner_, CheckWeights(column, *rows)));
+    }
     rows_.push_back(*std::move(rows));
   }
   return absl::OkStatus();
@@ -215,6 +248,7 @@ proto::EdgeType EdgeImport::Type(bool turned) const {
     added->set_dtype(static_cast<proto::DType>(column.spec.dtype));
     added->mutable_shape()->Add(column.spec.shape.begin(), column.spec.shape.end());
   }
+  type.set_weight_column(source_.weight_column());
   return type;
 }
 

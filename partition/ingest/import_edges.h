@@ -64,6 +64,9 @@ class EdgeImport {
   EdgeImport(const proto::EdgeSource& source, const ArraySource::Options& options,
              NodeImport* source_nodes, NodeImport* target_nodes);
   absl::Status OpenAll();
+  // That there is such a column, and what it may hold; once it is read, what it does hold.
+  absl::Status CheckWeightColumn() const;
+  absl::Status CheckWeights(const ImportColumn& column, const Rows& rows) const;
   absl::Status DoReadEnds(Progress* progress);
   absl::StatusOr<Rows> ReadRows(ImportColumn* column, Progress* progress) const;
 

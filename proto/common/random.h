@@ -33,14 +33,18 @@ inline uint64_t StreamKey(const DrawKey& key) {
   return out[0];
 }
 
-// A stream of random words for one node: the words depend on (stream, node_key) alone.
+// A stream of random words for one node: the words depend on (stream, node_key, tree) alone. In
+// disjoint sampling a node is drawn for once in every tree that it is in; tree 0 is also everything
+// else. The stream of `first_block` begins at word 4 x first_block of that of block 0.
 //
 // Cost: one Philox4x32-10 block (about 10 ns) for every four 32-bit words.
 class NodeDraws {
  public:
-  VICINITY_HOST_DEVICE NodeDraws(uint64_t stream, uint64_t node_key)
+  VICINITY_HOST_DEVICE NodeDraws(uint64_t stream, uint64_t node_key, uint32_t tree = 0,
+                                 uint32_t first_block = 0)
       : key_{{static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)}},
-        counter_{{static_cast<uint32_t>(node_key), static_cast<uint32_t>(node_key >> 32), 0, 0}} {}
+        counter_{{static_cast<uint32_t>(node_key), static_cast<uint32_t>(node_key >> 32),
+                  first_block, tree}} {}
 
   VICINITY_HOST_DEVICE uint32_t Next32() {
     if (used_ == 4) {

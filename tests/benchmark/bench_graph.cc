@@ -13,13 +13,15 @@
 
 namespace vicinity::benchmark {
 
-std::unique_ptr<Dataset> OpenRmat(const BenchOptions& options) {
+std::unique_ptr<Dataset> OpenRmat(const BenchOptions& options, bool weights) {
   RmatOptions rmat;
   rmat.scale = options.size == "full" ? 22 : 16;
   rmat.symmetric = true;
   rmat.dedup = true;
   rmat.drop_self_loops = true;
-  const std::string directory = absl::StrCat(options.data, "/rmat-", rmat.scale);
+  rmat.weights = weights;
+  const std::string directory =
+      absl::StrCat(options.data, "/rmat-", rmat.scale, weights ? "-weights" : "");
   if (!std::filesystem::exists(directory)) {
     std::filesystem::create_directories(options.data);
     std::cerr << "generating " << directory << '\n';

@@ -3,13 +3,14 @@
 // Baseline: the same minibatches by a plain textbook sampler (std::unordered_map, std::mt19937_64),
 // compiled with the same flags. Limit: a bare loop of as many independent random cache-line reads
 // as the sampler cannot avoid - two for each target (its offsets, its key), one for each neighbour
-// (its id) and one to number it - over the same mapped arrays.
+// (its id; by weight: and its table entry) and one to number it - over the same mapped arrays.
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -19,11 +20,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/dataset.h"
-#include "partition/ingest/generate_rmat.h"
-#include "partition/progress.h"
 #include "partition/sampling_spec.h"
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"
+#include "tests/benchmark/bench_graph.h"
 #include "tests/benchmark/bench_report.h"
 
 namespace vicinity::benchmark {
@@ -33,31 +33,6 @@ constexpr NodeTypeId kNode{0};
 constexpr EdgeTypeId kLink{0};
 constexpr int64_t kBatchSize = 1024;
 const std::vector<int64_t> kFanouts = {15, 10, 5};
-
-std::unique_ptr<Dataset> OpenGraph(const BenchOptions& options) {
-  RmatOptions rmat;
-  rmat.scale = options.size == "full" ? 22 : 16;
-  rmat.symmetric = true;
-  rmat.dedup = true;
-  rmat.drop_self_loops = true;
-  const std::string directory = absl::StrCat(options.data, "/rmat-", rmat.scale);
-  if (!std::filesystem::exists(directory)) {
-    std::filesystem::create_directories(options.data);
-    std::cerr << "generating " << directory << '\n';
-    if (auto made = GenerateRmat(rmat, directory, NoProgress()); !made.ok()) {
-      std::cerr << made.status() << '\n';
-      std::exit(1);
-    }
-  }
-  Dataset::Options whole;
-  whole.check_bytes = 0;
-  auto dataset = Dataset::Open(directory, whole);
-  if (!dataset.ok()) {
-    std::cerr << dataset.status() << '\n';
-    std::exit(1);
-  }
-  return *std::move(dataset);
-}
 
 // Batches of distinct nodes that have neighbours, at random.
 std::vector<std::vector<int64_t>> DrawSeeds(const Dataset& dataset, int num_batches) {
@@ -77,10 +52,22 @@ std::vector<std::vector<int64_t>> DrawSeeds(const Dataset& dataset, int num_batc
 struct Work {
   int64_t edges = 0;
   int64_t targets = 0;
+  int64_t bytes = 0;  // of memory that the thread took; right where there is one thread
 };
+
+// Of this process, not counting mapped files.
+int64_t PrivateBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    int64_t kibibytes = 0;
+    if (word == "RssAnon:" && status >> kibibytes) return kibibytes << 10;
+  }
+  return 0;
+}
 
 Work SampleBatches(const Dataset& dataset, const SamplingSpec& spec,
                    const std::vector<std::vector<int64_t>>& batches, size_t first, size_t step) {
+  const int64_t bytes_before = PrivateBytes();
   MinibatchSampler sampler(dataset.schema(), dataset.book());
   Work work;
   for (size_t b = first; b < batches.size(); b += step) {
@@ -90,6 +77,7 @@ Work SampleBatches(const Dataset& dataset, const SamplingSpec& spec,
       std::cerr << graph.status() << '\n';
       std::exit(1);
     }
+    if (b + step >= batches.size()) work.bytes = PrivateBytes() - bytes_before;
     work.edges += graph->num_edges();
     for (const auto& hop : graph->hops) work.targets += hop[0].num_targets();
   }
@@ -109,6 +97,7 @@ Work SampleOnThreads(const Dataset& dataset, const SamplingSpec& spec,
     threads[t].join();
     work.edges += parts[t].edges;
     work.targets += parts[t].targets;
+    work.bytes += parts[t].bytes;
   }
   return work;
 }
@@ -162,52 +151,105 @@ double TextbookRate(const Dataset& dataset, const std::vector<std::vector<int64_
   return static_cast<double>(num_edges) / seconds;
 }
 
-// Independent random reads a second over the mapped source ids, one core.
-double RandomReadRate(const Dataset& dataset, int64_t num_reads) {
-  const IdArray& ids = dataset.shards()[0]->edges(kLink).sources;
+// Sums bytes of random cache lines.
+uint64_t ReadAtRandom(const IdArray& ids, int64_t num_reads, uint64_t seed) {
   const char* const bytes = reinterpret_cast<const char*>(ids.narrow());
   const uint64_t num_lines = static_cast<uint64_t>(ids.size()) * sizeof(uint32_t) / 64;
   uint64_t sum = 0;
+  uint64_t state = 88172645463325252u + seed;
+  for (int64_t i = 0; i < num_reads; ++i) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    const uint64_t line =
+        static_cast<uint64_t>(static_cast<unsigned __int128>(state) * num_lines >> 64);
+    sum += static_cast<uint8_t>(bytes[line * 64]);
+  }
+  return sum;
+}
+
+// Independent random reads a second over the mapped source ids, by all threads together.
+double RandomReadRate(const Dataset& dataset, int64_t num_reads, int num_threads) {
+  const IdArray& ids = dataset.shards()[0]->edges(kLink).sources;
+  std::vector<uint64_t> sums(num_threads);
   const double seconds = FastestSeconds(3, [&] {
-    uint64_t state = 88172645463325252u;
-    for (int64_t i = 0; i < num_reads; ++i) {
-      state ^= state << 13;
-      state ^= state >> 7;
-      state ^= state << 17;
-      const uint64_t line =
-          static_cast<uint64_t>(static_cast<unsigned __int128>(state) * num_lines >> 64);
-      sum += static_cast<uint8_t>(bytes[line * 64]);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < num_threads; ++t) {
+      threads.emplace_back([&, t] { sums[t] = ReadAtRandom(ids, num_reads / num_threads, t); });
     }
+    for (std::thread& thread : threads) thread.join();
   });
-  if (sum == 1) std::cerr << "";  // the reads must not be optimised away
+  if (sums[0] == 1) std::cerr << "";  // the reads must not be optimised away
   return static_cast<double>(num_reads) / seconds;
 }
 
-void Run(const BenchOptions& options) {
-  const std::unique_ptr<Dataset> dataset = OpenGraph(options);
-  const auto batches = DrawSeeds(*dataset, options.size == "full" ? 40 : 20);
-  SamplingSpec uniform = SamplingSpec::Uniform(dataset->schema(), kFanouts);
-  SamplingSpec replace = uniform;
-  replace.replace = true;
+// One figure after the other, each beside the textbook and the memory's limit.
+class SamplerBench {
+ public:
+  SamplerBench(const BenchOptions& options, const Dataset& dataset)
+      : dataset_(dataset),
+        batches_(DrawSeeds(dataset, options.size == "full" ? 40 : 20)),
+        report_(options, std::cout) {}
 
-  const Work work = SampleOnThreads(*dataset, uniform, batches, 1);  // warms the page cache too
-  const double textbook = TextbookRate(*dataset, batches);
-  const double reads_per_edge =
-      static_cast<double>(2 * work.targets + 2 * work.edges) / static_cast<double>(work.edges);
-  const double limit = RandomReadRate(*dataset, 2 * work.targets + 2 * work.edges) / reads_per_edge;
+  void Run() {
+    SamplingSpec uniform = SamplingSpec::Uniform(dataset_.schema(), kFanouts);
+    SamplingSpec replace = uniform;
+    replace.replace = true;
+    SamplingSpec weighted = uniform;
+    weighted.weighted_by = "weight";
+    SamplingSpec weighted_replace = weighted;
+    weighted_replace.replace = true;
 
-  BenchReport report(options, std::cout);
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const auto measure = [&](const std::string& name, const SamplingSpec& spec, int threads) {
+    // The first, before anything else has taken memory; it warms the page cache, too.
+    const int64_t bytes = SampleOnThreads(dataset_, uniform, batches_, 1).bytes;
+    report_.Add({"sampler", "memory of a sampling thread and its last batch", "bytes",
+                 static_cast<double>(bytes), std::nullopt, std::nullopt});
+    textbook_ = TextbookRate(dataset_, batches_);
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    const double one = Measure("uniform", uniform, 1);
+    if (cores > 1) {
+      const double all = Measure("uniform", uniform, cores);
+      report_.Add({"sampler", absl::StrCat("uniform, ", cores, " threads over 1"), "speedup",
+                   all / one, std::nullopt, std::nullopt});
+    }
+    const double with = Measure("with replacement", replace, 1);
+    const double by_weight = Measure("weighted", weighted, 1);
+    Ratio("weighted", one / by_weight);
+    const double with_by_weight = Measure("weighted, with replacement", weighted_replace, 1);
+    Ratio("weighted, with replacement", with / with_by_weight);
+  }
+
+ private:
+  void Ratio(const std::string& name, double ratio) {
+    report_.Add(
+        {"sampler", name + " over uniform", "time an edge", ratio, std::nullopt, std::nullopt});
+  }
+
+  // Edges a second.
+  double Measure(const std::string& name, const SamplingSpec& spec, int threads) {
     Work done;
     const double seconds =
-        FastestSeconds(3, [&] { done = SampleOnThreads(*dataset, spec, batches, threads); });
-    report.Add({"sampler", absl::StrCat(name, ", ", threads, " thread", threads == 1 ? "" : "s"),
-                "edges/s", static_cast<double>(done.edges) / seconds, textbook, limit * threads});
-  };
-  measure("uniform", uniform, 1);
-  measure("uniform", uniform, cores);
-  measure("with replacement", replace, 1);
+        FastestSeconds(3, [&] { done = SampleOnThreads(dataset_, spec, batches_, threads); });
+    const int64_t reads_an_edge = spec.weighted_by.empty() ? 2 : 3;
+    const int64_t reads = 2 * done.targets + reads_an_edge * done.edges;
+    const double rate = static_cast<double>(done.edges) / seconds;
+    const double limit = RandomReadRate(dataset_, reads, threads) *
+                         static_cast<double>(done.edges) / static_cast<double>(reads);
+    const std::string variant =
+        absl::StrCat(name, ", ", threads, " thread", threads == 1 ? "" : "s");
+    report_.Add({"sampler", variant, "edges/s", rate, textbook_, limit});
+    return rate;
+  }
+
+  const Dataset& dataset_;
+  const std::vector<std::vector<int64_t>> batches_;
+  BenchReport report_;
+  double textbook_ = 0;
+};
+
+void Run(const BenchOptions& options) {
+  const std::unique_ptr<Dataset> dataset = OpenRmat(options, /*weights=*/true);
+  SamplerBench(options, *dataset).Run();
 }
 
 }  // namespace

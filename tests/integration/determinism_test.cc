@@ -1,9 +1,12 @@
 // The same batches, byte for byte in user ids, however a graph is cut and served and whatever reads
 // it.
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/graph.h"
@@ -34,6 +37,7 @@ MemoryGraph Homogeneous() {
   testing::RandomGraphOptions options;
   options.num_nodes = 500;
   options.num_edges = 4000;
+  options.weights = true;
   options.seed = 3;
   return testing::RandomGraph(options);
 }
@@ -45,10 +49,12 @@ std::vector<SamplingSpec> Specs(const Schema& schema) {
   for (const std::vector<int64_t>& fanouts :
        {std::vector<int64_t>{5, 3, 2}, std::vector<int64_t>{4, kAllNeighbors}}) {
     for (const Expansion expansion : {Expansion::kAllNodes, Expansion::kNewNodes}) {
-      for (const bool replace : {false, true}) {
+      for (int kind = 0; kind < 8; ++kind) {
         SamplingSpec spec = SamplingSpec::Uniform(schema, fanouts);
         spec.expansion = expansion;
-        spec.replace = replace;
+        spec.replace = (kind & 1) != 0;
+        if ((kind & 2) != 0) spec.weighted_by = "weight";
+        spec.disjoint = (kind & 4) != 0;
         specs.push_back(spec);
       }
     }
@@ -102,6 +108,40 @@ TEST_CASE("a minibatch is the same for any cut, local, remote or mixed", "[deter
   }
 }
 
+TEST_CASE("minibatches drawn again, after a server was lost, are the same", "[determinism]") {
+  const MemoryGraph memory = GENERATE(Homogeneous(), Typed());
+  SmallCluster cluster(memory, 4, 2);
+  GraphOptions options;
+  options.cluster_file = cluster.cluster_file();
+  const std::unique_ptr<Graph> graph = Value(Graph::Open(options));
+  const std::vector<int64_t> ids = cluster.GlobalIds(NodeTypeId{0});
+  const std::vector<int64_t> seeds(ids.begin(), ids.begin() + 40);
+  const auto draw = [&](const SamplingSpec& spec) {
+    return graph->Sample(0, seeds, spec, {1, 2, 3}, {true, true});
+  };
+  const std::vector<SamplingSpec> specs = Specs(memory.schema);
+  std::vector<SampledGraph> before;
+  for (const SamplingSpec& spec : specs) before.push_back(Value(draw(spec)));
+
+  cluster.Stop(1);
+  CHECK_FALSE(draw(specs[0]).ok());
+  cluster.Restart(1);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!draw(specs[0]).ok() && std::chrono::steady_clock::now() < deadline) {
+  }  // until it is connected again
+
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const SampledGraph again = Value(draw(specs[i]));
+    REQUIRE(DescribeInKeys(cluster.dataset(), again) ==
+            DescribeInKeys(cluster.dataset(), before[i]));
+    for (size_t hop = 0; hop < again.hops.size(); ++hop) {
+      for (size_t b = 0; b < again.hops[hop].size(); ++b) {
+        REQUIRE(again.hops[hop][b].edge_positions == before[i].hops[hop][b].edge_positions);
+      }
+    }
+  }
+}
+
 // An epoch as text: blocks in keys, and every byte of rows and labels.
 std::string Epoch(const SmallCluster& cluster, const Graph& graph, const LoaderOptions& options) {
   const std::unique_ptr<Loader> loader = Value(Loader::Create(&graph, options));
@@ -112,6 +152,9 @@ std::string Epoch(const SmallCluster& cluster, const Graph& graph, const LoaderO
   while (const std::unique_ptr<MiniBatch> batch = Value(loader->Next())) {
     text += DescribeInKeys(cluster.dataset(), batch->graph);
     for (const BatchColumn& column : batch->columns) {
+      text.append(column.bytes.begin(), column.bytes.end());
+    }
+    for (const EdgeRows& column : batch->edge_columns) {
       text.append(column.bytes.begin(), column.bytes.end());
     }
     for (const int64_t label : batch->labels) text += " " + std::to_string(label);
@@ -141,10 +184,16 @@ void Rank(const std::string& directory) {
 
 TEST_CASE("an epoch is the same for any cut, threads and cache", "[determinism]") {
   const bool typed = GENERATE(false, true);
+  const bool weighted_trees = GENERATE(false, true);
   const MemoryGraph memory = typed ? Typed() : Homogeneous();
   LoaderOptions options;
   options.seed_type = memory.schema.node_types[0].name;
   options.sampling = SamplingSpec::Uniform(memory.schema, {4, 3});
+  if (weighted_trees) {
+    options.sampling.weighted_by = "weight";
+    options.sampling.disjoint = true;
+    options.edge_columns = {{typed ? "buys" : "links", "weight"}};
+  }
   options.batch_size = 13;
   options.run_seed = 5;
   options.edge_ids = true;

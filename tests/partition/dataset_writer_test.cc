@@ -1,16 +1,21 @@
 #include "partition/dataset_writer.h"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 
+#include "partition/alias_table.h"
 #include "partition/audit.h"
 #include "partition/book.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"
 #include "partition/schema.h"
 #include "partition/shard.h"
+#include "partition/weight_table.h"
 #include "proto/common/file.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -224,6 +229,46 @@ TEST_CASE("two nodes with one key are refused, and the key is named", "[partitio
     CHECK_THAT(std::string(status.message()), Catch::Contains("key 1"));
   }
   CHECK(std::filesystem::is_empty(hand.dir().path()));
+}
+
+TEST_CASE("a weight that is none is refused with file and edge, and nothing is left",
+          "[partition]") {
+  const TempDir dir;
+  testing::RandomGraphOptions options;
+  options.weights = true;
+  MemoryGraph graph = testing::RandomGraph(options);
+  const float bad = GENERATE(-1.0F, std::numeric_limits<float>::infinity(),
+                             std::numeric_limits<float>::quiet_NaN());
+  std::memcpy(&graph.edges[0].columns[0][4 * 17], &bad, sizeof(bad));
+  const absl::Status status = WriteGraph(graph, Shuffled(graph, 3, 1), dir.File("set"));
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(status.message()),
+             Catch::Contains("edges.node.links.node.column.weight") && Catch::Contains("edge 17"));
+  CHECK_FALSE(std::filesystem::exists(dir.File("set")));
+}
+
+TEST_CASE("each list has the table of its weights, whatever the cut", "[partition]") {
+  const TempDir dir;
+  testing::RandomGraphOptions options;
+  options.weights = true;
+  const MemoryGraph graph = testing::RandomGraph(options);
+  const int32_t num_shards = GENERATE(1, 5);
+  const testing::Placement placement = Shuffled(graph, num_shards, 1);
+  VICINITY_REQUIRE_OK(WriteGraph(graph, placement, dir.File("set")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, Dataset::Open(dir.File("set")));
+  for (const std::unique_ptr<Shard>& shard : dataset->shards()) {
+    const EdgeTable& edges = shard->edges({0});
+    REQUIRE(edges.weights.size() == static_cast<size_t>(edges.num_edges()));
+    WeightTable weights(edges, DType::kFloat32, 0);
+    for (int64_t row = 0; row < edges.num_targets(); ++row) {
+      VICINITY_ASSERT_OK_AND_ASSIGN(const auto table, weights.Make(row));
+      for (size_t i = 0; i < table.size(); ++i) {
+        const AliasEntry& stored = edges.weights[edges.begin(row) + static_cast<int64_t>(i)];
+        REQUIRE(stored.share == table[i].share);
+        REQUIRE(stored.other == table[i].other);
+      }
+    }
+  }
 }
 
 TEST_CASE("content that changed against the expected audit is never published", "[partition]") {

@@ -44,6 +44,24 @@ TEST_CASE("a spec that cannot be sampled is refused with its value", "[partition
   CHECK_THAT(SpecProblem(TwoRelations(), spec), Catch::Contains(value));
 }
 
+TEST_CASE("draws are by weight along the edge types whose weight column has the name",
+          "[partition]") {
+  Schema schema = TwoRelations();
+  schema.edge_types[1].columns = {{"w", DType::kFloat32, {}}};
+  schema.edge_types[1].weight_column = "w";
+  SamplingSpec spec = SamplingSpec::Uniform(schema, {5});
+  CHECK_FALSE(IsWeighted(schema, spec, 1));
+  spec.weighted_by = "w";
+  CHECK(SpecProblem(schema, spec).empty());
+  CHECK_FALSE(IsWeighted(schema, spec, 0));
+  CHECK(IsWeighted(schema, spec, 1));
+  spec.fanouts = {{5, 0}};  // the only one with weights is not followed
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("w of node:b:node"));
+  spec = SamplingSpec::Uniform(schema, {5});
+  spec.weighted_by = "other";
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("other"));
+}
+
 TEST_CASE("a graph without edge types has nothing to sample", "[partition]") {
   Schema schema = TwoRelations();
   schema.edge_types.clear();

@@ -74,6 +74,17 @@ TEST_CASE("a schema that makes no sense is refused, and the text names the culpr
        " edge_types { source: 'a' relation: 'r' target: 'a' }"
        " edge_types { source: 'a' relation: 'r' target: 'a' }",
        "a:r:a"},
+      {"node_types { name: 'a' id_kind: DENSE }"
+       " edge_types { source: 'a' relation: 'r' target: 'a' weight_column: 'w' }",
+       "weight_column w: no such column"},
+      {"node_types { name: 'a' id_kind: DENSE }"
+       " edge_types { source: 'a' relation: 'r' target: 'a' weight_column: 'w'"
+       " columns { name: 'w' dtype: INT32 } }",
+       "weight_column w: not one float32"},
+      {"node_types { name: 'a' id_kind: DENSE }"
+       " edge_types { source: 'a' relation: 'r' target: 'a' weight_column: 'w'"
+       " columns { name: 'w' dtype: FLOAT32 shape: 2 } }",
+       "weight_column w: not one float32"},
   }));
   const absl::Status status = SchemaFromProto(FromText(text)).status();
   VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);

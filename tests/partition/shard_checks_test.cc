@@ -124,6 +124,16 @@ TEST_CASE("offsets that fall are found", "[partition]") {
   set.CheckFound(offsets);
 }
 
+TEST_CASE("a weight table that is not that of the weights is found", "[partition]") {
+  const WrittenSet set(Typed());
+  const std::string weights = "shard-00000/edges.user.buys.item.weights.weight";
+  SECTION("the table") { OverwriteValue(set.File(weights), kData + 8 * 5, uint32_t{12345}); }
+  SECTION("the column") {
+    OverwriteValue(set.File("shard-00000/edges.user.buys.item.column.weight"), kData, 123456.0F);
+  }
+  set.CheckFound("weight");
+}
+
 TEST_CASE("a name that does not make its key is found", "[partition]") {
   const WrittenSet set(Typed());
   testing::FlipBit(set.File("shard-00000/nodes.item.names.bytes"), kData);

@@ -22,13 +22,13 @@ using testing::TempDir;
 TEST_CASE("a shard's files have their documented names", "[partition]") {
   const Schema schema = testing::TypedGraph(1, 1, 1, 1).schema;
   const std::vector<std::string> paths = ShardPaths(schema, {12});
-  CHECK(paths.size() == 33);
+  CHECK(paths.size() == 34);
   CHECK(std::set<std::string>(paths.begin(), paths.end()).size() == paths.size());
   for (const char* path :
        {"nodes.user.keys", "nodes.user.directory.keys", "nodes.user.directory.nodes",
         "nodes.user.column.label", "nodes.item.names.offsets", "nodes.item.names.bytes",
         "edges.user.buys.item.offsets", "edges.user.buys.item.sources", "edges.user.buys.item.ids",
-        "edges.user.buys.item.column.weight"}) {
+        "edges.user.buys.item.column.weight", "edges.user.buys.item.weights.weight"}) {
     CHECK(std::count(paths.begin(), paths.end(), std::string("shard-00012/") + path) == 1);
   }
   CHECK(ShardFolder({65535}) == "shard-65535");

@@ -60,6 +60,9 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
                                                             .Add(UINT64_MAX)
                                                             .Add(0)
                                                             .Add(1)
+                                                            .Add(0)     // not weighted
+                                                            .Add(0)     // no edge positions
+                                                            .Bytes("")  // no trees
                                                             .Bytes("12345678")
                                                             .Sum());
   proto::RowsRequest rows;
@@ -74,6 +77,7 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
                                                   .Add(0)
                                                   .Add(0)
                                                   .Add(2)
+                                                  .Add(0)  // not of edges
                                                   .Bytes("")
                                                   .Sum());
   // A message that is not there is as one that is empty.

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -147,6 +150,127 @@ TEST_CASE("the builder agrees with one that searches lists", "[graph_builder]") 
     // A graph that is begun and dropped leaves nothing behind.
     if (round % 3 == 0) continue;
     REQUIRE(Describe(builder.Take()) == Describe(naive.graph()));
+  }
+}
+
+// Each tree built by itself, and then the trees put side by side.
+class NaiveTrees {
+ public:
+  NaiveTrees(const Schema& schema, const Book& book, Expansion expansion)
+      : schema_(schema), book_(book), expansion_(expansion) {}
+
+  // The graph that a builder of one tree makes of each seed and the tree's answers; `answers` are
+  // by (tree, hop, edge type).
+  using Answers = std::map<std::tuple<size_t, uint64_t, int32_t>, Neighbors>;
+  std::vector<SampledGraph> Build(int32_t seed_type, const std::vector<int64_t>& seeds,
+                                  uint64_t num_hops, const Answers& answers) {
+    std::vector<SampledGraph> trees;
+    for (size_t tree = 0; tree < seeds.size(); ++tree) {
+      GraphBuilder builder(schema_, book_);
+      VICINITY_REQUIRE_OK(builder.Start(expansion_, {seed_type}, {seeds[tree]}));
+      for (uint64_t hop = 0; hop < num_hops; ++hop) {
+        for (int32_t type = 0; type < 3; ++type) {
+          const auto found = answers.find({tree, hop, type});
+          if (found == answers.end()) continue;
+          VICINITY_REQUIRE_OK(builder.AddRelation({type}, found->second));
+        }
+        builder.FinishHop();
+      }
+      trees.push_back(builder.Take());
+    }
+    return trees;
+  }
+
+ private:
+  const Schema& schema_;
+  const Book& book_;
+  const Expansion expansion_;
+};
+
+// (edge type, target, source, edge id) of every edge of a hop in one tree, by the nodes' ids.
+using EdgeSet = std::multiset<std::tuple<int32_t, int64_t, int64_t, int64_t>>;
+
+EdgeSet EdgesOf(const Schema& schema, const SampledGraph& graph, size_t hop, int64_t tree) {
+  EdgeSet edges;
+  for (const Block& block : graph.hops[hop]) {
+    const EdgeTypeSpec& spec = schema.edge_types[block.edge_type];
+    const SampledNodes& targets = graph.nodes[spec.target_type];
+    const SampledNodes& sources = graph.nodes[spec.source_type];
+    for (int64_t i = 0; i < block.num_targets(); ++i) {
+      const int64_t target = block.first_target + i;
+      for (int64_t k = block.offsets[i]; k < block.offsets[i + 1]; ++k) {
+        if (!targets.trees.empty()) {
+          REQUIRE(targets.trees[target] == sources.trees[block.sources[k]]);
+          if (static_cast<int64_t>(targets.trees[target]) != tree) continue;
+        }
+        edges.emplace(block.edge_type, targets.ids[target], sources.ids[block.sources[k]],
+                      block.edge_ids.empty() ? 0 : block.edge_ids[k]);
+      }
+    }
+  }
+  return edges;
+}
+
+std::multiset<int64_t> NodesOf(const SampledNodes& nodes, int64_t tree) {
+  std::multiset<int64_t> ids;
+  for (size_t i = 0; i < nodes.ids.size(); ++i) {
+    if (nodes.trees.empty() || static_cast<int64_t>(nodes.trees[i]) == tree) {
+      ids.insert(nodes.ids[i]);
+    }
+  }
+  return ids;
+}
+
+TEST_CASE("disjoint trees are those that each seed alone would have", "[graph_builder]") {
+  const Schema schema = TwoTypes();
+  const Book book = TwoTypesBook(60, 9);
+  const Expansion expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
+  GraphBuilder builder(schema, book);  // one for all, so that what is left over would show
+  NodeDraws draws(12, static_cast<uint64_t>(expansion));
+  for (int round = 0; round < 100; ++round) {
+    const int32_t seed_type = static_cast<int32_t>(draws.Below(2));
+    std::vector<int64_t> seeds(draws.Below(6));
+    for (int64_t& seed : seeds) seed = static_cast<int64_t>(draws.Below(9));  // repeats, too
+    const uint64_t num_hops = draws.Below(4);
+    NaiveTrees::Answers answers;
+    VICINITY_REQUIRE_OK(builder.Start(expansion, {seed_type}, seeds, /*disjoint=*/true));
+    for (uint64_t hop = 0; hop < num_hops; ++hop) {
+      for (int32_t type = 0; type < 3; ++type) {
+        const EdgeTypeSpec& spec = schema.edge_types[type];
+        const absl::Span<const uint32_t> trees = builder.FrontierTrees({spec.target_type});
+        REQUIRE(trees.size() == builder.Frontier({spec.target_type}).size());
+        const Neighbors neighbors =
+            RandomNeighbors(trees.size(), book.num_nodes({spec.source_type}), &draws);
+        for (size_t tree = 0; tree < seeds.size(); ++tree) answers[{tree, hop, type}];
+        size_t next = 0;
+        for (size_t i = 0; i < trees.size(); ++i) {
+          Neighbors& answer = answers[{trees[i], hop, type}];
+          answer.counts.push_back(neighbors.counts[i]);
+          for (uint32_t k = 0; k < neighbors.counts[i]; ++k, ++next) {
+            answer.sources.push_back(neighbors.sources[next]);
+            if (!neighbors.edge_ids.empty()) answer.edge_ids.push_back(neighbors.edge_ids[next]);
+          }
+        }
+        VICINITY_REQUIRE_OK(builder.AddRelation({type}, neighbors));
+      }
+      builder.FinishHop();
+    }
+    const SampledGraph graph = builder.Take();
+    const std::vector<SampledGraph> expected =
+        NaiveTrees(schema, book, expansion).Build(seed_type, seeds, num_hops, answers);
+    REQUIRE(graph.seed_positions.size() == seeds.size());
+    for (size_t tree = 0; tree < seeds.size(); ++tree) {
+      REQUIRE(graph.seed_positions[tree] == static_cast<int32_t>(tree));
+      REQUIRE(graph.nodes[seed_type].ids[tree] == seeds[tree]);
+      const auto number = static_cast<int64_t>(tree);
+      for (size_t type = 0; type < 2; ++type) {
+        REQUIRE(NodesOf(graph.nodes[type], number) == NodesOf(expected[tree].nodes[type], number));
+      }
+      for (size_t hop = 0; hop < num_hops; ++hop) {
+        REQUIRE(EdgesOf(schema, graph, hop, number) ==
+                EdgesOf(schema, expected[tree], hop, number));
+      }
+    }
   }
 }
 

@@ -51,7 +51,7 @@ class Successors : public NeighborSource {
         neighbors[i].counts.push_back(static_cast<uint32_t>(relations[i].fanout));
         for (int64_t j = 1; j <= relations[i].fanout; ++j) {
           neighbors[i].sources.push_back(target + j);
-          if (relations[i].want_edge_ids && !forget_edge_ids) neighbors[i].edge_ids.push_back(j);
+          if (relations[i].detail.ids && !forget_edge_ids) neighbors[i].edge_ids.push_back(j);
         }
       }
       asked.push_back(line);
@@ -152,12 +152,15 @@ TEST_CASE("every hop, edge type, batch, epoch and run has a stream of its own",
   relation.edge_type = {2};
   relation.fanout = 7;
   relation.replace = true;
-  relation.want_edge_ids = true;
+  relation.weighted = true;
+  relation.detail = {true, true};
   const MinibatchDraw draw{1, 2, 3};
   const OneHopOptions options = OptionsOf(draw, 4, relation);
   CHECK(options.fanout == 7);
   CHECK(options.replace);
   CHECK(options.want_edge_ids);
+  CHECK(options.want_edge_positions);
+  CHECK(options.weighted);
   CHECK(options.stream == StreamKey({1, 2, 3, 4, 2}));
   std::vector<uint64_t> streams = {options.stream, OptionsOf({0, 2, 3}, 4, relation).stream,
                                    OptionsOf({1, 0, 3}, 4, relation).stream,

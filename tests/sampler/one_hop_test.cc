@@ -25,6 +25,8 @@ using testing::ChiSquare;
 using testing::ChiSquareLimit;
 using testing::EdgeLists;
 
+constexpr int64_t kDraws = 1'000'000;  // of each list, at least
+
 // Positions 0 .. d - 1 drawn in one trial.
 using Sample = std::vector<int64_t>;
 
@@ -54,11 +56,12 @@ std::vector<Sample> Trials(int64_t degree, int64_t fanout, bool replace, int64_t
   edges.AddTarget(0, Count(static_cast<uint32_t>(degree)));
   std::vector<Sample> samples;
   const EdgeTable table = edges.table();
+  Neighbors out;  // one for all: what it has room for is far more than a sample
   for (int64_t i = 0; i < trials; ++i) {
     const uint64_t key = static_cast<uint64_t>(i);
-    Neighbors out;
+    out.Clear();
     VICINITY_REQUIRE_OK(SampleOneHop(table, {key}, {uint64_t{0}}, Options(fanout, replace), &out));
-    samples.push_back(std::move(out.sources));
+    samples.emplace_back(out.sources.begin(), out.sources.end());
   }
   return samples;
 }
@@ -159,7 +162,8 @@ TEST_CASE("every subset of a short list is equally likely", "[one_hop]") {
                                                                   {11, 10},
                                                                   {12, 3}}));
   CAPTURE(degree, fanout);
-  const std::vector<Sample> samples = Trials(degree, fanout, false, 60000);
+  const std::vector<Sample> samples =
+      Trials(degree, fanout, false, std::max<int64_t>(60000, kDraws / fanout));
   CHECK(SubsetBias(samples, degree, fanout) < 1);
   CHECK(MarginalBias(samples, degree, fanout) < 1);
   if (fanout > 1) CHECK(PairBias(samples, degree) < 1);
@@ -178,7 +182,8 @@ TEST_CASE("every position and pair of a long list is equally likely", "[one_hop]
                                                                   {1000, 50},
                                                                   {5000, 100}}));
   CAPTURE(degree, fanout);
-  const std::vector<Sample> samples = Trials(degree, fanout, false, 20000);
+  const std::vector<Sample> samples =
+      Trials(degree, fanout, false, std::max<int64_t>(20000, kDraws / fanout));
   for (const Sample& sample : samples) {
     REQUIRE(std::set<int64_t>(sample.begin(), sample.end()).size() == static_cast<size_t>(fanout));
   }
@@ -243,6 +248,9 @@ EdgeLists MixedLists(int num_targets) {
     std::sort(list.begin(), list.end());
     edges.AddTarget(draws.Next64(), list);
   }
+  std::vector<double> weights(edges.sources.size());
+  for (double& weight : weights) weight = static_cast<double>(draws.Below(6));
+  edges.SetWeights(weights);
   return edges;
 }
 
@@ -261,12 +269,15 @@ Neighbors Joined(const std::vector<Neighbors>& lists) {
     all.counts.insert(all.counts.end(), list.counts.begin(), list.counts.end());
     all.sources.insert(all.sources.end(), list.sources.begin(), list.sources.end());
     all.edge_ids.insert(all.edge_ids.end(), list.edge_ids.begin(), list.edge_ids.end());
+    all.edge_positions.insert(all.edge_positions.end(), list.edge_positions.begin(),
+                              list.edge_positions.end());
   }
   return all;
 }
 
 bool Same(const Neighbors& a, const Neighbors& b) {
-  return a.counts == b.counts && a.sources == b.sources && a.edge_ids == b.edge_ids;
+  return a.counts == b.counts && a.sources == b.sources && a.edge_ids == b.edge_ids &&
+         a.edge_positions == b.edge_positions;
 }
 
 TEST_CASE("what a target draws does not depend on the other targets of the call", "[one_hop]") {
@@ -274,7 +285,9 @@ TEST_CASE("what a target draws does not depend on the other targets of the call"
   OneHopOptions options =
       Options(GENERATE(int64_t{1}, 5, 40, kAllNeighbors), GENERATE(false, true));
   options.want_edge_ids = GENERATE(false, true);
-  CAPTURE(options.fanout, options.replace, options.want_edge_ids);
+  options.want_edge_positions = options.want_edge_ids;
+  options.weighted = GENERATE(false, true);
+  CAPTURE(options.fanout, options.replace, options.want_edge_ids, options.weighted);
   std::vector<uint64_t> rows = AllRows(edges);
   rows.insert(rows.end(), {7, 7, 0});
   std::reverse(rows.begin() + 20, rows.begin() + 200);
@@ -296,7 +309,8 @@ TEST_CASE("what a target draws does not depend on the other targets of the call"
 TEST_CASE("several threads draw what one draws", "[one_hop]") {
   const EdgeLists edges = MixedLists(400);
   const std::vector<uint64_t> rows = AllRows(edges);
-  const OneHopOptions options = Options(10);
+  OneHopOptions options = Options(10);
+  options.weighted = GENERATE(false, true);
   Neighbors expected;
   VICINITY_REQUIRE_OK(SampleOneHop(edges.table(), edges.keys, rows, options, &expected));
   const size_t num_threads = GENERATE(2, 8);
@@ -331,10 +345,12 @@ TEST_CASE("short lists are taken whole, in order, each neighbour with its edge",
   CHECK(out.edge_ids == std::vector<int64_t>{1000, 1001, 1002, 1003});
 }
 
-TEST_CASE("an edge id belongs to the neighbour it comes with", "[one_hop]") {
+TEST_CASE("edge id and position belong to the neighbour they come with", "[one_hop]") {
   const EdgeLists edges = MixedLists(200);
   OneHopOptions options = Options(GENERATE(int64_t{4}, 50), GENERATE(false, true));
   options.want_edge_ids = true;
+  options.want_edge_positions = true;
+  options.weighted = GENERATE(false, true);
   const std::vector<uint64_t> rows = AllRows(edges);
   const std::vector<Neighbors> lists = OneByOne(edges, rows, options);
   for (size_t row = 0; row < lists.size(); ++row) {
@@ -343,8 +359,52 @@ TEST_CASE("an edge id belongs to the neighbour it comes with", "[one_hop]") {
       REQUIRE(position >= edges.offsets[row]);
       REQUIRE(position < edges.offsets[row + 1]);
       REQUIRE(edges.sources[position] == lists[row].sources[i]);
+      REQUIRE(lists[row].edge_positions[i] == static_cast<int64_t>(position));
+      if (options.weighted) REQUIRE(edges.weights[position].has_weight());
     }
   }
+}
+
+TEST_CASE("a target draws for each of its trees apart, and tree 0 as if there were none",
+          "[one_hop]") {
+  const EdgeLists edges = MixedLists(100);
+  OneHopOptions options = Options(GENERATE(int64_t{4}, 20), GENERATE(false, true));
+  options.weighted = GENERATE(false, true);
+  const std::vector<uint64_t> rows = AllRows(edges);
+  Neighbors plain;
+  VICINITY_REQUIRE_OK(SampleOneHop(edges.table(), edges.keys, rows, options, &plain));
+  const std::vector<uint32_t> zeros(rows.size());
+  options.trees = zeros;
+  Neighbors in_tree_0;
+  VICINITY_REQUIRE_OK(SampleOneHop(edges.table(), edges.keys, rows, options, &in_tree_0));
+  CHECK(Same(in_tree_0, plain));
+
+  const std::vector<uint64_t> row(2, rows[5]);
+  const std::vector<uint32_t> trees = {3, 4};
+  options.trees = trees;
+  Neighbors both;
+  VICINITY_REQUIRE_OK(SampleOneHop(edges.table(), edges.keys, row, options, &both));
+  const auto middle = both.sources.begin() + both.counts[0];
+  CHECK(std::vector<int64_t>(both.sources.begin(), middle) !=
+        std::vector<int64_t>(middle, both.sources.end()));
+  options.trees = absl::MakeConstSpan(trees).subspan(1);
+  Neighbors alone;
+  VICINITY_REQUIRE_OK(SampleOneHop(edges.table(), edges.keys, {rows[5]}, options, &alone));
+  CHECK(std::vector<int64_t>(middle, both.sources.end()) == alone.sources);
+
+  options.trees = trees;
+  VICINITY_CHECK_CODE(SampleOneHop(edges.table(), edges.keys, rows, options, &alone),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("draws by weight of edges without weights are refused", "[one_hop]") {
+  EdgeLists edges;
+  edges.AddTarget(3, {4, 4, 9});
+  OneHopOptions options = Options(2);
+  options.weighted = true;
+  Neighbors out;
+  VICINITY_CHECK_CODE(SampleOneHop(edges.table(), edges.keys, {uint64_t{0}}, options, &out),
+                      absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("ids of types with 2^32 nodes or more come out whole", "[one_hop]") {

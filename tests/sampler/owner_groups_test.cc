@@ -20,6 +20,7 @@ void Answer(int64_t node, bool edge_ids, Neighbors* out) {
   for (int64_t i = 0; i < node % 4; ++i) {
     out->sources.push_back(node * 10 + i);
     if (edge_ids) out->edge_ids.push_back(node * 100 + i);
+    if (edge_ids) out->edge_positions.push_back(node * 1000 + i);
   }
 }
 
@@ -37,11 +38,19 @@ TEST_CASE("taken apart by owner and put together again, answers are in the targe
   Neighbors expected;
   for (const int64_t target : targets) Answer(target, edge_ids, &expected);
 
-  const std::vector<OwnerGroup> groups = GroupByOwner(book, {0}, targets);
+  std::vector<uint32_t> trees;
+  if (edge_ids) {
+    for (size_t i = 0; i < targets.size(); ++i) trees.push_back(static_cast<uint32_t>(3 * i));
+  }
+  const std::vector<OwnerGroup> groups = GroupByOwner(book, {0}, targets, trees);
   std::vector<Neighbors> answers(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     REQUIRE(!groups[g].rows.empty());
     if (g > 0) REQUIRE(groups[g - 1].shard.value < groups[g].shard.value);
+    REQUIRE(groups[g].trees.size() == (trees.empty() ? 0 : groups[g].rows.size()));
+    for (size_t i = 0; i < groups[g].trees.size(); ++i) {
+      REQUIRE(groups[g].trees[i] == 3 * groups[g].positions[i]);
+    }
     for (const uint64_t row : groups[g].rows) {
       const int64_t node = begins[0][groups[g].shard.value] + static_cast<int64_t>(row);
       REQUIRE(book.OwnerOf({0}, {node}) == groups[g].shard);
@@ -54,6 +63,7 @@ TEST_CASE("taken apart by owner and put together again, answers are in the targe
   CHECK(merged.counts == expected.counts);
   CHECK(merged.sources == expected.sources);
   CHECK(merged.edge_ids == expected.edge_ids);
+  CHECK(merged.edge_positions == expected.edge_positions);
 }
 
 TEST_CASE("an owner's answer that does not fit its targets is refused", "[owner_groups]") {
@@ -67,6 +77,7 @@ TEST_CASE("an owner's answer that does not fit its targets is refused", "[owner_
   SECTION("counts beyond the sources") { answers[1].counts[0] = 2; }
   SECTION("a source too many") { answers[1].sources.push_back(4); }
   SECTION("edge ids from one owner only") { answers[1].edge_ids.clear(); }
+  SECTION("edge positions from one owner only") { answers[1].edge_positions.clear(); }
   SECTION("an answer missing") { answers.pop_back(); }
   Neighbors merged;
   VICINITY_CHECK_CODE(MergeByOwner(groups, answers, 3, &merged),

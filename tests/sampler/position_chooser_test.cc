@@ -17,14 +17,14 @@ namespace {
 
 // Draw by draw, as the header says: Floyd's algorithm on the node's stream.
 std::vector<int64_t> OneByOne(int64_t fanout, bool replace, uint64_t stream, uint64_t key,
-                              uint64_t begin, uint64_t degree) {
+                              uint32_t tree, uint64_t begin, uint64_t degree) {
   std::vector<int64_t> positions;
   if (fanout == kAllNeighbors || (!replace && degree <= static_cast<uint64_t>(fanout))) {
     positions.resize(degree);
     std::iota(positions.begin(), positions.end(), static_cast<int64_t>(begin));
     return positions;
   }
-  NodeDraws draws(stream, key);
+  NodeDraws draws(stream, key, tree);
   for (int64_t i = 0; degree > 0 && i < fanout; ++i) {
     const uint64_t j = degree - static_cast<uint64_t>(fanout) + static_cast<uint64_t>(i);
     int64_t position = static_cast<int64_t>(begin + draws.Below(replace ? degree : j + 1));
@@ -46,9 +46,10 @@ TEST_CASE("positions are those of the simple algorithm", "[position_chooser]") {
       for (uint64_t key = 0; key < 200; ++key) {
         PositionChooser chooser(fanout, replace, 7 * key + 1);
         std::vector<int64_t> positions(chooser.CountFor(degree));
-        chooser.Choose(1000, degree, key, positions.data());
+        const uint32_t tree = key % 3 == 0 ? 0 : static_cast<uint32_t>(key * 0x9e3779b9);
+        chooser.Choose(1000, degree, key, tree, positions.data());
         const std::vector<int64_t> expected =
-            OneByOne(fanout, replace, 7 * key + 1, key, 1000, degree);
+            OneByOne(fanout, replace, 7 * key + 1, key, tree, 1000, degree);
         if (positions == expected) continue;  // a million checks would be slow
         CAPTURE(fanout, replace, degree, key);
         CHECK(positions == expected);
@@ -66,8 +67,8 @@ TEST_CASE("long lists have other draws again, and positions beyond 32 bits", "[p
   for (uint64_t key = 0; key < 300; ++key) {
     PositionChooser chooser(5, replace, 3);
     std::vector<int64_t> positions(5);
-    chooser.Choose(begin, degree, key, positions.data());
-    CHECK(positions == OneByOne(5, replace, 3, key, begin, degree));
+    chooser.Choose(begin, degree, key, 0, positions.data());
+    CHECK(positions == OneByOne(5, replace, 3, key, 0, begin, degree));
   }
 }
 
@@ -79,7 +80,7 @@ TEST_CASE("every subset is equally likely", "[position_chooser]") {
   constexpr int64_t kDraws = 200000;
   for (int64_t key = 0; key < kDraws; ++key) {
     std::vector<int64_t> positions(fanout);
-    chooser.Choose(0, degree, static_cast<uint64_t>(key), positions.data());
+    chooser.Choose(0, degree, static_cast<uint64_t>(key), 0, positions.data());
     ++seen[std::set<int64_t>(positions.begin(), positions.end())];
   }
   const size_t num_subsets = fanout == 1 ? degree : degree * (degree - 1) / 2;

@@ -27,6 +27,9 @@ std::string DescribeAs(const SampledGraph& graph, const NameOf& name_of) {
     for (const int64_t node : graph.nodes[type].ids) {
       absl::StrAppend(&text, " ", name_of(static_cast<int32_t>(type), node));
     }
+    if (!graph.nodes[type].trees.empty()) {
+      absl::StrAppend(&text, "\n  trees ", absl::StrJoin(graph.nodes[type].trees, " "));
+    }
     absl::StrAppend(&text, "\n");
   }
   for (size_t hop = 0; hop < graph.hops.size(); ++hop) {

@@ -93,6 +93,38 @@ TEST_CASE("rows come in the order asked for, whatever the chunks", "[rows_handle
   }
 }
 
+TEST_CASE("rows of edges are asked for by their positions", "[rows_handler]") {
+  const Serving serving(testing::TypedGraph(90, 30, 20, 3), {}, SmallLimits(64));
+  const EdgeTable& edges = serving.dataset().shard(ShardId{1})->edges(EdgeTypeId{0});
+  RowsRequest request = Request(serving, 1, 0, 0);
+  request.set_of_edges(true);
+  std::vector<uint64_t> positions;
+  for (int64_t i = edges.num_edges() - 1; i >= 0; i -= 3) positions.push_back(i);
+  request.set_rows(Packed(positions));
+  std::vector<RowsChunk> chunks;
+  VICINITY_REQUIRE_OK(Collect(FetchRows, serving.state(), request, &chunks));
+  const std::string all = Joined(chunks, 4, 64);
+  REQUIRE(all.size() == 4 * positions.size());
+  for (size_t i = 0; i < positions.size(); ++i) {
+    CHECK(all.substr(4 * i, 4) ==
+          serving.graph().edge_row(EdgeTypeId{0}, 0, edges.edge_ids[positions[i]]));
+  }
+
+  chunks.clear();
+  request.set_rows(Packed<uint64_t>({static_cast<uint64_t>(edges.num_edges())}));
+  VICINITY_CHECK_CODE(Collect(FetchRows, serving.state(), request, &chunks),
+                      absl::StatusCode::kInvalidArgument);
+  request.clear_rows();
+  request.set_column(-1);  // edges have no keys
+  VICINITY_CHECK_CODE(Collect(FetchRows, serving.state(), request, &chunks),
+                      absl::StatusCode::kInvalidArgument);
+  request.set_column(0);
+  request.set_node_type(99);
+  VICINITY_CHECK_CODE(Collect(FetchRows, serving.state(), request, &chunks),
+                      absl::StatusCode::kInvalidArgument);
+  CHECK(chunks.empty());
+}
+
 TEST_CASE("a range of rows is that range", "[rows_handler]") {
   const Serving serving(testing::TypedGraph(90, 30, 20, 3), {}, SmallLimits(64));
   const int64_t num_nodes =

@@ -78,7 +78,14 @@ Neighbors Expected(const Serving& serving, const SampleRequest& request, int ind
   OneHopOptions options;
   options.fanout = relation.fanout();
   options.replace = request.replace();
+  options.weighted = relation.weighted();
   options.want_edge_ids = request.want_edge_ids();
+  options.want_edge_positions = request.want_edge_positions();
+  const std::vector<uint32_t> trees = Unpacked<uint32_t>(request.trees());
+  if (!trees.empty()) {
+    options.trees =
+        absl::MakeConstSpan(trees).subspan(relation.first_target(), relation.num_targets());
+  }
   options.stream = StreamKey({5, 6, 7, 1, type.value});
   const std::vector<uint64_t> targets = Unpacked<uint64_t>(request.targets());
   Neighbors neighbors;
@@ -98,7 +105,9 @@ Neighbors Joined(const std::vector<SampleChunk>& chunks, uint32_t relation, size
     const auto sources = Unpacked<int64_t>(chunk.sources());
     const auto edge_ids = Unpacked<int64_t>(chunk.edge_ids());
     REQUIRE_FALSE(counts.empty());
-    CHECK(chunk.counts().size() + chunk.sources().size() + chunk.edge_ids().size() <= max_bytes);
+    CHECK(chunk.counts().size() + chunk.sources().size() + chunk.edge_ids().size() +
+              chunk.edge_positions().size() <=
+          max_bytes);
     CHECK(std::accumulate(counts.begin(), counts.end(), size_t{0}) == sources.size());
     size_t target = chunk.first_target();
     // The last target may go on.
@@ -110,6 +119,8 @@ Neighbors Joined(const std::vector<SampleChunk>& chunks, uint32_t relation, size
     }
     all.sources.insert(all.sources.end(), sources.begin(), sources.end());
     all.edge_ids.insert(all.edge_ids.end(), edge_ids.begin(), edge_ids.end());
+    const auto positions = Unpacked<int64_t>(chunk.edge_positions());
+    all.edge_positions.insert(all.edge_positions.end(), positions.begin(), positions.end());
   }
   return all;
 }
@@ -124,6 +135,13 @@ TEST_CASE("chunks join to exactly what the sampler draws", "[sample_handler]") {
   SampleRequest request = TypedRequest(serving, fanout);
   request.set_replace(replace);
   request.set_want_edge_ids(want_edge_ids);
+  if (GENERATE(false, true)) {  // by weight where there is one, each target in a tree of its own
+    request.set_want_edge_positions(true);
+    request.mutable_relations(0)->set_weighted(true);
+    std::vector<uint32_t> trees(request.targets().size() / 8);
+    std::iota(trees.begin(), trees.end(), 5);
+    request.set_trees(Packed(trees));
+  }
   std::vector<SampleChunk> chunks;
   VICINITY_REQUIRE_OK(Collect(SampleNeighbors, serving.state(), request, &chunks));
   for (size_t i = 1; i < chunks.size(); ++i) {
@@ -135,6 +153,7 @@ TEST_CASE("chunks join to exactly what the sampler draws", "[sample_handler]") {
     CHECK(joined.counts == expected.counts);
     CHECK(joined.sources == expected.sources);
     CHECK(joined.edge_ids == expected.edge_ids);
+    CHECK(joined.edge_positions == expected.edge_positions);
   }
 }
 
@@ -212,6 +231,10 @@ TEST_CASE("a wrong sample request is refused before anything is sent", "[sample_
        absl::StatusCode::kFailedPrecondition},
       {"shard not served", [](SampleRequest* r) { r->set_shard(0); }, absl::StatusCode::kNotFound},
       {"no such shard", [](SampleRequest* r) { r->set_shard(3); }},
+      {"edges without weights drawn by weight",
+       [](SampleRequest* r) { r->mutable_relations(1)->set_weighted(true); }},
+      {"half a tree", [](SampleRequest* r) { r->set_trees("abc"); }},
+      {"fewer trees than targets", [](SampleRequest* r) { r->set_trees("abcd"); }},
       {"negative shard", [](SampleRequest* r) { r->set_shard(INT32_MIN); }},
       {"fanout 0", [](SampleRequest* r) { r->mutable_relations(0)->set_fanout(0); }},
       {"fanout -2", [](SampleRequest* r) { r->mutable_relations(0)->set_fanout(-2); }},

@@ -62,7 +62,10 @@ std::string RandomSplits(Random* random, int64_t count) {
 
 std::string RandomWeights(Random* random, int64_t count) {
   std::string bytes;
-  for (int64_t i = 0; i < count; ++i) Append(&bytes, static_cast<float>(1 + Below(random, 1000)));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t weight = Below(random, 1000);
+    Append(&bytes, weight < 100 ? 0.0f : static_cast<float>(weight));
+  }
   return bytes;
 }
 
@@ -346,6 +349,7 @@ MemoryGraph RandomGraph(const RandomGraphOptions& options) {
   FillEnds(&random, options.num_nodes, options.num_nodes, options.num_edges, &edges);
   if (options.weights) {
     edge.columns.push_back({"weight", DType::kFloat32, {}});
+    edge.weight_column = "weight";
     edges.columns.push_back(RandomWeights(&random, options.num_edges));
   }
   return {{{std::move(spec)}, {std::move(edge)}}, {std::move(nodes)}, {std::move(edges)}};
@@ -383,7 +387,7 @@ MemoryGraph TypedGraph(int64_t num_users, int64_t num_items, int64_t num_tags, u
 
   const int64_t sizes[] = {num_users, num_items, num_tags};
   graph.schema.edge_types = {
-      {0, "buys", 1, {{"weight", DType::kFloat32, {}}}},
+      {0, "buys", 1, {{"weight", DType::kFloat32, {}}}, "weight"},
       {1, "bought_by", 0, {}},
       {1, "has", 2, {}},
       {0, "knows", 0, {}},

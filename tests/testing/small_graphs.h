@@ -55,13 +55,13 @@ struct RandomGraphOptions {
   int64_t feature_width = 8;  // 0: no such column
   int32_t num_classes = 4;    // 0: no labels
   bool splits = true;
-  bool weights = false;  // an edge column
+  bool weights = false;  // an edge column, the weight column
   IdKind id_kind = IdKind::kDense;
   uint64_t seed = 1;
 };
 
 // One node type "node" with columns "features" (float32), "label" (int32, a tenth of them -1),
-// "split", and one edge type "links" with, if asked for, "weight" (float32, > 0).
+// "split", and one edge type "links" with, if asked for, "weight" (float32, a tenth of them 0).
 MemoryGraph RandomGraph(const RandomGraphOptions& options);
 
 // Types user (64-bit ids, some negative; features, label, split), item (string ids; features, a

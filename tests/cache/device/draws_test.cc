@@ -24,7 +24,7 @@ void CheckDraw(uint32_t fanout, bool replace, uint64_t degree, uint64_t key) {
   const uint64_t count = chooser.CountFor(degree);
   REQUIRE(draw.CountFor(degree) == count);
   std::vector<int64_t> expected(count);
-  chooser.Choose(kBegin, degree, key, expected.data());
+  chooser.Choose(kBegin, degree, key, /*tree=*/0, expected.data());
   std::vector<uint64_t> drawn(count + 1, 77);
   DrawPositions(draw, key, degree, kBegin, drawn.data());
   REQUIRE(std::equal(expected.begin(), expected.end(), drawn.begin()));

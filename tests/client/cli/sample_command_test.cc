@@ -62,7 +62,9 @@ TEST_CASE("a minibatch is the same from a cluster of any cut and from disk", "[c
 }
 
 TEST_CASE("other draws are other minibatches", "[cli]") {
-  const testing::SmallCluster cluster(testing::RandomGraph({}), 2, 1);
+  testing::RandomGraphOptions options;
+  options.weights = true;
+  const testing::SmallCluster cluster(testing::RandomGraph(options), 2, 1);
   const auto sample = [&cluster](const std::string& flag) {
     const Answer answer =
         RunCommand(kSampleCommand, {"--data", cluster.directory(), "--seeds", "1,2,3,4,5,6,7,8",
@@ -71,10 +73,60 @@ TEST_CASE("other draws are other minibatches", "[cli]") {
     return nlohmann::json::parse(answer.out)["hops"];
   };
   const nlohmann::json plain = sample("--seed=0");
-  for (const char* flag : {"--seed=1", "--epoch=1", "--batch=1", "--replace", "--expansion=new"}) {
+  for (const char* flag : {"--seed=1", "--epoch=1", "--batch=1", "--replace", "--expansion=new",
+                           "--weighted-by=weight", "--disjoint"}) {
     CAPTURE(flag);
     CHECK(sample(flag) != plain);
   }
+}
+
+TEST_CASE("an edge type may have fanouts of its own", "[cli]") {
+  const testing::SmallCluster cluster(testing::TypedGraph(60, 40, 10, 1), 2, 1);
+  const auto sample = [&cluster](const std::vector<std::string>& along) {
+    std::vector<std::string> args = {
+        "--data", cluster.directory(), "--type", "tag",          "--seeds",
+        "1,2",    "--fanouts",         "2,1",    "--format=json"};
+    for (const std::string& text : along) {
+      args.push_back("--fanouts-along");
+      args.push_back(text);
+    }
+    return RunCommand(kSampleCommand, args);
+  };
+  const Answer answer = sample({"has=-1,0", "user:buys:item=0,3"});
+  REQUIRE(answer.code == ExitCode::kOk);
+  const nlohmann::json hops = nlohmann::json::parse(answer.out)["hops"];
+  REQUIRE(hops[0].size() == 1);
+  CHECK(hops[0][0]["edge_type"] == "item:has:tag");
+  for (int tag = 0; tag < 2; ++tag) {
+    CHECK(hops[0][0]["sources"][tag].size() ==
+          cluster.graph().InEdges(EdgeTypeId{2}, tag + 1).size());
+  }
+  for (const nlohmann::json& block : hops[1]) CHECK(block["edge_type"] != "item:has:tag");
+  CHECK(sample({"sells=1,1"}).code != ExitCode::kOk);
+  CHECK(sample({"has=1"}).code != ExitCode::kOk);
+  CHECK(sample({"has=1,x"}).code != ExitCode::kOk);
+}
+
+TEST_CASE("disjoint trees say whose tree each node is in", "[cli]") {
+  const testing::SmallCluster cluster(testing::RandomGraph({}), 2, 1);
+  const Answer answer =
+      RunCommand(kSampleCommand, {"--cluster", cluster.cluster_file(), "--seeds", "1,2,1",
+                                  "--fanouts", "3,3", "--disjoint", "--format=json"});
+  CHECK(answer.code == ExitCode::kOk);
+  const nlohmann::json json = nlohmann::json::parse(answer.out);
+  CHECK(json["seeds"].dump() == "[1,2,1]");
+  const nlohmann::json trees = json["trees"]["node"];
+  REQUIRE(trees.size() == json["nodes"]["node"].size());
+  for (int seed = 0; seed < 3; ++seed) CHECK(trees[seed] == seed);
+}
+
+TEST_CASE("to draw by a weight that no edge has is misuse, and the text says what there is",
+          "[cli]") {
+  const testing::SmallCluster cluster(testing::RandomGraph({}), 1, 1);
+  const Answer answer = RunCommand(kSampleCommand, {"--data", cluster.directory(), "--seeds", "1",
+                                                    "--fanouts", "3", "--weighted-by", "price"});
+  CHECK(answer.code != ExitCode::kOk);
+  CHECK_THAT(answer.narration + answer.out, Catch::Contains("price"));
 }
 
 TEST_CASE("a minibatch is a table for people, with a summary", "[cli]") {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <string>
@@ -119,6 +120,28 @@ TEST_CASE("symmetric, without duplicates and self-loops, as asked for", "[genera
   CHECK(made.read + made.reversed - made.self_loops_dropped - made.duplicates_dropped ==
         made.stored);
   CHECK(made.stored == static_cast<int64_t>(edges.size()));
+}
+
+TEST_CASE("weights leave the edges as they are, and make them ready to be drawn by", "[generate]") {
+  const testing::TempDir dir;
+  RmatOptions options;
+  options.scale = 8;
+  const auto plain = Generate(dir, "plain", options);
+  options.weights = true;
+  const auto weighted = Generate(dir, "weighted", options);
+  CHECK(Edges(*weighted) == Edges(*plain));
+  CHECK(weighted->schema().edge_types[0].weight_column == "weight");
+  const EdgeTable& table = weighted->shard({0})->edges({0});
+  CHECK(table.weights.size() == static_cast<size_t>(table.num_edges()));
+  double sum = 0;
+  for (int64_t i = 0; i < table.num_edges(); ++i) {
+    float weight = 0;
+    std::memcpy(&weight, table.columns[0].row(i).data(), sizeof(weight));
+    REQUIRE(weight > 0);
+    REQUIRE(weight <= 1);
+    sum += weight;
+  }
+  CHECK(sum / static_cast<double>(table.num_edges()) == Approx(0.5).margin(0.05));
 }
 
 TEST_CASE("a graph of one node is a graph", "[generate]") {

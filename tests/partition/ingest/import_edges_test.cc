@@ -181,6 +181,57 @@ TEST_CASE("edges out of range and to unknown ids are refused, ten listed with pl
              Catch::Contains("edges.npy: row 1") && Catch::Contains("target -7"));
 }
 
+TEST_CASE("a weight column makes edges that can be drawn by weight, reverses too", "[import]") {
+  const ImportFolder folder;
+  folder.Write("edges.csv", "0,1,0.5\n2,1,1.5\n1,1,0\n");
+  const std::string description = R"(
+      nodes { name: "n" count: 4 }
+      edges {
+        source: "n" relation: "r" target: "n"
+        ends { path: "edges.csv" columns: 0 columns: 1 }
+        columns { name: "w" array { path: "edges.csv" columns: 2 } }
+        weight_column: "w"
+      }
+      add_reverse: true )";
+  VICINITY_REQUIRE_OK(folder.Import(description, "weighted"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open("weighted"));
+  CHECK(dataset->schema().edge_types[0].weight_column == "w");
+  const EdgeTable& edges = dataset->shard({0})->edges(kFirst);
+  REQUIRE(edges.weights.size() == 5);
+  for (int64_t i = 0; i < 5; ++i) {
+    CHECK(edges.weights[i].has_weight() == (edges.edge_ids[i] != 2));
+  }
+}
+
+TEST_CASE("weights that are none are refused with file and edge, before anything is written",
+          "[import]") {
+  const ImportFolder folder;
+  folder.Write("edges.csv", "0,1,0.5\n2,1,-1.5\n1,1,nan\n0,2,inf\n");
+  const auto import = [&](const std::string& columns, const std::string& weight) {
+    return folder
+        .Import(R"(nodes { name: "n" count: 4 }
+                   edges { source: "n" relation: "r" target: "n"
+                           ends { path: "edges.csv" columns: 0 columns: 1 } )" +
+                    columns + " weight_column: '" + weight + "' }",
+                "bad")
+        .status();
+  };
+  const std::string column = R"(columns { name: "w" array { path: "edges.csv" columns: 2 } )";
+  const absl::Status values = import(column + "}", "w");
+  VICINITY_CHECK_CODE(values, absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(values.message()),
+             Catch::Contains("edges.csv: edge 1") && Catch::Contains("edge 2") &&
+                 Catch::Contains("edge 3") && !Catch::Contains("edge 0"));
+  const absl::Status unknown = import(column + "}", "x");
+  VICINITY_CHECK_CODE(unknown, absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(unknown.message()), Catch::Contains("weight_column x"));
+  folder.Write("ints.csv", "1\n2\n3\n4\n");
+  const absl::Status ints =
+      import(R"(columns { name: "w" array { path: "ints.csv" } cast: INT32 })", "w");
+  VICINITY_CHECK_CODE(ints, absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(ints.message()), Catch::Contains("int32"));
+}
+
 TEST_CASE("descriptions and files that do not fit are refused", "[import]") {
   const ImportFolder folder;
   folder.Write("three.csv", "0,1,2\n");

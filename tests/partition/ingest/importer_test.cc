@@ -148,6 +148,7 @@ std::string Describe(const testing::MemoryGraph& graph, const ImportFolder& fold
                 static_cast<int64_t>(graph.edges[t].sources.size()), graph.edges[t].columns[c]),
           " } ");
     }
+    absl::StrAppend(&text, "weight_column: '", type.weight_column, "' ");
     absl::StrAppend(&text, "}\n");
   }
   return text;
