@@ -19,9 +19,10 @@ constexpr int64_t kNeighborsOfAll = 32;               // a guess, for a fanout o
 
 int64_t BytesOf(const ShardHop& hop) {
   int64_t bytes = 0;
+  const int64_t num_values = 1 + (hop.detail.ids ? 1 : 0) + (hop.detail.positions ? 1 : 0);
   for (const ShardHop::Relation& relation : hop.relations) {
     const int64_t fanout = relation.fanout > 0 ? relation.fanout : kNeighborsOfAll;
-    const int64_t each = kIdBytes * (hop.want_edge_ids ? 2 : 1) * fanout + kIdBytes;
+    const int64_t each = kIdBytes * num_values * fanout + kIdBytes;
     bytes += static_cast<int64_t>(relation.rows.size()) * each;
   }
   return bytes;
