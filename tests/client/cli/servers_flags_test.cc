@@ -54,6 +54,21 @@ TEST_CASE("servers that nobody can ask are refused", "[cli]") {
   VICINITY_CHECK_CODE(TargetsOf(missing), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("admin addresses are those that the cluster file has", "[cli]") {
+  const testing::TempDir folder;
+  ServersFlags flags;
+  flags.cluster = folder.File("c.textproto");
+  const std::string a = "data: 'g' num_shards: 2 servers { name: 'a' listen: 'h:1' shards: 0 } ";
+  const std::string b = "servers { name: 'b' listen: 'h:2' shards: 1 ";
+  VICINITY_REQUIRE_OK(WriteFileAtomically(flags.cluster, a + b + "admin: 'h:9' }"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<ServerTarget> targets, AdminTargetsOf(flags));
+  REQUIRE(targets.size() == 1);
+  CHECK(targets[0].name == "b");
+  CHECK(targets[0].address == "h:9");
+  VICINITY_REQUIRE_OK(WriteFileAtomically(flags.cluster, a + b + "}"));
+  VICINITY_CHECK_CODE(AdminTargetsOf(flags), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_CASE("missing answers degrade, and none at all is no connection", "[cli]") {
   const std::vector<ServerTarget> targets = {{"a", "h:1"}, {"b", "h:2"}};
   const absl::Status gone = absl::UnavailableError("refused");
@@ -62,6 +77,10 @@ TEST_CASE("missing answers degrade, and none at all is no connection", "[cli]") 
   CHECK(ExitCodeOf(some) == ExitCode::kDegraded);
   CHECK_THAT(std::string(some.message()), Catch::Contains("b (h:2): refused"));
   CHECK(ExitCodeOf(OutcomeOf(targets, {gone, gone})) == ExitCode::kNotConnected);
+  const absl::Status denied = absl::PermissionDeniedError("no");
+  const absl::Status unknown = absl::UnauthenticatedError("who?");
+  CHECK(ExitCodeOf(OutcomeOf(targets, {denied, unknown})) == ExitCode::kDenied);
+  CHECK(ExitCodeOf(OutcomeOf(targets, {denied, gone})) == ExitCode::kNotConnected);
 }
 
 }  // namespace
