@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kAuthorization[] = "authorization";
 
-std::string ToString(grpc::string_ref text) { return {text.data(), text.size()}; }
+std::string ToString(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
 // gRPC asks it about every call of every service, known or not, before anything else happens.
 class CallChecker final : public grpc::AuthMetadataProcessor {
