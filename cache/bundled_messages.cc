@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "cache/draw_chance.h"
 #include "cache/edge_bundles.h"
+#include "cache/seed_chances.h"
 #include "cache/vip_graph.h"
 #include "cache/vip_kernel.h"
 #include "partition/shard.h"
@@ -22,11 +23,13 @@ constexpr size_t kAhead = 8;
 }  // namespace
 
 BundledMessages::BundledMessages(const VipGraph& graph, const VipRecords& v_records,
-                                 absl::Span<const EdgeTypeId> types)
+                                 absl::Span<const EdgeTypeId> types, const LinkHelp& help)
     : graph_(&graph),
+      help_(&help),
       v_records_(v_records),
       v_chances_(v_records.num_hops),
-      u_chances_(v_records.num_hops) {
+      u_chances_(v_records.num_hops),
+      together_(v_records.lanes) {
   for (const EdgeTypeId type : types) types_.push_back({type, graph.RulesOf(type), {}});
 }
 
@@ -70,25 +73,39 @@ void BundledMessages::Join(const VipRecords& records, int64_t node, int slot,
   }
 }
 
+// Lets `count` edges of the type to `target` be among the links.
+void BundledMessages::AddLinks(EdgeTypeId type, int64_t target, int64_t count) {
+  if (help_->edges == nullptr || !(help_->edges->type == type)) return;
+  const int64_t home = int64_t{help_->edges->home_of[target]} - help_->first_home;
+  if (home < 0 || home >= static_cast<int64_t>(help_->chances.size())) return;
+  float& together = together_[home];
+  for (int64_t i = 0; i < count; ++i) together += help_->chances[home] * (1 - together);
+}
+
 void BundledMessages::ChancesOfTarget(int64_t v, size_t first, size_t last, int hop) {
   std::fill(v_chances_.begin(), v_chances_.end(), 0.0F);
+  std::fill(together_.begin(), together_.end(), 0.0F);
   for (size_t i = first; i < last; ++i) {
     const EdgeBundles::Part& part = bundles_.parts()[i];
     const List& list = types_[part.list];
     Join(v_records_, v, graph_->slot(list.type), list.rules, part.amount, hop, &v_chances_);
+    AddLinks(list.type, v, part.count);
   }
 }
 
 void BundledMessages::ChancesOfPair(int64_t v, int64_t u, size_t first, size_t last, int hop) {
   std::fill(v_chances_.begin(), v_chances_.end(), 0.0F);
+  std::fill(together_.begin(), together_.end(), 0.0F);
   std::fill(u_chances_.begin(), u_chances_.end(), 0.0F);
   for (size_t i = first; i < last; ++i) {
     const EdgeBundles::Part& part = bundles_.parts()[i];
     const List& list = lists_[part.list];
     Join(u_records_, u, graph_->slot(list.type), list.rules, part.amount, hop, &u_chances_);
+    AddLinks(list.type, u, part.count);
     for (const size_t type : list.returns) {
       Join(v_records_, v, graph_->slot(types_[type].type), types_[type].rules, part.amount, hop,
            &v_chances_);
+      AddLinks(types_[type].type, v, part.count);
     }
   }
 }
@@ -107,8 +124,8 @@ void BundledMessages::Gather(const Shard& shard, int64_t row, int64_t u, int hop
     const int64_t v = parts[first].neighbor;
     if (one_type && v == u) continue;  // who draws itself meets nobody
     ChancesOfPair(v, u, first, last, hop);
-    PairMessages({v_records_, v, v_chances_.data()}, {u_records_, u, u_chances_.data()}, hop,
-                 only_new, messages);
+    PairMessages({v_records_, v, v_chances_.data()}, {u_records_, u, u_chances_.data()},
+                 together_.data(), hop, only_new, messages);
     for (int lane = 0; lane < v_records_.lanes; ++lane) {
       met[lane] += messages[lane] * (1 - met[lane]);
     }

@@ -8,12 +8,20 @@
 #include "absl/types/span.h"
 #include "cache/draw_chance.h"
 #include "cache/edge_bundles.h"
+#include "cache/seed_chances.h"
 #include "cache/vip_graph.h"
 #include "cache/vip_kernel.h"
 #include "partition/shard.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {
+
+// How likely both ends of an edge are seeds because it is a link that a batch is about.
+struct LinkHelp {
+  const LinkEdges* edges = nullptr;  // null: seeds are no such links
+  int first_home = 0;                // of the group at work
+  std::vector<float> chances;        // of each home of the group to choose a given one of its links
+};
 
 // Records' chances of these edge types are rates (cache/draw_chance.h).
 //
@@ -22,9 +30,9 @@ namespace vicinity {
 class BundledMessages {
  public:
   // `types`: the edge types by which nodes v of one type draw nodes u of another; all with a
-  // reverse, or none.
+  // reverse, or none. `help` must outlive it.
   BundledMessages(const VipGraph& graph, const VipRecords& v_records,
-                  absl::Span<const EdgeTypeId> types);
+                  absl::Span<const EdgeTypeId> types, const LinkHelp& help);
 
   // Calls deliver(u, messages) for each neighbour u in the lists of v, at `row` of the shard: where
   // u has no way to v.
@@ -36,7 +44,7 @@ class BundledMessages {
     for (size_t first = 0, last; first < bundles_.parts().size(); first = last) {
       last = EndOf(first);
       ChancesOfTarget(v, first, last, hop);
-      LonelyMessages({v_records_, v, v_chances_.data()}, hop, only_new, messages);
+      LonelyMessages({v_records_, v, v_chances_.data()}, together_.data(), hop, only_new, messages);
       deliver(bundles_.parts()[first].neighbor, messages);
     }
   }
@@ -64,7 +72,10 @@ class BundledMessages {
                    const std::vector<DrawRule>& rules, double amount, int hop,
                    std::vector<float>* chances);
 
+  void AddLinks(EdgeTypeId type, int64_t target, int64_t count);
+
   const VipGraph* graph_;
+  const LinkHelp* help_;
   VipRecords v_records_;
   VipRecords u_records_;
   std::vector<List> types_;  // lists of v's
@@ -72,6 +83,7 @@ class BundledMessages {
   EdgeBundles bundles_;
   std::vector<float> v_chances_;  // of the bundle at hand, by hop
   std::vector<float> u_chances_;
+  std::vector<float> together_;  // by home
 };
 
 }  // namespace vicinity

@@ -15,9 +15,10 @@ void EdgeBundles::Add(const EdgeTable& edges, const EdgeWeights& weights, int64_
     const int64_t neighbor = edges.sources[i];
     const double amount = weights[i];
     if (parts_.size() > first && parts_.back().neighbor == neighbor) {
+      ++parts_.back().count;
       parts_.back().amount += amount;
     } else {
-      parts_.push_back({neighbor, num_lists_, amount});
+      parts_.push_back({neighbor, num_lists_, 1, amount});
     }
   }
   ++num_lists_;

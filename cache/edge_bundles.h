@@ -20,7 +20,8 @@ class EdgeBundles {
   struct Part {
     int64_t neighbor;
     int32_t list;
-    double amount;  // edges, or the sum of their weights
+    int64_t count;
+    double amount;  // as many, or the sum of their weights
   };
 
   void Clear() {

@@ -32,8 +32,14 @@ struct LinkSeeds {
   // For every link of a batch so many draws, each node alike, with replacement, among the nodes of
   // a type, or those given.
   int64_t negatives_per_link = 0;
-  NodeTypeId negative_type;
+  NodeTypeId negative_type{0};
   std::vector<int64_t> negatives;  // empty: all of the type
+};
+
+// Which links they are, where they are all edges of one type in a dataset.
+struct LinkEdges {
+  EdgeTypeId type{-1};           // -1: they are no edges
+  std::vector<int32_t> home_of;  // by target: whose links its edges are; -1: nobody's
 };
 
 // Counts the ends of links sources[i] - targets[i].

@@ -74,12 +74,17 @@ struct GatheredList {
 
 class Analysis {
  public:
-  Analysis(const VipGraph& graph, int32_t num_homes)
+  // `links`: what the homes' seeds are, or null; `link_chances`, by home: of one to be chosen.
+  Analysis(const VipGraph& graph, int32_t num_homes, const LinkEdges* links,
+           std::vector<float> link_chances)
       : graph_(graph),
         book_(graph.dataset().book()),
         spec_(graph.spec()),
         num_homes_(num_homes),
-        stripes_(graph.num_threads()) {}
+        link_chances_(std::move(link_chances)),
+        stripes_(graph.num_threads()) {
+    help_.edges = links;
+  }
 
   // chances_of(home) is the home's HomeChances or an error.
   template <typename ChancesOfHome>
@@ -108,6 +113,11 @@ class Analysis {
   absl::Status RunGroup(const ChancesOfHome& chances_of) {
     lanes_ = LanesFor(group_size_);
     gather_ = FindGather(lanes_);
+    help_.first_home = first_home_;
+    if (help_.edges != nullptr) {
+      const auto first = link_chances_.begin() + first_home_;
+      help_.chances.assign(first, first + group_size_);
+    }
     for (int32_t type = 0; type < num_node_types(); ++type) {
       VICINITY_RETURN_IF_ERROR(MakeState({type}));
     }
@@ -243,8 +253,8 @@ class Analysis {
       if (thread == 0 && row % kProgressEvery == 0) progress_->Update(done_ + edges.offsets[row]);
       if (edges.degree(row) == 0) continue;
       const int64_t v = base + row;
-      LonelyMessages({records, v, &records.chance(v, graph_.slot(type), 1)}, hop, only_new(),
-                     messages);
+      LonelyMessages({records, v, &records.chance(v, graph_.slot(type), 1)}, nullptr, hop,
+                     only_new(), messages);
       if (std::all_of(messages, messages + lanes_, [](double m) { return m == 0; })) continue;
       for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
         Deliver(messages, edges.sources[static_cast<int64_t>(i)], one_type ? v : -1, thread, met);
@@ -259,7 +269,7 @@ class Analysis {
     const int64_t base = book_.First(target, shard.id()).value;
     const VipRecords& records = states_[target.value].records;
     double* const met = states_[source.value].met.data();
-    BundledMessages bundled(graph_, records, types);
+    BundledMessages bundled(graph_, records, types, help_);
     for (int64_t row = 0; row < book_.num_nodes(target, shard.id()); ++row) {
       const int64_t v = base + row;
       if (thread == 0 && row % kProgressEvery == 0) progress_->Update(done_);
@@ -307,7 +317,7 @@ class Analysis {
     for (int32_t target = 0; target < num_node_types(); ++target) {
       const std::vector<EdgeTypeId> types = EdgeTypesBetween({target}, type, hop, true);
       if (types.empty() || !graph_.is_bundled(types[0])) continue;
-      all.emplace_back(graph_, states_[target].records, types);
+      all.emplace_back(graph_, states_[target].records, types, help_);
       all.back().SetSources(states_[type.value].records);
     }
     return all;
@@ -366,7 +376,9 @@ class Analysis {
   const Book& book_;
   const SamplingSpec& spec_;
   const int32_t num_homes_;
+  const std::vector<float> link_chances_;
   const Stripes stripes_;
+  LinkHelp help_;  // of the group of homes at work
 
   std::vector<TypeState> states_;  // by node type
   VipScores scores_;
@@ -386,9 +398,7 @@ int NumThreads(const VipOptions& options) {
   return std::clamp(wanted, 1, kMaxThreads);
 }
 
-template <typename Seeds>
-absl::StatusOr<VipScores> Compute(const Dataset& dataset, absl::Span<const Seeds> homes,
-                                  const VipOptions& options, Progress* progress) {
+absl::Status CheckQuestion(const Dataset& dataset, const VipOptions& options) {
   if (const std::string problem = SpecProblem(dataset.schema(), options.sampling);
       !problem.empty()) {
     return absl::InvalidArgumentError(problem);
@@ -396,34 +406,69 @@ absl::StatusOr<VipScores> Compute(const Dataset& dataset, absl::Span<const Seeds
   if (options.batch_size < 1) {
     return absl::InvalidArgumentError(absl::StrCat("batch size ", options.batch_size));
   }
-  if (!dataset.whole()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(dataset.directory(), ": only ", dataset.shards().size(), " of ",
-                     dataset.book().num_shards(), " shards are mapped"));
+  if (dataset.whole()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(dataset.directory(), ": only ", dataset.shards().size(), " of ",
+                   dataset.book().num_shards(), " shards are mapped"));
+}
+
+absl::Status CheckLinkEdges(const Dataset& dataset, const LinkEdges& edges, size_t num_homes) {
+  if (edges.type.value < 0) return absl::OkStatus();
+  const std::vector<EdgeTypeSpec>& types = dataset.schema().edge_types;
+  if (edges.type.value >= static_cast<int32_t>(types.size())) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no edge type ", edges.type.value));
   }
+  const int64_t num_targets =
+      dataset.book().num_nodes(NodeTypeId{types[edges.type.value].target_type});
+  const bool known = std::all_of(edges.home_of.begin(), edges.home_of.end(), [&](int32_t home) {
+    return home < static_cast<int32_t>(num_homes);
+  });
+  if (known && static_cast<int64_t>(edges.home_of.size()) == num_targets) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("homes of ", edges.home_of.size(), " nodes for ",
+                                                 num_targets, " targets and ", num_homes,
+                                                 " homes"));
+}
+
+// `links` may be null.
+template <typename Seeds>
+absl::StatusOr<VipScores> Compute(const Dataset& dataset, absl::Span<const Seeds> homes,
+                                  const LinkEdges* links, std::vector<float> link_chances,
+                                  const VipOptions& options, Progress* progress) {
+  VICINITY_RETURN_IF_ERROR(CheckQuestion(dataset, options));
   if (homes.empty()) {
     VipScores none;
     none.values.resize(dataset.schema().node_types.size());
     return none;
   }
   VICINITY_ASSIGN_OR_RETURN(const VipGraph graph,
-                            VipGraph::Create(dataset, options.sampling, NumThreads(options)));
+                            VipGraph::Create(dataset, options.sampling, NumThreads(options),
+                                             links == nullptr ? EdgeTypeId{-1} : links->type));
   const auto chances_of = [&](int home) {
     return ChancesOf(homes[home], options.batch_size, dataset.book());
   };
-  return Analysis(graph, static_cast<int32_t>(homes.size())).Run(chances_of, progress);
+  return Analysis(graph, static_cast<int32_t>(homes.size()), links, std::move(link_chances))
+      .Run(chances_of, progress);
 }
 
 }  // namespace
 
 absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const HomeSeeds> homes,
                                      const VipOptions& options, Progress* progress) {
-  return Compute(dataset, homes, options, progress);
+  return Compute(dataset, homes, nullptr, {}, options, progress);
 }
 
 absl::StatusOr<VipScores> ComputeLinkVip(const Dataset& dataset, absl::Span<const LinkSeeds> homes,
-                                         const VipOptions& options, Progress* progress) {
-  return Compute(dataset, homes, options, progress);
+                                         const LinkEdges& edges, const VipOptions& options,
+                                         Progress* progress) {
+  VICINITY_RETURN_IF_ERROR(CheckLinkEdges(dataset, edges, homes.size()));
+  std::vector<float> chances;
+  for (const LinkSeeds& seeds : homes) {
+    const double all = static_cast<double>(std::max<int64_t>(1, seeds.num_links));
+    chances.push_back(
+        static_cast<float>(std::min(static_cast<double>(options.batch_size), all) / all));
+  }
+  return Compute(dataset, homes, edges.type.value < 0 ? nullptr : &edges, std::move(chances),
+                 options, progress);
 }
 
 int64_t VipMemoryBytes(const Dataset& dataset, const SamplingSpec& sampling, int64_t num_homes) {

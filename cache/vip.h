@@ -25,7 +25,8 @@
 // u's way back through v is seen where an edge type has an exact reverse, with the same weights,
 // among those followed (cache/reverse_edges.h). Otherwise seeds, nodes and neighbours are taken as
 // independent: where many short cycles (triangles above all) lead to a node its probability comes
-// out too high. Both ends of a link are taken as independent too.
+// out too high. Where seeds are links and an edge of v and u is one, a and b are also without the
+// chance that it brought both into the batch; ends of links that are no edges are independent.
 #pragma once
 
 #include <cstdint>
@@ -72,9 +73,12 @@ struct VipScores {
 absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const HomeSeeds> homes,
                                      const VipOptions& options, Progress* progress);
 
-// The same for batches of links. All types of their ends and negatives must exist.
+// The same for batches of links. All types of their ends and negatives must exist. InvalidArgument
+// also for `edges` that do not fit the dataset and homes. Cost: edges between the types of `edges`
+// cost as parallel ones do.
 absl::StatusOr<VipScores> ComputeLinkVip(const Dataset& dataset, absl::Span<const LinkSeeds> homes,
-                                         const VipOptions& options, Progress* progress);
+                                         const LinkEdges& edges, const VipOptions& options,
+                                         Progress* progress);
 
 // About what ComputeVip takes at its peak, the scores that it returns included.
 int64_t VipMemoryBytes(const Dataset& dataset, const SamplingSpec& sampling, int64_t num_homes);

@@ -71,7 +71,7 @@ VipGraph::VipGraph(const Dataset& dataset, const SamplingSpec& spec, int num_thr
 }
 
 absl::StatusOr<VipGraph> VipGraph::Create(const Dataset& dataset, const SamplingSpec& spec,
-                                          int num_threads) {
+                                          int num_threads, EdgeTypeId bundled) {
   VipGraph graph(dataset, spec, num_threads);
   for (int32_t type = 0; type < graph.num_edge_types(); ++type) {
     if (!graph.followed_[type]) continue;
@@ -86,7 +86,7 @@ absl::StatusOr<VipGraph> VipGraph::Create(const Dataset& dataset, const Sampling
   for (int32_t type = 0; type < dataset.book().num_node_types(); ++type) {
     graph.chunks_.push_back(graph.CutNodes({type}));
   }
-  graph.FindBundled();
+  graph.FindBundled(bundled);
   return graph;
 }
 
@@ -206,7 +206,7 @@ int64_t VipGraph::CountParallel(NodeTypeId target, NodeTypeId source) const {
   return parallel;
 }
 
-void VipGraph::FindBundled() {
+void VipGraph::FindBundled(EdgeTypeId bundled) {
   const int32_t num_types = dataset_.book().num_node_types();
   for (int32_t a = 0; a < num_types; ++a) {
     for (int32_t b = a; b < num_types; ++b) {
@@ -218,13 +218,13 @@ void VipGraph::FindBundled() {
         types.insert(types.end(), others.begin(), others.end());
       }
       int64_t num_edges = 0;
-      bool any_weighted = false;
+      bool forced = false;
       for (const EdgeTypeId type : types) {
-        any_weighted = any_weighted || is_weighted(type);
+        forced = forced || is_weighted(type) || type == bundled;
         for (const auto& shard : dataset_.shards()) num_edges += shard->edges(type).sources.size();
       }
       for (const EdgeTypeId type : types) {
-        bundled_[type.value] = any_weighted || parallel > num_edges / kTellingParallel;
+        bundled_[type.value] = forced || parallel > num_edges / kTellingParallel;
       }
     }
   }

@@ -28,10 +28,11 @@ class VipGraph {
     int64_t begin = 0, end = 0;
   };
 
-  // `dataset` must be whole and the spec fit. DataLoss: an edge that does not lie in its file or
+  // `dataset` must be whole and the spec fit. `bundled`: an edge type to be looked at in bundles
+  // whatever its edges are; -1: none. DataLoss: an edge that does not lie in its file or
   // its source type. Cost: reads the edges that are followed once or twice.
   static absl::StatusOr<VipGraph> Create(const Dataset& dataset, const SamplingSpec& spec,
-                                         int num_threads);
+                                         int num_threads, EdgeTypeId bundled = {-1});
 
   const Dataset& dataset() const { return dataset_; }
   const SamplingSpec& spec() const { return spec_; }
@@ -69,7 +70,7 @@ class VipGraph {
 
   absl::Status CheckEdges(EdgeTypeId type, const Shard& shard) const;
   std::vector<Chunk> CutNodes(NodeTypeId type) const;
-  void FindBundled();
+  void FindBundled(EdgeTypeId bundled);
   int64_t CountParallel(NodeTypeId target, NodeTypeId source) const;
   std::vector<EdgeTypeId> ListsOf(NodeTypeId target, NodeTypeId source) const;
 

@@ -74,18 +74,20 @@ struct Ends {
 };
 
 // m_hop(v, u), the formula of cache/vip.h with both ends' histories run side by side. Hop 0 says
-// nothing where neither end is a seed.
-template <typename Vector>
-VICINITY_INLINE void Message(const Ends& ends, int begin, int hop, bool only_new, int lanes,
-                             Vector& from_v) {
+// nothing where neither end is a seed. `together` counts if kTogether.
+template <bool kTogether, typename Vector>
+VICINITY_INLINE void Message(const Ends& ends, const Vector& together, int begin, int hop,
+                             bool only_new, int lanes, Vector& from_v) {
   Vector from_u = {}, v_before = {}, u_before = {};
   from_v = Vector{};
   for (int h = begin; h < hop; ++h) {
     Vector v_met, u_met;
     Load(ends.v + (h == 0 ? ends.v_first : ends.v_met + (h - 1) * lanes), v_met);
+    if (kTogether) Without(together, v_met);
     if (h > begin) Without(from_u, v_met);
     if (h + 1 < hop) {
       Load(ends.u + (h == 0 ? ends.u_first : ends.u_met + (h - 1) * lanes), u_met);
+      if (kTogether) Without(together, u_met);
       if (h > begin) Without(from_v, u_met);
       DrawMore(ends.u_chance[h], only_new, u_met, u_before, from_u);
     }
@@ -170,7 +172,8 @@ VICINITY_INLINE void LaterHop(const VipRelation& relation, const Id* ids, int64_
       ends.v = records + v * stride;
       ends.v_chance = ends.v + v_slot;
       Vector message;
-      Message(ends, u_is_seed || ends.v[mark] != 0 ? 0 : 1, hop, only_new, kLanes, message);
+      Message<false>(ends, Vector{}, u_is_seed || ends.v[mark] != 0 ? 0 : 1, hop, only_new, kLanes,
+                     message);
       const Vector joined = even + message * (1 - even);
       even = odd;
       odd = joined;
@@ -205,15 +208,21 @@ VICINITY_INLINE void Gather(const VipRelation& relation, const IdArray& ids, int
 }
 
 template <int kLanes>
-void OnePair(const VipEnd& v, const VipEnd& u, int hop, bool only_new, double* messages) {
+void OnePair(const VipEnd& v, const VipEnd& u, const float* together, int hop, bool only_new,
+             double* messages) {
   using Vector = typename Lanes<kLanes>::Vector;
   Ends ends = EndsOf(v.records, u.records, u.node);
   ends.v = v.records.record(v.node);
   ends.v_chance = v.chances;
   ends.u_chance = u.chances;
   const bool seeds = v.records.seed_mark(v.node) != 0 || u.records.seed_mark(u.node) != 0;
-  Vector message;
-  Message(ends, seeds ? 0 : 1, hop, only_new, kLanes, message);
+  Vector message, both = {};
+  if (together == nullptr) {
+    Message<false>(ends, both, seeds ? 0 : 1, hop, only_new, kLanes, message);
+  } else {
+    __builtin_memcpy(&both, together, sizeof(both));
+    Message<true>(ends, both, seeds ? 0 : 1, hop, only_new, kLanes, message);
+  }
   for (int lane = 0; lane < kLanes; ++lane) messages[lane] = static_cast<double>(message[lane]);
 }
 
@@ -242,19 +251,22 @@ GatherMessages FindGather(int lanes, bool plain) {
   return &GatherPlain<8>;
 }
 
-void PairMessages(const VipEnd& v, const VipEnd& u, int hop, bool only_new, double* messages) {
+void PairMessages(const VipEnd& v, const VipEnd& u, const float* together, int hop, bool only_new,
+                  double* messages) {
   if (v.records.lanes == 4) {
-    OnePair<4>(v, u, hop, only_new, messages);
+    OnePair<4>(v, u, together, hop, only_new, messages);
   } else {
-    OnePair<8>(v, u, hop, only_new, messages);
+    OnePair<8>(v, u, together, hop, only_new, messages);
   }
 }
 
-void LonelyMessages(const VipEnd& v, int hop, bool only_new, double* messages) {
+void LonelyMessages(const VipEnd& v, const float* together, int hop, bool only_new,
+                    double* messages) {
   for (int lane = 0; lane < v.records.lanes; ++lane) {
+    const double both = together == nullptr ? 0 : std::min(together[lane], 1 - 1e-6F);
     double drawn = 0, before = 0;
     for (int h = 0; h < hop; ++h) {
-      const double met = v.records.met(v.node, h)[lane];
+      const double met = std::max(0.0, (v.records.met(v.node, h)[lane] - both) / (1 - both));
       drawn += v.chances[h] * std::max(0.0, met - (only_new ? before : drawn));
       before = met;
     }

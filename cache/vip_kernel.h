@@ -65,10 +65,14 @@ struct VipEnd {
   const float* chances;
 };
 
-// m_hop(v, u) of one pair, into `messages`, of kLanes homes.
-void PairMessages(const VipEnd& v, const VipEnd& u, int hop, bool only_new, double* messages);
+// m_hop(v, u) of one pair, into `messages`, of kLanes homes. `together`, of as many: the chance
+// that both are seeds by one and the same choice, which says nothing about how u is met through v;
+// null: none.
+void PairMessages(const VipEnd& v, const VipEnd& u, const float* together, int hop, bool only_new,
+                  double* messages);
 
 // The same where u has no way to v.
-void LonelyMessages(const VipEnd& v, int hop, bool only_new, double* messages);
+void LonelyMessages(const VipEnd& v, const float* together, int hop, bool only_new,
+                    double* messages);
 
 }  // namespace vicinity

@@ -66,18 +66,23 @@ absl::Status PlanNodes(const Dataset& dataset, const Assignment& assignment, con
 absl::Status PlanLinks(const Dataset& dataset, const Assignment& assignment, const VipFlags& flags,
                        HomePlan* plan) {
   const Schema& schema = dataset.schema();
-  plan->link_type = {schema.FindEdgeType(flags.seed_links)};
-  if (plan->link_type.value < 0) {
+  const EdgeTypeId type{schema.FindEdgeType(flags.seed_links)};
+  if (type.value < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("links '", flags.seed_links, "' are no edge type of the dataset"));
   }
-  NodeTypeId negative_type{schema.edge_types[plan->link_type.value].target_type};
+  const NodeTypeId target_type{schema.edge_types[type.value].target_type};
+  NodeTypeId negative_type = target_type;
   if (!flags.negative_type.empty()) negative_type = {schema.FindNodeType(flags.negative_type)};
   if (negative_type.value < 0 || flags.negatives_per_link < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(flags.negatives_per_link, " negatives of type '", flags.negative_type, "'"));
   }
-  plan->links = LinksOfHomes(dataset, plan->link_type, assignment, plan->home_of,
+  plan->link_edges.type = type;
+  for (const int32_t shard : assignment.shard_of[target_type.value]) {
+    plan->link_edges.home_of.push_back(plan->home_of[shard]);
+  }
+  plan->links = LinksOfHomes(dataset, type, plan->link_edges.home_of,
                              static_cast<int32_t>(plan->homes.size()));
   int64_t num_links = 0;
   for (LinkSeeds& links : plan->links) {
@@ -87,9 +92,8 @@ absl::Status PlanLinks(const Dataset& dataset, const Assignment& assignment, con
   }
   plan->seeds.resize(plan->homes.size());
   if (num_links > 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("no links of type ",
-                                                    schema.EdgeTypeName(plan->link_type.value),
-                                                    " lead to the homes' shards"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "no links of type ", schema.EdgeTypeName(type.value), " lead to the homes' shards"));
 }
 
 }  // namespace
@@ -199,7 +203,7 @@ absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& ass
 absl::StatusOr<VipScores> ScoresOf(const Dataset& dataset, const HomePlan& plan,
                                    Progress* progress) {
   if (plan.links.empty()) return ComputeVip(dataset, plan.seeds, plan.options, progress);
-  return ComputeLinkVip(dataset, plan.links, plan.options, progress);
+  return ComputeLinkVip(dataset, plan.links, plan.link_edges, plan.options, progress);
 }
 
 Assignment AssignmentOf(const Book& book) {

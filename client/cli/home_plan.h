@@ -48,7 +48,7 @@ struct HomePlan {
   std::vector<int32_t> home_of;             // by shard; -1: of none
   std::vector<HomeSeeds> seeds;             // by home; empty ones where there are links
   std::vector<LinkSeeds> links;             // by home; none: seeds are nodes
-  EdgeTypeId link_type;                     // of the links
+  LinkEdges link_edges;                     // which links they are
   VipOptions options;
 
   // Of a home: its nodes, or links.

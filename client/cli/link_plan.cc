@@ -49,8 +49,7 @@ void CountList(const EdgeTable& edges, int64_t row, int64_t target, bool one_typ
 }  // namespace
 
 std::vector<LinkSeeds> LinksOfHomes(const Dataset& dataset, EdgeTypeId type,
-                                    const Assignment& assignment, absl::Span<const int32_t> home_of,
-                                    int32_t num_homes) {
+                                    absl::Span<const int32_t> home_of, int32_t num_homes) {
   const Book& book = dataset.book();
   const EdgeTypeSpec& spec = dataset.schema().edge_types[type.value];
   const NodeTypeId source_type{spec.source_type}, target_type{spec.target_type};
@@ -63,7 +62,7 @@ std::vector<LinkSeeds> LinksOfHomes(const Dataset& dataset, EdgeTypeId type,
   for (const auto& shard : dataset.shards()) {
     const int64_t first = book.First(target_type, shard->id()).value;
     for (int64_t row = 0; row < book.num_nodes(target_type, shard->id()); ++row) {
-      const int32_t home = home_of[assignment.shard_of[target_type.value][first + row]];
+      const int32_t home = home_of[first + row];
       if (home < 0) continue;
       CountList(shard->edges(type), row, first + row, one_type, &counts[home]);
     }

@@ -7,20 +7,18 @@
 
 #include "absl/types/span.h"
 #include "cache/seed_chances.h"
-#include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/shard.h"
 #include "proto/common/ids.h"
 
 namespace vicinity::cli {
 
-// By home: all edges of the type whose target is in one of its shards. home_of[shard] is -1 for
-// shards of no home; the assignment may be another cut than the dataset's. Without negatives.
+// By home: all edges of the type whose target is its own, as home_of[target] says, -1 for nobody's;
+// homes may be of another cut than the dataset's. Without negatives.
 //
 // Memory: 8 bytes a home and node of the links' types. Cost: one pass over the edges.
 std::vector<LinkSeeds> LinksOfHomes(const Dataset& dataset, EdgeTypeId type,
-                                    const Assignment& assignment, absl::Span<const int32_t> home_of,
-                                    int32_t num_homes);
+                                    absl::Span<const int32_t> home_of, int32_t num_homes);
 
 // Finds links by number, where homes are shards of the dataset itself.
 //

@@ -56,7 +56,7 @@ class NodeBatches final : public SeedBatches {
 class LinkBatches final : public SeedBatches {
  public:
   LinkBatches(const Dataset& dataset, const HomePlan& plan, int32_t home, uint64_t run_seed)
-      : index_(dataset, plan.link_type, plan.homes[home]),
+      : index_(dataset, plan.link_edges.type, plan.homes[home]),
         links_(plan.links[home]),
         num_nodes_(dataset.book().num_nodes(links_.negative_type)),
         batch_size_(std::min(plan.options.batch_size, index_.num_links())),
@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<SeedBatches>> BatchesOf(const Dataset& dataset, c
   if (links.ends.size() > 1 ||
       (links.negatives_per_link > 0 && !(links.negative_type == links.ends[0].type))) {
     return absl::FailedPreconditionError(
-        absl::StrCat("batches of ", dataset.schema().EdgeTypeName(plan.link_type.value),
+        absl::StrCat("batches of ", dataset.schema().EdgeTypeName(plan.link_edges.type.value),
                      " links have seeds of more than one node type, which cannot be sampled"));
   }
   return std::make_unique<LinkBatches>(dataset, plan, home, run_seed);

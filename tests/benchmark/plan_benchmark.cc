@@ -2,7 +2,7 @@
 //
 // For each graph, batch size and cache size: `vicinity plan`'s rows, made from the VIP analysis and
 // its own sampled batches, against the mean of other sampled batches, as many as it takes for a
-// standard error of 0.3 %. Half of the cache sizes are not among those that the plan has sampled.
+// standard error of 0.5 %. Half of the cache sizes are not among those that the plan has sampled.
 // Value: the plan's error in %. Baseline: that of the VIP analysis alone. Limit: what is wanted.
 #include <cstdint>
 #include <cstdlib>
@@ -75,7 +75,7 @@ void Compare(const Dataset& dataset, const std::string& name, const cli::VipFlag
   const cli::RemoteEstimate estimate(&curves, planned, measure(planned, {}));
   cli::MeasureOptions others;
   others.run_seed = 1;
-  others.precision = 0.003;
+  others.precision = 0.005;
   const std::vector<int64_t> sizes = WithMiddles(planned);
   const cli::MeasuredRemote measured = measure(sizes, others);
   const std::string batch = flags.seed_links.empty()
@@ -92,7 +92,7 @@ void Compare(const Dataset& dataset, const std::string& name, const cli::VipFlag
 }
 
 void CompareAll(const Dataset& dataset, const std::string& name, BenchReport* report) {
-  for (const int64_t batch_size : {32, 128, 1024}) {
+  for (const int64_t batch_size : {128, 1024}) {
     cli::VipFlags flags;
     flags.batch_size = batch_size;
     Compare(dataset, name, flags, report);

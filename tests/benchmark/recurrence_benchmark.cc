@@ -3,7 +3,7 @@
 //
 // Rows a batch, without a cache and with one that holds the likeliest tenth of a mean shard's
 // number of nodes, each recurrence with its own order: against as many sampled batches as it takes
-// for a standard error of 0.3 %. Value: error in %. Baseline: that of the published recurrence. A
+// for a standard error of 0.5 %. Value: error in %. Baseline: that of the published recurrence. A
 // second row for the recurrence in which nodes are expanded again, but every edge is independent.
 #include <cstdint>
 #include <cstdlib>
@@ -50,7 +50,7 @@ class Comparison {
     const cli::RemoteCurves curves(scores, homes_, assignment_);
     const std::vector<int64_t> sizes = Sizes();
     cli::MeasureOptions options;
-    options.precision = 0.003;
+    options.precision = 0.005;
     const cli::MeasuredRemote measured = Must(cli::MeasureRemote(
         dataset_, scores, homes_, assignment_, {}, sizes, options, NoProgress()));
     std::vector<double> errors;
@@ -75,7 +75,7 @@ class Comparison {
 };
 
 void CompareAll(const Dataset& dataset, const std::string& name, BenchReport* report) {
-  for (const int64_t batch_size : {32, 128, 1024}) {
+  for (const int64_t batch_size : {128, 1024}) {
     cli::VipFlags flags;
     flags.batch_size = batch_size;
     const Comparison comparison(dataset, flags);

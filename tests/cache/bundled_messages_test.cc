@@ -105,7 +105,8 @@ TEST_CASE("without parallel edges bundles gather what edges do", "[bundled_messa
   relation.only_new = only_new;
   relation.one_type = true;
   const std::vector<EdgeTypeId> types = {kLinks};
-  BundledMessages bundled(graph, rates.records, types);
+  const LinkHelp no_links;
+  BundledMessages bundled(graph, rates.records, types, no_links);
   bundled.SetSources(rates.records);
   for (int hop = 1; hop <= kHops; ++hop) {
     for (int64_t u = 0; u < kNodes; ++u) {
@@ -122,7 +123,7 @@ TEST_CASE("without parallel edges bundles gather what edges do", "[bundled_messa
         CHECK(delivered.emplace(u, messages[1]).second);
       });
       double message[4];
-      LonelyMessages({chances.records, v, &chances.records.chance(v, 0, 1)}, hop, only_new,
+      LonelyMessages({chances.records, v, &chances.records.chance(v, 0, 1)}, nullptr, hop, only_new,
                      message);
       CHECK(delivered.size() == static_cast<size_t>(edges.degree(v)));
       for (const auto& [u, first] : delivered) CHECK(first == Approx(message[1]).epsilon(1e-5));

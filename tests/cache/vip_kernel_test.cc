@@ -141,7 +141,8 @@ TEST_CASE("a pair with chances of its own is the formula, too", "[vip_kernel]") 
     for (const int64_t u : {11, 15}) {  // 15 is a seed
       double messages[8];
       PairMessages({records.records, 20, &records.records.chance(20, 1, 1)},
-                   {records.records, u, &records.records.chance(u, 0, 1)}, hop, only_new, messages);
+                   {records.records, u, &records.records.chance(u, 0, 1)}, nullptr, hop, only_new,
+                   messages);
       for (int lane = 0; lane < lanes; ++lane) {
         CHECK(messages[lane] == Approx(Message(relation, 20, u, hop, lane)).epsilon(1e-5));
       }
@@ -156,7 +157,7 @@ TEST_CASE("without a way back a message is that of a node which draws nothing", 
   for (int hop = 1; hop <= kHops; ++hop) records.records.chance(11, 0, hop) = 0;
   for (int hop = 1; hop <= kHops; ++hop) {
     double messages[4];
-    LonelyMessages({records.records, 20, &records.records.chance(20, 1, 1)}, hop, only_new,
+    LonelyMessages({records.records, 20, &records.records.chance(20, 1, 1)}, nullptr, hop, only_new,
                    messages);
     for (int lane = 0; lane < 4; ++lane) {
       CHECK(messages[lane] == Approx(Message(relation, 20, 11, hop, lane)));

@@ -278,7 +278,8 @@ std::map<PairKey, Pair> Pairs(const MemoryGraph& graph, const SamplingSpec& spec
 }  // namespace
 
 Probabilities NaiveVip(const MemoryGraph& graph, const Probabilities& first,
-                       const SamplingSpec& spec) {
+                       const SamplingSpec& spec,
+                       const std::map<std::pair<int64_t, int64_t>, double>& together) {
   std::map<PairKey, Pair> pairs = Pairs(graph, spec);
   Probabilities met = first;
   for (int hop = 0; hop < spec.num_hops(); ++hop) {
@@ -286,6 +287,9 @@ Probabilities NaiveVip(const MemoryGraph& graph, const Probabilities& first,
     for (auto& [key, pair] : pairs) {
       const auto& [returns, v_type, v, u_type, u] = key;
       double without = met[v_type][v];
+      if (const auto both = together.find({v, u}); both != together.end()) {
+        without = std::max(0.0, 1 - (1 - without) / (1 - both->second));
+      }
       const auto back = before.find({returns, u_type, u, v_type, v});
       if (returns && back != before.end()) {
         const double helped = back->second.drawn;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,9 @@ Probabilities EnumeratedVip(const MemoryGraph& graph, const std::vector<Start>& 
                             const SamplingSpec& spec);
 
 // The model, pair by pair in doubles, each hop from the beginning.
+// together[{v, u}]: the chance that one choice makes both seeds, of nodes of one type.
 Probabilities NaiveVip(const MemoryGraph& graph, const Probabilities& first,
-                       const SamplingSpec& spec);
+                       const SamplingSpec& spec,
+                       const std::map<std::pair<int64_t, int64_t>, double>& together = {});
 
 }  // namespace vicinity::testing

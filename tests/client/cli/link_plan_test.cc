@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "cache/seed_chances.h"
-#include "client/cli/home_plan.h"
-#include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "proto/common/ids.h"
 #include "tests/testing/small_graphs.h"
@@ -58,8 +56,13 @@ TEST_CASE("a home's links are those to its shards, each end counted", "[cli]") {
   const NodeTypeId source_type{fixture.dataset().schema().edge_types[type.value].source_type};
   const NodeTypeId target_type{fixture.dataset().schema().edge_types[type.value].target_type};
   const std::vector<int32_t> home_of = {0, -1, 1, 0};
-  const std::vector<LinkSeeds> found =
-      LinksOfHomes(fixture.dataset(), type, AssignmentOf(fixture.dataset().book()), home_of, 2);
+  std::vector<int32_t> home_of_target;
+  for (int32_t shard = 0; shard < 4; ++shard) {
+    home_of_target.insert(home_of_target.end(),
+                          fixture.dataset().book().num_nodes(target_type, ShardId{shard}),
+                          home_of[shard]);
+  }
+  const std::vector<LinkSeeds> found = LinksOfHomes(fixture.dataset(), type, home_of_target, 2);
   REQUIRE(found.size() == 2);
   const std::vector<std::vector<int32_t>> shards = {{0, 3}, {2}};
   for (int home = 0; home < 2; ++home) {
