@@ -67,6 +67,9 @@ VipGraph::VipGraph(const Dataset& dataset, const SamplingSpec& spec, int num_thr
     followed_[type] = IsFollowed({type}, spec.num_hops());
     if (!followed_[type]) continue;
     slots_[type] = num_slots_[TargetType({type}).value]++;
+    if (!IsWeighted(dataset.schema(), spec, type)) continue;
+    const EdgeTypeSpec& edges = dataset.schema().edge_types[type];
+    weight_columns_[type] = edges.FindColumn(edges.weight_column);
   }
 }
 

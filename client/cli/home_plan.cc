@@ -114,6 +114,9 @@ void AddVipFlags(CLI::App* app, VipFlags* flags) {
       ->type_name("all|new")
       ->transform(CLI::CheckedTransformer(expansions).description(""))
       ->default_str("all");
+  app->add_option("--weighted-by", flags->weighted_by,
+                  "draw by this weight column where an edge type has it (default: uniformly)")
+      ->type_name("COLUMN");
   app->add_option("--seeds", flags->seeds, "train, validation, test or all nodes");
   app->add_option("--seed-type", flags->seed_type, "their node type, if more than one has splits");
   app->add_option("--homes", flags->homes,
@@ -187,6 +190,7 @@ absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& ass
   plan.options.sampling = SamplingSpec::Uniform(dataset.schema(), flags.fanouts);
   plan.options.sampling.replace = flags.replace;
   plan.options.sampling.expansion = flags.expansion;
+  plan.options.sampling.weighted_by = flags.weighted_by;
   const std::string problem = SpecProblem(dataset.schema(), plan.options.sampling);
   if (!problem.empty()) return absl::InvalidArgumentError(problem);
   if (flags.batch_size < 1) {
@@ -230,6 +234,7 @@ proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
   ranking.set_batch_size(flags.batch_size);
   for (const int64_t fanout : flags.fanouts) ranking.add_fanouts(fanout);
   ranking.set_replace(flags.replace);
+  ranking.set_weighted_by(flags.weighted_by);
   ranking.set_new_nodes_only(flags.expansion == Expansion::kNewNodes);
   for (const std::vector<int32_t>& home : plan.homes) {
     proto::Ranking::Home* const shards = ranking.add_homes();
@@ -253,11 +258,13 @@ std::string SeedsText(const proto::Ranking& ranking) {
 }  // namespace
 
 std::string RankingText(const proto::Ranking& ranking) {
-  return absl::StrCat("Ranking \"", ranking.name(), "\": seeds ", SeedsText(ranking), ", batch ",
-                      ranking.batch_size(), ", fanouts ", absl::StrJoin(ranking.fanouts(), ","),
-                      ranking.replace() ? ", with replacement" : "",
-                      ranking.new_nodes_only() ? ", new nodes only" : "", ", ",
-                      ranking.homes_size(), ranking.homes_size() == 1 ? " home" : " homes");
+  return absl::StrCat(
+      "Ranking \"", ranking.name(), "\": seeds ", SeedsText(ranking), ", batch ",
+      ranking.batch_size(), ", fanouts ", absl::StrJoin(ranking.fanouts(), ","),
+      ranking.replace() ? ", with replacement" : "",
+      ranking.weighted_by().empty() ? "" : absl::StrCat(", weighted by ", ranking.weighted_by()),
+      ranking.new_nodes_only() ? ", new nodes only" : "", ", ", ranking.homes_size(),
+      ranking.homes_size() == 1 ? " home" : " homes");
 }
 
 nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {
@@ -272,6 +279,7 @@ nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {
   json["batch_size"] = ranking.batch_size();
   json["fanouts"] = std::vector<int64_t>(ranking.fanouts().begin(), ranking.fanouts().end());
   json["replace"] = ranking.replace();
+  if (!ranking.weighted_by().empty()) json["weighted_by"] = ranking.weighted_by();
   json["new_nodes_only"] = ranking.new_nodes_only();
   json["homes"] = nlohmann::ordered_json::array();
   for (const proto::Ranking::Home& home : ranking.homes()) {

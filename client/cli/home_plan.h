@@ -31,6 +31,7 @@ struct VipFlags {
   int64_t batch_size = 1024;
   bool replace = false;
   Expansion expansion = Expansion::kAllNodes;
+  std::string weighted_by;      // a weight column; empty: uniform draws
   std::string seeds = "train";  // "train", "validation", "test", "all"
   std::string seed_type;        // empty: the only type that fits
   std::string homes;            // "0,2/1,3"; empty: every shard alone

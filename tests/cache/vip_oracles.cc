@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "cache/draw_chance.h"
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
 #include "proto/common/ids.h"
@@ -83,11 +86,16 @@ int64_t Draws(int64_t fanout, bool replace, size_t degree) {
   return replace ? (degree == 0 ? 0 : fanout) : std::min(fanout, all);
 }
 
-// How `edge` is drawn.
+// By which `edge` is drawn; weight columns are of floats.
 double WeightOf(const MemoryGraph& graph, const SamplingSpec& spec, int32_t edge_type,
                 int64_t edge) {
-  (void)graph, (void)spec, (void)edge_type, (void)edge;
-  return 1;
+  if (!IsWeighted(graph.schema, spec, edge_type)) return 1;
+  const EdgeTypeSpec& type = graph.schema.edge_types[edge_type];
+  const std::string_view row =
+      graph.edge_row({edge_type}, type.FindColumn(type.weight_column), edge);
+  float weight;
+  std::memcpy(&weight, row.data(), sizeof(weight));
+  return static_cast<double>(weight);
 }
 
 // Sets of the indices 0 .. all - 1.
@@ -236,8 +244,12 @@ std::vector<uint8_t> HaveReverse(const MemoryGraph& graph, const SamplingSpec& s
   return have;
 }
 
-// That none of `count` given ones of `degree` edges alike is drawn.
-double NoneDrawn(int64_t fanout, bool replace, int64_t degree, int64_t count) {
+// That none of the edges to one neighbour is drawn, `count` of `degree` alike, or with `weight` of
+// all `weights`.
+double NoneDrawn(const DrawRule& rule, int64_t degree, int64_t count,
+                 const std::vector<double>& weights, double weight) {
+  const auto [fanout, replace, weighted] = rule;
+  if (weighted) return 1 - DrawChance(rule, DrawRate(rule, weights), weight);
   if (fanout == 0) return 1;
   if (fanout == kAllNeighbors) return 0;
   const double d = static_cast<double>(degree), k = static_cast<double>(count);
@@ -259,15 +271,23 @@ std::map<PairKey, Pair> Pairs(const MemoryGraph& graph, const SamplingSpec& spec
     const auto lists = graph.InEdgesOfAll({e});
     for (size_t v = 0; v < lists.size(); ++v) {
       std::map<int64_t, int64_t> counts;
-      for (const InEdge& in : lists[v]) ++counts[in.source];
+      std::map<int64_t, double> weights;
+      std::vector<double> of_list;
+      for (const InEdge& in : lists[v]) {
+        ++counts[in.source];
+        of_list.push_back(WeightOf(graph, spec, e, in.edge_id));
+        weights[in.source] += of_list.back();
+      }
       for (const auto& [u, count] : counts) {
         if (type.source_type == type.target_type && u == static_cast<int64_t>(v)) continue;
         Pair& pair = pairs[{has_reverse[e] != 0, type.target_type, static_cast<int64_t>(v),
                             type.source_type, u}];
         pair.missed.resize(spec.fanouts.size(), 1.0);
         for (size_t hop = 0; hop < spec.fanouts.size(); ++hop) {
-          pair.missed[hop] *= NoneDrawn(spec.fanouts[hop][e], spec.replace,
-                                        static_cast<int64_t>(lists[v].size()), count);
+          const DrawRule rule{spec.fanouts[hop][e], spec.replace,
+                              IsWeighted(graph.schema, spec, e)};
+          pair.missed[hop] *=
+              NoneDrawn(rule, static_cast<int64_t>(lists[v].size()), count, of_list, weights[u]);
         }
       }
     }

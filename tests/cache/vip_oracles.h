@@ -45,8 +45,9 @@ Probabilities FirstChances(const MemoryGraph& graph, const std::vector<Start>& s
 Probabilities EnumeratedVip(const MemoryGraph& graph, const std::vector<Start>& starts,
                             const SamplingSpec& spec);
 
-// The model, pair by pair in doubles, each hop from the beginning.
-// together[{v, u}]: the chance that one choice makes both seeds, of nodes of one type.
+// The model, pair by pair in doubles, each hop from the beginning. Weighted chances are
+// DrawChance's. together[{v, u}]: the chance that one choice makes both seeds, of nodes of one
+// type.
 Probabilities NaiveVip(const MemoryGraph& graph, const Probabilities& first,
                        const SamplingSpec& spec,
                        const std::map<std::pair<int64_t, int64_t>, double>& together = {});

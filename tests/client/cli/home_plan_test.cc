@@ -115,6 +115,7 @@ TEST_CASE("flags that no minibatch can be made of are refused", "[cli]") {
   SECTION("negative fanout") { flags.fanouts = {-2}; }
   SECTION("huge fanout") { flags.fanouts = {kMaxFanout + 1}; }
   SECTION("too many hops") { flags.fanouts.assign(kMaxHops + 1, 1); }
+  SECTION("unknown weights") { flags.weighted_by = "length"; }
   SECTION("batch of nothing") { flags.batch_size = 0; }
   SECTION("unknown seeds") { flags.seeds = "some"; }
   SECTION("unknown shard") { flags.homes = "7"; }
@@ -175,8 +176,11 @@ TEST_CASE("a ranking describes the flags that it was made with", "[cli]") {
   CLI::App app;
   AddVipFlags(&app, &flags);
   app.parse(std::vector<std::string>{"0,1/2,3", "--homes", "new", "--expansion", "--replace", "7",
-                                     "--batch-size", "5,-1", "--fanouts"});
-  const Fixture fixture(testing::RandomGraph({}));
+                                     "--batch-size", "5,-1", "--fanouts", "weight",
+                                     "--weighted-by"});
+  testing::RandomGraphOptions weighted;
+  weighted.weights = true;
+  const Fixture fixture(testing::RandomGraph(weighted));
   VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan, fixture.Plan(flags));
   CHECK(plan.options.batch_size == 7);
   CHECK(plan.options.sampling.replace);
@@ -188,10 +192,13 @@ TEST_CASE("a ranking describes the flags that it was made with", "[cli]") {
   CHECK(std::vector<int64_t>(ranking.fanouts().begin(), ranking.fanouts().end()) ==
         std::vector<int64_t>{5, -1});
   CHECK(ranking.replace());
+  CHECK(ranking.weighted_by() == "weight");
   CHECK(ranking.new_nodes_only());
   REQUIRE(ranking.homes_size() == 2);
   CHECK(ranking.homes(1).shards(0) == 2);
-  CHECK_THAT(RankingText(ranking), Catch::Contains("fanouts 5,-1") && Catch::Contains("2 homes"));
+  CHECK_THAT(RankingText(ranking), Catch::Contains("fanouts 5,-1") &&
+                                       Catch::Contains("weighted by weight") &&
+                                       Catch::Contains("2 homes"));
 }
 
 }  // namespace
