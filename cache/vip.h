@@ -17,7 +17,7 @@
 //
 // It began as the analysis of Kaler et al., "Communication-Efficient Graph Neural Networks with
 // Probabilistic Neighborhood Expansion Analysis and Caching" (MLSys 2023). What differs, and what
-// each difference is worth, is docs/decisions/0007: hop 0 counts; directed graphs go by their
+// each difference is worth, is docs/decisions/0009: hop 0 counts; directed graphs go by their
 // transpose; a node that is expanded again draws for edges that it may have drawn before; a node
 // met before is no new node; u is not met again through those whom it led to; parallel edges are
 // not independent. It is exact on trees, parallel edges and several edge types included.

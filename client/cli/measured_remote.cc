@@ -61,14 +61,19 @@ class Places {
 
   void Count(const SampledGraph& graph, absl::Span<const int64_t> cache_rows,
              std::vector<double>* rows) const {
+    std::vector<double> cached(cache_rows.size() + 1);  // by none of the caches, by the last, ...
     for (size_t type = 0; type < graph.nodes.size(); ++type) {
       for (const int64_t id : graph.nodes[type].ids) {
         const uint32_t place = places_[type][id];
         if (place == kLocal) continue;
-        for (size_t c = 0; c < cache_rows.size(); ++c) {
-          if (int64_t{place} >= cache_rows[c]) ++(*rows)[c];
-        }
+        const auto larger = std::upper_bound(cache_rows.begin(), cache_rows.end(), int64_t{place});
+        ++cached[cache_rows.end() - larger];
       }
+    }
+    double missed = 0;
+    for (size_t c = cache_rows.size(); c > 0; --c) {
+      missed += cached[cache_rows.size() - c];
+      (*rows)[c - 1] += missed;
     }
   }
 

@@ -178,8 +178,7 @@ absl::StatusOr<TransferPlan> MakePlan(const Flags& flags, const Dataset& dataset
   std::vector<ExpectedRemote::Point> points = ReportedSizes(curves, assignment);
   std::sort(points.begin(), points.end(),
             [](const auto& a, const auto& b) { return a.cache_rows < b.cache_rows; });
-  std::vector<int64_t> cache_rows;
-  for (const ExpectedRemote::Point& point : points) cache_rows.push_back(point.cache_rows);
+  const std::vector<int64_t> cache_rows = CorrectedSizes(curves, points);
   VICINITY_ASSIGN_OR_RETURN(const MeasuredRemote measured,
                             MeasureRemote(dataset, scores, homes, assignment, types, cache_rows,
                                           flags.sampled, progress));
@@ -191,7 +190,7 @@ absl::StatusOr<TransferPlan> MakePlan(const Flags& flags, const Dataset& dataset
     plan.sizes.back().share = point.share;
     plan.vip_rows.push_back(point.remote_rows);
   }
-  plan.curve = CurveOf(estimate, curves);
+  plan.curve = CurveOf(estimate, curves, cache_rows);
   Answer(flags, estimate, &plan);
   return plan;
 }

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 #include "client/cli/output.h"
 
 namespace vicinity::cli {
@@ -74,6 +76,18 @@ void PrintAnswers(const TransferPlan& plan, std::ostream& out) {
 
 }  // namespace
 
+std::vector<int64_t> CorrectedSizes(const RemoteCurves& curves,
+                                    absl::Span<const ExpectedRemote::Point> reported) {
+  constexpr int64_t kSteps = 48;
+  std::set<int64_t> sizes;
+  for (const ExpectedRemote::Point& point : reported) sizes.insert(point.cache_rows);
+  for (int64_t i = 0; i <= kSteps; ++i) {
+    const double part = static_cast<double>(i * i * i) / (kSteps * kSteps * kSteps);
+    sizes.insert(std::llround(part * static_cast<double>(curves.most_remote())));
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
 RemoteEstimate::RemoteEstimate(const RemoteCurves* curves, absl::Span<const int64_t> cache_rows,
                                const MeasuredRemote& measured)
     : curves_(curves) {
@@ -132,15 +146,11 @@ TransferCost CostOf(const RemoteEstimate& estimate, const TransferModel& model,
   return cost;
 }
 
-std::vector<CurvePoint> CurveOf(const RemoteEstimate& estimate, const RemoteCurves& curves) {
-  constexpr int64_t kSteps = 48;
+std::vector<CurvePoint> CurveOf(const RemoteEstimate& estimate, const RemoteCurves& curves,
+                                absl::Span<const int64_t> cache_rows) {
   std::vector<CurvePoint> curve;
-  for (int64_t i = 0; i <= kSteps; ++i) {
-    const double part = static_cast<double>(i * i) / static_cast<double>(kSteps * kSteps);
-    const int64_t cache_rows = std::llround(part * static_cast<double>(curves.most_remote()));
-    if (!curve.empty() && curve.back().cache_rows == cache_rows) continue;
-    curve.push_back(
-        {cache_rows, estimate.RowsPerBatch(cache_rows), curves.RowsPerBatch(cache_rows)});
+  for (const int64_t rows : cache_rows) {
+    curve.push_back({rows, estimate.RowsPerBatch(rows), curves.RowsPerBatch(rows)});
   }
   return curve;
 }

@@ -23,6 +23,11 @@
 
 namespace vicinity::cli {
 
+// The cache sizes at which an estimate is corrected, rising: those of `reported`, and many from no
+// cache to all that is remote, closer together where the cache is small.
+std::vector<int64_t> CorrectedSizes(const RemoteCurves& curves,
+                                    absl::Span<const ExpectedRemote::Point> reported);
+
 // Expected remote rows of a batch, corrected.
 //
 // Threads: immutable; any number may read. Lifetime: the curves must outlive it.
@@ -75,8 +80,9 @@ struct CurvePoint {
   double rows = 0;
   double vip_rows = 0;
 };
-// From no cache to one of all that is remote, closer together where the cache is small.
-std::vector<CurvePoint> CurveOf(const RemoteEstimate& estimate, const RemoteCurves& curves);
+// At each of these cache sizes.
+std::vector<CurvePoint> CurveOf(const RemoteEstimate& estimate, const RemoteCurves& curves,
+                                absl::Span<const int64_t> cache_rows);
 
 struct TransferPlan {
   TransferModel model;

@@ -2,7 +2,7 @@
 //
 // For each graph, batch size and cache size: `vicinity plan`'s rows, made from the VIP analysis and
 // its own sampled batches, against the mean of other sampled batches, as many as it takes for a
-// standard error of 0.5 %. Half of the cache sizes are not among those that the plan has sampled.
+// standard error of 0.5 %. Half of the cache sizes are not among those that the plan reports.
 // Value: the plan's error in %. Baseline: that of the VIP analysis alone. Limit: what is wanted.
 #include <cstdint>
 #include <cstdlib>
@@ -71,12 +71,13 @@ void Compare(const Dataset& dataset, const std::string& name, const cli::VipFlag
     return Must(
         cli::MeasureRemote(dataset, scores, homes, assignment, {}, sizes, options, NoProgress()));
   };
-  const std::vector<int64_t> planned = SizesOf(cli::ReportedSizes(curves, assignment));
+  const auto reported = cli::ReportedSizes(curves, assignment);
+  const std::vector<int64_t> planned = cli::CorrectedSizes(curves, reported);
   const cli::RemoteEstimate estimate(&curves, planned, measure(planned, {}));
   cli::MeasureOptions others;
   others.run_seed = 1;
   others.precision = 0.005;
-  const std::vector<int64_t> sizes = WithMiddles(planned);
+  const std::vector<int64_t> sizes = WithMiddles(SizesOf(reported));
   const cli::MeasuredRemote measured = measure(sizes, others);
   const std::string batch = flags.seed_links.empty()
                                 ? absl::StrCat("batch ", flags.batch_size)

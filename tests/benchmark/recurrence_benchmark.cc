@@ -1,5 +1,5 @@
 // How well inclusion probabilities predict the remote rows of sampled batches: the recurrence of
-// cache/vip.h against the published one. docs/decisions/0007 quotes it.
+// cache/vip.h against the published one. docs/decisions/0009 quotes it.
 //
 // Rows a batch, without a cache and with one that holds the likeliest tenth of a mean shard's
 // number of nodes, each recurrence with its own order: against as many sampled batches as it takes

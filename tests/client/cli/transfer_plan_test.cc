@@ -71,6 +71,13 @@ TEST_CASE("what was sampled corrects the estimate, also between sizes", "[cli]")
   CHECK(unsure.worst_error() == 0);
 }
 
+TEST_CASE("corrections are taken at the reported sizes and at many more", "[cli]") {
+  const RemoteCurves curves = Curves();
+  CHECK(CorrectedSizes(curves, {}) == std::vector<int64_t>{0, 1, 2, 3});
+  const std::vector<ExpectedRemote::Point> reported = {{0.5, 9, 0}, {0, 0, 0}};
+  CHECK(CorrectedSizes(curves, reported) == std::vector<int64_t>{0, 1, 2, 3, 9});
+}
+
 TEST_CASE("seconds are those of the busiest link", "[cli]") {
   TransferModel model;
   model.row_bytes = 1e9;
@@ -103,7 +110,7 @@ TransferPlan Plan() {
     plan.vip_rows.push_back(plan.sizes.back().rows);
   }
   plan.sampled_batches = 100;
-  plan.curve = CurveOf(Uncorrected(curves), curves);
+  plan.curve = CurveOf(Uncorrected(curves), curves, CorrectedSizes(curves, {}));
   return plan;
 }
 
