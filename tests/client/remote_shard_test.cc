@@ -16,6 +16,7 @@
 #include "client/wire_array.h"
 #include "partition/book.h"
 #include "partition/schema.h"
+#include "proto/common/retry_delay.h"
 #include "tests/client/scripted_server.h"
 #include "tests/testing/status_checks.h"
 
@@ -168,6 +169,21 @@ TEST_CASE("what a server refuses keeps its code and gains its place", "[remote_s
   VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
   CHECK_THAT(std::string(status.message()),
              Catch::Contains("shard 0") && Catch::Contains("features.bin"));
+}
+
+TEST_CASE("when a server wants to be asked again comes with its refusal", "[remote_shard]") {
+  Remote remote;
+  remote.server.rows.answer = [](const proto::RowsRequest&, std::vector<proto::RowsChunk>*) {
+    return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "busy");
+  };
+  std::vector<int32_t> out;
+  CHECK_FALSE(RetryDelayOf(FetchThree(&remote, &out)).has_value());
+  remote.server.retry_delay = "120";
+  const absl::Status status = FetchThree(&remote, &out);
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kResourceExhausted);
+  CHECK(RetryDelayOf(status) == std::chrono::milliseconds(120));
+  remote.server.retry_delay = "soon";
+  CHECK_FALSE(RetryDelayOf(FetchThree(&remote, &out)).has_value());
 }
 
 TEST_CASE("no answer is an error at the deadline that says how long was waited", "[remote_shard]") {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "proto/common/retry_delay.h"
 #include "proto/service.grpc.pb.h"
 #include "proto/version.h"
 #include "proto/wire_checksum.h"
@@ -67,6 +68,7 @@ class ScriptedServer final : public proto::Graph::Service {
   Method<proto::RankingRequest, proto::RankingChunk> ranking{"FetchRanking"};
   proto::ResolveReply resolved;
   bool wait_for_cancel = false;    // FetchRows never answers
+  std::string retry_delay;         // what FetchRows says beside its answer; empty: nothing
   std::vector<std::string> peers;  // the connections by which FetchRows was asked
 
  private:
@@ -83,6 +85,7 @@ class ScriptedServer final : public proto::Graph::Service {
   grpc::Status FetchRows(grpc::ServerContext* context, const proto::RowsRequest* request,
                          grpc::ServerWriter<proto::RowsChunk>* writer) override {
     peers.push_back(context->peer());
+    if (!retry_delay.empty()) context->AddTrailingMetadata(kRetryDelayTrailer, retry_delay);
     while (wait_for_cancel && !context->IsCancelled()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

@@ -124,6 +124,23 @@ TEST_CASE("a daemon that does not get ready is an error with its log", "[testbed
   CHECK_THAT(std::string(status.message()), Catch::Contains("--no-such-flag"));
   options.num_servers = 2;  // of one shard
   VICINITY_CHECK_CODE(Testbed::Start(options).status(), absl::StatusCode::kInvalidArgument);
+  options.replicas = 3;  // on two servers
+  VICINITY_CHECK_CODE(Testbed::Start(options).status(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("a shard's replicas are on the servers that follow each other", "[testbed]") {
+  TestbedOptions options;
+  options.graph.num_nodes = 100;
+  options.graph.num_shards = 4;
+  options.num_servers = 3;
+  options.replicas = 2;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Testbed> testbed, Testbed::Start(options));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const ClusterFile cluster,
+                                ReadClusterFile(testbed->cluster_file()));
+  CHECK(cluster.ServersOf(ShardId{0}) == std::vector<int>{0, 1});
+  CHECK(cluster.ServersOf(ShardId{1}) == std::vector<int>{1, 2});
+  CHECK(cluster.ServersOf(ShardId{2}) == std::vector<int>{0, 2});
+  CHECK(cluster.ServersOf(ShardId{3}) == std::vector<int>{0, 1});
 }
 
 }  // namespace
