@@ -31,6 +31,19 @@ class PlainService final : public Plain::Service {
     });
   }
 
+  grpc::Status Rows(grpc::ServerContext*, const PlainRowsRequest* request,
+                    grpc::ServerWriter<PlainRows>* writer) override {
+    const ColumnView& column = shard_.nodes(NodeTypeId{0}).columns[request->column()];
+    return InChunks(request->rows_size(), chunk_bytes_ / column.row_bytes, [&](int from, int to) {
+      PlainRows reply;
+      for (int i = from; i < to; ++i) {
+        const std::string_view row = column.row(static_cast<int64_t>(request->rows(i)));
+        reply.add_rows(row.data(), row.size());
+      }
+      return writer->Write(reply);
+    });
+  }
+
   grpc::Status Bytes(grpc::ServerContext*, const PlainRowsRequest* request,
                      grpc::ServerWriter<PlainBytes>* writer) override {
     const ColumnView& column = shard_.nodes(NodeTypeId{0}).columns[request->column()];
@@ -101,6 +114,20 @@ bool PlainClient::FetchFloats(int32_t column, absl::Span<const uint64_t> rows, c
     const size_t bytes = reply.values_size() * sizeof(float);
     std::memcpy(out, reply.values().data(), bytes);
     out += bytes;
+  }
+  return reader->Finish().ok();
+}
+
+bool PlainClient::FetchRows(int32_t column, absl::Span<const uint64_t> rows, char* out) const {
+  grpc::ClientContext context;
+  const auto stub = Plain::NewStub(channel_);
+  const auto reader = stub->Rows(&context, RowsRequest(column, rows));
+  PlainRows reply;
+  while (reader->Read(&reply)) {
+    for (const std::string& row : reply.rows()) {
+      std::memcpy(out, row.data(), row.size());
+      out += row.size();
+    }
   }
   return reader->Finish().ok();
 }

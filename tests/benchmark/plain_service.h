@@ -23,8 +23,10 @@ class PlainClient {
  public:
   explicit PlainClient(std::shared_ptr<grpc::Channel> channel) : channel_(std::move(channel)) {}
 
-  // Rows of a float32 column, one behind the other, to `out`; as repeated floats, or as bytes.
+  // Rows of a float32 column, one behind the other, to `out`; as repeated floats, as repeated bytes
+  // (each a row), or as bytes that hold many rows.
   bool FetchFloats(int32_t column, absl::Span<const uint64_t> rows, char* out) const;
+  bool FetchRows(int32_t column, absl::Span<const uint64_t> rows, char* out) const;
   bool FetchBytes(int32_t column, absl::Span<const uint64_t> rows, char* out) const;
   bool Sample(int64_t fanout, absl::Span<const uint64_t> targets, Neighbors* out) const;
 

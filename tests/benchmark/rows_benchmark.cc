@@ -2,8 +2,8 @@
 // cores, over the loopback device, rows drawn at random and put where a batch wants them.
 //
 // Baseline: the textbook service of the same rows, chunks and flags, with `repeated float`; its
-// `bytes` variant has a line of its own. Limit: the same bytes through a bare TCP connection, from
-// one buffer to another.
+// variants with `repeated bytes` (a row each) and `bytes` (a chunk each) have lines of their own.
+// Limit: the same bytes through a bare TCP connection, from one buffer to another.
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <netinet/in.h>
@@ -208,6 +208,8 @@ void Run(const BenchOptions& options) {
                              [&] { return VicinityRound(link.shard(), column, &asked); });
     };
     const TransferCost floats = measure_plain(&PlainClient::FetchFloats);
+    Report(&report, rows + ", protobuf repeated bytes", measure_plain(&PlainClient::FetchRows),
+           &floats, limit);
     Report(&report, rows + ", protobuf bytes", measure_plain(&PlainClient::FetchBytes), &floats,
            limit);
     for (size_t i = 0; i < chunks.size(); ++i) {

@@ -114,19 +114,37 @@ TEST_CASE("no other half is nearer than the one that was chosen", "[narrow_float
 TEST_CASE("many values are narrowed and widened as one is, wherever they lie", "[narrow_floats]") {
   const proto::Precision precision = GENERATE(proto::PRECISION_FLOAT16, proto::PRECISION_BFLOAT16);
   std::vector<float> values;
-  for (int i = 0; i < 100; ++i) values.push_back(static_cast<float>(i) * 1.001F - 50);
+  for (int i = 0; i < 99; ++i) values.push_back(static_cast<float>(i) * 1.001F - 50);
+  for (const uint32_t bits : {0x7f800000U, 0xff800000U, 0x00000001U, 0x477fefffU, 0x477ff000U,
+                              0x33000000U, 0x33000001U, 0x387fefffU, 0x80000000U}) {
+    values.push_back(Float(bits));
+  }
+  for (int64_t i = 0; i < 100'000; ++i) {
+    const float value = Float(static_cast<uint32_t>(i * 42949));
+    if (!std::isnan(value)) values.push_back(value);
+  }
   std::string floats(1 + values.size() * 4, '-');
   std::memcpy(&floats[1], values.data(), values.size() * 4);
   std::string halves(1 + values.size() * 2, '-');
   NarrowFloats(precision, &floats[1], values.size(), &halves[1]);
   std::string back(floats.size(), '-');
   WidenFloats(precision, &halves[1], values.size(), &back[1]);
+  int wrong = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     float value;
     std::memcpy(&value, &back[1 + 4 * i], 4);
-    CHECK(value == (precision == proto::PRECISION_FLOAT16 ? FromFloat16(ToFloat16(values[i]))
+    wrong +=
+        !(value == (precision == proto::PRECISION_FLOAT16 ? FromFloat16(ToFloat16(values[i]))
                                                           : FromBfloat16(ToBfloat16(values[i]))));
   }
+  CHECK(wrong == 0);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> nans(8, nan);
+  std::vector<char> narrowed(16);
+  std::vector<float> widened(8);
+  NarrowFloats(precision, reinterpret_cast<const char*>(nans.data()), 8, narrowed.data());
+  WidenFloats(precision, narrowed.data(), 8, reinterpret_cast<char*>(widened.data()));
+  for (const float value : widened) CHECK(std::isnan(value));
 }
 
 }  // namespace
