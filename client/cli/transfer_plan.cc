@@ -42,6 +42,8 @@ nlohmann::ordered_json CostJson(const TransferCost& cost, const TransferModel& m
 
 // With fewer rows seen in all, noise is as large as the error looked for.
 constexpr double kTellingRows = 2000;
+// So many tell the analysis' own error.
+constexpr double kSureRows = 10000;
 
 void PrintSampled(const TransferPlan& plan, std::ostream& out) {
   if (plan.sampled_batches == 0) {
@@ -97,6 +99,7 @@ RemoteEstimate::RemoteEstimate(const RemoteCurves* curves, absl::Span<const int6
     const double expected = curves->RowsPerBatch(cache_rows[i]);
     if (!(expected > 0)) continue;
     factors_.emplace_back(cache_rows[i], rows / expected);
+    if (rows * static_cast<double>(measured.num_batches) < kSureRows) continue;
     worst_error_ = std::max(worst_error_, std::abs(expected / rows - 1));
   }
 }

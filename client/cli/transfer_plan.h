@@ -41,7 +41,8 @@ class RemoteEstimate {
   double RowsPerBatch(int64_t cache_rows) const;
   // A cache that leaves at most `rows`, and one row less does not.
   int64_t CacheFor(double rows) const;
-  // The largest |expected / measured - 1| before the correction; 0 if nothing was measured.
+  // The largest |expected / measured - 1| before the correction, where enough rows were seen to
+  // tell; 0 if nothing was measured.
   double worst_error() const { return worst_error_; }
 
  private:

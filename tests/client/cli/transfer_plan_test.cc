@@ -54,7 +54,7 @@ RemoteEstimate Uncorrected(const RemoteCurves& curves) { return {&curves, {}, {}
 TEST_CASE("what was sampled corrects the estimate, also between sizes", "[cli]") {
   const RemoteCurves curves = Curves();
   MeasuredRemote measured;
-  measured.num_batches = 10000;
+  measured.num_batches = 20000;
   measured.rows = {0.75, 0.6, 0};  // of 1.5, 0.75 and 0 expected
   const std::vector<int64_t> cache_rows = {0, 2, 3};
   const RemoteEstimate estimate(&curves, cache_rows, measured);
@@ -65,6 +65,9 @@ TEST_CASE("what was sampled corrects the estimate, also between sizes", "[cli]")
   CHECK(estimate.worst_error() == Approx(1));
   CHECK(estimate.CacheFor(0.6) == 2);
 
+  measured.num_batches = 5000;  // enough to correct, not to tell an error
+  CHECK(RemoteEstimate(&curves, cache_rows, measured).RowsPerBatch(0) == Approx(0.75));
+  CHECK(RemoteEstimate(&curves, cache_rows, measured).worst_error() == 0);
   measured.num_batches = 10;  // some rows, which tell nothing
   const RemoteEstimate unsure(&curves, cache_rows, measured);
   CHECK(unsure.RowsPerBatch(0) == 1.5);
