@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   vicinity::testing::ReaderOptions options;
   options.graph.cluster_file = argv[1];
   options.graph.call_timeout = std::chrono::milliseconds(std::atoll(argv[5]));
+  options.graph.call_budget = 2 * options.graph.call_timeout;
   options.on_wrong = [](const std::string& what) { std::cout << "wrong " << what << std::endl; };
   const auto reader = CertifiedReader::Open(&graph, options);
   if (!reader.ok()) return Report(reader.error());
