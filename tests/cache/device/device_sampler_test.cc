@@ -105,14 +105,23 @@ void CheckAgainstCpu(TestedSampler* tested, const Dataset& dataset,
   }
 }
 
+// Written once: to write is far slower than to sample. Degrees are on either side of the fanouts.
+const Dataset& RandomDataset(int32_t num_shards) {
+  static const TempDir dirs[2];
+  static std::unique_ptr<Dataset> datasets[2];
+  const int i = num_shards == 1 ? 0 : 1;
+  if (datasets[i] == nullptr) {
+    testing::RandomGraphOptions random;
+    random.num_nodes = 300;
+    random.num_edges = 6000;
+    datasets[i] = WriteAndOpen(dirs[i], testing::RandomGraph(random), num_shards);
+  }
+  return *datasets[i];
+}
+
 TEST_CASE("a device samples what the CPU does, number by number", "[device_sampler]") {
   const auto kind = GENERATE_COPY(from_range(TestedDevices()));
-  testing::RandomGraphOptions random;
-  random.num_nodes = 300;
-  random.num_edges = 6000;  // degrees on either side of the fanouts
-  const MemoryGraph graph = testing::RandomGraph(random);
-  const TempDir dir;
-  const auto dataset = WriteAndOpen(dir, graph, GENERATE(1, 3));
+  const Dataset* const dataset = &RandomDataset(GENERATE(1, 3));
   DeviceSampler::Options options;
   const auto fanouts = GENERATE(std::vector<int64_t>{3}, std::vector<int64_t>{16, 4, 2},
                                 std::vector<int64_t>{15, kAllNeighbors}, std::vector<int64_t>{17});
@@ -143,11 +152,7 @@ TEST_CASE("a device samples typed graphs as the CPU does", "[device_sampler]") {
 
 TEST_CASE("a batch that is larger than there is room for is an answer", "[device_sampler]") {
   const auto kind = GENERATE_COPY(from_range(TestedDevices()));
-  testing::RandomGraphOptions random;
-  random.num_nodes = 300;
-  random.num_edges = 6000;
-  const TempDir dir;
-  const auto dataset = WriteAndOpen(dir, testing::RandomGraph(random), 1);
+  const Dataset* const dataset = &RandomDataset(1);
   DeviceSampler::Options options;
   options.spec = SamplingSpec::Uniform(dataset->schema(), {kAllNeighbors, 2});
   options.max_seeds = 20;
