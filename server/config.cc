@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -13,6 +15,7 @@
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "proto/version.h"
+#include "server/admission_limits.h"
 
 namespace vicinity {
 namespace {
@@ -29,7 +32,12 @@ struct Flags {
   ServerSecurity security;  // what is set goes before the cluster file
   std::string admin_listen;
   double drain_seconds = 5;
+  double announce_seconds = 1;
   int64_t check_mib_per_second = 200;
+  int64_t reply_mib = 1024;
+  int64_t client_reply_mib = 512;
+  double client_mib_rate = 0;
+  double write_timeout_seconds = 20;
 };
 
 void DeclareSecurityFlags(CLI::App* app, Flags* flags) {
@@ -55,6 +63,26 @@ void DeclareSecurityFlags(CLI::App* app, Flags* flags) {
       ->capture_default_str();
 }
 
+void DeclareAdmissionFlags(CLI::App* app, Flags* flags, AdmissionLimits* limits) {
+  const auto declare = [app](const char* name, auto* value, const char* help) {
+    app->add_option(name, *value, help)->group("Limits")->capture_default_str();
+  };
+  declare("--max-calls", &limits->max_calls,
+          "calls for data there at once, a thread each: running, waiting or not read");
+  declare("--max-client-calls", &limits->max_client_calls, "of them, of one client");
+  declare("--max-running", &limits->max_running,
+          "calls for data worked on at once, others wait; 0: four for each core, at least 16");
+  declare("--max-reply-mib", &flags->reply_mib,
+          "MiB of replies still to be sent, and as much of those that wait");
+  declare("--max-client-reply-mib", &flags->client_reply_mib, "of them, of one client");
+  declare("--client-request-rate", &limits->max_client_request_rate,
+          "requests a second of one client; 0: any");
+  declare("--client-mib-rate", &flags->client_mib_rate,
+          "MiB of replies a second of one client; 0: any");
+  declare("--write-timeout", &flags->write_timeout_seconds,
+          "seconds that a client may leave a reply unread");
+}
+
 void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
   app->set_version_flag("--version", absl::StrCat("vicinityd ", kVersion));
   auto* cluster = app->add_option("--cluster", flags->cluster, "the cluster file")->group("What");
@@ -78,6 +106,9 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
                 "stop when the process that started this one ends");
   app->add_option("--drain", flags->drain_seconds, "seconds that calls get to end when stopping")
       ->capture_default_str();
+  app->add_option("--announce", flags->announce_seconds,
+                  "of them, seconds for clients to hear of it; half of them at most")
+      ->capture_default_str();
   app->add_option("--log-format", flags->log_format, "text or json")->capture_default_str();
   app->add_option("--log-level", flags->log_level, "debug, info, warning or error")
       ->capture_default_str();
@@ -92,8 +123,8 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
                   "of one reply message")
       ->group("Limits")
       ->capture_default_str();
-  app->add_option("--max-threads", config->server.max_threads,
-                  "calls worked on at once, and polling")
+  DeclareAdmissionFlags(app, flags, &config->server.admission);
+  app->add_option("--max-connections", config->server.max_connections, "at once; others are reset")
       ->group("Limits")
       ->capture_default_str();
   app->add_option("--check-rate", flags->check_mib_per_second,
@@ -177,6 +208,25 @@ absl::Status TakeFromFlags(const Flags& flags, ServerConfig* config) {
   return TakeAdmin(flags.admin_listen, config);
 }
 
+absl::Status ConvertAdmission(const Flags& flags, AdmissionLimits* limits) {
+  constexpr int64_t kMostMib = int64_t{1} << 30;
+  for (const auto& [name, mib] : {std::pair("--max-reply-mib", flags.reply_mib),
+                                  std::pair("--max-client-reply-mib", flags.client_reply_mib)}) {
+    if (mib < 1 || mib > kMostMib) {
+      return RangeError(name, static_cast<double>(mib), "from 1 to 2^30 MiB");
+    }
+  }
+  if (!(flags.write_timeout_seconds >= 0.1 && flags.write_timeout_seconds <= 3600)) {
+    return RangeError("--write-timeout", flags.write_timeout_seconds, "from 0.1 to 3600 seconds");
+  }
+  limits->max_reply_bytes = flags.reply_mib << 20;
+  limits->max_client_reply_bytes = flags.client_reply_mib << 20;
+  limits->max_client_byte_rate = flags.client_mib_rate * (1 << 20);
+  limits->write_timeout =
+      std::chrono::milliseconds(std::llround(flags.write_timeout_seconds * 1000));
+  return limits->Validate();
+}
+
 absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
   // Not below 0 is what not-a-number is not.
   if (!(flags.drain_seconds >= 0 && flags.drain_seconds <= 3600)) {
@@ -188,9 +238,15 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
                       "from 1 to 1048576 MiB a second");
   }
   config->server.check_bytes_per_second = flags.check_mib_per_second << 20;
-  if (config->server.max_threads < 4 || config->server.max_threads > 10'000) {
-    return RangeError("--max-threads", config->server.max_threads, "from 4 to 10000");
+  if (!(flags.announce_seconds >= 0 && flags.announce_seconds <= 3600)) {
+    return RangeError("--announce", flags.announce_seconds, "from 0 to 3600 seconds");
   }
+  config->server.announce = absl::Seconds(flags.announce_seconds);
+  if (config->server.max_connections < 1 || config->server.max_connections > 1'000'000) {
+    return RangeError("--max-connections", static_cast<double>(config->server.max_connections),
+                      "from 1 to 1000000");
+  }
+  VICINITY_RETURN_IF_ERROR(ConvertAdmission(flags, &config->server.admission));
   if (flags.security.reload_seconds < 1 || flags.security.reload_seconds > 86'400) {
     return RangeError("--reload-seconds", flags.security.reload_seconds, "from 1 to 86400");
   }

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <fstream>
 #include <functional>
 #include <utility>
 
@@ -22,9 +24,12 @@
 #include "proto/common/status.h"
 #include "server/admin_server.h"
 #include "server/call_counters.h"
+#include "server/call_gate.h"
+#include "server/connection_acceptor.h"
 #include "server/credentials.h"
 #include "server/listen_address.h"
 #include "server/logging.h"
+#include "server/parse_errors.h"
 #include "server/scrubber.h"
 #include "server/server_state.h"
 #include "server/service.h"
@@ -35,10 +40,13 @@ namespace vicinity {
 namespace {
 
 constexpr char kGraphHealth[] = "vicinity.proto.Graph";
+// Beside those that calls for data have: to refuse the calls that are too many.
+constexpr int kSpareThreads = 64;
 constexpr char kLiveHealth[] = "live";  // for liveness probes: true until the process ends
 
 absl::StatusOr<std::unique_ptr<ServerTrust>> CheckOptions(const ServerOptions& options) {
   VICINITY_RETURN_IF_ERROR(options.limits.Validate());
+  VICINITY_RETURN_IF_ERROR(options.admission.Validate());
   VICINITY_ASSIGN_OR_RETURN(
       std::unique_ptr<ServerTrust> trust,
       ServerTrust::Load(options.security,
@@ -64,17 +72,24 @@ absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& option
   return dataset;
 }
 
-int64_t QuarterOfMemory() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE) / 4; }
+// Of the host, or of the container where that has less.
+size_t QuarterOfMemory() {
+  size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  for (const char* limit : {"/sys/fs/cgroup/memory.max",                       // cgroup v2
+                            "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {  // v1
+    size_t found = 0;
+    if (std::ifstream(limit) >> found) bytes = std::min(bytes, found);
+  }
+  return bytes / 4;
+}
 
 void SetTransportLimits(const ServerOptions& options, grpc::ServerBuilder* builder) {
   grpc::ResourceQuota quota("vicinityd");
-  quota.SetMaxThreads(options.max_threads);
+  quota.SetMaxThreads(static_cast<int>(options.admission.max_calls) + kSpareThreads);
   quota.Resize(QuarterOfMemory());
   builder->SetResourceQuota(quota);
   builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
   builder->SetMaxSendMessageSize(-1);  // chunks are bounded by Limits
-  // A port that another server has is an error, not half of the calls.
-  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 256);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   // Clients may ping every 10 s while they have calls open; dead ones are noticed within 80 s.
@@ -97,14 +112,16 @@ class Server::Impl {
         trust_(std::move(trust)),
         dataset_(std::move(dataset)),
         log_(options.log != nullptr ? options.log : MakeSilentLogger()),
-        health_(*dataset_) {
+        health_(*dataset_),
+        gate_(options.admission, log_.get()) {
     state_.name = options.name;
     state_.dataset = dataset_.get();
     state_.limits = options.limits;
     state_.started = std::chrono::steady_clock::now();
     state_.health = &health_;
     state_.counters = &counters_;
-    service_ = MakeGraphService(&state_, &counters_, log_.get());
+    state_.gate = &gate_;
+    service_ = MakeGraphService(&state_, &counters_, &gate_, log_.get());
   }
 
   ~Impl() { Stop(absl::ZeroDuration()); }
@@ -116,27 +133,39 @@ class Server::Impl {
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ServerBuilder builder;
     SetTransportLimits(options_, &builder);
-    int port = 0;
-    builder.AddListeningPort(options_.listen.ToString(), trust_->Credentials(), &port);
+    builder.experimental().SetInterceptorCreators(MakeParseErrorInterceptors());
+    VICINITY_ASSIGN_OR_RETURN(
+        connections_, ConnectionAcceptor::Listen(options_.listen, options_.max_connections));
+    state_.connections = connections_.get();
+    to_grpc_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        trust_->Credentials());
     builder.RegisterService(service_.get());
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr || port == 0) {
-      return absl::UnavailableError(absl::StrCat("cannot listen on ", options_.listen.ToString()));
+    if (server_ == nullptr) {
+      return absl::UnavailableError(absl::StrCat("cannot serve on ", options_.listen.ToString()));
     }
     address_ = options_.listen;
-    address_.port = port;
+    address_.port = connections_->port();
     SetServing(true);
     server_->GetHealthCheckService()->SetServingStatus(kLiveHealth, true);
     scrubber_ = Scrubber::Start(*dataset_, Scrubber::Which::kUnchecked,
                                 options_.check_bytes_per_second, &health_, log_.get());
+    connections_->Start([this](int listener_fd, int fd) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.listener_fd = listener_fd;
+      connection.fd = fd;
+      to_grpc_->HandleNewConnection(&connection);
+    });
     return ListenForAdmins();
   }
 
   void Stop(absl::Duration drain) {
     if (server_ == nullptr) return;
     SetServing(false);
-    const absl::Duration announce = std::min(drain / 2, absl::Seconds(1));
+    const absl::Duration announce = std::min(drain / 2, options_.announce);
     absl::SleepFor(announce);
+    connections_->Stop();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + drain - announce));
     server_.reset();
     scrubber_.reset();
@@ -191,9 +220,12 @@ class Server::Impl {
   const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
   ShardHealth health_;
   CallCounters counters_;
+  CallGate gate_;
   ServerState state_;
   std::unique_ptr<grpc::Service> service_;
   std::unique_ptr<Scrubber> scrubber_;
+  std::unique_ptr<ConnectionAcceptor> connections_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> to_grpc_;
   std::unique_ptr<grpc::Server> server_;  // null once stopped
   std::unique_ptr<AdminServer> admin_;    // null: nobody asked for it
   HostPort address_;

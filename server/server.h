@@ -34,7 +34,7 @@ class Server {
   // Reads the access file again. On an error, which names the file, the old one stays in force.
   absl::Status ReloadCredentials();
 
-  // Says NOT_SERVING, leaves half of `drain` but at most a second for clients to hear it, closes
+  // Says NOT_SERVING, leaves half of `drain` but at most `announce` for clients to hear it, closes
   // the listener and lets calls end until `drain` is over; then cancels them. Further calls do
   // nothing.
   void Stop(absl::Duration drain);

@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "partition/cluster_file.h"
 #include "proto/common/ids.h"
+#include "server/admission_limits.h"
 #include "server/limits.h"
 #include "server/server_security.h"
 
@@ -27,7 +29,11 @@ struct ServerOptions {
   std::optional<HostPort> admin;  // where the admin RPCs listen; none: nowhere
   std::function<void()> drain;    // what the admin RPC Drain does: begins it, and returns
   Limits limits;
-  int32_t max_threads = 64;
+  AdmissionLimits admission;
+  int64_t max_connections = 4096;
+  // How long a server that stops says NOT_SERVING before it refuses connections; half of the time
+  // for stopping at most.
+  absl::Duration announce = absl::Seconds(1);
   int64_t check_bytes_at_start = int64_t{64} << 20;  // the rest is checked in the background
   int64_t check_bytes_per_second = int64_t{200} << 20;
   std::shared_ptr<spdlog::logger> log;  // null: nothing is logged; shared as spdlog does

@@ -6,6 +6,8 @@
 
 #include "partition/dataset.h"
 #include "server/call_counters.h"
+#include "server/call_gate.h"
+#include "server/connection_acceptor.h"
 #include "server/limits.h"
 #include "server/shard_health.h"
 
@@ -20,6 +22,8 @@ struct ServerState {
   std::chrono::steady_clock::time_point started;
   const ShardHealth* health = nullptr;
   const CallCounters* counters = nullptr;
+  const CallGate* gate = nullptr;
+  ConnectionAcceptor* connections = nullptr;  // null: not counted
 };
 
 }  // namespace vicinity

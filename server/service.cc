@@ -5,6 +5,7 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/method_handler.h>
+#include <grpcpp/support/server_callback.h>
 #include <grpcpp/support/status.h>
 #include <grpcpp/support/sync_stream.h>
 
@@ -12,8 +13,10 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/bulk_fields.h"
@@ -22,9 +25,12 @@
 #include "proto/service.grpc.pb.h"
 #include "proto/sliced_message.h"
 #include "proto/wire_checksum.h"
+#include "server/call_gate.h"
 #include "server/chunk_sink.h"
+#include "server/client_names.h"
 #include "server/describe_handler.h"
 #include "server/ranking_handler.h"
+#include "server/reply_size.h"
 #include "server/resolve_handler.h"
 #include "server/rows_handler.h"
 #include "server/sample_handler.h"
@@ -34,7 +40,10 @@ namespace vicinity {
 namespace {
 
 using grpc::ByteBuffer;
+using grpc::CallbackServerContext;
 using grpc::ServerContext;
+using grpc::ServerContextBase;
+using grpc::ServerUnaryReactor;
 using grpc::ServerWriter;
 using grpc::internal::RpcMethod;
 
@@ -50,7 +59,7 @@ int64_t NameBytes(const Reply&) {
 }
 
 // Also looks at the clock: gRPC learns of a deadline only when its own timer gets to run.
-bool IsOver(const ServerContext& context) {
+bool IsOver(const ServerContextBase& context) {
   return context.IsCancelled() || context.deadline() <= std::chrono::system_clock::now();
 }
 
@@ -71,27 +80,29 @@ absl::Status CheckChecksum(Method method, const Request& request, uint64_t* aske
 // code would have them copied once more.
 class GraphService final : public grpc::Service {
  public:
-  GraphService(const ServerState* state, CallCounters* counters, spdlog::logger* log)
-      : state_(*state), counters_(counters), log_(log) {
-    AddUnary(Method::kHello, &GraphService::Hello);
-    AddUnary(Method::kDescribe, &GraphService::Describe);
+  GraphService(const ServerState* state, CallCounters* counters, CallGate* gate,
+               spdlog::logger* log)
+      : state_(*state), counters_(counters), gate_(gate), log_(log) {
+    AddSmall(Method::kHello, &GraphService::Hello);
+    AddSmall(Method::kDescribe, &GraphService::Describe);
     AddStream(Method::kSampleNeighbors, &GraphService::SampleNeighbors);
     AddStream(Method::kFetchRows, &GraphService::FetchRows);
     AddStream(Method::kFetchNames, &GraphService::FetchNames);
     AddUnary(Method::kResolveKeys, &GraphService::ResolveKeys);
     AddStream(Method::kFetchRanking, &GraphService::FetchRanking);
-    AddUnary(Method::kStatus, &GraphService::Status);
+    AddSmall(Method::kStatus, &GraphService::Status);
   }
 
  private:
-  grpc::Status Hello(ServerContext* context, const proto::HelloRequest* request,
+  grpc::Status Hello(CallbackServerContext* context, const proto::HelloRequest* request,
                      ByteBuffer* reply) {
+    clients_.Learn(context->peer(), request->client());
     // Escaped and cut: the text is whatever the caller likes.
     log_->debug("hello from {} at {}", absl::CHexEscape(request->client().substr(0, 200)),
                 context->peer());
     return Answer(Method::kHello, *context, *request, reply, vicinity::Hello);
   }
-  grpc::Status Describe(ServerContext* context, const proto::DescribeRequest* request,
+  grpc::Status Describe(CallbackServerContext* context, const proto::DescribeRequest* request,
                         ByteBuffer* reply) {
     return Answer(Method::kDescribe, *context, *request, reply, vicinity::Describe);
   }
@@ -112,8 +123,16 @@ class GraphService final : public grpc::Service {
   }
   grpc::Status ResolveKeys(ServerContext* context, const proto::ResolveRequest* request,
                            ByteBuffer* reply) {
-    const auto handler = [context](const ServerState& state, const proto::ResolveRequest& asked) {
-      return vicinity::ResolveKeys(state, asked, [context] { return IsOver(*context); });
+    const auto handler =
+        [this, context](const ServerState& state,
+                        const proto::ResolveRequest& asked) -> absl::StatusOr<proto::ResolveReply> {
+      proto::ResolveReply found;
+      VICINITY_RETURN_IF_ERROR(Pass(*context, asked, [&](CallGate::Passage*) -> absl::Status {
+        VICINITY_ASSIGN_OR_RETURN(
+            found, vicinity::ResolveKeys(state, asked, [context] { return IsOver(*context); }));
+        return absl::OkStatus();
+      }));
+      return found;
     };
     return Answer(Method::kResolveKeys, *context, *request, reply, handler);
   }
@@ -122,7 +141,7 @@ class GraphService final : public grpc::Service {
     return Stream<proto::RankingChunk>(Method::kFetchRanking, *context, *request, writer,
                                        vicinity::FetchRanking);
   }
-  grpc::Status Status(ServerContext* context, const proto::StatusRequest* request,
+  grpc::Status Status(CallbackServerContext* context, const proto::StatusRequest* request,
                       ByteBuffer* reply) {
     return Answer(Method::kStatus, *context, *request, reply, vicinity::ReportStatus);
   }
@@ -131,7 +150,8 @@ class GraphService final : public grpc::Service {
   // damaged, and turns its status into gRPC's. `run` gets the running call to add its bytes to, and
   // the request's checksum for those of the replies.
   template <typename Request, typename Run>
-  grpc::Status Carry(Method method, const ServerContext& context, const Request& request, Run run) {
+  grpc::Status Carry(Method method, const ServerContextBase& context, const Request& request,
+                     Run run) {
     CallCounters::Running running(counters_, method);
     running.AddReceived(BulkBytes(request));
     running.AddCopied(BulkBytes(request));  // by protobuf, into the message
@@ -149,7 +169,7 @@ class GraphService final : public grpc::Service {
   }
 
   template <typename Request, typename Handler>
-  grpc::Status Answer(Method method, const ServerContext& context, const Request& request,
+  grpc::Status Answer(Method method, const ServerContextBase& context, const Request& request,
                       ByteBuffer* reply, Handler handler) {
     return Carry(method, context, request,
                  [&](CallCounters::Running* running, uint64_t asked) -> absl::Status {
@@ -161,13 +181,35 @@ class GraphService final : public grpc::Service {
   }
 
   template <typename Chunk, typename Request, typename Handler>
-  grpc::Status Stream(Method method, const ServerContext& context, const Request& request,
+  grpc::Status Stream(Method method, ServerContext& context, const Request& request,
                       ServerWriter<ByteBuffer>* writer, Handler handler) {
     return Carry(method, context, request, [&](CallCounters::Running* running, uint64_t asked) {
-      return handler(state_, request, [&](Chunk* chunk) {
-        return !IsOver(context) && writer->Write(Pack(chunk, asked, running));
+      return Pass(context, request, [&](CallGate::Passage* passage) {
+        return handler(state_, request, [&](Chunk* chunk) {
+          if (IsOver(context)) return false;
+          const int64_t bytes = BulkBytes(*chunk) + NameBytes(*chunk);
+          const ByteBuffer packed = Pack(chunk, asked, running);
+          return passage->Write(bytes, [&] { return writer->Write(packed); });
+        });
       });
     });
+  }
+
+  // Runs a call for data when its turn has come. A call that is refused is told when to come again.
+  template <typename Request, typename Run>
+  absl::Status Pass(ServerContext& context, const Request& request, Run run) {
+    CallGate::Passage::Options options;
+    options.client = clients_.Of(context.peer());
+    options.reply_bytes = ReplyBytes(*state_.dataset, request);
+    options.deadline = context.deadline();
+    options.cut_off = [&context] { context.TryCancel(); };
+    CallGate::Passage passage(gate_, std::move(options), [&context] { return IsOver(context); });
+    if (passage.status().ok()) return run(&passage);
+    if (passage.retry_after().count() > 0) {
+      context.AddTrailingMetadata("grpc-retry-pushback-ms",
+                                  absl::StrCat(passage.retry_after().count()));
+    }
+    return passage.status();
   }
 
   // Gives a reply its checksum and takes it apart.
@@ -181,6 +223,21 @@ class GraphService final : public grpc::Service {
     return PackMessage(reply, BulkFields(reply));
   }
 
+  // What is small and always answered takes no thread of those that calls for data wait and work
+  // in.
+  template <typename Request>
+  void AddSmall(Method method, grpc::Status (GraphService::*serve)(CallbackServerContext*,
+                                                                   const Request*, ByteBuffer*)) {
+    AddMethod(new grpc::internal::RpcServiceMethod(Path(method), RpcMethod::NORMAL_RPC, nullptr));
+    MarkMethodCallback(static_cast<int>(method),  // methods are added in their order
+                       new grpc::internal::CallbackUnaryHandler<Request, ByteBuffer>(
+                           [this, serve](CallbackServerContext* context, const Request* request,
+                                         ByteBuffer* reply) {
+                             ServerUnaryReactor* const reactor = context->DefaultReactor();
+                             reactor->Finish((this->*serve)(context, request, reply));
+                             return reactor;
+                           }));
+  }
   template <typename Request>
   void AddUnary(Method method,
                 grpc::Status (GraphService::*serve)(ServerContext*, const Request*, ByteBuffer*)) {
@@ -206,6 +263,8 @@ class GraphService final : public grpc::Service {
 
   const ServerState& state_;
   CallCounters* const counters_;
+  CallGate* const gate_;
+  ClientNames clients_;
   spdlog::logger* const log_;
   std::deque<std::string> paths_;
 };
@@ -213,8 +272,8 @@ class GraphService final : public grpc::Service {
 }  // namespace
 
 std::unique_ptr<grpc::Service> MakeGraphService(const ServerState* state, CallCounters* counters,
-                                                spdlog::logger* log) {
-  return std::make_unique<GraphService>(state, counters, log);
+                                                CallGate* gate, spdlog::logger* log) {
+  return std::make_unique<GraphService>(state, counters, gate, log);
 }
 
 }  // namespace vicinity

@@ -8,13 +8,15 @@
 #include <memory>
 
 #include "server/call_counters.h"
+#include "server/call_gate.h"
 #include "server/server_state.h"
 
 namespace vicinity {
 
-// `state`, `counters` (those that `state` shows) and `log` outlive it. The log gets a line, at
-// level debug, for every hello and for every call that fails.
+// `state`, `counters` and `gate` (those that `state` shows) and `log` outlive it. Calls for data
+// pass the gate; Hello, Describe and Status do not, and need none of the threads that those take.
+// The log gets a line, at level debug, for every hello and for every call that fails.
 std::unique_ptr<grpc::Service> MakeGraphService(const ServerState* state, CallCounters* counters,
-                                                spdlog::logger* log);
+                                                CallGate* gate, spdlog::logger* log);
 
 }  // namespace vicinity

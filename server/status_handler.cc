@@ -8,7 +8,11 @@
 
 #include "partition/dataset.h"
 #include "proto/version.h"
+#include "server/admission.h"
+#include "server/admission_limits.h"
 #include "server/call_counters.h"
+#include "server/call_gate.h"
+#include "server/connection_acceptor.h"
 #include "server/shard_health.h"
 
 namespace vicinity {
@@ -21,6 +25,38 @@ uint64_t ResidentBytes() {
   uint64_t resident_pages = 0;
   statm >> total_pages >> resident_pages;
   return resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void AddLimit(const char* name, double limit, double used, int64_t refused,
+              proto::StatusReply* reply) {
+  proto::LimitStatus* status = reply->add_limits();
+  status->set_name(name);
+  status->set_limit(limit);
+  status->set_used(used);
+  status->set_refused(static_cast<uint64_t>(refused));
+}
+
+void AddLimits(const CallGate& gate, proto::StatusReply* reply) {
+  constexpr double kMib = 1 << 20;
+  const AdmissionLimits& limits = gate.limits();
+  const AdmissionGauges gauges = gate.gauges();
+  const auto add = [&](Refusal why, auto limit, auto used) {
+    AddLimit(kRefusalNames[static_cast<size_t>(why)], static_cast<double>(limit),
+             static_cast<double>(used), gauges.refused[static_cast<size_t>(why)], reply);
+  };
+  add(Refusal::kCalls, limits.max_calls, gauges.running + gauges.waiting + gauges.stalled);
+  add(Refusal::kClientCalls, limits.max_client_calls, 0);
+  add(Refusal::kReplyBytes, static_cast<double>(limits.max_reply_bytes) / kMib,
+      static_cast<double>(gauges.reply_bytes) / kMib);
+  add(Refusal::kClientReplyBytes, static_cast<double>(limits.max_client_reply_bytes) / kMib, 0);
+  add(Refusal::kClientRequestRate, limits.max_client_request_rate, 0);
+  add(Refusal::kClientByteRate, limits.max_client_byte_rate / kMib, 0);
+  add(Refusal::kQueueDelay, 0, gauges.overloaded);
+  add(Refusal::kExpired, 0, 0);
+  AddLimit("max-running", static_cast<double>(gate.max_running()),
+           static_cast<double>(gauges.running), 0, reply);
+  AddLimit("write-timeout", std::chrono::duration<double>(limits.write_timeout).count(),
+           static_cast<double>(gauges.stalled), gate.cut_off(), reply);
 }
 
 }  // namespace
@@ -53,6 +89,11 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
     status->set_bytes_received(counts.bytes_received);
     status->set_bytes_copied(counts.bytes_copied);
     status->set_busy_seconds(counts.busy_seconds);
+  }
+  if (state.gate != nullptr) AddLimits(*state.gate, &reply);
+  if (ConnectionAcceptor* const connections = state.connections) {
+    AddLimit("max-connections", static_cast<double>(connections->max_connections()),
+             static_cast<double>(connections->CountOpen()), connections->refused(), &reply);
   }
   return reply;
 }

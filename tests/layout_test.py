@@ -29,6 +29,7 @@ COVERED_ELSEWHERE = {
     "client/epoch_run.cc": "tests/client/loader_core_test.cc",
     "client/graph_impl.cc": "tests/integration/failure_test.cc",
     "client/rpc_call.cc": "tests/client/remote_shard_test.cc",
+    "server/parse_errors.cc": "tests/integration/hostile_test.cc",
     "server/server.cc": "tests/integration/server_test.cc",
     "server/service.cc": "tests/integration/server_test.cc",
     "server/stop_signals.cc": "tests/integration/vicinityd_test.cc",

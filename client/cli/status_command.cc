@@ -48,6 +48,13 @@ nlohmann::ordered_json ToJson(const proto::StatusReply& reply) {
                                {"bytes_copied", method.bytes_copied()},
                                {"busy_seconds", method.busy_seconds()}});
   }
+  json["limits"] = nlohmann::ordered_json::array();
+  for (const proto::LimitStatus& limit : reply.limits()) {
+    json["limits"].push_back({{"name", limit.name()},
+                              {"limit", limit.limit()},
+                              {"used", limit.used()},
+                              {"refused", limit.refused()}});
+  }
   return json;
 }
 
@@ -117,6 +124,20 @@ void PrintAsTable(const std::vector<ServerTarget>& targets, const Answers& answe
   table.Print(out);
 }
 
+// What has turned calls away, one line each; nothing where nothing has.
+void PrintRefusals(const std::vector<ServerTarget>& targets, const Answers& answers,
+                   std::ostream& out) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (!answers[i].ok()) continue;
+    for (const proto::LimitStatus& limit : answers[i]->limits()) {
+      if (limit.refused() == 0) continue;
+      out << targets[i].name << ": limit " << limit.name();
+      if (limit.limit() > 0) out << " = " << limit.limit();
+      out << " was met " << HumanCount(static_cast<int64_t>(limit.refused())) << " times\n";
+    }
+  }
+}
+
 // Faulty shards are as bad as missing servers: their rows cannot be had.
 absl::Status FaultsOf(const std::vector<ServerTarget>& targets, const Answers& answers) {
   std::string faults;
@@ -139,6 +160,7 @@ absl::Status RunStatus(const ServersFlags& flags, std::ostream& out) {
     PrintAsJson(targets, answers, out);
   } else {
     PrintAsTable(targets, answers, out);
+    PrintRefusals(targets, answers, out);
   }
   std::vector<absl::Status> statuses;
   for (const auto& answer : answers) statuses.push_back(answer.status());

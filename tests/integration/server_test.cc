@@ -439,11 +439,11 @@ TEST_CASE_METHOD(ServerTest, "a call whose deadline is over is given up", "[serv
   CHECK(status.calls_in_flight() == 1);
 }
 
-TEST_CASE_METHOD(ServerTest, "calls beyond the threads there are get refused, not stuck",
+TEST_CASE_METHOD(ServerTest, "calls beyond those a client may have get refused, not stuck",
                  "[server]") {
   Write(WideGraph());
   ServerOptions options = Options();
-  options.max_threads = 4;
+  options.admission.max_client_calls = 4;
   const auto server = Start(options);
   const auto channel = Connect(*server);
   const auto stub = proto::Graph::NewStub(channel);

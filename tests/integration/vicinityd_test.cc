@@ -112,11 +112,11 @@ TEST_CASE_METHOD(DaemonTest, "misuse exits 2, with the fault's file and line", "
       WriteFileAtomically(path,
                           "data: \"graph\"\nnum_shards: 2\n"
                           "servers { name: \"a\" listen: \"127.0.0.1:0\" shards: [0, 1] }\n"
-                          "servers { name: \"b\" listen: \"127.0.0.1:0\"\n  shards: 1 }\n"));
+                          "servers { name: \"b\" listen: \"127.0.0.1:0\"\n  shards: 7 }\n"));
   const auto [code, output] = RunToEnd({"--cluster", path, "--name", "a"});
   CHECK(code == 2);
   CHECK_THAT(output, Catch::Contains(path + ":5: "));
-  CHECK_THAT(output, Catch::Contains("shard 1"));
+  CHECK_THAT(output, Catch::Contains("shard 7"));
   const auto [network_code, network_output] =
       RunToEnd({"--data", folder_.File("graph"), "--listen", "0.0.0.0:0"});
   CHECK(network_code == 2);

@@ -1,6 +1,7 @@
 #include "server/config.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "absl/time/time.h"
 #include "proto/common/file.h"
 #include "proto/common/ids.h"
+#include "server/admission_limits.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
@@ -43,13 +45,30 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
   CHECK(plain.config.server.listen.ToString() == "127.0.0.1:7500");
   CHECK(plain.config.drain == absl::Seconds(5));
 
-  VICINITY_ASSERT_OK_AND_ASSIGN(
-      const CommandLine full,
-      ParseCommandLine({"--data=graph", "--shards=3,0", "--listen=[::1]:0", "--drain=0.5",
-                        "--log-format=json", "--log-level=warning", "--ready-file=r",
-                        "--die-with-parent", "--allow-plaintext", "--max-ids=10",
-                        "--max-sampled=20", "--max-chunk-bytes=1024", "--max-threads=8",
-                        "--check-rate=3"}));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const CommandLine full,
+                                ParseCommandLine({"--data=graph",
+                                                  "--shards=3,0",
+                                                  "--listen=[::1]:0",
+                                                  "--drain=0.5",
+                                                  "--log-format=json",
+                                                  "--log-level=warning",
+                                                  "--ready-file=r",
+                                                  "--die-with-parent",
+                                                  "--allow-plaintext",
+                                                  "--max-ids=10",
+                                                  "--max-sampled=20",
+                                                  "--max-chunk-bytes=1024",
+                                                  "--announce=0.25",
+                                                  "--max-calls=100",
+                                                  "--max-client-calls=20",
+                                                  "--max-running=30",
+                                                  "--max-reply-mib=40",
+                                                  "--max-client-reply-mib=5",
+                                                  "--client-request-rate=6.5",
+                                                  "--client-mib-rate=0.5",
+                                                  "--write-timeout=1.5",
+                                                  "--max-connections=70",
+                                                  "--check-rate=3"}));
   const ServerConfig& config = full.config;
   CHECK(config.server.shards == std::vector<ShardId>{{3}, {0}});
   CHECK(config.server.listen.ToString() == "[::1]:0");
@@ -62,8 +81,18 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
   CHECK(config.server.limits.max_ids == 10);
   CHECK(config.server.limits.max_sampled == 20);
   CHECK(config.server.limits.max_chunk_bytes == 1024);
-  CHECK(config.server.max_threads == 8);
   CHECK(config.server.check_bytes_per_second == 3 << 20);
+  CHECK(config.server.max_connections == 70);
+  CHECK(config.server.announce == absl::Milliseconds(250));
+  const AdmissionLimits& admission = config.server.admission;
+  CHECK(admission.max_calls == 100);
+  CHECK(admission.max_client_calls == 20);
+  CHECK(admission.max_running == 30);
+  CHECK(admission.max_reply_bytes == 40 << 20);
+  CHECK(admission.max_client_reply_bytes == 5 << 20);
+  CHECK(admission.max_client_request_rate == 6.5);
+  CHECK(admission.max_client_byte_rate == 1 << 19);
+  CHECK(admission.write_timeout == std::chrono::milliseconds(1500));
 }
 
 TEST_CASE("help and version are messages", "[config]") {
@@ -99,7 +128,15 @@ TEST_CASE("flags that make no sense are refused", "[config]") {
       {"--data", "graph", "--max-ids", "99999999999999999999"},
       {"--data", "graph", "--max-sampled", "-5"},
       {"--data", "graph", "--max-chunk-bytes", "1"},
-      {"--data", "graph", "--max-threads", "0"},
+      {"--data", "graph", "--max-calls", "0"},
+      {"--data", "graph", "--max-client-calls", "0"},
+      {"--data", "graph", "--max-connections", "0"},
+      {"--data", "graph", "--max-running", "-1"},
+      {"--data", "graph", "--max-reply-mib", "0"},
+      {"--data", "graph", "--max-client-reply-mib", "99999999999"},
+      {"--data", "graph", "--client-mib-rate", "-1"},
+      {"--data", "graph", "--write-timeout", "nan"},
+      {"--data", "graph", "--announce", "-1"},
       {"--data", "graph", "--check-rate", "0"},
   }));
   CAPTURE(args);

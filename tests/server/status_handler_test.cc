@@ -1,12 +1,18 @@
 #include "server/status_handler.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <map>
 #include <string>
 
 #include "proto/common/ids.h"
 #include "proto/service.pb.h"
 #include "proto/version.h"
+#include "server/admission_limits.h"
 #include "server/call_counters.h"
+#include "server/call_gate.h"
+#include "server/logging.h"
+#include "server/server_state.h"
 #include "tests/server/serving.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -42,6 +48,38 @@ TEST_CASE("status tells the server, its shards and its calls", "[status_handler]
   CHECK(rows.started() == 1);
   CHECK(rows.failed() == 1);
   CHECK(rows.bytes_sent() == 77);
+  CHECK(reply.limits_size() == 0);
+}
+
+TEST_CASE("status tells the limits, what is used of them and what they refused",
+          "[status_handler]") {
+  testing::Serving serving(testing::RandomGraph({}));
+  AdmissionLimits limits;
+  limits.max_client_calls = 1;
+  limits.max_reply_bytes = 64 << 20;
+  const auto log = MakeSilentLogger();
+  CallGate gate(limits, log.get());
+  ServerState state = serving.state();
+  state.gate = &gate;
+  CallGate::Passage::Options options;
+  options.client = "c";
+  options.reply_bytes = 2 << 20;
+  options.deadline = std::chrono::system_clock::time_point::max();
+  options.cut_off = [] {};
+  const CallGate::Passage runs(&gate, options, [] { return false; });
+  const CallGate::Passage refused(&gate, options, [] { return false; });
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::StatusReply reply, ReportStatus(state, {}));
+  std::map<std::string, proto::LimitStatus> found;
+  for (const proto::LimitStatus& limit : reply.limits()) found[limit.name()] = limit;
+  CHECK(found["max-calls"].limit() == 1024);
+  CHECK(found["max-calls"].used() == 1);
+  CHECK(found["max-calls"].refused() == 0);
+  CHECK(found["max-client-calls"].limit() == 1);
+  CHECK(found["max-client-calls"].refused() == 1);
+  CHECK(found["max-reply-mib"].limit() == 64);
+  CHECK(found["max-reply-mib"].used() == 2);
+  CHECK(found["max-running"].used() == 1);
+  CHECK(found["write-timeout"].limit() == 20);
 }
 
 }  // namespace

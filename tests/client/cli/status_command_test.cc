@@ -32,6 +32,10 @@ TEST_CASE("status shows every server of a cluster", "[cli]") {
   CHECK(first["shards"][1]["fault"] == "");
   CHECK(first["resident_bytes"] > 0);
   CHECK(first["methods"].size() == 8);
+  CHECK(first["limits"].size() > 8);
+  CHECK(first["limits"][0]["name"] == "max-calls");
+  CHECK(first["limits"][0]["limit"] == 1024);
+  CHECK(first["limits"][0]["refused"] == 0);
 }
 
 TEST_CASE("status of one server needs its address alone", "[cli]") {

@@ -1,0 +1,41 @@
+#include "server/client_names.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
+namespace vicinity {
+namespace {
+
+constexpr size_t kMaxName = 100;
+
+// Without the scheme before and the port after.
+absl::string_view HostOf(absl::string_view peer) {
+  const size_t scheme = peer.find(':');
+  if (scheme != absl::string_view::npos) peer.remove_prefix(scheme + 1);
+  return peer.substr(0, peer.rfind(':'));
+}
+
+}  // namespace
+
+void ClientNames::Learn(const std::string& peer, absl::string_view name) {
+  if (name.empty()) return;
+  std::string client =
+      absl::StrCat(absl::CHexEscape(name.substr(0, kMaxName)), " at ", HostOf(peer));
+  MutexLock lock(&mu_);
+  const auto [found, is_new] = by_peer_.try_emplace(peer);
+  if (!is_new) recent_.erase(found->second);
+  found->second = recent_.insert(recent_.begin(), {peer, std::move(client)});
+  if (recent_.size() <= kMaxPeers) return;
+  by_peer_.erase(recent_.back().first);
+  recent_.pop_back();
+}
+
+std::string ClientNames::Of(const std::string& peer) {
+  MutexLock lock(&mu_);
+  const auto found = by_peer_.find(peer);
+  if (found == by_peer_.end()) return peer;
+  recent_.splice(recent_.begin(), recent_, found->second);
+  return found->second->second;
+}
+
+}  // namespace vicinity

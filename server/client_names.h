@@ -1,0 +1,40 @@
+// Whom a call counts for: its connection's client, as that has named itself in Hello.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
+#include "proto/common/mutex.h"
+
+namespace vicinity {
+
+// Several connections of one client share its limits; a connection that has not said Hello counts
+// for itself. Nothing proves a name: it tells the well-behaved apart, and the limits for all
+// clients together bound the others.
+//
+// Threads: all methods from any number at once.
+// Memory:  the last kMaxPeers connections that spoke.
+class ClientNames {
+ public:
+  static constexpr size_t kMaxPeers = 8192;
+
+  // `peer` as gRPC writes it: "ipv4:127.0.0.1:4711". Names may be anything: they are cut and
+  // escaped.
+  void Learn(const std::string& peer, absl::string_view name);
+  // "host 4711 at 127.0.0.1", or the peer itself.
+  std::string Of(const std::string& peer);
+
+ private:
+  using Entry = std::pair<std::string, std::string>;
+
+  Mutex mu_;
+  std::list<Entry> recent_ ABSL_GUARDED_BY(mu_);  // the last to speak first
+  std::unordered_map<std::string, std::list<Entry>::iterator> by_peer_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace vicinity

@@ -1,0 +1,209 @@
+// What ends before its end: calls that are given up, and a server that is told to stop.
+// VICINITY_CANCEL_CALLS sets how many are given up (2000).
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/common/grpc_status.h"
+#include "proto/common/random.h"
+#include "proto/health.grpc.pb.h"
+#include "tests/integration/data_client.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/testbed.h"
+
+namespace vicinity {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::DataClient;
+using testing::DataClientOptions;
+using testing::Testbed;
+using testing::TestbedOptions;
+using Reader = std::unique_ptr<grpc::ClientReader<proto::RowsChunk>>;
+
+class DrainTest {
+ protected:
+  void Start(std::vector<std::string> flags = {}) {
+    TestbedOptions options;
+    options.graph.num_nodes = 20'000;
+    options.graph.row_bytes = 1024;
+    options.graph.max_degree = 20;
+    options.server_flags = std::move(flags);
+    VICINITY_ASSERT_OK_AND_ASSIGN(testbed_, Testbed::Start(options));
+  }
+  std::unique_ptr<DataClient> Connect(int connections) const {
+    DataClientOptions options;
+    options.address = testbed_->address(0).ToString();
+    options.connections = connections;
+    options.small_windows = true;
+    auto client = DataClient::Connect(&testbed_->graph(), options);
+    VICINITY_REQUIRE_OK(client);
+    return *std::move(client);
+  }
+  // A stream of which the first chunk has come, and no more was read.
+  void OpenStream(DataClient* client, int connection, int64_t rows) {
+    contexts_.push_back(std::make_unique<grpc::ClientContext>());
+    contexts_.back()->set_deadline(std::chrono::system_clock::now() + seconds(120));
+    readers_.push_back(
+        client->stub(connection)->FetchRows(contexts_.back().get(), client->Rows(0, rows)));
+    proto::RowsChunk chunk;
+    const bool read = readers_.back()->Read(&chunk);
+    if (!read) VICINITY_REQUIRE_OK(FromGrpc(readers_.back()->Finish()));
+    REQUIRE(read);
+    bytes_.push_back(static_cast<int64_t>(chunk.rows().size()));
+  }
+
+  std::unique_ptr<Testbed> testbed_;
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts_;
+  std::vector<Reader> readers_;
+  std::vector<int64_t> bytes_;  // that each has read
+};
+
+TEST_CASE_METHOD(DrainTest, "calls given up at any moment stop at once and leave nothing",
+                 "[cancel]") {
+  Start();
+  const char* const wanted = std::getenv("VICINITY_CANCEL_CALLS");
+  const int num_calls = wanted == nullptr ? 2000 : std::max(1, std::atoi(wanted));
+  auto client = Connect(8);
+  const auto before = testbed_->Use(0);
+  VICINITY_REQUIRE_OK(before);
+  constexpr uint64_t kSeed = 5;
+  std::cout << "seed " << kSeed << "\n";
+  std::atomic<int> answered{0};
+  std::atomic<int> given_up{0};
+  std::atomic<int> other{0};
+  std::atomic<int> next{0};
+  const auto count = [&](const grpc::Status& status) {
+    if (status.ok()) {
+      ++answered;
+    } else if (status.error_code() == grpc::StatusCode::CANCELLED ||
+               status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+      ++given_up;
+    } else {
+      ++other;
+    }
+  };
+  const auto work = [&](int thread) {
+    NodeDraws random(kSeed, thread);
+    while (next++ < num_calls) {
+      grpc::ClientContext context;
+      const bool by_deadline = random.Below(2) == 0;
+      const auto moment = std::chrono::microseconds(random.Below(6000));
+      const auto now = std::chrono::system_clock::now();
+      context.set_deadline(by_deadline ? now + moment : now + seconds(60));
+      proto::Graph::Stub* const stub = client->stub(static_cast<int>(random.Below(8)));
+      const auto size = static_cast<int64_t>(1) << random.Below(14);
+      const auto read = [&](auto reader, auto chunk) {
+        const uint64_t chunks = random.Below(6);
+        for (uint64_t i = 0; i < chunks && reader->Read(&chunk); ++i) {
+        }
+        if (!by_deadline) context.TryCancel();
+        count(reader->Finish());
+      };
+      if (random.Below(2) == 0) {
+        read(stub->FetchRows(&context, client->Rows(0, size)), proto::RowsChunk());
+      } else {
+        read(stub->SampleNeighbors(&context, client->Neighbors(0, size, 50)), proto::SampleChunk());
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+  const auto ended = std::chrono::steady_clock::now();
+  CHECK(WaitUntilNoCalls(client.get(), seconds(10)));
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - ended;
+  const auto after = testbed_->Use(0);
+  VICINITY_REQUIRE_OK(after);
+  std::cout << answered << " answered, " << given_up << " given up, " << other
+            << " other; the last stopped within " << took.count() << " ms; "
+            << (before->resident_bytes >> 20) << " MiB before, " << (after->resident_bytes >> 20)
+            << " after\n";
+  CHECK(given_up > num_calls / 4);
+  CHECK(other == 0);
+  CHECK(took.count() < 5 * 50);
+  CHECK(after->open_files <= before->open_files + 2);
+}
+
+TEST_CASE_METHOD(DrainTest, "of 500 calls under way when the server is told to stop none fails",
+                 "[drain]") {
+  constexpr int kConnections = 10;
+  constexpr int kStreams = 500;
+  constexpr int64_t kRows = 512;  // of 1 KiB: more than the windows hold
+  Start({"--drain", "40", "--announce", "0.5", "--max-running", "600"});
+  auto client = Connect(kConnections);
+  for (int i = 0; i < kStreams; ++i) OpenStream(client.get(), i % kConnections, kRows);
+  CHECK(CallsThere(client.get()) == kStreams);
+
+  const auto begun = std::chrono::steady_clock::now();
+  const auto passed = [begun] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  };
+  auto exit = std::async(std::launch::async, [this] { return testbed_->Terminate(0); });
+  // Clients hear of it while their calls go on.
+  using grpc::health::v1::HealthCheckResponse;
+  HealthCheckResponse health;
+  for (int i = 0; i < 1000 && health.status() != HealthCheckResponse::NOT_SERVING; ++i) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + seconds(10));
+    const auto stub = grpc::health::v1::Health::NewStub(client->channel(0));
+    if (!stub->Check(&context, {}, &health).ok()) break;
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  CHECK(health.status() == HealthCheckResponse::NOT_SERVING);
+  int failed = 0;
+  for (int i = 0; i < kStreams; ++i) {
+    proto::RowsChunk chunk;
+    while (readers_[i]->Read(&chunk)) bytes_[i] += static_cast<int64_t>(chunk.rows().size());
+    const absl::Status status = FromGrpc(readers_[i]->Finish());
+    if (!status.ok() || bytes_[i] != kRows * 1024) {
+      if (++failed == 1) std::cout << status << " after " << bytes_[i] << " bytes\n";
+    }
+  }
+  CHECK(failed == 0);
+  std::cout << "all had ended after " << passed() << " s, ";
+  // A connection that nobody looks after would keep the server for 20 s: gRPC waits so long for the
+  // answer to its ping.
+  readers_.clear();
+  contexts_.clear();
+  client.reset();
+  const absl::StatusOr<int> code = exit.get();
+  std::cout << "the server after " << passed() << " s\n";
+  VICINITY_REQUIRE_OK(code);
+  CHECK(*code == 0);
+}
+
+TEST_CASE_METHOD(DrainTest, "calls that do not end are cancelled when the time is over",
+                 "[drain]") {
+  Start({"--drain", "0.6"});
+  auto client = Connect(1);
+  for (int i = 0; i < 10; ++i) OpenStream(client.get(), 0, 8192);
+  const auto begun = std::chrono::steady_clock::now();
+  VICINITY_ASSERT_OK_AND_ASSIGN(const int code, testbed_->Terminate(0));
+  CHECK(code == 0);
+  CHECK(std::chrono::steady_clock::now() - begun < seconds(5));
+  for (const Reader& reader : readers_) {
+    proto::RowsChunk chunk;
+    while (reader->Read(&chunk)) {
+    }
+    CHECK_FALSE(reader->Finish().ok());
+  }
+}
+
+}  // namespace
+}  // namespace vicinity
