@@ -194,9 +194,8 @@ TEXT
 ask_cluster() {
   heading "Ask the running cluster"
   if [[ $node != - ]]; then
-    # Without the edge types along which there is nothing.
-    show vicinity get --cluster "$cluster" --id "$node" | awk '!(NF == 2 && $2 == "0")'
-    show vicinity sample --cluster "$cluster" --seeds "$node" --fanouts 2,2 | awk 'NF != 3'
+    show vicinity get --cluster "$cluster" --id "$node"
+    show vicinity sample --cluster "$cluster" --seeds "$node" --fanouts 2,2
   fi
   show vicinity status --cluster "$cluster"
 }

@@ -1,6 +1,5 @@
 #include "partition/manifest.h"
 
-#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
 #include <utility>
@@ -8,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "partition/text_proto.h"
 #include "proto/common/checksum.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
@@ -68,27 +68,13 @@ absl::Status CheckPaths(const proto::Manifest& manifest) {
   return absl::OkStatus();
 }
 
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  const std::string& text() const { return text_; }
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
-    if (text_.empty()) text_ = absl::StrCat(line + 1, ":", column + 1, ": ", message);
-  }
-
- private:
-  std::string text_;
-};
-
 // A newer manifest may hold fields that this build does not know; its version says so better than a
 // complaint about the first of them.
 absl::Status CheckVersion(const std::string& path, const std::string& text) {
   proto::Manifest manifest;
-  TextFormat::Parser parser;
-  parser.AllowUnknownField(true);
-  FirstError ignored;  // or protobuf prints it
-  parser.RecordErrorsTo(&ignored);
-  if (!parser.ParseFromString(text, &manifest)) return absl::OkStatus();  // said later, in full
+  if (!ParseTextProto(path, text, &manifest, UnknownFields::kSkip).ok()) {
+    return absl::OkStatus();  // said later, in full
+  }
   if (manifest.format_version() > kFormatVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, ": format version ", manifest.format_version(),
@@ -100,11 +86,8 @@ absl::Status CheckVersion(const std::string& path, const std::string& text) {
 absl::StatusOr<proto::Manifest> ParseManifest(const std::string& path, const std::string& text) {
   VICINITY_RETURN_IF_ERROR(CheckVersion(path, text));
   proto::Manifest manifest;
-  TextFormat::Parser parser;
-  FirstError error;
-  parser.RecordErrorsTo(&error);
-  if (!parser.ParseFromString(text, &manifest)) {
-    return absl::DataLossError(absl::StrCat(path, ":", error.text()));
+  if (const absl::Status status = ParseTextProto(path, text, &manifest); !status.ok()) {
+    return absl::DataLossError(status.message());
   }
   if (manifest.format_version() == 0) {
     return absl::DataLossError(absl::StrCat(path, ": no format_version"));

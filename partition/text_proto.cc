@@ -24,9 +24,10 @@ class FirstError : public google::protobuf::io::ErrorCollector {
 }  // namespace
 
 absl::Status ParseTextProto(const std::string& path, const std::string& text,
-                            google::protobuf::Message* message) {
+                            google::protobuf::Message* message, UnknownFields unknown) {
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
+  parser.AllowUnknownField(unknown == UnknownFields::kSkip);
   parser.RecordErrorsTo(&error);
   if (parser.ParseFromString(text, message)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(path, ":", error.text()));

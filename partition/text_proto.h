@@ -9,9 +9,13 @@
 
 namespace vicinity {
 
+// Fields that this build does not know: an error, or passed over.
+enum class UnknownFields { kRefuse, kSkip };
+
 // Parses all of `text`. InvalidArgument "path:line:column: what" with the first error, which is the
 // one that names the cause; `message` is then in an unknown state.
 absl::Status ParseTextProto(const std::string& path, const std::string& text,
-                            google::protobuf::Message* message);
+                            google::protobuf::Message* message,
+                            UnknownFields unknown = UnknownFields::kRefuse);
 
 }  // namespace vicinity

@@ -117,10 +117,17 @@ void PrintAsTable(const Node& node, const nlohmann::ordered_json& id, std::ostre
   columns.Print(out);
   out << '\n';
   Table in_degrees({{"EDGE TYPE"}, {"IN-EDGES", Table::Align::kRight}});
+  bool has_edges = false;
   for (const InDegree& in_degree : node.in_degrees) {
+    if (in_degree.count == 0) continue;
+    has_edges = true;
     in_degrees.AddRow({in_degree.edge_type, HumanCount(in_degree.count)});
   }
-  in_degrees.Print(out);
+  if (has_edges) {
+    in_degrees.Print(out);
+  } else {
+    out << "no in-edges\n";
+  }
 }
 
 absl::Status RunGet(const Flags& flags, std::ostream& out) {

@@ -168,6 +168,7 @@ void PrintAsTable(const Schema& schema, const Sample& sample, std::ostream& out)
   for (size_t h = 0; h < sample.graph.hops.size(); ++h) {
     for (const Block& block : sample.graph.hops[h]) {
       ForEachTarget(schema, sample, block, [&](const Json& target, const std::vector<Json>& drawn) {
+        if (drawn.empty()) return;
         std::string sources;
         for (const Json& source : drawn) {
           absl::StrAppend(&sources, sources.empty() ? "" : " ", IdAsText(source));

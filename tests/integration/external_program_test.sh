@@ -106,6 +106,33 @@ unknown_graph_is_an_error() {
   [[ $? -eq 1 ]]
 }
 
+# protobuf stops a process in which two libraries bring a file of the same name.
+program_with_messages_of_its_own() {
+  mkdir -p "$scratch/own/proto"
+  cat > "$scratch/own/proto/schema.proto" << 'PROTO'
+syntax = "proto3";
+package own;
+message Schema { int32 version = 1; }
+PROTO
+  cat > "$scratch/own/main.cc" << 'CODE'
+#include "client/graph.h"
+
+#include "proto/schema.pb.h"
+
+int main() {
+  own::Schema schema;
+  schema.set_version(1);
+  vicinity::GraphOptions nowhere;
+  nowhere.directory = "/nonexistent";
+  const bool opened = vicinity::Graph::Open(nowhere).ok();
+  return !opened && schema.version() == 1 ? 0 : 1;
+}
+CODE
+  (cd "$scratch/own" && protoc --cpp_out=. proto/schema.proto &&
+    g++ -std=c++17 -I. -o own main.cc proto/schema.pb.cc $(pkg-config --cflags --libs vicinity-client) \
+      $(pkg-config --cflags --libs protobuf) -Wl,-rpath,"$prefix/lib" && ./own)
+}
+
 check "the library installs" install_it
 check "each public header compiles alone" each_header_compiles_alone
 check "public headers show no gRPC, protobuf, Abseil or CUDA" headers_show_nothing_foreign
@@ -113,6 +140,7 @@ check "the library shows only its own names" library_shows_only_its_own
 check "the library needs neither torch nor Python" library_needs_neither_torch_nor_python
 check "the example builds with g++" build_example g++
 check "the example builds with clang++" build_example clang++
+check "a program may have a proto/schema.proto of its own" program_with_messages_of_its_own
 check "a graph is made" make_graph
 check "the example reads a directory" run_example g++ "$scratch/shards" "$scratch/by_directory"
 check "servers start" start_servers

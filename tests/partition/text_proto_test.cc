@@ -29,5 +29,13 @@ TEST_CASE("what is wrong with a text is told with file, line and column", "[part
   }
 }
 
+TEST_CASE("fields that this build does not know may be passed over", "[partition]") {
+  proto::Cluster cluster;
+  const std::string text = "data: 'd'\nfrom_tomorrow { deep: 1 }\nnum_shards: 4\n";
+  VICINITY_CHECK_CODE(ParseTextProto("f", text, &cluster), absl::StatusCode::kInvalidArgument);
+  VICINITY_REQUIRE_OK(ParseTextProto("f", text, &cluster, UnknownFields::kSkip));
+  CHECK(cluster.num_shards() == 4);
+}
+
 }  // namespace
 }  // namespace vicinity

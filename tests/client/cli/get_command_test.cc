@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/common/ids.h"
 #include "tests/client/cli/run_command.h"
@@ -48,7 +49,26 @@ TEST_CASE("get takes string ids, chosen columns and a directory", "[cli]") {
   CHECK(answer.code == ExitCode::kOk);
   CHECK_THAT(answer.out, Catch::Contains("item " + name + ": shard"));
   CHECK_THAT(answer.out, Catch::Contains("features"));
-  CHECK_THAT(answer.out, Catch::Contains("user:buys:item"));
+}
+
+TEST_CASE("get lists no edge type without in-edges in its table", "[cli]") {
+  const testing::SmallCluster cluster(testing::TypedGraph(20, 10, 5, 1), 3, 2);
+  const testing::MemoryGraph& graph = cluster.graph();
+  for (int64_t position = 0; position < 20; ++position) {
+    const auto id = static_cast<int64_t>(graph.nodes[0].keys[position]);
+    CAPTURE(id);
+    const Answer answer = RunCommand(
+        kGetCommand, {"--data", cluster.directory(), "--type", "user", absl::StrCat("--id=", id)});
+    REQUIRE(answer.code == ExitCode::kOk);
+    bool has_edges = false;
+    for (int e = 0; e < 5; ++e) {
+      if (graph.schema.edge_types[e].target_type != 0) continue;
+      const bool listed = absl::StrContains(answer.out, graph.schema.EdgeTypeName(e));
+      CHECK(listed == !graph.InEdges(EdgeTypeId{e}, position).empty());
+      has_edges |= listed;
+    }
+    CHECK(absl::StrContains(answer.out, "no in-edges") == !has_edges);
+  }
 }
 
 TEST_CASE("get tells what is not there", "[cli]") {
