@@ -44,13 +44,13 @@ SampledGraph AsGraph(const SampledBatch& batch, NodeTypeId seed_type) {
   graph.seed_type = seed_type.value;
   graph.seed_positions = batch.seed_positions;
   for (size_t type = 0; type < batch.ids.size(); ++type) {
-    graph.nodes.push_back({batch.ids[type], batch.hop_ends[type]});
+    graph.nodes.push_back({batch.ids[type], batch.hop_ends[type], {}});
   }
   for (const auto& hop : batch.hops) {
     graph.hops.emplace_back();
     for (const SampledBatch::Block& block : hop) {
       graph.hops.back().push_back(
-          {block.edge_type, block.first_target, block.offsets, block.sources, {}});
+          {block.edge_type, block.first_target, block.offsets, block.sources, {}, {}});
     }
   }
   return graph;
