@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds everything and runs all tests, from a clone on a fresh Debian 12 onwards.
 #
-#   deploy/test.sh             set-up, format, build, tests, and the tests again under sanitizers
-#   deploy/test.sh --quick     build and tests only
+#   deploy/test.sh                 set-up, format, build, tests
+#   deploy/test.sh --sanitizers    the same, then the tests under sanitizers: two more builds
+#   deploy/test.sh --quick         build and tests only
 #
 # The last line is `N passed, N failed`: test cases, each counted once, failed if it failed in
 # any run. A stage that fails without a failing case (format, build) counts as one failure.
@@ -36,9 +37,11 @@ address_and_undefined() { run_tests --config=asan --config=ubsan --test_tag_filt
 # ThreadSanitizer cannot see into Debian's gRPC, so only what runs without it means something.
 threads() { run_tests --config=tsan --test_tag_filters=threads; }
 
-stages=(set_up check_format build tests address_and_undefined threads)
+stages=(set_up check_format build tests)
 if [[ "${1:-}" == --quick && $# -eq 1 ]]; then
   stages=(build tests)
+elif [[ "${1:-}" == --sanitizers && $# -eq 1 ]]; then
+  stages+=(address_and_undefined threads)
 elif [[ $# -gt 0 ]]; then
   echo "test: unknown arguments '$*'; see the head of $0" >&2
   exit 2
