@@ -12,8 +12,10 @@
 
 namespace vicinity {
 
-// A `bytes` field with this number or a higher one is one; no other field has such a number.
+// A `bytes` field with a number from the first to the last is one; no other field has such a number
+// or a higher one.
 inline constexpr int kFirstBulkField = 13;
+inline constexpr int kLastBulkField = 31;
 
 struct BulkField {
   int number;

@@ -91,7 +91,7 @@ bool SlicedMessage::Parse(grpc::ByteBuffer* buffer, google::protobuf::MessageLit
     CodedOutputStream copy(&to_rest);
     while (const uint32_t tag = input.ReadTag()) {
       const int field = WireFormatLite::GetTagFieldNumber(tag);
-      if (field < kFirstBulkField ||
+      if (field < kFirstBulkField || field > kLastBulkField ||
           WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
         if (!WireFormatLite::SkipField(&input, tag, &copy)) return false;
         continue;

@@ -95,6 +95,8 @@ class AdminServer::Impl {
     quota.Resize(size_t{64} << 20);
     builder.SetResourceQuota(quota);
     builder.SetMaxReceiveMessageSize(64 << 10);
+    // gRPC inflates a message before it looks at its size.
+    builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 16);
     builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);

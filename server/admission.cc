@@ -17,8 +17,9 @@ using std::chrono::nanoseconds;
 constexpr milliseconds kClientRetry(20);
 // A server that is full needs a little longer.
 constexpr milliseconds kServerRetry(100);
-// Beyond so many, clients without calls are forgotten.
+// Beyond so many, clients without calls are forgotten, now and then: each time all are looked at.
 constexpr size_t kMaxIdleClients = 4096;
+constexpr std::chrono::seconds kBetweenForgetting(1);
 
 milliseconds RoundUp(nanoseconds time) {
   return std::chrono::duration_cast<milliseconds>(time + milliseconds(1) - nanoseconds(1));
@@ -41,7 +42,10 @@ int64_t Admission::ClientCharge(const Call& call) const {
 }
 
 Admission::Client& Admission::FindClient(const std::string& name, Time now) {
-  if (clients_.size() > kMaxIdleClients) ForgetIdleClients(now);
+  if (clients_.size() > kMaxIdleClients && now >= next_forget_) {
+    ForgetIdleClients(now);
+    next_forget_ = now + kBetweenForgetting;
+  }
   return clients_.try_emplace(name, limits_, now).first->second;
 }
 

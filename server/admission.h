@@ -157,6 +157,7 @@ class Admission {
   bool overloaded_ ABSL_GUARDED_BY(mu_) = false;
   std::array<int64_t, kRefusalNames.size()> refused_ ABSL_GUARDED_BY(mu_){};
   std::unordered_map<std::string, Client> clients_ ABSL_GUARDED_BY(mu_);
+  Time next_forget_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace vicinity

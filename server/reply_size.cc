@@ -21,11 +21,14 @@ constexpr int64_t kRankedBytes = 12;  // an id and a probability
 
 int64_t Clamp(Wide bytes) { return static_cast<int64_t>(std::min<Wide>(bytes, Wide{INT64_MAX})); }
 
-// The bytes of a row; 0 for a column that there is not.
-int64_t RowBytes(const Schema& schema, int32_t node_type, int32_t column) {
-  if (node_type < 0 || node_type >= static_cast<int64_t>(schema.node_types.size())) return 0;
-  if (column == -1) return kIdBytes;  // the keys
-  const auto& columns = schema.node_types[node_type].columns;
+// The bytes of a row of one of `types`, of nodes or edges; 0 for a column that there is not.
+template <typename Types>
+int64_t RowBytes(const Types& types, const proto::RowsRequest& request) {
+  const int32_t type = request.node_type();
+  const int32_t column = request.column();
+  if (type < 0 || type >= static_cast<int64_t>(types.size())) return 0;
+  if (column == -1) return request.of_edges() ? 0 : kIdBytes;  // the keys
+  const auto& columns = types[type].columns;
   if (column < 0 || column >= static_cast<int64_t>(columns.size())) return 0;
   return std::max<int64_t>(columns[column].row_bytes(), 0);
 }
@@ -42,7 +45,8 @@ int64_t MeanDegree(const Dataset& dataset, int32_t shard, int32_t edge_type) {
 }  // namespace
 
 int64_t ReplyBytes(const Dataset& dataset, const proto::SampleRequest& request) {
-  const Wide neighbor_bytes = kIdBytes * (request.want_edge_ids() ? 2 : 1);
+  const Wide neighbor_bytes =
+      kIdBytes * (1 + (request.want_edge_ids() ? 1 : 0) + (request.want_edge_positions() ? 1 : 0));
   const auto num_types = static_cast<int64_t>(dataset.schema().edge_types.size());
   Wide bytes = 0;
   for (const proto::SampleRequest::Relation& relation : request.relations()) {
@@ -56,7 +60,9 @@ int64_t ReplyBytes(const Dataset& dataset, const proto::SampleRequest& request) 
 }
 
 int64_t ReplyBytes(const Dataset& dataset, const proto::RowsRequest& request) {
-  const int64_t row_bytes = RowBytes(dataset.schema(), request.node_type(), request.column());
+  const Schema& schema = dataset.schema();
+  const int64_t row_bytes = request.of_edges() ? RowBytes(schema.edge_types, request)
+                                               : RowBytes(schema.node_types, request);
   const Wide rows = request.count() > 0 ? request.count() : request.rows().size() / kIdBytes;
   return Clamp(rows * row_bytes);
 }

@@ -90,6 +90,8 @@ void SetTransportLimits(const ServerOptions& options, grpc::ServerBuilder* build
   builder->SetResourceQuota(quota);
   builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
   builder->SetMaxSendMessageSize(-1);  // chunks are bounded by Limits
+  // gRPC inflates a message before it looks at its size: a few KiB become gigabytes.
+  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 256);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   // Clients may ping every 10 s while they have calls open; dead ones are noticed within 80 s.

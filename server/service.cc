@@ -65,6 +65,26 @@ bool IsOver(const ServerContextBase& context) {
 
 const char* Name(Method method) { return kMethodNames[static_cast<size_t>(method)]; }
 
+// Far more than a request that is meant well has.
+constexpr int kMostParts = 65'536;
+
+// Of what a request repeats.
+int NumParts(const proto::SampleRequest& request) { return request.relations_size(); }
+int NumParts(const proto::RankingRequest& request) { return request.home_size(); }
+template <typename Request>
+int NumParts(const Request&) {
+  return 0;
+}
+
+// Before the checksum, which looks at every part: an empty one takes two bytes on the wire.
+template <typename Request>
+absl::Status CheckNumParts(Method method, const Request& request) {
+  if (NumParts(request) <= kMostParts) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(Name(method), ": the request has ",
+                                                 NumParts(request),
+                                                 " relations or homes, the limit is ", kMostParts));
+}
+
 // Aborted if the request is not what its sender says it was. Sets what replies to it go by.
 template <typename Request>
 absl::Status CheckChecksum(Method method, const Request& request, uint64_t* asked) {
@@ -88,7 +108,9 @@ class GraphService final : public grpc::Service {
     AddStream(Method::kSampleNeighbors, &GraphService::SampleNeighbors);
     AddStream(Method::kFetchRows, &GraphService::FetchRows);
     AddStream(Method::kFetchNames, &GraphService::FetchNames);
-    AddUnary(Method::kResolveKeys, &GraphService::ResolveKeys);
+    // On the wire one reply is a stream of one. gRPC sends those of unary methods by itself,
+    // outside the gate, and a client that does not read would hold the thread.
+    AddStream(Method::kResolveKeys, &GraphService::ResolveKeys);
     AddStream(Method::kFetchRanking, &GraphService::FetchRanking);
     AddSmall(Method::kStatus, &GraphService::Status);
   }
@@ -122,19 +144,15 @@ class GraphService final : public grpc::Service {
                                      vicinity::FetchNames);
   }
   grpc::Status ResolveKeys(ServerContext* context, const proto::ResolveRequest* request,
-                           ByteBuffer* reply) {
-    const auto handler =
-        [this, context](const ServerState& state,
-                        const proto::ResolveRequest& asked) -> absl::StatusOr<proto::ResolveReply> {
-      proto::ResolveReply found;
-      VICINITY_RETURN_IF_ERROR(Pass(*context, asked, [&](CallGate::Passage*) -> absl::Status {
-        VICINITY_ASSIGN_OR_RETURN(
-            found, vicinity::ResolveKeys(state, asked, [context] { return IsOver(*context); }));
-        return absl::OkStatus();
-      }));
-      return found;
+                           ServerWriter<ByteBuffer>* writer) {
+    const auto handler = [context](const ServerState& state, const proto::ResolveRequest& asked,
+                                   ChunkSink<proto::ResolveReply> emit) -> absl::Status {
+      VICINITY_ASSIGN_OR_RETURN(
+          proto::ResolveReply reply,
+          vicinity::ResolveKeys(state, asked, [context] { return IsOver(*context); }));
+      return emit(&reply) ? absl::OkStatus() : GoneError();
     };
-    return Answer(Method::kResolveKeys, *context, *request, reply, handler);
+    return Stream<proto::ResolveReply>(Method::kResolveKeys, *context, *request, writer, handler);
   }
   grpc::Status FetchRanking(ServerContext* context, const proto::RankingRequest* request,
                             ServerWriter<ByteBuffer>* writer) {
@@ -158,6 +176,7 @@ class GraphService final : public grpc::Service {
     const absl::Status status = [&]() -> absl::Status {
       if (IsOver(context)) return GoneError();
       uint64_t asked = 0;
+      VICINITY_RETURN_IF_ERROR(CheckNumParts(method, request));
       VICINITY_RETURN_IF_ERROR(CheckChecksum(method, request, &asked));
       return run(&running, asked);
     }();
@@ -237,14 +256,6 @@ class GraphService final : public grpc::Service {
                              reactor->Finish((this->*serve)(context, request, reply));
                              return reactor;
                            }));
-  }
-  template <typename Request>
-  void AddUnary(Method method,
-                grpc::Status (GraphService::*serve)(ServerContext*, const Request*, ByteBuffer*)) {
-    AddMethod(new grpc::internal::RpcServiceMethod(
-        Path(method), RpcMethod::NORMAL_RPC,
-        new grpc::internal::RpcMethodHandler<GraphService, Request, ByteBuffer>(std::mem_fn(serve),
-                                                                                this)));
   }
   template <typename Request>
   void AddStream(Method method, grpc::Status (GraphService::*serve)(ServerContext*, const Request*,

@@ -22,6 +22,7 @@
 #include "proto/common/random.h"
 #include "proto/health.grpc.pb.h"
 #include "tests/integration/data_client.h"
+#include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/testbed.h"
 
@@ -32,6 +33,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::DataClient;
 using testing::DataClientOptions;
+using testing::kSlower;
 using testing::Testbed;
 using testing::TestbedOptions;
 using Reader = std::unique_ptr<grpc::ClientReader<proto::RowsChunk>>;
@@ -136,7 +138,7 @@ TEST_CASE_METHOD(DrainTest, "calls given up at any moment stop at once and leave
             << " after\n";
   CHECK(given_up > num_calls / 4);
   CHECK(other == 0);
-  CHECK(took.count() < 5 * 50);
+  CHECK(took.count() < 5 * 50 * kSlower);
   CHECK(after->open_files <= before->open_files + 2);
 }
 
@@ -145,7 +147,7 @@ TEST_CASE_METHOD(DrainTest, "of 500 calls under way when the server is told to s
   constexpr int kConnections = 10;
   constexpr int kStreams = 500;
   constexpr int64_t kRows = 512;  // of 1 KiB: more than the windows hold
-  Start({"--drain", "40", "--announce", "0.5", "--max-running", "600"});
+  Start({"--drain", "40", "--announce", "5", "--max-running", "600"});
   auto client = Connect(kConnections);
   for (int i = 0; i < kStreams; ++i) OpenStream(client.get(), i % kConnections, kRows);
   CHECK(CallsThere(client.get()) == kStreams);
@@ -190,13 +192,13 @@ TEST_CASE_METHOD(DrainTest, "of 500 calls under way when the server is told to s
 
 TEST_CASE_METHOD(DrainTest, "calls that do not end are cancelled when the time is over",
                  "[drain]") {
-  Start({"--drain", "0.6"});
+  Start({"--drain", "3"});
   auto client = Connect(1);
   for (int i = 0; i < 10; ++i) OpenStream(client.get(), 0, 8192);
   const auto begun = std::chrono::steady_clock::now();
   VICINITY_ASSERT_OK_AND_ASSIGN(const int code, testbed_->Terminate(0));
   CHECK(code == 0);
-  CHECK(std::chrono::steady_clock::now() - begun < seconds(5));
+  CHECK(std::chrono::steady_clock::now() - begun < seconds(30));
   for (const Reader& reader : readers_) {
     proto::RowsChunk chunk;
     while (reader->Read(&chunk)) {

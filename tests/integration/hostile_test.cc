@@ -36,6 +36,7 @@
 #include "proto/service.pb.h"
 #include "tests/integration/data_client.h"
 #include "tests/integration/request_mutator.h"
+#include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/testbed.h"
 
@@ -48,19 +49,9 @@ using testing::CallOutcome;
 using testing::CallTally;
 using testing::DataClient;
 using testing::DataClientOptions;
+using testing::kSlower;
 using testing::Testbed;
 using testing::TestbedOptions;
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define VICINITY_SLOW_BUILD 1
-#endif
-#endif
-#ifdef VICINITY_SLOW_BUILD
-constexpr int kSlower = 5;  // sanitizers
-#else
-constexpr int kSlower = 1;
-#endif
 
 int FromEnvironment(const char* name, int otherwise) {
   const char* const wanted = std::getenv(name);
@@ -123,7 +114,10 @@ class HostileTest {
   }
   static void CheckWellServed(const CallTally& tally) {
     std::cout << "meanwhile: " << tally.Describe();
-    CHECK(tally.count(absl::StatusCode::kOk) == tally.calls());
+    // On a machine that stands still for a moment some are told to come again.
+    const int64_t answered = tally.count(absl::StatusCode::kOk);
+    CHECK(answered + tally.count(absl::StatusCode::kResourceExhausted) == tally.calls());
+    CHECK(static_cast<double>(answered) >= 0.95 * static_cast<double>(tally.calls()));
     CHECK(tally.calls() > 5);
     CHECK(tally.wrong() == 0);
     // 100 ms on a quiet machine.
@@ -145,8 +139,10 @@ class RawCaller {
     }
   }
 
-  absl::Status Call(const std::string& method, const std::string& request) {
+  absl::Status Call(const std::string& method, const std::string& request,
+                    grpc_compression_algorithm compression = GRPC_COMPRESS_NONE) {
     grpc::ClientContext context;
+    context.set_compression_algorithm(compression);
     context.set_deadline(std::chrono::system_clock::now() + seconds(20 * kSlower));
     const auto call = stub_.PrepareCall(&context, "/vicinity.proto.Graph/" + method, &queue_);
     call->StartCall(nullptr);
@@ -223,10 +219,47 @@ TEST_CASE_METHOD(HostileTest, "no request, however wrong, harms the server", "[h
   CHECK(forbidden == "");
   CheckWellServed(served);
   CHECK(WaitUntilNoCalls(client.get(), seconds(20)));
-  // Freed memory stays with the sanitizer for a while.
-  const double may_grow = kSlower == 1 ? 1.1 : 1.5;
+  // A sanitizer keeps up to 256 MiB of what was freed, however little there was before.
+  if (kSlower > 1) return;
   CHECK(static_cast<double>(after.resident_bytes) <
-        may_grow * static_cast<double>(warm.resident_bytes) + (4 << 20));
+        1.1 * static_cast<double>(warm.resident_bytes) + (4 << 20));
+}
+
+TEST_CASE_METHOD(HostileTest, "a compressed request is not inflated", "[hostile]") {
+  auto client = Connect();
+  RawCaller caller(client->channel(0));
+  const testing::ProcessUse before = Use();
+  for (const int size : {1 << 20, 256 << 20}) {
+    proto::HelloRequest hello;
+    hello.set_client(std::string(size, '\0'));
+    for (const std::string method : {"Hello", "FetchRows"}) {
+      CAPTURE(size, method);
+      VICINITY_CHECK_CODE(caller.Call(method, hello.SerializeAsString(), GRPC_COMPRESS_GZIP),
+                          absl::StatusCode::kInvalidArgument);
+    }
+  }
+  CHECK(Use().resident_bytes < before.resident_bytes + (int64_t{64} << 20));
+}
+
+TEST_CASE_METHOD(HostileTest, "a request of countless parts is refused before it is looked at",
+                 "[hostile]") {
+  auto client = Connect();
+  RawCaller caller(client->channel(0));
+  proto::SampleRequest sample;
+  for (int i = 0; i < 65'537; ++i) sample.add_relations();
+  proto::RankingRequest ranking;
+  for (int i = 0; i < 65'537; ++i) ranking.add_home(i);
+  // Otherwise it would be the checksum that is found wrong.
+  sample.set_checksum(1);
+  ranking.set_checksum(1);
+  for (const absl::Status& status : {caller.Call("SampleNeighbors", sample.SerializeAsString()),
+                                     caller.Call("FetchRanking", ranking.SerializeAsString())}) {
+    VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
+    CHECK_THAT(std::string(status.message()), Catch::Contains("65537") && Catch::Contains("65536"));
+  }
+  sample.mutable_relations()->RemoveLast();
+  VICINITY_CHECK_CODE(caller.Call("SampleNeighbors", sample.SerializeAsString()),
+                      absl::StatusCode::kAborted);
 }
 
 // A connection that says something wrong. -1: none could be made.

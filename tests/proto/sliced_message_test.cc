@@ -1,5 +1,7 @@
 #include "proto/sliced_message.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <grpcpp/support/slice.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/bulk_fields.h"
 #include "proto/service.pb.h"
 
 namespace vicinity {
@@ -112,6 +115,27 @@ TEST_CASE("fields in another order, twice or unknown are read as protobuf reads 
   REQUIRE(message.Parse(&buffer, &small));
   CHECK(small.first() == 9);
   CHECK(Copied(message[proto::RowsChunk::kRowsFieldNumber]) == "new");
+}
+
+TEST_CASE("a message of countless unknown fields is read in one pass", "[sliced_message]") {
+  std::string wire;
+  google::protobuf::io::StringOutputStream out(&wire);
+  {
+    google::protobuf::io::CodedOutputStream to(&out);
+    for (uint32_t field = kLastBulkField + 1; field < 1'000'000; ++field) {
+      to.WriteTag(field << 3 | 2);  // all different, each of no bytes
+      to.WriteVarint32(0);
+    }
+  }
+  proto::RowsChunk rows;
+  rows.set_rows("r");
+  wire += rows.SerializeAsString();
+  grpc::ByteBuffer buffer = InPieces(wire, 1 << 20);
+  proto::RowsChunk small;
+  SlicedMessage message;
+  REQUIRE(message.Parse(&buffer, &small));  // within the test's time: seconds, not hours
+  CHECK(message.Sums().size() == 1);
+  CHECK(Copied(message[proto::RowsChunk::kRowsFieldNumber]) == "r");
 }
 
 TEST_CASE("what is no message is refused, whatever it is", "[sliced_message]") {

@@ -178,6 +178,19 @@ TEST_CASE_METHOD(AdmissionTest, "rates of a client: requests and bytes", "[admis
   CHECK(Look(Enter("c", 1)) != Place::kRefused);
 }
 
+TEST_CASE_METHOD(AdmissionTest, "clients of many names do not have all looked at in every call",
+                 "[admission]") {
+  limits_.max_client_request_rate = 1;
+  limits_.max_running = 100;
+  const auto begun = std::chrono::steady_clock::now();
+  for (int i = 0; i < 60'000; ++i) Leave(Enter(absl::StrCat("c", i), 1));
+  // 0.1 s; minutes where every call looks at all that came before.
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(10));
+  CheckRefused(Enter("c5", 1), Refusal::kClientRequestRate, "1 requests a second");
+  Advance(milliseconds(3000));
+  CHECK(Look(Enter("c5", 1)) == Place::kRunning);
+}
+
 TEST_CASE_METHOD(AdmissionTest, "a call whose deadline has passed is dropped when its turn comes",
                  "[admission]") {
   Call* const a = Enter();

@@ -43,10 +43,28 @@ TEST_CASE_METHOD(ReplySizeTest, "rows take what they take", "[reply_size]") {
   CHECK(ReplyBytes(serving_.dataset(), request) == sent);
 }
 
+TEST_CASE_METHOD(ReplySizeTest, "rows of edges have the size of the edge type's column",
+                 "[reply_size]") {
+  proto::RowsRequest request;
+  request.set_fingerprint(serving_.fingerprint());
+  request.set_of_edges(true);  // user:buys:item; the features of node type 0 are wider
+  request.set_count(5);
+  int64_t sent = 0;
+  VICINITY_CHECK_OK(FetchRows(serving_.state(), request, [&](proto::RowsChunk* chunk) {
+    sent += static_cast<int64_t>(chunk->rows().size());
+    return true;
+  }));
+  CHECK(sent == 5 * 4);
+  CHECK(ReplyBytes(serving_.dataset(), request) == sent);
+  request.set_column(-1);  // edges have no keys
+  CHECK(ReplyBytes(serving_.dataset(), request) == 0);
+}
+
 TEST_CASE_METHOD(ReplySizeTest, "samples take at most what is said", "[reply_size]") {
   proto::SampleRequest request;
   request.set_fingerprint(serving_.fingerprint());
   request.set_want_edge_ids(GENERATE(false, true));
+  request.set_want_edge_positions(GENERATE(false, true));
   request.set_replace(true);
   request.set_targets(Ids(10));
   request.add_relations()->set_edge_type(0);
@@ -55,11 +73,15 @@ TEST_CASE_METHOD(ReplySizeTest, "samples take at most what is said", "[reply_siz
   int64_t sent = 0;
   VICINITY_CHECK_OK(SampleNeighbors(serving_.state(), request, [&](proto::SampleChunk* chunk) {
     sent += static_cast<int64_t>(chunk->counts().size() + chunk->sources().size() +
-                                 chunk->edge_ids().size());
+                                 chunk->edge_ids().size() + chunk->edge_positions().size());
     return true;
   }));
   CHECK(sent > 0);
   CHECK(ReplyBytes(serving_.dataset(), request) >= sent);
+  const int64_t per_neighbor =
+      8 * (1 + (request.want_edge_ids() ? 1 : 0) + (request.want_edge_positions() ? 1 : 0));
+  CHECK(ReplyBytes(serving_.dataset(), request) ==
+        10 * (4 + per_neighbor * request.relations(0).fanout()));
   request.mutable_relations(0)->set_fanout(-1);
   CHECK(ReplyBytes(serving_.dataset(), request) >= 40);
 }
