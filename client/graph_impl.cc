@@ -25,7 +25,8 @@ namespace {
 
 constexpr int kMaxChannels = 64;
 // For finding out why a server cannot be reached.
-constexpr std::chrono::milliseconds kExplainLimit(500);
+constexpr std::chrono::milliseconds kExplainLimit(2000);  // of one server
+constexpr std::chrono::milliseconds kExplainAll(6000);    // none is begun later
 constexpr int32_t kFewestTokens = 10;
 // An RPC has the call timeout for itself and says best what was late; an attempt ends after it.
 constexpr std::chrono::milliseconds kAfterRpc(250);
@@ -144,11 +145,18 @@ absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& 
   servers_ = std::make_unique<ClusterServers>(std::move(servers), tools_.replicas);
   std::optional<KnownDataset> known;
   if (dataset_ != nullptr) known = KnownDataset{dataset_->fingerprint(), dataset_->directory()};
-  const absl::Status met = servers_->ChooseDataset(known).status();
-  for (int i = 0; i < servers_->size(); ++i) {
+  return Explain(*credentials, servers_->ChooseDataset(known).status());
+}
+
+absl::Status GraphImpl::Explain(const ClientCredentials& credentials,
+                                const absl::Status& met) const {
+  const auto end = std::chrono::steady_clock::now() + kExplainAll;
+  for (int i = 0; i < servers_->size() && !met.ok(); ++i) {
     const std::string& address = servers_->connection(i)->endpoint().address;
-    if (met.ok() || !absl::StrContains(met.message(), address)) continue;
-    return credentials->Explain(address, met, kExplainLimit);
+    if (!absl::StrContains(met.message(), address)) continue;
+    if (std::chrono::steady_clock::now() > end) break;
+    absl::Status why = credentials.Explain(address, met, kExplainLimit);
+    if (why != met) return why;
   }
   return met;
 }

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/cluster_servers.h"
+#include "client/credentials.h"
 #include "client/graph.h"
 #include "client/hedge_policy.h"
 #include "client/jitter.h"
@@ -49,6 +50,8 @@ class GraphImpl {
   absl::Status OpenDirectory(const GraphOptions& options);
   absl::Status OpenCluster(const GraphOptions& options);
   absl::Status Connect(const ClusterFile& cluster, const GraphOptions& options);
+  // `met`, with the reason of the first server it names whose trouble is TLS.
+  absl::Status Explain(const ClientCredentials& credentials, const absl::Status& met) const;
   void MakeTools(const ClusterFile& cluster, const GraphOptions& options);
   absl::Status Describe(proto::DescribeReply* description);
   absl::Status MakeRouter(const ClusterFile& cluster, const GraphOptions& options);

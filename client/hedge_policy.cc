@@ -33,4 +33,9 @@ bool HedgePolicy::TryTake() {
   return true;
 }
 
+void HedgePolicy::GiveBack() {
+  MutexLock lock(&mu_);
+  calls_ = std::min(calls_ + kCallsPerHedge, kMostSaved * kCallsPerHedge);
+}
+
 }  // namespace vicinity

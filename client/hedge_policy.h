@@ -36,6 +36,7 @@ class HedgePolicy {
   void CountCall();
   // One hedge more, unless that is above the share of the calls.
   bool TryTake();
+  void GiveBack();  // what was taken, for a hedge that did not come about
 
  private:
   static constexpr int64_t kMostSaved = 10;  // hedges at once after a long time without

@@ -20,6 +20,12 @@ double Seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+// A ranking may be found nowhere: then no replica has it.
+FailureKind KindFor(Operation operation, const absl::Status& failure) {
+  const bool no_ranking = operation == Operation::kFetchRanking && absl::IsNotFound(failure);
+  return no_ranking ? FailureKind::kCall : KindOf(failure);
+}
+
 }  // namespace
 
 void ReplicaCall::Start(const CallTools& tools, ReplicaSet* set, ReplicaQuestion question,
@@ -36,6 +42,8 @@ ReplicaCall::ReplicaCall(const CallTools& tools, ReplicaSet* set, ReplicaQuestio
       size_(std::max<int64_t>(1, (question_.bytes + kUnitBytes - 1) / kUnitBytes)),
       started_(tools.replicas.timer->Now()),
       deadline_(started_ + tools.policy.call_budget * size_),
+      most_attempts_(std::max(tools.policy.max_attempts,
+                              set->size() * ReplicaServer::Options().most_marks + 1)),
       done_(std::move(done)),
       tried_(set->size(), 0),
       errors_(set->size()) {}
@@ -82,7 +90,7 @@ std::optional<absl::Status> ReplicaCall::Outcome(Timer::Time now) {
                                              OperationName(question_.operation), ": cancelled"));
   }
   if (!fatal_.ok()) return OwnStatus(fatal_);
-  if (attempts_ >= tools_.policy.max_attempts || std::max(now, not_before_) >= deadline_) {
+  if (attempts_ >= most_attempts_ || std::max(now, not_before_) >= deadline_) {
     return AllFailed(now);
   }
   return std::nullopt;
@@ -128,7 +136,9 @@ ReplicaCall::AttemptPtr ReplicaCall::TryHedge(Timer::Time now) {
   hedge_at_.reset();
   const int first = running_[kFirst]->replica;
   const int replica = set_->Pick(tried_, first, now);
-  if (replica == ReplicaSet::kNone || !tools_.hedging->TryTake() || !tools_.budget->TryTake(now)) {
+  if (replica == ReplicaSet::kNone || !tools_.hedging->TryTake()) return nullptr;
+  if (!tools_.budget->TryTake(now)) {
+    tools_.hedging->GiveBack();
     return nullptr;
   }
   hedged_ = true;
@@ -252,7 +262,7 @@ void ReplicaCall::JudgeFailure(const Attempt& attempt, const absl::Status& statu
   errors_[attempt.replica] = OwnStatus(status);
   not_before_ =
       now + tools_.replicas.jitter->UpTo(tools_.policy.MostBackoff(std::max(1, attempts_)));
-  switch (KindOf(status)) {
+  switch (KindFor(question_.operation, status)) {
     case FailureKind::kCall:
       if (fatal_.ok()) fatal_ = OwnStatus(status);
       break;

@@ -113,6 +113,7 @@ class ReplicaCall : public std::enable_shared_from_this<ReplicaCall> {
   const int64_t size_;  // in units of 32 MiB, rounded up
   const Timer::Time started_;
   const Timer::Time deadline_;
+  const int most_attempts_;
 
   Mutex mu_;
   Done done_ ABSL_GUARDED_BY(mu_);

@@ -16,12 +16,15 @@ constexpr int64_t kNameBytes = 32;                    // a guess
 constexpr int64_t kRankedBytes = 12;                  // an id and a probability
 constexpr int64_t kUnknownCount = int64_t{16} << 20;  // of a whole ranking: a guess
 constexpr int64_t kNeighborsOfAll = 32;               // a guess, for a fanout of all
+// Larger fanouts stand for "all", too; the time for a call does not grow with them.
+constexpr int64_t kMostNeighbors = 1024;
 
 int64_t BytesOf(const ShardHop& hop) {
   int64_t bytes = 0;
   const int64_t num_values = 1 + (hop.detail.ids ? 1 : 0) + (hop.detail.positions ? 1 : 0);
   for (const ShardHop::Relation& relation : hop.relations) {
-    const int64_t fanout = relation.fanout > 0 ? relation.fanout : kNeighborsOfAll;
+    const int64_t fanout =
+        relation.fanout > 0 ? std::min<int64_t>(relation.fanout, kMostNeighbors) : kNeighborsOfAll;
     const int64_t each = kIdBytes * num_values * fanout + kIdBytes;
     bytes += static_cast<int64_t>(relation.rows.size()) * each;
   }

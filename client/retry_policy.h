@@ -13,13 +13,16 @@ enum class FailureKind {
   kServer,        // no answer, no connection, or an answer that makes no sense
   kCopy,          // this server's copy of the shard, or the way of this answer, is damaged
   kBusy,          // the server refuses for now
-  kOtherDataset,  // the server is of another dataset than the one that was opened
+  kOtherDataset,  // the server is of another dataset than the one that was opened, or without the
+                  // shard
 };
 
 FailureKind KindOf(const absl::Status& failure);
 
 struct RetryPolicy {
-  int max_attempts = 4;  // of a call, hedges not counted
+  // Of a call, hedges not counted; where that is more, as many as take every replica out of use,
+  // and one for who comes back.
+  int max_attempts = 4;
   std::chrono::nanoseconds backoff_base = std::chrono::milliseconds(10);
   std::chrono::nanoseconds backoff_cap = std::chrono::seconds(1);
   // The two limits of a call that moves up to 32 MiB; larger ones have as many times as much.

@@ -33,7 +33,8 @@ class AdminService final : public proto::Admin::Service {
     if (!actions_.drain) return ToGrpc(NotHere());
     reply->set_server(actions_.server);
     actions_.log->info("drain asked for by {}", context->peer());
-    actions_.drain();
+    // Once: what a second signal does is end the server at once, and the calls under way with it.
+    if (!draining_.exchange(true)) actions_.drain();
     return grpc::Status::OK;
   }
 
@@ -72,6 +73,7 @@ class AdminService final : public proto::Admin::Service {
  private:
   const AdminActions actions_;
   std::atomic<bool> verifying_{false};
+  std::atomic<bool> draining_{false};
 };
 
 }  // namespace

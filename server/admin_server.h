@@ -21,7 +21,7 @@ namespace vicinity {
 // What the RPCs do, by any thread. An empty one is Unimplemented.
 struct AdminActions {
   std::string server;           // its name
-  std::function<void()> drain;  // begins it, and returns
+  std::function<void()> drain;  // begins it, and returns; called once
   // `gone` says whether the caller has left.
   std::function<absl::StatusOr<proto::VerifyReply>(const proto::VerifyRequest& request,
                                                    const std::function<bool()>& gone)>

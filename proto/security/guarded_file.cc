@@ -62,6 +62,11 @@ absl::StatusOr<std::string> ReadGuarded(const std::string& path, bool secret) {
         "%s: has the permissions %04o, so others could %s it: chmod %s %s", path,
         facts.st_mode & 07777, secret ? "read" : "change", secret ? "600" : "go-w", path));
   }
+  if (!secret && facts.st_uid != 0 && facts.st_uid != geteuid()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": belongs to user ", facts.st_uid,
+                     ", who could change it: chown it to root or to who runs this"));
+  }
   return ReadAll(path, file.fd());
 }
 

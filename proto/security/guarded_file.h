@@ -14,7 +14,8 @@ namespace vicinity {
 // NotFound, PermissionDenied or Unavailable as ReadFile.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path);
 
-// The same for a list that others may read but not write.
+// The same for a list that others may read but not write: it belongs to root or to who runs this,
+// or FailedPrecondition names its owner.
 absl::StatusOr<std::string> ReadTrustedFile(const std::string& path);
 
 }  // namespace vicinity

@@ -35,6 +35,16 @@ TEST_CASE("at most one call in twenty is hedged", "[hedge_policy]") {
   CHECK_FALSE(policy.TryTake());  // a long calm saves ten
 }
 
+TEST_CASE("a hedge that did not come about is given back", "[hedge_policy]") {
+  HedgePolicy policy(true);
+  for (int calls = 0; calls < 20; ++calls) policy.CountCall();
+  REQUIRE(policy.TryTake());
+  REQUIRE_FALSE(policy.TryTake());
+  policy.GiveBack();
+  CHECK(policy.TryTake());
+  CHECK_FALSE(policy.TryTake());
+}
+
 TEST_CASE("hedging can be off", "[hedge_policy]") {
   HedgePolicy policy(false);
   for (int i = 0; i < 100; ++i) policy.Observe(Operation::kFetchRows, milliseconds(1));

@@ -55,6 +55,18 @@ TEST_CASE("hops can be asked again and aside", "[replica_questions]") {
       });
 }
 
+TEST_CASE("a huge fanout does not give a hop hours to answer", "[replica_questions]") {
+  const std::vector<uint64_t> rows = {5, 3, 3};
+  const auto bytes = [&rows](int32_t fanout) {
+    ShardHop hop;
+    hop.relations = {{EdgeTypeId{0}, fanout, rows}};
+    std::vector<Neighbors> out(1);
+    return QuestionOf(hop, absl::MakeSpan(out)).bytes;
+  };
+  CHECK(bytes(10) < bytes(1024));
+  CHECK(bytes(1 << 20) == bytes(1024));
+}
+
 TEST_CASE("rows can be asked again and aside", "[replica_questions]") {
   const std::vector<uint64_t> wanted = {9, 2, 9};
   const std::vector<int64_t> positions = {2, 0, 1};

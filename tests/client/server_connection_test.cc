@@ -22,9 +22,11 @@ absl::Status Connect(ServerConnection* connection) {
   return calls.Wait();
 }
 
-std::unique_ptr<ServerConnection> To(const std::string& address, TrafficCounters* traffic) {
+std::unique_ptr<ServerConnection> To(
+    const std::string& address, TrafficCounters* traffic,
+    std::chrono::milliseconds connect_timeout = std::chrono::seconds(20)) {
   ConnectionOptions options;
-  options.connect_timeout = std::chrono::milliseconds(300);
+  options.connect_timeout = connect_timeout;
   options.channels = 3;
   return std::make_unique<ServerConnection>(ServerEndpoint{"c", address, {ShardId{2}, ShardId{5}}},
                                             options, traffic);
@@ -68,7 +70,7 @@ TEST_CASE("nobody there is unavailable, at the deadline", "[server_connection]")
     address = gone.address();
   }
   TrafficCounters traffic;
-  const absl::Status status = Connect(To(address, &traffic).get());
+  const absl::Status status = Connect(To(address, &traffic, std::chrono::milliseconds(300)).get());
   VICINITY_CHECK_CODE(status, absl::StatusCode::kUnavailable);
   CHECK_THAT(std::string(status.message()), Catch::Contains(address));
 }

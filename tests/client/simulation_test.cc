@@ -37,7 +37,7 @@
 #include "tests/testing/virtual_timer.h"
 
 #if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define VICINITY_SLOW_BUILD
 #endif
 #endif

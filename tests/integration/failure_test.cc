@@ -19,6 +19,12 @@
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define VICINITY_SLOW_BUILD
+#endif
+#endif
+
 namespace vicinity {
 namespace {
 
@@ -26,11 +32,16 @@ using testing::SilentListener;
 using testing::SmallCluster;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kTimeout(300);
-constexpr std::chrono::milliseconds kBudget(1000);
+#ifdef VICINITY_SLOW_BUILD
+constexpr int kSlower = 5;
+#else
+constexpr int kSlower = 1;
+#endif
+constexpr std::chrono::milliseconds kTimeout(300 * kSlower);
+constexpr std::chrono::milliseconds kBudget(1000 * kSlower);
 // No operation here makes more than a few calls, each with the budget: far less than this says that
 // nothing hung, however busy the machine.
-constexpr std::chrono::seconds kSoon(20);
+constexpr std::chrono::seconds kSoon(20 * kSlower);
 
 testing::MemoryGraph Memory() { return testing::TypedGraph(300, 200, 40, 4); }
 

@@ -62,6 +62,18 @@ TEST_CASE_METHOD(AdminTest, "a drain begins and answers", "[admin]") {
   CHECK(drains == 1);
 }
 
+TEST_CASE_METHOD(AdminTest, "a drain asked for twice does not cut the calls under way", "[admin]") {
+  std::atomic<int> drains{0};  // the second would be a second SIGTERM, which forces the end
+  actions_.drain = [&drains] { ++drains; };
+  Start();
+  for (int i = 0; i < 3; ++i) {
+    proto::DrainReply reply;
+    VICINITY_REQUIRE_OK(Call(&Admin::Stub::Drain, proto::DrainRequest(), &reply));
+    CHECK(reply.server() == "a");
+  }
+  CHECK(drains == 1);
+}
+
 TEST_CASE_METHOD(AdminTest, "the log level is set, and a wrong one is not", "[admin]") {
   Start();
   actions_.log->set_level(spdlog::level::info);

@@ -52,6 +52,17 @@ TEST_CASE("a list is read if nobody else can change it", "[guarded_file]") {
   }
 }
 
+TEST_CASE("a list that belongs to somebody else is not read", "[guarded_file]") {
+  const testing::TempDir folder;
+  const std::string path = Make(folder, 0644);
+  // Only root may give files away, and in a sandbox not even root.
+  if (chown(path.c_str(), 65534, static_cast<gid_t>(-1)) != 0) return;
+  const absl::Status status = ReadTrustedFile(path).status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kFailedPrecondition);
+  CHECK_THAT(std::string(status.message()),
+             Catch::Contains("belongs to user 65534") && Catch::Contains("chown"));
+}
+
 TEST_CASE("what is no file or too large is not read", "[guarded_file]") {
   const testing::TempDir folder;
   VICINITY_CHECK_CODE(ReadSecretFile(folder.File("none")), absl::StatusCode::kNotFound);
