@@ -1,6 +1,9 @@
 // Real daemons under more load than is good for them: many connections, more calls than they can
 // answer, clients that do not read. Figures are those of a small run: VICINITY_LOAD_SECONDS sets
 // how long the first case lasts (10), VICINITY_SLOW_CLIENTS how many do not read (100).
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -252,6 +255,33 @@ TEST_CASE_METHOD(LoadTest, "a hundred clients that do not read harm no other and
     cut_off += reader->Finish().error_code() == grpc::StatusCode::CANCELLED;
   }
   CHECK(cut_off == num_slow);
+}
+
+TEST_CASE_METHOD(LoadTest, "a client that does not read the answer about its keys is cut off",
+                 "[load]") {
+  Start({"--write-timeout", "2"});
+  auto slow = Connect(1, "", true);
+  proto::ResolveRequest request;
+  request.set_fingerprint(slow->fingerprint());
+  request.set_keys(std::string(100'000 * 8, '\0'));  // windows hold a tenth of the answer
+  grpc::CompletionQueue queue;  // before the call that it is for, which ends first
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + seconds(60));
+  auto call = slow->stub(0)->AsyncResolveKeys(&context, request, &queue);
+  void* tag = nullptr;
+  bool ok = false;
+  call->ReadInitialMetadata(nullptr);  // the request is sent with this, not before
+  REQUIRE(queue.Next(&tag, &ok));
+  auto other = Connect(1);
+  CHECK(CallsThere(other.get()) == 1);
+  CHECK(WaitUntilNoCalls(other.get(), seconds(30)));
+  proto::ResolveReply reply;
+  grpc::Status status;
+  call->Finish(&reply, &status, nullptr);
+  REQUIRE(queue.Next(&tag, &ok));
+  CHECK(status.error_code() == grpc::StatusCode::CANCELLED);
+  queue.Shutdown();
+  CHECK_FALSE(queue.Next(&tag, &ok));
 }
 
 TEST_CASE_METHOD(LoadTest, "while all turns are taken, status and health answer at once",
