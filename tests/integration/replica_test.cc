@@ -159,8 +159,10 @@ TEST_CASE_METHOD(ReplicaTest, "a server that is away when a trainer comes is use
   Start(2, false);
   VICINITY_REQUIRE_OK(testbed_->Kill(kVictim));
   const Clock::time_point before = Clock::now();
-  const std::unique_ptr<CertifiedReader> reader = Open(Served(), CachePolicy::kNone);
-  CHECK(Clock::now() - before < seconds(15));  // not the connect timeout, though that is as long
+  GraphOptions patient = Served();
+  patient.connect_timeout = seconds(30);
+  const std::unique_ptr<CertifiedReader> reader = Open(patient, CachePolicy::kNone);
+  CHECK(Clock::now() - before < seconds(15));  // not the connect timeout
   CheckWhole(reader->Read(0));
   VICINITY_REQUIRE_OK(testbed_->Restart(kVictim));
   // All comes from it when it is the only one: calls wait until it is found.
