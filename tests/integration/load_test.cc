@@ -314,8 +314,10 @@ TEST_CASE_METHOD(LoadTest, "while all turns are taken, status and health answer 
   });
   CHECK(status.count(kOk) == status.calls());
   CHECK(status.Percentile(kOk, 0.99) < milliseconds(200 * kSlower));
-  for (const auto& context : contexts) context->TryCancel();
-  for (const auto& reader : readers) reader->Finish();
+  // Many streams of one connection cancelled at once can end gRPC 1.51's client (an assertion on
+  // reference counts); streams whose server is gone end by themselves.
+  VICINITY_REQUIRE_OK(testbed_->Kill(0));
+  for (const auto& reader : readers) CHECK(!reader->Finish().ok());
 }
 
 }  // namespace

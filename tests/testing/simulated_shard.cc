@@ -29,15 +29,21 @@ class Asked {
   std::string text_;
 };
 
-// A call that ends once: by its answer or by its cancellation, whichever comes first.
-struct Pending {
-  Mutex mu;
-  bool over ABSL_GUARDED_BY(mu) = false;
+// A call that ends once: by its answer or by its cancellation, whichever comes first. The other
+// finds nobody to tell, and keeps nothing of the call alive.
+class Pending {
+ public:
+  explicit Pending(Done done) : done_(std::move(done)) {}
 
-  bool End() {
-    MutexLock lock(&mu);
-    return !std::exchange(over, true);
+  // Null when the call is over.
+  Done End() {
+    MutexLock lock(&mu_);
+    return std::exchange(done_, nullptr);
   }
+
+ private:
+  Mutex mu_;
+  Done done_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace
@@ -48,21 +54,23 @@ SimulatedShard::SimulatedShard(ShardAccess* near, Timer* timer, Decide decide)
 void SimulatedShard::Run(uint64_t question, std::function<void(Done)> answer,
                          std::function<void()> spoil, Cancellation* cancel, Done done) {
   const Fate fate = decide_(question);
-  auto pending = std::make_shared<Pending>();
+  auto pending = std::make_shared<Pending>(std::move(done));
   if (!fate.lost) {
     timer_->Schedule(timer_->Now() + fate.delay,
-                     [pending, fate, answer = std::move(answer), spoil, done] {
-                       if (!pending->End()) return;
-                       if (fate.status.ok()) return answer(done);
+                     [pending, fate, answer = std::move(answer), spoil] {
+                       const Done end = pending->End();
+                       if (end == nullptr) return;
+                       if (fate.status.ok()) return answer(end);
                        spoil();
-                       done(fate.status);
+                       end(fate.status);
                      });
   }
   if (cancel == nullptr) return;
-  cancel->Add([pending, spoil = std::move(spoil), done = std::move(done)] {
-    if (!pending->End()) return;
+  cancel->Add([pending, spoil = std::move(spoil)] {
+    const Done end = pending->End();
+    if (end == nullptr) return;
     spoil();
-    done(absl::CancelledError("simulated"));
+    end(absl::CancelledError("simulated"));
   });
 }
 
