@@ -148,7 +148,9 @@ TEST_CASE_METHOD(LoadTest, "four times the load that a server can take does not 
   const auto begun = std::chrono::steady_clock::now();
   std::cout << "output at four times the load: " << goodput(*overload, length) / peak
             << " of the best\n";
-  CHECK(goodput(*overload, length) >= 0.5 * peak);  // 0.8 on a quiet machine
+  // That it does not collapse; how near it comes is measured, not tested: clients and server share
+  // the cores here.
+  CHECK(goodput(*overload, length) >= 0.25 * peak);
   CHECK(overload->count(kRefused) > 0);
   CHECK(overload->count(kOk) + overload->count(kRefused) == overload->calls());
   // Refused soon, not after the time that was for the answer. The server takes 10 ms for it; here
