@@ -80,6 +80,10 @@ class LookAheadPlanner {
   int64_t capacity_rows() const { return capacity_; }
   int64_t held_rows() const { return held_; }
   int64_t most_held_rows() const { return most_held_; }
+  // An upper bound of the rows that are pinned: what batches in flight mention, repeats and all.
+  int64_t uses_in_flight() const {
+    return in_flight_.empty() ? 0 : int64_t{admitted_end_ - in_flight_.front().begin};
+  }
   // All slots handed out so far are below it. Slots from the capacity on are those of rows over it.
   int64_t num_slots() const { return num_slots_; }
 

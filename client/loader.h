@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "client/device_tensor.h"
 #include "client/graph.h"
 #include "client/result.h"
 #include "partition/sampling_spec.h"
@@ -41,6 +42,35 @@ enum class CachePolicy : uint8_t {
   kNone,
   kStaticVip,  // the likeliest remote rows by the stored ranking, filled once
   kLookAhead,  // the remote rows that batches sampled ahead need soonest, then the likeliest
+};
+
+// Where the rows of a batch's columns are when Next returns. All else of a batch is on the host:
+// ids and blocks, labels, columns of edges.
+enum class Placement : uint8_t {
+  kHost,    // in BatchColumn::bytes
+  kDevice,  // in BatchColumn::tensor; the host waits nowhere for the device to be done
+};
+
+// Of Placement::kDevice. Device memory holds the cache, which lies there (with kNone and kStaticVip
+// also the remote rows of batches in flight, up to half of window_bytes, with kLookAhead those
+// that find no room in the cache), `home_bytes`, `batches` tensors for each column, and
+// `staging_bytes`. What was out of memory is said by Create or, if batches have grown, by Next
+// (kResourceExhausted).
+struct DeviceOptions {
+  DeviceKind kind = DeviceKind::kCuda;
+  int32_t ordinal = 0;  // among the devices of its kind
+  // Of the rows of mapped shards, at most so many bytes are on the device: of each shard and column
+  // the same share, its likeliest rows. The others are read over the device's link from a
+  // pinned copy in host memory or, without pin_home, put together by the host from the mapped files
+  // and sent.
+  int64_t home_bytes = 0;
+  bool pin_home = true;
+  // Tensors for each column: the batch in training and the next are 2. A trainer that keeps
+  // tensors of earlier batches needs more.
+  int32_t batches = 2;
+  // Pinned memory that rows travel through, and as much on the device. At least sixteen rows of the
+  // widest column go through it at a time, and it grows to that.
+  int64_t staging_bytes = int64_t{8} << 20;
 };
 
 struct LoaderOptions {
@@ -81,8 +111,13 @@ struct LoaderOptions {
   int64_t cache_bytes = 0;
   std::string ranking = "default";
 
+  Placement placement = Placement::kHost;
+  DeviceOptions device;  // of kDevice
+
   // How far ahead rows are fetched: at most so many batches are planned and not yet taken, and they
-  // hold at most so many bytes (a batch larger than this passes alone).
+  // hold at most so many bytes (a batch larger than this passes alone; on a device it is refused,
+  // kResourceExhausted, if the cache has no room for its rows either). Of these batches only the
+  // next one is put together before it is asked for.
   int64_t fetch_ahead = 10;
   int64_t window_bytes = int64_t{256} << 20;
   // kLookAhead: how far ahead ids are known: at most so many batches more are sampled and not
@@ -99,7 +134,8 @@ struct BatchColumn {
   int32_t node_type = 0;
   ColumnSpec spec;
   int64_t num_rows = 0;
-  std::vector<char> bytes;
+  std::vector<char> bytes;               // Placement::kHost; else empty
+  std::unique_ptr<DeviceTensor> tensor;  // Placement::kDevice; else null
 };
 
 struct MiniBatch {
@@ -136,6 +172,7 @@ struct LoaderStats {
   int64_t bytes_remote = 0;
   int64_t cache_rows = 0;  // held
   int64_t cache_bytes = 0;
+  int64_t device_bytes = 0;  // device memory taken so far; 0 with Placement::kHost
 };
 
 // Threads:  Next from one thread; stats from any.
@@ -145,7 +182,8 @@ struct LoaderStats {
 class Loader {
  public:
   // Reads the seeds, fills the cache. kNotFound for unknown types, columns or rankings, naming
-  // those that exist; kInvalidArgument for a spec that does not fit.
+  // those that exist; kInvalidArgument for a spec that does not fit; kFailedPrecondition for
+  // a device that is not there, or that this build of the library cannot use.
   static Result<std::unique_ptr<Loader>> Create(const Graph* graph, const LoaderOptions& options);
   ~Loader();
 
@@ -159,7 +197,8 @@ class Loader {
 
   // The next batch; null at the epoch's end. An error ends the epoch; StartEpoch may be called
   // again with the step to go on from. kDeadlineExceeded, naming the stage that holds the batch,
-  // after batch_timeout; kFailedPrecondition before the first StartEpoch.
+  // after batch_timeout (with kDevice also for a trainer that still has all tensors of a column);
+  // kFailedPrecondition before the first StartEpoch.
   Result<std::unique_ptr<MiniBatch>> Next();
 
   LoaderStats stats() const;

@@ -136,6 +136,9 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
                                                    " and cache_bytes ", options.cache_bytes,
                                                    ": a cache has one of the two"));
   }
+  if (options.placement == Placement::kDevice) {
+    return absl::UnimplementedError("Placement::kDevice: batches are made on the host alone yet");
+  }
   if (const std::string problem = SpecProblem(router.schema(), options.sampling);
       !problem.empty()) {
     return absl::InvalidArgumentError(problem);

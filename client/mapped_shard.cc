@@ -86,16 +86,18 @@ absl::Status MappedShard::CheckRows(absl::Span<const uint64_t> rows, int64_t num
                                                  " of type ", type, " is not below ", num_rows));
 }
 
-ColumnView MappedShard::Column(const ShardRows& rows) const {
-  if (rows.edge_type.has_value()) return shard_.edges(*rows.edge_type).columns[rows.column];
-  const NodeTable& table = shard_.nodes(rows.type);
-  if (rows.column != kKeyColumn) return table.columns[rows.column];
-  return {reinterpret_cast<const char*>(table.keys.data()), table.num_nodes(), sizeof(uint64_t)};
+std::optional<ColumnView> MappedShard::Mapped(NodeTypeId type, int32_t column) const {
+  const NodeTable& table = shard_.nodes(type);
+  if (column != kKeyColumn) return table.columns[column];
+  return ColumnView{reinterpret_cast<const char*>(table.keys.data()), table.num_nodes(),
+                    sizeof(uint64_t)};
 }
 
 absl::Status MappedShard::CopyRows(const ShardRows& rows) const {
   const Schema& schema = dataset_.schema();
-  const ColumnView column = Column(rows);
+  const ColumnView column = rows.edge_type.has_value()
+                                ? shard_.edges(*rows.edge_type).columns[rows.column]
+                                : *Mapped(rows.type, rows.column);
   VICINITY_RETURN_IF_ERROR(CheckRows(rows.rows, column.num_rows,
                                      rows.edge_type.has_value()
                                          ? schema.EdgeTypeName(rows.edge_type->value)

@@ -1,10 +1,13 @@
 // A shard whose files are mapped into this process: no RPC, no copy but the last.
 #pragma once
 
+#include <optional>
+
 #include "client/shard_access.h"
 #include "client/traffic.h"
 #include "partition/dataset.h"
 #include "partition/shard.h"
+#include "proto/common/ids.h"
 
 namespace vicinity {
 
@@ -17,6 +20,7 @@ class MappedShard : public ShardAccess {
   MappedShard(const Dataset& dataset, const Shard& shard, TrafficCounters* traffic);
 
   bool remote() const override { return false; }
+  std::optional<ColumnView> Mapped(NodeTypeId type, int32_t column) const override;
   void SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
                  Done done) override;
   void FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) override;
@@ -27,7 +31,6 @@ class MappedShard : public ShardAccess {
  private:
   absl::Status CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,
                          const std::string& type) const;
-  ColumnView Column(const ShardRows& rows) const;
   absl::Status CopyRows(const ShardRows& rows) const;
   absl::Status CopyNames(const ShardNames& names) const;
   absl::Status CopyRanking(const ShardRanking& ranking) const;

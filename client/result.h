@@ -21,7 +21,8 @@ enum class ErrorCode : int {
   kAlreadyExists = 6,
   kPermissionDenied = 7,
   kResourceExhausted = 8,   // back off
-  kFailedPrecondition = 9,  // another dataset or protocol version than expected; a forked child
+  kFailedPrecondition = 9,  // another dataset or protocol version than expected; a forked child; no
+                            // such device
   kAborted = 10,            // damaged on the way: the same may be asked again at once
   kInternal = 13,           // our own fault, or a server that does not keep the protocol
   kUnavailable = 14,        // a server is away; the text names the shard

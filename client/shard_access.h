@@ -14,6 +14,7 @@
 #include "client/cancellation.h"
 #include "client/fan_out.h"
 #include "partition/ranking.h"
+#include "partition/shard.h"
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
@@ -98,6 +99,12 @@ class ShardAccess {
 
   // True where calls end in other processes: those are started first, so that they run meanwhile.
   virtual bool remote() const = 0;
+
+  // All rows of a column of nodes where they lie in memory here, as long as the shard does; none
+  // elsewhere.
+  virtual std::optional<ColumnView> Mapped(NodeTypeId /*type*/, int32_t /*column*/) const {
+    return std::nullopt;
+  }
 
   // Neighbours for each relation, in the order of its rows. `out` has one empty element a relation.
   virtual void SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,

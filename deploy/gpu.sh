@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tests=(
   copy_rows_test cuda_device_test device_test device_index_test device_pool_test
-  device_sampler_test device_topology_test dlpack_test home_rows_test batch_tensors_test
+  device_sampler_test device_topology_test dlpack_test home_rows_test batch_tensor_ring_test
   row_mover_test staging_ring_test
 )
 

@@ -119,11 +119,13 @@ absl::Status DevicePool::Plan(absl::Span<const int64_t> ids, PoolBatch* batch,
   RowPlan plan;
   MutexLock lock(&mu_);
   const auto num_rows = static_cast<int64_t>(ids.size());
-  // As if none was held, so that nothing can fail half-way.
-  if (planner_->held_rows() + num_rows > slots_.num_rows) {
+  // As if none was there, so that nothing can fail half-way. What is not pinned makes room.
+  const int64_t pinned = std::min(planner_->held_rows(), planner_->uses_in_flight());
+  if (pinned + num_rows > slots_.num_rows) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("no room for ", num_rows, " more rows beside ", planner_->held_rows(), " of ",
-                     slots_.num_rows, ", of which ", options_.staged_rows, " over the capacity"));
+        absl::StrCat("no room for ", num_rows, " more rows beside ", pinned,
+                     " of batches in flight: the device has ", slots_.num_rows, " places, ",
+                     options_.staged_rows, " of them over the capacity"));
   }
   VICINITY_RETURN_IF_ERROR(planner_->Admit(ids, &plan));
   batch->ticket = plan.ticket;

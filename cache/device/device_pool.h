@@ -33,7 +33,8 @@ class DevicePool : public RowPool {
     int64_t row_bytes = 0;      // at least 1, and no larger than the ring's chunks allow
     int64_t capacity_rows = 0;  // rows of batches in flight count
     // Rows over it, for what batches in flight need beyond. A batch is admitted if all its rows
-    // would fit in beside those that are held, so it has to be a batch at least.
+    // would fit in beside those that batches in flight mention: capacity and staged rows together
+    // bound how many batches these are.
     int64_t staged_rows = 0;
     bool index = false;  // answers LookUp
   };
@@ -57,6 +58,7 @@ class DevicePool : public RowPool {
   void Release(const PoolBatch& batch) override;
   int64_t row_bytes() const override { return options_.row_bytes; }
   PoolStats stats() const override;
+  int64_t device_bytes() const { return memory_.bytes(); }
 
   // Puts the gather of the batch's rows into the mover's stream: row i goes to row positions[i] of
   // `to`, which is device memory. Waits, as Assemble does, only until the batch's rows have been

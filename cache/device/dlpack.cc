@@ -1,5 +1,6 @@
 #include "cache/device/dlpack.h"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -12,6 +13,9 @@
 
 namespace vicinity {
 namespace {
+
+// How long the host waits where it is the device.
+constexpr std::chrono::nanoseconds kHostWait = std::chrono::seconds(10);
 
 // What the tensor that was handed over stands on.
 struct HandedOver {
@@ -58,6 +62,7 @@ absl::StatusOr<DLManagedTensor*> ToDlpack(std::unique_ptr<BatchTensor> tensor, c
   if (handed_over->consumer != nullptr) {
     VICINITY_RETURN_IF_ERROR(tensor->WaitOn(handed_over->consumer.get()));
   }
+  if (!device->is_cuda()) VICINITY_RETURN_IF_ERROR(tensor->WaitOnHost(kHostWait));
   handed_over->shape = row.shape;
   handed_over->shape.insert(handed_over->shape.begin(), tensor->num_rows());
   DLTensor& view = handed_over->managed.dl_tensor;

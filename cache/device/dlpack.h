@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cache/device/batch_tensors.h"
+#include "cache/device/batch_tensor_ring.h"
 
 namespace vicinity {
 
 // As the consumer says it in __dlpack__(stream=...). On CUDA: 1 is the legacy default stream (also
 // what None means), 2 the thread's own default stream, -1 wants no waiting, 0 is ambiguous and
-// refused, and any other value is a cudaStream_t. The host has no streams: only -1 and none.
+// refused, and any other value is a cudaStream_t. The host has no streams: whatever is said, a
+// tensor there is full when it is handed over, DeadlineExceeded if that takes ten seconds.
 inline constexpr int64_t kDlpackDefaultStream = 1;
 inline constexpr int64_t kDlpackNoStream = -1;
 
@@ -30,7 +31,7 @@ struct RowType {
 // Shape (num_rows, *row.shape), row-major. InvalidArgument if rows of that type are not of the
 // tensor's row bytes, and for a stream of 0; the tensor is gone then too.
 //
-// Lifetime: the BatchTensors must outlive all consumers. The capsule's name is its maker's
+// Lifetime: the BatchTensorRing must outlive all consumers. The capsule's name is its maker's
 // business: "dltensor", freed by it only while it is called so.
 absl::StatusOr<DLManagedTensor*> ToDlpack(std::unique_ptr<BatchTensor> tensor, const RowType& row,
                                           int64_t consumer_stream);

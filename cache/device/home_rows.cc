@@ -15,19 +15,21 @@
 namespace vicinity {
 
 absl::StatusOr<std::unique_ptr<HomeRows>> HomeRows::Create(RowMover* mover, const ColumnView& rows,
-                                                           int64_t device_rows) {
+                                                           int64_t device_rows, FarRead far) {
   if (rows.num_rows > INT32_MAX || device_rows < 0) {
     return absl::InvalidArgumentError(absl::StrCat(rows.num_rows, " rows, ", device_rows,
                                                    " of them on the device; up to ", INT32_MAX));
   }
-  std::unique_ptr<HomeRows> home(new HomeRows(mover));
+  std::unique_ptr<HomeRows> home(new HomeRows(mover, rows, far));
   const int64_t split = std::min(device_rows, rows.num_rows);
   const auto bytes_of = [&](int64_t first, int64_t n) {
     return absl::MakeConstSpan(rows.data + first * rows.row_bytes, n * rows.row_bytes);
   };
   VICINITY_ASSIGN_OR_RETURN(home->near_, mover->Place(MemoryKind::kDevice, bytes_of(0, split)));
-  VICINITY_ASSIGN_OR_RETURN(
-      home->far_, mover->Place(MemoryKind::kPinned, bytes_of(split, rows.num_rows - split)));
+  if (far == FarRead::kDirect) {
+    VICINITY_ASSIGN_OR_RETURN(
+        home->far_, mover->Place(MemoryKind::kPinned, bytes_of(split, rows.num_rows - split)));
+  }
   home->places_ = RowsAt(home->near_.data(), rows.num_rows, rows.row_bytes);
   home->places_.far = home->far_.data();
   home->places_.split = split;
@@ -35,8 +37,8 @@ absl::StatusOr<std::unique_ptr<HomeRows>> HomeRows::Create(RowMover* mover, cons
 }
 
 absl::Status HomeRows::Gather(absl::Span<const int32_t> rows, const RowPlaces& to,
-                              absl::Span<const int64_t> to_rows, FarRead far) const {
-  if (far == FarRead::kDirect) return mover_->Gather(places_, rows, to, to_rows, row_bytes());
+                              absl::Span<const int64_t> to_rows) const {
+  if (far_read_ == FarRead::kDirect) return mover_->Gather(places_, rows, to, to_rows, row_bytes());
   return GatherStaged(rows, to, to_rows);
 }
 
@@ -61,7 +63,8 @@ absl::Status HomeRows::GatherStaged(absl::Span<const int32_t> rows, const RowPla
   }
   const auto stage = [&](int64_t first, int64_t n, char* out) {
     for (int64_t i = 0; i < n; ++i) {
-      std::memcpy(out + i * row_bytes(), places_.Row(far_rows[first + i]), row_bytes());
+      std::memcpy(out + i * row_bytes(), column_.data + far_rows[first + i] * row_bytes(),
+                  row_bytes());
     }
   };
   VICINITY_RETURN_IF_ERROR(mover_->Send(row_bytes(), stage, to, far_to));

@@ -165,8 +165,6 @@ void BenchHomeRows(const DeviceBench& bench, int64_t row_bytes, double far_share
   const int64_t n = num_rows / 4;
   const CheckedRows column(bench, MemoryKind::kPinned, num_rows * row_bytes);
   const auto device_rows = static_cast<int64_t>((1 - far_share) * static_cast<double>(num_rows));
-  const auto home =
-      Must(HomeRows::Create(bench.mover.get(), {column.data(), num_rows, row_bytes}, device_rows));
   const std::vector<int32_t> rows = RandomRows(n, num_rows, 1);
   std::vector<int64_t> in_order(n);
   int64_t num_far = 0;
@@ -178,9 +176,10 @@ void BenchHomeRows(const DeviceBench& bench, int64_t row_bytes, double far_share
   const std::string name =
       absl::StrCat("rows from pinned memory, ", 100 * far_share, " % of ", row_bytes, "-byte rows");
   const auto measure = [&](FarRead far) {
-    const double seconds = MedianSeconds(bench, [&](int) {
-      return home->Gather(rows, RowsAt(to.data(), n, row_bytes), in_order, far);
-    });
+    const auto home = Must(HomeRows::Create(bench.mover.get(), {column.data(), num_rows, row_bytes},
+                                            device_rows, far));
+    const double seconds = MedianSeconds(
+        bench, [&](int) { return home->Gather(rows, RowsAt(to.data(), n, row_bytes), in_order); });
     MustBeRight(column.CountWrong(bench, to.data(), rows, row_bytes), name);
     MustBeOk(bench.stream()->Fill(to.data(), 0xee, to.bytes()));
     return static_cast<double>(num_far * row_bytes) / seconds;

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "cache/device/batch_tensors.h"
+#include "cache/device/batch_tensor_ring.h"
 #include "cache/device/device.h"
 #include "cache/device/home_rows.h"
 #include "cache/device/row_mover.h"
@@ -249,11 +249,11 @@ TEST_CASE("a trainer's stream reads what both tiers gave", "[device_pool]") {
   tested.MakePool(options, 0);
   const std::string home_rows = TrueRows(FirstNumbers(50), kRowBytes);
   VICINITY_ASSERT_OK_AND_ASSIGN(
-      const auto home,
-      HomeRows::Create(tested.mover.get(), {home_rows.data(), 50, kRowBytes}, /*device_rows=*/20));
+      const auto home, HomeRows::Create(tested.mover.get(), {home_rows.data(), 50, kRowBytes},
+                                        /*device_rows=*/20, far));
   constexpr int64_t kTensorBytes = 2 * kHalf * kRowBytes;
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors,
-                                BatchTensors::Create(tested.device.get(), 2, kTensorBytes));
+                                BatchTensorRing::Create(tested.device.get(), 2, kTensorBytes));
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto trainer, tested.device->NewStream());
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const DeviceMemory seen,
@@ -277,7 +277,7 @@ TEST_CASE("a trainer's stream reads what both tiers gave", "[device_pool]") {
     VICINITY_REQUIRE_OK(tested.pool->Deliver(batch, 0, TrueRows(missing, kRowBytes)));
     VICINITY_ASSERT_OK_AND_ASSIGN(
         const auto tensor, tensors->Take(2 * kHalf, kRowBytes, tested.mover->stream(), kLong));
-    VICINITY_REQUIRE_OK(home->Gather(local, tensor->rows(), even, far));
+    VICINITY_REQUIRE_OK(home->Gather(local, tensor->rows(), even));
     VICINITY_REQUIRE_OK(tested.pool->AssembleOnDevice(batch, odd, kLong, tensor->rows()));
     tested.pool->Release(batch);
     VICINITY_REQUIRE_OK(tensor->Finish(tested.mover->stream()));

@@ -4,11 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "cache/device/batch_tensors.h"
+#include "cache/device/batch_tensor_ring.h"
 #include "cache/device/device.h"
 #include "tests/cache/device/tested_devices.h"
 #include "tests/testing/status_checks.h"
@@ -26,7 +27,7 @@ TEST_CASE("a tensor goes to its consumer and comes back from any thread", "[dlpa
   const std::unique_ptr<Device> device =
       OpenTestedDevice(GENERATE_COPY(from_range(TestedDevices())));
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto stream, device->NewStream());
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors, BatchTensors::Create(device.get(), 1, 1200));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors, BatchTensorRing::Create(device.get(), 1, 1200));
   VICINITY_ASSERT_OK_AND_ASSIGN(std::unique_ptr<BatchTensor> tensor,
                                 tensors->Take(3, 400, stream.get(), kNoWait));
   VICINITY_REQUIRE_OK(stream->Fill(tensor->data(), 1, 1200));
@@ -37,6 +38,7 @@ TEST_CASE("a tensor goes to its consumer and comes back from any thread", "[dlpa
       ToDlpack(std::move(tensor), {{kDLFloat, 16, 1}, {20, 10}}, kDlpackDefaultStream));
   const DLTensor& view = managed->dl_tensor;
   CHECK(view.data == data);
+  if (!device->is_cuda()) CHECK(std::string(data, 1200) == std::string(1200, 1));
   CHECK(view.device.device_type == (device->is_cuda() ? kDLCUDA : kDLCPU));
   CHECK(view.device.device_id == 0);
   REQUIRE(view.ndim == 3);
@@ -57,7 +59,7 @@ TEST_CASE("values that do not fill a row, and stream 0, are refused", "[dlpack]"
   const TestedDevice kind = GENERATE_COPY(from_range(TestedDevices()));
   const std::unique_ptr<Device> device = OpenTestedDevice(kind);
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto stream, device->NewStream());
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors, BatchTensors::Create(device.get(), 1, 1200));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors, BatchTensorRing::Create(device.get(), 1, 1200));
   const auto hand_over = [&](const RowType& row, int64_t consumer) {
     VICINITY_ASSERT_OK_AND_ASSIGN(std::unique_ptr<BatchTensor> tensor,
                                   tensors->Take(3, 400, stream.get(), kNoWait));

@@ -38,8 +38,8 @@ TEST_CASE("home rows come from either memory, read in either way", "[home_rows]"
   for (int64_t row = 0; row < kNumRows; ++row) column += TrueRow(row, kRowBytes);
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const std::unique_ptr<HomeRows> home,
-      HomeRows::Create(mover.get(), {column.data(), kNumRows, kRowBytes}, device_rows));
-  column = std::string(column.size(), '?');  // is no longer needed
+      HomeRows::Create(mover.get(), {column.data(), kNumRows, kRowBytes}, device_rows, far));
+  if (far == FarRead::kDirect) column = std::string(column.size(), '?');  // is no longer needed
   CHECK(home->num_rows() == kNumRows);
   CHECK(home->device_rows() == std::min(device_rows, kNumRows));
 
@@ -53,14 +53,14 @@ TEST_CASE("home rows come from either memory, read in either way", "[home_rows]"
   }
   const DeviceMemory out = testing::BytesToDevice(device.get(), std::string(expected.size(), 'x'));
   const RowPlaces to = RowsAt(out.data(), 60, kRowBytes);
-  VICINITY_REQUIRE_OK(home->Gather(rows, to, to_rows, far));
+  VICINITY_REQUIRE_OK(home->Gather(rows, to, to_rows));
   CHECK(testing::BytesFromDevice(device.get(), mover->stream(), out.data(), out.bytes()) ==
         expected);
   for (const int32_t wrong : {-1, static_cast<int32_t>(kNumRows)}) {
-    VICINITY_CHECK_CODE(home->Gather({wrong}, to, {0}, far), absl::StatusCode::kInvalidArgument);
+    VICINITY_CHECK_CODE(home->Gather({wrong}, to, {0}), absl::StatusCode::kInvalidArgument);
   }
-  VICINITY_CHECK_CODE(home->Gather({1}, to, {60}, far), absl::StatusCode::kInvalidArgument);
-  VICINITY_CHECK_CODE(home->Gather({1, 2}, to, {0}, far), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(home->Gather({1}, to, {60}), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(home->Gather({1, 2}, to, {0}), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("a shard with more rows than a device's lists can name is refused", "[home_rows]") {
@@ -68,10 +68,12 @@ TEST_CASE("a shard with more rows than a device's lists can name is refused", "[
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<RowMover> mover,
                                 RowMover::Create(device.get(), StagingRing::Options()));
   const char row[4] = {};
-  VICINITY_CHECK_CODE(HomeRows::Create(mover.get(), {row, int64_t{1} << 31, 4}, 0).status(),
-                      absl::StatusCode::kInvalidArgument);
-  VICINITY_CHECK_CODE(HomeRows::Create(mover.get(), {row, 1, 4}, -1).status(),
-                      absl::StatusCode::kInvalidArgument);
+  const auto create = [&](int64_t num_rows, int64_t device_rows) {
+    const ColumnView column{row, num_rows, 4};
+    return HomeRows::Create(mover.get(), column, device_rows, FarRead::kDirect).status();
+  };
+  VICINITY_CHECK_CODE(create(int64_t{1} << 31, 0), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(create(1, -1), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

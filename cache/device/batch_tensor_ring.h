@@ -1,10 +1,12 @@
 // Tensors in device memory for batches on their way to the trainer, used in turn.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -16,20 +18,20 @@
 
 namespace vicinity {
 
-class BatchTensors;
+class BatchTensorRing;
 
 // One of them, from when it is taken until it is destroyed. Its way: rows are put into it by work
 // of one stream, which then is told to Finish; each stream that reads it waits for that, and is
 // told to be Done. Nobody waits on the host.
 //
-// Threads:  one at a time. Lifetime: the tensors it is of outlive it.
+// Threads:  one at a time. Lifetime: the ring outlives it, which Keep can see to.
 class BatchTensor {
  public:
   ~BatchTensor();
   BatchTensor(const BatchTensor&) = delete;
   BatchTensor& operator=(const BatchTensor&) = delete;
 
-  char* data() const { return rows_.near; }  // 256-byte aligned
+  char* data() const { return rows_.near; }  // 256-byte aligned; may be null if there are no bytes
   const RowPlaces& rows() const { return rows_; }
   int64_t num_rows() const { return rows_.num_rows; }
   int64_t row_bytes() const { return rows_.stride; }
@@ -41,36 +43,50 @@ class BatchTensor {
   // What `consumer` got so far is the last there of what reads it. Without it, the tensor is used
   // again as soon as it is full.
   absl::Status Done(DeviceStream* consumer);
+  // Makes the host wait until it is full. DeadlineExceeded after `timeout`.
+  absl::Status WaitOnHost(std::chrono::nanoseconds timeout);
+
+  // `owner` lives at least as long as the tensor: say, who owns ring and device.
+  void Keep(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
 
   Device* device() const;
 
  private:
-  friend class BatchTensors;
-  BatchTensor(BatchTensors* tensors, int32_t index, const RowPlaces& rows)
-      : tensors_(tensors), index_(index), rows_(rows) {}
+  friend class BatchTensorRing;
+  BatchTensor(BatchTensorRing* ring, int32_t index, const RowPlaces& rows)
+      : ring_(ring), index_(index), rows_(rows) {}
 
-  BatchTensors* const tensors_;
+  std::shared_ptr<const void> owner_;  // goes last
+  BatchTensorRing* const ring_;
   const int32_t index_;
   const RowPlaces rows_;
 };
 
 // Threads:  any number. Lifetime: the device outlives it.
-// Memory:   num_tensors * tensor_bytes, taken once: what bounds how far ahead batches are
-// assembled.
-class BatchTensors {
+// Memory:   num_tensors as large as the largest batch so far and a quarter more: what bounds how
+//           far ahead batches are assembled. A tensor grows when it is taken for more rows than it
+//           holds; the host then waits for its last readers. That stops when batches have shown
+//           how large they are.
+class BatchTensorRing {
  public:
-  // One in training and the next are 2. InvalidArgument: none, or of no bytes; ResourceExhausted:
-  // no device memory.
-  static absl::StatusOr<std::unique_ptr<BatchTensors>> Create(Device* device, int32_t num_tensors,
-                                                              int64_t tensor_bytes);
+  // One in training and the next are 2; each of `tensor_bytes` at first. InvalidArgument: none, or
+  // of less than no bytes; ResourceExhausted: no device memory.
+  static absl::StatusOr<std::unique_ptr<BatchTensorRing>> Create(Device* device,
+                                                                 int32_t num_tensors,
+                                                                 int64_t tensor_bytes);
 
   // For num_rows rows; what `producer` gets from now on comes after the last readers of the memory.
   // Waits until one of the tensors is destroyed, which a trainer has to do for another batch:
-  // DeadlineExceeded after `timeout`. InvalidArgument if rows do not fit.
+  // DeadlineExceeded after `timeout`. InvalidArgument for fewer than no rows or bytes;
+  // ResourceExhausted: no device memory to grow.
   absl::StatusOr<std::unique_ptr<BatchTensor>> Take(int64_t num_rows, int64_t row_bytes,
                                                     DeviceStream* producer,
                                                     std::chrono::nanoseconds timeout);
 
+  // Waits until Take would find one at once, no longer than `timeout`; whether it would.
+  bool WaitForFree(std::chrono::nanoseconds timeout);
+
+  int64_t bytes() const { return bytes_; }  // of device memory
   Device* device() const { return device_; }
 
  private:
@@ -82,15 +98,15 @@ class BatchTensors {
     size_t num_readers = 0;
   };
 
-  BatchTensors(Device* device, int64_t tensor_bytes)
-      : device_(device), tensor_bytes_(tensor_bytes) {}
+  explicit BatchTensorRing(Device* device) : device_(device) {}
 
   absl::StatusOr<int32_t> TakeFree(std::chrono::nanoseconds timeout);
+  absl::Status Grow(Slot* slot, int64_t bytes);
   void GiveBack(int32_t index);
 
   Device* const device_;
-  const int64_t tensor_bytes_;
   std::vector<Slot> slots_;  // the one who has the tensor works with its slot
+  std::atomic<int64_t> bytes_{0};
   Mutex mu_;
   CondVar given_back_;
   std::deque<int32_t> free_ ABSL_GUARDED_BY(mu_);

@@ -1,0 +1,96 @@
+#include "client/device_tensor.h"
+
+#include <dlpack/dlpack.h>
+
+#include <cstring>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cache/device/device.h"
+#include "cache/device/dlpack.h"
+#include "client/device_tensor_impl.h"
+#include "client/error.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+constexpr std::chrono::seconds kHostWait(10);
+
+// Without one for bool, which is a byte of 0 or 1.
+DLDataType DlpackTypeOf(DType dtype) {
+  const auto bits = static_cast<uint8_t>(8 * DTypeBytes(dtype));
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kUint8:
+      return {kDLUInt, bits, 1};
+    case DType::kInt8:
+    case DType::kInt16:
+    case DType::kInt32:
+    case DType::kInt64:
+      return {kDLInt, bits, 1};
+    case DType::kBfloat16:
+      return {kDLBfloat, bits, 1};
+    case DType::kFloat16:
+    case DType::kFloat32:
+    case DType::kFloat64:
+      break;
+  }
+  return {kDLFloat, bits, 1};
+}
+
+absl::Status CopyOut(BatchTensor* tensor, char* out, std::chrono::nanoseconds timeout) {
+  Device* const device = tensor->device();
+  const int64_t bytes = tensor->num_rows() * tensor->row_bytes();
+  VICINITY_ASSIGN_OR_RETURN(const DeviceMemory here, device->Allocate(MemoryKind::kPinned, bytes));
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceStream> stream, device->NewStream());
+  VICINITY_RETURN_IF_ERROR(tensor->WaitOn(stream.get()));
+  VICINITY_RETURN_IF_ERROR(stream->Copy(here.data(), tensor->data(), bytes));
+  VICINITY_RETURN_IF_ERROR(tensor->Done(stream.get()));
+  VICINITY_RETURN_IF_ERROR(FinishOnHost(device, stream.get(), timeout));
+  if (bytes > 0) std::memcpy(out, here.data(), bytes);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+DeviceTensor::DeviceTensor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DeviceTensor::~DeviceTensor() = default;
+
+void* DeviceTensor::data() const { return impl_->tensor->data(); }
+int64_t DeviceTensor::num_rows() const { return impl_->tensor->num_rows(); }
+int64_t DeviceTensor::row_bytes() const { return impl_->tensor->row_bytes(); }
+DeviceKind DeviceTensor::device_kind() const {
+  return impl_->tensor->device()->is_cuda() ? DeviceKind::kCuda : DeviceKind::kHost;
+}
+int32_t DeviceTensor::device_ordinal() const { return impl_->tensor->device()->ordinal(); }
+
+Error DeviceTensor::WaitOn(void* stream) {
+  BatchTensor* const tensor = impl_->tensor.get();
+  if (!tensor->device()->is_cuda()) return ToError(tensor->WaitOnHost(kHostWait));
+  const absl::StatusOr<std::unique_ptr<DeviceStream>> consumer =
+      tensor->device()->WrapStream(stream);
+  return ToError(consumer.ok() ? tensor->WaitOn(consumer->get()) : consumer.status());
+}
+
+Error DeviceTensor::Done(void* stream) {
+  BatchTensor* const tensor = impl_->tensor.get();
+  if (!tensor->device()->is_cuda()) return Error();
+  const absl::StatusOr<std::unique_ptr<DeviceStream>> consumer =
+      tensor->device()->WrapStream(stream);
+  return ToError(consumer.ok() ? tensor->Done(consumer->get()) : consumer.status());
+}
+
+Error DeviceTensor::CopyToHost(void* out, std::chrono::milliseconds timeout) const {
+  return ToError(CopyOut(impl_->tensor.get(), static_cast<char*>(out), timeout));
+}
+
+Result<DLManagedTensor*> DeviceTensor::HandOver(std::unique_ptr<DeviceTensor> tensor,
+                                                int64_t consumer_stream) {
+  Impl* const impl = tensor->impl_.get();
+  const RowType row{DlpackTypeOf(impl->spec.dtype), impl->spec.shape};
+  return ToResult(ToDlpack(std::move(impl->tensor), row, consumer_stream));
+}
+
+}  // namespace vicinity
