@@ -1,9 +1,7 @@
 #include "cache/vip.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -15,13 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "cache/bundled_messages.h"
-#include "cache/draw_chance.h"
-#include "cache/edge_weights.h"
-#include "cache/huge_array.h"
 #include "cache/seed_chances.h"
-#include "cache/threads.h"
 #include "cache/vip_graph.h"
 #include "cache/vip_kernel.h"
+#include "cache/vip_scatter.h"
+#include "cache/vip_state.h"
 #include "partition/book.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"
@@ -34,37 +30,7 @@
 namespace vicinity {
 namespace {
 
-constexpr int kMaxThreads = 256;
-constexpr int kMaxLanes = 8;                 // homes at a time
-constexpr int64_t kProgressEvery = 1 << 14;  // targets
-
 using HomeChances = std::vector<SeedChances>;
-
-// Which thread adds to which nodes, where messages go to any node: stripes of 64 nodes dealt out in
-// turn, so that the hot nodes, which lie together at the front of a shard, are everybody's. One
-// owner a node means no atomics and one order of additions, whatever the number of threads.
-class Stripes {
- public:
-  explicit Stripes(int num_threads) {
-    for (size_t i = 0; i < owner_.size(); ++i) owner_[i] = static_cast<uint8_t>(i % num_threads);
-  }
-  int OwnerOf(uint64_t node) const { return owner_[(node >> 6) % owner_.size()]; }
-
- private:
-  std::array<uint8_t, kMaxThreads> owner_;
-};
-
-// Homes side by side, of so many.
-int LanesFor(int64_t num_homes) { return num_homes > 4 ? kMaxLanes : 4; }
-
-// Sums of the nodes of one type, for the homes of a group.
-struct TypeState {
-  HugeArray memory;
-  VipRecords records;
-  std::vector<uint64_t> is_seed;  // a bit a node
-  // What messages from no known way back come to; only where there are such.
-  std::vector<double> met;
-};
 
 // An edge type whose messages reach nodes by their own lists, and those lists.
 struct GatheredList {
@@ -82,23 +48,23 @@ class Analysis {
         spec_(graph.spec()),
         num_homes_(num_homes),
         link_chances_(std::move(link_chances)),
-        stripes_(graph.num_threads()) {
+        scatter_(graph, help_, &states_) {
     help_.edges = links;
   }
 
   // chances_of(home) is the home's HomeChances or an error.
   template <typename ChancesOfHome>
   absl::StatusOr<VipScores> Run(const ChancesOfHome& chances_of, Progress* progress) {
-    const int num_groups = (num_homes_ + kMaxLanes - 1) / kMaxLanes;
+    const int num_groups = (num_homes_ + kMaxVipLanes - 1) / kMaxVipLanes;
     scores_.num_homes = num_homes_;
     for (int32_t type = 0; type < book_.num_node_types(); ++type) {
       scores_.values.emplace_back(static_cast<size_t>(book_.num_nodes({type})) * num_homes_);
     }
     progress_ = progress;
     progress->Begin("inclusion probabilities", graph_.CountEdges() * num_groups, "edges");
-    for (int first = 0; first < num_homes_; first += kMaxLanes) {
+    for (int first = 0; first < num_homes_; first += kMaxVipLanes) {
       first_home_ = first;
-      group_size_ = std::min(kMaxLanes, num_homes_ - first);
+      group_size_ = std::min(kMaxVipLanes, num_homes_ - first);
       VICINITY_RETURN_IF_ERROR(RunGroup(chances_of));
     }
     progress->End();
@@ -119,182 +85,37 @@ class Analysis {
       help_.chances.assign(first, first + group_size_);
     }
     for (int32_t type = 0; type < num_node_types(); ++type) {
-      VICINITY_RETURN_IF_ERROR(MakeState({type}));
+      VICINITY_ASSIGN_OR_RETURN(VipState state, MakeVipState(graph_, {type}, lanes_));
+      states_.push_back(std::move(state));
     }
     for (int lane = 0; lane < group_size_; ++lane) {
       const absl::StatusOr<HomeChances> chances = chances_of(first_home_ + lane);
       if (!chances.ok()) return At(absl::StrCat("home ", first_home_ + lane), chances.status());
-      for (const SeedChances& of_type : *chances) SetSeeds(of_type, lane);
+      for (const SeedChances& of_type : *chances) {
+        SetSeeds(of_type, book_.num_nodes(of_type.type), lane, &states_[of_type.type.value]);
+      }
     }
     for (int hop = 1; hop <= spec_.num_hops(); ++hop) RunHop(hop);
     states_.clear();
     return absl::OkStatus();
   }
 
-  // Takes memory and sets the chances.
-  absl::Status MakeState(NodeTypeId type) {
-    const int64_t num_nodes = book_.num_nodes(type);
-    TypeState& state = states_.emplace_back();
-    VipRecords& records = state.records;
-    records.lanes = lanes_;
-    records.num_hops = spec_.num_hops();
-    records.head = VipRecords::HeadFor(graph_.num_slots(type), records.num_hops, lanes_);
-    VICINITY_ASSIGN_OR_RETURN(state.memory, HugeArray::Create(num_nodes * records.stride()));
-    records.data = state.memory.data();
-    state.is_seed.resize(num_nodes / 64 + 1);
-    for (int32_t edge = 0; edge < graph_.num_edge_types(); ++edge) {
-      if (!graph_.IsFollowed({edge}, spec_.num_hops())) continue;
-      if (graph_.reverse({edge}) < 0 && graph_.SourceType({edge}) == type) {
-        state.met.resize(num_nodes * lanes_);
-      }
-    }
-    for (int32_t edge = 0; edge < graph_.num_edge_types(); ++edge) {
-      if (!(graph_.TargetType({edge}) == type)) continue;
-      if (!graph_.IsFollowed({edge}, spec_.num_hops())) continue;
-      graph_.ForEachChunk(
-          type, [&](const VipGraph::Chunk& chunk, int) { SetChances({edge}, chunk, records); });
-    }
-    return absl::OkStatus();
-  }
-
-  // Of a node to draw one edge; or, where edges are looked at in bundles, what that is found from.
-  void SetChances(EdgeTypeId type, const VipGraph::Chunk& chunk, const VipRecords& records) const {
-    const EdgeTable& edges = chunk.shard->edges(type);
-    const EdgeWeights weights = graph_.WeightsOf(type, *chunk.shard);
-    const std::vector<DrawRule> rules = graph_.RulesOf(type);
-    std::vector<double> of_row;
-    for (int64_t row = chunk.begin; row < chunk.end; ++row) {
-      const int64_t begin = edges.begin(row), degree = edges.degree(row);
-      of_row.clear();
-      for (int64_t i = begin; weights.is_given() && i < begin + degree; ++i) {
-        of_row.push_back(weights[i]);
-      }
-      for (int hop = 1; hop <= spec_.num_hops(); ++hop) {
-        const DrawRule& rule = rules[hop - 1];
-        const double rate = weights.is_given() ? DrawRate(rule, of_row) : DrawRate(rule, degree);
-        records.chance(chunk.base + row, graph_.slot(type), hop) =
-            static_cast<float>(graph_.is_bundled(type) ? rate : DrawChance(rule, rate, 1));
-      }
-    }
-  }
-
-  void SetSeed(TypeState* state, int64_t node, int lane, double chance) const {
-    state->records.met(node, 0)[lane] = static_cast<float>(chance);
-    state->records.seed_mark(node) = 1;
-    state->is_seed[node / 64] |= uint64_t{1} << node % 64;
-  }
-
-  void SetSeeds(const SeedChances& seeds, int lane) {
-    TypeState& state = states_[seeds.type.value];
-    for (int64_t node = 0; seeds.others > 0 && node < book_.num_nodes(seeds.type); ++node) {
-      SetSeed(&state, node, lane, seeds.others);
-    }
-    for (size_t i = 0; i < seeds.nodes.size(); ++i) {
-      SetSeed(&state, seeds.nodes[i], lane, seeds.chances[i]);
-    }
-  }
-
   void RunHop(int hop) {
-    for (TypeState& state : states_) std::fill(state.met.begin(), state.met.end(), 0.0);
+    for (VipState& state : states_) std::fill(state.met.begin(), state.met.end(), 0.0);
     for (int32_t target = 0; target < num_node_types(); ++target) {
       for (int32_t source = 0; source < num_node_types(); ++source) {
-        ScatterBetween({target}, {source}, hop);
+        done_ += scatter_.Run({target}, {source}, hop,
+                              [&](int64_t edges) { progress_->Update(done_ + edges); });
       }
     }
     for (int32_t type = 0; type < num_node_types(); ++type) Finish({type}, hop);
-  }
-
-  // Edge types by which nodes of one type draw the other's, in hops up to this one.
-  std::vector<EdgeTypeId> EdgeTypesBetween(NodeTypeId target, NodeTypeId source, int hop,
-                                           bool with_reverse) const {
-    std::vector<EdgeTypeId> types;
-    for (int32_t type = 0; type < graph_.num_edge_types(); ++type) {
-      if (graph_.TargetType({type}) == target && graph_.SourceType({type}) == source &&
-          graph_.IsFollowed({type}, hop) && (graph_.reverse({type}) >= 0) == with_reverse) {
-        types.push_back({type});
-      }
-    }
-    return types;
-  }
-
-  // The way of messages where no reverse tells the sources' lists.
-  void ScatterBetween(NodeTypeId target, NodeTypeId source, int hop) {
-    const std::vector<EdgeTypeId> types = EdgeTypesBetween(target, source, hop, false);
-    if (types.empty()) return;
-    for (const auto& shard : graph_.dataset().shards()) {
-      RunThreads(graph_.num_threads(), [&](int thread) {
-        if (graph_.is_bundled(types[0])) {
-          ScatterBundles(types, *shard, hop, thread);
-        } else {
-          for (const EdgeTypeId type : types) Scatter(type, *shard, hop, thread);
-        }
-      });
-      for (const EdgeTypeId type : types) done_ += shard->edges(type).sources.size();
-    }
-  }
-
-  // Adds a message to a source that this thread owns. Who draws itself meets nobody.
-  void Deliver(const double* messages, int64_t source, int64_t self, int thread, double* met) {
-    if (source == self || stripes_.OwnerOf(source) != thread) return;
-    double* const to = met + source * lanes_;
-    for (int lane = 0; lane < lanes_; ++lane) to[lane] += messages[lane] * (1 - to[lane]);
-  }
-
-  // Adds the messages of all targets v of the shard.
-  void Scatter(EdgeTypeId type, const Shard& shard, int hop, int thread) {
-    const EdgeTable& edges = shard.edges(type);
-    const int64_t base = book_.First(graph_.TargetType(type), shard.id()).value;
-    const int64_t num_targets = book_.num_nodes(graph_.TargetType(type), shard.id());
-    const VipRecords& records = states_[graph_.TargetType(type).value].records;
-    double* const met = states_[graph_.SourceType(type).value].met.data();
-    const bool one_type = graph_.SourceType(type) == graph_.TargetType(type);
-    double messages[kMaxLanes];
-    for (int64_t row = 0; row < num_targets; ++row) {
-      if (thread == 0 && row % kProgressEvery == 0) progress_->Update(done_ + edges.offsets[row]);
-      if (edges.degree(row) == 0) continue;
-      const int64_t v = base + row;
-      LonelyMessages({records, v, &records.chance(v, graph_.slot(type), 1)}, nullptr, hop,
-                     only_new(), messages);
-      if (std::all_of(messages, messages + lanes_, [](double m) { return m == 0; })) continue;
-      for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
-        Deliver(messages, edges.sources[static_cast<int64_t>(i)], one_type ? v : -1, thread, met);
-      }
-    }
-  }
-
-  // The same where each neighbour's edges of all types make one message.
-  void ScatterBundles(const std::vector<EdgeTypeId>& types, const Shard& shard, int hop,
-                      int thread) {
-    const NodeTypeId target = graph_.TargetType(types[0]), source = graph_.SourceType(types[0]);
-    const int64_t base = book_.First(target, shard.id()).value;
-    const VipRecords& records = states_[target.value].records;
-    double* const met = states_[source.value].met.data();
-    BundledMessages bundled(graph_, records, types, help_);
-    for (int64_t row = 0; row < book_.num_nodes(target, shard.id()); ++row) {
-      const int64_t v = base + row;
-      if (thread == 0 && row % kProgressEvery == 0) progress_->Update(done_);
-      if (!IsMet(records, v, hop - 1)) continue;
-      bundled.FromTarget(shard, row, v, hop, only_new(),
-                         [&](int64_t neighbor, const double* messages) {
-                           Deliver(messages, neighbor, target == source ? v : -1, thread, met);
-                         });
-    }
-  }
-
-  // By any home, in hops 0 .. hop.
-  bool IsMet(const VipRecords& records, int64_t node, int hop) const {
-    const auto any = [&](int h) {
-      const float* const met = records.met(node, h);
-      return std::any_of(met, met + lanes_, [](float chance) { return chance > 0; });
-    };
-    return any(hop) || any(0);
   }
 
   // By `type` of u and any type of v: what gathers edge by edge.
   std::vector<GatheredList> SingleLists(NodeTypeId type, int hop) const {
     std::vector<GatheredList> lists;
     for (int32_t target = 0; target < num_node_types(); ++target) {
-      for (const EdgeTypeId edge : EdgeTypesBetween({target}, type, hop, true)) {
+      for (const EdgeTypeId edge : graph_.EdgeTypesBetween({target}, type, hop, true)) {
         if (graph_.is_bundled(edge)) continue;
         const EdgeTypeId list{graph_.reverse(edge)};
         VipRelation relation;
@@ -315,7 +136,7 @@ class Analysis {
   std::vector<BundledMessages> BundledLists(NodeTypeId type, int hop) const {
     std::vector<BundledMessages> all;
     for (int32_t target = 0; target < num_node_types(); ++target) {
-      const std::vector<EdgeTypeId> types = EdgeTypesBetween({target}, type, hop, true);
+      const std::vector<EdgeTypeId> types = graph_.EdgeTypesBetween({target}, type, hop, true);
       if (types.empty() || !graph_.is_bundled(types[0])) continue;
       all.emplace_back(graph_, states_[target].records, types, help_);
       all.back().SetSources(states_[type.value].records);
@@ -332,7 +153,7 @@ class Analysis {
     graph_.ForEachChunk(type, [&](const VipGraph::Chunk& chunk, int thread) {
       for (int64_t row = chunk.begin; row < chunk.end; ++row) {
         const int64_t u = chunk.base + row;
-        double met[kMaxLanes];
+        double met[kMaxVipLanes];
         SetMet(type, u, met);
         for (const GatheredList& gathers : lists) {
           const EdgeTable& edges = chunk.shard->edges(gathers.list);
@@ -355,7 +176,7 @@ class Analysis {
 
   // What is known of c_hop before anything is gathered.
   void SetMet(NodeTypeId type, int64_t node, double* met) const {
-    const TypeState& state = states_[type.value];
+    const VipState& state = states_[type.value];
     const float* const seed = state.records.met(node, 0);
     std::copy(seed, seed + lanes_, met);
     if (state.met.empty()) return;
@@ -377,10 +198,9 @@ class Analysis {
   const SamplingSpec& spec_;
   const int32_t num_homes_;
   const std::vector<float> link_chances_;
-  const Stripes stripes_;
-  LinkHelp help_;  // of the group of homes at work
-
-  std::vector<TypeState> states_;  // by node type
+  LinkHelp help_;                 // of the group of homes at work
+  std::vector<VipState> states_;  // by node type
+  VipScatter scatter_;
   VipScores scores_;
   Progress* progress_ = nullptr;
   int64_t done_ = 0;  // edges
@@ -395,7 +215,7 @@ class Analysis {
 int NumThreads(const VipOptions& options) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int wanted = options.num_threads > 0 ? options.num_threads : cores;
-  return std::clamp(wanted, 1, kMaxThreads);
+  return std::clamp(wanted, 1, kMaxVipThreads);
 }
 
 absl::Status CheckQuestion(const Dataset& dataset, const VipOptions& options) {

@@ -171,6 +171,15 @@ std::vector<VipGraph::Chunk> VipGraph::CutNodes(NodeTypeId type) const {
   return chunks;
 }
 
+std::vector<EdgeTypeId> VipGraph::EdgeTypesBetween(NodeTypeId target, NodeTypeId source, int hop,
+                                                   bool with_reverse) const {
+  std::vector<EdgeTypeId> types;
+  for (const EdgeTypeId type : ListsOf(target, source)) {
+    if (IsFollowed(type, hop) && (reverse(type) >= 0) == with_reverse) types.push_back(type);
+  }
+  return types;
+}
+
 // The edge types by whose lists nodes of one type tell neighbours of the other.
 std::vector<EdgeTypeId> VipGraph::ListsOf(NodeTypeId target, NodeTypeId source) const {
   std::vector<EdgeTypeId> lists;

@@ -54,6 +54,11 @@ class VipGraph {
   int slot(EdgeTypeId type) const { return slots_[type.value]; }
   int num_slots(NodeTypeId type) const { return num_slots_[type.value]; }
 
+  // Those by which nodes of one type draw the other's in hops up to this one, with a reverse or all
+  // those without.
+  std::vector<EdgeTypeId> EdgeTypesBetween(NodeTypeId target, NodeTypeId source, int hop,
+                                           bool with_reverse) const;
+
   // Edges between its node types are weighted, or many of them parallel, so that each neighbour's
   // edges of all types have to be looked at together.
   bool is_bundled(EdgeTypeId type) const { return bundled_[type.value] != 0; }
