@@ -33,11 +33,19 @@ int64_t SampledPerTarget(const ShardHop& hop, const SamplePiece::Range& group) {
   return sampled;
 }
 
+// A target takes eight bytes of a request, with its tree twelve.
+int64_t MaxTargets(const ShardHop& hop, const RequestLimits& limits) {
+  const bool trees = std::any_of(hop.relations.begin(), hop.relations.end(),
+                                 [](const auto& relation) { return !relation.trees.empty(); });
+  return trees ? std::max<int64_t>(1, limits.max_ids / 3 * 2) : limits.max_ids;
+}
+
 }  // namespace
 
 std::vector<SamplePiece> CutHop(const ShardHop& hop, const RequestLimits& limits) {
+  const int64_t max_targets = MaxTargets(hop, limits);
   std::vector<SamplePiece> pieces(1);
-  int64_t ids_left = limits.max_ids;
+  int64_t ids_left = max_targets;
   int64_t sampled_left = limits.max_sampled;
   for (SamplePiece::Range group : GroupByTargets(hop)) {
     const int64_t sampled_each = SampledPerTarget(hop, group);
@@ -55,7 +63,7 @@ std::vector<SamplePiece> CutHop(const ShardHop& hop, const RequestLimits& limits
       }
       if (group.count > 0) {
         pieces.emplace_back();
-        ids_left = limits.max_ids;
+        ids_left = max_targets;
         sampled_left = limits.max_sampled;
       }
     }

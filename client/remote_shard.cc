@@ -38,17 +38,45 @@ RemoteShard::RemoteShard(ShardId shard, uint64_t fingerprint, ServerConnection* 
       schema_(schema),
       book_(book) {}
 
-void RemoteShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
-                            Done done) {
-  auto pieces =
-      std::make_shared<const std::vector<SamplePiece>>(CutHop(hop, connection_->limits()));
-  // One after the other: each appends to the same lists.
+void RemoteShard::AskByLimits(const AskWithin& ask, Cancellation* cancel, Done done) {
+  const RequestLimits limits = connection_->limits();
+  ask(limits, [=, done = std::move(done)](const absl::Status& status) {
+    if (!absl::IsInvalidArgument(status)) return done(status);
+    const auto again = [=](const absl::Status& hello, const proto::HelloReply&) {
+      const RequestLimits now = connection_->limits();
+      const bool smaller = now.max_ids < limits.max_ids || now.max_sampled < limits.max_sampled;
+      if (!hello.ok() || !smaller) return done(status);
+      ask(now, done);
+    };
+    connection_->AskHello(cancel, connection_->call_timeout(), again);
+  });
+}
+
+void RemoteShard::RunParts(int64_t count, int64_t most,
+                           std::function<void(int64_t begin, int64_t end, Done done)> part,
+                           Done done) const {
   RunPieces(
-      static_cast<int64_t>(pieces->size()), 1,
-      [this, hop, pieces, out, cancel](int64_t piece, Done piece_done) {
-        SampleOne(hop, (*pieces)[piece], out, cancel, std::move(piece_done));
+      CeilDiv(count, most), connection_->num_channels(),
+      [count, most, part = std::move(part)](int64_t piece, Done piece_done) {
+        part(piece * most, std::min(count, (piece + 1) * most), std::move(piece_done));
       },
       std::move(done));
+}
+
+void RemoteShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
+                            Done done) {
+  const auto ask = [this, hop, out, cancel](const RequestLimits& limits, Done asked) {
+    for (Neighbors& neighbors : out) neighbors.Clear();  // of an attempt that was refused
+    auto pieces = std::make_shared<const std::vector<SamplePiece>>(CutHop(hop, limits));
+    // One after the other: each appends to the same lists.
+    RunPieces(
+        static_cast<int64_t>(pieces->size()), 1,
+        [this, hop, pieces, out, cancel](int64_t piece, Done piece_done) {
+          SampleOne(hop, (*pieces)[piece], out, cancel, std::move(piece_done));
+        },
+        std::move(asked));
+  };
+  AskByLimits(ask, cancel, std::move(done));
 }
 
 void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
@@ -101,16 +129,17 @@ void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
 }
 
 void RemoteShard::FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) {
-  const int64_t num_rows = rows.num_rows();
-  int64_t piece_rows = std::max<int64_t>(1, kMaxReplyBytes / rows.row_bytes);
-  if (!rows.rows.empty()) piece_rows = std::min(piece_rows, connection_->limits().max_ids);
-  RunPieces(
-      CeilDiv(num_rows, piece_rows), connection_->num_channels(),
-      [=](int64_t piece, Done piece_done) {
-        FetchSome(rows, piece * piece_rows, std::min(num_rows, (piece + 1) * piece_rows), cancel,
-                  std::move(piece_done));
-      },
-      std::move(done));
+  const auto ask = [this, rows, cancel](const RequestLimits& limits, Done asked) {
+    int64_t most = std::max<int64_t>(1, kMaxReplyBytes / rows.row_bytes);
+    if (!rows.rows.empty()) most = std::min(most, limits.max_ids);
+    RunParts(
+        rows.num_rows(), most,
+        [this, rows, cancel](int64_t begin, int64_t end, Done part_done) {
+          FetchSome(rows, begin, end, cancel, std::move(part_done));
+        },
+        std::move(asked));
+  };
+  AskByLimits(ask, cancel, std::move(done));
 }
 
 void RemoteShard::FetchSome(const ShardRows& rows, int64_t begin, int64_t end, Cancellation* cancel,
@@ -150,15 +179,15 @@ proto::Precision RemoteShard::PrecisionOf(const ShardRows& rows) const {
 }
 
 void RemoteShard::FetchNames(const ShardNames& names, Cancellation* cancel, Done done) {
-  const auto num_names = static_cast<int64_t>(names.rows.size());
-  const int64_t piece_names = std::min(kMaxNamesInRequest, connection_->limits().max_ids);
-  RunPieces(
-      CeilDiv(num_names, piece_names), connection_->num_channels(),
-      [=](int64_t piece, Done piece_done) {
-        FetchSomeNames(names, piece * piece_names, std::min(num_names, (piece + 1) * piece_names),
-                       cancel, std::move(piece_done));
-      },
-      std::move(done));
+  const auto ask = [this, names, cancel](const RequestLimits& limits, Done asked) {
+    RunParts(
+        static_cast<int64_t>(names.rows.size()), std::min(kMaxNamesInRequest, limits.max_ids),
+        [this, names, cancel](int64_t begin, int64_t end, Done part_done) {
+          FetchSomeNames(names, begin, end, cancel, std::move(part_done));
+        },
+        std::move(asked));
+  };
+  AskByLimits(ask, cancel, std::move(done));
 }
 
 void RemoteShard::FetchSomeNames(const ShardNames& names, int64_t begin, int64_t end,
@@ -194,15 +223,15 @@ void RemoteShard::FetchSomeNames(const ShardNames& names, int64_t begin, int64_t
 }
 
 void RemoteShard::ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) {
-  const auto num_keys = static_cast<int64_t>(keys.keys.size());
-  const int64_t piece_keys = connection_->limits().max_ids;
-  RunPieces(
-      CeilDiv(num_keys, piece_keys), connection_->num_channels(),
-      [=](int64_t piece, Done piece_done) {
-        ResolveSome(keys, piece * piece_keys, std::min(num_keys, (piece + 1) * piece_keys), cancel,
-                    std::move(piece_done));
-      },
-      std::move(done));
+  const auto ask = [this, keys, cancel](const RequestLimits& limits, Done asked) {
+    RunParts(
+        static_cast<int64_t>(keys.keys.size()), limits.max_ids,
+        [this, keys, cancel](int64_t begin, int64_t end, Done part_done) {
+          ResolveSome(keys, begin, end, cancel, std::move(part_done));
+        },
+        std::move(asked));
+  };
+  AskByLimits(ask, cancel, std::move(done));
 }
 
 void RemoteShard::ResolveSome(const ShardKeys& keys, int64_t begin, int64_t end,

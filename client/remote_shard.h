@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "client/hop_pieces.h"
 #include "client/server_connection.h"
@@ -13,6 +14,10 @@
 
 namespace vicinity {
 
+// A request that the server refuses as wrong, though it is within the limits that its hello gave,
+// is cut anew and asked once more if another hello gives smaller ones: it may have been restarted
+// with them.
+//
 // Lifetime: connection, schema and book must outlive it.
 // Errors:   as ShardAccess; "shard 2 at 127.0.0.1:7502 (server c): SampleNeighbors: no answer in
 //           5.0 s". Each RPC has the call timeout for itself.
@@ -30,6 +35,14 @@ class RemoteShard : public ShardAccess {
   void FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) override;
 
  private:
+  // Cuts a request by limits and asks its pieces.
+  using AskWithin = std::function<void(const RequestLimits& limits, Done done)>;
+  void AskByLimits(const AskWithin& ask, Cancellation* cancel, Done done);
+
+  // Runs [0, count) in parts of `most`, as many at once as there are channels.
+  void RunParts(int64_t count, int64_t most,
+                std::function<void(int64_t begin, int64_t end, Done done)> part, Done done) const;
+
   void SampleOne(const ShardHop& hop, const SamplePiece& piece, absl::Span<Neighbors> out,
                  Cancellation* cancel, Done done);
   void FetchSome(const ShardRows& rows, int64_t begin, int64_t end, Cancellation* cancel,

@@ -20,12 +20,6 @@ double Seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-// A ranking may be found nowhere: then no replica has it.
-FailureKind KindFor(Operation operation, const absl::Status& failure) {
-  const bool no_ranking = operation == Operation::kFetchRanking && absl::IsNotFound(failure);
-  return no_ranking ? FailureKind::kCall : KindOf(failure);
-}
-
 }  // namespace
 
 void ReplicaCall::Start(const CallTools& tools, ReplicaSet* set, ReplicaQuestion question,
@@ -262,7 +256,7 @@ void ReplicaCall::JudgeFailure(const Attempt& attempt, const absl::Status& statu
   errors_[attempt.replica] = OwnStatus(status);
   not_before_ =
       now + tools_.replicas.jitter->UpTo(tools_.policy.MostBackoff(std::max(1, attempts_)));
-  switch (KindFor(question_.operation, status)) {
+  switch (KindOf(status)) {
     case FailureKind::kCall:
       if (fatal_.ok()) fatal_ = OwnStatus(status);
       break;

@@ -16,7 +16,6 @@ FailureKind KindOf(const absl::Status& failure) {
     case absl::StatusCode::kResourceExhausted:
       return FailureKind::kBusy;
     case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kNotFound:  // of a shard: the server came back without it
       return FailureKind::kOtherDataset;
     default:
       return FailureKind::kCall;

@@ -6,6 +6,7 @@
 #include <grpcpp/support/status.h>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/common/grpc_status.h"
@@ -71,11 +72,19 @@ class Call final : private CallQueue::Handler {
     if (settings_.cancel != nullptr) settings_.cancel->Remove(cancel_id_);
     const absl::Status outcome = Outcome();
     const Done done = std::move(done_);
-    if (absl::IsDeadlineExceeded(outcome) && num_messages_ == 0 && settings_.on_silence) {
-      settings_.on_silence();
-    }
+    const bool silent =
+        absl::IsDeadlineExceeded(outcome) && num_messages_ == 0 && !ServerFoundItLate();
+    if (silent && settings_.on_silence) settings_.on_silence();
     delete this;
     done(outcome);
+  }
+
+  // Whether DEADLINE_EXCEEDED is what the server says. gRPC's own two have these texts: when the
+  // time is up here, and when a stream ends without a status after that.
+  bool ServerFoundItLate() const {
+    return status_.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
+           status_.error_message() != "Deadline Exceeded" &&
+           !absl::StartsWith(status_.error_message(), "Received RST_STREAM");
   }
 
   absl::Status Outcome() const {
@@ -84,6 +93,7 @@ class Call final : private CallQueue::Handler {
     if (settings_.cancel != nullptr && settings_.cancel->cancelled()) {
       return absl::CancelledError(absl::StrCat(settings_.where, ": cancelled"));
     }
+    if (ServerFoundItLate()) return Refusal();
     // Server and client watch the same deadline; a server that sees it first answers CANCELLED.
     const bool late = status_.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
                       (status_.error_code() == grpc::StatusCode::CANCELLED &&

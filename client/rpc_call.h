@@ -29,8 +29,8 @@ struct CallSettings {
   std::chrono::milliseconds timeout{0};
   bool wait_for_ready = false;     // keep trying to connect until the timeout
   Cancellation* cancel = nullptr;  // null: never cancelled
-  // Called before `done` if the deadline passed and nothing had come of the answer: the connection
-  // may be out of step.
+  // Called before `done` if the deadline passed here and nothing had come of the answer, not even
+  // that the server found it too late: the connection may be out of step.
   std::function<void()> on_silence;
 };
 
@@ -43,7 +43,8 @@ struct CallRoute {
 // Sends a packed request; hands each message of the answer to `on_message`, one at a time and in
 // order, in the queue's thread. An error from it ends the call, which then fails with it. `done`
 // comes last, when of the call nothing is left. Errors are "`where`: `text`", of a deadline that
-// passed with how long was waited; Aborted for what was damaged on the way.
+// passed here with how long was waited, of one that the server says has passed with its text;
+// Aborted for what was damaged on the way.
 void StartCall(const CallRoute& route, const grpc::ByteBuffer& request,
                const CallSettings& settings,
                std::function<absl::Status(grpc::ByteBuffer*)> on_message, Done done);

@@ -20,12 +20,17 @@ constexpr int64_t kMaxRequestIds = (int64_t{3} << 20) / 8;
 // A reply chunk is small, but for a row or name that alone is wider than a chunk.
 constexpr int kMaxReplyMessage = 64 << 20;
 
-grpc::ChannelArguments ChannelSettings() {
+grpc::ChannelArguments ChannelSettings(const ConnectionOptions& options) {
   grpc::ChannelArguments arguments;
   // Channels of equal settings would otherwise share one connection.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  // gRPC also makes the second the kernel's limit for bytes that nobody acknowledges
+  // (TCP_USER_TIMEOUT), so that a host that has lost its power is noticed after that alone.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_time.count()));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                   static_cast<int>(options.keepalive_timeout.count()));
+  // As often as calls last: otherwise gRPC asks twice and then no more.
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
@@ -47,7 +52,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
   return grpc::CreateCustomChannel(
       address,
       options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials(),
-      ChannelSettings());
+      ChannelSettings(options));
 }
 
 // Asking wakes a channel that has gone to sleep, so that it is ready for the next call.
@@ -137,7 +142,9 @@ void ServerConnection::AskHello(
       },
       [this, got, timeout, on_end = std::move(on_end)](absl::Status status) {
         if (absl::IsDeadlineExceeded(status) && !AnyReady()) status = NoConnection(timeout);
-        on_end(status.ok() ? CheckHello(*got) : status, *got);
+        if (status.ok()) status = CheckHello(*got);
+        if (status.ok()) TakeLimits(got->limits());
+        on_end(status, *got);
       });
 }
 
@@ -171,9 +178,19 @@ absl::Status ServerConnection::CheckHellos() {
                           hello().fingerprint(), other.fingerprint()));
     }
   }
-  limits_.max_ids = std::min(kMaxRequestIds, Bounded(hello().limits().max_ids()));
-  limits_.max_sampled = Bounded(hello().limits().max_sampled());
+  TakeLimits(hello().limits());
   return absl::OkStatus();
+}
+
+void ServerConnection::TakeLimits(const proto::Limits& limits) {
+  MutexLock lock(&mu_);
+  limits_.max_ids = std::min(kMaxRequestIds, Bounded(limits.max_ids()));
+  limits_.max_sampled = Bounded(limits.max_sampled());
+}
+
+RequestLimits ServerConnection::limits() const {
+  MutexLock lock(&mu_);
+  return limits_;
 }
 
 absl::Status ServerConnection::Describe(proto::DescribeReply* reply) {

@@ -38,6 +38,10 @@ struct ServerEndpoint {
 struct ConnectionOptions {
   std::chrono::milliseconds connect_timeout{5000};
   std::chrono::milliseconds call_timeout{5000};
+  // While calls are under way a connection that says nothing for so long is asked whether it lives,
+  // and given up when it has not answered for as long again as the second says.
+  std::chrono::milliseconds keepalive_time{30'000};
+  std::chrono::milliseconds keepalive_timeout{10'000};
   int channels = 2;
   proto::Precision precision = proto::PRECISION_STORED;  // that float32 columns are asked for in
   std::string client_name;
@@ -58,6 +62,7 @@ class ServerConnection {
 
   const ServerEndpoint& endpoint() const { return endpoint_; }
   int num_channels() const { return num_channels_; }
+  std::chrono::milliseconds call_timeout() const { return options_.call_timeout; }
   proto::Precision precision() const { return options_.precision; }
 
   // Says hello on every channel, trying to connect until connect_timeout. Unavailable if the server
@@ -65,13 +70,15 @@ class ServerConnection {
   // Internal if its limits allow nothing.
   void Connect(Cancellation* cancel, Done done);
 
-  // One more hello, on the next channel in turn, trying to connect until `timeout`.
+  // One more hello, on the next channel in turn, trying to connect until `timeout`. After it, if it
+  // succeeds, limits() are the server's as it is now.
   void AskHello(Cancellation* cancel, std::chrono::milliseconds timeout,
                 std::function<void(const absl::Status&, const proto::HelloReply&)> on_end);
 
   // The server's answer to hello, once Connect is done.
   const proto::HelloReply& hello() const { return hellos_.front(); }
-  const RequestLimits& limits() const { return limits_; }
+  // As the server's last hello has them: who takes its place at its address may have others.
+  RequestLimits limits() const;
 
   // Asks for schema and book. Waits for the answer.
   absl::Status Describe(proto::DescribeReply* reply);
@@ -114,6 +121,7 @@ class ServerConnection {
   // What is wrong with an answer, and with all of them together.
   absl::Status CheckHello(const proto::HelloReply& reply) const;
   absl::Status CheckHellos();
+  void TakeLimits(const proto::Limits& limits);
 
   const ServerEndpoint endpoint_;
   const std::string whole_;  // "shards 2, 3 at 127.0.0.1:7502 (server c)"
@@ -121,9 +129,9 @@ class ServerConnection {
   TrafficCounters* const traffic_;
   const int num_channels_;
   std::vector<proto::HelloReply> hellos_;  // by channel
-  RequestLimits limits_;
   std::atomic<uint32_t> next_{0};
   mutable Mutex mu_;
+  RequestLimits limits_ ABSL_GUARDED_BY(mu_);
   std::vector<std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mu_);
   CallQueue queue_;  // last: it ends the calls that use all above
 };

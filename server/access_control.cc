@@ -51,6 +51,13 @@ absl::StatusOr<std::vector<Grant>> ReadGrants(const std::string& path) {
   return ParseGrants(path, text);
 }
 
+// Of the one token that a caller shows; empty if it shows none, or what is none.
+std::string HashOfToken(const Caller& caller) {
+  if (caller.authorization.size() != 1) return "";
+  absl::string_view value = caller.authorization.front();
+  return absl::ConsumePrefix(&value, "Bearer ") ? HashToken(value) : "";
+}
+
 // The strongest of the grants that match; null: none does. Looks at all of them, and compares
 // hashes in constant time, so that its own time tells nothing.
 const Grant* Strongest(const std::vector<Grant>& grants, const std::string& token_hash,
@@ -140,13 +147,9 @@ absl::StatusOr<std::string> AccessControl::Check(absl::string_view method,
   if (caller.authorization.size() > 1) {
     return absl::UnauthenticatedError("the call shows several tokens, one is needed");
   }
-  std::string token_hash;
-  if (!caller.authorization.empty()) {
-    absl::string_view value = caller.authorization.front();
-    if (!absl::ConsumePrefix(&value, "Bearer ")) {
-      return absl::UnauthenticatedError("the call's authorization is not \"Bearer TOKEN\"");
-    }
-    token_hash = HashToken(value);
+  const std::string token_hash = HashOfToken(caller);
+  if (token_hash.empty() && !caller.authorization.empty()) {
+    return absl::UnauthenticatedError("the call's authorization is not \"Bearer TOKEN\"");
   }
   Role role = access_file_.empty() && caller.certified ? Role::kRead : Role::kNone;
   std::string who = "a certificate";
@@ -167,6 +170,14 @@ absl::StatusOr<std::string> AccessControl::Check(absl::string_view method,
   }
   return absl::PermissionDeniedError(absl::StrCat("the call needs the role ", NameOf(needed),
                                                   " and the caller has the role ", NameOf(role)));
+}
+
+std::string AccessControl::IdentityOf(const Caller& caller) const {
+  const std::shared_ptr<const Grants> grants = this->grants();
+  const Grant* const grant = Strongest(*grants, HashOfToken(caller), caller.names);
+  if (grant != nullptr) return grant->name;
+  if (!caller.certified) return "";
+  return caller.names.empty() ? caller.common_name : caller.names.front();
 }
 
 }  // namespace vicinity

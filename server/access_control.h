@@ -30,6 +30,7 @@ struct Caller {
   std::vector<std::string> authorization;  // values of that header: "Bearer vct_..."
   bool certified = false;                  // a client certificate that the server's CA vouches for
   std::vector<std::string> names;          // its subjectAltName
+  std::string common_name = {};            // of its subject
 };
 
 // One line of the access file (proto/access.proto), checked.
@@ -60,6 +61,10 @@ class AccessControl {
   // role. Unauthenticated if the caller shows nothing or nothing that is known; PermissionDenied
   // if its role is too small. Texts say what to do and never repeat what was shown.
   absl::StatusOr<std::string> Check(absl::string_view method, const Caller& caller) const;
+
+  // Whom the calls of one that Check lets in count for: the name of the grant that it has, else
+  // what its certificate calls it, by subjectAltName before common name. Empty: neither.
+  std::string IdentityOf(const Caller& caller) const;
 
  private:
   using Grants = std::vector<Grant>;

@@ -15,12 +15,15 @@ absl::string_view HostOf(absl::string_view peer) {
   return peer.substr(0, peer.rfind(':'));
 }
 
+std::string NameAt(absl::string_view peer, absl::string_view name) {
+  return absl::StrCat(absl::CHexEscape(name.substr(0, kMaxName)), " at ", HostOf(peer));
+}
+
 }  // namespace
 
 void ClientNames::Learn(const std::string& peer, absl::string_view name) {
   if (name.empty()) return;
-  std::string client =
-      absl::StrCat(absl::CHexEscape(name.substr(0, kMaxName)), " at ", HostOf(peer));
+  std::string client = NameAt(peer, name);
   MutexLock lock(&mu_);
   const auto [found, is_new] = by_peer_.try_emplace(peer);
   if (!is_new) recent_.erase(found->second);
@@ -30,7 +33,8 @@ void ClientNames::Learn(const std::string& peer, absl::string_view name) {
   recent_.pop_back();
 }
 
-std::string ClientNames::Of(const std::string& peer) {
+std::string ClientNames::Of(const std::string& peer, const std::string& identity) {
+  if (!identity.empty()) return NameAt(peer, identity);
   MutexLock lock(&mu_);
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end()) return peer;

@@ -1,4 +1,5 @@
-// Whom a call counts for: its connection's client, as that has named itself in Hello.
+// Whom a call counts for: who is proven to make it, else its connection's client, as that has named
+// itself in Hello.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@
 namespace vicinity {
 
 // Several connections of one client share its limits; a connection that has not said Hello counts
-// for itself. Nothing proves a name: it tells the well-behaved apart, and the limits for all
-// clients together bound the others.
+// for itself. Nothing proves a name that was said in Hello: it tells the well-behaved apart, and
+// the limits for all clients together bound the others.
 //
 // Threads: all methods from any number at once.
 // Memory:  the last kMaxPeers connections that spoke.
@@ -26,8 +27,10 @@ class ClientNames {
   // `peer` as gRPC writes it: "ipv4:127.0.0.1:4711". Names may be anything: they are cut and
   // escaped.
   void Learn(const std::string& peer, absl::string_view name);
-  // "host 4711 at 127.0.0.1", or the peer itself.
-  std::string Of(const std::string& peer);
+  // "host 4711 at 127.0.0.1", or the peer itself. With an identity, which somebody has proven to
+  // have, "trainer at 127.0.0.1", whatever the connection said: a grant that several hosts share
+  // has its limits on each.
+  std::string Of(const std::string& peer, const std::string& identity);
 
  private:
   using Entry = std::pair<std::string, std::string>;

@@ -23,6 +23,11 @@ namespace {
 
 constexpr int kBacklog = 4096;  // the kernel cuts it to what it allows
 constexpr int kMostAtOnce = 64;
+// A peer that has vanished without a word (power, cable) is noticed by the kernel, which gRPC's own
+// pings leave to it while there are no calls: a connection that is idle for so long is asked, and
+// given up when for so long nothing is acknowledged, an answer or what was sent.
+constexpr int kIdleSeconds = 60;
+constexpr int kVanishedSeconds = 20;
 // When the process or the host is out of files: until some are closed.
 constexpr int kOutOfFilesMs = 100;
 
@@ -48,6 +53,19 @@ int PortOf(int fd) {
                                              : reinterpret_cast<sockaddr_in*>(&address)->sin_port);
 }
 
+// Connections inherit it all.
+void SetOptions(int listener_fd) {
+  const auto set = [listener_fd](int level, int option, int value) {
+    setsockopt(listener_fd, level, option, &value, sizeof(value));
+  };
+  set(SOL_SOCKET, SO_REUSEADDR, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kIdleSeconds);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kVanishedSeconds);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, kVanishedSeconds * 1000);
+}
+
 // A listening socket, or -1 with errno.
 int ListenAt(const addrinfo& info, int port) {
   const int fd = socket(info.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -55,9 +73,7 @@ int ListenAt(const addrinfo& info, int port) {
   sockaddr_storage address{};
   std::memcpy(&address, info.ai_addr, info.ai_addrlen);
   SetPort(&address, port);
-  const int one = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));  // connections inherit it
+  SetOptions(fd);
   if (info.ai_family == AF_INET6) {
     // The unspecified address stands for IPv4's as well, as with gRPC's own listener.
     const auto* const ipv6 = reinterpret_cast<const sockaddr_in6*>(info.ai_addr);

@@ -24,6 +24,28 @@ constexpr char kAuthorization[] = "authorization";
 
 std::string ToString(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
+// Of any of gRPC's maps of metadata.
+template <typename Metadata>
+Caller CallerOf(const Metadata& metadata, const grpc::AuthContext& context) {
+  Caller caller;
+  const auto shown = metadata.equal_range(kAuthorization);
+  for (auto at = shown.first; at != shown.second; ++at) {
+    caller.authorization.push_back(ToString(at->second));
+  }
+  // A local connection also counts as authenticated to gRPC, by being local.
+  const auto types = context.FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
+  caller.certified = context.IsPeerAuthenticated() && !types.empty() &&
+                     types.front() == GRPC_TLS_TRANSPORT_SECURITY_TYPE;
+  if (!caller.certified) return caller;
+  for (const grpc::string_ref& name : context.FindPropertyValues(GRPC_X509_SAN_PROPERTY_NAME)) {
+    caller.names.push_back(ToString(name));
+  }
+  for (const grpc::string_ref& name : context.FindPropertyValues(GRPC_X509_CN_PROPERTY_NAME)) {
+    caller.common_name = ToString(name);
+  }
+  return caller;
+}
+
 // gRPC asks it about every call of every service, known or not, before anything else happens.
 class CallChecker final : public grpc::AuthMetadataProcessor {
  public:
@@ -32,14 +54,13 @@ class CallChecker final : public grpc::AuthMetadataProcessor {
 
   bool IsBlocking() const override { return false; }
 
-  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context,
-                       OutputMetadata* consumed, OutputMetadata*) override {
+  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context, OutputMetadata*,
+                       OutputMetadata*) override {
     const auto path = metadata.find(":path");
     const std::string method = path == metadata.end() ? "" : ToString(path->second);
-    const Caller caller = CallerOf(metadata, *context);
-    // Handlers have no use for tokens.
-    for (const std::string& value : caller.authorization) consumed->emplace(kAuthorization, value);
-    const absl::StatusOr<std::string> who = access_->Check(method, caller);
+    // Nothing is consumed: by the same metadata IdentityOf tells later whose limits a call counts
+    // against.
+    const absl::StatusOr<std::string> who = access_->Check(method, CallerOf(metadata, *context));
     if (!who.ok()) {
       // Escaped and cut: the text is whatever the caller likes.
       log_->debug("refused {}: {}", absl::CHexEscape(method.substr(0, 100)),
@@ -51,23 +72,6 @@ class CallChecker final : public grpc::AuthMetadataProcessor {
   }
 
  private:
-  static Caller CallerOf(const InputMetadata& metadata, const grpc::AuthContext& context) {
-    Caller caller;
-    const auto shown = metadata.equal_range(kAuthorization);
-    for (auto at = shown.first; at != shown.second; ++at) {
-      caller.authorization.push_back(ToString(at->second));
-    }
-    // A local connection also counts as authenticated to gRPC, by being local.
-    const auto types = context.FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
-    caller.certified = context.IsPeerAuthenticated() && !types.empty() &&
-                       types.front() == GRPC_TLS_TRANSPORT_SECURITY_TYPE;
-    if (!caller.certified) return caller;
-    for (const grpc::string_ref& name : context.FindPropertyValues(GRPC_X509_SAN_PROPERTY_NAME)) {
-      caller.names.push_back(ToString(name));
-    }
-    return caller;
-  }
-
   const std::shared_ptr<const AccessControl> access_;
   const std::shared_ptr<spdlog::logger> log_;
 };
@@ -147,6 +151,12 @@ std::shared_ptr<grpc::ServerCredentials> ServerTrust::Credentials() const {
     credentials->SetAuthMetadataProcessor(std::make_shared<CallChecker>(access_, log_));
   }
   return credentials;
+}
+
+std::string ServerTrust::IdentityOf(const grpc::ServerContextBase& call) const {
+  if (access_ == nullptr) return "";
+  const std::shared_ptr<const grpc::AuthContext> context = call.auth_context();
+  return context == nullptr ? "" : access_->IdentityOf(CallerOf(call.client_metadata(), *context));
 }
 
 absl::Status ServerTrust::Reload() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_context.h>
 #include <spdlog/logger.h>
 
 #include <memory>
@@ -34,6 +35,10 @@ class ServerTrust {
 
   // For one port of a gRPC server. Certificates are read again when their files change.
   std::shared_ptr<grpc::ServerCredentials> Credentials() const;
+
+  // Who is proven to make a call that the credentials have let in, as AccessControl::IdentityOf
+  // says; empty: nobody in particular.
+  std::string IdentityOf(const grpc::ServerContextBase& call) const;
 
   // Reads the access file again and checks the certificates; AccessControl::Reload's errors and
   // CheckTlsFiles'.

@@ -25,7 +25,7 @@ absl::Status CheckHome(const ServerState& state, const proto::RankingRequest& re
   absl::Status status;
   for (const int32_t shard : request.home()) {
     status = FindShard(state, request.fingerprint(), shard).status();
-    if (!absl::IsNotFound(status)) return status;
+    if (!absl::IsFailedPrecondition(status)) return status;
   }
   return status;
 }

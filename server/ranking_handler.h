@@ -8,7 +8,8 @@
 
 namespace vicinity {
 
-// NotFound if none of the home's shards is served here, or there is no such ranking or home.
+// NotFound if the dataset has no such ranking, or none for this home; FailedPrecondition if none of
+// the home's shards is served here: another server of the dataset may have one.
 absl::Status FetchRanking(const ServerState& state, const proto::RankingRequest& request,
                           ChunkSink<proto::RankingChunk> emit);
 

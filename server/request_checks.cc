@@ -32,9 +32,9 @@ absl::StatusOr<const Shard*> FindShard(const ServerState& state, uint64_t finger
     const auto id = [](std::string* out, const std::unique_ptr<Shard>& served) {
       absl::StrAppend(out, served->id().value);
     };
-    return absl::NotFoundError(absl::StrCat("shard ", shard, " is not served by server \"",
-                                            state.name, "\", which has ",
-                                            absl::StrJoin(dataset.shards(), ", ", id)));
+    return absl::FailedPreconditionError(
+        absl::StrCat("shard ", shard, " is not served by server \"", state.name, "\", which has ",
+                     absl::StrJoin(dataset.shards(), ", ", id)));
   }
   VICINITY_RETURN_IF_ERROR(state.health->Check(ShardId{shard}));
   return found;

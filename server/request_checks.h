@@ -20,9 +20,9 @@ namespace vicinity {
 // FailedPrecondition with both if `fingerprint` is another dataset's.
 absl::Status CheckFingerprint(const ServerState& state, uint64_t fingerprint);
 
-// The shard, of the dataset that the caller means. FailedPrecondition as above; InvalidArgument for
-// a shard that the dataset does not have; NotFound naming the shards served here; DataLoss if a
-// file of it is known to be damaged.
+// The shard, of the dataset that the caller means. FailedPrecondition as above, and, naming the
+// shards served here, for one that is not; InvalidArgument for a shard that the dataset does not
+// have; DataLoss if a file of it is known to be damaged.
 absl::StatusOr<const Shard*> FindShard(const ServerState& state, uint64_t fingerprint,
                                        int32_t shard);
 

@@ -101,8 +101,8 @@ absl::Status CheckChecksum(Method method, const Request& request, uint64_t* aske
 class GraphService final : public grpc::Service {
  public:
   GraphService(const ServerState* state, CallCounters* counters, CallGate* gate,
-               spdlog::logger* log)
-      : state_(*state), counters_(counters), gate_(gate), log_(log) {
+               const ServerTrust* trust, spdlog::logger* log)
+      : state_(*state), counters_(counters), gate_(gate), trust_(trust), log_(log) {
     AddSmall(Method::kHello, &GraphService::Hello);
     AddSmall(Method::kDescribe, &GraphService::Describe);
     AddStream(Method::kSampleNeighbors, &GraphService::SampleNeighbors);
@@ -218,7 +218,7 @@ class GraphService final : public grpc::Service {
   template <typename Request, typename Run>
   absl::Status Pass(ServerContext& context, const Request& request, Run run) {
     CallGate::Passage::Options options;
-    options.client = clients_.Of(context.peer());
+    options.client = clients_.Of(context.peer(), trust_->IdentityOf(context));
     options.reply_bytes = ReplyBytes(*state_.dataset, request);
     options.deadline = context.deadline();
     options.cut_off = [&context] { context.TryCancel(); };
@@ -275,6 +275,7 @@ class GraphService final : public grpc::Service {
   const ServerState& state_;
   CallCounters* const counters_;
   CallGate* const gate_;
+  const ServerTrust* const trust_;
   ClientNames clients_;
   spdlog::logger* const log_;
   std::deque<std::string> paths_;
@@ -283,8 +284,9 @@ class GraphService final : public grpc::Service {
 }  // namespace
 
 std::unique_ptr<grpc::Service> MakeGraphService(const ServerState* state, CallCounters* counters,
-                                                CallGate* gate, spdlog::logger* log) {
-  return std::make_unique<GraphService>(state, counters, gate, log);
+                                                CallGate* gate, const ServerTrust* trust,
+                                                spdlog::logger* log) {
+  return std::make_unique<GraphService>(state, counters, gate, trust, log);
 }
 
 }  // namespace vicinity

@@ -1,7 +1,5 @@
 #include "client/cli/load_rates.h"
 
-#include <cstdint>
-
 namespace vicinity::cli {
 namespace {
 
@@ -14,6 +12,12 @@ const proto::MethodStatus* Find(const proto::StatusReply& reply, const std::stri
 
 }  // namespace
 
+uint64_t RejectedOf(const proto::StatusReply& reply) {
+  uint64_t rejected = 0;
+  for (const proto::LimitStatus& limit : reply.limits()) rejected += limit.refused();
+  return rejected;
+}
+
 LoadRates RatesBetween(const proto::StatusReply& before, const proto::StatusReply& after) {
   const bool same_process = after.uptime_seconds() >= before.uptime_seconds();
   LoadRates rates;
@@ -21,6 +25,7 @@ LoadRates RatesBetween(const proto::StatusReply& before, const proto::StatusRepl
   const auto rate = [&rates](uint64_t then, uint64_t now) {
     return rates.seconds > 0 && now > then ? static_cast<double>(now - then) / rates.seconds : 0;
   };
+  rates.rejected = rate(same_process ? RejectedOf(before) : 0, RejectedOf(after));
   for (const proto::MethodStatus& now : after.methods()) {
     const proto::MethodStatus* found = same_process ? Find(before, now.method()) : nullptr;
     const proto::MethodStatus& then =

@@ -1,6 +1,7 @@
 // What a server does a second, from two looks at its counters.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,14 @@ struct MethodRates {
 };
 
 struct LoadRates {
-  double seconds = 0;  // between the looks, by the server's clock; for a new process, its age
-  MethodRates all;     // its name is empty
+  double seconds = 0;   // between the looks, by the server's clock; for a new process, its age
+  MethodRates all;      // its name is empty
+  double rejected = 0;  // calls and connections that limits turned away, each a second
   std::vector<MethodRates> methods;  // in the order of proto/service.proto
 };
+
+// Calls and connections that limits have turned away since the process started.
+uint64_t RejectedOf(const proto::StatusReply& reply);
 
 // `before` may be of a process that has ended since: then everything that `after` counts is new.
 // Rates are 0 when no time has passed.

@@ -80,6 +80,8 @@ void PrintAsJson(const std::vector<Row>& rows, std::ostream& out) {
     json["seconds"] = row.rates.seconds;
     json["calls_in_flight"] = row.now.calls_in_flight();
     json["resident_bytes"] = row.now.resident_bytes();
+    json["rejected_per_second"] = row.rates.rejected;
+    json["rejected"] = RejectedOf(row.now);
     json.update(ToJson(row.rates.all));
     json["methods"] = nlohmann::ordered_json::array();
     for (const MethodRates& method : row.rates.methods) {
@@ -125,10 +127,15 @@ double CallsOf(const LoadRates& rates, const std::string& method) {
 
 void PrintAsTable(const std::vector<Row>& rows, std::ostream& out) {
   constexpr auto kRight = Table::Align::kRight;
-  std::vector<Table::Column> columns = {
-      {"SERVER"},         {"STATE"},          {"IN FLIGHT", kRight},
-      {"MEMORY", kRight}, {"SENT/S", kRight}, {"FAILED/S", kRight},
-      {"CALLS/S", kRight}};
+  std::vector<Table::Column> columns = {{"SERVER"},
+                                        {"STATE"},
+                                        {"IN FLIGHT", kRight},
+                                        {"MEMORY", kRight},
+                                        {"SENT/S", kRight},
+                                        {"REJECTED", kRight},
+                                        {"REJECTED/S", kRight},
+                                        {"FAILED/S", kRight},
+                                        {"CALLS/S", kRight}};
   const std::set<std::string> methods = MethodsInUse(rows);
   for (const std::string& method : methods) {
     columns.push_back({absl::AsciiStrToUpper(method) + "/S", kRight});
@@ -140,7 +147,9 @@ void PrintAsTable(const std::vector<Row>& rows, std::ostream& out) {
       cells.insert(cells.end(), {HumanCount(row.now.calls_in_flight()),
                                  HumanBytes(static_cast<int64_t>(row.now.resident_bytes())),
                                  HumanBytes(std::llround(row.rates.all.bytes)),
-                                 PerSecond(row.rates.all.failed), PerSecond(row.rates.all.calls)});
+                                 HumanCount(static_cast<int64_t>(RejectedOf(row.now))),
+                                 PerSecond(row.rates.rejected), PerSecond(row.rates.all.failed),
+                                 PerSecond(row.rates.all.calls)});
       for (const std::string& method : methods) {
         cells.push_back(PerSecond(CallsOf(row.rates, method)));
       }

@@ -30,6 +30,16 @@ void AddPlaces(CLI::App* app, TrainOptions* options) {
                   "With --cluster: shards to read from this machine's files instead of by RPC")
       ->delimiter(',')
       ->needs(cluster);
+  static const std::map<std::string, WirePrecision> kPrecisions = {
+      {"stored", WirePrecision::kStored},
+      {"fp16", WirePrecision::kFloat16},
+      {"bf16", WirePrecision::kBfloat16}};
+  app->add_option("--wire-precision", options->wire_precision,
+                  "With --cluster: float32 columns travel 'stored', or in half the bytes as 'fp16' "
+                  "or 'bf16'")
+      ->transform(CLI::CheckedTransformer(kPrecisions))
+      ->default_str("stored")
+      ->needs(cluster);
 }
 
 void AddTrainers(CLI::App* app, TrainOptions* options) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/graph.h"
 #include "client/loader.h"
 
 namespace vicinity {
@@ -22,6 +23,7 @@ struct TrainOptions {
   std::string cluster_file;
   std::string directory;
   std::vector<int32_t> local_shards;  // read from this machine's files instead of by RPC
+  WirePrecision wire_precision = WirePrecision::kStored;  // of float32 features from servers
 
   // Who trains.
   int trainer = 0;

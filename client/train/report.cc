@@ -34,6 +34,18 @@ const char* NameOf(CachePolicy cache) {
   return "unknown";
 }
 
+const char* NameOf(WirePrecision precision) {
+  switch (precision) {
+    case WirePrecision::kStored:
+      return "stored";
+    case WirePrecision::kFloat16:
+      return "fp16";
+    case WirePrecision::kBfloat16:
+      return "bf16";
+  }
+  return "unknown";
+}
+
 template <typename... Args>
 std::string Format(const char* format, Args... args) {
   char text[256];
@@ -54,6 +66,7 @@ json OptionsJson(const TrainOptions& options) {
           {"trainer", options.trainer},
           {"through_servers", !options.cluster_file.empty()},
           {"local_shards", options.local_shards},
+          {"wire_precision", NameOf(options.wire_precision)},
           {"seeds", options.seeds == SeedPolicy::kHome ? "home" : "global"},
           {"homes", options.homes},
           {"fanouts", options.fanouts},
@@ -182,7 +195,8 @@ void Reporter::Epoch(const EpochRecord& record) {
                  {"rows_local", record.rows_local},
                  {"rows_cached", record.rows_cached},
                  {"rows_remote", record.rows_remote},
-                 {"bytes_remote", record.bytes_remote}};
+                 {"bytes_remote", record.bytes_remote},
+                 {"bytes_received", record.bytes_received}};
     if (record.validation_accuracy) line["validation_accuracy"] = *record.validation_accuracy;
     if (record.test_accuracy) line["test_accuracy"] = *record.test_accuracy;
     json_->Write(line);

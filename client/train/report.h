@@ -44,7 +44,8 @@ struct EpochRecord {
   int64_t rows_local = 0;     // their rows, by where they came from
   int64_t rows_cached = 0;
   int64_t rows_remote = 0;
-  int64_t bytes_remote = 0;
+  int64_t bytes_remote = 0;    // of remote rows, as they are stored
+  int64_t bytes_received = 0;  // from servers: those rows as they travel, and neighbours
   std::optional<double> validation_accuracy;
   std::optional<double> test_accuracy;
 };

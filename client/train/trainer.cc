@@ -207,6 +207,7 @@ Result<EpochRecord> Trainer::TrainEpoch(int64_t epoch) {
   record.epoch = epoch;
   if (model_ != nullptr) model_->train();
   const LoaderStats before = loader_->stats();
+  const int64_t received_before = graph_->traffic().bytes_received;
   {
     const Stopwatch all(&record.seconds);
     const Error started = loader_->StartEpoch(epoch);
@@ -225,6 +226,7 @@ Result<EpochRecord> Trainer::TrainEpoch(int64_t epoch) {
     if (!error.ok()) return error;
   }
   AddRows(before, loader_->stats(), &record);
+  record.bytes_received = graph_->traffic().bytes_received - received_before;
   const Error error = AddUpTrainers(&record);
   if (!error.ok()) return error;
   return record;
@@ -280,9 +282,10 @@ Error Trainer::Step(EpochRecord* record) {
 }
 
 Error Trainer::AddUpTrainers(EpochRecord* record) {
-  torch::Tensor sums = torch::tensor({record->nodes, record->rows_local, record->rows_cached,
-                                      record->rows_remote, record->bytes_remote},
-                                     torch::kInt64);
+  torch::Tensor sums =
+      torch::tensor({record->nodes, record->rows_local, record->rows_cached, record->rows_remote,
+                     record->bytes_remote, record->bytes_received},
+                    torch::kInt64);
   // Without a model no step adds up anything.
   torch::Tensor seeds = torch::tensor({record->seeds}, torch::kFloat64);
   Error error = group_->Sum(sums);
@@ -294,6 +297,7 @@ Error Trainer::AddUpTrainers(EpochRecord* record) {
   record->rows_cached = values[2];
   record->rows_remote = values[3];
   record->bytes_remote = values[4];
+  record->bytes_received = values[5];
   record->seeds = seeds.item<double>();
   if (record->seeds > 0) {
     record->loss /= record->seeds;
@@ -320,6 +324,7 @@ Error RunTraining(const TrainOptions& options, std::ostream* out) {
   where.cluster_file = options.cluster_file;
   where.directory = options.directory;
   where.local_shards = options.local_shards;
+  where.wire_precision = options.wire_precision;
   Result<std::unique_ptr<Graph>> graph = Graph::Open(where);
   if (!graph.ok()) return graph.error();
   Result<std::unique_ptr<TrainerGroup>> group = TrainerGroup::Join(GroupOptions(options));

@@ -1,5 +1,6 @@
 #include "client/hop_pieces.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <vector>
@@ -67,6 +68,22 @@ TEST_CASE("a target beyond the limits by itself is asked alone", "[hop_pieces]")
     CHECK(pieces[i].ranges[0].count == 1);
   }
   CHECK(pieces[10].ranges[0].count == 4);
+}
+
+TEST_CASE("targets with trees make requests of no more bytes", "[hop_pieces]") {
+  const int64_t max_ids = GENERATE(1, 2, 3, 30, (3 << 20) / 8);
+  const std::vector<uint64_t> rows(max_ids * 2 + 1);
+  const std::vector<uint32_t> trees(rows.size());
+  ShardHop hop;
+  hop.relations = {{EdgeTypeId{0}, 1, rows, false, trees}};
+  int64_t next = 0;
+  for (const SamplePiece& piece : CutHop(hop, {max_ids, INT64_MAX})) {
+    REQUIRE(piece.ranges.size() == 1);
+    CHECK(piece.ranges[0].first == next);
+    next += piece.ranges[0].count;
+    CHECK(piece.ranges[0].count * (8 + 4) <= std::max<int64_t>(max_ids * 8, 12));
+  }
+  CHECK(next == static_cast<int64_t>(rows.size()));
 }
 
 TEST_CASE("nothing to ask makes no request", "[hop_pieces]") {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <string>
 #include <thread>
@@ -246,6 +247,74 @@ TEST_CASE("requests are cut to what the server takes", "[remote_shard]") {
   VICINITY_CHECK_OK(Outcome([&](Done done) { remote.shard->FetchRows(request, nullptr, done); }));
   for (size_t i = 0; i < rows.size(); ++i) CHECK(out[i] == static_cast<int32_t>(rows[i]) * 10);
   CHECK(remote.server.rows.requests.size() == 10);
+}
+
+// Answers up to ten rows of ten times their numbers, and refuses more.
+grpc::Status TenAtMost(const proto::RowsRequest& request, std::vector<proto::RowsChunk>* chunks) {
+  std::vector<int32_t> values;
+  for (size_t i = 0; i < request.rows().size() / 8; ++i) {
+    values.push_back(static_cast<int32_t>(ArrayValue<uint64_t>(request.rows(), i)) * 10);
+  }
+  if (values.size() > 10) return {grpc::StatusCode::INVALID_ARGUMENT, "too many"};
+  chunks->push_back(RowsOf(0, values));
+  return grpc::Status::OK;
+}
+
+// Asks for rows 0 to `count` - 1.
+absl::Status FetchFirst(Remote* remote, int count, std::vector<int32_t>* out) {
+  std::vector<uint64_t> rows(count);
+  std::iota(rows.begin(), rows.end(), 0);
+  out->assign(count, -1);
+  ShardRows request;
+  request.type = kNode;
+  request.row_bytes = 4;
+  request.rows = rows;
+  request.out = reinterpret_cast<char*>(out->data());
+  return Outcome([&](Done done) { remote->shard->FetchRows(request, nullptr, done); });
+}
+
+TEST_CASE("limits that have become smaller are learned from a refusal", "[remote_shard]") {
+  Remote remote;
+  remote.server.rows.answer = TenAtMost;
+  remote.server.hello.mutable_limits()->set_max_ids(10);
+  std::vector<int32_t> out;
+  VICINITY_CHECK_OK(FetchFirst(&remote, 95, &out));
+  for (int i = 0; i < 95; ++i) CHECK(out[i] == i * 10);
+  CHECK(remote.connection->limits().max_ids == 10);
+  CHECK(remote.server.rows.requests.size() == 1 + 10);
+  VICINITY_CHECK_OK(FetchFirst(&remote, 95, &out));
+  CHECK(remote.server.rows.requests.size() == 1 + 10 + 10);
+}
+
+TEST_CASE("what is refused for other reasons is asked once", "[remote_shard]") {
+  Remote remote;
+  remote.server.rows.answer = TenAtMost;
+  std::vector<int32_t> out;
+  SECTION("the limits are the same") {
+    VICINITY_CHECK_CODE(FetchFirst(&remote, 11, &out), absl::StatusCode::kInvalidArgument);
+    CHECK(remote.server.rows.requests.size() == 1);
+  }
+  SECTION("the new ones are refused, too") {
+    remote.server.hello.mutable_limits()->set_max_ids(20);
+    VICINITY_CHECK_CODE(FetchFirst(&remote, 40, &out), absl::StatusCode::kInvalidArgument);
+    CHECK(remote.server.rows.requests.size() <= 1 + 2);
+  }
+}
+
+TEST_CASE("a server that finds a deadline over has not kept silent", "[remote_shard]") {
+  Remote remote;
+  remote.server.rows.answer = [](const proto::RowsRequest&, std::vector<proto::RowsChunk>*) {
+    return grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline passed in the queue");
+  };
+  std::vector<int32_t> out;
+  for (int i = 0; i < 6; ++i) {
+    const absl::Status status = FetchThree(&remote, &out);
+    VICINITY_CHECK_CODE(status, absl::StatusCode::kDeadlineExceeded);
+    CHECK_THAT(std::string(status.message()), Catch::Contains("passed in the queue"));
+  }
+  // Its connections are as good as before.
+  const std::vector<std::string>& peers = remote.server.peers;
+  CHECK(std::set<std::string>(peers.begin(), peers.end()).size() == 2);
 }
 
 TEST_CASE("a range is asked for as a range", "[remote_shard]") {

@@ -21,11 +21,11 @@ TEST_CASE("what another replica may mend is told from what none can", "[retry_po
   CHECK(KindOf(absl::StatusCode::kDataLoss) == FailureKind::kCopy);
   CHECK(KindOf(absl::StatusCode::kResourceExhausted) == FailureKind::kBusy);
   CHECK(KindOf(absl::StatusCode::kFailedPrecondition) == FailureKind::kOtherDataset);
-  CHECK(KindOf(absl::StatusCode::kNotFound) == FailureKind::kOtherDataset);
   for (const absl::StatusCode code :
-       {absl::StatusCode::kInvalidArgument, absl::StatusCode::kCancelled,
-        absl::StatusCode::kPermissionDenied, absl::StatusCode::kUnauthenticated,
-        absl::StatusCode::kUnimplemented, absl::StatusCode::kOutOfRange}) {
+       {absl::StatusCode::kInvalidArgument, absl::StatusCode::kNotFound,
+        absl::StatusCode::kCancelled, absl::StatusCode::kPermissionDenied,
+        absl::StatusCode::kUnauthenticated, absl::StatusCode::kUnimplemented,
+        absl::StatusCode::kOutOfRange}) {
     CHECK(KindOf(code) == FailureKind::kCall);
   }
 }

@@ -7,8 +7,12 @@
 
 #include "client/fan_out.h"
 #include "client/traffic.h"
+#include "partition/cluster_file.h"
+#include "proto/service.pb.h"
 #include "proto/version.h"
 #include "tests/client/scripted_server.h"
+#include "tests/testing/chaos_flow.h"
+#include "tests/testing/chaos_proxy.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {
@@ -73,6 +77,43 @@ TEST_CASE("nobody there is unavailable, at the deadline", "[server_connection]")
   const absl::Status status = Connect(To(address, &traffic, std::chrono::milliseconds(300)).get());
   VICINITY_CHECK_CODE(status, absl::StatusCode::kUnavailable);
   CHECK_THAT(std::string(status.message()), Catch::Contains(address));
+}
+
+TEST_CASE("a connection that went dead while it was idle is given up in the first call",
+          "[server_connection]") {
+  ScriptedServer server;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HostPort behind, ParseHostPort(server.address()));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto proxy, testing::ChaosProxy::Start(behind, 1));
+  TrafficCounters traffic;
+  ConnectionOptions options;
+  options.connect_timeout = std::chrono::seconds(20);
+  options.channels = 1;
+  options.keepalive_time = std::chrono::milliseconds(300);
+  options.keepalive_timeout = std::chrono::milliseconds(200);
+  ServerConnection connection({"c", proxy->address().ToString(), {ShardId{0}}}, options, &traffic);
+  VICINITY_REQUIRE_OK(Connect(&connection));
+  const auto hello = [&] {
+    FanOut calls;
+    connection.AskHello(nullptr, std::chrono::seconds(60),
+                        [done = calls.Add()](const absl::Status& status, const proto::HelloReply&) {
+                          done(status);
+                        });
+    return calls.Wait();
+  };
+  VICINITY_REQUIRE_OK(hello());
+  testing::Toxics power_loss;
+  power_loss.swallow = true;  // neither end hears of it
+  proxy->SetBoth(power_loss);
+  const auto begin = std::chrono::steady_clock::now();
+  // Its deadline is far off: keep-alive has found out.
+  VICINITY_CHECK_CODE(hello(), absl::StatusCode::kUnavailable);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+  proxy->Heal();
+  // The next may still go by it; then there is another.
+  absl::Status later = hello();
+  for (int i = 0; i < 100 && !later.ok(); ++i) later = hello();
+  VICINITY_CHECK_OK(later);
+  CHECK(proxy->counters().accepted >= 2);
 }
 
 TEST_CASE("settings name the shard, the server and the call", "[server_connection]") {

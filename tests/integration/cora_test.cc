@@ -146,6 +146,20 @@ TEST_CASE("two trainers reach 0.77 on cora, every row and edge from the servers"
   CHECK(reports[1].back()["last_test_accuracy"] == result["last_test_accuracy"]);
 }
 
+TEST_CASE("and so they do with features in half the bytes", "[cora]") {
+  const ServedCora cora;
+  const std::vector<std::string> narrow = {"--wire-precision", GENERATE("fp16", "bf16")};
+  const auto reports = cora.Train({narrow, narrow});
+  CHECK(reports[0].back()["last_test_accuracy"].get<double>() >= 0.77);
+  CHECK(reports[0][0]["options"]["wire_precision"] == narrow.back());
+  const json& epoch = reports[0][1];
+  const int64_t stored_bytes = epoch["rows_remote"].get<int64_t>() * 4 * 1433;
+  REQUIRE(stored_bytes > 0);
+  CHECK(epoch["bytes_remote"] == stored_bytes);
+  CHECK(epoch["bytes_received"].get<int64_t>() >= stored_bytes / 2);
+  CHECK(epoch["bytes_received"].get<int64_t>() <= stored_bytes * 6 / 10);  // neighbours among them
+}
+
 TEST_CASE("and so they do with home seeds, mapped home shards and a cache", "[cora]") {
   const ServedCora cora;
   const std::string cache = GENERATE("vip", "look-ahead");

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "client/graph.h"
@@ -192,6 +193,31 @@ TEST_CASE("a restarted server is picked up without reopening", "[failure]") {
   while (!graph->Fetch(0, "features", users).ok() && Clock::now() - before < kSoon) {
   }
   CHECK(Value(graph->Fetch(0, "features", users)).bytes == rows.bytes);
+}
+
+TEST_CASE("a server that comes back with smaller limits is asked for less at a time", "[failure]") {
+  SmallCluster cluster(Memory(), 2, 1);
+  GraphOptions options = Options(cluster.cluster_file());
+  options.call_timeout = kSoon;  // one attempt is enough
+  options.call_budget = kSoon;
+  const std::unique_ptr<Graph> graph = Value(Graph::Open(options));
+  const std::vector<int64_t> users = cluster.GlobalIds(NodeTypeId{0});
+  const std::vector<int64_t> items = cluster.GlobalIds(NodeTypeId{1});
+  const auto ask = [&] {
+    return std::make_tuple(Value(graph->Fetch(0, "features", users)).bytes,
+                           Value(graph->Sample(0, users, Spec(*graph), {})).nodes[0].ids,
+                           Value(graph->UserIds(0, users)), Value(graph->UserNames(1, items)));
+  };
+  const auto before = ask();
+  const int64_t calls = graph->traffic().calls;
+  Limits small;
+  small.max_ids = 7;
+  small.max_sampled = 30;
+  cluster.Stop(0);
+  cluster.Restart(0, "", small);
+  CHECK(ask() == before);
+  CHECK(graph->traffic().calls - calls > 300 / 7);
+  CHECK(graph->traffic().quarantines == 0);
 }
 
 TEST_CASE("a shard that its server does not have is not found at open", "[failure]") {

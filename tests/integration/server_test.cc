@@ -253,7 +253,7 @@ TEST_CASE_METHOD(ServerTest, "refusals keep their code and text over the wire", 
   CHECK_THAT(std::string(mismatch.message()), Catch::Contains("0000000000000001"));
 
   const absl::Status elsewhere = Fetch(stub.get(), AllUsers(1), &chunks);
-  VICINITY_CHECK_CODE(elsewhere, absl::StatusCode::kNotFound);
+  VICINITY_CHECK_CODE(elsewhere, absl::StatusCode::kFailedPrecondition);
   CHECK_THAT(std::string(elsewhere.message()), Catch::Contains("shard 1"));
 
   proto::RowsRequest too_far = AllUsers(0);

@@ -26,7 +26,7 @@ void SmallCluster::StartServers(int num_servers) {
   VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(directory_));
   num_servers_ = num_servers;
   for (int s = 0; s < num_servers; ++s) {
-    servers_.push_back(StartServer(s, directory_, 0));
+    servers_.push_back(StartServer(s, directory_, 0, Limits()));
     REQUIRE(servers_.back() != nullptr);
     addresses_.push_back(servers_.back()->address().ToString());
   }
@@ -34,8 +34,9 @@ void SmallCluster::StartServers(int num_servers) {
 }
 
 std::unique_ptr<Server> SmallCluster::StartServer(int server, const std::string& directory,
-                                                  int port) const {
+                                                  int port, const Limits& limits) const {
   ServerOptions options;
+  options.limits = limits;
   options.name = absl::StrCat("s", server);
   options.data = directory;
   options.listen.port = port;
@@ -49,10 +50,10 @@ std::unique_ptr<Server> SmallCluster::StartServer(int server, const std::string&
 
 void SmallCluster::Stop(int server) { servers_[server]->Stop(absl::ZeroDuration()); }
 
-void SmallCluster::Restart(int server, const std::string& directory) {
+void SmallCluster::Restart(int server, const std::string& directory, const Limits& limits) {
   const int port = servers_[server]->address().port;
   servers_[server].reset();
-  servers_[server] = StartServer(server, directory.empty() ? directory_ : directory, port);
+  servers_[server] = StartServer(server, directory.empty() ? directory_ : directory, port, limits);
 }
 
 std::vector<int64_t> SmallCluster::GlobalIds(NodeTypeId type) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "partition/dataset.h"
+#include "server/limits.h"
 #include "server/server.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/temp_dir.h"
@@ -33,15 +34,16 @@ class SmallCluster {
   std::vector<int64_t> GlobalIds(NodeTypeId type) const;
 
   void Stop(int server);
-  // Starts it again where it was, over `directory` (empty: the cluster's).
-  void Restart(int server, const std::string& directory = "");
+  // Starts it again where it was, over `directory` (empty: the cluster's), with these limits.
+  void Restart(int server, const std::string& directory = "", const Limits& limits = Limits());
 
   // Writes a cluster file in which `server` is dialled at `address`, and gives its path.
   std::string ClusterFileWith(int server, const std::string& address) const;
 
  private:
   void StartServers(int num_servers);
-  std::unique_ptr<Server> StartServer(int server, const std::string& directory, int port) const;
+  std::unique_ptr<Server> StartServer(int server, const std::string& directory, int port,
+                                      const Limits& limits) const;
   std::string WriteClusterFile(const std::string& name,
                                const std::vector<std::string>& addresses) const;
 

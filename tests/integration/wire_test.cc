@@ -113,6 +113,30 @@ TEST_CASE("a minibatch takes at most hops x shards + shards calls", "[wire]") {
   CHECK(graph->traffic().calls - before <= batches * most);
 }
 
+TEST_CASE("no request or reply is too large for a message, however many seeds", "[wire]") {
+  // In one message each: ids and trees of 10.8 MB, neighbours of 22 MB and as many bytes of edges.
+  constexpr size_t kNumSeeds = 900'000;
+  const SmallCluster cluster(Memory(), 1, 1);
+  const std::vector<int64_t> nodes = cluster.GlobalIds(NodeTypeId{0});
+  std::vector<int64_t> seeds;
+  while (seeds.size() < kNumSeeds) seeds.push_back(nodes[seeds.size() % nodes.size()]);
+  const std::unique_ptr<Graph> served = Open(cluster);
+  GraphOptions files;
+  files.directory = cluster.directory();
+  const std::unique_ptr<Graph> mapped = Value(Graph::Open(files));
+  SamplingSpec spec = SamplingSpec::Uniform(served->schema(), {3});
+  spec.disjoint = true;
+  const SampledGraph got = Value(served->Sample(0, seeds, spec, {}, /*want_edge_ids=*/true));
+  const SampledGraph expected = Value(mapped->Sample(0, seeds, spec, {}, /*want_edge_ids=*/true));
+  CHECK(got.num_edges() > int64_t{2'000'000});
+  REQUIRE(got.num_edges() == expected.num_edges());
+  CHECK((got.nodes[0].ids == expected.nodes[0].ids));
+  CHECK((got.nodes[0].trees == expected.nodes[0].trees));
+  CHECK((got.hops[0][0].sources == expected.hops[0][0].sources));
+  CHECK((got.hops[0][0].edge_ids == expected.hops[0][0].edge_ids));
+  CHECK(served->traffic().bytes_sent > int64_t{10'000'000});
+}
+
 TEST_CASE("rows may be narrowed on the wire, and only those of float32", "[wire]") {
   const SmallCluster cluster(Memory(), kNumServers, kNumServers);
   const std::vector<int64_t> nodes = cluster.GlobalIds(NodeTypeId{0});

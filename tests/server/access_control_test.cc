@@ -89,6 +89,22 @@ TEST_CASE_METHOD(AccessTest, "a certificate may do what the grant of one of its 
   CHECK(access->Check(kDrain, two).value() == "cron");
 }
 
+TEST_CASE_METHOD(AccessTest, "a call counts for its grant, else for what its certificate says",
+                 "[access]") {
+  const auto access = Load(both_);
+  CHECK(access->IdentityOf(WithToken(reader_)) == "trainer");
+  CHECK(access->IdentityOf(WithToken(admin_)) == "ops");
+  CHECK(access->IdentityOf(WithToken(MakeToken().value())).empty());
+  CHECK(access->IdentityOf({}).empty());
+  CHECK(access->IdentityOf(WithCertificate({"x.example", "cron.example"})) == "cron");
+  CHECK(access->IdentityOf(WithCertificate({"x.example", "y.example"})) == "x.example");
+  Caller nameless = WithCertificate({});
+  nameless.common_name = "trainer 7";
+  CHECK(access->IdentityOf(nameless) == "trainer 7");
+  nameless.certified = false;  // only claimed
+  CHECK(access->IdentityOf(nameless).empty());
+}
+
 TEST_CASE_METHOD(AccessTest, "whoever shows nothing that is known is refused", "[access]") {
   const auto access = Load(both_);
   const std::string stranger = MakeToken().value();

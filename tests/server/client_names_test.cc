@@ -15,26 +15,35 @@ TEST_CASE("connections that name the same client at the same host are one client
   names.Learn("ipv4:10.0.0.1:200", "trainer 7");
   names.Learn("ipv4:10.0.0.2:100", "trainer 7");
   names.Learn("ipv6:%5B::1%5D:100", "trainer 7");
-  CHECK(names.Of("ipv4:10.0.0.1:100") == "trainer 7 at 10.0.0.1");
-  CHECK(names.Of("ipv4:10.0.0.1:200") == "trainer 7 at 10.0.0.1");
-  CHECK(names.Of("ipv4:10.0.0.2:100") == "trainer 7 at 10.0.0.2");
-  CHECK(names.Of("ipv6:%5B::1%5D:100") == "trainer 7 at %5B::1%5D");
+  CHECK(names.Of("ipv4:10.0.0.1:100", "") == "trainer 7 at 10.0.0.1");
+  CHECK(names.Of("ipv4:10.0.0.1:200", "") == "trainer 7 at 10.0.0.1");
+  CHECK(names.Of("ipv4:10.0.0.2:100", "") == "trainer 7 at 10.0.0.2");
+  CHECK(names.Of("ipv6:%5B::1%5D:100", "") == "trainer 7 at %5B::1%5D");
   names.Learn("ipv4:10.0.0.1:100", "another");
-  CHECK(names.Of("ipv4:10.0.0.1:100") == "another at 10.0.0.1");
+  CHECK(names.Of("ipv4:10.0.0.1:100", "") == "another at 10.0.0.1");
 }
 
 TEST_CASE("a connection without a name is a client of its own", "[client_names]") {
   ClientNames names;
   names.Learn("ipv4:10.0.0.1:100", "");
-  CHECK(names.Of("ipv4:10.0.0.1:100") == "ipv4:10.0.0.1:100");
-  CHECK(names.Of("unix:") == "unix:");
+  CHECK(names.Of("ipv4:10.0.0.1:100", "") == "ipv4:10.0.0.1:100");
+  CHECK(names.Of("unix:", "") == "unix:");
+}
+
+TEST_CASE("who has proven to be somebody is that, whatever it says", "[client_names]") {
+  ClientNames names;
+  names.Learn("ipv4:10.0.0.1:100", "another");
+  CHECK(names.Of("ipv4:10.0.0.1:100", "trainer") == "trainer at 10.0.0.1");
+  CHECK(names.Of("ipv4:10.0.0.1:200", "trainer") == "trainer at 10.0.0.1");
+  CHECK(names.Of("ipv4:10.0.0.1:200", "other") == "other at 10.0.0.1");
+  CHECK(names.Of("ipv4:10.0.0.2:100", "trainer") == "trainer at 10.0.0.2");
 }
 
 TEST_CASE("names are cut and escaped", "[client_names]") {
   ClientNames names;
   names.Learn("unix:", std::string(10'000, '\n'));
-  CHECK(names.Of("unix:").size() < 500);
-  CHECK(names.Of("unix:").find('\n') == std::string::npos);
+  CHECK(names.Of("unix:", "").size() < 500);
+  CHECK(names.Of("unix:", "").find('\n') == std::string::npos);
 }
 
 TEST_CASE("connections that have not spoken for long are forgotten", "[client_names]") {
@@ -43,10 +52,10 @@ TEST_CASE("connections that have not spoken for long are forgotten", "[client_na
   names.Learn("ipv4:1.1.1.1:2", "idle");
   for (size_t i = 0; i < ClientNames::kMaxPeers; ++i) {
     names.Learn(absl::StrCat("ipv4:2.2.2.2:", i), "many");
-    names.Of("ipv4:1.1.1.1:1");
+    names.Of("ipv4:1.1.1.1:1", "");
   }
-  CHECK(names.Of("ipv4:1.1.1.1:1") == "busy at 1.1.1.1");
-  CHECK(names.Of("ipv4:1.1.1.1:2") == "ipv4:1.1.1.1:2");
+  CHECK(names.Of("ipv4:1.1.1.1:1", "") == "busy at 1.1.1.1");
+  CHECK(names.Of("ipv4:1.1.1.1:2", "") == "ipv4:1.1.1.1:2");
 }
 
 }  // namespace

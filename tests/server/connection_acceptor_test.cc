@@ -2,10 +2,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstddef>
@@ -114,6 +116,28 @@ TEST_CASE("a name listens on all its addresses with one port", "[connection_acce
   acceptor->Start([&](int, int fd) { taken.Add(fd); });
   const int fd = Dial(acceptor->port());
   CHECK(WaitFor([&] { return taken.size() == 1; }));
+  close(fd);
+}
+
+TEST_CASE("the kernel looks after connections whose peer has vanished", "[connection_acceptor]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor,
+                                ConnectionAcceptor::Listen({"127.0.0.1", 0}, 3));
+  std::atomic<int> taken{-1};
+  acceptor->Start([&](int, int fd) { taken = fd; });
+  const int fd = Dial(acceptor->port());
+  REQUIRE(WaitFor([&] { return taken >= 0; }));
+  const auto option = [&](int level, int name) {
+    int value = -1;
+    socklen_t size = sizeof(value);
+    getsockopt(taken, level, name, &value, &size);
+    return value;
+  };
+  CHECK(option(SOL_SOCKET, SO_KEEPALIVE) == 1);
+  CHECK(option(IPPROTO_TCP, TCP_KEEPIDLE) == 60);
+  CHECK(option(IPPROTO_TCP, TCP_KEEPINTVL) == 20);
+  CHECK(option(IPPROTO_TCP, TCP_USER_TIMEOUT) == 20'000);
+  CHECK(option(IPPROTO_TCP, TCP_NODELAY) == 1);
+  close(taken);
   close(fd);
 }
 

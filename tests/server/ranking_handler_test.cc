@@ -130,11 +130,11 @@ TEST_CASE_METHOD(RankingTest, "a wrong ranking request is refused", "[ranking_ha
   };
   const absl::StatusCode invalid = absl::StatusCode::kInvalidArgument;
   const absl::StatusCode not_found = absl::StatusCode::kNotFound;
+  const absl::StatusCode elsewhere = absl::StatusCode::kFailedPrecondition;
   const std::vector<Bad> bad = {
-      {"another dataset", [](RankingRequest* r) { r->set_fingerprint(1); },
-       absl::StatusCode::kFailedPrecondition},
+      {"another dataset", [](RankingRequest* r) { r->set_fingerprint(1); }, elsewhere},
       {"no home", [](RankingRequest* r) { r->clear_home(); }, invalid},
-      {"home not served", [](RankingRequest* r) { r->set_home(0, 2); }, not_found},
+      {"home not served", [](RankingRequest* r) { r->set_home(0, 2); }, elsewhere},
       {"no such shard", [](RankingRequest* r) { r->set_home(0, 3); }, invalid},
       {"home without ranking", [](RankingRequest* r) { r->set_home(0, 1); }, not_found},
       {"unknown name", [](RankingRequest* r) { r->set_name("far"); }, not_found},

@@ -36,7 +36,7 @@ TEST_CASE("only shards that are served here and sound are found", "[request_chec
   VICINITY_CHECK_CODE(FindShard(state, good, -1), absl::StatusCode::kInvalidArgument);
 
   const absl::Status elsewhere = FindShard(state, good, 1).status();
-  VICINITY_CHECK_CODE(elsewhere, absl::StatusCode::kNotFound);
+  VICINITY_CHECK_CODE(elsewhere, absl::StatusCode::kFailedPrecondition);
   CHECK_THAT(std::string(elsewhere.message()), Catch::Contains("shard 1"));
   CHECK_THAT(std::string(elsewhere.message()), Catch::Contains("0, 2"));
 

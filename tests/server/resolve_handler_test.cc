@@ -95,7 +95,7 @@ TEST_CASE("wrong resolve requests are refused", "[resolve_handler]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const proto::ResolveReply none, ResolveKeys(state, good, kStays));
   CHECK(none.global_ids().empty());
   VICINITY_CHECK_CODE(ResolveKeys(state, Request(serving, 1, 0, {}), kStays),
-                      absl::StatusCode::kNotFound);
+                      absl::StatusCode::kFailedPrecondition);
   VICINITY_CHECK_CODE(ResolveKeys(state, Request(serving, 0, 1, {}), kStays),
                       absl::StatusCode::kInvalidArgument);
   proto::ResolveRequest torn = good;

@@ -242,7 +242,8 @@ TEST_CASE("a wrong rows request is refused before anything is sent", "[rows_hand
   const std::vector<Bad> bad = {
       {"another dataset", [](RowsRequest* r) { r->set_fingerprint(1); },
        absl::StatusCode::kFailedPrecondition},
-      {"shard not served", [](RowsRequest* r) { r->set_shard(2); }, absl::StatusCode::kNotFound},
+      {"shard not served", [](RowsRequest* r) { r->set_shard(2); },
+       absl::StatusCode::kFailedPrecondition},
       {"no such shard", [](RowsRequest* r) { r->set_shard(7); }},
       {"no such type", [](RowsRequest* r) { r->set_node_type(3); }},
       {"negative type", [](RowsRequest* r) { r->set_node_type(-1); }},
@@ -344,7 +345,7 @@ TEST_CASE("names are refused for integer ids and rows that are not there", "[row
   NamesRequest elsewhere = good;
   elsewhere.set_shard(0);
   VICINITY_CHECK_CODE(Collect(FetchNames, serving.state(), elsewhere, &chunks),
-                      absl::StatusCode::kNotFound);
+                      absl::StatusCode::kFailedPrecondition);
   CHECK(chunks.empty());
 }
 

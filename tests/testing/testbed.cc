@@ -45,10 +45,11 @@ std::string ShardsOf(int server, const TestbedOptions& options) {
 absl::StatusOr<std::unique_ptr<Testbed>> Testbed::Start(const TestbedOptions& options) {
   const int most_servers = options.graph.num_shards + options.replicas - 1;  // each has a shard
   if (options.num_servers < 1 || options.num_servers > most_servers || options.replicas < 1 ||
-      options.replicas > options.num_servers) {
-    return absl::InvalidArgumentError(absl::StrCat(options.num_servers, " servers for ",
-                                                   options.replicas, " replicas of ",
-                                                   options.graph.num_shards, " shards"));
+      options.replicas > options.num_servers ||
+      (!options.hosts.empty() && static_cast<int>(options.hosts.size()) != options.num_servers)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.num_servers, " servers for ", options.replicas, " replicas of ",
+                     options.graph.num_shards, " shards on ", options.hosts.size(), " hosts"));
   }
   auto testbed = std::unique_ptr<Testbed>(new Testbed(options));
   const uint64_t version = options.graph.version;
@@ -71,7 +72,11 @@ Testbed::Testbed(const TestbedOptions& options)
     : options_(options),
       graph_(options.graph),
       exceptions_before_(std::uncaught_exceptions()),
-      servers_(options.num_servers) {}
+      servers_(options.num_servers) {
+  for (size_t i = 0; i < options.hosts.size(); ++i) {
+    servers_[i].address.host = options.hosts[i].address;
+  }
+}
 
 Testbed::~Testbed() {
   if (std::uncaught_exceptions() <= exceptions_before_) return;
@@ -105,12 +110,17 @@ absl::Status Testbed::StartServer(int server, uint64_t version) {
   // Its output goes to a file, for nobody may be there to empty a pipe; the shell becomes the
   // daemon. It dies with this thread by RunningProgram's SIGKILL, which, unlike its own
   // --die-with-parent, ends it when it is paused, too.
-  std::vector<std::string> command = {
-      "/bin/sh", "-c", "log=$1; shift; exec \"$@\" >>\"$log\" 2>&1", "sh", LogOf(server), kDaemon};
+  std::vector<std::string> command = {"/bin/sh", "-c", "log=$1; shift; exec \"$@\" >>\"$log\" 2>&1",
+                                      "sh", LogOf(server)};
+  if (!options_.hosts.empty()) {
+    const std::vector<std::string>& run = options_.hosts[server].run;
+    command.insert(command.end(), run.begin(), run.end());
+  }
   command.insert(
       command.end(),
-      {"--data", DirectoryOf(version), "--shards", ShardsOf(server, options_), "--listen",
+      {kDaemon, "--data", DirectoryOf(version), "--shards", ShardsOf(server, options_), "--listen",
        servers_[server].address.ToString(), "--ready-file", ReadyFileOf(server)});
+  if (!options_.hosts.empty()) command.push_back("--allow-plaintext");
   command.insert(command.end(), options_.server_flags.begin(), options_.server_flags.end());
   VICINITY_ASSIGN_OR_RETURN(servers_[server].program, RunningProgram::Start(command));
   return absl::OkStatus();
@@ -137,6 +147,7 @@ absl::Status Testbed::WaitUntilReady(int server) {
 absl::Status Testbed::WriteClusterFile() const {
   std::string text =
       absl::StrCat("data: '", directory(), "'\nnum_shards: ", options_.graph.num_shards, "\n");
+  if (!options_.hosts.empty()) absl::StrAppend(&text, "allow_plaintext: true\n");
   for (int server = 0; server < num_servers(); ++server) {
     const HostPort& dialled = options_.proxies ? proxy(server)->address() : address(server);
     absl::StrAppend(&text, "servers { name: '", NameOf(server), "' listen: '",

@@ -18,11 +18,18 @@
 
 namespace vicinity::testing {
 
+// Where a server runs.
+struct TestbedHost {
+  std::vector<std::string> run;  // the beginning of a command that runs the rest there
+  std::string address;           // where it is to listen
+};
+
 struct TestbedOptions {
   // Shard i is served by server i % num_servers and, round, the next replicas - 1.
   CertifiedShape graph;
   int num_servers = 1;
   int replicas = 1;
+  std::vector<TestbedHost> hosts;  // of each server; empty: all here, on the loopback device
   // Clients reach each server through a proxy of its own.
   bool proxies = false;
   uint64_t seed = 1;                         // of the proxies

@@ -39,6 +39,19 @@ TEST_CASE("a process started in between counts from its start", "[cli]") {
   CHECK(rates.all.bytes == 8);
 }
 
+TEST_CASE("what limits turned away is counted over all of them", "[cli]") {
+  proto::StatusReply before = Reply(10, 1, 1, 1);
+  before.add_limits()->set_refused(3);
+  proto::StatusReply after = Reply(12, 1, 1, 1);
+  after.add_limits()->set_refused(7);
+  after.add_limits()->set_refused(10);
+  CHECK(RejectedOf(before) == 3);
+  CHECK(RejectedOf(after) == 17);
+  CHECK(RatesBetween(before, after).rejected == 7);
+  after.set_uptime_seconds(2);  // another process: all of it is new
+  CHECK(RatesBetween(before, after).rejected == 8.5);
+}
+
 TEST_CASE("no time, no rate", "[cli]") {
   const LoadRates rates = RatesBetween(Reply(5, 1, 1, 1), Reply(5, 9, 9, 9));
   CHECK(rates.all.calls == 0);

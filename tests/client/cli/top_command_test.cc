@@ -29,6 +29,8 @@ TEST_CASE("top shows what every server does a second", "[cli]") {
   CHECK(status_calls * first["seconds"].get<double>() == Approx(1));
   CHECK(first["calls_per_second"] == status_calls);
   CHECK(first["bytes_per_second"] == 0);
+  CHECK(first["rejected"] == 0);
+  CHECK(first["rejected_per_second"] == 0);
 }
 
 TEST_CASE("a server that is not there is a row and no error", "[cli]") {
@@ -37,7 +39,8 @@ TEST_CASE("a server that is not there is a row and no error", "[cli]") {
   const Answer table = RunCommand(
       kTopCommand, {"--cluster", cluster.cluster_file(), "--count", "2", "--interval", "0.05"});
   CHECK(table.code == ExitCode::kOk);
-  CHECK_THAT(table.out, Catch::Contains("s0") && Catch::Contains("STATUS/S"));
+  CHECK_THAT(table.out,
+             Catch::Contains("s0") && Catch::Contains("STATUS/S") && Catch::Contains("REJECTED/S"));
   CHECK_THAT(table.out, Catch::Contains("no answer") && Catch::Contains("s1: "));
   const size_t first = table.out.find("SERVER");
   REQUIRE(first != std::string::npos);

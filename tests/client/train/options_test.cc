@@ -79,11 +79,24 @@ TEST_CASE("a look-ahead pool is told its bytes and how far to look", "[options]"
   CHECK(parsed.options.sample_ahead == 90);
 }
 
+TEST_CASE("features may travel in half the bytes", "[options]") {
+  const auto precision = [](std::vector<const char*> more) {
+    more.insert(more.begin(), {"--cluster", "c.textproto"});
+    return Parse(more).options.wire_precision;
+  };
+  CHECK(precision({}) == WirePrecision::kStored);
+  CHECK(precision({"--wire-precision", "stored"}) == WirePrecision::kStored);
+  CHECK(precision({"--wire-precision", "fp16"}) == WirePrecision::kFloat16);
+  CHECK(precision({"--wire-precision", "bf16"}) == WirePrecision::kBfloat16);
+}
+
 TEST_CASE("mistakes end with status 2 and a message", "[options]") {
   const std::vector<const char*> wrong = GENERATE(values<std::vector<const char*>>({
       {},
       {"--graph", "g", "--cluster", "c"},
       {"--graph", "g", "--local-shards", "0"},
+      {"--graph", "g", "--wire-precision", "fp16"},
+      {"--cluster", "c", "--wire-precision", "fp8"},
       {"--graph", "g", "--trainers", "0"},
       {"--graph", "g", "--trainers", "2"},
       {"--graph", "g", "--trainer", "1"},
