@@ -25,7 +25,7 @@ constexpr size_t kRowsAhead = 8;
 }  // namespace
 
 LookAheadPool::LookAheadPool(int64_t row_bytes, std::unique_ptr<LookAheadPlanner> planner)
-    : row_bytes_(row_bytes), rows_(row_bytes), planner_(std::move(planner)) {}
+    : PlannedPool(std::move(planner)), row_bytes_(row_bytes), slab_(row_bytes) {}
 
 absl::StatusOr<std::unique_ptr<LookAheadPool>> LookAheadPool::Create(
     int64_t row_bytes, int64_t capacity_rows, absl::Span<const int64_t> ranked,
@@ -43,9 +43,15 @@ absl::StatusOr<std::unique_ptr<LookAheadPool>> LookAheadPool::Create(
   return pool;
 }
 
+bool LookAheadPool::Grow(int64_t num_slots) {
+  if (!slab_.Grow(num_slots)) return false;
+  arrivals_.Grow(num_slots);
+  return true;
+}
+
 absl::Status LookAheadPool::Fill(absl::Span<const int64_t> ids, const FillRows& fill) {
   const int64_t num_rows = static_cast<int64_t>(ids.size());
-  if (!rows_.Grow(num_rows)) {
+  if (!Grow(num_rows)) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for ", num_rows, " rows of ", row_bytes_, " bytes"));
   }
@@ -55,52 +61,40 @@ absl::Status LookAheadPool::Fill(absl::Span<const int64_t> ids, const FillRows& 
     const absl::Span<const int64_t> some = ids.subspan(first, step);
     VICINITY_RETURN_IF_ERROR(fill(some, chunk.data()));
     for (size_t i = 0; i < some.size(); ++i) {
-      std::memcpy(rows_.Row(static_cast<int32_t>(first + i)), chunk.data() + i * row_bytes_,
+      std::memcpy(slab_.Row(static_cast<int32_t>(first + i)), chunk.data() + i * row_bytes_,
                   row_bytes_);
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status LookAheadPool::Announce(absl::Span<const int64_t> ids) {
-  MutexLock lock(&mu_);
-  return planner_->Announce(ids);
-}
-
-void LookAheadPool::Forget() {
-  MutexLock lock(&mu_);
-  planner_->Forget();
-}
-
 absl::StatusOr<PoolBatch> LookAheadPool::Admit(absl::Span<const int64_t> ids) {
   PoolBatch batch;
-  RowPlan plan;
   MutexLock lock(&mu_);
   // Room for all of them as if none was held, so that nothing can fail half-way.
   const int64_t num_rows = static_cast<int64_t>(ids.size());
-  if (!rows_.Grow(std::max(planner_->num_slots(), planner_->held_rows() + num_rows))) {
+  if (!Grow(std::max(planner_->num_slots(), planner_->held_rows() + num_rows))) {
     return absl::ResourceExhaustedError(absl::StrCat("no memory for ", num_rows, " more rows of ",
                                                      row_bytes_, " bytes beside ",
                                                      planner_->held_rows()));
   }
-  VICINITY_RETURN_IF_ERROR(planner_->Admit(ids, &plan));
-  batch.ticket = plan.ticket;
-  batch.slots = std::move(plan.slots);
-  batch.missing = std::move(plan.missing);
-  rows_.Expect(&batch);
-  stats_.lookups += num_rows;
-  stats_.fetched += static_cast<int64_t>(batch.missing.size());
+  VICINITY_RETURN_IF_ERROR(Plan(ids, &batch));
   return batch;
 }
 
 absl::Status LookAheadPool::Deliver(const PoolBatch& batch, int64_t first,
                                     absl::Span<const char> rows) {
-  return rows_.Deliver(batch, first, rows);
-}
-
-void LookAheadPool::Abandon(const PoolBatch& batch) {
-  MutexLock lock(&mu_);
-  planner_->Disown(batch.ticket, rows_.GiveUp(batch));
+  VICINITY_RETURN_IF_ERROR(
+      CheckDelivery(batch, first, static_cast<int64_t>(rows.size()), row_bytes_));
+  const int64_t num_rows = static_cast<int64_t>(rows.size()) / row_bytes_;
+  VICINITY_RETURN_IF_ERROR(arrivals_.Begin(batch, first, num_rows));
+  // Outside any lock: until a row is there nobody else looks at its bytes.
+  for (int64_t i = 0; i < num_rows; ++i) {
+    std::memcpy(slab_.Row(batch.slots[batch.missing[first + i]]), rows.data() + i * row_bytes_,
+                row_bytes_);
+  }
+  arrivals_.Finish(batch, first, num_rows, /*there=*/true);
+  return absl::OkStatus();
 }
 
 absl::Status LookAheadPool::Assemble(const PoolBatch& batch, absl::Span<const int64_t> positions,
@@ -110,27 +104,12 @@ absl::Status LookAheadPool::Assemble(const PoolBatch& batch, absl::Span<const in
     return absl::InvalidArgumentError(
         absl::StrCat(positions.size(), " positions for ", num_rows, " rows"));
   }
-  VICINITY_RETURN_IF_ERROR(rows_.Wait(batch, timeout));
+  VICINITY_RETURN_IF_ERROR(arrivals_.Wait(batch, timeout));
   for (size_t i = 0; i < num_rows; ++i) {
-    if (i + kRowsAhead < num_rows) __builtin_prefetch(rows_.Row(batch.slots[i + kRowsAhead]));
-    std::memcpy(out + positions[i] * row_bytes_, rows_.Row(batch.slots[i]), row_bytes_);
+    if (i + kRowsAhead < num_rows) __builtin_prefetch(slab_.Row(batch.slots[i + kRowsAhead]));
+    std::memcpy(out + positions[i] * row_bytes_, slab_.Row(batch.slots[i]), row_bytes_);
   }
   return absl::OkStatus();
-}
-
-void LookAheadPool::Release(const PoolBatch& batch) {
-  MutexLock lock(&mu_);
-  planner_->Disown(batch.ticket, rows_.GiveUp(batch));
-  planner_->Release(batch.ticket);
-}
-
-PoolStats LookAheadPool::stats() const {
-  MutexLock lock(&mu_);
-  PoolStats stats = stats_;
-  stats.capacity_rows = planner_->capacity_rows();
-  stats.hits = stats.lookups - stats.fetched;
-  stats.staged_rows = std::max<int64_t>(0, planner_->most_held_rows() - planner_->capacity_rows());
-  return stats;
 }
 
 }  // namespace vicinity

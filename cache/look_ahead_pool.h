@@ -7,14 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "cache/arriving_rows.h"
 #include "cache/look_ahead_planner.h"
+#include "cache/planned_pool.h"
 #include "cache/row_pool.h"
-#include "proto/common/mutex.h"
+#include "cache/row_slab.h"
 
 namespace vicinity {
 
@@ -22,10 +21,8 @@ namespace vicinity {
 // are equal when this one has room for both. Only what the batches in flight need beyond the
 // capacity is staged outside.
 //
-// Threads: as RowPool; Announce and Admit in an order that makes sense to the caller.
-// Order:   batches should be released in the order of their admission: one that is released early
-//          keeps its rows until those before it are.
-class LookAheadPool : public RowPool {
+// Threads and order as PlannedPool.
+class LookAheadPool : public PlannedPool {
  public:
   // `ranked`: nodes that batches may need, likeliest first; neither it nor `fill` is kept. The
   // first `capacity_rows` of them are there from the start, asked for some ten megabytes at a time.
@@ -36,27 +33,21 @@ class LookAheadPool : public RowPool {
                                                                absl::Span<const int64_t> ranked,
                                                                const FillRows& fill);
 
-  absl::Status Announce(absl::Span<const int64_t> ids) override;
-  void Forget() override;
   absl::StatusOr<PoolBatch> Admit(absl::Span<const int64_t> ids) override;
   absl::Status Deliver(const PoolBatch& batch, int64_t first, absl::Span<const char> rows) override;
-  void Abandon(const PoolBatch& batch) override;
   absl::Status Assemble(const PoolBatch& batch, absl::Span<const int64_t> positions,
                         std::chrono::nanoseconds timeout, char* out) override;
-  void Release(const PoolBatch& batch) override;
   int64_t row_bytes() const override { return row_bytes_; }
-  PoolStats stats() const override;
 
  private:
   LookAheadPool(int64_t row_bytes, std::unique_ptr<LookAheadPlanner> planner);
 
   absl::Status Fill(absl::Span<const int64_t> ids, const FillRows& fill);
 
+  bool Grow(int64_t num_slots);  // false: no memory
+
   const int64_t row_bytes_;
-  ArrivingRows rows_;
-  mutable Mutex mu_;  // taken before that of rows_
-  const std::unique_ptr<LookAheadPlanner> planner_ ABSL_PT_GUARDED_BY(mu_);
-  PoolStats stats_ ABSL_GUARDED_BY(mu_);
+  RowSlab slab_;  // grows under no lock: whoever has a slot got it after its growth
 };
 
 }  // namespace vicinity

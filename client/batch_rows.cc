@@ -1,7 +1,10 @@
 #include "client/batch_rows.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -51,12 +54,8 @@ BatchRows RowLoader::Split(const SampledGraph& graph) const {
 int64_t RowLoader::Bytes(const BatchRows& rows) const {
   int64_t bytes = 0;
   for (size_t c = 0; c < columns_.size(); ++c) {
-    const BatchColumn& result = rows.columns[c].result;
-    int64_t num_rows = result.num_rows;
-    if (columns_[c].pool != nullptr) {
-      num_rows += static_cast<int64_t>(rows.nodes[columns_[c].type.value].remote.size());
-    }
-    bytes += num_rows * result.spec.row_bytes();
+    const std::vector<int64_t>& remote = rows.nodes[columns_[c].type.value].remote;
+    bytes += static_cast<int64_t>(remote.size()) * rows.columns[c].result.spec.row_bytes();
   }
   return bytes;
 }
@@ -82,7 +81,10 @@ absl::Status RowLoader::Admit(BatchRows* rows) const {
     const auto num_remote = static_cast<int64_t>(nodes.remote.size());
     int64_t num_fetched = num_remote;
     if (RowPool* pool = columns_[c].pool.get(); pool != nullptr) {
-      VICINITY_ASSIGN_OR_RETURN(PoolBatch batch, pool->Admit(nodes.remote));
+      absl::StatusOr<PoolBatch> admitted = pool->Admit(nodes.remote);
+      if (!admitted.ok())
+        return At(absl::StrCat("column ", column.result.spec.name), admitted.status());
+      PoolBatch batch = *std::move(admitted);
       for (const int32_t i : batch.missing) column.missing.push_back(nodes.remote[i]);
       num_fetched = static_cast<int64_t>(batch.missing.size());
       column.pinned = PinnedRows(pool, std::move(batch));
@@ -101,25 +103,29 @@ absl::Status RowLoader::Fetch(BatchRows* rows, Cancellation* cancel) const {
   std::vector<std::vector<char>> arrived(columns_.size());  // for pools
   for (size_t c = 0; c < columns_.size(); ++c) {
     BatchRows::Column& column = rows->columns[c];
-    const int64_t row_bytes = column.result.spec.row_bytes();
-    column.result.bytes.resize(column.result.num_rows * row_bytes);
     const NodeTypeId type = columns_[c].type;
-    const SplitNodes& nodes = rows->nodes[type.value];
-    if (columns_[c].pool == nullptr) {
-      fetches.push_back({type, columns_[c].column, nodes.remote, nodes.remote_positions,
-                         column.result.bytes.data()});
-    } else {
-      arrived[c].resize(column.missing.size() * row_bytes);
-      fetches.push_back({type, columns_[c].column, column.missing, {}, arrived[c].data()});
-    }
+    const bool pooled = columns_[c].pool != nullptr;
+    const std::vector<int64_t>& nodes = pooled ? column.missing : rows->nodes[type.value].remote;
+    std::vector<char>& out = pooled ? arrived[c] : column.fetched;
+    out.resize(nodes.size() * column.result.spec.row_bytes());
+    fetches.push_back({type, columns_[c].column, nodes, {}, out.data()});
   }
   VICINITY_RETURN_IF_ERROR(router_.FetchRows(fetches, cancel));
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].pool == nullptr || arrived[c].empty()) continue;
     VICINITY_RETURN_IF_ERROR(
         columns_[c].pool->Deliver(rows->columns[c].pinned.batch(), 0, arrived[c]));
+    arrived[c] = std::vector<char>();
   }
   return absl::OkStatus();
+}
+
+bool RowLoader::WaitForTensors(std::chrono::nanoseconds timeout) const {
+  const auto start = std::chrono::steady_clock::now();
+  return std::all_of(columns_.begin(), columns_.end(), [&](const ColumnPlan& column) {
+    const auto waited = std::chrono::steady_clock::now() - start;
+    return column.device == nullptr || column.device->WaitForTensor(timeout - waited);
+  });
 }
 
 absl::Status RowLoader::Assemble(BatchRows* rows, std::chrono::nanoseconds timeout) const {
@@ -127,15 +133,45 @@ absl::Status RowLoader::Assemble(BatchRows* rows, std::chrono::nanoseconds timeo
   for (size_t c = 0; c < columns_.size(); ++c) {
     const SplitNodes& nodes = rows->nodes[columns_[c].type.value];
     BatchRows::Column& column = rows->columns[c];
-    char* out = column.result.bytes.data();
-    fetches.push_back(
-        {columns_[c].type, columns_[c].column, nodes.local, nodes.local_positions, out});
-    if (columns_[c].pool == nullptr) continue;
-    VICINITY_RETURN_IF_ERROR(
-        columns_[c].pool->Assemble(column.pinned.batch(), nodes.remote_positions, timeout, out));
+    if (columns_[c].device != nullptr) {
+      VICINITY_ASSIGN_OR_RETURN(column.result.tensor, columns_[c].device->Assemble(
+                                                          nodes, column.pinned.batch(), timeout));
+    } else {
+      VICINITY_RETURN_IF_ERROR(AssembleRemote(c, nodes, &column, timeout));
+      fetches.push_back({columns_[c].type, columns_[c].column, nodes.local, nodes.local_positions,
+                         column.result.bytes.data()});
+    }
     column.pinned = PinnedRows();
   }
   return router_.FetchRows(fetches, nullptr);
+}
+
+absl::Status RowLoader::AssembleRemote(size_t c, const SplitNodes& nodes, BatchRows::Column* column,
+                                       std::chrono::nanoseconds timeout) const {
+  const int64_t row_bytes = column->result.spec.row_bytes();
+  column->result.bytes.resize(nodes.size() * row_bytes);
+  char* const out = column->result.bytes.data();
+  if (columns_[c].pool != nullptr) {
+    return columns_[c].pool->Assemble(column->pinned.batch(), nodes.remote_positions, timeout, out);
+  }
+  if (row_bytes == 0) return absl::OkStatus();
+  const char* from = column->fetched.data();
+  for (const int64_t position : nodes.remote_positions) {
+    std::memcpy(out + position * row_bytes, from, row_bytes);
+    from += row_bytes;
+  }
+  column->fetched = std::vector<char>();
+  return absl::OkStatus();
+}
+
+int64_t RowLoader::device_bytes() const {
+  int64_t bytes = 0;
+  for (const ColumnPlan& column : columns_) {
+    if (column.device == nullptr) continue;
+    bytes += column.device->device_bytes();
+    if (&column == &columns_.front()) bytes += column.device->side().staging_bytes();
+  }
+  return bytes;
 }
 
 }  // namespace vicinity

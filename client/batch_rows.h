@@ -1,5 +1,5 @@
 // The rows of one minibatch on their way into its tensors: from mapped shards, from the row pool,
-// from servers.
+// from servers; on the host, or on a device.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,10 @@
 #include "absl/types/span.h"
 #include "cache/row_pool.h"
 #include "client/cancellation.h"
+#include "client/device_column.h"
 #include "client/loader.h"
 #include "client/shard_router.h"
+#include "client/split_nodes.h"
 #include "proto/common/ids.h"
 #include "sampler/sampled_graph.h"
 
@@ -42,30 +44,28 @@ struct ColumnPlan {
   NodeTypeId type;
   int32_t column = 0;             // position in the type
   std::unique_ptr<RowPool> pool;  // for its remote rows; null: they are fetched every time
-};
-
-// A batch's nodes of one type by where their rows are, each with its position in the tensors.
-struct SplitNodes {
-  std::vector<int64_t> local;  // global ids
-  std::vector<int64_t> local_positions;
-  std::vector<int64_t> remote;
-  std::vector<int64_t> remote_positions;
+  int64_t cache_rows = 0;         // that the pool keeps for batches to come
+  // Where its tensors are made, from the pool's rows too; null: on the host.
+  std::unique_ptr<DeviceColumn> device;
 };
 
 struct BatchRows {
   struct Column {
     PinnedRows pinned;             // of the remote nodes, if the column has a pool
     std::vector<int64_t> missing;  // the nodes among them that are to be fetched
+    std::vector<char> fetched;     // the remote nodes' rows, if the column has none
     BatchColumn result;
   };
   std::vector<SplitNodes> nodes;  // by node type; empty for types without columns
   std::vector<Column> columns;
 };
 
-// The steps in their order: Split, Announce, Admit, Fetch, Assemble; Announce and Admit for one
-// batch after the other, in one order.
+// The steps in their order: Split, Announce, Admit, Fetch, Assemble; Announce, Admit and Assemble
+// for one batch after the other, in one order. A batch has its tensors from Assemble on; before
+// it holds remote rows alone.
 //
-// Threads:  any number, for different batches. Lifetime: the router must outlive it.
+// Threads:  any number, for different batches. Lifetime: the router must outlive it; tensors on
+//           a device may outlive it.
 class RowLoader {
  public:
   struct Counts {
@@ -79,7 +79,7 @@ class RowLoader {
 
   // Tells near from far.
   BatchRows Split(const SampledGraph& graph) const;
-  // What the batch will hold at its largest: its tensors, and rows staged in pools.
+  // What the batch holds at most until it is assembled: its remote rows.
   int64_t Bytes(const BatchRows& rows) const;
   // Tells the pools which rows the batch will be admitted with; may be left out for all batches.
   absl::Status Announce(const BatchRows& rows) const;
@@ -89,13 +89,21 @@ class RowLoader {
   absl::Status Admit(BatchRows* rows) const;
   // Brings what is missing, all columns and shards at the same time.
   absl::Status Fetch(BatchRows* rows, Cancellation* cancel) const;
-  // Completes the tensors.
+  // Waits until there are tensors for another batch, no longer than `timeout`; whether there are.
+  // On the host there always are; on a device those that the trainer has let go of.
+  bool WaitForTensors(std::chrono::nanoseconds timeout) const;
+  // Makes the tensors.
   absl::Status Assemble(BatchRows* rows, std::chrono::nanoseconds timeout) const;
 
   const std::vector<ColumnPlan>& columns() const { return columns_; }
   const Counts& counts() const { return counts_; }
+  int64_t device_bytes() const;
 
  private:
+  // All of a column but rows of mapped shards, on the host.
+  absl::Status AssembleRemote(size_t c, const SplitNodes& nodes, BatchRows::Column* column,
+                              std::chrono::nanoseconds timeout) const;
+
   const ShardRouter& router_;
   const std::vector<ColumnPlan> columns_;
   mutable Counts counts_;

@@ -12,6 +12,8 @@ namespace {
 
 // Seeds of batches that no sampling thread has taken yet; they are small.
 constexpr int64_t kScheduledAhead = 16;
+// How soon the end of an epoch is noticed where the trainer is waited for.
+constexpr std::chrono::milliseconds kLookAround(20);
 constexpr int64_t kSampledShare = 8;  // of the window, for sampled batches that are not planned
 // Behind the plan the window bounds what is inside, so the queues need not.
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max() / 2;
@@ -68,12 +70,7 @@ EpochRun::~EpochRun() {
 absl::StatusOr<std::unique_ptr<MiniBatch>> EpochRun::Next() {
   if (next_step_ >= end_) return std::unique_ptr<MiniBatch>();
   std::optional<JobPtr> job = assembled_.Pop(parts_.batch_timeout);
-  if (!job.has_value()) {
-    return absl::DeadlineExceededError(absl::StrFormat(
-        "batch %d of epoch %d is not ready in %.1f s: it is in stage %s", next_step_, epoch_,
-        std::chrono::duration<double>(parts_.batch_timeout).count(),
-        StageName(StageOf(next_step_))));
-  }
+  if (!job.has_value()) return Late();
   if ((*job)->window_bytes >= 0) window_.Give((*job)->window_bytes);
   VICINITY_RETURN_IF_ERROR(
       At(absl::StrCat("batch ", next_step_, " of epoch ", epoch_), (*job)->status));
@@ -210,15 +207,41 @@ absl::Status EpochRun::Fetch(Job* job) {
 }
 
 void EpochRun::AssembleSome() {
-  RunStage(kAssemble, &fetched_, &assembled_, [this](Job* job, StageClock*) {
-    const absl::Status status = parts_.rows->Assemble(&job->rows, parts_.batch_timeout);
-    if (!status.ok()) return status;
-    for (BatchRows::Column& column : job->rows.columns) {
-      job->batch->columns.push_back(std::move(column.result));
-    }
-    job->rows = BatchRows();
-    return absl::OkStatus();
+  RunStage(kAssemble, &fetched_, &assembled_, [this](Job* job, StageClock* clock) {
+    clock->Enter(StageState::kBlocked);
+    const bool wanted = WaitToAssemble(job->step);
+    clock->Enter(StageState::kBusy);
+    return wanted ? Assemble(job) : absl::CancelledError("the epoch was dropped");
   });
+}
+
+// As long as the trainer likes: it is Next that has a time limit.
+bool EpochRun::WaitToAssemble(int64_t step) {
+  if (!assembled_.WaitForTurn(step)) return false;
+  while (!parts_.rows->WaitForTensors(kLookAround)) {
+    if (cancel_.cancelled()) return false;
+  }
+  return true;
+}
+
+absl::Status EpochRun::Assemble(Job* job) {
+  VICINITY_RETURN_IF_ERROR(parts_.rows->Assemble(&job->rows, parts_.batch_timeout));
+  for (BatchRows::Column& column : job->rows.columns) {
+    job->batch->columns.push_back(std::move(column.result));
+  }
+  job->rows = BatchRows();
+  return absl::OkStatus();
+}
+
+absl::Status EpochRun::Late() const {
+  const Stage stage = StageOf(next_step_);
+  const bool kept = stage == kAssemble && !parts_.rows->WaitForTensors(std::chrono::nanoseconds(0));
+  return absl::DeadlineExceededError(absl::StrFormat(
+      "batch %d of epoch %d is not ready in %.1f s: it is in stage %s%s", next_step_, epoch_,
+      std::chrono::duration<double>(parts_.batch_timeout).count(), StageName(stage),
+      kept ? ", where the trainer still has all device tensors of a column: let go of earlier "
+             "batches before the next is asked for, or raise DeviceOptions::batches"
+           : ""));
 }
 
 Stage EpochRun::StageOf(int64_t step) const {

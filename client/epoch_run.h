@@ -3,8 +3,10 @@
 //   schedule -> sample -> plan -> fetch -> assemble -> Next()
 //
 // Batches are numbered by step. Every stage takes them in this order, so a batch never waits for
-// one behind it. A batch that fails goes on through the stages with its error, untouched, so that
-// Next() meets the error in its turn and nobody waits for what does not come.
+// one behind it; and none gets its tensors before the trainer has taken the one before, so that
+// there are two with tensors: in training, and next. A batch that fails goes on through the stages
+// with its error, untouched, so that Next() meets the error in its turn and nobody waits for what
+// does not come.
 #pragma once
 
 #include <array>
@@ -113,6 +115,11 @@ class EpochRun {
   void AnnounceSampled(Ahead* ahead);
   absl::Status Plan(Job* job, Ahead* ahead, StageClock* clock);
   absl::Status Fetch(Job* job);
+  // Waits until the batch is the next one that the trainer takes, and there are tensors for it;
+  // false: the epoch was dropped.
+  bool WaitToAssemble(int64_t step);
+  absl::Status Assemble(Job* job);
+  absl::Status Late() const;  // the batch that Next waits for
   Stage StageOf(int64_t step) const;
 
   const EpochParts parts_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/device_side.h"
 #include "client/loader_setup.h"
 #include "proto/common/status.h"
 
@@ -30,10 +31,17 @@ double Sum(const StageTotals::Values& values) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter& router,
-                                                               const LoaderOptions& options) {
+                                                               const LoaderOptions& options,
+                                                               std::shared_ptr<Device> device) {
   VICINITY_RETURN_IF_ERROR(CheckLoaderOptions(router, options));
+  if (options.placement == Placement::kHost) {
+    device = nullptr;
+  } else if (device == nullptr) {
+    VICINITY_ASSIGN_OR_RETURN(device, OpenLoaderDevice(options.device));
+  }
   VICINITY_ASSIGN_OR_RETURN(const NodeTypeId seed_type, FindSeedType(router.schema(), options));
-  VICINITY_ASSIGN_OR_RETURN(std::vector<ColumnPlan> columns, MakeColumns(router, options));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<ColumnPlan> columns,
+                            MakeColumns(router, options, std::move(device)));
   VICINITY_ASSIGN_OR_RETURN(std::vector<EdgeColumnPlan> edge_columns,
                             FindEdgeColumns(router.schema(), options));
   VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, seed_type, options));
@@ -157,11 +165,10 @@ LoaderStats LoaderCore::stats() const {
   stats.stages[kFetch].rows = stats.rows_remote;
   stats.stages[kAssemble].rows = stats.rows_local + stats.rows_cached + stats.rows_remote;
   for (const ColumnPlan& column : rows_->columns()) {
-    if (column.pool == nullptr) continue;
-    const int64_t held = column.pool->stats().capacity_rows;
-    stats.cache_rows += held;
-    stats.cache_bytes += held * column.pool->row_bytes();
+    stats.cache_rows += column.cache_rows;
+    stats.cache_bytes += column.cache_rows * router_.RowBytes(column.type, column.column);
   }
+  stats.device_bytes = rows_->device_bytes();
   MutexLock lock(&mu_);
   stats.wall_seconds = past_seconds_ + (running_ ? EpochSeconds() : 0);
   stats.nodes = nodes_;

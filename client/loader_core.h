@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cache/device/device.h"
 #include "client/batch_rows.h"
 #include "client/edge_rows.h"
 #include "client/epoch_run.h"
@@ -27,8 +28,10 @@ namespace vicinity {
 // Lifetime: the router must outlive it.
 class LoaderCore {
  public:
-  static absl::StatusOr<std::unique_ptr<LoaderCore>> Create(const ShardRouter& router,
-                                                            const LoaderOptions& options);
+  // `device`: for Placement::kDevice, another than DeviceOptions name; null: that one.
+  static absl::StatusOr<std::unique_ptr<LoaderCore>> Create(
+      const ShardRouter& router, const LoaderOptions& options,
+      std::shared_ptr<Device> device = nullptr);
   ~LoaderCore();
 
   int64_t num_seeds() const { return schedule_.num_seeds(); }

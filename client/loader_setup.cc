@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/device_setup.h"
 #include "client/lookups.h"
 #include "client/vip_cache.h"
 #include "partition/sampling_spec.h"
@@ -83,30 +84,49 @@ CacheOptions CacheOf(const ShardRouter& router, const LoaderOptions& options,
   return cache;
 }
 
-absl::Status FillPools(const ShardRouter& router, const LoaderOptions& options,
-                       std::vector<ColumnPlan>* plans) {
-  if (options.cache == CachePolicy::kNone) return absl::OkStatus();
-  CacheOptions cache = CacheOf(router, options, *plans);
-  VICINITY_ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> cached,
-                            ChooseCached(router, cache));
+absl::StatusOr<CacheRows> ChooseRows(const ShardRouter& router, const LoaderOptions& options,
+                                     const std::vector<ColumnPlan>& plans) {
+  CacheRows rows;
+  rows.held.resize(router.schema().node_types.size());
+  rows.ranked = rows.held;
+  if (options.cache == CachePolicy::kNone) return rows;
+  CacheOptions cache = CacheOf(router, options, plans);
+  VICINITY_ASSIGN_OR_RETURN(rows.held, ChooseCached(router, cache));
+  rows.ranked = rows.held;
   // A pool that changes what it holds also ranks the rows that come next.
-  std::vector<std::vector<int64_t>> ranked;
   if (options.cache == CachePolicy::kLookAhead) {
     cache.capacity = kRankedShare * std::min(cache.capacity, kMostRanked);
-    VICINITY_ASSIGN_OR_RETURN(ranked, ChooseCached(router, cache));
+    VICINITY_ASSIGN_OR_RETURN(rows.ranked, ChooseCached(router, cache));
   }
+  return rows;
+}
+
+absl::Status FillPools(const ShardRouter& router, CachePolicy policy, const CacheRows& rows,
+                       std::vector<ColumnPlan>* plans) {
+  if (policy == CachePolicy::kNone) return absl::OkStatus();
   for (ColumnPlan& plan : *plans) {
     if (router.RowBytes(plan.type, plan.column) == 0) continue;  // nothing to hold
-    const std::vector<int64_t>& held = cached[plan.type.value];
-    if (options.cache == CachePolicy::kStaticVip) {
+    const std::vector<int64_t>& held = rows.held[plan.type.value];
+    plan.cache_rows = static_cast<int64_t>(held.size());
+    if (policy == CachePolicy::kStaticVip) {
       VICINITY_ASSIGN_OR_RETURN(plan.pool, FillPool(router, plan.type, plan.column, held));
     } else {
-      VICINITY_ASSIGN_OR_RETURN(
-          plan.pool, FillLookAheadPool(router, plan.type, plan.column,
-                                       static_cast<int64_t>(held.size()), ranked[plan.type.value]));
+      VICINITY_ASSIGN_OR_RETURN(plan.pool,
+                                FillLookAheadPool(router, plan.type, plan.column, plan.cache_rows,
+                                                  rows.ranked[plan.type.value]));
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckDeviceOptions(const DeviceOptions& options) {
+  constexpr int32_t kMostTensors = 1024;
+  constexpr int64_t kMostStaging = int64_t{1} << 40;
+  VICINITY_RETURN_IF_ERROR(Positive("device.batches", options.batches, kMostTensors));
+  VICINITY_RETURN_IF_ERROR(Positive("device.staging_bytes", options.staging_bytes, kMostStaging));
+  if (options.home_bytes >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("device.home_bytes ", options.home_bytes, " is below 0"));
 }
 
 }  // namespace
@@ -136,9 +156,7 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
                                                    " and cache_bytes ", options.cache_bytes,
                                                    ": a cache has one of the two"));
   }
-  if (options.placement == Placement::kDevice) {
-    return absl::UnimplementedError("Placement::kDevice: batches are made on the host alone yet");
-  }
+  VICINITY_RETURN_IF_ERROR(CheckDeviceOptions(options.device));
   if (const std::string problem = SpecProblem(router.schema(), options.sampling);
       !problem.empty()) {
     return absl::InvalidArgumentError(problem);
@@ -188,7 +206,8 @@ absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeT
 }
 
 absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
-                                                    const LoaderOptions& options) {
+                                                    const LoaderOptions& options,
+                                                    std::shared_ptr<Device> device) {
   std::vector<ColumnPlan> plans;
   for (const LoaderOptions::ColumnRequest& request : options.columns) {
     ColumnPlan plan;
@@ -204,7 +223,10 @@ absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
     }
     plans.push_back(std::move(plan));
   }
-  VICINITY_RETURN_IF_ERROR(FillPools(router, options, &plans));
+  VICINITY_ASSIGN_OR_RETURN(const CacheRows rows, ChooseRows(router, options, plans));
+  VICINITY_RETURN_IF_ERROR(device == nullptr
+                               ? FillPools(router, options.cache, rows, &plans)
+                               : PlaceOnDevice(router, options, rows, std::move(device), &plans));
   return plans;
 }
 

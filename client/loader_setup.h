@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cache/device/device.h"
 #include "client/batch_rows.h"
 #include "client/edge_rows.h"
 #include "client/loader.h"
@@ -39,9 +41,12 @@ absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeT
                                                 const std::vector<int64_t>& seeds,
                                                 const LoaderOptions& options);
 
-// The columns asked for, each with its pool filled. NotFound naming the columns there are.
+// The columns asked for, each with its pool filled, and its way to the device if there is one.
+// NotFound naming the columns there are; else as PlaceOnDevice. `device`: null with
+// Placement::kHost.
 absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
-                                                    const LoaderOptions& options);
+                                                    const LoaderOptions& options,
+                                                    std::shared_ptr<Device> device);
 
 // The edge columns asked for. NotFound naming those that exist.
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,

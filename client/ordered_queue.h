@@ -54,6 +54,13 @@ class OrderedQueue {
     return std::move(item.value);
   }
 
+  // Waits until all items before `index` have left. False once closed.
+  bool WaitForTurn(int64_t index) {
+    MutexLock lock(&mu_);
+    while (!closed_ && next_ < index) changed_.WaitFor(&mu_, kRecheck);
+    return !closed_;
+  }
+
   // Ends all waiting, drops what is inside.
   void Close() {
     std::map<int64_t, Item> dropped;

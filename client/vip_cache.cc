@@ -27,14 +27,6 @@ int64_t NumLocal(const ShardRouter& router, NodeTypeId type) {
   return num_nodes;
 }
 
-// Lifetime: the router must outlive it.
-FillRows FetchingColumn(const ShardRouter& router, NodeTypeId type, int32_t column) {
-  return [&router, type, column](absl::Span<const int64_t> ids, char* out) {
-    const ColumnFetch fetch{type, column, ids, {}, out};
-    return router.FetchRows({fetch}, nullptr);
-  };
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<std::vector<int64_t>>> ChooseCached(const ShardRouter& router,
@@ -69,6 +61,13 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> ChooseCached(const ShardRouter
     chosen[candidate.type.value].push_back(candidate.node);
   }
   return chosen;
+}
+
+FillRows FetchingColumn(const ShardRouter& router, NodeTypeId type, int32_t column) {
+  return [&router, type, column](absl::Span<const int64_t> ids, char* out) {
+    const ColumnFetch fetch{type, column, ids, {}, out};
+    return router.FetchRows({fetch}, nullptr);
+  };
 }
 
 absl::StatusOr<std::unique_ptr<RowPool>> FillPool(const ShardRouter& router, NodeTypeId type,

@@ -27,6 +27,16 @@ struct CacheOptions {
 absl::StatusOr<std::vector<std::vector<int64_t>>> ChooseCached(const ShardRouter& router,
                                                                const CacheOptions& options);
 
+// What a cache begins with, by node type: the rows that it holds and, where it changes them, the
+// rows that it ranks, the same and more. Likeliest first.
+struct CacheRows {
+  std::vector<std::vector<int64_t>> held;
+  std::vector<std::vector<int64_t>> ranked;
+};
+
+// Fetches one column's rows, each time it is asked. Lifetime: the router must outlive it.
+FillRows FetchingColumn(const ShardRouter& router, NodeTypeId type, int32_t column);
+
 // A pool with one column's rows of `nodes`, fetched here and now.
 absl::StatusOr<std::unique_ptr<RowPool>> FillPool(const ShardRouter& router, NodeTypeId type,
                                                   int32_t column, absl::Span<const int64_t> nodes);

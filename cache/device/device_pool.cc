@@ -43,7 +43,7 @@ std::vector<int64_t> InOrder(size_t n) {
 
 DevicePool::DevicePool(RowMover* mover, const Options& options,
                        std::unique_ptr<LookAheadPlanner> planner)
-    : mover_(mover), options_(options), planner_(std::move(planner)) {}
+    : PlannedPool(std::move(planner)), mover_(mover), options_(options) {}
 
 absl::StatusOr<std::unique_ptr<DevicePool>> DevicePool::Create(RowMover* mover,
                                                                const Options& options,
@@ -65,9 +65,12 @@ absl::StatusOr<std::unique_ptr<DevicePool>> DevicePool::Create(RowMover* mover,
     MutexLock lock(&pool->mu_);
     pool->owners_.assign(num_slots, -1);
   }
-  VICINITY_RETURN_IF_ERROR(
-      pool->Fill(ranked.first(std::min<size_t>(options.capacity_rows, ranked.size())), fill));
-  return pool;
+  const absl::Status filled =
+      pool->Fill(ranked.first(std::min<size_t>(options.capacity_rows, ranked.size())), fill);
+  if (filled.ok()) return pool;
+  // What is on its way must be there before its place goes.
+  FinishOnHost(mover->device(), mover->stream(), StagingRing::Options().timeout).IgnoreError();
+  return filled;
 }
 
 absl::Status DevicePool::Fill(absl::Span<const int64_t> ids, const FillRows& fill) {
@@ -92,20 +95,10 @@ absl::Status DevicePool::Fill(absl::Span<const int64_t> ids, const FillRows& fil
   return absl::OkStatus();
 }
 
-absl::Status DevicePool::Announce(absl::Span<const int64_t> ids) {
-  MutexLock lock(&mu_);
-  return planner_->Announce(ids);
-}
-
-void DevicePool::Forget() {
-  MutexLock lock(&mu_);
-  planner_->Forget();
-}
-
 absl::StatusOr<PoolBatch> DevicePool::Admit(absl::Span<const int64_t> ids) {
   PoolBatch batch;
   std::vector<SlotOfId> gone;
-  VICINITY_RETURN_IF_ERROR(Plan(ids, &batch, &gone));
+  VICINITY_RETURN_IF_ERROR(PlanIntoRoom(ids, &batch, &gone));
   if (gone.empty()) return batch;
   // Before any of these slots is written, since only this batch can deliver to them.
   const absl::Status erased = index_->Erase(gone);
@@ -114,9 +107,8 @@ absl::StatusOr<PoolBatch> DevicePool::Admit(absl::Span<const int64_t> ids) {
   return erased;
 }
 
-absl::Status DevicePool::Plan(absl::Span<const int64_t> ids, PoolBatch* batch,
-                              std::vector<SlotOfId>* gone) {
-  RowPlan plan;
+absl::Status DevicePool::PlanIntoRoom(absl::Span<const int64_t> ids, PoolBatch* batch,
+                                      std::vector<SlotOfId>* gone) {
   MutexLock lock(&mu_);
   const auto num_rows = static_cast<int64_t>(ids.size());
   // As if none was there, so that nothing can fail half-way. What is not pinned makes room.
@@ -127,13 +119,7 @@ absl::Status DevicePool::Plan(absl::Span<const int64_t> ids, PoolBatch* batch,
                      " of batches in flight: the device has ", slots_.num_rows, " places, ",
                      options_.staged_rows, " of them over the capacity"));
   }
-  VICINITY_RETURN_IF_ERROR(planner_->Admit(ids, &plan));
-  batch->ticket = plan.ticket;
-  batch->slots = std::move(plan.slots);
-  batch->missing = std::move(plan.missing);
-  arrivals_.Expect(batch);
-  stats_.lookups += num_rows;
-  stats_.fetched += static_cast<int64_t>(batch->missing.size());
+  VICINITY_RETURN_IF_ERROR(Plan(ids, batch));
   if (index_ != nullptr) *gone = Reassign(ids, *batch);
   return absl::OkStatus();
 }
@@ -176,11 +162,6 @@ absl::Status DevicePool::SendRows(const PoolBatch& batch, int64_t first,
   return index_->Set(there);
 }
 
-void DevicePool::Abandon(const PoolBatch& batch) {
-  MutexLock lock(&mu_);
-  planner_->Disown(batch.ticket, arrivals_.GiveUp(batch));
-}
-
 absl::Status DevicePool::AssembleOnDevice(const PoolBatch& batch,
                                           absl::Span<const int64_t> positions,
                                           std::chrono::nanoseconds timeout, const RowPlaces& to) {
@@ -219,21 +200,6 @@ absl::Status DevicePool::Assemble(const PoolBatch& batch, absl::Span<const int64
                 options_.row_bytes);
   }
   return absl::OkStatus();
-}
-
-void DevicePool::Release(const PoolBatch& batch) {
-  MutexLock lock(&mu_);
-  planner_->Disown(batch.ticket, arrivals_.GiveUp(batch));
-  planner_->Release(batch.ticket);
-}
-
-PoolStats DevicePool::stats() const {
-  MutexLock lock(&mu_);
-  PoolStats stats = stats_;
-  stats.capacity_rows = planner_->capacity_rows();
-  stats.hits = stats.lookups - stats.fetched;
-  stats.staged_rows = std::max<int64_t>(0, planner_->most_held_rows() - planner_->capacity_rows());
-  return stats;
 }
 
 absl::Status DevicePool::LookUp(const int64_t* ids, int64_t num_ids, int32_t* slots,

@@ -11,12 +11,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "cache/arrivals.h"
 #include "cache/device/device_index.h"
 #include "cache/device/row_mover.h"
 #include "cache/look_ahead_planner.h"
+#include "cache/planned_pool.h"
 #include "cache/row_pool.h"
-#include "proto/common/mutex.h"
 
 namespace vicinity {
 
@@ -24,10 +23,9 @@ namespace vicinity {
 // that finds no room is refused. Whatever reads or writes a slot goes through the mover's stream,
 // in the order of the calls, so a slot's next row cannot come before the gather of the last.
 //
-// Threads:  as RowPool.
+// Threads and order as PlannedPool.
 // Lifetime: the mover outlives the pool; what is in its stream is done before the pool goes.
-// Order:    batches should be released in the order of their admission, as LookAheadPool's.
-class DevicePool : public RowPool {
+class DevicePool : public PlannedPool {
  public:
   struct Options {
     int64_t row_bytes = 0;      // at least 1, and no larger than the ring's chunks allow
@@ -45,19 +43,14 @@ class DevicePool : public RowPool {
                                                             absl::Span<const int64_t> ranked,
                                                             const FillRows& fill);
 
-  absl::Status Announce(absl::Span<const int64_t> ids) override;
-  void Forget() override;
   absl::StatusOr<PoolBatch> Admit(absl::Span<const int64_t> ids) override;
   // The rows are on their way to the device when it returns, and `rows` may go.
   absl::Status Deliver(const PoolBatch& batch, int64_t first, absl::Span<const char> rows) override;
-  void Abandon(const PoolBatch& batch) override;
   // To host memory. Waits for the device, at most `timeout` too: for tests and for who has no use
   // for the rows there.
   absl::Status Assemble(const PoolBatch& batch, absl::Span<const int64_t> positions,
                         std::chrono::nanoseconds timeout, char* out) override;
-  void Release(const PoolBatch& batch) override;
   int64_t row_bytes() const override { return options_.row_bytes; }
-  PoolStats stats() const override;
   int64_t device_bytes() const { return memory_.bytes(); }
 
   // Puts the gather of the batch's rows into the mover's stream: row i goes to row positions[i] of
@@ -79,7 +72,8 @@ class DevicePool : public RowPool {
   absl::Status Fill(absl::Span<const int64_t> ids, const FillRows& fill);
   absl::Status SendRows(const PoolBatch& batch, int64_t first, absl::Span<const char> rows);
   // `gone`: what the index still says of the slots that missing rows got.
-  absl::Status Plan(absl::Span<const int64_t> ids, PoolBatch* batch, std::vector<SlotOfId>* gone);
+  absl::Status PlanIntoRoom(absl::Span<const int64_t> ids, PoolBatch* batch,
+                            std::vector<SlotOfId>* gone);
   // The slots of the batch's missing rows are theirs now; what they were before.
   std::vector<SlotOfId> Reassign(absl::Span<const int64_t> ids, const PoolBatch& batch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -88,12 +82,7 @@ class DevicePool : public RowPool {
   const Options options_;
   DeviceMemory memory_;
   RowPlaces slots_;
-  Arrivals arrivals_;
-  std::unique_ptr<DeviceIndex> index_;  // null: without
-
-  mutable Mutex mu_;  // taken before those of the members
-  const std::unique_ptr<LookAheadPlanner> planner_ ABSL_PT_GUARDED_BY(mu_);
-  PoolStats stats_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<DeviceIndex> index_;                // null: without; its mutex is taken after mu_
   std::vector<int64_t> owners_ ABSL_GUARDED_BY(mu_);  // of slots: the id, -1; with an index alone
 };
 

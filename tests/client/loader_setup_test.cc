@@ -45,6 +45,9 @@ TEST_CASE("options that cannot be are refused", "[loader_setup]") {
       [](LoaderOptions* o) { o->sampling.fanouts.clear(); },
       [](LoaderOptions* o) { o->sampling.fanouts[0][0] = -2; },
       [](LoaderOptions* o) { o->sampling.fanouts[1][0] = kMaxFanout + 1; },
+      [](LoaderOptions* o) { o->device.batches = 0; },
+      [](LoaderOptions* o) { o->device.staging_bytes = 0; },
+      [](LoaderOptions* o) { o->device.home_bytes = -1; },
       [](LoaderOptions* o) { o->homes = {{0}}; },
       [](LoaderOptions* o) {
         o->homes = {{0, 1, 2, 3}, {0}};
@@ -103,12 +106,13 @@ TEST_CASE("unknown columns and types are not found, with those that are there", 
   const RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 2);
   LoaderOptions options = Options(graph);
   options.columns = {{"user", "features"}, {"item", "wings"}};
-  const absl::Status status = MakeColumns(graph.router(), options).status();
+  const absl::Status status = MakeColumns(graph.router(), options, nullptr).status();
   VICINITY_CHECK_CODE(status, absl::StatusCode::kNotFound);
   CHECK_THAT(std::string(status.message()),
              Catch::Contains("wings") && Catch::Contains("features"));
   options.columns = {{"author", "features"}};
-  VICINITY_CHECK_CODE(MakeColumns(graph.router(), options).status(), absl::StatusCode::kNotFound);
+  VICINITY_CHECK_CODE(MakeColumns(graph.router(), options, nullptr).status(),
+                      absl::StatusCode::kNotFound);
 }
 
 TEST_CASE("types without labels give none", "[loader_setup]") {

@@ -1,6 +1,7 @@
 #include "client/ordered_queue.h"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
@@ -23,6 +24,25 @@ TEST_CASE("items leave by index, however they come", "[ordered_queue]") {
   CHECK(queue.Pop() == 120);
   CHECK_FALSE(queue.Pop().has_value());
   CHECK(queue.next() == 13);
+}
+
+TEST_CASE("whoever has an item waits until those before it have left", "[ordered_queue]") {
+  OrderedQueue<int> queue(5, 9, 100);
+  CHECK(queue.WaitForTurn(4));
+  CHECK(queue.WaitForTurn(5));
+  std::atomic<bool> came{false};
+  std::thread third([&] { came = queue.WaitForTurn(7); });
+  CHECK(queue.Push(5, 1, 50));
+  CHECK(queue.Push(6, 1, 60));
+  CHECK(queue.Pop() == 50);
+  CHECK_FALSE(came);
+  CHECK(queue.Pop() == 60);
+  third.join();
+  CHECK(came);
+  std::thread dropped([&] { came = queue.WaitForTurn(8); });
+  queue.Close();
+  dropped.join();
+  CHECK_FALSE(came);
 }
 
 TEST_CASE("an item that does not come is waited for no longer than said", "[ordered_queue]") {

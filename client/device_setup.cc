@@ -1,0 +1,118 @@
+#include "client/device_setup.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cache/device/device_pool.h"
+#include "cache/look_ahead_planner.h"
+#include "client/device_column.h"
+#include "client/device_side.h"
+#include "partition/shard.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+// What part of the mapped shards' rows `home_bytes` are.
+double HomeShare(const ShardRouter& router, int64_t home_bytes,
+                 const std::vector<ColumnPlan>& plans) {
+  double all_bytes = 0;
+  for (const ColumnPlan& plan : plans) {
+    for (int32_t s = 0; s < router.book().num_shards(); ++s) {
+      const std::optional<ColumnView> rows =
+          router.shard(ShardId{s}).Mapped(plan.type, plan.column);
+      if (!rows.has_value()) continue;
+      all_bytes += static_cast<double>(rows->num_rows) * static_cast<double>(rows->row_bytes);
+    }
+  }
+  return all_bytes == 0 ? 0 : std::min(1.0, static_cast<double>(home_bytes) / all_bytes);
+}
+
+// Places that the remote rows of one type take while their batches are in flight.
+int64_t RowsInFlight(const ShardRouter& router, const LoaderOptions& options, NodeTypeId type,
+                     const std::vector<ColumnPlan>& plans) {
+  int64_t row_bytes = 0;  // of all columns: each has a pool, and the window counts them together
+  for (const ColumnPlan& plan : plans) {
+    if (plan.type == type) row_bytes += router.RowBytes(plan.type, plan.column);
+  }
+  int64_t num_remote = 0;
+  for (int32_t s = 0; s < router.book().num_shards(); ++s) {
+    if (!router.IsLocal(ShardId{s})) num_remote += router.book().num_nodes(type, ShardId{s});
+  }
+  // Those that are there and those of the batch that comes are at most all of them each.
+  return std::min({options.window_bytes / row_bytes, 2 * num_remote, LookAheadPlanner::kMaxRows});
+}
+
+DevicePool::Options PoolOptions(CachePolicy policy, int64_t cache_rows, int64_t rows_in_flight) {
+  DevicePool::Options pool;
+  switch (policy) {
+    case CachePolicy::kNone:
+      pool.staged_rows = rows_in_flight;
+      break;
+    case CachePolicy::kStaticVip:
+      pool.capacity_rows = cache_rows + rows_in_flight;
+      break;
+    case CachePolicy::kLookAhead:
+      pool.capacity_rows = cache_rows;
+      pool.staged_rows = std::max<int64_t>(0, rows_in_flight - cache_rows);
+      break;
+  }
+  return pool;
+}
+
+absl::Status PlaceColumn(const ShardRouter& router, const LoaderOptions& options,
+                         const CacheRows& cache, const DeviceColumn::Options& column,
+                         const std::shared_ptr<DeviceSide>& side,
+                         const std::vector<ColumnPlan>& plans, ColumnPlan* plan) {
+  const int64_t row_bytes = router.RowBytes(plan->type, plan->column);
+  DevicePool* borrowed = nullptr;
+  if (row_bytes > 0) {
+    const std::vector<int64_t>& held = cache.held[plan->type.value];
+    plan->cache_rows = static_cast<int64_t>(held.size());
+    DevicePool::Options pool_options = PoolOptions(
+        options.cache, plan->cache_rows, RowsInFlight(router, options, plan->type, plans));
+    pool_options.row_bytes = row_bytes;
+    VICINITY_ASSIGN_OR_RETURN(
+        std::unique_ptr<DevicePool> pool,
+        DevicePool::Create(side->mover(), pool_options, cache.ranked[plan->type.value],
+                           FetchingColumn(router, plan->type, plan->column)));
+    borrowed = pool.get();
+    plan->pool = std::move(pool);
+  }
+  VICINITY_ASSIGN_OR_RETURN(
+      plan->device, DeviceColumn::Create(router, plan->type, plan->column, side, borrowed, column));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& options,
+                           const CacheRows& cache, std::shared_ptr<Device> device,
+                           std::vector<ColumnPlan>* plans) {
+  int64_t widest = 0;
+  for (const ColumnPlan& plan : *plans) {
+    widest = std::max(widest, router.RowBytes(plan.type, plan.column));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<DeviceSide> side,
+                            DeviceSide::Create(std::move(device), options.device.staging_bytes,
+                                               widest, options.batch_timeout));
+  DeviceColumn::Options column;
+  column.home_share = HomeShare(router, options.device.home_bytes, *plans);
+  column.far = options.device.pin_home ? FarRead::kDirect : FarRead::kStaged;
+  column.num_tensors = options.device.batches;
+  for (ColumnPlan& plan : *plans) {
+    const absl::Status placed = PlaceColumn(router, options, cache, column, side, *plans, &plan);
+    if (placed.ok()) continue;
+    side->Finish().IgnoreError();  // before the pools' memory goes
+    const NodeTypeSpec& type = router.schema().node_types[plan.type.value];
+    return At(
+        absl::StrCat("column ", type.name, ".", type.columns[plan.column].name, " on the device"),
+        placed);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vicinity

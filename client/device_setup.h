@@ -1,0 +1,30 @@
+// From a loader's options to columns on a device: what memory there is for what.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cache/device/device.h"
+#include "client/batch_rows.h"
+#include "client/loader.h"
+#include "client/shard_router.h"
+#include "client/vip_cache.h"
+
+namespace vicinity {
+
+// Gives each column a pool of remote rows on the device, filled with what the cache begins with,
+// copies of the mapped shards' rows, and tensors. Every policy is a DevicePool:
+//
+//   kNone       holds rows of batches in flight alone;
+//   kStaticVip  has room for those beside the cache, so that no row of the cache ever goes;
+//   kLookAhead  counts them in, and has room over the cache for what does not fit.
+//
+// Room for batches in flight is what the window lets in: a type's remote rows of window_bytes.
+// ResourceExhausted, naming column and shard: no memory; InvalidArgument: more rows than a
+// device can name; else what filling the pools said.
+absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& options,
+                           const CacheRows& cache, std::shared_ptr<Device> device,
+                           std::vector<ColumnPlan>* plans);
+
+}  // namespace vicinity
