@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "cache/device/cuda_context.h"
 #include "cache/device/cuda_launch.h"
 #include "cache/device/cuda_status.h"
 #include "proto/common/status.h"
@@ -19,10 +20,14 @@ namespace {
 
 class CudaEvent : public DeviceEvent {
  public:
-  explicit CudaEvent(cudaEvent_t event) : event_(event) {}
-  ~CudaEvent() override { cudaEventDestroy(event_); }
+  CudaEvent(const CudaContext& context, cudaEvent_t event) : context_(context), event_(event) {}
+  ~CudaEvent() override {
+    const CudaContext::Scope here(context_);
+    cudaEventDestroy(event_);
+  }
 
   absl::StatusOr<bool> Reached() override {
+    const CudaContext::Scope here(context_);
     const cudaError_t error = cudaEventQuery(event_);
     if (error == cudaSuccess) return true;
     cudaGetLastError();
@@ -30,6 +35,7 @@ class CudaEvent : public DeviceEvent {
     return CudaStatus("cudaEventQuery", error);
   }
   absl::StatusOr<double> SecondsSince(const DeviceEvent& start) const override {
+    const CudaContext::Scope here(context_);
     float milliseconds = 0;
     VICINITY_CUDA_RETURN_IF_ERROR(cudaEventElapsedTime, &milliseconds,
                                   static_cast<const CudaEvent&>(start).event_, event_);
@@ -39,37 +45,40 @@ class CudaEvent : public DeviceEvent {
   cudaEvent_t event() const { return event_; }
 
  private:
+  const CudaContext context_;
   const cudaEvent_t event_;
 };
 
 class CudaStream : public DeviceStream {
  public:
-  CudaStream(int32_t ordinal, cudaStream_t stream, bool owned)
-      : ordinal_(ordinal), stream_(stream), owned_(owned) {}
+  CudaStream(const CudaContext& context, cudaStream_t stream, bool owned)
+      : context_(context), stream_(stream), owned_(owned) {}
   ~CudaStream() override {
-    if (owned_) cudaStreamDestroy(stream_);
+    if (!owned_) return;
+    const CudaContext::Scope here(context_);
+    cudaStreamDestroy(stream_);
   }
 
   absl::Status Copy(void* to, const void* from, int64_t bytes) override {
     if (bytes == 0) return absl::OkStatus();
-    VICINITY_CUDA_RETURN_IF_ERROR(cudaSetDevice, ordinal_);
+    const CudaContext::Scope here(context_);
     VICINITY_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, stream_);
     return absl::OkStatus();
   }
   absl::Status Fill(void* to, uint8_t value, int64_t bytes) override {
     if (bytes == 0) return absl::OkStatus();
-    VICINITY_CUDA_RETURN_IF_ERROR(cudaSetDevice, ordinal_);
+    const CudaContext::Scope here(context_);
     VICINITY_CUDA_RETURN_IF_ERROR(cudaMemsetAsync, to, value, bytes, stream_);
     return absl::OkStatus();
   }
   absl::Status Record(DeviceEvent* event) override {
-    VICINITY_CUDA_RETURN_IF_ERROR(cudaSetDevice, ordinal_);
+    const CudaContext::Scope here(context_);
     VICINITY_CUDA_RETURN_IF_ERROR(cudaEventRecord, static_cast<CudaEvent*>(event)->event(),
                                   stream_);
     return absl::OkStatus();
   }
   absl::Status WaitFor(const DeviceEvent& event) override {
-    VICINITY_CUDA_RETURN_IF_ERROR(cudaSetDevice, ordinal_);
+    const CudaContext::Scope here(context_);
     VICINITY_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent, stream_,
                                   static_cast<const CudaEvent&>(event).event(), 0);
     return absl::OkStatus();
@@ -93,19 +102,22 @@ class CudaStream : public DeviceStream {
  private:
   template <typename Work>
   absl::Status LaunchKernel(absl::string_view name, const Work& work) {
-    VICINITY_CUDA_RETURN_IF_ERROR(cudaSetDevice, ordinal_);
-    return At(absl::StrCat("kernel \"", name, "\""),
-              CudaStatus("cudaLaunchKernel", LaunchOn(stream_, work)));
+    const CudaContext::Scope here(context_);
+    const cudaError_t error = LaunchOn(stream_, work);
+    // CUB only looks at the error that it finds, and would be blamed for it the next time.
+    if (error != cudaSuccess) cudaGetLastError();
+    return At(absl::StrCat("kernel \"", name, "\""), CudaStatus("cudaLaunchKernel", error));
   }
 
-  const int32_t ordinal_;
+  const CudaContext context_;
   const cudaStream_t stream_;
   const bool owned_;
 };
 
 class CudaDevice : public Device {
  public:
-  CudaDevice(int32_t ordinal, std::string name) : ordinal_(ordinal), name_(std::move(name)) {}
+  CudaDevice(const CudaContext& context, int32_t ordinal, std::string name)
+      : context_(context), ordinal_(ordinal), name_(std::move(name)) {}
 
   std::string name() const override { return name_; }
   bool is_cuda() const override { return true; }
@@ -113,7 +125,7 @@ class CudaDevice : public Device {
 
   absl::StatusOr<DeviceMemory> Allocate(MemoryKind kind, int64_t bytes) override {
     if (bytes <= 0) return DeviceMemory();
-    VICINITY_CUDA_RETURN_IF_ERROR(cudaSetDevice, ordinal_);
+    const CudaContext::Scope here(context_);
     void* data = nullptr;
     if (kind == MemoryKind::kDevice) {
       VICINITY_CUDA_RETURN_IF_ERROR(cudaMalloc, &data, static_cast<size_t>(bytes));
@@ -125,32 +137,34 @@ class CudaDevice : public Device {
   }
 
   absl::StatusOr<std::unique_ptr<DeviceStream>> NewStream() override {
-    VICINITY_CUDA_RETURN_IF_ERROR(cudaSetDevice, ordinal_);
+    const CudaContext::Scope here(context_);
     cudaStream_t stream = nullptr;
     // Apart from the default stream, or every kernel of the trainer's would wait for ours.
     VICINITY_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithFlags, &stream, cudaStreamNonBlocking);
-    return std::make_unique<CudaStream>(ordinal_, stream, /*owned=*/true);
+    return std::make_unique<CudaStream>(context_, stream, /*owned=*/true);
   }
 
   absl::StatusOr<std::unique_ptr<DeviceEvent>> NewEvent() override {
-    VICINITY_CUDA_RETURN_IF_ERROR(cudaSetDevice, ordinal_);
+    const CudaContext::Scope here(context_);
     cudaEvent_t event = nullptr;
     VICINITY_CUDA_RETURN_IF_ERROR(cudaEventCreate, &event);
-    return std::make_unique<CudaEvent>(event);
+    return std::make_unique<CudaEvent>(context_, event);
   }
 
   absl::StatusOr<std::unique_ptr<DeviceStream>> WrapStream(void* native) override {
-    return std::make_unique<CudaStream>(ordinal_, static_cast<cudaStream_t>(native),
+    return std::make_unique<CudaStream>(context_, static_cast<cudaStream_t>(native),
                                         /*owned=*/false);
   }
 
  private:
   void Free(MemoryKind kind, void* data) override {
     // A failure is one of earlier work, which somebody else was told or will be.
-    cudaSetDevice(ordinal_);
+    const CudaContext::Scope here(context_);
     kind == MemoryKind::kDevice ? cudaFree(data) : cudaFreeHost(data);
+    cudaGetLastError();
   }
 
+  const CudaContext context_;
   const int32_t ordinal_;
   const std::string name_;
 };
@@ -167,8 +181,8 @@ absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(int32_t ordinal) {
   }
   cudaDeviceProp properties;
   VICINITY_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties, &properties, ordinal);
-  VICINITY_CUDA_RETURN_IF_ERROR(cudaSetDevice, ordinal);
-  return std::make_unique<CudaDevice>(ordinal, properties.name);
+  VICINITY_ASSIGN_OR_RETURN(const CudaContext context, CudaContext::Of(ordinal));
+  return std::make_unique<CudaDevice>(context, ordinal, properties.name);
 }
 
 }  // namespace vicinity

@@ -10,13 +10,15 @@
 namespace vicinity {
 
 // "cudaMalloc: out of memory (2)". ResourceExhausted for memory, FailedPrecondition where there is
-// no GPU or driver, InvalidArgument for wrong values; anything else is Internal, and the process
-// can rarely go on using the device.
+// no GPU, or no driver that runs this program, InvalidArgument for wrong values; anything else is
+// Internal, and the process can rarely go on using the device.
 inline absl::Status CudaStatus(absl::string_view call, cudaError_t error) {
   if (error == cudaSuccess) return absl::OkStatus();
   absl::StatusCode code = absl::StatusCode::kInternal;
   if (error == cudaErrorMemoryAllocation) code = absl::StatusCode::kResourceExhausted;
   if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+      error == cudaErrorSystemNotReady || error == cudaErrorSystemDriverMismatch ||
+      error == cudaErrorCompatNotSupportedOnDevice || error == cudaErrorUnsupportedPtxVersion ||
       error == cudaErrorNoKernelImageForDevice) {
     code = absl::StatusCode::kFailedPrecondition;
   }

@@ -131,14 +131,17 @@ absl::Status DeviceIndex::SendChanges() {
   return absl::OkStatus();
 }
 
-absl::Status DeviceIndex::LookUp(const int64_t* ids, int64_t num_ids, int32_t* slots) {
+absl::Status DeviceIndex::LookUp(const int64_t* ids, int64_t num_ids, int32_t* slots,
+                                 const CopyRows* then) {
   LookUpIds work;
   work.table = table_;
   work.ids = ids;
   work.num_ids = num_ids;
   work.slots = slots;
   work.counts = counts_.as<uint64_t>();
+  MutexLock lock(&mu_);
   VICINITY_RETURN_IF_ERROR(mover_->stream()->Launch(work));
+  if (then != nullptr) VICINITY_RETURN_IF_ERROR(mover_->stream()->Launch(*then));
   PublishCounts publish;
   publish.from = work.counts;
   publish.to = published_.as<uint64_t>();

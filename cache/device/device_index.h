@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "cache/device/copy_rows.h"
 #include "cache/device/device.h"
 #include "cache/device/index_work.h"
 #include "cache/device/row_mover.h"
@@ -42,8 +43,10 @@ class DeviceIndex {
   // Takes ids out, but only those that are in that slot.
   absl::Status Erase(absl::Span<const SlotOfId> rows);
 
-  // `ids` and `slots` are device memory. slots[i]: of ids[i], -1 if it is not there.
-  absl::Status LookUp(const int64_t* ids, int64_t num_ids, int32_t* slots);
+  // `ids` and `slots` are device memory. slots[i]: of ids[i], -1 if it is not there. `then` (null:
+  // nothing) comes behind it in the stream before any id is taken out: it may read the slots.
+  absl::Status LookUp(const int64_t* ids, int64_t num_ids, int32_t* slots,
+                      const CopyRows* then = nullptr);
 
   // Of the lookups that the device has done; asks nobody and waits for nothing.
   LookUpCounts counts() const;
@@ -65,7 +68,9 @@ class DeviceIndex {
   DeviceMemory published_;  // pinned: the same, some time ago
   IndexTable table_;        // on the device
 
-  Mutex mu_;  // held while changes go into the stream, so that their order is the host's
+  // Held while changes go into the stream, so that their order is the host's, and lookups, which
+  // must not come between two parts of a change.
+  Mutex mu_;
   std::vector<uint64_t> host_ids_ ABSL_GUARDED_BY(mu_);
   std::vector<int32_t> host_slots_ ABSL_GUARDED_BY(mu_);
   int64_t num_rows_ ABSL_GUARDED_BY(mu_) = 0;

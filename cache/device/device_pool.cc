@@ -205,15 +205,15 @@ absl::Status DevicePool::Assemble(const PoolBatch& batch, absl::Span<const int64
 absl::Status DevicePool::LookUp(const int64_t* ids, int64_t num_ids, int32_t* slots,
                                 const RowPlaces* to) {
   if (index_ == nullptr) return absl::FailedPreconditionError("a pool without an index");
-  VICINITY_RETURN_IF_ERROR(index_->LookUp(ids, num_ids, slots));
-  if (to == nullptr) return absl::OkStatus();
+  if (to == nullptr) return index_->LookUp(ids, num_ids, slots);
   CopyRows work;
   work.from = slots_;
   work.to = *to;
   work.from_rows = slots;
   work.num_rows = num_ids;
   work.row_bytes = options_.row_bytes;
-  return mover_->stream()->Launch(work);
+  // Whoever gives a slot another row takes its id out first.
+  return index_->LookUp(ids, num_ids, slots, &work);
 }
 
 LookUpCounts DevicePool::look_up_counts() const {

@@ -182,16 +182,17 @@ absl::Status DeviceSampler::Clear() {
 
 absl::Status DeviceSampler::SendSeeds(absl::Span<const int64_t> seeds) {
   const int64_t num_nodes = topology_.num_nodes(options_.seed_type);
-  num_seeds_ = static_cast<int64_t>(seeds.size());
-  if (num_seeds_ > options_.max_seeds) {
+  const auto num_seeds = static_cast<int64_t>(seeds.size());
+  if (num_seeds > options_.max_seeds) {
     return absl::InvalidArgumentError(
-        absl::StrCat(num_seeds_, " seeds; up to ", options_.max_seeds));
+        absl::StrCat(num_seeds, " seeds; up to ", options_.max_seeds));
   }
   for (const int64_t seed : seeds) {
     if (seed >= 0 && seed < num_nodes) continue;
     return absl::InvalidArgumentError(absl::StrCat("seed ", seed, " of ", num_nodes, " nodes"));
   }
   VICINITY_ASSIGN_OR_RETURN(StagingRing::Lease lease, mover_->ring()->Take());
+  num_seeds_ = num_seeds;
   auto* const words = reinterpret_cast<int64_t*>(lease.host());
   words[0] = num_seeds_;
   std::copy(seeds.begin(), seeds.end(), words + 1);

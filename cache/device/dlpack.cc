@@ -41,14 +41,16 @@ absl::Status CheckRowType(const BatchTensor& tensor, const RowType& row) {
       absl::StrCat("values of ", bits, " bits in a row of ", tensor.row_bytes(), " bytes"));
 }
 
-// CUDA's own handles of the two default streams are 1 and 2 as well.
+// CUDA's own handle of the legacy default stream is 1 as well. A thread's own default stream (2) is
+// another one in the thread that deletes; the legacy stream comes before and behind them all.
 absl::StatusOr<std::unique_ptr<DeviceStream>> OpenStream(Device* device, int64_t stream) {
   if (stream == kDlpackNoStream || !device->is_cuda()) return nullptr;
   if (stream <= 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("stream ", stream, "; 1 is the default stream, -1 none"));
   }
-  return device->WrapStream(reinterpret_cast<void*>(static_cast<intptr_t>(stream)));
+  const int64_t known = stream == kDlpackThreadStream ? kDlpackDefaultStream : stream;
+  return device->WrapStream(reinterpret_cast<void*>(static_cast<intptr_t>(known)));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace vicinity {
 // refused, and any other value is a cudaStream_t. The host has no streams: whatever is said, a
 // tensor there is full when it is handed over, DeadlineExceeded if that takes ten seconds.
 inline constexpr int64_t kDlpackDefaultStream = 1;
+inline constexpr int64_t kDlpackThreadStream = 2;
 inline constexpr int64_t kDlpackNoStream = -1;
 
 // What a row is: `shape` values of `type`, say {DLDataType{kDLFloat, 32, 1}, {100}}.
@@ -28,6 +29,7 @@ struct RowType {
 
 // Hands the tensor over: what the consumer's stream gets from now on finds it full, and its memory
 // is used again behind what that stream got until the deleter was called, which any thread may do.
+// So a stream must be there until then; who wants no waiting is through with the device first.
 // Shape (num_rows, *row.shape), row-major. InvalidArgument if rows of that type are not of the
 // tensor's row bytes, and for a stream of 0; the tensor is gone then too.
 //

@@ -24,7 +24,6 @@ constexpr int kUncounted = 3;
 constexpr int64_t kMebi = int64_t{1} << 20;
 // Of no size that rows have, so that rows far apart differ too.
 constexpr int64_t kPeriod = 64 * kMebi + 16 * 1009;
-constexpr int64_t kCheckedBytes = 64 * kMebi;
 
 }  // namespace
 
@@ -41,6 +40,7 @@ DeviceBench MakeDeviceBench(std::unique_ptr<Device> device, bool small) {
   bench.pool_bytes = (!is_cuda ? 8 : small ? 512 : 4096) * kMebi;
   bench.batch_bytes = (!is_cuda ? 1 : small ? 128 : 512) * kMebi;
   bench.num_times = is_cuda ? 30 : 2;
+  bench.at_once = is_cuda ? 8 : 1;
   StagingRing::Options ring;
   ring.chunk_bytes = 4 * kMebi;
   bench.mover = Must(RowMover::Create(bench.device.get(), ring));
@@ -53,13 +53,13 @@ double MedianSeconds(const DeviceBench& bench, const std::function<absl::Status(
   const auto end = Must(bench.device->NewEvent());
   for (int i = 0; i < kUncounted + bench.num_times; ++i) {
     MustBeOk(bench.stream()->Record(start.get()));
-    MustBeOk(work(i));
+    for (int k = 0; k < bench.at_once; ++k) MustBeOk(work(i * bench.at_once + k));
     MustBeOk(bench.stream()->Record(end.get()));
     MustBeOk(end->WaitOnHost(kLong));
     if (i >= kUncounted) seconds.push_back(Must(end->SecondsSince(*start)));
   }
   std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
-  return seconds[seconds.size() / 2];
+  return seconds[seconds.size() / 2] / bench.at_once;
 }
 
 CheckedRows::CheckedRows(const DeviceBench& bench, MemoryKind kind, int64_t num_bytes)
@@ -82,7 +82,7 @@ CheckedRows::CheckedRows(const DeviceBench& bench, MemoryKind kind, int64_t num_
 
 int64_t CheckedRows::CountWrong(const DeviceBench& bench, const char* to,
                                 const std::vector<int32_t>& rows, int64_t row_bytes) const {
-  const int64_t num_rows = std::min(static_cast<int64_t>(rows.size()), kCheckedBytes / row_bytes);
+  const auto num_rows = static_cast<int64_t>(rows.size());
   const DeviceMemory here = Must(bench.device->Allocate(MemoryKind::kPinned, num_rows * row_bytes));
   MustBeOk(bench.stream()->Copy(here.data(), to, here.bytes()));
   MustBeOk(FinishOnHost(bench.device.get(), bench.stream(), kLong));

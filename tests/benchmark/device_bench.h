@@ -30,6 +30,7 @@ struct DeviceBench {
   int64_t pool_bytes = 0;   // of the rows to read from: far more than any cache
   int64_t batch_bytes = 0;  // of a gather's output
   int num_times = 0;        // how often everything is timed
+  int at_once = 1;          // pieces of work between two points in time
 
   DeviceStream* stream() const { return mover->stream(); }
 };
@@ -37,8 +38,9 @@ struct DeviceBench {
 // `small`: a tenth of the full size. The host twin gets very little: it shows that all of it works.
 DeviceBench MakeDeviceBench(std::unique_ptr<Device> device, bool small);
 
-// The median of the seconds that the work takes, put into the stream num_times, each with the
-// number of the time, after three that do not count.
+// The median of the seconds that the work takes, put into the stream at_once times between two
+// points in time, num_times, each with the number of the time, after three that do not count. Where
+// the host works before the device can, at_once hides all but the first time's.
 double MedianSeconds(const DeviceBench& bench, const std::function<absl::Status(int)>& work);
 
 // Rows whose bytes tell which row it is, as far as a period of some 64 MB goes.
@@ -49,7 +51,7 @@ class CheckedRows {
 
   char* data() const { return memory_.data(); }
   int64_t bytes() const { return memory_.bytes(); }
-  // How many of the first rows of `to` (device memory) are not rows[i] of these.
+  // How many rows of `to` (device memory) are not rows[i] of these.
   int64_t CountWrong(const DeviceBench& bench, const char* to, const std::vector<int32_t>& rows,
                      int64_t row_bytes) const;
 

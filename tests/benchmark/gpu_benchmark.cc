@@ -157,15 +157,17 @@ void BenchScatter(const DeviceBench& bench, const CheckedRows& arrived, int64_t 
                std::nullopt, limit});
 }
 
-// A share of the rows lies in pinned memory; what counts is their bytes. Baseline: the host puts
-// them together and sends them.
+// A share of the rows lies in pinned memory; what counts is their bytes, though the list of the
+// batch's rows, 8 bytes each, crosses the link as well. Baseline: the host puts them together and
+// sends them.
 void BenchHomeRows(const DeviceBench& bench, int64_t row_bytes, double far_share, double link_rate,
                    BenchReport* report) {
   const int64_t num_rows = bench.batch_bytes / row_bytes;
   const int64_t n = num_rows / 4;
   const CheckedRows column(bench, MemoryKind::kPinned, num_rows * row_bytes);
   const auto device_rows = static_cast<int64_t>((1 - far_share) * static_cast<double>(num_rows));
-  const std::vector<int32_t> rows = RandomRows(n, num_rows, 1);
+  // Different ones, or some would come from the device's own cache.
+  const std::vector<int32_t> rows = DifferentRows(n, num_rows, 1);
   std::vector<int64_t> in_order(n);
   int64_t num_far = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -198,16 +200,20 @@ void BenchPool(const DeviceBench& bench, int64_t row_bytes, double link_rate, Be
   options.capacity_rows = 2 * n;
   options.staged_rows = n;
   const FillRows no_rows = [](absl::Span<const int64_t>, char*) { return absl::OkStatus(); };
+  std::vector<std::vector<int64_t>> batches;
+  for (int b = 0; b < kNumBatches; ++b) {
+    const std::vector<int32_t> drawn = RandomRows(n, 4 * n, b);
+    batches.emplace_back(drawn.begin(), drawn.end());
+  }
   const auto pool = Must(DevicePool::Create(bench.mover.get(), options, {}, no_rows));
   const DeviceMemory to = Must(bench.device->Allocate(MemoryKind::kDevice, n * row_bytes));
+  MustBeOk(bench.stream()->Fill(to.data(), 0xee, to.bytes()));
   const std::vector<char> rows(n * row_bytes, 'r');
   std::vector<int64_t> in_order(n);
   std::iota(in_order.begin(), in_order.end(), int64_t{0});
   int64_t delivered = 0;
   const auto start = std::chrono::steady_clock::now();
-  for (int b = 0; b < kNumBatches; ++b) {
-    const std::vector<int32_t> drawn = RandomRows(n, 4 * n, b);
-    const std::vector<int64_t> ids(drawn.begin(), drawn.end());
+  for (const std::vector<int64_t>& ids : batches) {
     const PoolBatch batch = Must(pool->Admit(ids));
     const auto bytes = static_cast<int64_t>(batch.missing.size()) * row_bytes;
     MustBeOk(pool->Deliver(batch, 0, absl::MakeConstSpan(rows).first(bytes)));
@@ -217,6 +223,10 @@ void BenchPool(const DeviceBench& bench, int64_t row_bytes, double link_rate, Be
   }
   MustBeOk(FinishOnHost(bench.device.get(), bench.stream(), kLong));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const DeviceMemory here = Must(bench.device->Allocate(MemoryKind::kPinned, to.bytes()));
+  MustBeOk(bench.stream()->Copy(here.data(), to.data(), to.bytes()));
+  MustBeOk(FinishOnHost(bench.device.get(), bench.stream(), kLong));
+  MustBeRight(to.bytes() - std::count(here.data(), here.data() + here.bytes(), 'r'), "the pool");
   report->Add({"gpu", absl::StrCat("pool, ", row_bytes, "-byte rows delivered"), "bytes/s",
                static_cast<double>(delivered) / taken.count(), std::nullopt, link_rate});
 }
@@ -307,7 +317,7 @@ int Run(int argc, char** argv) {
       BenchScatter(bench, arrived, row_bytes, copy_rate, &report);
     }
   }
-  for (const int64_t row_bytes : {128, 512, 2048}) {
+  for (const int64_t row_bytes : {128, 400, 512, 2048}) {
     for (const double far_share : {0.5, 1.0}) {
       BenchHomeRows(bench, row_bytes, far_share, link_rate, &report);
     }

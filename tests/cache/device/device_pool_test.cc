@@ -1,6 +1,7 @@
 #include "cache/device/device_pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
@@ -9,10 +10,12 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "cache/device/batch_tensor_ring.h"
 #include "cache/device/device.h"
@@ -332,6 +335,58 @@ TEST_CASE("ids on the device find the rows that are there", "[device_pool]") {
   CHECK(FromDevice<int32_t>(tested.device.get(), tested.mover->stream(), slots.data(), 4) ==
         wanted);
   tested.pool->Release(batch);
+}
+
+TEST_CASE("a lookup's rows are those of its ids, whatever gets their slots meanwhile",
+          "[device_pool]") {
+  TestedPool tested(GENERATE_COPY(from_range(TestedDevices())));
+  constexpr int64_t kRowBytes = 64, kNumIds = 64, kCapacity = 8;
+  DevicePool::Options options;
+  options.row_bytes = kRowBytes;
+  options.capacity_rows = kCapacity;
+  options.staged_rows = kCapacity;
+  options.index = true;
+  tested.MakePool(options, kCapacity);
+  std::atomic<bool> over{false};
+  absl::Status of_batches;
+  std::thread batches([&] {
+    for (int64_t b = 0; b < 400 && of_batches.ok(); ++b) {
+      std::vector<int64_t> ids;
+      for (int64_t i = 0; i < kCapacity; ++i) ids.push_back((b * 5 + i * 7) % kNumIds);
+      const absl::StatusOr<PoolBatch> batch = tested.pool->Admit(ids);
+      of_batches.Update(batch.status());
+      if (!batch.ok()) break;
+      std::vector<int64_t> missing;
+      for (const int32_t i : batch->missing) missing.push_back(ids[i]);
+      of_batches.Update(tested.pool->Deliver(*batch, 0, TrueRows(missing, kRowBytes)));
+      tested.pool->Release(*batch);
+    }
+    over = true;
+  });
+  const std::vector<int64_t> ids = FirstNumbers(kNumIds);
+  const DeviceMemory ids_there = ToDevice(tested.device.get(), ids);
+  const DeviceMemory slots = ToDevice(tested.device.get(), std::vector<int32_t>(kNumIds));
+  const DeviceMemory rows =
+      testing::BytesToDevice(tested.device.get(), std::string(kNumIds * kRowBytes, 'x'));
+  const RowPlaces to = RowsAt(rows.data(), kNumIds, kRowBytes);
+  int64_t num_found = 0, num_wrong = 0;
+  do {
+    VICINITY_REQUIRE_OK(
+        tested.pool->LookUp(ids_there.as<int64_t>(), kNumIds, slots.as<int32_t>(), &to));
+    DeviceStream* const stream = tested.mover->stream();
+    const auto found = FromDevice<int32_t>(tested.device.get(), stream, slots.data(), kNumIds);
+    const std::string seen =
+        testing::BytesFromDevice(tested.device.get(), stream, rows.data(), rows.bytes());
+    for (int64_t i = 0; i < kNumIds; ++i) {
+      if (found[i] < 0) continue;
+      ++num_found;
+      if (seen.substr(i * kRowBytes, kRowBytes) != TrueRow(ids[i], kRowBytes)) ++num_wrong;
+    }
+  } while (!over);
+  batches.join();
+  VICINITY_CHECK_OK(of_batches);
+  CHECK(num_found > 0);
+  CHECK(num_wrong == 0);
 }
 
 TEST_CASE("a lookup needs an index", "[device_pool]") {
