@@ -10,6 +10,7 @@
 #include "cache/device/device.h"
 #include "cache/device/dlpack.h"
 #include "client/device_tensor_impl.h"
+#include "client/dlpack_type.h"
 #include "client/error.h"
 #include "proto/common/status.h"
 
@@ -17,28 +18,6 @@ namespace vicinity {
 namespace {
 
 constexpr std::chrono::seconds kHostWait(10);
-
-// Without one for bool, which is a byte of 0 or 1.
-DLDataType DlpackTypeOf(DType dtype) {
-  const auto bits = static_cast<uint8_t>(8 * DTypeBytes(dtype));
-  switch (dtype) {
-    case DType::kBool:
-    case DType::kUint8:
-      return {kDLUInt, bits, 1};
-    case DType::kInt8:
-    case DType::kInt16:
-    case DType::kInt32:
-    case DType::kInt64:
-      return {kDLInt, bits, 1};
-    case DType::kBfloat16:
-      return {kDLBfloat, bits, 1};
-    case DType::kFloat16:
-    case DType::kFloat32:
-    case DType::kFloat64:
-      break;
-  }
-  return {kDLFloat, bits, 1};
-}
 
 absl::Status CopyOut(BatchTensor* tensor, char* out, std::chrono::nanoseconds timeout) {
   Device* const device = tensor->device();
@@ -89,7 +68,7 @@ Error DeviceTensor::CopyToHost(void* out, std::chrono::milliseconds timeout) con
 Result<DLManagedTensor*> DeviceTensor::HandOver(std::unique_ptr<DeviceTensor> tensor,
                                                 int64_t consumer_stream) {
   Impl* const impl = tensor->impl_.get();
-  const RowType row{DlpackTypeOf(impl->spec.dtype), impl->spec.shape};
+  const RowType row{DlpackType(impl->spec.dtype), impl->spec.shape};
   return ToResult(ToDlpack(std::move(impl->tensor), row, consumer_stream));
 }
 

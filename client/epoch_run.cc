@@ -1,5 +1,6 @@
 #include "client/epoch_run.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -69,13 +70,26 @@ EpochRun::~EpochRun() {
 
 absl::StatusOr<std::unique_ptr<MiniBatch>> EpochRun::Next() {
   if (next_step_ >= end_) return std::unique_ptr<MiniBatch>();
-  std::optional<JobPtr> job = assembled_.Pop(parts_.batch_timeout);
+  std::optional<JobPtr> job = assembled_.Pop(TimeLeft());
+  waiting_since_.reset();
   if (!job.has_value()) return Late();
   if ((*job)->window_bytes >= 0) window_.Give((*job)->window_bytes);
   VICINITY_RETURN_IF_ERROR(
       At(absl::StrCat("batch ", next_step_, " of epoch ", epoch_), (*job)->status));
   ++next_step_;
   return std::move((*job)->batch);
+}
+
+bool EpochRun::WaitForNext(std::chrono::nanoseconds limit) {
+  if (next_step_ >= end_) return true;
+  const std::chrono::nanoseconds left = TimeLeft();
+  return assembled_.WaitForNext(std::min(limit, left)) || left <= limit;
+}
+
+std::chrono::nanoseconds EpochRun::TimeLeft() {
+  const Clock::time_point now = Clock::now();
+  if (!waiting_since_.has_value()) waiting_since_ = now;
+  return parts_.batch_timeout - (now - *waiting_since_);
 }
 
 template <typename Work>

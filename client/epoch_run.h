@@ -79,7 +79,11 @@ class EpochRun {
   // the batch timeout; else the error that the batch met on its way.
   absl::StatusOr<std::unique_ptr<MiniBatch>> Next();
 
+  // As Loader::WaitForNext.
+  bool WaitForNext(std::chrono::nanoseconds limit);
+
  private:
+  using Clock = std::chrono::steady_clock;
   struct Job {
     int64_t step = 0;
     absl::Status status;
@@ -121,12 +125,15 @@ class EpochRun {
   absl::Status Assemble(Job* job);
   absl::Status Late() const;  // the batch that Next waits for
   Stage StageOf(int64_t step) const;
+  // What is left of the batch timeout; it runs from the first wait for the batch.
+  std::chrono::nanoseconds TimeLeft();
 
   const EpochParts parts_;
   const int64_t epoch_;
   const int64_t first_;  // step
   const int64_t end_;
-  int64_t next_step_;  // of Next(), whose thread alone uses it
+  int64_t next_step_;                               // of Next(), whose thread alone uses it; and so
+  std::optional<Clock::time_point> waiting_since_;  // for the next step
   Cancellation cancel_;
   BatchWindow window_;
   Queue scheduled_;

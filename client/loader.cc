@@ -59,6 +59,11 @@ Result<std::unique_ptr<MiniBatch>> Loader::Next() {
   return ToResult(impl_->core().Next());
 }
 
+bool Loader::WaitForNext(std::chrono::milliseconds limit) {
+  // A forked child has nothing to wait for: Next says so.
+  return !impl_->graph().CheckProcess().ok() || impl_->core().WaitForNext(limit);
+}
+
 LoaderStats Loader::stats() const { return impl_->core().stats(); }
 
 }  // namespace vicinity

@@ -175,7 +175,7 @@ struct LoaderStats {
   int64_t device_bytes = 0;  // device memory taken so far; 0 with Placement::kHost
 };
 
-// Threads:  Next from one thread; stats from any.
+// Threads:  Next, WaitForNext and StartEpoch from one thread; stats from any.
 // Order:    batches come in step order, the same for any thread count.
 // Lifetime: `graph` must outlive it. The destructor stops the stages and returns within the call
 // timeout.
@@ -200,6 +200,10 @@ class Loader {
   // after batch_timeout (with kDevice also for a trainer that still has all tensors of a column);
   // kFailedPrecondition before the first StartEpoch.
   Result<std::unique_ptr<MiniBatch>> Next();
+
+  // Waits until Next would not, no longer than `limit`; whether that is so now. For a caller that
+  // has to look up from waiting: batch_timeout then counts from the first such wait for the batch.
+  bool WaitForNext(std::chrono::milliseconds limit);
 
   LoaderStats stats() const;
 

@@ -119,6 +119,14 @@ absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::Next() {
   return batch;
 }
 
+bool LoaderCore::WaitForNext(std::chrono::nanoseconds limit) {
+  if (run_ == nullptr) return true;
+  train_clock_->Enter(StageState::kStarved);
+  const bool ready = run_->WaitForNext(limit);
+  train_clock_->Enter(StageState::kBusy);
+  return ready;
+}
+
 void LoaderCore::EndEpoch() {
   if (run_ == nullptr) return;
   train_clock_.reset();

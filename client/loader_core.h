@@ -38,6 +38,7 @@ class LoaderCore {
   int64_t steps_per_epoch() const { return schedule_.steps(); }
   absl::Status StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step = -1);
   absl::StatusOr<std::unique_ptr<MiniBatch>> Next();
+  bool WaitForNext(std::chrono::nanoseconds limit);
   LoaderStats stats() const;
 
  private:

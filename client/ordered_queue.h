@@ -38,13 +38,8 @@ class OrderedQueue {
   // Waits for the next item, no longer than `limit`. None at the end, once closed, and at the
   // limit.
   std::optional<T> Pop(std::chrono::nanoseconds limit = std::chrono::hours(24)) {
-    const auto deadline = std::chrono::steady_clock::now() + limit;
     MutexLock lock(&mu_);
-    while (!closed_ && next_ < end_ && !HasNext()) {
-      const std::chrono::nanoseconds left = deadline - std::chrono::steady_clock::now();
-      if (left.count() <= 0) return std::nullopt;
-      changed_.WaitFor(&mu_, left < kRecheck ? left : kRecheck);
-    }
+    if (!WaitUntilPopReturns(limit)) return std::nullopt;
     if (closed_ || next_ >= end_) return std::nullopt;
     Item item = std::move(items_.begin()->second);
     items_.erase(items_.begin());
@@ -59,6 +54,12 @@ class OrderedQueue {
     MutexLock lock(&mu_);
     while (!closed_ && next_ < index) changed_.WaitFor(&mu_, kRecheck);
     return !closed_;
+  }
+
+  // Whether Pop would not wait; waits for that, no longer than `limit`.
+  bool WaitForNext(std::chrono::nanoseconds limit) {
+    MutexLock lock(&mu_);
+    return WaitUntilPopReturns(limit);
   }
 
   // Ends all waiting, drops what is inside.
@@ -82,6 +83,17 @@ class OrderedQueue {
     T value;
   };
   static constexpr std::chrono::nanoseconds kRecheck = std::chrono::seconds(1);
+
+  // False at the limit.
+  bool WaitUntilPopReturns(std::chrono::nanoseconds limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (!closed_ && next_ < end_ && !HasNext()) {
+      const std::chrono::nanoseconds left = deadline - std::chrono::steady_clock::now();
+      if (left.count() <= 0) return false;
+      changed_.WaitFor(&mu_, left < kRecheck ? left : kRecheck);
+    }
+    return true;
+  }
 
   bool HasNext() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return !items_.empty() && items_.begin()->first == next_;

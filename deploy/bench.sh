@@ -8,8 +8,7 @@
 # JSON line is {"bench", "case", "metric", "value", "baseline", "limit"}; the last two may be null.
 # Nothing else prints to standard output.
 #
-# The benchmark `gpu` is built with CUDA and needs a GPU: it exits 3, saying why, where there is none.
-# `deploy/gpu.sh` takes it to a machine that has one and nothing else.
+# The benchmark `gpu` needs a GPU: it exits 3, saying why, where there is none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -42,8 +41,6 @@ if [[ ! -f "tests/benchmark/${name}_benchmark.cc" ]]; then
   exit 2
 fi
 deploy/setup.sh >&2
-config=()
-if [[ $name == gpu ]]; then config=(--config=cuda); fi
-bazel build "${config[@]}" "//tests/benchmark:${name}_benchmark" >&2
-bin="$(bazel info "${config[@]}" bazel-bin 2> /dev/null)"
+bazel build "//tests/benchmark:${name}_benchmark" >&2
+bin="$(bazel info bazel-bin 2> /dev/null)"
 exec "$bin/tests/benchmark/${name}_benchmark" "$@"

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # The tests and benchmarks that need a GPU: built here, run on a machine that has one.
 #
-#   deploy/gpu.sh bundle [DIR]       builds them with CUDA and puts them, with the libraries that a
+#   deploy/gpu.sh bundle [DIR]       builds them with CUDA and packs them, with the libraries that a
 #                                    bare machine lacks, into DIR (.cache/gpu); needs no GPU
 #   deploy/gpu.sh run [OPTIONS]      runs the bundle in .cache/gpu; deploy/lib/gpu_run.sh has the
 #                                    options. Here, or where .cache/gpu was carried to
 #
 # A GPU machine needs the NVIDIA driver, and a glibc and libstdc++ that are not older than Debian
 # 12's; neither Bazel, nor packages of Debian's, nor a network, nor the CUDA toolkit. With PyTorch
-# it compares with torch.index_select, with compute-sanitizer it checks memory accesses and races.
+# it compares with torch.index_select and trains GraphSAGE over servers of its own, with
+# compute-sanitizer it checks memory accesses and races.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -26,21 +27,30 @@ libraries_of() {
 
 bundle() {
   local dir="${1:-.cache/gpu}"
-  local targets=(//tests/benchmark:gpu_benchmark)
-  local name
-  for name in "${tests[@]}"; do targets+=("//tests/cache/device:$name"); done
+  local programs=(
+    tests/benchmark/gpu_benchmark client/cli/vicinity server/vicinityd
+    "${tests[@]/#/tests/cache/device/}" tests/client/device_loader_test
+  )
+  local library=client/c_api/libvicinity.so
+  local targets=() path
+  for path in "${programs[@]}" "$library"; do targets+=("//${path%/*}:${path##*/}"); done
   bazel build --config=cuda "${targets[@]}" >&2
-  local built
-  built="$(bazel info --config=cuda bazel-bin 2> /dev/null)/tests"
+  local built content
+  built="$(bazel info --config=cuda bazel-bin 2> /dev/null)"
   rm -rf "$dir"
-  mkdir -p "$dir/bin" "$dir/lib"
-  for name in "${tests[@]}"; do cp "$built/cache/device/$name" "$dir/bin/"; done
-  cp "$built/benchmark/gpu_benchmark" "$dir/bin/"
-  chmod -R u+w "$dir/bin"
-  strip --strip-debug "$dir/bin/"*
-  libraries_of "$dir/bin/"* | xargs -I{} cp -L {} "$dir/lib/"
+  content="$dir/content"
+  mkdir -p "$content/bin" "$content/lib" "$content/python"
+  cp "${programs[@]/#/$built/}" "$content/bin/"
+  cp "$built/$library" "$content/lib/"
+  chmod -R u+w "$content"
+  strip --strip-debug "$content"/bin/* "$content"/lib/*
+  libraries_of "$content"/bin/* "$content"/lib/* | xargs -I{} cp -L {} "$content/lib/"
+  cp -R client/python/vicinity client/python/examples/graphsage.py "$content/python/"
+  cp deploy/lib/{gpu_epoch,served_shards,tables,torch_index_select}.py "$content/python/"
+  find "$content" -name __pycache__ -prune -exec rm -r {} +
+  tar -C "$content" -czf "$dir/content.tar.gz" .
+  rm -r "$content"
   cp deploy/lib/gpu_run.sh "$dir/run"
-  cp deploy/lib/torch_index_select.py "$dir/"
   git rev-parse HEAD > "$dir/commit"
   echo "gpu: $(du -sh "$dir" | cut -f1) in $dir; on a GPU machine: $dir/run" >&2
 }

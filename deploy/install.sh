@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Installs the client library, its public headers and the programs for use outside this repository.
+# Installs the client libraries, their public headers, the Python package and the programs for use
+# outside this repository.
 #
 #   deploy/install.sh --prefix DIR              builds, then installs into DIR
 #   deploy/install.sh --prefix DIR --from BIN   takes what lies built in BIN (as bazel-bin), builds nothing
 #
 # DIR/bin             vicinity, vicinityd
-# DIR/lib             libvicinity_client.so, and pkgconfig/vicinity-client.pc
+# DIR/lib             libvicinity_client.so, and pkgconfig/vicinity-client.pc; libvicinity.so, for C
+# DIR/lib/python      the package vicinity, which finds that library
 # DIR/include/vicinity  the public headers, in the folders that they include each other by
 set -euo pipefail
 root="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
@@ -25,13 +27,14 @@ if [[ -z "$prefix" ]]; then
 fi
 
 if [[ -z "$built" ]]; then
-  (cd "$root" && bazel build //client:libvicinity_client.so //client/cli:vicinity //server:vicinityd)
+  (cd "$root" && bazel build //client:libvicinity_client.so //client/c_api:libvicinity.so \
+    //client/cli:vicinity //server:vicinityd)
   built="$root/bazel-bin"
 fi
 
 # The headers that a program may include, and what these include in turn.
 public_headers() {
-  local queue=(client/graph.h client/loader.h client/result.h) seen=" " header
+  local queue=(client/graph.h client/loader.h client/result.h client/c_api/vicinity.h) seen=" " header
   while [[ ${#queue[@]} -gt 0 ]]; do
     header="${queue[0]}"
     queue=("${queue[@]:1}")
@@ -49,6 +52,9 @@ install -d "$prefix/bin" "$prefix/lib/pkgconfig"
 install -m 755 "$built/client/cli/vicinity" "$built/server/vicinityd" "$prefix/bin/"
 install -m 755 "$built/client/libvicinity_client.so" "$prefix/lib/libvicinity_client.so.0"
 ln -sf libvicinity_client.so.0 "$prefix/lib/libvicinity_client.so"
+install -m 755 "$built/client/c_api/libvicinity.so" "$prefix/lib/libvicinity.so.1"
+ln -sf libvicinity.so.1 "$prefix/lib/libvicinity.so"
+install -D -m 644 -t "$prefix/lib/python/vicinity" "$root"/client/python/vicinity/*.py
 while read -r header; do
   install -D -m 644 "$root/$header" "$prefix/include/vicinity/$header"
 done < <(public_headers)

@@ -27,6 +27,7 @@ FOLDERS = set(MAY_INCLUDE) | {"tests", "deploy", "docs"}
 COVERED_ELSEWHERE = {
     "cache/device/cuda_absent.cc": "tests/cache/device/cuda_device_test.cc",
     "cache/device/cuda_context.cc": "tests/cache/device/cuda_device_test.cc",
+    "client/c_api/handles.cc": "tests/client/c_api/batch_parts_test.cc",
     "client/epoch_run.cc": "tests/client/loader_core_test.cc",
     "client/graph_impl.cc": "tests/integration/failure_test.cc",
     "client/rpc_call.cc": "tests/client/remote_shard_test.cc",

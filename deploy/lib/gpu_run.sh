@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs a bundle of deploy/gpu.sh on a GPU: the contract suite and the other tests, the same under
-# compute-sanitizer, the benchmarks.
+# compute-sanitizer, the benchmarks, and epochs of GraphSAGE over servers on this machine.
 #
-#   run [--results DIR] [--size small|full] [--only tests|sanitizer|benchmark]
+#   run [--results DIR] [--size small|full] [--only tests|sanitizer|benchmark|epoch]
 #
-# Figures and reports go to DIR (results, beside this file). The last line is `N passed, N failed`:
-# programs, each counted once. Exits 1 if one failed, 3 if there is no GPU.
+# Figures and reports go to DIR (results, beside this file), graphs to $TMPDIR/vicinity-bench. The
+# last line is `N passed, N failed`: programs, each counted once. Exits 1 if one failed, 3 if there
+# is no GPU.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
@@ -29,6 +30,13 @@ if ! nvidia-smi -L; then
   exit 3
 fi
 mkdir -p "$results"
+content="$here/content"
+if [[ ! "$content/unpacked" -nt "$here/content.tar.gz" ]]; then
+  rm -rf "$content"
+  mkdir -p "$content" && tar -C "$content" -xzf "$here/content.tar.gz" || exit 1
+  touch "$content/unpacked"
+fi
+data="${TMPDIR:-/tmp}/vicinity-bench"
 nvidia-smi > "$results/nvidia-smi.txt"
 cp "$here/commit" "$results/"
 
@@ -39,7 +47,7 @@ step() {
   local name="$1"
   shift
   SECONDS=0
-  if LD_LIBRARY_PATH="$here/lib" VICINITY_REQUIRE_GPU=1 "$@" > "$results/$name.txt" 2>&1; then
+  if LD_LIBRARY_PATH="$content/lib" VICINITY_REQUIRE_GPU=1 "$@" > "$results/$name.txt" 2>&1; then
     passed=$((passed + 1))
     echo "ok     $name ($SECONDS s)"
   else
@@ -51,7 +59,7 @@ step() {
 
 run_tests() {
   local test
-  for test in "$here"/bin/*_test; do
+  for test in "$content"/bin/*_test; do
     step "$(basename "$test")" timeout 300 "$test"
   done
 }
@@ -63,30 +71,49 @@ run_sanitizer() {
   fi
   local tool test
   for tool in memcheck racecheck; do
-    for test in copy_rows_test device_index_test device_pool_test device_sampler_test; do
+    for test in copy_rows_test device_index_test device_pool_test device_sampler_test \
+      device_loader_test; do
       step "$tool-$test" timeout 500 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-        "$here/bin/$test"
+        "$content/bin/$test"
     done
   done
 }
 
 # Figures are JSON lines; what is said besides goes to standard error.
-measure() { "$here/bin/gpu_benchmark" --format json "$@" > "$results/gpu.jsonl"; }
-measure_torch() {
-  env -u LD_LIBRARY_PATH python3 "$here/torch_index_select.py" "$@" > "$results/torch.jsonl"
+measure() {
+  "$content/bin/gpu_benchmark" --format json --size "$size" --data "$data" > "$results/gpu.jsonl"
+}
+# Python's own libraries stay its own.
+python() {
+  env -u LD_LIBRARY_PATH PYTHONPATH="$content/python" PYTHONDONTWRITEBYTECODE=1 \
+    VICINITY_LIBRARY="$content/lib/libvicinity.so" python3 "$content/python/$1" "${@:2}"
+}
+measure_torch() { python torch_index_select.py --size "$size" > "$results/torch.jsonl"; }
+measure_epoch() {
+  python gpu_epoch.py --tool "$content/bin/vicinity" --daemon "$content/bin/vicinityd" \
+    --libraries "$content/lib" --size "$size" --data "$data" --format json \
+    > "$results/epoch.jsonl"
+}
+
+# Whether Python has PyTorch; says what is left out if not.
+has_torch() {
+  if python3 -c 'import torch' 2> /dev/null; then return; fi
+  echo "left out $1: python3 has no torch"
+  return 1
 }
 
 run_benchmark() {
-  step benchmark measure --size "$size" --data "${TMPDIR:-/tmp}/vicinity-bench"
-  if python3 -c 'import torch' 2> /dev/null; then
-    step torch measure_torch --size "$size"
-  else
-    echo "left out: python3 has no torch"
-  fi
-  cat "$results"/*.jsonl
+  step benchmark measure
+  if has_torch "torch.index_select"; then step torch measure_torch; fi
+  cat "$results"/{gpu,torch}.jsonl 2> /dev/null
 }
 
-for stage in tests sanitizer benchmark; do
+run_epoch() {
+  if has_torch "GraphSAGE"; then step epoch measure_epoch; fi
+  cat "$results/epoch.jsonl" 2> /dev/null
+}
+
+for stage in tests sanitizer benchmark epoch; do
   if [[ $only == all || $only == "$stage" ]]; then "run_$stage"; fi
 done
 

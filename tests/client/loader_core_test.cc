@@ -307,6 +307,35 @@ TEST_CASE("a shard that never answers is an error in time, and does not hold up 
   VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));  // and the destructor
 }
 
+TEST_CASE("waiting for a batch in slices gives the same batches, and ends in the same time",
+          "[loader]") {
+  RoutedGraph graph(Graph(), 4, {1});
+  LoaderOptions options = Options(graph);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  CHECK(loader->WaitForNext(std::chrono::hours(1)));  // no epoch: Next says so at once
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 0);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  std::vector<std::string> batches;
+  while (true) {
+    while (!loader->WaitForNext(std::chrono::microseconds(100))) {
+    }
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) break;
+    batches.push_back(Describe(graph, *batch));
+  }
+  CHECK(batches == expected);
+
+  options.batch_timeout = std::chrono::milliseconds(50);
+  const std::unique_ptr<LoaderCore> silent = Make(graph, options);
+  graph.faults()->silent = true;
+  VICINITY_REQUIRE_OK(silent->StartEpoch(0, 0));
+  CHECK_FALSE(silent->WaitForNext(std::chrono::milliseconds(1)));
+  CHECK(silent->WaitForNext(std::chrono::hours(1)));  // the batch timeout has passed
+  const auto start = std::chrono::steady_clock::now();
+  VICINITY_CHECK_CODE(silent->Next().status(), absl::StatusCode::kDeadlineExceeded);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(50));
+}
+
 TEST_CASE("stage times make up the threads' time", "[loader]") {
   const RoutedGraph graph(Graph(), 4, {1, 2});
   LoaderOptions options = Options(graph);

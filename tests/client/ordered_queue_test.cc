@@ -52,6 +52,18 @@ TEST_CASE("an item that does not come is waited for no longer than said", "[orde
   CHECK(queue.next() == 0);
 }
 
+TEST_CASE("waiting for the next item takes nothing", "[ordered_queue]") {
+  OrderedQueue<int> queue(0, 1, 100);
+  CHECK_FALSE(queue.WaitForNext(std::chrono::nanoseconds(0)));
+  CHECK_FALSE(queue.WaitForNext(std::chrono::milliseconds(1)));
+  std::thread late([&queue] { queue.Push(0, 1, 7); });
+  CHECK(queue.WaitForNext(std::chrono::seconds(60)));
+  late.join();
+  CHECK(queue.WaitForNext(std::chrono::nanoseconds(0)));
+  CHECK(queue.Pop() == 7);
+  CHECK(queue.WaitForNext(std::chrono::nanoseconds(0)));  // the end: Pop would not wait
+}
+
 TEST_CASE("the item that is next always gets in, whatever it weighs", "[ordered_queue]") {
   OrderedQueue<int> queue(0, 3, 10);
   CHECK(queue.Push(1, 10, 1));  // full

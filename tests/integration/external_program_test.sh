@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A C++ program outside this repository: installs the client library, compiles the example of
-# docs/examples against it with two compilers and nothing else, and runs it on a directory and on servers.
+# Programs outside this repository: installs the client libraries, compiles the example of
+# docs/examples against them with two compilers and nothing else, and runs it on a directory and on
+# servers; and a program in C, and one in Python.
 #
 # Bazel runs a link to this file: what it points to lies in the source tree.
 set -uo pipefail
@@ -62,7 +63,33 @@ library_shows_only_its_own() {
 }
 
 library_needs_neither_torch_nor_python() {
-  if ldd "$prefix/lib/libvicinity_client.so" | grep -Ei 'torch|python'; then return 1; fi
+  if ldd "$prefix"/lib/*.so | grep -Ei 'torch|python'; then return 1; fi
+}
+
+c_library_shows_only_its_calls() {
+  if nm -D --defined-only "$prefix/lib/libvicinity.so" | grep -v ' T vicinity_'; then return 1; fi
+}
+
+program_in_c() {
+  cat > "$scratch/main.c" << 'CODE'
+#include "client/c_api/vicinity.h"
+
+int main(void) {
+  VicinityGraph* graph = 0;
+  return vicinity_graph_open("{\"directory\": \"/nonexistent\"}", &graph) == VICINITY_NOT_FOUND ? 0 : 1;
+}
+CODE
+  gcc -std=c99 -Wall -Wextra -Werror -pedantic -I"$prefix/include/vicinity" -o "$scratch/in_c" \
+    "$scratch/main.c" -L"$prefix/lib" -lvicinity -Wl,-rpath,"$prefix/lib" && "$scratch/in_c"
+}
+
+python_takes_a_batch() {
+  PYTHONPATH="$prefix/lib/python" python3 - "$scratch/shards" << 'CODE'
+import sys, vicinity
+graph = vicinity.Graph(directory=sys.argv[1])
+batch = next(iter(graph.loader([5, 5], columns=[("node", "features")])))
+assert len(batch.column("features").tolist()) == len(batch.nodes().tolist()) > 0
+CODE
 }
 
 build_example() {  # build_example COMPILER
@@ -138,10 +165,13 @@ check "each public header compiles alone" each_header_compiles_alone
 check "public headers show no gRPC, protobuf, Abseil or CUDA" headers_show_nothing_foreign
 check "the library shows only its own names" library_shows_only_its_own
 check "the library needs neither torch nor Python" library_needs_neither_torch_nor_python
+check "the C library shows only its calls" c_library_shows_only_its_calls
+check "a program in C builds and runs" program_in_c
 check "the example builds with g++" build_example g++
 check "the example builds with clang++" build_example clang++
 check "a program may have a proto/schema.proto of its own" program_with_messages_of_its_own
 check "a graph is made" make_graph
+check "the Python package takes a batch from where it is installed" python_takes_a_batch
 check "the example reads a directory" run_example g++ "$scratch/shards" "$scratch/by_directory"
 check "servers start" start_servers
 check "the example reads a cluster" run_example clang++ "$scratch/cluster.textproto" "$scratch/by_cluster"

@@ -1,0 +1,114 @@
+// The part of client/c_api/vicinity.h that concerns batches and tensors.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "client/c_api/batch_parts.h"
+#include "client/c_api/call.h"
+#include "client/c_api/handles.h"
+#include "client/c_api/host_tensor.h"
+#include "client/c_api/vicinity.h"
+#include "client/result.h"
+
+namespace vicinity::c_api {
+namespace {
+
+// Fills what caller and library both know of: their structures may be of different versions.
+template <typename Info>
+Error Fill(const Result<Info>& from, Info* info) {
+  if (info->struct_size < sizeof(size_t)) {
+    return Error(ErrorCode::kInvalidArgument, "struct_size is " +
+                                                  std::to_string(info->struct_size) +
+                                                  ": set it to the size of "
+                                                  "the structure");
+  }
+  if (!from.ok()) return from.error();
+  const size_t known = std::min(info->struct_size, sizeof(Info));
+  memcpy(reinterpret_cast<char*>(info) + sizeof(size_t),
+         reinterpret_cast<const char*>(&*from) + sizeof(size_t), known - sizeof(size_t));
+  return Error();
+}
+
+}  // namespace
+}  // namespace vicinity::c_api
+
+using vicinity::Error;
+using vicinity::ErrorCode;
+using vicinity::Result;
+using vicinity::c_api::Call;
+using vicinity::c_api::CheckGiven;
+
+extern "C" {
+
+void vicinity_batch_release(VicinityBatch* batch) { delete batch; }
+
+int32_t vicinity_batch_info(const VicinityBatch* batch, VicinityBatchInfo* info) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"batch", batch}, {"info", info}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::Fill<VicinityBatchInfo>(vicinity::c_api::InfoOf(*batch->open->batch),
+                                                    info);
+  });
+}
+
+int32_t vicinity_batch_block(const VicinityBatch* batch, int32_t block, VicinityBlockInfo* info) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"batch", batch}, {"info", info}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::Fill(
+        vicinity::c_api::BlockInfoOf(*batch->open->schema, *batch->open->batch, block), info);
+  });
+}
+
+int32_t vicinity_batch_column(const VicinityBatch* batch, int32_t column,
+                              VicinityColumnInfo* info) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"batch", batch}, {"info", info}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::Fill(vicinity::c_api::ColumnInfoOf(*batch->open, column), info);
+  });
+}
+
+int32_t vicinity_batch_edge_column(const VicinityBatch* batch, int32_t edge_column,
+                                   VicinityEdgeColumnInfo* info) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"batch", batch}, {"info", info}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::Fill(
+        vicinity::c_api::EdgeColumnInfoOf(*batch->open->batch, edge_column), info);
+  });
+}
+
+int32_t vicinity_batch_tensor(const VicinityBatch* batch, int32_t part, int32_t index,
+                              int64_t stream, DLManagedTensor** tensor) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"batch", batch}, {"tensor", tensor}});
+    if (!error.ok()) return error;
+    const Result<DLManagedTensor*> made =
+        vicinity::c_api::TensorOf(batch->open, part, index, stream);
+    if (!made.ok()) return made.error();
+    *tensor = *made;
+    return Error();
+  });
+}
+
+int32_t vicinity_tensor_share(const DLManagedTensor* tensor, DLManagedTensor** other) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"tensor", tensor}, {"other", other}});
+    if (!error.ok()) return error;
+    DLManagedTensor* const shared = vicinity::c_api::ShareHostTensor(*tensor);
+    if (shared == nullptr) {
+      return Error(ErrorCode::kInvalidArgument, "the tensor is not in host memory, or not of ours");
+    }
+    *other = shared;
+    return Error();
+  });
+}
+
+void vicinity_tensor_free(DLManagedTensor* tensor) {
+  if (tensor != nullptr && tensor->deleter != nullptr) tensor->deleter(tensor);
+}
+
+}  // extern "C"

@@ -1,0 +1,26 @@
+// What a batch of the C interface consists of: its blocks in order, and its parts as tensors.
+#pragma once
+
+#include <dlpack/dlpack.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "client/c_api/handles.h"
+#include "client/c_api/vicinity.h"
+#include "client/result.h"
+
+namespace vicinity::c_api {
+
+// All fields but struct_size.
+VicinityBatchInfo InfoOf(const MiniBatch& batch);
+// kInvalidArgument, with how many there are, for an index that is out of range.
+Result<VicinityBlockInfo> BlockInfoOf(const Schema& schema, const MiniBatch& batch, int32_t block);
+Result<VicinityColumnInfo> ColumnInfoOf(const OpenBatch& open, int32_t column);
+Result<VicinityEdgeColumnInfo> EdgeColumnInfoOf(const MiniBatch& batch, int32_t edge_column);
+
+// As vicinity_batch_tensor.
+Result<DLManagedTensor*> TensorOf(const std::shared_ptr<const OpenBatch>& open, int32_t part,
+                                  int32_t index, int64_t stream);
+
+}  // namespace vicinity::c_api

@@ -1,0 +1,14 @@
+// What graphs and loaders tell of themselves, as JSON; client/c_api/vicinity.h has the fields.
+#pragma once
+
+#include <string>
+
+#include "client/graph.h"
+#include "client/loader.h"
+
+namespace vicinity::c_api {
+
+std::string Describe(const Graph& graph);
+std::string Describe(const LoaderStats& stats);
+
+}  // namespace vicinity::c_api

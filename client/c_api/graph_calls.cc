@@ -1,0 +1,160 @@
+// The part of client/c_api/vicinity.h that concerns graphs, and what all parts share.
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/c_api/call.h"
+#include "client/c_api/descriptions.h"
+#include "client/c_api/handles.h"
+#include "client/c_api/host_tensor.h"
+#include "client/c_api/options.h"
+#include "client/c_api/vicinity.h"
+#include "client/graph.h"
+#include "client/result.h"
+
+namespace vicinity::c_api {
+namespace {
+
+Result<int32_t> FindNodeType(const Graph& graph, const char* name) {
+  const int found = graph.schema().FindNodeType(name);
+  if (found >= 0) return found;
+  std::string names;
+  for (const NodeTypeSpec& type : graph.schema().node_types) names += ' ' + type.name;
+  return Error(ErrorCode::kNotFound,
+               std::string("there is no node type \"") + name + "\"; there are:" + names);
+}
+
+Result<std::vector<int64_t>> Ids(const int64_t* ids, int64_t num_ids) {
+  if (num_ids < 0) {
+    return Error(ErrorCode::kInvalidArgument, std::to_string(num_ids) + " ids");
+  }
+  if (ids == nullptr && num_ids > 0) return Error(ErrorCode::kInvalidArgument, "ids is null");
+  return std::vector<int64_t>(ids, ids + num_ids);
+}
+
+Error Give(Result<std::vector<int64_t>> ids, DLManagedTensor** tensor) {
+  if (!ids.ok()) return ids.error();
+  *tensor = HostTensor(*std::move(ids), DType::kInt64);
+  return Error();
+}
+
+Error Open(const char* options_json, VicinityGraph** graph) {
+  Result<GraphOptions> options = ParseGraphOptions(options_json);
+  if (!options.ok()) return options.error();
+  Result<std::unique_ptr<Graph>> opened = Graph::Open(*options);
+  if (!opened.ok()) return opened.error();
+  *graph = new VicinityGraph{*std::move(opened)};
+  return Error();
+}
+
+Error Nodes(const Graph& graph, const char* node_type, const char* split, DLManagedTensor** ids) {
+  const Result<int32_t> type = FindNodeType(graph, node_type);
+  if (!type.ok()) return type.error();
+  const Result<Split> wanted = ParseSplit(split);
+  if (!wanted.ok()) return wanted.error();
+  return Give(graph.NodesOf(*type, *wanted), ids);
+}
+
+// Ids of one kind for ids of the other.
+using Translate = Result<std::vector<int64_t>> (Graph::*)(int32_t,
+                                                          const std::vector<int64_t>&) const;
+int32_t CallTranslate(const VicinityGraph* graph, const char* node_type, const int64_t* ids,
+                      int64_t num_ids, Translate translate, DLManagedTensor** translated) {
+  return Call([&]() -> Error {
+    Error error =
+        CheckGiven({{"graph", graph}, {"node_type", node_type}, {"the result", translated}});
+    if (!error.ok()) return error;
+    const Result<int32_t> type = FindNodeType(*graph->graph, node_type);
+    if (!type.ok()) return type.error();
+    const Result<std::vector<int64_t>> list = Ids(ids, num_ids);
+    if (!list.ok()) return list.error();
+    return Give((*graph->graph.*translate)(*type, *list), translated);
+  });
+}
+
+Error Fetch(const Graph& graph, const char* node_type, const char* column, const int64_t* ids,
+            int64_t num_ids, DLManagedTensor** tensor) {
+  const Result<int32_t> type = FindNodeType(graph, node_type);
+  if (!type.ok()) return type.error();
+  const Result<std::vector<int64_t>> list = Ids(ids, num_ids);
+  if (!list.ok()) return list.error();
+  Result<Rows> fetched = graph.Fetch(*type, column, *list);
+  if (!fetched.ok()) return fetched.error();
+  const auto rows = std::make_shared<const Rows>(*std::move(fetched));
+  std::vector<int64_t> shape = rows->spec.shape;
+  shape.insert(shape.begin(), rows->num_rows);
+  *tensor = HostTensor(rows, rows->bytes.data(), DlpackType(rows->spec.dtype), std::move(shape));
+  return Error();
+}
+
+}  // namespace
+}  // namespace vicinity::c_api
+
+using vicinity::Error;
+using vicinity::Graph;
+using vicinity::c_api::Call;
+using vicinity::c_api::CheckGiven;
+
+extern "C" {
+
+int32_t vicinity_abi_version(void) { return VICINITY_ABI_VERSION; }
+
+const char* vicinity_last_error(void) { return vicinity::c_api::LastError(); }
+
+const char* vicinity_code_name(int32_t code) {
+  if (code == VICINITY_NOT_READY) return "NOT_READY";
+  return vicinity::ErrorCodeName(static_cast<vicinity::ErrorCode>(code));
+}
+
+void vicinity_string_free(char* text) { free(text); }
+
+int32_t vicinity_graph_open(const char* options_json, VicinityGraph** graph) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"options_json", options_json}, {"graph", graph}});
+    return error.ok() ? vicinity::c_api::Open(options_json, graph) : error;
+  });
+}
+
+void vicinity_graph_close(VicinityGraph* graph) { delete graph; }
+
+int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"json", json}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::GiveText(vicinity::c_api::Describe(*graph->graph), json);
+  });
+}
+
+int32_t vicinity_graph_nodes(const VicinityGraph* graph, const char* node_type, const char* split,
+                             DLManagedTensor** ids) {
+  return Call([&]() -> Error {
+    Error error =
+        CheckGiven({{"graph", graph}, {"node_type", node_type}, {"split", split}, {"ids", ids}});
+    return error.ok() ? vicinity::c_api::Nodes(*graph->graph, node_type, split, ids) : error;
+  });
+}
+
+int32_t vicinity_graph_resolve(const VicinityGraph* graph, const char* node_type,
+                               const int64_t* user_ids, int64_t num_ids, DLManagedTensor** ids) {
+  return vicinity::c_api::CallTranslate(graph, node_type, user_ids, num_ids, &Graph::Resolve, ids);
+}
+
+int32_t vicinity_graph_user_ids(const VicinityGraph* graph, const char* node_type,
+                                const int64_t* ids, int64_t num_ids, DLManagedTensor** user_ids) {
+  return vicinity::c_api::CallTranslate(graph, node_type, ids, num_ids, &Graph::UserIds, user_ids);
+}
+
+int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, const char* column,
+                             const int64_t* ids, int64_t num_ids, DLManagedTensor** rows) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven(
+        {{"graph", graph}, {"node_type", node_type}, {"column", column}, {"rows", rows}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::Fetch(*graph->graph, node_type, column, ids, num_ids, rows);
+  });
+}
+
+}  // extern "C"

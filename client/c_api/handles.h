@@ -1,0 +1,55 @@
+// What the handles of the C interface stand for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "client/c_api/vicinity.h"
+#include "client/device_tensor.h"
+#include "client/graph.h"
+#include "client/loader.h"
+#include "partition/schema.h"
+#include "proto/common/mutex.h"
+
+namespace vicinity::c_api {
+
+// A loader with what it stands on.
+struct OpenLoader {
+  std::shared_ptr<const Graph> graph;  // destroyed after the loader
+  std::shared_ptr<const Schema> schema;
+  std::unique_ptr<Loader> loader;
+  std::atomic<bool> in_call{false};  // a thread is in one of the calls that one thread may make
+};
+
+// A column in the memory of a device, until it is handed over.
+struct DeviceColumn {
+  DeviceKind kind;
+  int32_t ordinal;
+  std::unique_ptr<DeviceTensor> tensor;  // null: handed over
+};
+
+// A batch, shared by its handle and by all its tensors in host memory.
+struct OpenBatch {
+  OpenBatch(std::shared_ptr<const Schema> batch_schema, std::unique_ptr<MiniBatch> given);
+
+  const std::shared_ptr<const Schema> schema;
+  mutable Mutex mu;
+  mutable std::map<int32_t, DeviceColumn> on_device ABSL_GUARDED_BY(mu);  // by column
+  const std::unique_ptr<const MiniBatch> batch;  // its tensors are on_device
+};
+
+}  // namespace vicinity::c_api
+
+struct VicinityGraph {
+  std::shared_ptr<const vicinity::Graph> graph;
+};
+
+struct VicinityLoader {
+  std::unique_ptr<vicinity::c_api::OpenLoader> open;
+};
+
+struct VicinityBatch {
+  std::shared_ptr<const vicinity::c_api::OpenBatch> open;
+};

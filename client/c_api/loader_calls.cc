@@ -1,0 +1,142 @@
+// The part of client/c_api/vicinity.h that concerns loaders.
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "client/c_api/call.h"
+#include "client/c_api/descriptions.h"
+#include "client/c_api/handles.h"
+#include "client/c_api/options.h"
+#include "client/c_api/vicinity.h"
+#include "client/loader.h"
+#include "client/result.h"
+#include "partition/schema.h"
+
+namespace vicinity::c_api {
+namespace {
+
+// Holds the calls that one thread may make at a time.
+class OneThread {
+ public:
+  explicit OneThread(OpenLoader* open) : open_(open), first_(!open->in_call.exchange(true)) {}
+  ~OneThread() {
+    if (first_) open_->in_call = false;
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+  Error Check() const {
+    if (first_) return Error();
+    return Error(ErrorCode::kFailedPrecondition,
+                 "another thread is in a call of this loader: its batches are taken by one thread");
+  }
+
+ private:
+  OpenLoader* const open_;
+  const bool first_;
+};
+
+Error Create(const VicinityGraph& graph, const char* options_json, VicinityLoader** loader) {
+  const Result<LoaderOptions> options = ParseLoaderOptions(graph.graph->schema(), options_json);
+  if (!options.ok()) return options.error();
+  Result<std::unique_ptr<Loader>> created = Loader::Create(graph.graph.get(), *options);
+  if (!created.ok()) return created.error();
+  auto handle = std::make_unique<VicinityLoader>();
+  handle->open = std::make_unique<OpenLoader>();
+  handle->open->graph = graph.graph;
+  handle->open->schema = std::make_shared<const Schema>(graph.graph->schema());
+  handle->open->loader = *std::move(created);
+  *loader = handle.release();
+  return Error();
+}
+
+Error StartEpoch(OpenLoader* open, int64_t epoch, int64_t first_step, int64_t end_step) {
+  const OneThread one_thread(open);
+  Error error = one_thread.Check();
+  return error.ok() ? open->loader->StartEpoch(epoch, first_step, end_step) : error;
+}
+
+// Null at the epoch's end, `ready` false at the limit.
+Error Next(OpenLoader* open, int64_t wait_ms, VicinityBatch** batch, bool* ready) {
+  const OneThread one_thread(open);
+  Error error = one_thread.Check();
+  if (!error.ok()) return error;
+  *ready = wait_ms == -1 || open->loader->WaitForNext(std::chrono::milliseconds(wait_ms));
+  if (!*ready) return Error();
+  Result<std::unique_ptr<MiniBatch>> next = open->loader->Next();
+  if (!next.ok()) return next.error();
+  if (*next == nullptr) {
+    *batch = nullptr;
+    return Error();
+  }
+  auto handle = std::make_unique<VicinityBatch>();
+  handle->open = std::make_shared<const OpenBatch>(open->schema, *std::move(next));
+  *batch = handle.release();
+  return Error();
+}
+
+}  // namespace
+}  // namespace vicinity::c_api
+
+using vicinity::Error;
+using vicinity::ErrorCode;
+using vicinity::c_api::Call;
+using vicinity::c_api::CheckGiven;
+
+extern "C" {
+
+int32_t vicinity_loader_create(VicinityGraph* graph, const char* options_json,
+                               VicinityLoader** loader) {
+  return Call([&]() -> Error {
+    Error error =
+        CheckGiven({{"graph", graph}, {"options_json", options_json}, {"loader", loader}});
+    return error.ok() ? vicinity::c_api::Create(*graph, options_json, loader) : error;
+  });
+}
+
+void vicinity_loader_release(VicinityLoader* loader) { delete loader; }
+
+int64_t vicinity_loader_num_seeds(const VicinityLoader* loader) {
+  return loader == nullptr ? 0 : loader->open->loader->num_seeds();
+}
+
+int64_t vicinity_loader_steps_per_epoch(const VicinityLoader* loader) {
+  return loader == nullptr ? 0 : loader->open->loader->steps_per_epoch();
+}
+
+int32_t vicinity_loader_start_epoch(VicinityLoader* loader, int64_t epoch, int64_t first_step,
+                                    int64_t end_step) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"loader", loader}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::StartEpoch(loader->open.get(), epoch, first_step, end_step);
+  });
+}
+
+int32_t vicinity_loader_next(VicinityLoader* loader, int64_t wait_ms, VicinityBatch** batch) {
+  bool ready = true;
+  const int32_t code = Call([&]() -> Error {
+    Error error = CheckGiven({{"loader", loader}, {"batch", batch}});
+    if (!error.ok()) return error;
+    constexpr int64_t kMostMs = int64_t{24} * 3600 * 1000;
+    if (wait_ms < -1 || wait_ms > kMostMs) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "wait_ms is " + std::to_string(wait_ms) + ": -1, or up to a day");
+    }
+    return vicinity::c_api::Next(loader->open.get(), wait_ms, batch, &ready);
+  });
+  return ready ? code : VICINITY_NOT_READY;
+}
+
+int32_t vicinity_loader_stats(const VicinityLoader* loader, char** json) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"loader", loader}, {"json", json}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::GiveText(vicinity::c_api::Describe(loader->open->loader->stats()),
+                                     json);
+  });
+}
+
+}  // extern "C"

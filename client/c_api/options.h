@@ -1,0 +1,21 @@
+// The options of graphs and loaders from JSON, as client/c_api/vicinity.h describes them.
+#pragma once
+
+#include "client/graph.h"
+#include "client/loader.h"
+#include "client/result.h"
+#include "partition/schema.h"
+
+namespace vicinity::c_api {
+
+// kInvalidArgument naming the field that is wrong, or the fields there are.
+Result<GraphOptions> ParseGraphOptions(const char* json);
+
+// Likewise. Whether names and numbers fit the graph is Loader::Create's to say; `schema` tells how
+// many edge types a fanout is for.
+Result<LoaderOptions> ParseLoaderOptions(const Schema& schema, const char* json);
+
+// "train", "validation", "test", or "" for kNone; kInvalidArgument for another word.
+Result<Split> ParseSplit(const char* word);
+
+}  // namespace vicinity::c_api

@@ -1,0 +1,263 @@
+/* Vicinity for other languages: graphs, loaders and batches behind plain C calls.
+ *
+ *   VicinityGraph* graph;
+ *   VicinityLoader* loader;
+ *   VicinityBatch* batch;
+ *   if (vicinity_graph_open("{\"cluster_file\": \"cluster.textproto\"}", &graph) ||
+ *       vicinity_loader_create(graph, "{\"fanouts\": [15, 10, 5]}", &loader) ||
+ *       vicinity_loader_start_epoch(loader, 0, 0, -1)) {
+ *     fprintf(stderr, "%s\n", vicinity_last_error());
+ *     return 1;
+ *   }
+ *   while (vicinity_loader_next(loader, -1, &batch) == VICINITY_OK && batch != NULL) {
+ *     ...
+ *     vicinity_batch_release(batch);
+ *   }
+ *
+ * Errors:   calls return a VicinityCode. What else they give, they give through their last
+ *           argument, and only with VICINITY_OK. They throw nothing, and neither a null pointer nor
+ *           a wrong value ends the process; a handle that was released does.
+ * Threads:  any, at once, but where a call says otherwise.
+ * Lifetime: each handle is released once, in any order: a loader keeps what it needs of its graph,
+ *           and batches and tensors outlive their loaders. Releasing a loader, and the last of a
+ *           graph and its loaders, stops stages and closes connections, within the call timeout.
+ * Forks:    a process that forks after vicinity_graph_open gets VICINITY_FAILED_PRECONDITION for
+ *           its graphs and loaders in the child, where it may still release everything.
+ * Memory:   texts that a call gives are the caller's, who frees them by vicinity_string_free.
+ * Versions: options and descriptions are JSON objects, structures begin with their size, and
+ *           functions are added, not changed, within one VICINITY_ABI_VERSION.
+ */
+#ifndef VICINITY_C_API_VICINITY_H_
+#define VICINITY_C_API_VICINITY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VICINITY_ABI_VERSION 1
+
+/* Of dlpack/dlpack.h (https://dmlc.github.io/dlpack), which the user of a tensor includes. */
+struct DLManagedTensor;
+
+typedef struct VicinityGraph VicinityGraph;
+typedef struct VicinityLoader VicinityLoader;
+typedef struct VicinityBatch VicinityBatch;
+
+/* Values of errors are those of gRPC; client/result.h says what each means. */
+typedef enum VicinityCode {
+  VICINITY_NOT_READY = -1, /* no error: not within the time given, ask again */
+  VICINITY_OK = 0,
+  VICINITY_CANCELLED = 1,
+  VICINITY_UNKNOWN = 2,
+  VICINITY_INVALID_ARGUMENT = 3,
+  VICINITY_DEADLINE_EXCEEDED = 4,
+  VICINITY_NOT_FOUND = 5,
+  VICINITY_ALREADY_EXISTS = 6,
+  VICINITY_PERMISSION_DENIED = 7,
+  VICINITY_RESOURCE_EXHAUSTED = 8,
+  VICINITY_FAILED_PRECONDITION = 9,
+  VICINITY_ABORTED = 10,
+  VICINITY_INTERNAL = 13,
+  VICINITY_UNAVAILABLE = 14,
+  VICINITY_DATA_LOSS = 15,
+  VICINITY_UNAUTHENTICATED = 16
+} VicinityCode;
+
+/* VICINITY_ABI_VERSION of the library, to compare with that of the header. */
+int32_t vicinity_abi_version(void);
+
+/* What was wrong in the last call of this thread that returned an error: for people. Valid until
+ * the thread's next call; "" before the first error. */
+const char* vicinity_last_error(void);
+
+/* "NOT_FOUND", ...; "UNKNOWN" for what is no code. */
+const char* vicinity_code_name(int32_t code);
+
+void vicinity_string_free(char* text); /* null is fine */
+
+/* ---- Graphs: client/graph.h ---- */
+
+/* Options are the fields of GraphOptions under their names:
+ *   {"cluster_file": PATH} or {"directory": PATH}, and any of
+ *   "local_shards": [0, ...], "connect_timeout_ms", "call_timeout_ms", "call_budget_ms": integers,
+ *   "hedge": bool, "channels_per_server": integer, "client_name": text,
+ *   "wire_precision": "stored" | "float16" | "bfloat16",
+ *   "credentials": {"ca", "certificate", "key", "token_file": PATH, "allow_plaintext": bool}
+ * A name that is none of these is VICINITY_INVALID_ARGUMENT, as is a value of another type. */
+int32_t vicinity_graph_open(const char* options_json, VicinityGraph** graph);
+void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
+
+/* {"name", "fingerprint": hexadecimal text, "num_shards",
+ *  "node_types": [{"name", "num_nodes", "columns": [{"name", "dtype", "shape"}], "label_column",
+ *                  "num_classes", "split_column"}],
+ *  "edge_types": [{"name": "source:relation:target", "source_type", "target_type": positions in
+ *                  node_types, "weight_column", "columns"}]} */
+int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json);
+
+/* The global ids of a split's nodes, int64 [n]: as Graph::NodesOf. `split` is "train",
+ * "validation", "test", or "" for all nodes. */
+int32_t vicinity_graph_nodes(const VicinityGraph* graph, const char* node_type, const char* split,
+                             struct DLManagedTensor** ids);
+
+/* The global ids of the user's integer ids, int64 [n], -1 for those the graph lacks; and back. */
+int32_t vicinity_graph_resolve(const VicinityGraph* graph, const char* node_type,
+                               const int64_t* user_ids, int64_t num_ids,
+                               struct DLManagedTensor** ids);
+int32_t vicinity_graph_user_ids(const VicinityGraph* graph, const char* node_type,
+                                const int64_t* ids, int64_t num_ids,
+                                struct DLManagedTensor** user_ids);
+
+/* Rows of a column for global ids, in their order: [num_ids, *row shape]. As Graph::Fetch. */
+int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, const char* column,
+                             const int64_t* ids, int64_t num_ids, struct DLManagedTensor** rows);
+
+/* ---- Loaders: client/loader.h ---- */
+
+/* Options are the fields of LoaderOptions and SamplingSpec under their names:
+ *   "fanouts": [15, 10, 5], hop by hop, or for each hop a list with one number an edge type; needed
+ *   "replace", "disjoint": bool; "expansion": "all_nodes" | "new_nodes"; "weighted_by": text,
+ *   "seed_type": text; "split": "train" | "validation" | "test" | "" (all nodes),
+ *   "batch_size", "run_seed", "trainer", "num_trainers": integers; "shuffle": bool,
+ *   "seeds": "global" | "home"; "homes": [[0, 2], [1, 3]],
+ *   "columns": [{"node_type", "column"}]; "edge_columns": [{"edge_type", "column"}],
+ *   "labels", "edge_ids": bool,
+ *   "cache": "none" | "static_vip" | "look_ahead"; "cache_rows", "cache_bytes": integers,
+ *   "ranking": text,
+ *   "fetch_ahead", "window_bytes", "sample_ahead", "sample_threads", "fetch_threads",
+ *   "batch_timeout_ms": integers,
+ *   "placement": "host" | "device": where the rows of "columns" are when a batch is there,
+ *   "device": {"kind": "cuda" | "host" (its twin), "ordinal", "home_bytes", "batches",
+ *              "staging_bytes": integers, "pin_home": bool}
+ * Waits for servers, which read the seeds and fill the cache. */
+int32_t vicinity_loader_create(VicinityGraph* graph, const char* options_json,
+                               VicinityLoader** loader);
+/* Its batches stay; null is fine. Not while another thread is in a call of the loader. */
+void vicinity_loader_release(VicinityLoader* loader);
+
+int64_t vicinity_loader_num_seeds(const VicinityLoader* loader);       /* of null: 0 */
+int64_t vicinity_loader_steps_per_epoch(const VicinityLoader* loader); /* of null: 0 */
+
+/* The steps [first_step, end_step) of an epoch; -1 is the epoch's end. What is left of the epoch
+ * before is dropped.
+ * Threads: while another thread is in it or in vicinity_loader_next of the same loader,
+ *          VICINITY_FAILED_PRECONDITION. */
+int32_t vicinity_loader_start_epoch(VicinityLoader* loader, int64_t epoch, int64_t first_step,
+                                    int64_t end_step);
+
+/* The next batch; null at the epoch's end. VICINITY_NOT_READY after wait_ms, which changes nothing:
+ * asking again goes on. With -1 it waits as long as Loader::Next does, for batch_timeout_ms; so
+ * long it waits in all, too, when it is asked again and again.
+ * An error ends the epoch, as that of Loader::Next. Threads: as vicinity_loader_start_epoch. */
+int32_t vicinity_loader_next(VicinityLoader* loader, int64_t wait_ms, VicinityBatch** batch);
+
+/* {"stages": [{"stage", "num_threads", "batches", "busy_seconds", "starved_seconds",
+ *              "blocked_seconds", "rows"}], "wall_seconds", "nodes", "rows_local", "rows_cached",
+ *  "rows_remote", "bytes_remote", "cache_rows", "cache_bytes", "device_bytes"}, as LoaderStats. */
+int32_t vicinity_loader_stats(const VicinityLoader* loader, char** json);
+
+/* ---- Batches ---- */
+
+/* Set struct_size before the call; a field that the library does not know stays as it is. */
+typedef struct VicinityBatchInfo {
+  size_t struct_size; /* sizeof(VicinityBatchInfo) */
+  int64_t epoch;
+  int64_t step;
+  int32_t seed_type; /* position in node_types */
+  int32_t num_node_types;
+  int32_t num_hops;
+  int32_t num_blocks;
+  int32_t num_columns;
+  int32_t num_edge_columns;
+  int32_t has_labels;
+} VicinityBatchInfo;
+
+/* One hop along one edge type: target i is node first_target + i of the target type's list, and
+ * sources are positions in the source type's list, all below num_sources. Of a graph with one node
+ * and one edge type, sampled with "expansion": "all_nodes", block h is what layer num_hops - 1 - h
+ * of a message-flow graph reads: num_sources rows in, num_targets rows out, and those are the first
+ * rows of what came in. */
+typedef struct VicinityBlockInfo {
+  size_t struct_size; /* sizeof(VicinityBlockInfo) */
+  int32_t hop;        /* 0 is next to the seeds */
+  int32_t edge_type;
+  int32_t source_type;
+  int32_t target_type;
+  int64_t first_target;
+  int64_t num_targets;
+  int64_t num_sources; /* nodes of the source type that are known after this hop */
+  int64_t num_edges;
+} VicinityBlockInfo;
+
+/* Rows of one column, for all nodes of its type. */
+typedef struct VicinityColumnInfo {
+  size_t struct_size; /* sizeof(VicinityColumnInfo) */
+  int32_t node_type;
+  int32_t device_type; /* a DLDeviceType: 1 host memory, 2 CUDA */
+  int32_t device_id;
+  const char* name; /* valid until the batch is released */
+} VicinityColumnInfo;
+
+/* Rows of one edge column, for the edges of one block. */
+typedef struct VicinityEdgeColumnInfo {
+  size_t struct_size; /* sizeof(VicinityEdgeColumnInfo) */
+  int32_t hop;
+  int32_t edge_type;
+  const char* name; /* valid until the batch is released */
+} VicinityEdgeColumnInfo;
+
+void vicinity_batch_release(VicinityBatch* batch); /* its tensors stay; null is fine */
+int32_t vicinity_batch_info(const VicinityBatch* batch, VicinityBatchInfo* info);
+/* Blocks come hop by hop, the seeds' first. */
+int32_t vicinity_batch_block(const VicinityBatch* batch, int32_t block, VicinityBlockInfo* info);
+int32_t vicinity_batch_column(const VicinityBatch* batch, int32_t column, VicinityColumnInfo* info);
+int32_t vicinity_batch_edge_column(const VicinityBatch* batch, int32_t edge_column,
+                                   VicinityEdgeColumnInfo* info);
+
+/* What a batch has tensors of, and what `index` counts. */
+typedef enum VicinityPart {
+  VICINITY_NODES = 0,         /* node type: global ids of its nodes, seeds first; int64 [n] */
+  VICINITY_HOP_ENDS = 1,      /* node type: how many nodes were known after each hop, [0] being the
+                                 seeds; int64 [num_hops + 1] */
+  VICINITY_TREES = 2,         /* node type: with "disjoint", of each node the seed whose tree it is
+                                 in; int32 [n] */
+  VICINITY_SEEDS = 3,         /* 0: of each seed its position among the nodes; int32 [batch size] */
+  VICINITY_LABELS = 4,        /* 0: of each seed, -1: none; int64 [batch size] */
+  VICINITY_COLUMN = 5,        /* position in "columns": rows of the type's nodes */
+  VICINITY_EDGE_COLUMN = 6,   /* edge column: rows of the block's edges */
+  VICINITY_BLOCK_OFFSETS = 7, /* block: sources[offsets[i]] .. sources[offsets[i + 1] - 1] are the
+                                 neighbours of target i; int64 [num_targets + 1] */
+  VICINITY_BLOCK_SOURCES = 8, /* block: int32 [num_edges] */
+  VICINITY_BLOCK_TARGETS = 9, /* block: of each edge its i; int32 [num_edges], made by the call */
+  VICINITY_BLOCK_EDGE_IDS = 10 /* block: with "edge_ids"; int64 [num_edges] */
+} VicinityPart;
+
+/* A tensor of the batch, without a copy unless the part says so: asked for twice, both are the same
+ * memory. Row-major. `bool` columns are uint8, which every consumer of DLPack takes.
+ *
+ * A column in device memory ("placement": "device") is handed over once: asked for again, it is
+ * VICINITY_FAILED_PRECONDITION. `stream` is as in __dlpack__(stream=...), 1 the legacy default
+ * stream, 2 the thread's own, -1 none, else a cudaStream_t: what that stream gets after the call
+ * finds the rows there, and their memory is used again behind what the stream got until the
+ * tensor's deleter ran; the host does not wait. Other tensors are full, and ignore it.
+ *
+ * Lifetime: until its deleter is called, by its consumer or vicinity_tensor_free, on any thread.
+ * VICINITY_INVALID_ARGUMENT for no such part or index, VICINITY_NOT_FOUND for one that the loader
+ * was not asked for. */
+int32_t vicinity_batch_tensor(const VicinityBatch* batch, int32_t part, int32_t index,
+                              int64_t stream, struct DLManagedTensor** tensor);
+
+/* Another tensor of the same memory, which lives until both are gone. Of tensors in host memory
+ * that this library gave; for others VICINITY_INVALID_ARGUMENT. */
+int32_t vicinity_tensor_share(const struct DLManagedTensor* tensor, struct DLManagedTensor** other);
+
+/* Calls the deleter: for a tensor that no consumer took. Null is fine. */
+void vicinity_tensor_free(struct DLManagedTensor* tensor);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* VICINITY_C_API_VICINITY_H_ */

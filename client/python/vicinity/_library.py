@@ -1,0 +1,163 @@
+"""The shared library behind the package: client/c_api/vicinity.h in the terms of ctypes.
+
+ctypes releases the interpreter's lock in every call.
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+
+from .errors import BY_CODE, VicinityError
+
+ABI_VERSION = 1
+OK = 0
+NOT_READY = -1
+
+# VicinityPart.
+NODES, HOP_ENDS, TREES, SEEDS, LABELS, COLUMN, EDGE_COLUMN = range(7)
+BLOCK_OFFSETS, BLOCK_SOURCES, BLOCK_TARGETS, BLOCK_EDGE_IDS = range(7, 11)
+
+
+class Info(ctypes.Structure):
+    """One of the structures that begin with their size."""
+
+    def __init__(self):
+        super().__init__()
+        self.struct_size = ctypes.sizeof(self)
+
+
+class BatchInfo(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("epoch", ctypes.c_int64),
+                ("step", ctypes.c_int64), ("seed_type", ctypes.c_int32),
+                ("num_node_types", ctypes.c_int32), ("num_hops", ctypes.c_int32),
+                ("num_blocks", ctypes.c_int32), ("num_columns", ctypes.c_int32),
+                ("num_edge_columns", ctypes.c_int32), ("has_labels", ctypes.c_int32)]
+
+
+class BlockInfo(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("hop", ctypes.c_int32),
+                ("edge_type", ctypes.c_int32), ("source_type", ctypes.c_int32),
+                ("target_type", ctypes.c_int32), ("first_target", ctypes.c_int64),
+                ("num_targets", ctypes.c_int64), ("num_sources", ctypes.c_int64),
+                ("num_edges", ctypes.c_int64)]
+
+
+class ColumnInfo(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("node_type", ctypes.c_int32),
+                ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("name", ctypes.c_char_p)]
+
+
+class EdgeColumnInfo(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("hop", ctypes.c_int32),
+                ("edge_type", ctypes.c_int32), ("name", ctypes.c_char_p)]
+
+
+_HANDLE = ctypes.c_void_p
+_OUT = ctypes.POINTER(ctypes.c_void_p)  # of a handle, a text or a tensor
+_TEXT = ctypes.c_char_p
+_INT32 = ctypes.c_int32
+_INT64 = ctypes.c_int64
+_IDS = ctypes.POINTER(ctypes.c_int64)
+
+# What each call returns and takes.
+_CALLS = {
+    "vicinity_abi_version": (_INT32, []),
+    "vicinity_last_error": (_TEXT, []),
+    "vicinity_string_free": (None, [ctypes.c_void_p]),
+    "vicinity_graph_open": (_INT32, [_TEXT, _OUT]),
+    "vicinity_graph_close": (None, [_HANDLE]),
+    "vicinity_graph_describe": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_graph_nodes": (_INT32, [_HANDLE, _TEXT, _TEXT, _OUT]),
+    "vicinity_graph_resolve": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT]),
+    "vicinity_graph_user_ids": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT]),
+    "vicinity_graph_fetch": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT]),
+    "vicinity_loader_create": (_INT32, [_HANDLE, _TEXT, _OUT]),
+    "vicinity_loader_release": (None, [_HANDLE]),
+    "vicinity_loader_num_seeds": (_INT64, [_HANDLE]),
+    "vicinity_loader_steps_per_epoch": (_INT64, [_HANDLE]),
+    "vicinity_loader_start_epoch": (_INT32, [_HANDLE, _INT64, _INT64, _INT64]),
+    "vicinity_loader_next": (_INT32, [_HANDLE, _INT64, _OUT]),
+    "vicinity_loader_stats": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_batch_release": (None, [_HANDLE]),
+    "vicinity_batch_info": (_INT32, [_HANDLE, ctypes.POINTER(BatchInfo)]),
+    "vicinity_batch_block": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(BlockInfo)]),
+    "vicinity_batch_column": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(ColumnInfo)]),
+    "vicinity_batch_edge_column": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(EdgeColumnInfo)]),
+    "vicinity_batch_tensor": (_INT32, [_HANDLE, _INT32, _INT32, _INT64, _OUT]),
+    "vicinity_tensor_share": (_INT32, [ctypes.c_void_p, _OUT]),
+    "vicinity_tensor_free": (None, [ctypes.c_void_p]),
+}
+
+
+def _path():
+    """VICINITY_LIBRARY, or libvicinity.so beside the package or where deploy/install.sh puts it."""
+    named = os.environ.get("VICINITY_LIBRARY")
+    if named:
+        return named
+    package = pathlib.Path(__file__).resolve().parent
+    for folder in (package, package.parent, package.parent.parent):
+        for name in ("libvicinity.so.1", "libvicinity.so"):
+            if (folder / name).is_file():
+                return str(folder / name)
+    return "libvicinity.so.1"
+
+
+def _load():
+    path = _path()
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(f"{error}; VICINITY_LIBRARY names another libvicinity.so") from error
+    for name, (result, arguments) in _CALLS.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    version = library.vicinity_abi_version()
+    if version != ABI_VERSION:
+        raise ImportError(f"{path} has ABI version {version}; this package is for {ABI_VERSION}")
+    return library
+
+
+lib = _load()
+
+
+def check(code):
+    """Raises what the code stands for."""
+    if code != OK:
+        text = (lib.vicinity_last_error() or b"").decode("utf-8", "replace")
+        raise BY_CODE.get(code, VicinityError)(text)
+
+
+class Handle:
+    """A handle of the library's, released with the last reference. It is passed to calls itself:
+    so a call that is under way has a reference, and closing an object never pulls the handle from
+    under another thread."""
+
+    __slots__ = ("_as_parameter_", "_release")
+
+    def __init__(self, pointer, release):
+        self._as_parameter_ = pointer  # what ctypes passes on
+        self._release = release
+
+    @property
+    def address(self):
+        return self._as_parameter_
+
+    def __del__(self):
+        self._release(self._as_parameter_)
+
+
+def call_for_pointer(function, *arguments):
+    out = ctypes.c_void_p()
+    check(function(*arguments, ctypes.byref(out)))
+    return out.value
+
+
+def call_for_json(function, *arguments):
+    text = call_for_pointer(function, *arguments)
+    try:
+        return json.loads(ctypes.string_at(text))
+    finally:
+        lib.vicinity_string_free(text)

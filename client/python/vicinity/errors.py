@@ -1,0 +1,81 @@
+"""What calls of the library raise: one class a code of client/result.h."""
+
+
+class VicinityError(Exception):
+    """An error of the library. `code` is its number, `name` what the number is called."""
+
+    code = 2
+    name = "UNKNOWN"
+
+
+class Cancelled(VicinityError):
+    code, name = 1, "CANCELLED"
+
+
+class InvalidArgument(VicinityError, ValueError):
+    """The call is wrong: never retry."""
+
+    code, name = 3, "INVALID_ARGUMENT"
+
+
+class DeadlineExceeded(VicinityError, TimeoutError):
+    """No answer in time; the text names who was waited for."""
+
+    code, name = 4, "DEADLINE_EXCEEDED"
+
+
+class NotFound(VicinityError, LookupError):
+    """No such node, column, shard, file."""
+
+    code, name = 5, "NOT_FOUND"
+
+
+class AlreadyExists(VicinityError):
+    code, name = 6, "ALREADY_EXISTS"
+
+
+class PermissionDenied(VicinityError, PermissionError):
+    code, name = 7, "PERMISSION_DENIED"
+
+
+class ResourceExhausted(VicinityError):
+    """Back off."""
+
+    code, name = 8, "RESOURCE_EXHAUSTED"
+
+
+class FailedPrecondition(VicinityError, RuntimeError):
+    """Another dataset or protocol than expected; a forked child; no such device; closed."""
+
+    code, name = 9, "FAILED_PRECONDITION"
+
+
+class Aborted(VicinityError):
+    """Damaged on the way: the same may be asked again at once."""
+
+    code, name = 10, "ABORTED"
+
+
+class Internal(VicinityError):
+    code, name = 13, "INTERNAL"
+
+
+class Unavailable(VicinityError, ConnectionError):
+    """A server is away; the text names the shard."""
+
+    code, name = 14, "UNAVAILABLE"
+
+
+class DataLoss(VicinityError):
+    """A file failed its checksum."""
+
+    code, name = 15, "DATA_LOSS"
+
+
+class Unauthenticated(VicinityError):
+    """A certificate or token is missing or not good; the text says which."""
+
+    code, name = 16, "UNAUTHENTICATED"
+
+
+BY_CODE = {error.code: error for error in [VicinityError, *VicinityError.__subclasses__()]}

@@ -1,0 +1,109 @@
+"""Tensors of the library for torch.from_dlpack, numpy.from_dlpack and the like: no copy is made."""
+
+import ctypes
+
+from ._library import Handle, call_for_pointer, lib
+
+CPU, CUDA = 1, 2  # DLDeviceType
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
+                ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+# Of memoryview and the struct module, by DLPack's type code and bits; float16 is "e", bfloat16 has
+# none.
+_FORMATS = {(0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q", (1, 8): "B", (2, 16): "e",
+            (2, 32): "f", (2, 64): "d"}
+
+_NAME = b"dltensor"
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p,
+                                 ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))
+# The capsule is on its way out when these see it: only as an address may it be passed.
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", ctypes.pythonapi))
+_get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+def _free_unconsumed(capsule):
+    # A consumer has renamed it "used_dltensor", and calls the deleter itself.
+    if _is_valid(capsule, _NAME):
+        lib.vicinity_tensor_free(_get_pointer(capsule, _NAME))
+
+
+# Capsules may outlive this module, at the interpreter's end: these two stay for ever.
+for _kept in (_NAME, _free_unconsumed):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_kept))
+
+
+class Tensor:
+    """An array of the library's that others take by DLPack, as often as they like. The memory
+    lives until the last of them and this object are gone, whatever became of batch and loader.
+
+    A tensor in device memory is handed over once: its first consumer owns it.
+    """
+
+    __slots__ = ("_make", "_device")
+
+    def __init__(self, make, device=(CPU, 0)):
+        self._make = make  # of a stream, the address of a DLManagedTensor
+        self._device = device
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        # An older capsule than max_version allows is always allowed.
+        if copy:
+            raise BufferError("a Vicinity tensor is handed over as it is: copy it afterwards")
+        if dl_device is not None and tuple(dl_device) != self._device:
+            raise BufferError(f"the tensor is on device {self._device}, not on {dl_device}")
+        managed = self._make(1 if stream is None else int(stream))
+        return _new_capsule(managed, _NAME, ctypes.cast(_free_unconsumed, ctypes.c_void_p))
+
+    def __dlpack_device__(self):
+        return self._device
+
+    def torch(self):
+        """As a torch.Tensor that shares the memory."""
+        import torch  # pylint: disable=import-outside-toplevel
+
+        return torch.from_dlpack(self)
+
+    def numpy(self):
+        """As a numpy.ndarray that shares the memory; host memory only."""
+        import numpy  # pylint: disable=import-outside-toplevel
+
+        return numpy.from_dlpack(self)
+
+    def memoryview(self):
+        """As a memoryview of its shape that shares the memory, with nothing but Python: of host
+        memory, and of types that struct knows, bfloat16 being none."""
+        if self._device[0] != CPU:
+            raise BufferError(f"the tensor is on device {self._device}")
+        owner = Handle(self._make(-1), lib.vicinity_tensor_free)
+        tensor = _DLTensor.from_address(owner.address)  # a DLManagedTensor begins with it
+        shape = list(tensor.shape[:tensor.ndim])
+        form = _FORMATS.get((tensor.code, tensor.bits))
+        if form is None:
+            raise BufferError("bfloat16 has no format of Python's")
+        count = 1
+        for length in shape:
+            count *= length
+        if count == 0:
+            return memoryview(b"").cast(form)
+        array = (ctypes.c_char * (count * tensor.bits // 8)).from_address(tensor.data)
+        array.owner = owner  # the view keeps the array, and the array the memory
+        return memoryview(array).cast("B").cast(form, shape)
+
+    def tolist(self):
+        return self.memoryview().tolist()
+
+
+def of_call(function, *arguments):
+    """The tensor that a call gives."""
+    owner = Handle(call_for_pointer(function, *arguments), lib.vicinity_tensor_free)
+    return Tensor(lambda stream: call_for_pointer(lib.vicinity_tensor_share, owner))

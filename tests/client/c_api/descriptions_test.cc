@@ -1,0 +1,75 @@
+#include "client/c_api/descriptions.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/client/c_api/open_graph.h"
+
+namespace vicinity::c_api {
+namespace {
+
+using nlohmann::json;
+
+TEST_CASE("a graph is described by what its schema says", "[descriptions]") {
+  const testing::OpenGraph open;
+  const Schema& schema = open.plain().schema();
+  const json described = json::parse(Describe(open.plain()));
+  CHECK(described["name"] == open.plain().name());
+  CHECK(std::stoull(std::string(described["fingerprint"]), nullptr, 16) ==
+        open.plain().fingerprint());
+  CHECK(described["num_shards"] == 2);
+  REQUIRE(described["node_types"].size() == schema.node_types.size());
+  for (size_t i = 0; i < schema.node_types.size(); ++i) {
+    const NodeTypeSpec& type = schema.node_types[i];
+    const json& node_type = described["node_types"][i];
+    CHECK(node_type["name"] == type.name);
+    CHECK(node_type["num_nodes"] == open.plain().num_nodes(static_cast<int32_t>(i)));
+    CHECK(node_type["label_column"] == type.label_column);
+    CHECK(node_type["split_column"] == type.split_column);
+    CHECK(node_type["num_classes"] == type.num_classes);
+    REQUIRE(node_type["columns"].size() == type.columns.size());
+    for (size_t c = 0; c < type.columns.size(); ++c) {
+      CHECK(node_type["columns"][c]["name"] == type.columns[c].name);
+      CHECK(node_type["columns"][c]["dtype"] == DTypeName(type.columns[c].dtype));
+      CHECK(node_type["columns"][c]["shape"] == type.columns[c].shape);
+    }
+  }
+  REQUIRE(described["edge_types"].size() == schema.edge_types.size());
+  for (size_t i = 0; i < schema.edge_types.size(); ++i) {
+    CHECK(described["edge_types"][i]["name"] == schema.EdgeTypeName(static_cast<int>(i)));
+    CHECK(described["edge_types"][i]["source_type"] == schema.edge_types[i].source_type);
+    CHECK(described["edge_types"][i]["target_type"] == schema.edge_types[i].target_type);
+  }
+}
+
+TEST_CASE("stats are described field by field", "[descriptions]") {
+  LoaderStats stats;
+  StageTime stage;
+  stage.stage = "fetch";
+  stage.num_threads = 2;
+  stage.batches = 3;
+  stage.busy_seconds = 0.5;
+  stage.starved_seconds = 1.5;
+  stage.blocked_seconds = 2.5;
+  stage.rows = 4;
+  stats.stages = {stage};
+  stats.wall_seconds = 9.25;
+  stats.nodes = 5;
+  stats.rows_local = 6;
+  stats.rows_cached = 7;
+  stats.rows_remote = 8;
+  stats.bytes_remote = 9;
+  stats.cache_rows = 10;
+  stats.cache_bytes = 11;
+  stats.device_bytes = 12;
+  const json expected = json::parse(R"({
+      "stages": [{"stage": "fetch", "num_threads": 2, "batches": 3, "busy_seconds": 0.5,
+                  "starved_seconds": 1.5, "blocked_seconds": 2.5, "rows": 4}],
+      "wall_seconds": 9.25, "nodes": 5, "rows_local": 6, "rows_cached": 7, "rows_remote": 8,
+      "bytes_remote": 9, "cache_rows": 10, "cache_bytes": 11, "device_bytes": 12})");
+  CHECK(json::parse(Describe(stats)) == expected);
+}
+
+}  // namespace
+}  // namespace vicinity::c_api

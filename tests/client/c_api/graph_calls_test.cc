@@ -1,0 +1,115 @@
+// The calls of client/c_api/vicinity.h that concern graphs.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/c_api/vicinity.h"
+#include "client/graph.h"
+#include "tests/client/c_api/open_graph.h"
+
+namespace vicinity {
+namespace {
+
+using testing::GraphPtr;
+using testing::OpenGraph;
+using testing::RequireOk;
+using testing::ShapeOf;
+using testing::TensorPtr;
+using testing::ValuesOf;
+
+TEST_CASE("the library tells its version and the names of codes", "[c_api]") {
+  CHECK(vicinity_abi_version() == VICINITY_ABI_VERSION);
+  CHECK(std::string(vicinity_code_name(VICINITY_NOT_FOUND)) == "NOT_FOUND");
+  CHECK(std::string(vicinity_code_name(VICINITY_NOT_READY)) == "NOT_READY");
+  CHECK(vicinity_code_name(12345) != nullptr);
+}
+
+TEST_CASE("nodes, ids and rows are those of the C++ interface", "[c_api]") {
+  const OpenGraph open;
+  DLManagedTensor* tensor = nullptr;
+  RequireOk(vicinity_graph_nodes(open.graph(), "user", "train", &tensor));
+  const TensorPtr nodes(tensor);
+  const std::vector<int64_t> expected = *open.plain().NodesOf(0, Split::kTrain);
+  CHECK(ValuesOf<int64_t>(*nodes) == expected);
+
+  RequireOk(vicinity_graph_user_ids(open.graph(), "user", expected.data(),
+                                    static_cast<int64_t>(expected.size()), &tensor));
+  const std::vector<int64_t> user_ids = ValuesOf<int64_t>(*TensorPtr(tensor));
+  CHECK(user_ids == *open.plain().UserIds(0, expected));
+  RequireOk(vicinity_graph_resolve(open.graph(), "user", user_ids.data(),
+                                   static_cast<int64_t>(user_ids.size()), &tensor));
+  CHECK(ValuesOf<int64_t>(*TensorPtr(tensor)) == expected);
+
+  RequireOk(vicinity_graph_fetch(open.graph(), "user", "features", expected.data(),
+                                 static_cast<int64_t>(expected.size()), &tensor));
+  const TensorPtr fetched(tensor);
+  const Rows rows = *open.plain().Fetch(0, "features", expected);
+  CHECK(ValuesOf<char>(*fetched) == rows.bytes);
+  std::vector<int64_t> shape = {rows.num_rows};
+  shape.insert(shape.end(), rows.spec.shape.begin(), rows.spec.shape.end());
+  CHECK(ShapeOf(*fetched) == shape);
+}
+
+TEST_CASE("no ids make an empty tensor", "[c_api]") {
+  const OpenGraph open;
+  DLManagedTensor* tensor = nullptr;
+  RequireOk(vicinity_graph_fetch(open.graph(), "user", "features", nullptr, 0, &tensor));
+  CHECK(ShapeOf(*TensorPtr(tensor))[0] == 0);
+}
+
+TEST_CASE("tensors outlive their graph, and may be shared", "[c_api]") {
+  TensorPtr nodes;
+  {
+    const OpenGraph open;
+    DLManagedTensor* tensor = nullptr;
+    RequireOk(vicinity_graph_nodes(open.graph(), "item", "", &tensor));
+    nodes.reset(tensor);
+  }
+  const std::vector<int64_t> values = ValuesOf<int64_t>(*nodes);
+  DLManagedTensor* other = nullptr;
+  RequireOk(vicinity_tensor_share(nodes.get(), &other));
+  nodes.reset();
+  CHECK(ValuesOf<int64_t>(*TensorPtr(other)) == values);
+}
+
+TEST_CASE("wrong calls about graphs are refused with a text", "[c_api]") {
+  const OpenGraph open;
+  VicinityGraph* graph = nullptr;
+  DLManagedTensor* tensor = nullptr;
+  char* json = nullptr;
+  const int64_t beyond = int64_t{1} << 40;
+  const std::vector<int32_t> codes = {
+      vicinity_graph_open(nullptr, &graph),
+      vicinity_graph_open("{}", nullptr),
+      vicinity_graph_open("no json", &graph),
+      vicinity_graph_open("{\"directory\": 3}", &graph),
+      vicinity_graph_describe(nullptr, &json),
+      vicinity_graph_describe(open.graph(), nullptr),
+      vicinity_graph_nodes(nullptr, "user", "", &tensor),
+      vicinity_graph_nodes(open.graph(), nullptr, "", &tensor),
+      vicinity_graph_nodes(open.graph(), "user", nullptr, &tensor),
+      vicinity_graph_nodes(open.graph(), "user", "", nullptr),
+      vicinity_graph_nodes(open.graph(), "user", "traning", &tensor),
+      vicinity_graph_resolve(open.graph(), "user", nullptr, 3, &tensor),
+      vicinity_graph_resolve(open.graph(), "user", &beyond, -1, &tensor),
+      vicinity_graph_fetch(open.graph(), "user", "features", &beyond, 1, &tensor),
+      vicinity_graph_fetch(nullptr, "user", "features", &beyond, 1, &tensor),
+      vicinity_tensor_share(nullptr, &tensor),
+  };
+  for (const int32_t code : codes) CHECK(code == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_nodes(open.graph(), "users", "", &tensor) == VICINITY_NOT_FOUND);
+  CHECK_THAT(std::string(vicinity_last_error()), Catch::Contains("user"));
+  CHECK(vicinity_graph_fetch(open.graph(), "user", "feature", &beyond, 1, &tensor) ==
+        VICINITY_NOT_FOUND);
+  CHECK(vicinity_graph_open("{\"directory\": \"/nowhere\"}", &graph) == VICINITY_NOT_FOUND);
+  CHECK(graph == nullptr);
+  CHECK(tensor == nullptr);
+  CHECK(json == nullptr);
+  vicinity_graph_close(nullptr);
+  vicinity_tensor_free(nullptr);
+  vicinity_string_free(nullptr);
+}
+
+}  // namespace
+}  // namespace vicinity

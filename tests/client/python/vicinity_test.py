@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+"""The Python package, over a cluster of real daemons: what it gives, how long it lives, what it
+refuses. NumPy and PyTorch take part where they are installed."""
+
+import ctypes
+import gc
+import json
+import os
+import pathlib
+import pickle
+import resource
+import signal
+import sys
+import threading
+import time
+import unittest
+
+# Bazel runs a link to this file: what it points to lies in the source tree.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from small_cluster import SmallCluster, tool  # noqa: E402
+
+import vicinity  # noqa: E402
+from vicinity import _library  # noqa: E402
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+with_numpy = unittest.skipIf(numpy is None, "NumPy is not installed")
+with_torch = unittest.skipIf(torch is None, "PyTorch is not installed")
+
+FANOUTS = [4, 3]
+OPTIONS = {"batch_size": 64, "run_seed": 3, "columns": [("node", "features")]}
+
+
+def resident_bytes():
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * resource.getpagesize()
+
+
+def everything(batch):
+    """All that a batch holds, as plain Python."""
+    return {
+        "nodes": batch.nodes().tolist(), "seeds": batch.seeds.tolist(),
+        "labels": batch.labels.tolist(), "hop_ends": batch.hop_ends().tolist(),
+        "blocks": [(b.hop, b.edge_type, b.offsets.tolist(), b.sources.tolist(),
+                    b.targets.tolist()) for b in batch.blocks],
+        "columns": {name: tensor.tolist() for name, tensor in batch.columns.items()},
+    }
+
+
+class ClusterTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = SmallCluster()
+        cls.addClassCleanup(cls.cluster.close)
+
+    def setUp(self):
+        self.graph = vicinity.Graph(cluster_file=str(self.cluster.cluster_file))
+
+    def loader(self, **options):
+        return self.graph.loader(FANOUTS, **{**OPTIONS, **options})
+
+    def first_batch(self, **options):
+        return next(iter(self.loader(**options)))
+
+
+class ContentTest(ClusterTest):
+    def test_the_graph_says_what_it_holds(self):
+        self.assertEqual(self.graph.node_types, ["node"])
+        self.assertEqual(self.graph.num_nodes("node"), 2000)
+        self.assertEqual(len(self.graph.edge_types), 1)
+        self.assertEqual(self.graph.description["num_shards"], 2)
+        self.assertEqual(sorted(self.graph.nodes("node").tolist()), list(range(2000)))
+
+    def test_rows_are_those_that_the_tool_shows(self):
+        for user_id in (0, 7, 1999):
+            shown = json.loads(tool("get", "--cluster", self.cluster.cluster_file, "--id", user_id,
+                                    "--format", "json"))
+            node = self.graph.resolve("node", [user_id]).tolist()
+            self.assertEqual(node, [shown["global_id"]])
+            self.assertEqual(self.graph.user_ids("node", node).tolist(), [user_id])
+            row = self.graph.fetch("node", "features", node).tolist()[0]
+            self.assertEqual(row, [ctypes.c_float(value).value
+                                   for value in shown["columns"]["features"]])
+
+    def test_a_batch_holds_the_rows_and_labels_of_its_nodes(self):
+        batch = self.first_batch()
+        nodes = batch.nodes().tolist()
+        self.assertEqual(batch.column("features").tolist(),
+                         self.graph.fetch("node", "features", nodes).tolist())
+        seeds = [nodes[position] for position in batch.seeds.tolist()]
+        self.assertEqual(len(seeds), 64)
+        self.assertEqual(batch.labels.tolist(),
+                         self.graph.fetch("node", "label", seeds).tolist())
+
+    def test_blocks_are_the_layers_of_a_message_flow_graph(self):
+        batch = self.first_batch()
+        ends = batch.hop_ends().tolist()
+        self.assertEqual(len(batch.blocks), 2)
+        for hop, block in enumerate(batch.blocks):
+            self.assertEqual((block.hop, block.first_target), (hop, 0))
+            self.assertEqual((block.num_targets, block.num_sources), (ends[hop], ends[hop + 1]))
+            offsets, sources = block.offsets.tolist(), block.sources.tolist()
+            self.assertEqual(len(sources), block.num_edges)
+            self.assertEqual(block.targets.tolist(),
+                             [i for i in range(block.num_targets)
+                              for _ in range(offsets[i], offsets[i + 1])])
+            self.assertLess(max(sources), block.num_sources)
+            self.assertLessEqual(max(b - a for a, b in zip(offsets, offsets[1:])), FANOUTS[hop])
+
+    def test_a_directory_gives_the_batches_of_the_cluster(self):
+        near = vicinity.Graph(directory=str(self.cluster.shards))
+        far_batches = [everything(batch) for batch in self.loader()]
+        self.assertEqual(far_batches, [everything(batch) for batch in near.loader(FANOUTS, **OPTIONS)])
+        self.assertEqual(len(far_batches), len(self.loader()))
+
+    def test_rows_on_a_device_are_the_same_rows(self):
+        one_of_two = {"num_trainers": 2, "homes": [[0], [1]]}
+        expected = [everything(batch) for batch in self.loader(**one_of_two)]
+        for cache in ({}, {"cache": "look_ahead", "cache_rows": 200}):
+            on_twin = self.loader(placement="device", device={"kind": "host"}, **one_of_two,
+                                  **cache)
+            self.assertEqual([everything(batch) for batch in on_twin], expected)
+            self.assertGreater(on_twin.stats()["device_bytes"], 0)
+
+    def test_each_pass_is_another_epoch_and_epochs_can_be_repeated(self):
+        loader = self.loader()
+        first = [batch.nodes().tolist() for batch in loader]
+        second = [batch.nodes().tolist() for batch in loader]
+        self.assertNotEqual(first, second)
+        self.assertEqual([batch.nodes().tolist() for batch in loader.epoch(0)], first)
+        self.assertEqual([batch.nodes().tolist() for batch in loader.epoch(1, 2, 4)], second[2:4])
+        stats = loader.stats()
+        self.assertEqual([stage["stage"] for stage in stats["stages"]],
+                         ["schedule", "sample", "plan", "fetch", "assemble", "train"])
+        self.assertGreater(stats["rows_remote"], 0)
+
+    def test_what_is_pickled_opens_again(self):
+        again = pickle.loads(pickle.dumps(self.loader()))
+        self.assertEqual(everything(next(iter(again))), everything(self.first_batch()))
+
+
+class SharingTest(ClusterTest):
+    @with_numpy
+    def test_numpy_shares_the_memory(self):
+        batch = self.first_batch()
+        tensor = batch.column("features")
+        arrays = [numpy.from_dlpack(tensor), tensor.numpy(), numpy.asarray(tensor.memoryview())]
+        self.assertEqual(len({each.__array_interface__["data"][0] for each in arrays}), 1)
+        self.assertEqual(arrays[0].dtype, numpy.float32)
+        self.assertEqual(arrays[0].tolist(), tensor.tolist())
+
+    @with_torch
+    @with_numpy
+    def test_torch_shares_the_memory(self):
+        batch = self.first_batch()
+        rows = torch.from_dlpack(batch.column("features"))
+        self.assertEqual(rows.dtype, torch.float32)
+        self.assertEqual(rows.data_ptr(),
+                         batch.column("features").numpy().__array_interface__["data"][0])
+        self.assertEqual(rows.data_ptr(), batch.column("features").torch().data_ptr())
+        self.assertEqual(rows.tolist(), batch.column("features").tolist())
+        sources = torch.from_dlpack(batch.blocks[0].sources)
+        self.assertEqual(sources.dtype, torch.int32)
+        self.assertEqual(rows[sources.long()].shape, (batch.blocks[0].num_edges, rows.shape[1]))
+
+    @with_torch
+    def test_tensors_outlive_batch_loader_and_graph(self):
+        loader = self.loader()
+        batch = next(iter(loader))
+        expected = batch.column("features").tolist()
+        rows = torch.from_dlpack(batch.column("features"))
+        view = batch.nodes().memoryview()
+        nodes = view.tolist()
+        loader.close()
+        self.graph.close()
+        del batch, loader, self.graph
+        gc.collect()
+        _ = [bytearray(1 << 16) for _ in range(100)]  # would overwrite what was freed
+        self.assertEqual(rows.tolist(), expected)
+        self.assertEqual(view.tolist(), nodes)
+
+    @with_torch
+    def test_rows_on_a_device_are_handed_over_once_and_outlive_all(self):
+        loader = self.loader(placement="device", device={"kind": "host"})
+        batch = next(iter(loader))
+        tensor = batch.column("features")
+        expected = self.graph.fetch("node", "features", batch.nodes().tolist()).tolist()
+        rows = torch.from_dlpack(tensor)
+        with self.assertRaises(vicinity.FailedPrecondition):
+            torch.from_dlpack(tensor)
+        loader.close()
+        self.graph.close()
+        del batch, loader, tensor, self.graph
+        gc.collect()
+        self.assertEqual(rows.tolist(), expected)
+
+    def test_a_capsule_is_renamed_or_frees_what_it_holds(self):
+        tensor = self.first_batch().column("features")
+        self.assertEqual(tensor.__dlpack_device__(), (1, 0))
+        self.assertIn('"dltensor"', repr(tensor.__dlpack__()))
+        self.assertIn('"dltensor"', repr(tensor.__dlpack__(stream=None, max_version=(1, 0),
+                                                           dl_device=(1, 0), copy=False)))
+        with self.assertRaises(BufferError):
+            tensor.__dlpack__(dl_device=(2, 0))
+        with self.assertRaises(BufferError):
+            tensor.__dlpack__(copy=True)
+        if numpy is not None:
+            capsule = tensor.__dlpack__()
+
+            class Consumer:
+                def __dlpack__(self):
+                    return capsule
+
+                def __dlpack_device__(self):
+                    return 1, 0
+
+            array = numpy.from_dlpack(Consumer())
+            self.assertIn('"used_dltensor"', repr(capsule))
+            del capsule
+            self.assertEqual(array.tolist(), tensor.tolist())
+
+    def test_memory_of_capsules_that_nobody_took_comes_back(self):
+        ids = list(range(2000)) * 10
+
+        def once():
+            return self.graph.fetch("node", "features", ids).__dlpack__()
+
+        size = self.graph.fetch("node", "features", ids).memoryview().nbytes
+        for _ in range(5):
+            once()
+        before = resident_bytes()
+        rounds = (256 << 20) // size
+        for _ in range(rounds):
+            once()
+        self.assertLess(resident_bytes() - before, 64 << 20)
+
+    def test_making_and_closing_two_hundred_times_leaves_memory_as_it_was(self):
+        def once():
+            with vicinity.Graph(directory=str(self.cluster.shards)) as graph:
+                with graph.loader(FANOUTS, **OPTIONS) as loader:
+                    next(iter(loader)).column("features").__dlpack__()
+
+        for _ in range(100):
+            once()
+        before = resident_bytes()
+        for _ in range(200):
+            once()
+        # Keeping one batch a round would be 50 MiB; the heaps of ended threads take some.
+        self.assertLess(resident_bytes() - before, 24 << 20)
+
+
+class ErrorTest(ClusterTest):
+    def assertCode(self, error, name, text):
+        self.assertIsInstance(error, vicinity.VicinityError)
+        self.assertEqual(error.name, name)
+        self.assertIn(text, str(error))
+
+    def test_errors_have_types_of_their_codes(self):
+        with self.assertRaises(vicinity.NotFound) as caught:
+            self.graph.fetch("node", "colour", [1])
+        self.assertCode(caught.exception, "NOT_FOUND", "features")
+        self.assertIsInstance(caught.exception, LookupError)
+        with self.assertRaises(vicinity.InvalidArgument) as caught:
+            self.graph.fetch("node", "features", [5000])
+        self.assertCode(caught.exception, "INVALID_ARGUMENT", "5000")
+        self.assertIsInstance(caught.exception, ValueError)
+        with self.assertRaises(vicinity.InvalidArgument) as caught:
+            self.loader(batchsize=3)
+        self.assertCode(caught.exception, "INVALID_ARGUMENT", "batch_size")
+        with self.assertRaises(vicinity.NotFound):
+            self.loader(columns=[("node", "colour")])
+        with self.assertRaises(vicinity.FailedPrecondition):
+            self.loader().next()
+        with self.assertRaises(vicinity.NotFound):
+            vicinity.Graph(cluster_file="/nowhere.textproto")
+        self.assertEqual(len(vicinity.errors.BY_CODE), 14)
+        for code, kind in vicinity.errors.BY_CODE.items():
+            self.assertEqual((kind("a text").code, str(kind("a text"))), (code, "a text"))
+
+    def test_closed_objects_are_refused(self):
+        loader = self.loader()
+        loader.close()
+        with self.assertRaises(vicinity.FailedPrecondition):
+            loader.next()
+        self.graph.close()
+        with self.assertRaises(vicinity.FailedPrecondition):
+            self.graph.nodes("node")
+
+    def test_a_part_that_was_not_asked_for_is_not_found(self):
+        batch = self.first_batch(labels=False)
+        self.assertFalse(batch.has_labels)
+        for part in (batch.labels, batch.blocks[0].edge_ids, batch.trees()):
+            with self.assertRaises(vicinity.NotFound):
+                part.tolist()
+
+    def test_a_forked_child_is_refused(self):
+        loader = self.loader()
+        loader.start_epoch(0)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            refused = 0
+            for call in (loader.next, lambda: loader.start_epoch(1), self.loader,
+                         lambda: self.graph.nodes("node")):
+                try:
+                    call()
+                except vicinity.FailedPrecondition:
+                    refused += 1
+            os._exit(0 if refused == 4 else 1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertIsNotNone(loader.next())
+
+
+class WaitingTest(ClusterTest):
+    """A paused server keeps batches from coming."""
+
+    def setUp(self):
+        super().setUp()
+        self.waiting = self.loader()
+        self.cluster.pause(1)
+        self.addCleanup(self.cluster.resume, 1)
+        self.waiting.start_epoch(0)
+
+    def test_a_timeout_ends_the_wait_and_asking_again_goes_on(self):
+        with self.assertRaises(vicinity.DeadlineExceeded):
+            self.waiting.next(timeout=0.15)
+        self.cluster.resume(1)
+        self.assertEqual(self.waiting.next().step, 0)
+
+    def test_an_interrupt_gets_through_a_wait(self):
+        at = []
+
+        def interrupt():
+            at.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(0.25, interrupt)
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            self.waiting.next()
+        self.assertLess(time.monotonic() - at[0], 1.0)  # it takes up to 0.1
+        timer.join()
+        self.cluster.resume(1)
+        self.assertEqual(self.waiting.next().step, 0)
+
+    def test_other_threads_run_while_one_waits(self):
+        turns = []
+        stop = threading.Event()
+
+        def work():
+            while not stop.wait(0.001):
+                turns.append(None)
+
+        other = threading.Thread(target=work)
+        other.start()
+        pointer = ctypes.c_void_p()
+        code = _library.lib.vicinity_loader_next(self.waiting.handle, 500,
+                                                 ctypes.byref(pointer))
+        during = len(turns)
+        stop.set()
+        other.join()
+        self.assertEqual(code, _library.NOT_READY)
+        self.assertGreater(during, 20)
+
+    def test_closing_while_another_thread_waits_is_safe(self):
+        ended = []
+
+        def wait():
+            try:
+                self.waiting.next()
+            except vicinity.VicinityError as error:
+                ended.append(error)
+
+        other = threading.Thread(target=wait)
+        other.start()
+        self.waiting.close()
+        self.cluster.resume(1)
+        other.join(30)
+        self.assertFalse(other.is_alive())
+
+
+if __name__ == "__main__":
+    unittest.main()
