@@ -94,7 +94,7 @@ TEST_CASE("a connection that went dead while it was idle is given up in the firs
   VICINITY_REQUIRE_OK(Connect(&connection));
   const auto hello = [&] {
     FanOut calls;
-    connection.AskHello(nullptr, std::chrono::seconds(60),
+    connection.AskHello(nullptr, std::chrono::seconds(30),
                         [done = calls.Add()](const absl::Status& status, const proto::HelloReply&) {
                           done(status);
                         });

@@ -80,11 +80,13 @@ class Oracle {
 TEST_CASE("the model computes its definition, over several types and both expansions", "[sage]") {
   const Expansion expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
   const int num_layers = GENERATE(1, 2, 3);
-  std::mt19937 random(num_layers);
   const Schema schema = TwoTypeSchema();
-  auto batch = RandomMiniBatch(schema, expansion, num_layers, 4, &random);
-  const MiniBatch copy = *batch;
-  const BatchTensors tensors = ToTensors(schema, expansion, std::move(batch)).value();
+  const auto make_batch = [&] {
+    std::mt19937 random(num_layers);
+    return RandomMiniBatch(schema, expansion, num_layers, 4, &random);
+  };
+  const auto batch = make_batch();
+  const BatchTensors tensors = ToTensors(schema, expansion, make_batch()).value();
   SageModel model(SmallOptions(num_layers));
   InitializeWeights(8, &model);
   model.eval();
@@ -93,9 +95,9 @@ TEST_CASE("the model computes its definition, over several types and both expans
   const torch::Tensor logits = model.Forward(tensors);
 
   REQUIRE(logits.sizes() == torch::IntArrayRef({5, 5}));
-  Oracle oracle(schema, expansion, copy, model);
+  Oracle oracle(schema, expansion, *batch, model);
   for (int64_t seed = 0; seed < 5; ++seed) {
-    const torch::Tensor expected = oracle.Row(num_layers, 0, copy.graph.seed_positions[seed]);
+    const torch::Tensor expected = oracle.Row(num_layers, 0, batch->graph.seed_positions[seed]);
     CHECK(torch::allclose(logits[seed], expected, 1e-4, 1e-5));
   }
 }
