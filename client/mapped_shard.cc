@@ -7,20 +7,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/ranking.h"
+#include "proto/common/row_prefetch.h"
 #include "proto/common/status.h"
 #include "sampler/local_sampler.h"
 
 namespace vicinity {
 namespace {
 
-// Rows lie anywhere in the file: asking for the one this far ahead hides most of its cache miss.
-constexpr size_t kPrefetchDistance = 16;
-
 void Gather(const ColumnView& column, const ShardRows& rows) {
   const auto bytes = static_cast<size_t>(column.row_bytes);
+  const auto ahead = static_cast<size_t>(PrefetchDistance(column.row_bytes));
   for (size_t i = 0; i < rows.rows.size(); ++i) {
-    if (i + kPrefetchDistance < rows.rows.size()) {
-      __builtin_prefetch(column.data + rows.rows[i + kPrefetchDistance] * bytes);
+    if (i + ahead < rows.rows.size()) {
+      PrefetchRow(column.data + rows.rows[i + ahead] * bytes, column.row_bytes);
     }
     const int64_t position = rows.positions.empty() ? static_cast<int64_t>(i) : rows.positions[i];
     std::memcpy(rows.out + position * column.row_bytes, column.data + rows.rows[i] * bytes, bytes);

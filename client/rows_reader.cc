@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "proto/common/row_prefetch.h"
 #include "proto/narrow_floats.h"
 
 namespace vicinity {
@@ -32,7 +33,11 @@ absl::Status RowsReader::Add(const proto::RowsChunk& chunk, const SlicedBytes& w
     wire.CopyTo(Place(received_));
   } else {
     SlicedBytes::Cursor from(wire);
-    for (int64_t i = received_; i < received_ + count; ++i) from.Read(Place(i), rows_.row_bytes);
+    const int64_t ahead = PrefetchDistance(rows_.row_bytes);
+    for (int64_t i = received_; i < received_ + count; ++i) {
+      if (i + ahead < num_rows_) PrefetchPlace(Place(i + ahead), rows_.row_bytes);
+      from.Read(Place(i), rows_.row_bytes);
+    }
   }
   received_ += count;
   traffic_->rows_remote.fetch_add(count, std::memory_order_relaxed);

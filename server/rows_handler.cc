@@ -12,6 +12,7 @@
 #include "partition/schema.h"
 #include "partition/shard.h"
 #include "proto/common/ids.h"
+#include "proto/common/row_prefetch.h"
 #include "proto/common/status.h"
 #include "proto/narrow_floats.h"
 #include "server/request_checks.h"
@@ -196,8 +197,14 @@ absl::Status FetchRows(const ServerState& state, const proto::RowsRequest& reque
                             ReadIds("rows", request.rows(), state.limits, &copy));
   VICINITY_RETURN_IF_ERROR(CheckRows(rows, table.num_rows, *shard, table.name));
   const auto count = static_cast<int64_t>(rows.size());
+  const int64_t ahead = PrefetchDistance(column.row_bytes);
   return writer.Send(count, emit, [&](int64_t first, int64_t taken) {
-    for (int64_t i = first; i < first + taken; ++i) writer.Add(static_cast<int64_t>(rows[i]), 1);
+    for (int64_t i = first; i < first + taken; ++i) {
+      if (i + ahead < count) {
+        PrefetchRow(column.data + rows[i + ahead] * column.row_bytes, column.row_bytes);
+      }
+      writer.Add(static_cast<int64_t>(rows[i]), 1);
+    }
   });
 }
 
