@@ -94,6 +94,7 @@ std::vector<LoaderOptions::ColumnRequest> FeatureColumns(const Schema& schema) {
 struct LoopTime {
   double seconds = 0;
   double wait_seconds = 0;
+  double first_wait_seconds = 0;  // of it, for the first batch
 };
 
 LoopTime RunSteps(const Options& options, int64_t steps, Loader* loader) {
@@ -106,7 +107,9 @@ LoopTime RunSteps(const Options& options, int64_t steps, Loader* loader) {
     if (!options.pipeline) Must(loader->StartEpoch(1, step, step + 1));
     const std::unique_ptr<MiniBatch> batch = Must(loader->Next());
     if (batch == nullptr) break;
-    time.wait_seconds += SecondsSince(asked);
+    const double waited = SecondsSince(asked);
+    time.wait_seconds += waited;
+    if (step == 0) time.first_wait_seconds = waited;
     std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(options.step_ms));
   }
   time.seconds = SecondsSince(start);
@@ -133,6 +136,7 @@ nlohmann::json Train(Options options) {
           {"steps_per_epoch", loader->steps_per_epoch()},
           {"seconds", time.seconds},
           {"wait_seconds", time.wait_seconds},
+          {"first_wait_seconds", time.first_wait_seconds},
           {"busy_seconds", busy},
           {"cpu_seconds", CpuSeconds() - cpu_before},
           {"nodes", stats.nodes},

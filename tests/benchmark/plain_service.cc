@@ -16,46 +16,28 @@ class PlainService final : public Plain::Service {
       : shard_(*shard), chunk_bytes_(chunk_bytes) {}
 
   grpc::Status Floats(grpc::ServerContext*, const PlainRowsRequest* request,
-                      grpc::ServerWriter<PlainFloats>* writer) override {
-    const ColumnView& column = shard_.nodes(NodeTypeId{0}).columns[request->column()];
-    const int64_t width = column.row_bytes / sizeof(float);
-    return InChunks(request->rows_size(), chunk_bytes_ / column.row_bytes, [&](int from, int to) {
-      PlainFloats reply;
-      reply.mutable_values()->Reserve(static_cast<int>((to - from) * width));
-      for (int i = from; i < to; ++i) {
-        const auto* values = reinterpret_cast<const float*>(column.data) +
-                             static_cast<int64_t>(request->rows(i)) * width;
-        reply.mutable_values()->Add(values, values + width);
-      }
-      return writer->Write(reply);
-    });
+                      PlainFloats* reply) override {
+    return Fill(*request, 0, request->rows_size(), reply);
   }
-
   grpc::Status Rows(grpc::ServerContext*, const PlainRowsRequest* request,
-                    grpc::ServerWriter<PlainRows>* writer) override {
-    const ColumnView& column = shard_.nodes(NodeTypeId{0}).columns[request->column()];
-    return InChunks(request->rows_size(), chunk_bytes_ / column.row_bytes, [&](int from, int to) {
-      PlainRows reply;
-      for (int i = from; i < to; ++i) {
-        const std::string_view row = column.row(static_cast<int64_t>(request->rows(i)));
-        reply.add_rows(row.data(), row.size());
-      }
-      return writer->Write(reply);
-    });
+                    PlainRows* reply) override {
+    return Fill(*request, 0, request->rows_size(), reply);
   }
-
   grpc::Status Bytes(grpc::ServerContext*, const PlainRowsRequest* request,
-                     grpc::ServerWriter<PlainBytes>* writer) override {
-    const ColumnView& column = shard_.nodes(NodeTypeId{0}).columns[request->column()];
-    return InChunks(request->rows_size(), chunk_bytes_ / column.row_bytes, [&](int from, int to) {
-      PlainBytes reply;
-      reply.mutable_rows()->reserve((to - from) * column.row_bytes);
-      for (int i = from; i < to; ++i) {
-        const std::string_view row = column.row(static_cast<int64_t>(request->rows(i)));
-        reply.mutable_rows()->append(row.data(), row.size());
-      }
-      return writer->Write(reply);
-    });
+                     PlainBytes* reply) override {
+    return Fill(*request, 0, request->rows_size(), reply);
+  }
+  grpc::Status StreamFloats(grpc::ServerContext*, const PlainRowsRequest* request,
+                            grpc::ServerWriter<PlainFloats>* writer) override {
+    return Stream(*request, writer);
+  }
+  grpc::Status StreamRows(grpc::ServerContext*, const PlainRowsRequest* request,
+                          grpc::ServerWriter<PlainRows>* writer) override {
+    return Stream(*request, writer);
+  }
+  grpc::Status StreamBytes(grpc::ServerContext*, const PlainRowsRequest* request,
+                           grpc::ServerWriter<PlainBytes>* writer) override {
+    return Stream(*request, writer);
   }
 
   grpc::Status Sample(grpc::ServerContext*, const PlainSampleRequest* request,
@@ -78,6 +60,50 @@ class PlainService final : public Plain::Service {
   }
 
  private:
+  const ColumnView& ColumnOf(const PlainRowsRequest& request) const {
+    return shard_.nodes(NodeTypeId{0}).columns[request.column()];
+  }
+
+  // Puts the request's rows from position `from` to position `to` into a reply.
+  grpc::Status Fill(const PlainRowsRequest& request, int from, int to, PlainFloats* reply) const {
+    const ColumnView& column = ColumnOf(request);
+    const int64_t width = column.row_bytes / sizeof(float);
+    reply->mutable_values()->Reserve(static_cast<int>((to - from) * width));
+    for (int i = from; i < to; ++i) {
+      const auto* values = reinterpret_cast<const float*>(column.data) +
+                           static_cast<int64_t>(request.rows(i)) * width;
+      reply->mutable_values()->Add(values, values + width);
+    }
+    return grpc::Status::OK;
+  }
+  grpc::Status Fill(const PlainRowsRequest& request, int from, int to, PlainRows* reply) const {
+    const ColumnView& column = ColumnOf(request);
+    for (int i = from; i < to; ++i) {
+      const std::string_view row = column.row(static_cast<int64_t>(request.rows(i)));
+      reply->add_rows(row.data(), row.size());
+    }
+    return grpc::Status::OK;
+  }
+  grpc::Status Fill(const PlainRowsRequest& request, int from, int to, PlainBytes* reply) const {
+    const ColumnView& column = ColumnOf(request);
+    reply->mutable_rows()->reserve((to - from) * column.row_bytes);
+    for (int i = from; i < to; ++i) {
+      const std::string_view row = column.row(static_cast<int64_t>(request.rows(i)));
+      reply->mutable_rows()->append(row.data(), row.size());
+    }
+    return grpc::Status::OK;
+  }
+
+  template <typename Reply>
+  grpc::Status Stream(const PlainRowsRequest& request, grpc::ServerWriter<Reply>* writer) const {
+    const int64_t per_chunk = chunk_bytes_ / ColumnOf(request).row_bytes;
+    return InChunks(request.rows_size(), per_chunk, [&](int from, int to) {
+      Reply reply;
+      Fill(request, from, to, &reply);
+      return writer->Write(reply);
+    });
+  }
+
   template <typename Send>
   static grpc::Status InChunks(int count, int64_t per_chunk, Send send) {
     for (int from = 0; from < count;) {
@@ -99,49 +125,70 @@ PlainRowsRequest RowsRequest(int32_t column, absl::Span<const uint64_t> rows) {
   return request;
 }
 
+// Copies a reply's rows to `out`; gives the place behind them.
+char* Put(const PlainFloats& reply, char* out) {
+  const size_t bytes = reply.values_size() * sizeof(float);
+  std::memcpy(out, reply.values().data(), bytes);
+  return out + bytes;
+}
+char* Put(const PlainRows& reply, char* out) {
+  for (const std::string& row : reply.rows()) {
+    std::memcpy(out, row.data(), row.size());
+    out += row.size();
+  }
+  return out;
+}
+char* Put(const PlainBytes& reply, char* out) {
+  std::memcpy(out, reply.rows().data(), reply.rows().size());
+  return out + reply.rows().size();
+}
+
+template <typename Reply>
+bool ReadOne(Plain::Stub& stub,
+             grpc::Status (Plain::Stub::*call)(grpc::ClientContext*, const PlainRowsRequest&,
+                                               Reply*),
+             const PlainRowsRequest& request, char* out) {
+  grpc::ClientContext context;
+  Reply reply;
+  if (!(stub.*call)(&context, request, &reply).ok()) return false;
+  Put(reply, out);
+  return true;
+}
+
+template <typename Reply>
+bool ReadAll(Plain::Stub& stub,
+             std::unique_ptr<grpc::ClientReader<Reply>> (Plain::Stub::*call)(
+                 grpc::ClientContext*, const PlainRowsRequest&),
+             const PlainRowsRequest& request, char* out) {
+  grpc::ClientContext context;
+  const auto reader = (stub.*call)(&context, request);
+  Reply reply;
+  while (reader->Read(&reply)) out = Put(reply, out);
+  return reader->Finish().ok();
+}
+
 }  // namespace
 
 std::unique_ptr<grpc::Service> MakePlainService(const Shard* shard, int64_t chunk_bytes) {
   return std::make_unique<PlainService>(shard, chunk_bytes);
 }
 
-bool PlainClient::FetchFloats(int32_t column, absl::Span<const uint64_t> rows, char* out) const {
-  grpc::ClientContext context;
+bool PlainClient::Fetch(PlainForm form, bool in_chunks, int32_t column,
+                        absl::Span<const uint64_t> rows, char* out) const {
   const auto stub = Plain::NewStub(channel_);
-  const auto reader = stub->Floats(&context, RowsRequest(column, rows));
-  PlainFloats reply;
-  while (reader->Read(&reply)) {
-    const size_t bytes = reply.values_size() * sizeof(float);
-    std::memcpy(out, reply.values().data(), bytes);
-    out += bytes;
+  const PlainRowsRequest request = RowsRequest(column, rows);
+  switch (form) {
+    case PlainForm::kFloats:
+      return in_chunks ? ReadAll(*stub, &Plain::Stub::StreamFloats, request, out)
+                       : ReadOne(*stub, &Plain::Stub::Floats, request, out);
+    case PlainForm::kRows:
+      return in_chunks ? ReadAll(*stub, &Plain::Stub::StreamRows, request, out)
+                       : ReadOne(*stub, &Plain::Stub::Rows, request, out);
+    case PlainForm::kBytes:
+      return in_chunks ? ReadAll(*stub, &Plain::Stub::StreamBytes, request, out)
+                       : ReadOne(*stub, &Plain::Stub::Bytes, request, out);
   }
-  return reader->Finish().ok();
-}
-
-bool PlainClient::FetchRows(int32_t column, absl::Span<const uint64_t> rows, char* out) const {
-  grpc::ClientContext context;
-  const auto stub = Plain::NewStub(channel_);
-  const auto reader = stub->Rows(&context, RowsRequest(column, rows));
-  PlainRows reply;
-  while (reader->Read(&reply)) {
-    for (const std::string& row : reply.rows()) {
-      std::memcpy(out, row.data(), row.size());
-      out += row.size();
-    }
-  }
-  return reader->Finish().ok();
-}
-
-bool PlainClient::FetchBytes(int32_t column, absl::Span<const uint64_t> rows, char* out) const {
-  grpc::ClientContext context;
-  const auto stub = Plain::NewStub(channel_);
-  const auto reader = stub->Bytes(&context, RowsRequest(column, rows));
-  PlainBytes reply;
-  while (reader->Read(&reply)) {
-    std::memcpy(out, reply.rows().data(), reply.rows().size());
-    out += reply.rows().size();
-  }
-  return reader->Finish().ok();
+  return false;
 }
 
 bool PlainClient::Sample(int64_t fanout, absl::Span<const uint64_t> targets, Neighbors* out) const {

@@ -1,37 +1,47 @@
 // How fast rows come from a server, and what they cost client and server together: both on two
 // cores, over the loopback device, rows drawn at random and put where a batch wants them.
 //
-// Baseline: the textbook service of the same rows, chunks and flags, with `repeated float`; its
-// variants with `repeated bytes` (a row each) and `bytes` (a chunk each) have lines of their own.
-// Limit: the same bytes through a bare TCP connection, from one buffer to another.
+// Baseline: the fastest of the plain protobuf services of the same rows, each in one reply, one
+// call after the other: with `repeated float`, with `repeated bytes` (a row each) and with `bytes`
+// (all rows). The same services tuned, with replies in chunks and as many calls in flight as
+// Vicinity has, have lines of their own. Limit: the same bytes through a bare TCP connection, from
+// one buffer to another.
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/fan_out.h"
 #include "client/piece_run.h"
 #include "client/shard_access.h"
+#include "proto/security/certificates.h"
+#include "server/limits.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/other_process.h"
 #include "tests/benchmark/plain_service.h"
+#include "tests/benchmark/raw_tcp.h"
+#include "tests/benchmark/transfer_turns.h"
 #include "tests/benchmark/vicinity_link.h"
+#include "tests/testing/certificate_authority.h"
 #include "tests/testing/small_graphs.h"
+#include "tests/testing/temp_dir.h"
 
 namespace vicinity::benchmark {
 namespace {
@@ -39,7 +49,20 @@ namespace {
 constexpr int64_t kCallBytes = int64_t{4} << 20;  // of rows that one call asks for
 constexpr int kInFlight = 4;                      // calls
 constexpr int kCallsInRound = 32;
+constexpr size_t kSmallCallRows = 16;
 const std::vector<int64_t> kWidths = {128, 512, 2048};  // bytes of a row, column by column
+constexpr int64_t kWidthOfAll = 512;                    // for which all is measured
+constexpr char kTcp[] = "bare TCP";
+constexpr char kPlain[] = "plain service: ";
+constexpr char kTuned[] = "plain service tuned: ";
+constexpr std::array<int64_t, 3> kChunks = {256 << 10, 512 << 10, 1 << 20};
+constexpr size_t kDefaultPosition = 0;  // among them, of what servers send if not told otherwise
+constexpr int64_t kDefaultChunk = kChunks[kDefaultPosition];
+static_assert(kDefaultChunk == Limits().max_chunk_bytes);
+constexpr std::array<std::pair<PlainForm, const char*>, 3> kForms = {
+    {{PlainForm::kFloats, "repeated float"},
+     {PlainForm::kRows, "repeated bytes"},
+     {PlainForm::kBytes, "bytes"}}};
 
 std::string DatasetOfRows(const BenchOptions& options) {
   const int64_t num_rows = options.size == "full" ? 262144 : 65536;
@@ -68,51 +91,11 @@ std::string DatasetOfRows(const BenchOptions& options) {
   return directory;
 }
 
-// Sends one buffer for ever to whoever connects.
-std::unique_ptr<OtherProcess> StartTcp(int64_t chunk_bytes) {
-  return OtherProcess::Start([&](const std::function<void(int port)>& serve_at) {
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    if (bind(listener, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-        listen(listener, 1) != 0) {
-      std::exit(1);
-    }
-    getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-    std::thread([&] {
-      const int connection = accept(listener, nullptr, nullptr);
-      const std::string buffer(chunk_bytes, 'x');
-      while (write(connection, buffer.data(), buffer.size()) > 0) {
-      }
-    }).detach();
-    serve_at(ntohs(address.sin_port));
-  });
-}
-
-TransferCost MeasureTcp(const OtherProcess& server, double seconds, int64_t chunk_bytes) {
-  const int connection = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(server.port());
-  if (connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
-    std::cerr << "cannot connect\n";
-    std::exit(1);
-  }
-  std::string buffer(chunk_bytes, '\0');
-  const TransferCost cost = MeasureTransfer(server, seconds, [&] {
-    double bytes = 0;
-    while (bytes < 64e6) {
-      const ssize_t got = read(connection, &buffer[0], buffer.size());
-      if (got <= 0) std::exit(1);
-      bytes += static_cast<double>(got);
-    }
-    return bytes;
-  });
-  close(connection);
-  return cost;
+std::shared_ptr<grpc::Channel> MakePlainChannel(int port) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);  // a reply is as large as the call
+  return grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", port),
+                                   grpc::InsecureChannelCredentials(), arguments);
 }
 
 // What calls ask for: random rows, put in another order.
@@ -151,15 +134,14 @@ double VicinityRound(RemoteShard* shard, int32_t column, Asked* asked) {
   return double{kCallBytes} * kCallsInRound;
 }
 
-using PlainFetch = bool (PlainClient::*)(int32_t, absl::Span<const uint64_t>, char*) const;
-
-double PlainRound(const PlainClient& client, PlainFetch fetch, int32_t column, Asked* asked) {
+double PlainRound(const PlainClient& client, PlainForm form, bool tuned, int32_t column,
+                  Asked* asked) {
   std::atomic<int> next{0};
   std::vector<std::thread> threads;
-  for (int t = 0; t < kInFlight; ++t) {
+  for (int t = 0; t < (tuned ? kInFlight : 1); ++t) {
     threads.emplace_back([&, t] {
       while (next.fetch_add(1) < kCallsInRound) {
-        if (!(client.*fetch)(column, asked->rows, asked->outs[t].data())) std::exit(1);
+        if (!client.Fetch(form, tuned, column, asked->rows, asked->outs[t].data())) std::exit(1);
       }
     });
   }
@@ -167,67 +149,159 @@ double PlainRound(const PlainClient& client, PlainFetch fetch, int32_t column, A
   return double{kCallBytes} * kCallsInRound;
 }
 
-void Report(BenchReport* report, const std::string& variant, const TransferCost& cost,
-            const TransferCost* baseline, const TransferCost& limit) {
-  const auto add = [&](const char* metric, double TransferCost::*figure) {
-    BenchRow row{"rows", variant, metric, cost.*figure, {}, limit.*figure};
-    if (baseline != nullptr) row.baseline = baseline->*figure;
-    report->Add(std::move(row));
-  };
-  add("GB/s", &TransferCost::giga_per_second);
-  add("core-s/GB", &TransferCost::core_seconds_per_giga);
-}
-
-void Run(const BenchOptions& options) {
-  UseTwoCores();
-  const double seconds = options.size == "full" ? 5 : 1.5;
-  const std::vector<int64_t> chunks = {256 << 10, 512 << 10, 1 << 20};
-  const std::string directory = DatasetOfRows(options);
-  // All are forked before this process uses gRPC.
-  const auto tcp = StartTcp(chunks[0]);
-  const auto plain = StartPlain(directory, chunks[0]);
-  std::vector<std::unique_ptr<OtherProcess>> servers;
-  for (const int64_t chunk : chunks) servers.push_back(StartVicinity(directory, chunk));
-
-  const std::unique_ptr<Dataset> dataset = OpenOneShard(directory);
-  const int64_t num_rows = dataset->book().num_nodes(NodeTypeId{0});
-  BenchReport report(options, std::cout);
-  const TransferCost limit = MeasureTcp(*tcp, seconds, chunks[0]);
-  const PlainClient client(grpc::CreateChannel(absl::StrCat("127.0.0.1:", plain->port()),
-                                               grpc::InsecureChannelCredentials()));
-  for (int32_t column = 0; column < static_cast<int32_t>(kWidths.size()); ++column) {
-    Asked asked(num_rows, kWidths[column]);
-    const std::string rows = absl::StrCat(kWidths[column], "-byte rows");
-    const auto measure_plain = [&](PlainFetch fetch) {
-      return MeasureTransfer(*plain, seconds,
-                             [&] { return PlainRound(client, fetch, column, &asked); });
-    };
-    const auto measure = [&](size_t server, proto::Precision precision) {
-      VicinityLink link(servers[server]->port(), *dataset, precision);
-      return MeasureTransfer(*servers[server], seconds,
-                             [&] { return VicinityRound(link.shard(), column, &asked); });
-    };
-    const TransferCost floats = measure_plain(&PlainClient::FetchFloats);
-    Report(&report, rows + ", protobuf repeated bytes", measure_plain(&PlainClient::FetchRows),
-           &floats, limit);
-    Report(&report, rows + ", protobuf bytes", measure_plain(&PlainClient::FetchBytes), &floats,
-           limit);
-    for (size_t i = 0; i < chunks.size(); ++i) {
-      if (i > 0 && kWidths[column] != 512) continue;
-      Report(&report, absl::StrCat(rows, ", chunks of ", chunks[i] >> 10, " KiB"),
-             measure(i, proto::PRECISION_STORED), &floats, limit);
-    }
-    if (kWidths[column] != 512) continue;
-    Report(&report, rows + ", sent as float16", measure(0, proto::PRECISION_FLOAT16), &floats,
-           limit);
-    Report(&report, rows + ", sent as bfloat16", measure(0, proto::PRECISION_BFLOAT16), &floats,
-           limit);
+// Seconds that calls for a few rows take, one after the other, while large ones keep the server
+// busy; sorted.
+std::vector<double> SmallBesideLarge(double seconds, RemoteShard* shard, int32_t column,
+                                     Asked* asked) {
+  using Clock = std::chrono::steady_clock;
+  std::atomic<bool> enough{false};
+  std::thread large([&] {
+    while (!enough) VicinityRound(shard, column, asked);
+  });
+  std::vector<char> out(kSmallCallRows * kWidths[column]);
+  ShardRows request;
+  request.type = NodeTypeId{0};
+  request.column = column;
+  request.row_bytes = kWidths[column];
+  request.rows = absl::MakeConstSpan(asked->rows).first(kSmallCallRows);
+  request.out = out.data();
+  std::vector<double> taken;
+  const auto start = Clock::now();
+  while (Clock::now() - start < std::chrono::duration<double>(seconds)) {
+    const auto asked_at = Clock::now();
+    FanOut call;
+    shard->FetchRows(request, nullptr, call.Add());
+    Check(call.Wait());
+    taken.push_back(std::chrono::duration<double>(Clock::now() - asked_at).count());
   }
+  enough = true;
+  large.join();
+  std::sort(taken.begin(), taken.end());
+  return taken;
 }
+
+// A certificate for loopback, which vouches for itself, in `folder`.
+TlsFiles MakeTls(const std::string& folder) {
+  const testing::CertificateAuthority authority("rows benchmark");
+  testing::WriteIssued(authority.Issue({}), folder, "server");
+  testing::WriteSecret(folder + "/ca.pem", authority.certificate());
+  return {folder + "/ca.pem", folder + "/server.pem", folder + "/server.key"};
+}
+
+class RowsBenchmark {
+ public:
+  explicit RowsBenchmark(const BenchOptions& options)
+      : seconds_(options.size == "full" ? 5 : 1.5),
+        directory_(DatasetOfRows(options)),
+        tls_(MakeTls(folder_.path())),
+        report_(options, std::cout) {
+    // All are forked before this process uses gRPC.
+    tcp_ = StartTcp(kChunks[0]);
+    plain_ = StartPlain(directory_, kChunks[0]);
+    for (const int64_t chunk : kChunks) servers_.push_back(StartVicinity(directory_, chunk));
+    encrypted_ = StartVicinity(directory_, kDefaultChunk, tls_);
+    dataset_ = OpenOneShard(directory_);
+  }
+
+  void Run() {
+    for (int32_t column = 0; column < static_cast<int32_t>(kWidths.size()); ++column) {
+      Asked asked(dataset_->book().num_nodes(NodeTypeId{0}), kWidths[column]);
+      const PlainClient client(MakePlainChannel(plain_->port()));
+      TransferTurns cases(seconds_);
+      cases.Add(kTcp, [&](double seconds) { return MeasureTcp(*tcp_, seconds, kChunks[0]); });
+      AddPlain(client, column, &asked, &cases);
+      AddVicinity(column, &asked, &cases);
+      Report(absl::StrCat(kWidths[column], "-byte rows, "), cases.Measure());
+      if (kWidths[column] == kWidthOfAll) RunSmallCalls(column, &asked);
+    }
+  }
+
+ private:
+  void AddPlain(const PlainClient& client, int32_t column, Asked* asked, TransferTurns* cases) {
+    for (const bool tuned : {false, true}) {
+      for (const auto& [form, name] : kForms) {
+        cases->Add(
+            absl::StrCat(tuned ? kTuned : kPlain, name), [=, &client, form = form](double seconds) {
+              return MeasureTransfer(
+                  *plain_, seconds, [&] { return PlainRound(client, form, tuned, column, asked); });
+            });
+      }
+    }
+  }
+
+  void AddVicinity(int32_t column, Asked* asked, TransferTurns* cases) {
+    const auto add = [&](const std::string& name, const OtherProcess& server,
+                         proto::Precision precision, const TlsFiles& tls) {
+      const auto link = std::make_shared<VicinityLink>(server.port(), *dataset_, precision, tls);
+      cases->Add(name, [=, &server](double seconds) {
+        return MeasureTransfer(server, seconds,
+                               [&] { return VicinityRound(link->shard(), column, asked); });
+      });
+    };
+    for (size_t i = 0; i < kChunks.size(); ++i) {
+      if (kWidths[column] != kWidthOfAll && kChunks[i] != kDefaultChunk) continue;
+      add(InChunks(kChunks[i]), *servers_[i], proto::PRECISION_STORED, {});
+    }
+    if (kWidths[column] != kWidthOfAll) return;
+    const OtherProcess& server = *servers_[kDefaultPosition];
+    add("sent as float16", server, proto::PRECISION_FLOAT16, {});
+    add("sent as bfloat16", server, proto::PRECISION_BFLOAT16, {});
+    add("over TLS", *encrypted_, proto::PRECISION_STORED, tls_);
+  }
+
+  void Report(const std::string& rows, const TransferTurns::Costs& costs) {
+    const auto cost_of = [&](const std::string& wanted) {
+      return std::find_if(costs.begin(), costs.end(),
+                          [&](const auto& one) { return one.first == wanted; })
+          ->second;
+    };
+    const TransferCost limit = cost_of(kTcp);
+    TransferCost baseline;
+    for (const auto& [form, name] : kForms) {
+      const TransferCost plain = cost_of(absl::StrCat(kPlain, name));
+      if (plain.giga_per_second > baseline.giga_per_second) baseline = plain;
+    }
+    for (const auto& [name, cost] : costs) {
+      report_.Add({"rows", rows + name, "GB/s", cost.giga_per_second, baseline.giga_per_second,
+                   limit.giga_per_second});
+      report_.Add({"rows", rows + name, "core-s/GB", cost.core_seconds_per_giga,
+                   baseline.core_seconds_per_giga, limit.core_seconds_per_giga});
+    }
+  }
+
+  void RunSmallCalls(int32_t column, Asked* asked) {
+    for (size_t i = 0; i < kChunks.size(); ++i) {
+      VicinityLink link(servers_[i]->port(), *dataset_, proto::PRECISION_STORED);
+      const std::vector<double> taken = SmallBesideLarge(2 * seconds_, link.shard(), column, asked);
+      const std::string variant =
+          absl::StrCat(kSmallCallRows, " rows beside large calls, ", InChunks(kChunks[i]));
+      report_.Add({"rows", variant, "ms, median", 1e3 * taken[taken.size() / 2], {}, {}});
+      report_.Add({"rows", variant, "ms, 99 of 100", 1e3 * taken[taken.size() * 99 / 100], {}, {}});
+    }
+  }
+
+  static std::string InChunks(int64_t bytes) {
+    return absl::StrCat("chunks of ", bytes >> 10, " KiB");
+  }
+
+  const double seconds_;
+  const std::string directory_;
+  const testing::TempDir folder_;
+  const TlsFiles tls_;
+  BenchReport report_;
+  std::unique_ptr<OtherProcess> tcp_;
+  std::unique_ptr<OtherProcess> plain_;
+  std::vector<std::unique_ptr<OtherProcess>> servers_;  // by kChunks
+  std::unique_ptr<OtherProcess> encrypted_;
+  std::unique_ptr<Dataset> dataset_;
+};
 
 }  // namespace
 }  // namespace vicinity::benchmark
 
 int main(int argc, char** argv) {
-  vicinity::benchmark::Run(vicinity::benchmark::ParseBenchOptions(argc, argv));
+  const vicinity::benchmark::BenchOptions options =
+      vicinity::benchmark::ParseBenchOptions(argc, argv);
+  vicinity::benchmark::UseTwoCores();
+  vicinity::benchmark::RowsBenchmark(options).Run();
 }

@@ -27,6 +27,7 @@
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/other_process.h"
 #include "tests/benchmark/plain_service.h"
+#include "tests/benchmark/transfer_turns.h"
 #include "tests/benchmark/vicinity_link.h"
 
 namespace vicinity::benchmark {
@@ -116,11 +117,17 @@ void Run(const BenchOptions& options) {
   BenchReport report(options, std::cout);
   for (const int64_t fanout : {5, 15, 50}) {
     const std::vector<uint64_t> targets = Targets(*dataset, 500'000 / fanout);
-    const TransferCost baseline =
-        MeasureTransfer(*plain, seconds, [&] { return PlainRound(client, fanout, targets); });
-    const TransferCost cost = MeasureTransfer(
-        *server, seconds, [&] { return VicinityRound(link.shard(), fanout, targets); });
-    Report(&report, fanout, cost, baseline, SamplerAlone(*dataset, fanout, targets));
+    TransferTurns turns(seconds);
+    turns.Add("plain service", [&](double turn) {
+      return MeasureTransfer(*plain, turn, [&] { return PlainRound(client, fanout, targets); });
+    });
+    turns.Add("vicinity", [&](double turn) {
+      return MeasureTransfer(*server, turn,
+                             [&] { return VicinityRound(link.shard(), fanout, targets); });
+    });
+    turns.Add("sampler alone", [&](double) { return SamplerAlone(*dataset, fanout, targets); });
+    const TransferTurns::Costs costs = turns.Measure();
+    Report(&report, fanout, costs[1].second, costs[0].second, costs[2].second);
   }
 }
 

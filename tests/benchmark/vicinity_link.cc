@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/credential_options.h"
+#include "client/credentials.h"
 #include "client/fan_out.h"
 #include "server/server.h"
 #include "tests/benchmark/plain_service.h"
@@ -29,10 +31,12 @@ std::unique_ptr<Dataset> OpenOneShard(const std::string& directory) {
   return *std::move(dataset);
 }
 
-std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes) {
+std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes,
+                                            const TlsFiles& tls) {
   return OtherProcess::Start([&](const std::function<void(int port)>& serve_at) {
     ServerOptions options;
     options.data = directory;
+    options.security.tls = tls;
     options.limits.max_chunk_bytes = chunk_bytes;
     options.check_bytes_at_start = 0;
     options.check_bytes_per_second = 1;  // no scrubbing meanwhile
@@ -57,12 +61,21 @@ std::unique_ptr<OtherProcess> StartPlain(const std::string& directory, int64_t c
   });
 }
 
-VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision precision) {
+VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision precision,
+                           const TlsFiles& tls) {
+  const std::string address = absl::StrCat("127.0.0.1:", port);
+  CredentialOptions credentials;
+  credentials.ca = tls.ca;
+  const auto loaded = ClientCredentials::Load(credentials, nullptr);
+  Check(loaded.status());
+  const auto for_address = (*loaded)->For(address);
+  Check(for_address.status());
   ConnectionOptions options;
+  options.credentials = *for_address;
   options.precision = precision;
   options.call_timeout = std::chrono::seconds(30);
-  connection_ = std::make_unique<ServerConnection>(
-      ServerEndpoint{"bench", absl::StrCat("127.0.0.1:", port), {ShardId{0}}}, options, &traffic_);
+  connection_ = std::make_unique<ServerConnection>(ServerEndpoint{"bench", address, {ShardId{0}}},
+                                                   options, &traffic_);
   FanOut hello;
   connection_->Connect(nullptr, hello.Add());
   Check(hello.Wait());

@@ -9,20 +9,24 @@
 #include "client/server_connection.h"
 #include "client/traffic.h"
 #include "partition/dataset.h"
+#include "proto/security/certificates.h"
 #include "tests/benchmark/other_process.h"
 
 namespace vicinity::benchmark {
 
-// Serves all of `directory` with replies of `chunk_bytes`.
-std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes);
+// Serves all of `directory` with replies of `chunk_bytes`; encrypted if `tls` has a certificate.
+std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes,
+                                            const TlsFiles& tls = {});
 
 // Serves the textbook service over shard 0 of `directory`.
 std::unique_ptr<OtherProcess> StartPlain(const std::string& directory, int64_t chunk_bytes);
 
-// Shard 0 behind a server, as a trainer sees it. Exits 1, saying why, if it cannot be reached.
+// Shard 0 behind a server, as a trainer sees it; encrypted if `tls` has an authority. Exits 1,
+// saying why, if it cannot be reached.
 class VicinityLink {
  public:
-  VicinityLink(int port, const Dataset& dataset, proto::Precision precision);
+  VicinityLink(int port, const Dataset& dataset, proto::Precision precision,
+               const TlsFiles& tls = {});
   RemoteShard* shard() { return shard_.get(); }
 
  private:
