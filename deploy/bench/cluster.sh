@@ -7,7 +7,7 @@
 #
 #   deploy/bench.sh cluster [--size small|full] [--format table|json] [--data DIR] [--hosts 2,4,8]
 #                           [--rates 1,2.5] [--graphs wordnet,block-model] [--steps N]
-#                           [--step-ms MS]
+#                           [--step-ms MS] [--only links|training]
 #
 # Needs root, for the namespaces; without it says so and measures nothing. Nothing is sent outside of
 # them. --step-ms 0 (default) takes a step in which this machine's cores can feed all trainers.

@@ -19,7 +19,7 @@ import sys
 import time
 
 import namespaces
-from cluster_report import Report, Summary
+from cluster_report import Predicted, Report, Summary
 
 PORT = 7070
 FANOUTS = "15,10,5"
@@ -133,16 +133,18 @@ class Cluster:
                 file.write(f'servers {{ name: "host{host}" shards: {host} '
                            f'listen: "{self._network.address(host)}:{PORT}" }}\n')
 
-    def predicted_rows(self):
-        """Remote rows a batch, by kind, as `vicinity plan` tells them."""
+    def predicted(self):
+        """By kind, remote rows a batch, and seconds that the busiest link at 1 Gbit/s needs for
+        all trainers' batches, as `vicinity plan` tells them."""
         row_bytes = GRAPHS[self._graph][1]
         plan = json.loads(self._programs.vicinity(
             "plan", self._data, *plan_flags(self._graph, self._network.num_hosts),
             "--cache", str(self.cache_rows * row_bytes), "--more", str(row_bytes),
-            "--format", "json"))
-        return {"full replication": 0,
-                "no cache": plan["by_cache_size"][0]["remote_rows_per_batch"],
-                "static VIP": plan["before"]["remote_rows_per_batch"]}
+            "--link-gbps", "1", "--format", "json"))
+        costs = {"no cache": plan["by_cache_size"][0], "static VIP": plan["before"]}
+        return {"full replication": Predicted(0, 0)} | {
+            kind: Predicted(cost["remote_rows_per_batch"], cost["seconds_per_batch"])
+            for kind, cost in costs.items()}
 
     def train(self, kind, *options):
         """What every host's trainer measured; all hosts train at once."""
@@ -242,18 +244,18 @@ def bench_links(programs, options, folder, report):
 
 
 def choose_step(options, cluster):
-    """Seconds of a device step that leaves these cores a third of their time."""
+    """Seconds of a device step that leaves these cores half of their time."""
     if options.step_ms > 0:
         return options.step_ms / 1000
     results = cluster.train("no cache", "--steps", str(max(10, options.steps // 3)))
     slowest = max(result["seconds"] / result["steps"] for result in results)
-    return math.ceil(1.5 * slowest / 0.005) * 0.005
+    return math.ceil(2 * slowest / 0.005) * 0.005
 
 
 def bench_training(programs, options, graph, num_hosts, folder, report):
     with namespaces.Network(num_hosts) as network:
         cluster = Cluster(programs, network, graph, folder)
-        predicted = cluster.predicted_rows()
+        predicted = cluster.predicted()
         step = choose_step(options, cluster)
         steps = ["--steps", str(options.steps), "--step-ms", f"{1000 * step:g}"]
         full = {}
@@ -265,9 +267,10 @@ def bench_training(programs, options, graph, num_hosts, folder, report):
                 where += "" if gbps is None else f", {gbps:g} Gbit/s"
                 for kind in list(KINDS)[1:] if gbps else list(KINDS)[:1]:
                     say(f"{where}, {kind}, pipeline {pipeline}")
-                    summary = Summary(cluster.train(kind, flag, *steps), step, gbps)
+                    summary = Summary(cluster.train(kind, flag, *steps), step, gbps,
+                                      predicted.get(kind))
                     full.setdefault(pipeline, summary)
-                    report.add(where, kind, pipeline, summary, full[pipeline], predicted.get(kind))
+                    report.add(where, kind, pipeline, summary, full[pipeline])
 
 
 def numbers(text):
@@ -286,6 +289,7 @@ def parse_options():
     parser.add_argument("--steps", type=int)
     parser.add_argument("--step-ms", type=float, default=0)
     parser.add_argument("--fetch-seconds", type=float, default=5)
+    parser.add_argument("--only", choices=["links", "training"])
     options = parser.parse_args()
     full = options.size == "full"
     options.hosts = [int(k) for k in options.hosts or ([2, 4, 8] if full else [2])]
@@ -307,8 +311,9 @@ def main():
     report = Report(options.format == "json")
     try:
         folder.mkdir(parents=True)
-        bench_links(programs, options, make(folder / "links"), report)
-        for graph in options.graphs:
+        if options.only != "training":
+            bench_links(programs, options, make(folder / "links"), report)
+        for graph in options.graphs if options.only != "links" else []:
             for num_hosts in options.hosts:
                 bench_training(programs, options, graph, num_hosts,
                                make(folder / f"{graph}-{num_hosts}"), report)

@@ -10,26 +10,50 @@ def mean(values):
     return sum(values) / len(values)
 
 
+def figure(value, form):
+    return "-" if value is None else format(value, form)
+
+
+class Predicted:
+    """What `vicinity plan` says of a batch."""
+
+    def __init__(self, rows, link_seconds):
+        self.rows = rows
+        self._link_seconds = link_seconds  # of the busiest link at 1 Gbit/s
+
+    def step_seconds(self, step_seconds, gbps):
+        return max(step_seconds, self._link_seconds / gbps if gbps else 0)
+
+
 class Summary:
     """One case: what the trainers of all hosts measured, taken together."""
 
-    def __init__(self, results, step_seconds, gbps):
+    def __init__(self, results, step_seconds, gbps, predicted):
         steps = results[0]["steps"]
         self.seconds = max(result["seconds"] for result in results)
-        self.epoch_seconds = self.seconds / steps * results[0]["steps_per_epoch"]
-        self.wait = mean([result["wait_seconds"] for result in results]) / self.seconds
+        self.steps_per_epoch = results[0]["steps_per_epoch"]
+        # The wait for an epoch's first batch comes once, however long the epoch is.
+        first = max(result["first_wait_seconds"] for result in results)
+        more = self.steps_per_epoch / steps
+        self.epoch_seconds = first + (self.seconds - first) * more
+        waits = [result["first_wait_seconds"]
+                 + (result["wait_seconds"] - result["first_wait_seconds"]) * more
+                 for result in results]
+        self.wait = mean(waits) / self.epoch_seconds
         self.rows = mean([result["rows_remote"] for result in results]) / steps
         loading = [sum(busy for stage, busy in result["busy_seconds"].items() if stage != "train")
                    for result in results]
         self.overlap = (mean(loading) + steps * step_seconds) / self.seconds
-        self.cores = results[0]["core_seconds"] / self.seconds
-        # The least that the busiest link needs for a step, and its share in use.
-        busiest = max(result["bytes_remote"] for result in results) / steps
-        self.link_seconds = busiest * 8 / (gbps * 1e9) if gbps else 0.0
-        self.link_use = (max(result["wire_bytes"] for result in results) * 8
-                         / (gbps * 1e9 * self.seconds) if gbps else 0.0)
-        self.least_epoch = (max(step_seconds, self.link_seconds) / self.seconds * steps
-                            * self.epoch_seconds)
+        # Shares in use: of the time by the step, of the busiest link, of this machine's cores. The
+        # largest is what the others wait for.
+        self.used = {
+            "step": steps * step_seconds / self.seconds,
+            "link": (max(result["wire_bytes"] for result in results) * 8
+                     / (gbps * 1e9 * self.seconds) if gbps else 0.0),
+            "cores": results[0]["core_seconds"] / self.seconds / os.cpu_count()}
+        self.predicted_rows = predicted and predicted.rows
+        self.predicted_epoch_seconds = predicted and (
+            predicted.step_seconds(step_seconds, gbps) * self.steps_per_epoch)
 
 
 class Report:
@@ -45,20 +69,24 @@ class Report:
             print(json.dumps({"bench": "cluster", "case": case, "metric": metric, "value": value,
                               "baseline": baseline, "limit": limit}), flush=True)
 
-    def add(self, where, kind, pipeline, summary, full, predicted):
+    def add(self, where, kind, pipeline, summary, full):
+        """`full`: what full replication took."""
         case = f"{where}, {kind}, pipeline {pipeline}"
-        self.line(case, "epoch s", summary.epoch_seconds, full.epoch_seconds, summary.least_epoch)
+        self.line(case, "epoch s", summary.epoch_seconds, full.epoch_seconds,
+                  summary.predicted_epoch_seconds)
         self.line(case, "loader wait / time", summary.wait)
-        self.line(case, "rows fetched / batch", summary.rows, predicted)
+        self.line(case, "rows fetched / batch", summary.rows, summary.predicted_rows)
         self.line(case, "stages at work at once", summary.overlap)
-        self.line(case, "busiest link / its rate", summary.link_use, None, 1.0)
-        self.line(case, "cores busy", summary.cores, None, os.cpu_count())
+        for name, share in summary.used.items():
+            self.line(case, f"{name} in use", share, None, 1.0)
         self._rows.append([
             where, kind, pipeline, f"{summary.epoch_seconds:.1f}",
+            figure(summary.predicted_epoch_seconds, ".1f"),
             f"{100 * (summary.epoch_seconds / full.epoch_seconds - 1):+.1f} %",
-            f"{summary.least_epoch:.1f}", f"{100 * summary.wait:.1f} %", f"{summary.rows:,.0f}",
-            "-" if predicted is None else f"{predicted:,.0f}", f"{summary.overlap:.2f}",
-            f"{100 * summary.link_use:.0f} %", f"{summary.cores:.2f}"])
+            f"{100 * summary.wait:.1f} %", f"{summary.rows:,.0f}",
+            figure(summary.predicted_rows, ",.0f"), f"{summary.overlap:.2f}",
+            *(f"{100 * share:.0f} %" for share in summary.used.values()),
+            max(summary.used, key=summary.used.get)])
 
     def link(self, gbps, result, tcp_gbps):
         case = f"rows of {result['row_bytes']} bytes over {gbps:g} Gbit/s"
@@ -76,5 +104,6 @@ class Report:
                             "core-seconds a GB"], self._links)
         print()
         tables.print_table(["graph and link", "what trainers keep", "pipeline", "epoch s",
-                            "full replication", "at least", "waiting", "rows a batch", "predicted",
-                            "stages at once", "link", "cores"], self._rows)
+                            "predicted", "to full replication", "waiting", "rows a batch",
+                            "predicted", "stages at once", "step in use", "link", "cores",
+                            "limit"], self._rows)

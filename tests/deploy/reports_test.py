@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""deploy/lib/tables.py, accuracy_summary.py and dataset_facts.py on reports written here."""
+"""deploy/lib/tables.py, accuracy_summary.py, dataset_facts.py and cluster_report.py on reports
+written here."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -15,6 +17,18 @@ LIB = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy" / "lib"
 def run(script, *arguments, text=None):
     return subprocess.run([sys.executable, str(LIB / script), *map(str, arguments)], input=text,
                           capture_output=True, text=True, check=True).stdout
+
+
+sys.dont_write_bytecode = True  # beside the sources
+sys.path.insert(0, str(LIB))
+import cluster_report  # pylint: disable=wrong-import-position
+
+
+def trained(wait=0.0, first_wait=0.0, wire_bytes=0, core_seconds=0.0):
+    """What a trainer of the cluster benchmark says of 10 steps in 10 seconds, of an epoch's 40."""
+    return {"steps": 10, "steps_per_epoch": 40, "seconds": 10.0, "wait_seconds": wait,
+            "first_wait_seconds": first_wait, "rows_remote": 700, "busy_seconds": {"fetch": 4.0, "train": 9.0},
+            "wire_bytes": wire_bytes, "core_seconds": core_seconds}
 
 
 def report(accuracy=0.5, expected=None, cached=0, remote=0, local=10):
@@ -87,6 +101,32 @@ class ReportsTest(unittest.TestCase):
         self.assertEqual(self.facts(bare), ["fetch", "5", "-"])
         self.assertEqual(self.facts(bare, labelled), ["train", "14", "-"])
         self.assertEqual(self.facts(dict(bare, columns=[])), ["sample", "0", "-"])
+
+    def test_a_cluster_case_says_what_it_waited_for(self):
+        of_link = [trained(wire_bytes=1_200_000_000), trained(wire_bytes=100)]
+        cases = [("step", [trained()] * 2, 0.9, 1.0),
+                 ("link", of_link, 0.9, 1.0),
+                 ("step", of_link, 0.9, 2.5),
+                 ("cores", [trained(core_seconds=9.5 * os.cpu_count())] * 2, 0.9, None)]
+        for expected, results, step, gbps in cases:
+            used = cluster_report.Summary(results, step, gbps, None).used
+            self.assertEqual(max(used, key=used.get), expected)
+
+    def test_a_cluster_case_beside_its_prediction(self):
+        predicted = cluster_report.Predicted(65.0, 0.5)  # of a link at 1 Gbit/s
+        for gbps, seconds in ((1.0, 20.0), (2.5, 12.0), (None, 12.0)):
+            summary = cluster_report.Summary([trained(wait=1.0), trained(wait=2.0)], 0.3, gbps,
+                                             predicted)
+            self.assertEqual(summary.predicted_epoch_seconds, seconds)
+            self.assertEqual(summary.epoch_seconds, 40.0)
+            self.assertEqual((summary.rows, summary.predicted_rows), (70.0, 65.0))
+            self.assertAlmostEqual(summary.wait, 0.15)
+            self.assertAlmostEqual(summary.overlap, 0.7)
+        late = cluster_report.Summary([trained(wait=4.0, first_wait=2.0)], 0.3, None, predicted)
+        self.assertEqual(late.epoch_seconds, 2.0 + 4 * 8.0)
+        self.assertAlmostEqual(late.wait, (2.0 + 4 * 2.0) / 34.0)
+        unknown = cluster_report.Summary([trained()], 0.3, 1.0, None)
+        self.assertIsNone(unknown.predicted_epoch_seconds)
 
 
 if __name__ == "__main__":
