@@ -39,8 +39,8 @@ grpc::ChannelArguments ChannelSettings(const ConnectionOptions& options) {
   arguments.SetMaxReceiveMessageSize(kMaxReplyMessage);
   // gRPC inflates a message before it looks at its size; servers send none that are compressed.
   arguments.SetInt(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
-  // A chunk comes as one frame, and is read in pieces of one size: some 7 % less work than by gRPC's
-  // own choices. Memory of larger pieces would go back to the system, and be new each time.
+  // A chunk comes as one frame, and is read in pieces of one size: some 7 % less work than by
+  // gRPC's own choices. Memory of larger pieces would go back to the system, and be new each time.
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, 1 << 20);
   arguments.SetInt(GRPC_ARG_TCP_READ_CHUNK_SIZE, 64 << 10);
   arguments.SetInt(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, 64 << 10);
