@@ -2,16 +2,19 @@
 # What a cluster's links do to training, and what each kind of cache does about it: every host a
 # network namespace with a rate-limited link, one vicinityd and one trainer, whose device step is a
 # timer. Epoch time with all data on every host, without a cache, with the static VIP cache and with
-# the look-ahead pool; pipeline on and off; rows that `vicinity plan` predicts beside those fetched;
-# and how much of a link a bulk fetch of rows fills.
+# the look-ahead pool; pipeline on and, at the first rate, off; rows and epoch time that `vicinity
+# plan` predicts beside those measured; how much of the step, the busiest link and this machine's
+# cores was in use, the largest of which is what limited the case; and how much of a link a bulk fetch
+# of rows fills.
 #
 #   deploy/bench.sh cluster [--size small|full] [--format table|json] [--data DIR] [--hosts 2,4,8]
 #                           [--rates 1,2.5] [--graphs wordnet,block-model] [--steps N]
 #                           [--step-ms MS] [--only links|training]
 #
 # Needs root, for the namespaces; without it says so and measures nothing. Nothing is sent outside of
-# them. --step-ms 0 (default) takes a step in which this machine's cores can feed all trainers.
-# Epochs are extrapolated from their first N steps. Full size takes a quarter of an hour.
+# them. --step-ms 0 (default) takes a step that leaves this machine's cores half of their time.
+# Epochs are extrapolated from their first N steps, of which the first batch's wait comes once. Full
+# size takes a quarter of an hour; --hosts, --graphs and --only run parts of it.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
