@@ -48,7 +48,7 @@ class Hop:
 
     def __init__(self, block, device):
         self.num_targets = block.num_targets
-        self.sources = on_device(block.sources, device)
+        self.sources = on_device(block.sources, device).long()
         offsets = on_device(block.offsets, device)
         self.counts = offsets[1:] - offsets[:-1]
         # The size is known: without it, the host would wait for the device to count.
@@ -61,7 +61,7 @@ class DeviceBatch:
 
     def __init__(self, batch, column, device):
         self.hops = [Hop(block, device) for block in batch.blocks]
-        self.seeds = on_device(batch.seeds, device)
+        self.seeds = on_device(batch.seeds, device).long()
         self.labels = on_device(batch.labels, device)
         self.rows = on_device(batch.column(column), device)
 
