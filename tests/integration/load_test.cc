@@ -150,7 +150,7 @@ TEST_CASE_METHOD(LoadTest, "four times the load that a server can take does not 
             << " of the best\n";
   // That it does not collapse; how near it comes is measured, not tested: clients and server share
   // the cores here.
-  CHECK(goodput(*overload, length) >= 0.25 * peak);
+  CHECK(goodput(*overload, length) >= 0.5 * peak);
   CHECK(overload->count(kRefused) > 0);
   CHECK(overload->count(kOk) + overload->count(kRefused) == overload->calls());
   // Refused soon, not after the time that was for the answer. The server takes 10 ms for it; here
