@@ -34,6 +34,7 @@ ClusterServers::ClusterServers(std::vector<ServerToReach> servers, const Replica
     server->replica = std::make_unique<ReplicaServer>(
         name, ReplicaServer::Options(), tools,
         [this, i](Cancellation* cancel, Done done) { Probe(i, cancel, std::move(done)); });
+    server->connection->WhenStopping([replica = server->replica.get()] { replica->OnStopping(); });
     servers_.push_back(std::move(server));
   }
   for (const auto& server : servers_) server->replica->Start();

@@ -58,12 +58,21 @@ void ReplicaServer::OnFailure(const absl::Status& why) {
   last_error_ = OwnStatus(why);
   spotless_ = false;
   tenths_ += kMark;
-  if (tenths_ >= options_.most_marks * kMark) Quarantine(why);
+  if (stops_ || tenths_ >= options_.most_marks * kMark) Quarantine(why);
 }
 
 void ReplicaServer::Expel(const absl::Status& why) {
   MutexLock lock(&mu_);
   if (live_) Quarantine(why);
+}
+
+void ReplicaServer::OnStopping() {
+  if (stopping()) return;
+  MutexLock lock(&mu_);
+  if (!live_ || stops_) return;
+  stops_ = true;
+  last_error_ = absl::UnavailableError(absl::StrCat(name_, ": the server is stopping"));
+  Pause();
 }
 
 void ReplicaServer::Quarantine(const absl::Status& why) {
@@ -119,6 +128,7 @@ void ReplicaServer::OnProbe(const absl::Status& answer) {
     return;
   }
   if (answer.ok()) {
+    stops_ = false;
     tenths_ = pauses_ > 0 ? (options_.most_marks - 1) * kMark : 0;
     spotless_ = pauses_ == 0;
     live_.store(true, std::memory_order_release);

@@ -8,6 +8,9 @@
 // a row or one in ten calls, which is more than the budget of retries makes good. Probes then come
 // at pauses that double up to a limit. Who is back has two marks left: the next failure is one too
 // many, and the pauses are short again when the marks are gone.
+//
+// A server that says that it is about to stop stays live, for a shard that has no other, but
+// whoever has a choice asks another; until a probe finds its successor.
 #pragma once
 
 #include <atomic>
@@ -57,6 +60,7 @@ class ReplicaServer {
 
   const std::string& name() const { return name_; }
   bool live() const { return live_.load(std::memory_order_acquire); }
+  bool stopping() const { return stops_.load(std::memory_order_relaxed); }  // if it is live
   // Why it is quarantined, or what failed last; OK: nothing did.
   absl::Status last_error() const;
 
@@ -69,6 +73,8 @@ class ReplicaServer {
   void OnFailure(const absl::Status& why);
   // Quarantines it at once.
   void Expel(const absl::Status& why);
+  // It says that it is about to stop. May come with every answer. The next failure quarantines it.
+  void OnStopping();
 
   // It asked to be left alone until then. The latest word counts.
   void HoldUntil(Timer::Time when) { held_until_.store(when.count(), std::memory_order_relaxed); }
@@ -89,6 +95,7 @@ class ReplicaServer {
   const ReplicaTools tools_;
   const Probe probe_;
   std::atomic<bool> live_{false};
+  std::atomic<bool> stops_{false};
   std::atomic<int64_t> bytes_{0};
   std::atomic<int64_t> held_until_{0};
   std::atomic<bool> spotless_{

@@ -14,13 +14,16 @@ ReplicaSet::ReplicaSet(ShardId shard, std::vector<ShardReplica> replicas)
 int ReplicaSet::Pick(absl::Span<const char> tried, int except, Timer::Time now) {
   const uint32_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
   int best = kNone;
-  std::tuple<bool, bool, int64_t> best_rank;
+  std::tuple<bool, bool, bool, int64_t> best_rank;
   for (int k = 0; k < size(); ++k) {
     const int i = static_cast<int>((turn + static_cast<uint32_t>(k)) % copies_.size());
     const ReplicaServer& server = *copies_[i].replica.server;
     if (i == except || !server.live() || server.held_until() > now) continue;
+    const bool stopping = server.stopping();
+    if (stopping && except != kNone) continue;
     const bool damaged = copies_[i].avoided_until.load() > now.count();
-    const std::tuple<bool, bool, int64_t> rank(damaged, tried[i] != 0, server.bytes_in_flight());
+    const std::tuple<bool, bool, bool, int64_t> rank(damaged, stopping, tried[i] != 0,
+                                                     server.bytes_in_flight());
     if (best == kNone || rank < best_rank) {
       best = i;
       best_rank = rank;

@@ -36,8 +36,9 @@ class ReplicaSet {
 
   // The one with the fewest bytes in flight, in turn where several have, of those that are live and
   // have not asked to be left alone. `tried[i]` says that the call has failed there already: such
-  // are taken only if there is no other, and those whose copy was found damaged only if no other is
-  // left at all. `except` is never taken. kNone if none can be.
+  // are taken only if there is no other, those that are about to stop only if no other is live, and
+  // those whose copy was found damaged only if no other is left at all. `except` is never taken,
+  // and beside it none that is about to stop. kNone if none can be.
   int Pick(absl::Span<const char> tried, int except, Timer::Time now);
 
   // Replica i's copy of the shard gave damaged rows: it is avoided for a pause that doubles while

@@ -70,6 +70,7 @@ class Call final : private CallQueue::Handler {
   // everything: so the call is gone, context and all, before it tells.
   void End() {
     if (settings_.cancel != nullptr) settings_.cancel->Remove(cancel_id_);
+    if (settings_.on_stopping && SaysStopping()) settings_.on_stopping();
     const absl::Status outcome = Outcome();
     const Done done = std::move(done_);
     const bool silent =
@@ -85,6 +86,10 @@ class Call final : private CallQueue::Handler {
     return status_.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
            status_.error_message() != "Deadline Exceeded" &&
            !absl::StartsWith(status_.error_message(), "Received RST_STREAM");
+  }
+
+  bool SaysStopping() const {
+    return context_->GetServerTrailingMetadata().count(kStoppingTrailer) > 0;
   }
 
   absl::Status Outcome() const {

@@ -224,6 +224,7 @@ CallRoute ServerConnection::NextRoute() {
 
 CallSettings ServerConnection::Watched(CallSettings settings, const CallRoute& route) {
   settings.on_silence = [this, channel = route.channel.get()] { Replace(channel); };
+  settings.on_stopping = when_stopping_;
   return settings;
 }
 

@@ -63,6 +63,9 @@ class ServerConnection {
   const ServerEndpoint& endpoint() const { return endpoint_; }
   int num_channels() const { return num_channels_; }
   std::chrono::milliseconds call_timeout() const { return options_.call_timeout; }
+  // Before any call: what is to happen when the server says that it is about to stop. Called from
+  // the queue's thread, often.
+  void WhenStopping(std::function<void()> tell) { when_stopping_ = std::move(tell); }
   proto::Precision precision() const { return options_.precision; }
 
   // Says hello on every channel, trying to connect until connect_timeout. Unavailable if the server
@@ -127,6 +130,7 @@ class ServerConnection {
   const std::string whole_;  // "shards 2, 3 at 127.0.0.1:7502 (server c)"
   const ConnectionOptions options_;
   TrafficCounters* const traffic_;
+  std::function<void()> when_stopping_;
   const int num_channels_;
   std::vector<proto::HelloReply> hellos_;  // by channel
   std::atomic<uint32_t> next_{0};

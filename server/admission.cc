@@ -130,12 +130,33 @@ bool Admission::CheckRates(Call* call, Client* client, Time now) {
   return false;
 }
 
+// In an overload whoever would have to wait too long is told so at once, before it costs a thread
+// and the server's attention: those before it are more than get a turn within that time.
+bool Admission::CheckProspects(Call* call, const Client& client) {
+  if (!overloaded_) return true;
+  const int64_t soon = std::max<int64_t>(
+      FewTurns(), last_turns_ * limits_.max_overload_delay / limits_.overload_time);
+  int64_t ahead = 0;
+  for (const Call* const other : queue_) ahead += other->its_->calls <= client.calls + 1 ? 1 : 0;
+  if (ahead < soon) return true;
+  refused_late_ = true;
+  Refuse(call, Refusal::kQueueDelay, kServerRetry,
+         Exhausted(*call,
+                   absl::StrCat(ahead, " calls wait before it, the server is overloaded: the limit",
+                                " for waiting is then ", limits_.max_overload_delay.count(), " ms"),
+                   kServerRetry));
+  return false;
+}
+
 Admission::Place Admission::Enter(Call* call, Time now) {
   MutexLock lock(&mu_);
+  if (overloaded_) Advance(now);
   Client& client = FindClient(call->client_, now);
-  if (!CheckCounts(call, client) || !CheckBytes(call, client) || !CheckRates(call, &client, now)) {
+  if (!CheckCounts(call, client) || !CheckBytes(call, client) || !CheckProspects(call, client) ||
+      !CheckRates(call, &client, now)) {
     return call->place_;
   }
+  call->its_ = &client;
   ++client.calls;
   client.reply_bytes += ClientCharge(*call);
   if (queue_.empty()) Observe(nanoseconds(0), now);
@@ -182,7 +203,7 @@ void Admission::Sent(Call* call, int64_t bytes, Time now) {
   const int64_t before = Charge(*call);
   const int64_t of_client_before = ClientCharge(*call);
   call->left_bytes_ = std::max<int64_t>(call->left_bytes_ - bytes, 0);
-  clients_.at(call->client_).reply_bytes -= of_client_before - ClientCharge(*call);
+  call->its_->reply_bytes -= of_client_before - ClientCharge(*call);
   const int64_t freed = before - Charge(*call);
   if (freed == 0) return;
   running_bytes_ -= freed;
@@ -219,12 +240,12 @@ void Admission::RemoveFromQueue(Call* call) {
 }
 
 void Admission::RemoveFromClient(Call* call) {
-  const auto found = clients_.find(call->client_);
-  Client& client = found->second;
+  Client& client = *call->its_;
+  call->its_ = nullptr;
   --client.calls;
   client.reply_bytes -= ClientCharge(*call);
   const bool has_rates = limits_.max_client_request_rate > 0 || limits_.max_client_byte_rate > 0;
-  if (client.calls == 0 && !has_rates) clients_.erase(found);
+  if (client.calls == 0 && !has_rates) clients_.erase(call->client_);
 }
 
 void Admission::RefuseWaiting(Call* call, Refusal why, Time now) {
@@ -255,6 +276,7 @@ void Admission::Run(Call* call) {
   RemoveFromQueue(call);
   call->place_ = Place::kRunning;
   ++running_;
+  ++turns_;
   running_bytes_ += Charge(*call);
   call->moved_.NotifyOne();
 }
@@ -267,37 +289,43 @@ void Admission::Observe(nanoseconds delay, Time now) {
   overloaded_ = least_delay_ > limits_.max_queue_delay || (overloaded_ && refused_late_);
   least_delay_ = delay;
   refused_late_ = false;
+  last_turns_ = turns_;
+  turns_ = 0;
   interval_end_ = now + limits_.overload_time;
 }
 
 // A client with no more than its share of the turns need not pay for what the others ask.
 bool Admission::IsModest(const Call& call) const {
   const auto share = max_running_ / static_cast<int64_t>(std::max<size_t>(clients_.size(), 1));
-  return clients_.at(call.client_).calls <= std::max<int64_t>(share, 1);
+  return call.its_->calls <= std::max<int64_t>(share, 1);
 }
 
-// In an overload: who has waited for too long.
+// In an overload: who has waited for too long. Of the modest, as many are spared as get their turn
+// soon: were it more, all of many equal clients would wait for long, and be refused only then.
 void Admission::RefuseLate(Time now) {
+  int64_t to_spare = FewTurns();
   for (auto it = queue_.begin(); it != queue_.end();) {
     Call* const call = *it++;
     const nanoseconds waited = now - call->arrived_;
     if (waited <= limits_.max_overload_delay) return;  // as all that came later
-    if (waited <= 2 * limits_.max_queue_delay && IsModest(*call)) continue;
+    if (to_spare > 0 && waited <= 2 * limits_.max_queue_delay && IsModest(*call)) {
+      --to_spare;
+      continue;
+    }
     refused_late_ = true;
     RefuseWaiting(call, Refusal::kQueueDelay, now);
   }
 }
 
-// The oldest; in an overload the newest of the clients that have the fewest calls.
+// The oldest; in an overload the oldest of the clients that have the fewest calls.
 Admission::Call* Admission::NextToRun() const {
   if (!overloaded_) return queue_.front();
   Call* next = nullptr;
   int64_t fewest = 0;
-  for (auto it = queue_.rbegin(); it != queue_.rend(); ++it) {
-    const int64_t calls = clients_.at((*it)->client_).calls;
-    if (next != nullptr && calls >= fewest) continue;
-    next = *it;
-    fewest = calls;
+  for (Call* const call : queue_) {
+    if (next != nullptr && call->its_->calls >= fewest) continue;
+    next = call;
+    fewest = call->its_->calls;
   }
   return next;
 }

@@ -4,6 +4,7 @@
 // Knows no transport and reads no clock: times are handed in, so that tests need not wait.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -46,12 +47,14 @@ struct AdmissionGauges {
 };
 
 // Calls run in the order of their arrival while the queue moves. Where calls have been waiting too
-// long for too long (AdmissionLimits), those of the clients with the fewest calls go first, of them
-// the newest, and the oldest are refused: those that are answered are answered in time, instead of
-// all too late, and it is the greedy who pay.
+// long for too long (AdmissionLimits), those of the clients with the fewest calls go first, and who
+// does not get its turn soon is refused: those that are answered are answered in time, instead of
+// all too late, those that are not know it at once, and it is the greedy who pay.
 //
 // Threads: all methods from any number at once; each call from one at a time, but for Stall.
 class Admission {
+  struct Client;
+
  public:
   using Time = std::chrono::steady_clock::time_point;
 
@@ -82,6 +85,7 @@ class Admission {
     // changes no more.
     Place place_ = Place::kOutside;
     bool stalled_ = false;
+    Client* its_ = nullptr;  // while it waits or runs
     Time arrived_;
     std::list<Call*>::iterator in_queue_;
     CondVar moved_;
@@ -136,6 +140,8 @@ class Admission {
   void Resume(Call* call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RemoveFromQueue(Call* call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RemoveFromClient(Call* call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool CheckProspects(Call* call, const Client& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  int64_t FewTurns() const { return std::max<int64_t>(max_running_ / 4, 1); }
   bool IsModest(const Call& call) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RefuseLate(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Call* NextToRun() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -151,8 +157,10 @@ class Admission {
   int64_t stalled_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t running_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   // Since the interval's begin; they decide at its end.
-  bool refused_late_ ABSL_GUARDED_BY(mu_) = false;  // some call, after it had waited
+  bool refused_late_ ABSL_GUARDED_BY(mu_) = false;  // some call that had waited, or would have to
   std::chrono::nanoseconds least_delay_ ABSL_GUARDED_BY(mu_){0};
+  int64_t turns_ ABSL_GUARDED_BY(mu_) = 0;
+  int64_t last_turns_ ABSL_GUARDED_BY(mu_) = 0;  // in the interval before
   Time interval_end_ ABSL_GUARDED_BY(mu_);
   bool overloaded_ ABSL_GUARDED_BY(mu_) = false;
   std::array<int64_t, kRefusalNames.size()> refused_ ABSL_GUARDED_BY(mu_){};

@@ -27,9 +27,9 @@ struct AdmissionLimits {
   double max_client_byte_rate = 0;     // reply bytes a second; 0: no limit
 
   // Once the queue has held calls for longer than max_queue_delay during all of overload_time,
-  // there is an overload: those that have waited for longer than max_overload_delay are refused, of
-  // clients with no more than their share of the turns than twice max_queue_delay. It ends when
-  // none had to be for overload_time.
+  // there is an overload: those that have waited for longer than max_overload_delay are refused,
+  // but for a few (a quarter of max_running) of clients with no more than their share of the turns:
+  // these may wait for twice max_queue_delay. It ends when none had to be for overload_time.
   std::chrono::milliseconds max_queue_delay{50};
   std::chrono::milliseconds max_overload_delay{10};
   std::chrono::milliseconds overload_time{100};

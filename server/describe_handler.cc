@@ -19,6 +19,9 @@ absl::StatusOr<proto::HelloReply> Hello(const ServerState& state,
         absl::StrCat("server \"", state.name, "\" (version ", kVersion, ") speaks protocol ",
                      kProtocolVersion, ", the caller speaks ", request.protocol_version()));
   }
+  if (state.IsStopping()) {
+    return absl::UnavailableError(absl::StrCat("server \"", state.name, "\" is stopping"));
+  }
   const Dataset& dataset = *state.dataset;
   proto::HelloReply reply;
   reply.set_protocol_version(kProtocolVersion);

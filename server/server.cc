@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <fstream>
@@ -42,6 +43,8 @@ namespace {
 constexpr char kGraphHealth[] = "vicinity.proto.Graph";
 // Beside those that calls for data have: to refuse the calls that are too many.
 constexpr int kSpareThreads = 64;
+constexpr int kIdleThreads = 32;  // that wait for calls, at most
+constexpr int kReadBytes = 64 << 10;
 constexpr char kLiveHealth[] = "live";  // for liveness probes: true until the process ends
 
 absl::StatusOr<std::unique_ptr<ServerTrust>> CheckOptions(const ServerOptions& options) {
@@ -88,6 +91,13 @@ void SetTransportLimits(const ServerOptions& options, grpc::ServerBuilder* build
   quota.SetMaxThreads(static_cast<int>(options.admission.max_calls) + kSpareThreads);
   quota.Resize(QuarterOfMemory());
   builder->SetResourceQuota(quota);
+  // gRPC keeps two threads for calls unless told otherwise: each further one at the same time would
+  // get a thread made for it, which then ends. And a request with many ids comes in a few reads,
+  // not in dozens: to refuse one must cost far less than to answer it.
+  builder->SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, kIdleThreads);
+  builder->AddChannelArgument(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadBytes);
+  builder->AddChannelArgument(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, kReadBytes);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, 1 << 20);
   builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
   builder->SetMaxSendMessageSize(-1);  // chunks are bounded by Limits
   // gRPC inflates a message before it looks at its size: a few KiB become gigabytes.
@@ -124,6 +134,7 @@ class Server::Impl {
     state_.health = &health_;
     state_.counters = &counters_;
     state_.gate = &gate_;
+    state_.stopping = &stopping_;
     service_ = MakeGraphService(&state_, &counters_, &gate_, trust_.get(), log_.get());
   }
 
@@ -165,6 +176,7 @@ class Server::Impl {
 
   void Stop(absl::Duration drain) {
     if (server_ == nullptr) return;
+    stopping_ = true;
     SetServing(false);
     const absl::Duration announce = std::min(drain / 2, options_.announce);
     absl::SleepFor(announce);
@@ -224,6 +236,7 @@ class Server::Impl {
   ShardHealth health_;
   CallCounters counters_;
   CallGate gate_;
+  std::atomic<bool> stopping_{false};
   ServerState state_;
   std::unique_ptr<grpc::Service> service_;
   std::unique_ptr<Scrubber> scrubber_;

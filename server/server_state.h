@@ -1,6 +1,7 @@
 // What the handlers see of their server.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <string>
 
@@ -24,6 +25,10 @@ struct ServerState {
   const CallCounters* counters = nullptr;
   const CallGate* gate = nullptr;
   ConnectionAcceptor* connections = nullptr;  // null: not counted
+  // Set some time before it refuses calls. Null: it never does.
+  const std::atomic<bool>* stopping = nullptr;
+
+  bool IsStopping() const { return stopping != nullptr && *stopping; }
 };
 
 }  // namespace vicinity

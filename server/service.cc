@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/bulk_fields.h"
 #include "proto/common/grpc_status.h"
+#include "proto/common/retry_delay.h"
 #include "proto/common/status.h"
 #include "proto/service.grpc.pb.h"
 #include "proto/sliced_message.h"
@@ -217,6 +218,7 @@ class GraphService final : public grpc::Service {
   // Runs a call for data when its turn has come. A call that is refused is told when to come again.
   template <typename Request, typename Run>
   absl::Status Pass(ServerContext& context, const Request& request, Run run) {
+    if (state_.IsStopping()) context.AddTrailingMetadata(kStoppingTrailer, "1");
     CallGate::Passage::Options options;
     options.client = clients_.Of(context.peer(), trust_->IdentityOf(context));
     options.reply_bytes = ReplyBytes(*state_.dataset, request);
@@ -225,8 +227,7 @@ class GraphService final : public grpc::Service {
     CallGate::Passage passage(gate_, std::move(options), [&context] { return IsOver(context); });
     if (passage.status().ok()) return run(&passage);
     if (passage.retry_after().count() > 0) {
-      context.AddTrailingMetadata("grpc-retry-pushback-ms",
-                                  absl::StrCat(passage.retry_after().count()));
+      context.AddTrailingMetadata(kRetryDelayTrailer, absl::StrCat(passage.retry_after().count()));
     }
     return passage.status();
   }

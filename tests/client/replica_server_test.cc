@@ -98,6 +98,41 @@ TEST_CASE_METHOD(ReplicaServerTest, "three failures in a row quarantine a server
   CHECK(traffic_.quarantines == 1);
 }
 
+TEST_CASE_METHOD(ReplicaServerTest, "a server that is about to stop is live until it is gone",
+                 "[replica_server]") {
+  Make();
+  RunFor(milliseconds(0));
+  CHECK_FALSE(server_->stopping());
+  answer_ = kGone;
+  for (int i = 0; i < 5; ++i) server_->OnStopping();  // every answer says so
+  CHECK(server_->live());
+  CHECK(server_->stopping());
+  CHECK_THAT(std::string(server_->last_error().message()), Catch::Contains("stopping"));
+  for (int i = 0; i < 5; ++i) server_->OnSuccess();
+  RunFor(seconds(1));
+  CHECK(probes_ > 2);  // for the one that comes in its place
+  CHECK(server_->live());
+  CHECK(server_->stopping());
+  CHECK(traffic_.quarantines == 0);
+  SECTION("its successor is used as soon as it is found") {
+    answer_ = absl::OkStatus();
+    RunFor(seconds(2));
+    CHECK(server_->live());
+    CHECK_FALSE(server_->stopping());
+    server_->OnStopping();
+    CHECK(server_->stopping());
+  }
+  SECTION("the first call that it does not answer is enough") {
+    server_->OnFailure(kGone);
+    CHECK_FALSE(server_->live());
+    CHECK(traffic_.quarantines == 1);
+    answer_ = absl::OkStatus();
+    RunFor(seconds(2));
+    CHECK(server_->live());
+    CHECK_FALSE(server_->stopping());
+  }
+}
+
 TEST_CASE_METHOD(ReplicaServerTest, "a server is kept while one call in eleven fails, not in ten",
                  "[replica_server]") {
   Make();

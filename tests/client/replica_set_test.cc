@@ -66,6 +66,18 @@ TEST_CASE_METHOD(ReplicaSetTest, "one that has failed comes last, whatever its l
   CHECK(Pick(30, {1, 1, 1}).count(0) == 0);  // all have: the load decides
 }
 
+TEST_CASE_METHOD(ReplicaSetTest, "one that is about to stop is taken if no other is live",
+                 "[replica_set]") {
+  set_->server(0).OnStopping();
+  CHECK(Pick(30).count(0) == 0);
+  CHECK(Pick(30, {0, 1, 1}).count(0) == 0);
+  CHECK(Pick(30, {0, 0, 0}, 1).count(2) == 30);
+  set_->server(1).Expel(absl::UnavailableError("gone"));
+  set_->server(2).Expel(absl::UnavailableError("gone"));
+  CHECK(Pick(30).count(0) == 30);
+  CHECK(Pick(30, {0, 0, 0}, 1).count(ReplicaSet::kNone) == 30);  // not for a hedge
+}
+
 TEST_CASE_METHOD(ReplicaSetTest, "those that are out, held or excepted are not taken",
                  "[replica_set]") {
   set_->server(0).Expel(absl::UnavailableError("gone"));

@@ -1,14 +1,12 @@
 // What ends before its end: calls that are given up, and a server that is told to stop.
-// VICINITY_CANCEL_CALLS sets how many are given up (2000).
+// VICINITY_CANCEL_CALLS sets how many are given up (10000).
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/sync_stream.h>
 
-#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <future>
 #include <iostream>
 #include <memory>
@@ -20,10 +18,13 @@
 #include "absl/status/status.h"
 #include "proto/common/grpc_status.h"
 #include "proto/common/random.h"
+#include "proto/common/retry_delay.h"
 #include "proto/health.grpc.pb.h"
+#include "proto/version.h"
 #include "tests/integration/data_client.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
+#include "tests/testing/test_size.h"
 #include "tests/testing/testbed.h"
 
 namespace vicinity {
@@ -34,6 +35,7 @@ using std::chrono::seconds;
 using testing::DataClient;
 using testing::DataClientOptions;
 using testing::kSlower;
+using testing::SizeFromEnvironment;
 using testing::Testbed;
 using testing::TestbedOptions;
 using Reader = std::unique_ptr<grpc::ClientReader<proto::RowsChunk>>;
@@ -79,8 +81,7 @@ class DrainTest {
 TEST_CASE_METHOD(DrainTest, "calls given up at any moment stop at once and leave nothing",
                  "[cancel]") {
   Start();
-  const char* const wanted = std::getenv("VICINITY_CANCEL_CALLS");
-  const int num_calls = wanted == nullptr ? 2000 : std::max(1, std::atoi(wanted));
+  const int num_calls = SizeFromEnvironment("VICINITY_CANCEL_CALLS", 10'000);
   auto client = Connect(8);
   const auto before = testbed_->Use(0);
   VICINITY_REQUIRE_OK(before);
@@ -186,6 +187,46 @@ TEST_CASE_METHOD(DrainTest, "of 500 calls under way when the server is told to s
   client.reset();
   const absl::StatusOr<int> code = exit.get();
   std::cout << "the server after " << passed() << " s\n";
+  VICINITY_REQUIRE_OK(code);
+  CHECK(*code == 0);
+}
+
+TEST_CASE_METHOD(DrainTest, "a server that is about to stop says so and goes on answering",
+                 "[drain]") {
+  Start({"--drain", "8", "--announce", "4"});
+  auto client = Connect(1);
+  const auto fetch = [&client](grpc::ClientContext* context) {
+    context->set_deadline(std::chrono::system_clock::now() + seconds(10));
+    const Reader reader = client->stub(0)->FetchRows(context, client->Rows(0, 1));
+    proto::RowsChunk chunk;
+    while (reader->Read(&chunk)) {
+    }
+    return FromGrpc(reader->Finish());
+  };
+  const auto says_so = [](const grpc::ClientContext& context) {
+    return context.GetServerTrailingMetadata().count(kStoppingTrailer) > 0;
+  };
+  grpc::ClientContext before;
+  VICINITY_CHECK_OK(fetch(&before));
+  CHECK_FALSE(says_so(before));
+  auto exit = std::async(std::launch::async, [this] { return testbed_->Terminate(0); });
+  absl::Status hello;
+  for (int i = 0; i < 1000 && hello.ok(); ++i) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + seconds(10));
+    proto::HelloRequest request;
+    request.set_protocol_version(kProtocolVersion);
+    proto::HelloReply reply;
+    hello = FromGrpc(client->stub(0)->Hello(&context, request, &reply));
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  VICINITY_CHECK_CODE(hello, absl::StatusCode::kUnavailable);
+  CHECK_THAT(std::string(hello.message()), Catch::Contains("is stopping"));
+  grpc::ClientContext after;
+  VICINITY_CHECK_OK(fetch(&after));
+  CHECK(says_so(after));
+  client.reset();
+  const absl::StatusOr<int> code = exit.get();
   VICINITY_REQUIRE_OK(code);
   CHECK(*code == 0);
 }

@@ -2,7 +2,7 @@
 // say and in some that it cannot, and connections that are no HTTP/2 at all. The daemon goes on
 // answering those that mean well.
 //
-// VICINITY_FUZZ_CALLS (20000) and VICINITY_FUZZ_CONNECTIONS (10000) set how many.
+// VICINITY_FUZZ_CALLS (100000) and VICINITY_FUZZ_CONNECTIONS (10000) set how many.
 #include <arpa/inet.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
@@ -12,13 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -38,6 +36,7 @@
 #include "tests/integration/request_mutator.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
+#include "tests/testing/test_size.h"
 #include "tests/testing/testbed.h"
 
 namespace vicinity {
@@ -50,13 +49,9 @@ using testing::CallTally;
 using testing::DataClient;
 using testing::DataClientOptions;
 using testing::kSlower;
+using testing::SizeFromEnvironment;
 using testing::Testbed;
 using testing::TestbedOptions;
-
-int FromEnvironment(const char* name, int otherwise) {
-  const char* const wanted = std::getenv(name);
-  return wanted == nullptr ? otherwise : std::max(1, std::atoi(wanted));
-}
 
 // Asks for rows all the time and keeps account of the answers.
 class WellMeaning {
@@ -174,7 +169,7 @@ class RawCaller {
 };
 
 TEST_CASE_METHOD(HostileTest, "no request, however wrong, harms the server", "[hostile]") {
-  const int num_calls = FromEnvironment("VICINITY_FUZZ_CALLS", 20'000);
+  const int num_calls = SizeFromEnvironment("VICINITY_FUZZ_CALLS", 100'000);
   constexpr int kThreads = 8;
   constexpr uint64_t kSeed = 11;
   std::cout << "seed " << kSeed << "\n";
@@ -183,11 +178,11 @@ TEST_CASE_METHOD(HostileTest, "no request, however wrong, harms the server", "[h
   std::map<std::string, int64_t> codes;  // "FetchRows INVALID_ARGUMENT"
   std::string forbidden;
   Mutex mu;
-  std::atomic<int> next{0};
+  std::atomic<int> left{0};
   const auto work = [&](int thread) {
     RawCaller caller(attackers->channel(thread));
     testing::RequestMutator mutator(kSeed, thread, client->fingerprint());
-    while (next++ < num_calls) {
+    while (left-- > 0) {
       const testing::MutatedRequest request = mutator.Next();
       const absl::Status status = caller.Call(request.method, request.bytes);
       MutexLock lock(&mu);
@@ -198,17 +193,17 @@ TEST_CASE_METHOD(HostileTest, "no request, however wrong, harms the server", "[h
       }
     }
   };
-  const auto run = [&] {
+  const auto run = [&](int calls) {
+    left = calls;
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i) threads.emplace_back(work, i);
     for (std::thread& thread : threads) thread.join();
   };
-  run();  // to warm up: allocators and pools fill
+  if (kSlower == 1) run(num_calls / 2);  // to warm up: allocators and pools fill
   const testing::ProcessUse warm = Use();
-  next = 0;
   WellMeaning beside(client.get());
   const auto begun = std::chrono::steady_clock::now();
-  run();
+  run(num_calls);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   const CallTally& served = beside.Stop();
   const testing::ProcessUse after = Use();
@@ -367,7 +362,7 @@ std::string Say(int64_t kind, NodeDraws* random) {
 }
 
 TEST_CASE_METHOD(HostileTest, "no connection, however strange, harms the server", "[hostile]") {
-  const int num_connections = FromEnvironment("VICINITY_FUZZ_CONNECTIONS", 10'000);
+  const int num_connections = SizeFromEnvironment("VICINITY_FUZZ_CONNECTIONS", 10'000);
   constexpr size_t kHeld = 300;  // of them at a time, never closed by this end
   constexpr uint64_t kSeed = 3;
   std::cout << "seed " << kSeed << "\n";

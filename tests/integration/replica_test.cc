@@ -22,19 +22,15 @@
 #include "tests/testing/chaos_flow.h"
 #include "tests/testing/chaos_proxy.h"
 #include "tests/testing/running_program.h"
+#include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/testbed.h"
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define VICINITY_SLOW_BUILD
-#endif
-#endif
 
 namespace vicinity {
 namespace {
 
 using testing::CertifiedReader;
+using testing::kSlower;
 using testing::Reading;
 using testing::RunningProgram;
 using testing::Testbed;
@@ -48,11 +44,6 @@ constexpr int kVictim = 1;  // the server that things happen to
 constexpr int64_t kFaultStep = 5;
 constexpr milliseconds kCallTimeout(1000);
 constexpr milliseconds kCallBudget(10'000);
-#ifdef VICINITY_SLOW_BUILD
-constexpr int64_t kMostRetries = 5;  // in a hundred attempts, while servers are restarted in turn
-#else
-constexpr int64_t kMostRetries = 1;
-#endif
 // A stall is at most an attempt's time and an answer's; far more on a busy machine.
 constexpr seconds kLongestStall(20);
 
@@ -271,7 +262,7 @@ class Trainers {
 TEST_CASE_METHOD(ReplicaTest, "servers are restarted in turn, and no call fails", "[replica]") {
   Start(3, false, {"--drain", "1"});
   Trainers trainers(expected_, [&](CachePolicy cache) { return Open(Served(), cache); });
-  for (int roll = 0; roll < 3; ++roll) {
+  for (int roll = 0; roll < 5; ++roll) {
     for (int server = 0; server < 3; ++server) {
       trainers.WaitForEpochs();
       VICINITY_ASSERT_OK_AND_ASSIGN(const int code, testbed_->Terminate(server));
@@ -284,15 +275,16 @@ TEST_CASE_METHOD(ReplicaTest, "servers are restarted in turn, and no call fails"
   WARN(trainers.Text());
   CHECK(trainers.failed() == 0);
   CHECK(trainers.different() == 0);
-  CHECK(trainers.longest_wait() < kLongestStall);
+  CHECK(trainers.longest_wait() < seconds(5 * kSlower));  // 1 s on a quiet machine
+  // Without a retry, too, nearly all succeed: servers say beforehand that they will stop.
   const TrafficStats traffic = trainers.traffic();
-  CHECK(traffic.retries * 100 < traffic.attempts * kMostRetries);
+  CHECK(traffic.retries * 1000 <= traffic.attempts * kSlower);
 }
 
 TEST_CASE_METHOD(ReplicaTest, "servers are killed in turn, and no call fails", "[replica]") {
   Start(3, false);
   Trainers trainers(expected_, [&](CachePolicy cache) { return Open(Served(), cache); });
-  for (int kill = 0; kill < 15; ++kill) {
+  for (int kill = 0; kill < 50 / kSlower; ++kill) {
     trainers.WaitForEpochs();
     VICINITY_REQUIRE_OK(testbed_->Kill(kill % 3));
     VICINITY_REQUIRE_OK(testbed_->Restart(kill % 3));

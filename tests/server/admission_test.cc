@@ -216,7 +216,7 @@ TEST_CASE_METHOD(AdmissionTest, "a burst waits, however long its queue", "[admis
   CHECK_FALSE(admission().gauges().overloaded);
 }
 
-TEST_CASE_METHOD(AdmissionTest, "in an overload the newest go first and the oldest are refused",
+TEST_CASE_METHOD(AdmissionTest, "in an overload those that do not get their turn soon are refused",
                  "[admission]") {
   limits_.max_running = 1;
   Call* const runs = Enter();
@@ -227,17 +227,15 @@ TEST_CASE_METHOD(AdmissionTest, "in an overload the newest go first and the olde
     Advance(milliseconds(10));
   }
   CHECK(admission().gauges().overloaded);
-  Call* const newest = Enter();
-  CheckRefused(waiting[0], Refusal::kQueueDelay, "overloaded");
-  CheckRefused(waiting[30], Refusal::kQueueDelay, "waited for 20 ms behind others");
-  CheckRefused(waiting[30], Refusal::kQueueDelay, "the limit is then 10 ms");
-  CHECK(Look(waiting[31]) == Place::kWaiting);
+  CheckRefused(waiting[0], Refusal::kQueueDelay,
+               "behind others, the server is overloaded: the limit is then 10 ms");
+  Advance(milliseconds(11));
+  Call* const next = Enter();
+  CHECK(Look(next) == Place::kWaiting);
+  CheckRefused(Enter(), Refusal::kQueueDelay, "1 calls wait before it, the server is overloaded");
   Leave(runs);
-  CHECK(Look(newest) == Place::kRunning);
-  CHECK(Look(waiting[31]) == Place::kWaiting);
-  Leave(newest);
-  CHECK(Look(waiting[31]) == Place::kRunning);
-  Leave(waiting[31]);
+  CHECK(Look(next) == Place::kRunning);
+  Leave(next);
   // Once none had to be refused for a while, all is as before.
   Advance(milliseconds(100));
   Leave(Enter());
@@ -260,10 +258,10 @@ TEST_CASE_METHOD(AdmissionTest, "in an overload the modest go before the greedy"
   Advance(milliseconds(60));
   CHECK(Look(more) == Place::kRefused);
   CHECK(Look(modest) == Place::kWaiting);
-  Call* const newest = Enter("greedy");
+  CheckRefused(Enter("greedy"), Refusal::kQueueDelay, "1 calls wait before it");
   Leave(greedy[0]);
   CHECK(Look(modest) == Place::kRunning);
-  CHECK(Look(newest) == Place::kWaiting);
+  CHECK(Look(Enter("greedy")) == Place::kWaiting);
   // It does not wait for ever, either.
   Call* const late = Enter("late");
   Advance(milliseconds(101));
@@ -297,12 +295,14 @@ TEST_CASE_METHOD(AdmissionTest, "a call whose client does not read keeps no othe
 struct Overload {
   int64_t answered = 0;
   int64_t refused = 0;
-  int64_t refused_late = 0;  // after more than 20 ms
+  int64_t refused_late = 0;  // after more than 11 ms, when the overload had been noticed
   milliseconds slowest{0};   // of those answered, to their turn
 };
 
-TEST_CASE_METHOD(AdmissionTest, "four times the load does not lower what is answered",
-                 "[admission]") {
+TEST_CASE_METHOD(
+    AdmissionTest,
+    "four times the load does not lower what is answered, and who is refused knows it soon",
+    "[admission]") {
   struct Running {
     Call* call;
     Admission::Time end;
@@ -312,6 +312,7 @@ TEST_CASE_METHOD(AdmissionTest, "four times the load does not lower what is answ
     Admission::Time arrived;
   };
   const int load = GENERATE(1, 4, 10);
+  const int num_clients = GENERATE(7, 97);  // more than the turns: none has more than its share
   std::vector<Running> running;
   std::vector<Waiting> waiting;
   Overload result;
@@ -328,7 +329,7 @@ TEST_CASE_METHOD(AdmissionTest, "four times the load does not lower what is answ
     if (tick % 10 < 2 * load) {  // 10 slots of a millisecond, two of which are full load
       const int arrivals = 2 * load > 10 ? load / 5 : 1;
       for (int i = 0; i < arrivals; ++i) {
-        waiting.push_back({Enter(absl::StrCat("c", tick % 7)), now_});
+        waiting.push_back({Enter(absl::StrCat("c", tick % num_clients)), now_});
       }
     }
     for (size_t i = 0; i < waiting.size();) {
@@ -343,19 +344,19 @@ TEST_CASE_METHOD(AdmissionTest, "four times the load does not lower what is answ
             result.slowest, std::chrono::duration_cast<milliseconds>(now_ - waiting[i].arrived));
       } else {
         ++result.refused;
-        result.refused_late += now_ - waiting[i].arrived > milliseconds(20);
+        result.refused_late += tick > 300 && now_ - waiting[i].arrived > milliseconds(11);
       }
       waiting.erase(waiting.begin() + static_cast<int64_t>(i));
     }
     Advance(milliseconds(1));
   }
-  CAPTURE(load, result.answered, result.refused, result.slowest.count());
+  CAPTURE(load, num_clients, result.answered, result.refused, result.slowest.count());
   CHECK(result.answered > 950);  // of 1000 that two can do
   // It takes 100 to 200 ms to notice an overload; then none waits.
   CHECK(result.slowest <= milliseconds(260));
   if (load > 1) {
     CHECK(result.refused > 1000);
-    CHECK(result.refused_late < result.refused / 10);
+    CHECK(result.refused_late <= result.refused / 100);
   }
 }
 

@@ -40,6 +40,20 @@ std::string ShardsOf(int server, const TestbedOptions& options) {
   return absl::StrJoin(shards, ",");
 }
 
+// Fields 14 and 15 of /proc/[pid]/stat, counted behind the name, which may have spaces (proc(5)).
+double CpuSeconds(const std::string& process) {
+  std::ifstream file(process + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  std::istringstream fields(stat.substr(stat.rfind(')') + 1));
+  std::string skipped;
+  for (int i = 3; i < 14; ++i) fields >> skipped;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Testbed>> Testbed::Start(const TestbedOptions& options) {
@@ -214,11 +228,17 @@ absl::StatusOr<ProcessUse> Testbed::Use(int server) const {
       status >> use.threads;
     }
   }
+  use.cpu_seconds = CpuSeconds(process);
   std::error_code error;
   const std::filesystem::directory_iterator files(process + "/fd", error);
   use.open_files = std::distance(begin(files), end(files));
   if (use.threads == 0 || error) return absl::UnavailableError(process + " cannot be read");
   return use;
+}
+
+int Testbed::pid(int server) const {
+  const ServerProcess& process = servers_[server];
+  return process.program == nullptr ? -1 : static_cast<int>(process.program->pid());
 }
 
 std::string Testbed::LogTail(int server) const {

@@ -37,11 +37,12 @@ struct TestbedOptions {
   absl::Duration limit = absl::Seconds(60);  // for a daemon to be ready, or to end
 };
 
-// What a process holds.
+// What a process holds, and what it has used.
 struct ProcessUse {
   int64_t resident_bytes = 0;
   int64_t open_files = 0;
   int64_t threads = 0;
+  double cpu_seconds = 0;  // since its start, of all cores
 };
 
 // The binary is server/vicinityd in the runfiles: a user needs it as data.
@@ -79,6 +80,7 @@ class Testbed {
   absl::Status Restart(int server, uint64_t version);
 
   absl::StatusOr<ProcessUse> Use(int server) const;
+  int pid(int server) const;              // -1: it does not run
   std::string LogTail(int server) const;  // its last lines
 
  private:
