@@ -257,7 +257,8 @@ def bench_training(programs, options, graph, num_hosts, folder, report):
         cluster = Cluster(programs, network, graph, folder)
         predicted = cluster.predicted()
         step = choose_step(options, cluster)
-        steps = ["--steps", str(options.steps), "--step-ms", f"{1000 * step:g}"]
+        steps = ["--steps", str(options.steps), "--step-ms", f"{1000 * step:g}",
+                 "--sample-threads", str(options.threads), "--fetch-threads", str(options.threads)]
         full = {}
         for pipeline in ("on", "off"):
             flag = "--pipeline" if pipeline == "on" else "--no-pipeline"
@@ -289,6 +290,8 @@ def parse_options():
     parser.add_argument("--graphs", type=lambda text: text.split(","))
     parser.add_argument("--steps", type=int)
     parser.add_argument("--step-ms", type=float, default=0)
+    parser.add_argument("--threads", type=int, default=1,
+                        help="of every trainer's sample and fetch stages, each")
     parser.add_argument("--fetch-seconds", type=float, default=5)
     parser.add_argument("--only", choices=["links", "training"])
     options = parser.parse_args()

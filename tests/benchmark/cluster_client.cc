@@ -220,6 +220,8 @@ CLI::App* AddTrain(CLI::App* app, Options* options) {
   train->add_option("--cache-rows", loader->cache_rows);
   train->add_option("--fetch-ahead", loader->fetch_ahead);
   train->add_option("--sample-ahead", loader->sample_ahead);
+  train->add_option("--sample-threads", loader->sample_threads);
+  train->add_option("--fetch-threads", loader->fetch_threads);
   train->add_option("--steps", options->steps);
   train->add_option("--step-ms", options->step_ms);
   train->add_flag("--pipeline,!--no-pipeline", options->pipeline);
