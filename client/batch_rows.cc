@@ -54,8 +54,12 @@ BatchRows RowLoader::Split(const SampledGraph& graph) const {
 int64_t RowLoader::Bytes(const BatchRows& rows) const {
   int64_t bytes = 0;
   for (size_t c = 0; c < columns_.size(); ++c) {
-    const std::vector<int64_t>& remote = rows.nodes[columns_[c].type.value].remote;
-    bytes += static_cast<int64_t>(remote.size()) * rows.columns[c].result.spec.row_bytes();
+    const BatchColumn& result = rows.columns[c].result;
+    int64_t num_rows = result.num_rows;
+    if (columns_[c].pool != nullptr) {
+      num_rows += static_cast<int64_t>(rows.nodes[columns_[c].type.value].remote.size());
+    }
+    bytes += num_rows * result.spec.row_bytes();
   }
   return bytes;
 }

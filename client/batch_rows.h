@@ -79,7 +79,8 @@ class RowLoader {
 
   // Tells near from far.
   BatchRows Split(const SampledGraph& graph) const;
-  // What the batch holds at most until it is assembled: its remote rows.
+  // What the batch holds at its largest: its tensors, and rows in pools. (Rows that were fetched
+  // without a pool are gone when they are in a tensor.)
   int64_t Bytes(const BatchRows& rows) const;
   // Tells the pools which rows the batch will be admitted with; may be left out for all batches.
   absl::Status Announce(const BatchRows& rows) const;

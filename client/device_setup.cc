@@ -34,9 +34,10 @@ double HomeShare(const ShardRouter& router, int64_t home_bytes,
 // Places that the remote rows of one type take while their batches are in flight.
 int64_t RowsInFlight(const ShardRouter& router, const LoaderOptions& options, NodeTypeId type,
                      const std::vector<ColumnPlan>& plans) {
-  int64_t row_bytes = 0;  // of all columns: each has a pool, and the window counts them together
+  // Of all columns together, in the pool and in the tensor: so the window counts them.
+  int64_t row_bytes = 0;
   for (const ColumnPlan& plan : plans) {
-    if (plan.type == type) row_bytes += router.RowBytes(plan.type, plan.column);
+    if (plan.type == type) row_bytes += 2 * router.RowBytes(plan.type, plan.column);
   }
   int64_t num_remote = 0;
   for (int32_t s = 0; s < router.book().num_shards(); ++s) {

@@ -20,7 +20,8 @@ namespace vicinity {
 //   kStaticVip  has room for those beside the cache, so that no row of the cache ever goes;
 //   kLookAhead  counts them in, and has room over the cache for what does not fit.
 //
-// Room for batches in flight is what the window lets in: a type's remote rows of window_bytes.
+// Room for batches in flight is what the window lets in: of a type's remote rows half of
+// window_bytes, the other half being the tensors that they are to be in.
 // ResourceExhausted, naming column and shard: no memory; InvalidArgument: more rows than a
 // device can name; else what filling the pools said.
 absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& options,

@@ -52,10 +52,10 @@ enum class Placement : uint8_t {
 };
 
 // Of Placement::kDevice, with any CachePolicy. Device memory holds the cache; room for the remote
-// rows of batches in flight, of each node type as many as window_bytes hold (with kLookAhead as
-// many as find no room in the cache); `home_bytes`; `batches` tensors for each column, as large as
-// the largest batch so far and a quarter more; and `staging_bytes`. Create says what does not fit
-// or, when tensors grow, Next (kResourceExhausted).
+// rows of batches in flight, of each node type as many as half of window_bytes hold (with
+// kLookAhead as many of them as find no room in the cache); `home_bytes`; `batches` tensors for
+// each column, as large as the largest batch so far and a quarter more; and `staging_bytes`. Create
+// says what does not fit or, when tensors grow, Next (kResourceExhausted).
 struct DeviceOptions {
   DeviceKind kind = DeviceKind::kCuda;
   int32_t ordinal = 0;  // among the devices of its kind
@@ -115,9 +115,9 @@ struct LoaderOptions {
   DeviceOptions device;  // of kDevice
 
   // How far ahead rows are fetched: at most so many batches are planned and not yet taken, and they
-  // hold at most so many bytes of remote rows (a batch larger than this passes alone; on a device
-  // it is refused, kResourceExhausted, if its rows do not fit into the cache either). Of these
-  // batches only the next one is put together before it is asked for; its tensors come on top.
+  // hold at most so many bytes (a batch larger than this passes alone; on a device it is refused,
+  // kResourceExhausted, if its rows do not fit into the cache either). Of these batches only the
+  // next one is put together before it is asked for; the others hold remote rows alone.
   int64_t fetch_ahead = 10;
   int64_t window_bytes = int64_t{256} << 20;
   // kLookAhead: how far ahead ids are known: at most so many batches more are sampled and not

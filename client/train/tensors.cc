@@ -1,8 +1,11 @@
 #include "client/train/tensors.h"
 
+#include <ATen/DLConvertor.h>
+
 #include <string>
 #include <utility>
 
+#include "client/device_tensor.h"
 #include "client/train/torch_error.h"
 
 namespace vicinity {
@@ -47,13 +50,33 @@ torch::Tensor ShareVector(const std::vector<T>& values, torch::ScalarType type,
   return Share(values.data(), {static_cast<int64_t>(values.size())}, type, owner);
 }
 
-Error AddFeatures(const Schema& schema, const std::shared_ptr<const MiniBatch>& batch,
+// A column on a device, without a copy if it is of float32. Its rows are there for what comes next
+// in the default stream, which libtorch works in unless it is told otherwise.
+Result<torch::Tensor> TensorAsFloat(BatchColumn* column) {
+  constexpr int64_t kDefaultStream = 1;
+  const int64_t num_values = column->spec.num_values();
+  Result<DLManagedTensor*> handed_over =
+      DeviceTensor::HandOver(std::move(column->tensor), kDefaultStream);
+  if (!handed_over.ok()) return handed_over.error();
+  std::unique_ptr<DLManagedTensor, void (*)(DLManagedTensor*)> owner(
+      *handed_over, [](DLManagedTensor* tensor) { tensor->deleter(tensor); });
+  torch::Tensor rows;
+  const Error error = CatchTorch(ErrorCode::kInternal, column->spec.name, [&] {
+    rows = at::fromDLPack(owner.get());
+    static_cast<void>(owner.release());  // the tensor has it
+    rows = rows.reshape({column->num_rows, num_values}).to(torch::kFloat32);
+  });
+  if (!error.ok()) return error;
+  return rows;
+}
+
+Error AddFeatures(const Schema& schema, const std::shared_ptr<MiniBatch>& batch,
                   BatchTensors* tensors) {
   tensors->features.resize(schema.node_types.size());
   for (const SampledNodes& nodes : batch->graph.nodes) {
     tensors->num_nodes.push_back(static_cast<int64_t>(nodes.ids.size()));
   }
-  for (const BatchColumn& column : batch->columns) {
+  for (BatchColumn& column : batch->columns) {
     const std::string name = schema.node_types[column.node_type].name + "." + column.spec.name;
     if (column.num_rows != tensors->num_nodes[column.node_type]) {
       return Error(ErrorCode::kInvalidArgument,
@@ -64,7 +87,9 @@ Error AddFeatures(const Schema& schema, const std::shared_ptr<const MiniBatch>& 
     if (features.defined()) {
       return Error(ErrorCode::kInvalidArgument, name + ": a second column of its node type");
     }
-    Result<torch::Tensor> rows = RowsAsFloat(column.spec, column.num_rows, column.bytes, batch);
+    Result<torch::Tensor> rows =
+        column.tensor != nullptr ? TensorAsFloat(&column)
+                                 : RowsAsFloat(column.spec, column.num_rows, column.bytes, batch);
     if (!rows.ok()) return rows.error();
     features = *rows;
   }
@@ -102,7 +127,7 @@ Result<torch::Tensor> RowsAsFloat(const ColumnSpec& spec, int64_t num_rows,
 
 Result<BatchTensors> ToTensors(const Schema& schema, Expansion expansion,
                                std::unique_ptr<MiniBatch> batch) {
-  const std::shared_ptr<const MiniBatch> shared = std::move(batch);
+  const std::shared_ptr<MiniBatch> shared = std::move(batch);
   const SampledGraph& graph = shared->graph;
   if (graph.seed_positions.size() != shared->labels.size()) {
     return Error(ErrorCode::kInvalidArgument,

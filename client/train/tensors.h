@@ -39,7 +39,8 @@ Result<torch::Tensor> RowsAsFloat(const ColumnSpec& spec, int64_t num_rows,
                                   const std::vector<char>& bytes,
                                   const std::shared_ptr<const void>& owner);
 
-// Takes the batch over. At most one column a node type. kInvalidArgument naming what does not fit.
+// Takes the batch over. At most one column a node type; features of columns on a device are
+// there too, all else is on the host. kInvalidArgument naming what does not fit.
 Result<BatchTensors> ToTensors(const Schema& schema, Expansion expansion,
                                std::unique_ptr<MiniBatch> batch);
 

@@ -126,7 +126,7 @@ TEST_CASE("on a device, too, the window decides how many batches are on their wa
   const std::vector<std::string> expected = Epoch(Make(graph, options).get(), 0);
   options = OnDevice(options);
   options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kLookAhead);
-  options.window_bytes = GENERATE(1 << 13, 1 << 14);
+  options.window_bytes = GENERATE(1 << 14, 1 << 15);
   options.fetch_ahead = 100;
   CHECK(Epoch(Make(graph, options, TestedDevice::kLateHost).get(), 0) == expected);
 }

@@ -46,7 +46,7 @@ TEST_CASE("pools have room for what the window lets in, and the cache", "[device
   const RoutedGraph graph(testing::TypedGraph(1000, 80, 10, 3), 2, {1});
   const int64_t num_remote = graph.router().book().num_nodes(kUser, {1});
   LoaderOptions options;
-  options.window_bytes = 21 * 100;  // 100 users with both columns
+  options.window_bytes = 2 * 21 * 100;  // 100 users with both columns, in pools and tensors
   struct Case {
     CachePolicy policy;
     size_t cached;
@@ -79,7 +79,7 @@ TEST_CASE("pools have room for what the window lets in, and the cache", "[device
 TEST_CASE("no row of a static cache ever goes", "[device_setup]") {
   const RoutedGraph graph(testing::TypedGraph(1000, 80, 10, 3), 2, {1});
   LoaderOptions options;
-  options.window_bytes = 21 * 100;
+  options.window_bytes = 2 * 21 * 100;
   options.cache = CachePolicy::kStaticVip;
   std::vector<ColumnPlan> plans = Plans();
   const CacheRows cached = Cached(graph, 30);

@@ -1,12 +1,18 @@
 #include "client/train/tensors.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include "cache/device/batch_tensor_ring.h"
+#include "cache/device/host_device.h"
+#include "client/device_tensor_impl.h"
 #include "tests/client/train/random_batch.h"
+#include "tests/testing/status_checks.h"
 
 namespace vicinity {
 namespace {
@@ -88,12 +94,57 @@ TEST_CASE("tensors share the batch's memory and keep it alive", "[tensors]") {
   CHECK(std::memcmp(kept.data_ptr(), bytes.data(), bytes.size()) == 0);
 }
 
+// The column's rows, moved to a device that does everything late.
+void MoveToDevice(BatchColumn* column) {
+  struct Source {
+    HostDevice device{HostOrder::kLate};
+    std::unique_ptr<BatchTensorRing> ring;
+    std::unique_ptr<DeviceStream> stream;
+    DeviceMemory rows;
+  };
+  const auto source = std::make_shared<Source>();
+  const auto num_bytes = static_cast<int64_t>(column->bytes.size());
+  VICINITY_ASSERT_OK_AND_ASSIGN(source->ring, BatchTensorRing::Create(&source->device, 1, 0));
+  VICINITY_ASSERT_OK_AND_ASSIGN(source->stream, source->device.NewStream());
+  VICINITY_ASSERT_OK_AND_ASSIGN(source->rows,
+                                source->device.Allocate(MemoryKind::kPinned, num_bytes));
+  std::memcpy(source->rows.data(), column->bytes.data(), num_bytes);
+  DeviceStream* const stream = source->stream.get();
+  VICINITY_ASSERT_OK_AND_ASSIGN(std::unique_ptr<BatchTensor> tensor,
+                                source->ring->Take(column->num_rows, column->spec.row_bytes(),
+                                                   stream, std::chrono::seconds(10)));
+  VICINITY_REQUIRE_OK(stream->Copy(tensor->data(), source->rows.data(), num_bytes));
+  VICINITY_REQUIRE_OK(tensor->Finish(stream));
+  tensor->Keep(source);
+  column->tensor = DeviceTensor::Impl::Wrap(std::move(tensor), column->spec);
+  column->bytes.clear();
+}
+
+TEST_CASE("features on a device are shared as those on the host are", "[tensors]") {
+  const Schema schema = TwoTypeSchema();
+  const auto make = [&] {
+    std::mt19937 random(7);
+    return RandomMiniBatch(schema, Expansion::kAllNodes, 2, 4, &random);
+  };
+  const Result<BatchTensors> expected = ToTensors(schema, Expansion::kAllNodes, make());
+  REQUIRE(expected.ok());
+  std::unique_ptr<MiniBatch> batch = make();
+  for (BatchColumn& column : batch->columns) MoveToDevice(&column);
+  const void* features = batch->columns[0].tensor->data();
+  const Result<BatchTensors> tensors = ToTensors(schema, Expansion::kAllNodes, std::move(batch));
+  REQUIRE(tensors.ok());
+  CHECK(tensors->features[0].data_ptr() == features);
+  for (int type = 0; type < 2; ++type) {
+    CHECK(torch::equal(tensors->features[type], expected->features[type]));
+  }
+}
+
 TEST_CASE("a batch whose rows or labels do not fit its nodes is refused", "[tensors]") {
   std::mt19937 random(6);
   const Schema schema = TwoTypeSchema();
   std::unique_ptr<MiniBatch> batch = RandomMiniBatch(schema, Expansion::kAllNodes, 1, 4, &random);
   SECTION("a row less") { --batch->columns[0].num_rows; }
-  SECTION("two columns of a type") { batch->columns.push_back(batch->columns[0]); }
+  SECTION("two columns of a type") { batch->columns[1].node_type = 0; }
   SECTION("a label less") { batch->labels.pop_back(); }
   CHECK(ToTensors(schema, Expansion::kAllNodes, std::move(batch)).error().code() ==
         ErrorCode::kInvalidArgument);
