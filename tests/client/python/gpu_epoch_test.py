@@ -13,7 +13,7 @@ import unittest
 # Bazel runs a link to this file: what it points to lies in the source tree.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from small_cluster import DAEMON, ROOT, TOOL, SmallCluster  # noqa: E402
+from small_cluster import DAEMON, ROOT, TOOL, SmallCluster, run_tests  # noqa: E402
 
 try:
     import torch
@@ -61,4 +61,4 @@ class GpuEpochTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import unittest
 
 # Bazel runs tests among the runfiles, which hold the programs.
 PROGRAMS = pathlib.Path(os.environ.get("VICINITY_PROGRAMS", os.getcwd()))
@@ -23,6 +24,14 @@ def tool(*arguments):
     """What the tool prints."""
     return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True,
                           check=True).stdout
+
+
+def run_tests():
+    """Those of the program; ends with the line that counts them (deploy/count_tests.py)."""
+    result = unittest.main(exit=False).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
 
 
 class SmallCluster(ServedShards):

@@ -18,7 +18,7 @@ import unittest
 # Bazel runs a link to this file: what it points to lies in the source tree.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from small_cluster import SmallCluster, tool  # noqa: E402
+from small_cluster import SmallCluster, run_tests, tool  # noqa: E402
 
 import vicinity  # noqa: E402
 from vicinity import _library  # noqa: E402
@@ -388,4 +388,4 @@ class WaitingTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()
