@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "proto/unreadable_request.h"
+
 namespace vicinity {
 namespace {
 
@@ -32,8 +34,7 @@ class ParseErrorInterceptor final : public Interceptor {
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
       if (IsParseError(methods->GetSendStatus())) {
-        methods->ModifySendStatus(
-            {grpc::StatusCode::INVALID_ARGUMENT, "the request cannot be parsed"});
+        methods->ModifySendStatus({grpc::StatusCode::INVALID_ARGUMENT, kUnreadableRequest});
       }
     }
     methods->Proceed();

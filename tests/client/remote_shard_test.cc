@@ -18,6 +18,7 @@
 #include "partition/book.h"
 #include "partition/schema.h"
 #include "proto/common/retry_delay.h"
+#include "proto/unreadable_request.h"
 #include "tests/client/scripted_server.h"
 #include "tests/testing/status_checks.h"
 
@@ -170,6 +171,15 @@ TEST_CASE("what a server refuses keeps its code and gains its place", "[remote_s
   VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
   CHECK_THAT(std::string(status.message()),
              Catch::Contains("shard 0") && Catch::Contains("features.bin"));
+}
+
+TEST_CASE("a request that the server cannot read was damaged on the way", "[remote_shard]") {
+  Remote remote;
+  remote.server.rows.answer = [](const proto::RowsRequest&, std::vector<proto::RowsChunk>*) {
+    return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, kUnreadableRequest);
+  };
+  std::vector<int32_t> out;
+  VICINITY_CHECK_CODE(FetchThree(&remote, &out), absl::StatusCode::kAborted);
 }
 
 TEST_CASE("when a server wants to be asked again comes with its refusal", "[remote_shard]") {

@@ -438,8 +438,10 @@ TEST_CASE_METHOD(NetworkTest, "no row is wrong on any network, and slow ones are
     int64_t num_errors = 0;
     for (const auto& [code, number] : count.errors) {
       CAPTURE(count.error);
+      // Bits that flip where no checksum of ours is, in HTTP/2, can make nearly any status, but
+      // none that says that the caller was wrong.
       CHECK((code == ErrorCode::kUnavailable || code == ErrorCode::kDeadlineExceeded ||
-             code == ErrorCode::kAborted));
+             (profile.Damages() && code != ErrorCode::kInvalidArgument)));
       num_errors += number;
     }
     absl::StrAppendFormat(&table, "%-50s %5.0f of %5.0f/s, %d\n", profile.name, rate, most,
