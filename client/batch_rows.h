@@ -13,6 +13,7 @@
 #include "cache/row_pool.h"
 #include "client/cancellation.h"
 #include "client/device_column.h"
+#include "client/device_side.h"
 #include "client/loader.h"
 #include "client/shard_router.h"
 #include "client/split_nodes.h"
@@ -42,7 +43,9 @@ class PinnedRows {
 // One column that every batch brings.
 struct ColumnPlan {
   NodeTypeId type;
-  int32_t column = 0;             // position in the type
+  int32_t column = 0;  // position in the type
+  // What pool and device lie on, so it goes last; null: the host.
+  std::shared_ptr<DeviceSide> side;
   std::unique_ptr<RowPool> pool;  // for its remote rows; null: they are fetched every time
   int64_t cache_rows = 0;         // that the pool keeps for batches to come
   // Where its tensors are made, from the pool's rows too; null: on the host.

@@ -68,6 +68,7 @@ absl::Status PlaceColumn(const ShardRouter& router, const LoaderOptions& options
                          const CacheRows& cache, const DeviceColumn::Options& column,
                          const std::shared_ptr<DeviceSide>& side,
                          const std::vector<ColumnPlan>& plans, ColumnPlan* plan) {
+  plan->side = side;
   const int64_t row_bytes = router.RowBytes(plan->type, plan->column);
   DevicePool* borrowed = nullptr;
   if (row_bytes > 0) {

@@ -35,12 +35,12 @@ LoaderOptions Options(const RoutedGraph& graph) {
   options.sampling = SamplingSpec::Uniform(graph.router().schema(), {4, 3});
   options.batch_size = 16;
   options.run_seed = 77;
-  // Rows of 20, 12, 1, 8 and no bytes.
+  // Rows of 20, no, 12, 1 and 8 bytes: the last, which goes last, has a pool.
   options.columns = {{"user", "features"},
+                     {"item", "nothing"},
                      {"item", "features"},
                      {"user", "split"},
-                     {"item", "price"},
-                     {"item", "nothing"}};
+                     {"item", "price"}};
   options.edge_columns = {{"buys", "weight"}};
   options.batch_timeout = std::chrono::seconds(60);
   options.homes = {{}};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,6 +28,17 @@ std::vector<ColumnPlan> Plans() {
   plans[1].column = 2;
   plans[2].type = kItem;
   return plans;
+}
+
+// Lets go of the plan's members one after the other, as its destructor does: the device is the
+// last.
+void CheckDeviceGoesLast(ColumnPlan* plan, const std::weak_ptr<Device>& device) {
+  plan->device.reset();
+  REQUIRE(!device.expired());  // the pool's memory is there
+  plan->pool.reset();
+  CHECK(!device.expired());
+  plan->side.reset();
+  CHECK(device.expired());
 }
 
 // Remote users, `n` of them.
@@ -124,17 +136,46 @@ TEST_CASE("home_bytes bound what of mapped shards is on the device", "[device_se
   CHECK(device_bytes(all / 2) >= all / 2 - 3 * (20 + 1 + 12));  // less than a row of each
 }
 
+// Refuses device memory that is larger than `most`.
+class SmallDevice : public HostDevice {
+ public:
+  absl::StatusOr<DeviceMemory> Allocate(MemoryKind kind, int64_t bytes) override {
+    if (kind == MemoryKind::kDevice && bytes > most) return absl::ResourceExhaustedError("full");
+    return HostDevice::Allocate(kind, bytes);
+  }
+  int64_t most = 0;
+};
+
+TEST_CASE("a plan's device goes after its pool, whose memory it is", "[device_setup]") {
+  const RoutedGraph graph(testing::TypedGraph(1000, 80, 10, 3), 2, {1});
+  std::vector<ColumnPlan> plans = Plans();
+  plans.resize(1);
+  const auto place = [&](std::shared_ptr<Device> device, int64_t home_bytes) {
+    LoaderOptions options;
+    options.window_bytes = 20 * 10;
+    options.device.staging_bytes = 1;
+    options.device.home_bytes = home_bytes;
+    return PlaceOnDevice(graph.router(), options, Cached(graph, 0), std::move(device), &plans);
+  };
+  SECTION("of a column") {
+    auto device = std::make_shared<HostDevice>();
+    const std::weak_ptr<Device> watched = device;
+    VICINITY_REQUIRE_OK(place(std::move(device), 0));
+    REQUIRE(plans[0].pool != nullptr);
+    CheckDeviceGoesLast(&plans[0], watched);
+  }
+  SECTION("where the first column's home rows do not fit") {
+    auto device = std::make_shared<SmallDevice>();
+    device->most = 20 * graph.router().book().num_nodes(kUser, {0}) - 1;
+    const std::weak_ptr<Device> watched = device;
+    VICINITY_CHECK_CODE(place(std::move(device), 1 << 20), absl::StatusCode::kResourceExhausted);
+    REQUIRE(plans[0].pool != nullptr);
+    CheckDeviceGoesLast(&plans[0], watched);
+  }
+}
+
 TEST_CASE("what does not fit on the device is named", "[device_setup]") {
   const RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 2, {1});
-  // Gives the ring its memory and refuses all that is larger than a page.
-  class SmallDevice : public HostDevice {
-   public:
-    absl::StatusOr<DeviceMemory> Allocate(MemoryKind kind, int64_t bytes) override {
-      if (kind == MemoryKind::kDevice && bytes > most) return absl::ResourceExhaustedError("full");
-      return HostDevice::Allocate(kind, bytes);
-    }
-    int64_t most = 0;
-  };
   const auto device = std::make_shared<SmallDevice>();
   LoaderOptions options;
   options.device.staging_bytes = 1;
