@@ -55,7 +55,7 @@ absl::Status DeviceColumn::Place(int32_t column, const Options& options) {
 }
 
 bool DeviceColumn::WaitForTensor(std::chrono::nanoseconds timeout) const {
-  return tensors_->ring->WaitForFree(timeout);
+  return tensors_->ring->WaitForIdle(timeout);
 }
 
 absl::StatusOr<std::unique_ptr<DeviceTensor>> DeviceColumn::Assemble(

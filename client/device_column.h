@@ -44,7 +44,8 @@ class DeviceColumn {
                                                               const Options& options);
   ~DeviceColumn();
 
-  // Waits, no longer than `timeout`, until the trainer has let go of a tensor; whether it has.
+  // Waits, no longer than `timeout`, until the trainer has let go of a tensor and its streams are
+  // through with it; whether that is so.
   bool WaitForTensor(std::chrono::nanoseconds timeout) const;
 
   // Puts what writes the batch's tensor into the device's stream. `remote`: the remote nodes as

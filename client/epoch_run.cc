@@ -232,10 +232,11 @@ void EpochRun::AssembleSome() {
 // As long as the trainer likes: it is Next that has a time limit.
 bool EpochRun::WaitToAssemble(int64_t step) {
   if (!assembled_.WaitForTurn(step)) return false;
-  while (!parts_.rows->WaitForTensors(kLookAround)) {
-    if (cancel_.cancelled()) return false;
-  }
-  return true;
+  wants_tensors_ = true;
+  bool found = false;
+  while (!found && !cancel_.cancelled()) found = parts_.rows->WaitForTensors(kLookAround);
+  wants_tensors_ = false;
+  return found;
 }
 
 absl::Status EpochRun::Assemble(Job* job) {
@@ -249,12 +250,15 @@ absl::Status EpochRun::Assemble(Job* job) {
 
 absl::Status EpochRun::Late() const {
   const Stage stage = StageOf(next_step_);
-  const bool kept = stage == kAssemble && !parts_.rows->WaitForTensors(std::chrono::nanoseconds(0));
+  // Those that the stage itself has taken for the batch are not the trainer's.
+  const bool kept = stage == kAssemble && wants_tensors_ &&
+                    !parts_.rows->WaitForTensors(std::chrono::nanoseconds(0));
   return absl::DeadlineExceededError(absl::StrFormat(
       "batch %d of epoch %d is not ready in %.1f s: it is in stage %s%s", next_step_, epoch_,
       std::chrono::duration<double>(parts_.batch_timeout).count(), StageName(stage),
-      kept ? ", where the trainer still has all device tensors of a column: let go of earlier "
-             "batches before the next is asked for, or raise DeviceOptions::batches"
+      kept ? ", where the trainer still has all device tensors of a column, or its streams still "
+             "read them: let go of earlier batches before the next is asked for, or raise "
+             "DeviceOptions::batches"
            : ""));
 }
 

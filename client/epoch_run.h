@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -141,6 +142,7 @@ class EpochRun {
   Queue planned_;
   Queue fetched_;
   Queue assembled_;
+  std::atomic<bool> wants_tensors_{false};  // a batch waits for those that the trainer has
   std::vector<std::thread> threads_;
 };
 

@@ -48,7 +48,7 @@ enum class CachePolicy : uint8_t {
 // ids and blocks, labels, columns of edges.
 enum class Placement : uint8_t {
   kHost,    // in BatchColumn::bytes
-  kDevice,  // in BatchColumn::tensor; the host waits nowhere for the device to be done
+  kDevice,  // in BatchColumn::tensor; the trainer's thread does not wait for the device to fill it
 };
 
 // Of Placement::kDevice, with any CachePolicy. Device memory holds the cache; room for the remote
@@ -61,8 +61,8 @@ struct DeviceOptions {
   int32_t ordinal = 0;  // among the devices of its kind
   // Of the rows of mapped shards, at most so many bytes are on the device: of each shard and column
   // the same share, its likeliest rows. The others are read over the device's link from a
-  // pinned copy in host memory or, without pin_home, put together by the host from the mapped files
-  // and sent.
+  // pinned copy in host memory, at most half of the machine's, or, without pin_home, put together
+  // by the host from the mapped files and sent.
   int64_t home_bytes = 0;
   bool pin_home = true;
   // Tensors for each column: the batch in training and the next are 2. A trainer that keeps
@@ -151,7 +151,8 @@ struct MiniBatch {
 // Where the time went. Of each stage: batches through it, seconds busy, seconds it waited for work
 // and seconds it waited for room, all summed over its threads: together they make up num_threads
 // times the wall time of the epochs. "train" is the caller: busy between a batch and the next
-// call of Next, starved inside Next.
+// call of Next, starved inside Next. With kDevice, "fetch" and "assemble" are also busy while they
+// wait for room in the staging memory.
 struct StageTime {
   std::string stage;  // "schedule", "sample", "plan", "fetch", "assemble", "train"
   int num_threads = 1;
@@ -178,7 +179,8 @@ struct LoaderStats {
 // Threads:  Next, WaitForNext and StartEpoch from one thread; stats from any.
 // Order:    batches come in step order, the same for any thread count.
 // Lifetime: `graph` must outlive it. The destructor stops the stages and returns within the call
-// timeout.
+// timeout; with kDevice it also waits until the device is through with what it was given, at most
+// batch_timeout and two minutes a column.
 class Loader {
  public:
   // Reads the seeds, fills the cache. kNotFound for unknown types, columns or rankings, naming
@@ -197,7 +199,8 @@ class Loader {
 
   // The next batch; null at the epoch's end. An error ends the epoch; StartEpoch may be called
   // again with the step to go on from. kDeadlineExceeded, naming the stage that holds the batch,
-  // after batch_timeout (with kDevice also for a trainer that still has all tensors of a column);
+  // after batch_timeout (with kDevice also for a trainer that still has all tensors of a column, or
+  // whose streams still read them: the timeout is longer than a step there);
   // kFailedPrecondition before the first StartEpoch.
   Result<std::unique_ptr<MiniBatch>> Next();
 

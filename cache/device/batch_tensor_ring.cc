@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -17,8 +18,10 @@ namespace {
 
 // The longest single wait: longer ones overflow the clock in libstdc++.
 constexpr std::chrono::nanoseconds kLongWait = std::chrono::hours(1);
-// How long a device may still read a tensor whose memory is to go.
+// How long a device may still read the tensors of a ring that goes.
 constexpr std::chrono::nanoseconds kLongestRead = std::chrono::seconds(60);
+// How soon it is seen that a reader is through: a device cannot wake a thread.
+constexpr std::chrono::microseconds kNap(100);
 constexpr int64_t kMostBytes = int64_t{1} << 50;  // no sum overflows
 
 }  // namespace
@@ -67,16 +70,28 @@ absl::StatusOr<std::unique_ptr<BatchTensorRing>> BatchTensorRing::Create(Device*
   return ring;
 }
 
+BatchTensorRing::~BatchTensorRing() {
+  const auto start = std::chrono::steady_clock::now();
+  for (const Slot& slot : slots_) {
+    // An error is one that the trainer met, or nobody needs to know.
+    WaitForSlot(slot, kLongestRead - (std::chrono::steady_clock::now() - start)).IgnoreError();
+  }
+}
+
 absl::StatusOr<std::unique_ptr<BatchTensor>> BatchTensorRing::Take(
     int64_t num_rows, int64_t row_bytes, DeviceStream* producer, std::chrono::nanoseconds timeout) {
   if (num_rows < 0 || row_bytes < 0 || num_rows > kMostBytes / std::max<int64_t>(1, row_bytes)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a tensor of ", num_rows, " rows of ", row_bytes, " bytes"));
   }
+  const auto start = std::chrono::steady_clock::now();
   VICINITY_ASSIGN_OR_RETURN(const int32_t index, TakeFree(timeout));
   Slot& slot = slots_[index];
   const int64_t bytes = num_rows * row_bytes;
-  const absl::Status grown = slot.memory.bytes() < bytes ? Grow(&slot, bytes) : absl::OkStatus();
+  absl::Status grown;
+  if (slot.memory.bytes() < bytes) {
+    grown = Grow(&slot, bytes, timeout - (std::chrono::steady_clock::now() - start));
+  }
   std::unique_ptr<BatchTensor> tensor(
       new BatchTensor(this, index, RowsAt(slot.memory.data(), num_rows, row_bytes)));
   VICINITY_RETURN_IF_ERROR(grown);
@@ -88,12 +103,20 @@ absl::StatusOr<std::unique_ptr<BatchTensor>> BatchTensorRing::Take(
   return tensor;
 }
 
-// The old memory goes first, so that the two need not fit beside each other.
-absl::Status BatchTensorRing::Grow(Slot* slot, int64_t bytes) {
-  VICINITY_RETURN_IF_ERROR(slot->full->WaitOnHost(kLongestRead));
-  for (size_t i = 0; i < slot->num_readers; ++i) {
-    VICINITY_RETURN_IF_ERROR(slot->done[i]->WaitOnHost(kLongestRead));
+absl::Status BatchTensorRing::WaitForSlot(const Slot& slot, std::chrono::nanoseconds timeout) {
+  const auto start = std::chrono::steady_clock::now();
+  VICINITY_RETURN_IF_ERROR(slot.full->WaitOnHost(timeout));
+  for (size_t i = 0; i < slot.num_readers; ++i) {
+    const auto waited = std::chrono::steady_clock::now() - start;
+    VICINITY_RETURN_IF_ERROR(slot.done[i]->WaitOnHost(timeout - waited));
   }
+  return absl::OkStatus();
+}
+
+// The old memory goes first, so that the two need not fit beside each other.
+absl::Status BatchTensorRing::Grow(Slot* slot, int64_t bytes, std::chrono::nanoseconds timeout) {
+  VICINITY_RETURN_IF_ERROR(
+      At("the last readers of a tensor that has to grow", WaitForSlot(*slot, timeout)));
   bytes_ -= slot->memory.bytes();
   slot->memory = DeviceMemory();
   absl::StatusOr<DeviceMemory> larger = device_->Allocate(MemoryKind::kDevice, bytes + bytes / 4);
@@ -112,6 +135,29 @@ bool BatchTensorRing::WaitForFree(std::chrono::nanoseconds timeout) {
     given_back_.WaitFor(&mu_, std::min(left, kLongWait));
   }
   return true;
+}
+
+bool BatchTensorRing::NextIsIdle() {
+  MutexLock lock(&mu_);
+  if (free_.empty()) return false;
+  const Slot& slot = slots_[free_.front()];
+  for (size_t i = 0; i < slot.num_readers; ++i) {
+    const absl::StatusOr<bool> reached = slot.done[i]->Reached();
+    if (reached.ok() && !*reached) return false;  // an error is for Take to meet
+  }
+  return true;
+}
+
+bool BatchTensorRing::WaitForIdle(std::chrono::nanoseconds timeout) {
+  const auto start = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds left = timeout;
+  while (WaitForFree(left)) {
+    if (NextIsIdle()) return true;
+    left = timeout - (std::chrono::steady_clock::now() - start);
+    if (left.count() <= 0) return false;
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, kNap));
+  }
+  return false;
 }
 
 absl::StatusOr<int32_t> BatchTensorRing::TakeFree(std::chrono::nanoseconds timeout) {

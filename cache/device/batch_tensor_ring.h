@@ -66,7 +66,8 @@ class BatchTensor {
 // Memory:   num_tensors as large as the largest batch so far and a quarter more: what bounds how
 //           far ahead batches are assembled. A tensor grows when it is taken for more rows than it
 //           holds; the host then waits for its last readers. That stops when batches have shown
-//           how large they are.
+//           how large they are. Before memory goes, with the ring too, the host waits for its
+//           readers.
 class BatchTensorRing {
  public:
   // One in training and the next are 2; each of `tensor_bytes` at first. InvalidArgument: none, or
@@ -74,17 +75,22 @@ class BatchTensorRing {
   static absl::StatusOr<std::unique_ptr<BatchTensorRing>> Create(Device* device,
                                                                  int32_t num_tensors,
                                                                  int64_t tensor_bytes);
+  ~BatchTensorRing();
+  BatchTensorRing(const BatchTensorRing&) = delete;
+  BatchTensorRing& operator=(const BatchTensorRing&) = delete;
 
   // For num_rows rows; what `producer` gets from now on comes after the last readers of the memory.
-  // Waits until one of the tensors is destroyed, which a trainer has to do for another batch:
-  // DeadlineExceeded after `timeout`. InvalidArgument for fewer than no rows or bytes;
-  // ResourceExhausted: no device memory to grow.
+  // Waits until one of the tensors is destroyed, which a trainer has to do for another batch, and
+  // for the readers of one that has to grow: DeadlineExceeded after `timeout`. InvalidArgument for
+  // fewer than no rows or bytes; ResourceExhausted: no device memory to grow.
   absl::StatusOr<std::unique_ptr<BatchTensor>> Take(int64_t num_rows, int64_t row_bytes,
                                                     DeviceStream* producer,
                                                     std::chrono::nanoseconds timeout);
 
-  // Waits until Take would find one at once, no longer than `timeout`; whether it would.
-  bool WaitForFree(std::chrono::nanoseconds timeout);
+  // Waits, no longer than `timeout`, until Take would find one at once whose last readers are
+  // through; whether it would. A producer that takes one earlier has its stream stand behind those
+  // readers, and all that comes after in that stream.
+  bool WaitForIdle(std::chrono::nanoseconds timeout);
 
   int64_t bytes() const { return bytes_; }  // of device memory
   Device* device() const { return device_; }
@@ -100,8 +106,13 @@ class BatchTensorRing {
 
   explicit BatchTensorRing(Device* device) : device_(device) {}
 
+  bool WaitForFree(std::chrono::nanoseconds timeout);
   absl::StatusOr<int32_t> TakeFree(std::chrono::nanoseconds timeout);
-  absl::Status Grow(Slot* slot, int64_t bytes);
+  // Whether the tensor that is taken next is free and has no readers any more.
+  bool NextIsIdle();
+  // Waits for whoever fills or reads the slot.
+  static absl::Status WaitForSlot(const Slot& slot, std::chrono::nanoseconds timeout);
+  absl::Status Grow(Slot* slot, int64_t bytes, std::chrono::nanoseconds timeout);
   void GiveBack(int32_t index);
 
   Device* const device_;

@@ -25,11 +25,12 @@ absl::StatusOr<std::unique_ptr<HomeRows>> HomeRows::Create(RowMover* mover, cons
   const auto bytes_of = [&](int64_t first, int64_t n) {
     return absl::MakeConstSpan(rows.data + first * rows.row_bytes, n * rows.row_bytes);
   };
-  VICINITY_ASSIGN_OR_RETURN(home->near_, mover->Place(MemoryKind::kDevice, bytes_of(0, split)));
+  // The pinned ones first: if there is no room for them, no copies to the others are on their way.
   if (far == FarRead::kDirect) {
     VICINITY_ASSIGN_OR_RETURN(
         home->far_, mover->Place(MemoryKind::kPinned, bytes_of(split, rows.num_rows - split)));
   }
+  VICINITY_ASSIGN_OR_RETURN(home->near_, mover->Place(MemoryKind::kDevice, bytes_of(0, split)));
   home->places_ = RowsAt(home->near_.data(), rows.num_rows, rows.row_bytes);
   home->places_.far = home->far_.data();
   home->places_.split = split;

@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cache/device/host_device.h"
+#include "client/epoch_run.h"
 #include "client/loader_core.h"
 #include "tests/cache/device/tested_devices.h"
 #include "tests/client/column_bytes.h"
@@ -149,21 +152,73 @@ TEST_CASE("a trainer that keeps its tensors holds the pipeline back, and is told
   LoaderOptions options = Options(graph);
   const std::vector<std::string> expected = Epoch(Make(graph, options).get(), 0);
   options = OnDevice(options);
+  options.device.batches = GENERATE(1, 2);
   options.batch_timeout = std::chrono::seconds(2);
   const std::unique_ptr<LoaderCore> loader =
       Make(graph, options, GENERATE_COPY(from_range(TestedDevices())));
   VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
   std::vector<std::unique_ptr<MiniBatch>> kept;
-  for (int i = 0; i < 2; ++i) kept.push_back(Next(loader.get()));
+  const int num_kept = options.device.batches;
+  for (int i = 0; i < num_kept; ++i) kept.push_back(Next(loader.get()));
   const absl::Status late = loader->Next().status();
   VICINITY_CHECK_CODE(late, absl::StatusCode::kDeadlineExceeded);
   CHECK_THAT(std::string(late.message()),
              Catch::Contains("assemble") && Catch::Contains("let go of"));
-  for (int i = 0; i < 2; ++i) CHECK(Describe(*kept[i]) == expected[i]);
+  for (int i = 0; i < num_kept; ++i) CHECK(Describe(*kept[i]) == expected[i]);
   // The kept ones do not stand in the way of the next start, and go with the second batch.
-  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 2));
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, num_kept));
   kept.clear();
-  CHECK(Describe(*Next(loader.get())) == expected[2]);
+  CHECK(Describe(*Next(loader.get())) == expected[num_kept]);
+}
+
+// Once told, takes long to find memory.
+class SlowDevice : public HostDevice {
+ public:
+  static constexpr std::chrono::seconds kDelay{5};
+
+  absl::StatusOr<DeviceMemory> Allocate(MemoryKind kind, int64_t bytes) override {
+    if (slow) std::this_thread::sleep_for(kDelay);  // the delay is what is tested
+    return HostDevice::Allocate(kind, bytes);
+  }
+
+  std::atomic<bool> slow{false};
+};
+
+TEST_CASE("a trainer is not blamed for tensors that are being filled", "[device_loader]") {
+  const RoutedGraph graph(testing::TypedGraph(400, 250, 40, 9), 2, {1});
+  LoaderOptions options = OnDevice(Options(graph));
+  options.columns.resize(1);
+  options.batch_timeout = SlowDevice::kDelay / 5;
+  const auto device = std::make_shared<SlowDevice>();
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LoaderCore> loader,
+                                LoaderCore::Create(graph.router(), options, device));
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  REQUIRE(loader->WaitForNext(options.batch_timeout));
+  device->slow = true;  // when the second tensor is taken for the first time, and grows
+  const std::unique_ptr<MiniBatch> first = Next(loader.get());
+  const absl::Status late = loader->Next().status();
+  VICINITY_CHECK_CODE(late, absl::StatusCode::kDeadlineExceeded);
+  CHECK_THAT(std::string(late.message()),
+             Catch::Contains("assemble") && !Catch::Contains("let go of"));
+}
+
+TEST_CASE("an epoch whose next batch waits for tensors may be dropped", "[device_loader]") {
+  const RoutedGraph graph(testing::TypedGraph(400, 250, 40, 9), 2, {1});
+  LoaderOptions options = Options(graph);
+  const std::vector<std::string> expected = Epoch(Make(graph, options).get(), 0);
+  std::unique_ptr<LoaderCore> loader = Make(graph, OnDevice(options), TestedDevice::kLateHost);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  std::vector<std::unique_ptr<MiniBatch>> kept;
+  for (int i = 0; i < 2; ++i) kept.push_back(Next(loader.get()));
+  SECTION("for another") {
+    VICINITY_REQUIRE_OK(loader->StartEpoch(0, 1));
+    kept.clear();
+    CHECK(Describe(*Next(loader.get())) == expected[1]);
+  }
+  SECTION("with its loader") {
+    loader.reset();
+    for (int i = 0; i < 2; ++i) CHECK(Describe(*kept[i]) == expected[i]);
+  }
 }
 
 TEST_CASE("a trainer that takes long over a batch meets no time limit", "[device_loader]") {
@@ -234,7 +289,7 @@ TEST_CASE("rows of a shard that fails are given up, and the epoch goes on from t
   LoaderOptions options = Options(graph);
   const std::vector<std::string> expected = Epoch(Make(graph, options).get(), 0);
   options = OnDevice(options);
-  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kLookAhead);
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kStaticVip, CachePolicy::kLookAhead);
   options.cache_rows = 30;
   options.fetch_threads = 3;
   const std::unique_ptr<LoaderCore> loader = Make(graph, options, TestedDevice::kLateHost);
@@ -298,9 +353,19 @@ TEST_CASE("of all the batches that are fetched only the next is assembled", "[de
   const auto batches_of = [&](int stage) { return loader->stats().stages[stage].batches; };
   REQUIRE(loader->steps_per_epoch() > options.fetch_ahead + 3);
   VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  const auto wait_for = [&](int stage, int64_t batches) {
+    const auto start = std::chrono::steady_clock::now();
+    while (batches_of(stage) < batches) {
+      REQUIRE(std::chrono::steady_clock::now() - start < options.batch_timeout);
+      std::this_thread::yield();
+    }
+  };
   for (int64_t taken = 0; taken < 3; ++taken) {
-    while (batches_of(3) < options.fetch_ahead + taken) std::this_thread::yield();
-    CHECK(batches_of(4) <= taken + 1);
+    wait_for(kFetch, options.fetch_ahead + taken);
+    wait_for(kAssemble, taken + 1);
+    // Time in which a stage that did not wait would get further.
+    for (int i = 0; i < 1000 && batches_of(kAssemble) == taken + 1; ++i) std::this_thread::yield();
+    CHECK(batches_of(kAssemble) == taken + 1);
     REQUIRE(Next(loader.get()) != nullptr);
   }
 }

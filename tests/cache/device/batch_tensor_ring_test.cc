@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "cache/device/device.h"
+#include "cache/device/host_device.h"
 #include "tests/cache/device/tested_devices.h"
 #include "tests/testing/status_checks.h"
 
@@ -87,8 +89,9 @@ TEST_CASE("a trainer that keeps its tensors gets no more", "[batch_tensor_ring]"
                                 tensors->Take(25, 4, stream.get(), kNoWait));
   VICINITY_CHECK_CODE(tensors->Take(1, 4, stream.get(), std::chrono::milliseconds(1)).status(),
                       absl::StatusCode::kDeadlineExceeded);
+  CHECK_FALSE(tensors->WaitForIdle(kNoWait));
   tensor.reset();
-  CHECK(tensors->WaitForFree(kNoWait));
+  CHECK(tensors->WaitForIdle(kNoWait));
   VICINITY_CHECK_OK(tensors->Take(0, 4, stream.get(), kNoWait).status());
   for (const auto& [rows, row_bytes] : {std::pair(-1, 4), std::pair(1, -4)}) {
     VICINITY_CHECK_CODE(tensors->Take(rows, row_bytes, stream.get(), kNoWait).status(),
@@ -126,6 +129,71 @@ TEST_CASE("a tensor grows for a larger batch, behind the last reader of the smal
   }
   CHECK(tensors->bytes() == 1250);
   CHECK(BytesFromDevice(device.get(), trainer.get(), out.data(), out.bytes()) == expected);
+}
+
+// A trainer that has let go of its tensor, with work in its stream that takes long.
+struct BusyTrainer {
+  static constexpr int kWork = 400;  // a late host does four at most when somebody asks
+
+  BusyTrainer(Device* device, BatchTensorRing* tensors) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(producer, device->NewStream());
+    VICINITY_ASSERT_OK_AND_ASSIGN(stream, device->NewStream());
+    VICINITY_ASSERT_OK_AND_ASSIGN(seen, device->Allocate(MemoryKind::kPinned, 8));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<BatchTensor> tensor,
+                                  tensors->Take(2, 4, producer.get(), kLong));
+    VICINITY_REQUIRE_OK(producer->Fill(tensor->data(), 't', 8));
+    VICINITY_REQUIRE_OK(tensor->Finish(producer.get()));
+    VICINITY_REQUIRE_OK(tensor->WaitOn(stream.get()));
+    for (int i = 0; i < kWork; ++i) VICINITY_REQUIRE_OK(stream->Fill(seen.data(), 'x', 8));
+    VICINITY_REQUIRE_OK(stream->Copy(seen.data(), tensor->data(), 8));
+    VICINITY_REQUIRE_OK(tensor->Done(stream.get()));
+  }
+
+  bool through() const { return std::string(seen.data(), 8) == "tttttttt"; }
+
+  DeviceMemory seen;
+  std::unique_ptr<DeviceStream> producer;
+  std::unique_ptr<DeviceStream> stream;
+};
+
+TEST_CASE("a tensor is idle when its readers are through, not when it is let go of",
+          "[batch_tensor_ring]") {
+  const std::unique_ptr<Device> device = OpenTestedDevice(TestedDevice::kLateHost);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors, BatchTensorRing::Create(device.get(), 1, 8));
+  const BusyTrainer trainer(device.get(), tensors.get());
+  CHECK_FALSE(tensors->WaitForIdle(kNoWait));
+  REQUIRE_FALSE(trainer.through());
+  CHECK(tensors->WaitForIdle(kLong));
+  CHECK(trainer.through());
+}
+
+TEST_CASE("a tensor that has to grow waits for its readers no longer than it is told",
+          "[batch_tensor_ring]") {
+  const std::unique_ptr<Device> device = OpenTestedDevice(TestedDevice::kLateHost);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto tensors, BatchTensorRing::Create(device.get(), 1, 8));
+  const BusyTrainer trainer(device.get(), tensors.get());
+  VICINITY_CHECK_CODE(tensors->Take(3, 4, trainer.producer.get(), kNoWait).status(),
+                      absl::StatusCode::kDeadlineExceeded);
+  REQUIRE_FALSE(trainer.through());
+  VICINITY_CHECK_OK(tensors->Take(3, 4, trainer.producer.get(), kLong).status());
+  CHECK(trainer.through());
+}
+
+TEST_CASE("a ring goes when the readers of its tensors are through", "[batch_tensor_ring]") {
+  // As a GPU may: memory goes without a look at the streams.
+  class HastyDevice : public HostDevice {
+   public:
+    HastyDevice() : HostDevice(HostOrder::kLate, 20) {}
+
+   private:
+    void Free(MemoryKind, void* data) override { std::free(data); }
+  };
+  HastyDevice device;
+  VICINITY_ASSERT_OK_AND_ASSIGN(auto tensors, BatchTensorRing::Create(&device, 1, 8));
+  const BusyTrainer trainer(&device, tensors.get());
+  REQUIRE_FALSE(trainer.through());
+  tensors.reset();
+  CHECK(trainer.through());
 }
 
 TEST_CASE("a tensor keeps alive what it is told to", "[batch_tensor_ring]") {
