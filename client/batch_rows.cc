@@ -8,6 +8,13 @@
 #include "proto/common/status.h"
 
 namespace vicinity {
+namespace {
+
+absl::Status InColumn(const BatchRows::Column& column, const absl::Status& status) {
+  return At(absl::StrCat("column ", column.result.spec.name), status);
+}
+
+}  // namespace
 
 PinnedRows::PinnedRows(RowPool* pool, PoolBatch batch) : pool_(pool), batch_(std::move(batch)) {}
 
@@ -86,8 +93,7 @@ absl::Status RowLoader::Admit(BatchRows* rows) const {
     int64_t num_fetched = num_remote;
     if (RowPool* pool = columns_[c].pool.get(); pool != nullptr) {
       absl::StatusOr<PoolBatch> admitted = pool->Admit(nodes.remote);
-      if (!admitted.ok())
-        return At(absl::StrCat("column ", column.result.spec.name), admitted.status());
+      if (!admitted.ok()) return InColumn(column, admitted.status());
       PoolBatch batch = *std::move(admitted);
       for (const int32_t i : batch.missing) column.missing.push_back(nodes.remote[i]);
       num_fetched = static_cast<int64_t>(batch.missing.size());
@@ -138,10 +144,12 @@ absl::Status RowLoader::Assemble(BatchRows* rows, std::chrono::nanoseconds timeo
     const SplitNodes& nodes = rows->nodes[columns_[c].type.value];
     BatchRows::Column& column = rows->columns[c];
     if (columns_[c].device != nullptr) {
-      VICINITY_ASSIGN_OR_RETURN(column.result.tensor, columns_[c].device->Assemble(
-                                                          nodes, column.pinned.batch(), timeout));
+      absl::StatusOr<std::unique_ptr<DeviceTensor>> tensor =
+          columns_[c].device->Assemble(nodes, column.pinned.batch(), timeout);
+      if (!tensor.ok()) return InColumn(column, tensor.status());
+      column.result.tensor = *std::move(tensor);
     } else {
-      VICINITY_RETURN_IF_ERROR(AssembleRemote(c, nodes, &column, timeout));
+      VICINITY_RETURN_IF_ERROR(InColumn(column, AssembleRemote(c, nodes, &column, timeout)));
       fetches.push_back({columns_[c].type, columns_[c].column, nodes.local, nodes.local_positions,
                          column.result.bytes.data()});
     }
@@ -153,6 +161,10 @@ absl::Status RowLoader::Assemble(BatchRows* rows, std::chrono::nanoseconds timeo
 absl::Status RowLoader::AssembleRemote(size_t c, const SplitNodes& nodes, BatchRows::Column* column,
                                        std::chrono::nanoseconds timeout) const {
   const int64_t row_bytes = column->result.spec.row_bytes();
+  if (columns_[c].pool == nullptr && nodes.local.empty()) {  // they are the tensor
+    column->result.bytes = std::move(column->fetched);
+    return absl::OkStatus();
+  }
   column->result.bytes.resize(nodes.size() * row_bytes);
   char* const out = column->result.bytes.data();
   if (columns_[c].pool != nullptr) {

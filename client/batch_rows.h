@@ -64,8 +64,8 @@ struct BatchRows {
 };
 
 // The steps in their order: Split, Announce, Admit, Fetch, Assemble; Announce, Admit and Assemble
-// for one batch after the other, in one order. A batch has its tensors from Assemble on; before
-// it holds remote rows alone.
+// for one batch after the other, in one order. A batch has its tensors from Assemble on; before,
+// it holds of its columns remote rows alone.
 //
 // Threads:  any number, for different batches. Lifetime: the router must outlive it; tensors on
 //           a device may outlive it.
@@ -94,7 +94,8 @@ class RowLoader {
   // Brings what is missing, all columns and shards at the same time.
   absl::Status Fetch(BatchRows* rows, Cancellation* cancel) const;
   // Waits until there are tensors for another batch, no longer than `timeout`; whether there are.
-  // On the host there always are; on a device those that the trainer has let go of.
+  // On the host there always are; on a device those that the trainer has let go of and its streams
+  // are through with, so that rows of the next batch do not stand behind its work.
   bool WaitForTensors(std::chrono::nanoseconds timeout) const;
   // Makes the tensors.
   absl::Status Assemble(BatchRows* rows, std::chrono::nanoseconds timeout) const;

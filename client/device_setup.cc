@@ -1,11 +1,14 @@
 #include "client/device_setup.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "cache/device/device_pool.h"
 #include "cache/look_ahead_planner.h"
 #include "client/device_column.h"
@@ -16,9 +19,10 @@
 namespace vicinity {
 namespace {
 
-// What part of the mapped shards' rows `home_bytes` are.
-double HomeShare(const ShardRouter& router, int64_t home_bytes,
-                 const std::vector<ColumnPlan>& plans) {
+constexpr double kGiB = 1 << 30;
+
+// Of the mapped shards' rows, of all columns.
+double HomeBytes(const ShardRouter& router, const std::vector<ColumnPlan>& plans) {
   double all_bytes = 0;
   for (const ColumnPlan& plan : plans) {
     for (int32_t s = 0; s < router.book().num_shards(); ++s) {
@@ -28,7 +32,12 @@ double HomeShare(const ShardRouter& router, int64_t home_bytes,
       all_bytes += static_cast<double>(rows->num_rows) * static_cast<double>(rows->row_bytes);
     }
   }
-  return all_bytes == 0 ? 0 : std::min(1.0, static_cast<double>(home_bytes) / all_bytes);
+  return all_bytes;
+}
+
+int64_t MachineBytes() {
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<int64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // Places that the remote rows of one type take while their batches are in flight.
@@ -91,6 +100,14 @@ absl::Status PlaceColumn(const ShardRouter& router, const LoaderOptions& options
 
 }  // namespace
 
+absl::Status CheckPinned(double pinned_bytes, int64_t machine_bytes) {
+  if (pinned_bytes <= static_cast<double>(machine_bytes / 2)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrFormat(
+      "device.pin_home: %.3g GiB of the mapped shards' rows would be copied to pinned memory, more "
+      "than half of this machine's %.3g GiB; say pin_home = false, or ask for fewer columns",
+      pinned_bytes / kGiB, static_cast<double>(machine_bytes) / kGiB));
+}
+
 absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& options,
                            const CacheRows& cache, std::shared_ptr<Device> device,
                            std::vector<ColumnPlan>* plans) {
@@ -98,11 +115,16 @@ absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& optio
   for (const ColumnPlan& plan : *plans) {
     widest = std::max(widest, router.RowBytes(plan.type, plan.column));
   }
+  const double home_bytes = HomeBytes(router, *plans);
+  const double near_bytes = std::min(home_bytes, static_cast<double>(options.device.home_bytes));
+  if (options.device.pin_home) {
+    VICINITY_RETURN_IF_ERROR(CheckPinned(home_bytes - near_bytes, MachineBytes()));
+  }
   VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<DeviceSide> side,
                             DeviceSide::Create(std::move(device), options.device.staging_bytes,
                                                widest, options.batch_timeout));
   DeviceColumn::Options column;
-  column.home_share = HomeShare(router, options.device.home_bytes, *plans);
+  column.home_share = home_bytes == 0 ? 0 : near_bytes / home_bytes;
   column.far = options.device.pin_home ? FarRead::kDirect : FarRead::kStaged;
   column.num_tensors = options.device.batches;
   for (ColumnPlan& plan : *plans) {

@@ -1,6 +1,7 @@
 // From a loader's options to columns on a device: what memory there is for what.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace vicinity {
 // copies of the mapped shards' rows, and tensors. Every policy is a DevicePool:
 //
 //   kNone       holds rows of batches in flight alone;
-//   kStaticVip  has room for those beside the cache, so that no row of the cache ever goes;
+//   kStaticVip  has room for those beside the cache, so that no row of the cache ever goes but for
+//               a batch that is larger than the window;
 //   kLookAhead  counts them in, and has room over the cache for what does not fit.
 //
 // Room for batches in flight is what the window lets in: of a type's remote rows half of
@@ -27,5 +29,9 @@ namespace vicinity {
 absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& options,
                            const CacheRows& cache, std::shared_ptr<Device> device,
                            std::vector<ColumnPlan>* plans);
+
+// ResourceExhausted, telling what to do, if so much pinned memory is more than half of the
+// machine's: nothing can be put out of it to disk.
+absl::Status CheckPinned(double pinned_bytes, int64_t machine_bytes);
 
 }  // namespace vicinity

@@ -45,7 +45,13 @@ absl::StatusOr<std::shared_ptr<DeviceSide>> DeviceSide::Create(std::shared_ptr<D
       std::max(staging_bytes / kNumChunks, kFewestRows * widest_row_bytes + kListBytes);
   ring.timeout = timeout;
   side->staging_bytes_ = ring.num_chunks * ring.chunk_bytes;
-  VICINITY_ASSIGN_OR_RETURN(side->mover_, RowMover::Create(side->device_.get(), ring));
+  absl::StatusOr<std::unique_ptr<RowMover>> mover = RowMover::Create(side->device_.get(), ring);
+  if (!mover.ok()) {
+    return At(absl::StrCat("device.staging_bytes, for ", ring.num_chunks, " chunks of ",
+                           ring.chunk_bytes, " bytes"),
+              mover.status());
+  }
+  side->mover_ = *std::move(mover);
   return side;
 }
 

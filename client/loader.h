@@ -117,7 +117,8 @@ struct LoaderOptions {
   // How far ahead rows are fetched: at most so many batches are planned and not yet taken, and they
   // hold at most so many bytes (a batch larger than this passes alone; on a device it is refused,
   // kResourceExhausted, if its rows do not fit into the cache either). Of these batches only the
-  // next one is put together before it is asked for; the others hold remote rows alone.
+  // next one is put together before it is asked for; the others hold, of columns of nodes, remote
+  // rows alone.
   int64_t fetch_ahead = 10;
   int64_t window_bytes = int64_t{256} << 20;
   // kLookAhead: how far ahead ids are known: at most so many batches more are sampled and not

@@ -1,6 +1,7 @@
 #include "client/loader_setup.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,8 @@ namespace vicinity {
 namespace {
 
 constexpr int kMaxThreads = 256;
+// A year, which no sum with the clock's time overflows.
+constexpr std::chrono::milliseconds kMostTimeout = std::chrono::hours(24 * 365);
 
 // How many rows a look-ahead pool is told the rank of, for one that it holds.
 constexpr int64_t kRankedShare = 2;
@@ -138,7 +141,7 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
   VICINITY_RETURN_IF_ERROR(Positive("sample_threads", options.sample_threads, kMaxThreads));
   VICINITY_RETURN_IF_ERROR(Positive("fetch_threads", options.fetch_threads, kMaxThreads));
   VICINITY_RETURN_IF_ERROR(
-      Positive("batch_timeout in ms", options.batch_timeout.count(), INT64_MAX / 1'000'000));
+      Positive("batch_timeout in ms", options.batch_timeout.count(), kMostTimeout.count()));
   if (options.trainer < 0 || options.trainer >= options.num_trainers) {
     return absl::InvalidArgumentError(
         absl::StrCat("trainer ", options.trainer, " of ", options.num_trainers));

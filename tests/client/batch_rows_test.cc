@@ -58,7 +58,10 @@ absl::Status Bring(const RowLoader& loader, BatchRows* rows) {
 
 TEST_CASE("a batch's rows are those of its nodes, with and without a pool", "[batch_rows]") {
   const bool pooled = GENERATE(false, true);
-  const RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 4, {1, 3});
+  const bool all_remote = GENERATE(false, true);
+  const RoutedGraph graph(
+      testing::TypedGraph(100, 80, 10, 3), 4,
+      all_remote ? std::vector<int32_t>{0, 1, 2, 3} : std::vector<int32_t>{1, 3});
   std::vector<int64_t> cached;
   for (const int64_t node : graph.GlobalIds(kUser)) {
     if (!graph.router().IsLocal(graph.router().book().OwnerOf(kUser, {node})) && node % 3 == 0) {

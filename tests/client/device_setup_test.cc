@@ -174,6 +174,17 @@ TEST_CASE("a plan's device goes after its pool, whose memory it is", "[device_se
   }
 }
 
+TEST_CASE("at most half of the machine's memory is pinned", "[device_setup]") {
+  constexpr double kGiB = 1 << 30;
+  constexpr int64_t kMachine = int64_t{8} << 30;
+  VICINITY_CHECK_OK(CheckPinned(0, kMachine));
+  VICINITY_CHECK_OK(CheckPinned(4 * kGiB, kMachine));
+  const absl::Status refused = CheckPinned(400 * kGiB, kMachine);
+  VICINITY_CHECK_CODE(refused, absl::StatusCode::kResourceExhausted);
+  CHECK_THAT(std::string(refused.message()),
+             Catch::Contains("pin_home = false") && Catch::Contains("400 GiB"));
+}
+
 TEST_CASE("what does not fit on the device is named", "[device_setup]") {
   const RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 2, {1});
   const auto device = std::make_shared<SmallDevice>();

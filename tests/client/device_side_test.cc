@@ -52,5 +52,14 @@ TEST_CASE("the ring takes sixteen of the widest rows, however small it was to be
   VICINITY_CHECK_OK(side->Finish());
 }
 
+TEST_CASE("a ring that does not fit names the option", "[device_side]") {
+  const absl::Status full =
+      DeviceSide::Create(testing::OpenTestedDevice(testing::TestedDevice::kHost), int64_t{1} << 50,
+                         4, std::chrono::seconds(10))
+          .status();
+  VICINITY_CHECK_CODE(full, absl::StatusCode::kResourceExhausted);
+  CHECK_THAT(std::string(full.message()), Catch::Contains("device.staging_bytes"));
+}
+
 }  // namespace
 }  // namespace vicinity

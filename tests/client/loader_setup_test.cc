@@ -42,6 +42,7 @@ TEST_CASE("options that cannot be are refused", "[loader_setup]") {
       [](LoaderOptions* o) { o->sample_ahead = -1; },
       [](LoaderOptions* o) { o->fetch_ahead = -1; },
       [](LoaderOptions* o) { o->batch_timeout = std::chrono::milliseconds(0); },
+      [](LoaderOptions* o) { o->batch_timeout = std::chrono::hours(24 * 366); },
       [](LoaderOptions* o) { o->sampling.fanouts.clear(); },
       [](LoaderOptions* o) { o->sampling.fanouts[0][0] = -2; },
       [](LoaderOptions* o) { o->sampling.fanouts[1][0] = kMaxFanout + 1; },
