@@ -176,8 +176,9 @@ TEST_CASE_METHOD(OverloadTest,
     slowest.push_back(tally.Percentile(kRefused, 0.99));
   }
   std::cout << "output at four times the load: " << output / peak << " of the best\n";
-  // 0.8 on a quiet machine; clients and server share the cores here.
-  CHECK(output >= 0.5 * peak);
+  // 0.8 on a quiet machine; clients and server share the cores here. What a sanitizer makes of the
+  // cost of answering and of refusing is no measure.
+  CHECK(output >= (kSlower == 1 ? 0.5 : 0.25) * peak);
   // Refused soon, not after the time that was for the answer: 10 ms on a quiet machine.
   std::nth_element(slowest.begin(), slowest.begin() + kSeconds / 2 - 1, slowest.end());
   CHECK(slowest[kSeconds / 2 - 1] <= milliseconds(50 * kSlower));
