@@ -45,7 +45,8 @@ void RemoteShard::AskByLimits(const AskWithin& ask, Cancellation* cancel, Done d
     const auto again = [=](const absl::Status& hello, const proto::HelloReply&) {
       const RequestLimits now = connection_->limits();
       const bool smaller = now.max_ids < limits.max_ids || now.max_sampled < limits.max_sampled;
-      if (!hello.ok() || !smaller) return done(status);
+      if (!hello.ok()) return done(hello);  // the server's, not the request's
+      if (!smaller) return done(status);
       ask(now, done);
     };
     connection_->AskHello(cancel, connection_->call_timeout(), again);

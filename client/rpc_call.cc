@@ -12,7 +12,6 @@
 #include "proto/common/grpc_status.h"
 #include "proto/common/retry_delay.h"
 #include "proto/service.grpc.pb.h"
-#include "proto/unreadable_request.h"
 
 namespace vicinity {
 namespace {
@@ -107,11 +106,6 @@ class Call final : private CallQueue::Handler {
     if (!late && status_.error_code() == grpc::StatusCode::CANCELLED) {
       // Nobody here did it: a server that stops cancels what is under way.
       return absl::UnavailableError(absl::StrCat(settings_.where, ": the server ended the call"));
-    }
-    if (status_.error_code() == grpc::StatusCode::INVALID_ARGUMENT &&
-        status_.error_message() == kUnreadableRequest) {
-      return absl::AbortedError(absl::StrCat(
-          settings_.where, ": the request was damaged on the way: the server cannot read it"));
     }
     if (!late) return Refusal();
     const double seconds = std::chrono::duration<double>(settings_.timeout).count();

@@ -177,7 +177,9 @@ std::string AccessControl::IdentityOf(const Caller& caller) const {
   const Grant* const grant = Strongest(*grants, HashOfToken(caller), caller.names);
   if (grant != nullptr) return grant->name;
   if (!caller.certified) return "";
-  return caller.names.empty() ? caller.common_name : caller.names.front();
+  if (!caller.names.empty()) return caller.names.front();
+  // Not what it calls itself: it could be as many clients as it likes.
+  return caller.common_name.empty() ? "a certificate without a name" : caller.common_name;
 }
 
 }  // namespace vicinity

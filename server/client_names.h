@@ -29,7 +29,8 @@ class ClientNames {
   void Learn(const std::string& peer, absl::string_view name);
   // "host 4711 at 127.0.0.1", or the peer itself. With an identity, which somebody has proven to
   // have, "trainer at 127.0.0.1", whatever the connection said: a grant that several hosts share
-  // has its limits on each.
+  // has its limits on each. A host is its address, but an IPv6 network of 64 bits or the loopback
+  // network is one: whoever has one address there may have them all.
   std::string Of(const std::string& peer, const std::string& identity);
 
  private:

@@ -25,7 +25,9 @@ constexpr int kBacklog = 4096;  // the kernel cuts it to what it allows
 constexpr int kMostAtOnce = 64;
 // A peer that has vanished without a word (power, cable) is noticed by the kernel, which gRPC's own
 // pings leave to it while there are no calls: a connection that is idle for so long is asked, and
-// given up when for so long nothing is acknowledged, an answer or what was sent.
+// given up when for so long nothing is acknowledged, an answer or what was sent. That counts a
+// living peer too that reads nothing once its buffers are full: its connection ends, with all
+// calls.
 constexpr int kIdleSeconds = 60;
 constexpr int kVanishedSeconds = 20;
 // When the process or the host is out of files: until some are closed.

@@ -5,8 +5,6 @@
 
 #include <cstring>
 
-#include "proto/unreadable_request.h"
-
 namespace vicinity {
 namespace {
 
@@ -34,7 +32,9 @@ class ParseErrorInterceptor final : public Interceptor {
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
       if (IsParseError(methods->GetSendStatus())) {
-        methods->ModifySendStatus({grpc::StatusCode::INVALID_ARGUMENT, kUnreadableRequest});
+        methods->ModifySendStatus({grpc::StatusCode::ABORTED,
+                                   "the request cannot be parsed: damaged on the way, compressed, "
+                                   "or of another protocol"});
       }
     }
     methods->Proceed();

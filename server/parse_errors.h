@@ -9,7 +9,8 @@
 
 namespace vicinity {
 
-// For ServerBuilder. Calls whose request could not be parsed end with INVALID_ARGUMENT.
+// For ServerBuilder. Calls whose request could not be parsed end with ABORTED, as those
+// whose checksum is wrong: a client that knows what it sent may send it again.
 std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>>
 MakeParseErrorInterceptors();
 

@@ -105,7 +105,7 @@ void SetTransportLimits(const ServerOptions& options, grpc::ServerBuilder* build
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 256);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   // Clients may ping every 10 s while they have calls open; dead ones are noticed within 80 s, by
-  // pings while there are calls and by the kernel otherwise (connection_acceptor.cc).
+  // pings or by the kernel (connection_acceptor.cc).
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 0);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);

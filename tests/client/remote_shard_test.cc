@@ -18,7 +18,6 @@
 #include "partition/book.h"
 #include "partition/schema.h"
 #include "proto/common/retry_delay.h"
-#include "proto/unreadable_request.h"
 #include "tests/client/scripted_server.h"
 #include "tests/testing/status_checks.h"
 
@@ -173,15 +172,6 @@ TEST_CASE("what a server refuses keeps its code and gains its place", "[remote_s
              Catch::Contains("shard 0") && Catch::Contains("features.bin"));
 }
 
-TEST_CASE("a request that the server cannot read was damaged on the way", "[remote_shard]") {
-  Remote remote;
-  remote.server.rows.answer = [](const proto::RowsRequest&, std::vector<proto::RowsChunk>*) {
-    return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, kUnreadableRequest);
-  };
-  std::vector<int32_t> out;
-  VICINITY_CHECK_CODE(FetchThree(&remote, &out), absl::StatusCode::kAborted);
-}
-
 TEST_CASE("when a server wants to be asked again comes with its refusal", "[remote_shard]") {
   Remote remote;
   remote.server.rows.answer = [](const proto::RowsRequest&, std::vector<proto::RowsChunk>*) {
@@ -309,6 +299,17 @@ TEST_CASE("what is refused for other reasons is asked once", "[remote_shard]") {
     VICINITY_CHECK_CODE(FetchFirst(&remote, 40, &out), absl::StatusCode::kInvalidArgument);
     CHECK(remote.server.rows.requests.size() <= 1 + 2);
   }
+}
+
+TEST_CASE("a refusal is not the last word of a server that then cannot be asked for its limits",
+          "[remote_shard]") {
+  Remote remote;
+  remote.server.rows.answer = TenAtMost;
+  remote.server.hello_status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "draining");
+  std::vector<int32_t> out;
+  // Another replica is asked after this, and after InvalidArgument none.
+  VICINITY_CHECK_CODE(FetchFirst(&remote, 11, &out), absl::StatusCode::kUnavailable);
+  CHECK(remote.server.rows.requests.size() == 1);
 }
 
 TEST_CASE("a server that finds a deadline over has not kept silent", "[remote_shard]") {

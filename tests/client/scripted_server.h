@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "proto/common/mutex.h"
 #include "proto/common/retry_delay.h"
 #include "proto/service.grpc.pb.h"
 #include "proto/version.h"
@@ -31,8 +32,13 @@ class ScriptedServer final : public proto::Graph::Service {
     std::vector<Request> requests = {};
     std::function<grpc::Status(const Request&, std::vector<Chunk>*)> answer = nullptr;
 
+    std::shared_ptr<Mutex> mu = std::make_shared<Mutex>();
+
     grpc::Status Stream(const Request& request, grpc::ServerWriter<Chunk>* writer) {
-      requests.push_back(request);
+      {
+        MutexLock lock(mu.get());
+        requests.push_back(request);
+      }
       std::vector<Chunk> chunks;
       const grpc::Status status = answer ? answer(request, &chunks) : grpc::Status::OK;
       const uint64_t asked = RequestChecksum(name, request);
@@ -62,6 +68,7 @@ class ScriptedServer final : public proto::Graph::Service {
   const std::string& address() const { return address_; }
 
   proto::HelloReply hello;
+  grpc::Status hello_status;
   Method<proto::SampleRequest, proto::SampleChunk> sample{"SampleNeighbors"};
   Method<proto::RowsRequest, proto::RowsChunk> rows{"FetchRows"};
   Method<proto::NamesRequest, proto::NamesChunk> names{"FetchNames"};
@@ -76,7 +83,7 @@ class ScriptedServer final : public proto::Graph::Service {
                      proto::HelloReply* reply) override {
     *reply = hello;
     reply->set_checksum(ReplyChecksum(RequestChecksum("Hello", *request), hello));
-    return grpc::Status::OK;
+    return hello_status;
   }
   grpc::Status SampleNeighbors(grpc::ServerContext*, const proto::SampleRequest* request,
                                grpc::ServerWriter<proto::SampleChunk>* writer) override {
@@ -84,7 +91,10 @@ class ScriptedServer final : public proto::Graph::Service {
   }
   grpc::Status FetchRows(grpc::ServerContext* context, const proto::RowsRequest* request,
                          grpc::ServerWriter<proto::RowsChunk>* writer) override {
-    peers.push_back(context->peer());
+    {
+      MutexLock lock(rows.mu.get());
+      peers.push_back(context->peer());
+    }
     if (!retry_delay.empty()) context->AddTrailingMetadata(kRetryDelayTrailer, retry_delay);
     while (wait_for_cancel && !context->IsCancelled()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

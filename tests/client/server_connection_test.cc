@@ -88,8 +88,8 @@ TEST_CASE("a connection that went dead while it was idle is given up in the firs
   ConnectionOptions options;
   options.connect_timeout = std::chrono::seconds(20);
   options.channels = 1;
-  options.keepalive_time = std::chrono::milliseconds(300);
-  options.keepalive_timeout = std::chrono::milliseconds(200);
+  options.keepalive_time = std::chrono::milliseconds(1000);
+  options.keepalive_timeout = std::chrono::milliseconds(1000);
   ServerConnection connection({"c", proxy->address().ToString(), {ShardId{0}}}, options, &traffic);
   VICINITY_REQUIRE_OK(Connect(&connection));
   const auto hello = [&] {

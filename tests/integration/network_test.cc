@@ -165,13 +165,14 @@ class Trainer {
   TrafficStats traffic() const { return reader_->traffic(); }
   // The longest wait for a batch of the epochs that have ended since this was asked last.
   milliseconds TakeLongestWait() { return milliseconds(longest_ms_.exchange(0)); }
-  // Returns when so many more have begun and ended, or a minute has passed, or it has failed.
-  void WaitForEpochs(int64_t more) const {
+  // Waits until so many more have begun and ended; false: a minute has passed, or it has failed.
+  bool WaitForEpochs(int64_t more) const {
     const int64_t end = epochs_ + more + 1;
     const Clock::time_point limit = Clock::now() + seconds(60);
     while (epochs_ < end && !failed_ && Clock::now() < limit) {
       std::this_thread::sleep_for(milliseconds(5));
     }
+    return epochs_ >= end;
   }
 
  private:
@@ -232,9 +233,11 @@ TEST_CASE_METHOD(NetworkTest, "a server that the network takes away is left and 
     CAPTURE(cycle, fault.name, victim);
     trainer.TakeLongestWait();
     VICINITY_REQUIRE_OK(fault.begin(hosts_, victim));
-    trainer.WaitForEpochs(1);
+    const bool goes_on = trainer.WaitForEpochs(1);
     const milliseconds waited = trainer.TakeLongestWait();
     VICINITY_REQUIRE_OK(hosts_->Heal(victim));
+    CHECK(goes_on);
+    if (!goes_on) break;
     // What the network has held back comes first: some calls more say that it is in use again.
     const Clock::time_point healed = Clock::now();
     int64_t before = -1;
@@ -454,7 +457,8 @@ TEST_CASE_METHOD(NetworkTest, "no row is wrong on any network, and slow ones are
     // What TCP itself makes of loss where nothing else limits it is not ours, nor is the proxy's
     // work with pieces.
     const bool limited = profile.bits_per_second > 0 || profile.latency_ms > 0;
-    if (profile.loss_percent <= 1 && limited) CHECK(rate >= 0.5 * most);
+    const bool by_network = limited && most < 0.25 * clean;  // else the processor may be the limit
+    if (profile.loss_percent <= 1 && by_network) CHECK(rate >= 0.5 * most);
   }
   WARN(length.count() << " s each: fetches of 64 rows of 256 bytes, what there could be, errors\n"
                       << table);

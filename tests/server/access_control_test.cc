@@ -101,6 +101,7 @@ TEST_CASE_METHOD(AccessTest, "a call counts for its grant, else for what its cer
   Caller nameless = WithCertificate({});
   nameless.common_name = "trainer 7";
   CHECK(access->IdentityOf(nameless) == "trainer 7");
+  CHECK(access->IdentityOf(WithCertificate({})) == "a certificate without a name");
   nameless.certified = false;  // only claimed
   CHECK(access->IdentityOf(nameless).empty());
 }

@@ -39,6 +39,24 @@ TEST_CASE("who has proven to be somebody is that, whatever it says", "[client_na
   CHECK(names.Of("ipv4:10.0.0.2:100", "trainer") == "trainer at 10.0.0.2");
 }
 
+TEST_CASE("who has many addresses has the limits of one", "[client_names]") {
+  ClientNames names;
+  const std::string there = names.Of("ipv6:%5B2001:db8:1:2::7%5D:100", "trainer");
+  CHECK(there == "trainer at 2001:db8:1:2::/64");
+  CHECK(names.Of("ipv6:%5B2001:db8:1:2:9:8:7:6%5D:200", "trainer") == there);
+  CHECK(names.Of("ipv6:%5B2001:db8:1:3::7%5D:100", "trainer") != there);
+  CHECK(names.Of("ipv6:%5Bfe80::1%25eth0%5D:100", "trainer") == "trainer at fe80::/64");
+  CHECK(names.Of("ipv6:%5B::1%5D:100", "trainer") == "trainer at %5B::1%5D");
+  CHECK(names.Of("ipv4:127.3.2.1:100", "trainer") == "trainer at 127.0.0.1");
+  CHECK(names.Of("unix:", "trainer") == "trainer at ");
+}
+
+TEST_CASE("proven names that begin alike stay apart", "[client_names]") {
+  ClientNames names;
+  const std::string path = "spiffe://" + std::string(200, 'x');
+  CHECK(names.Of("ipv4:10.0.0.1:1", path + "/a") != names.Of("ipv4:10.0.0.1:1", path + "/b"));
+}
+
 TEST_CASE("names are cut and escaped", "[client_names]") {
   ClientNames names;
   names.Learn("unix:", std::string(10'000, '\n'));
