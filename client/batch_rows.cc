@@ -48,12 +48,8 @@ BatchRows RowLoader::Split(const SampledGraph& graph) const {
     result.num_rows = static_cast<int64_t>(ids.size());
     if (is_split[type.value]) continue;
     is_split[type.value] = true;
-    SplitNodes& nodes = rows.nodes[type.value];
-    for (size_t i = 0; i < ids.size(); ++i) {
-      const bool local = router_.IsLocal(router_.book().OwnerOf(type, GlobalNode{ids[i]}));
-      (local ? nodes.local : nodes.remote).push_back(ids[i]);
-      (local ? nodes.local_positions : nodes.remote_positions).push_back(static_cast<int64_t>(i));
-    }
+    rows.nodes[type.value] =
+        NearAndFar(router_, type, ids, /*by_shard=*/columns_[c].device != nullptr);
   }
   return rows;
 }

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/device_tensor_impl.h"
-#include "partition/book.h"
 #include "partition/shard.h"
 #include "proto/common/status.h"
 
@@ -80,21 +79,10 @@ absl::Status DeviceColumn::Fill(const SplitNodes& nodes, const PoolBatch& remote
 }
 
 absl::Status DeviceColumn::GatherHome(const SplitNodes& nodes, const RowPlaces& to) const {
-  struct FromShard {
-    std::vector<int32_t> rows;  // HomeRows has no more than 2^31 - 1
-    std::vector<int64_t> to_rows;
-  };
-  std::vector<FromShard> from(home_.size());
-  const Book& book = router_.book();
-  for (size_t i = 0; i < nodes.local.size(); ++i) {
-    const GlobalNode node{nodes.local[i]};
-    FromShard& shard = from[book.OwnerOf(type_, node).value];
-    shard.rows.push_back(static_cast<int32_t>(book.RowOf(type_, node).value));
-    shard.to_rows.push_back(nodes.local_positions[i]);
-  }
-  for (size_t s = 0; s < from.size(); ++s) {
-    if (from[s].rows.empty()) continue;
-    VICINITY_RETURN_IF_ERROR(home_[s]->Gather(from[s].rows, to, from[s].to_rows));
+  for (size_t s = 0; s < nodes.home.size(); ++s) {
+    const SplitNodes::Home& home = nodes.home[s];
+    if (home.rows.empty()) continue;
+    VICINITY_RETURN_IF_ERROR(home_[s]->Gather(home.rows, to, home.positions));
   }
   return absl::OkStatus();
 }

@@ -48,9 +48,9 @@ class DeviceColumn {
   // through with it; whether that is so.
   bool WaitForTensor(std::chrono::nanoseconds timeout) const;
 
-  // Puts what writes the batch's tensor into the device's stream. `remote`: the remote nodes as
-  // the pool has admitted them, which may be released at once. Errors as BatchTensorRing::Take's
-  // and DevicePool::AssembleOnDevice's.
+  // Puts what writes the batch's tensor into the device's stream. `nodes` are split by shard, too;
+  // `remote`: the remote ones as the pool has admitted them, which may be released at once. Errors
+  // as BatchTensorRing::Take's and DevicePool::AssembleOnDevice's.
   absl::StatusOr<std::unique_ptr<DeviceTensor>> Assemble(const SplitNodes& nodes,
                                                          const PoolBatch& remote,
                                                          std::chrono::nanoseconds timeout) const;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "client/split_nodes.h"
 #include "client/vip_cache.h"
 #include "tests/cache/device/tested_devices.h"
 #include "tests/client/routed_graph.h"
@@ -51,13 +52,9 @@ struct TestedColumn {
   absl::StatusOr<std::unique_ptr<DeviceTensor>> Bring(const std::vector<int64_t>& positions,
                                                       std::chrono::nanoseconds timeout = kLong) {
     const std::vector<int64_t> ids = graph.GlobalIds(type);
-    SplitNodes nodes;
-    for (size_t i = 0; i < positions.size(); ++i) {
-      const int64_t id = ids[positions[i]];
-      const bool local = graph.router().IsLocal(graph.router().book().OwnerOf(type, {id}));
-      (local ? nodes.local : nodes.remote).push_back(id);
-      (local ? nodes.local_positions : nodes.remote_positions).push_back(static_cast<int64_t>(i));
-    }
+    std::vector<int64_t> some;
+    for (const int64_t position : positions) some.push_back(ids[position]);
+    const SplitNodes nodes = NearAndFar(graph.router(), type, some, /*by_shard=*/true);
     if (pool == nullptr) return made->Assemble(nodes, PoolBatch(), timeout);
     VICINITY_ASSERT_OK_AND_ASSIGN(const PoolBatch batch, pool->Admit(nodes.remote));
     std::string rows;
