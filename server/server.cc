@@ -43,8 +43,7 @@ namespace {
 constexpr char kGraphHealth[] = "vicinity.proto.Graph";
 // Beside those that calls for data have: to refuse the calls that are too many.
 constexpr int kSpareThreads = 64;
-constexpr int kIdleThreads = 32;  // that wait for calls, at most
-constexpr int kReadBytes = 64 << 10;
+constexpr int kIdleThreads = 32;        // that wait for calls, at most
 constexpr char kLiveHealth[] = "live";  // for liveness probes: true until the process ends
 
 absl::StatusOr<std::unique_ptr<ServerTrust>> CheckOptions(const ServerOptions& options) {
@@ -92,12 +91,9 @@ void SetTransportLimits(const ServerOptions& options, grpc::ServerBuilder* build
   quota.Resize(QuarterOfMemory());
   builder->SetResourceQuota(quota);
   // gRPC keeps two threads for calls unless told otherwise: each further one at the same time would
-  // get a thread made for it, which then ends. And a request with many ids comes in a few reads,
-  // not in dozens: to refuse one must cost far less than to answer it.
+  // get a thread made for it, which then ends. To refuse a call must cost far less than to answer
+  // it.
   builder->SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, kIdleThreads);
-  builder->AddChannelArgument(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadBytes);
-  builder->AddChannelArgument(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, kReadBytes);
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, 1 << 20);
   builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
   builder->SetMaxSendMessageSize(-1);  // chunks are bounded by Limits
   // gRPC inflates a message before it looks at its size: a few KiB become gigabytes.
