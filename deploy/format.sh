@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formats all tracked C++ and CUDA sources with .clang-format.
+# Formats all C++ and CUDA sources with .clang-format, those that git does not know yet too.
 #
 #   deploy/format.sh            rewrites files
 #   deploy/format.sh --check    rewrites nothing; exit status 1 and the places, if any would change
@@ -8,5 +8,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 arguments=(-i)
 if [[ "${1:-}" == --check ]]; then arguments=(--dry-run -Werror); fi
-git ls-files -z -- '*.h' '*.cc' '*.cu' '*.cuh' \
+git ls-files -z --cached --others --exclude-standard -- '*.h' '*.cc' '*.cu' '*.cuh' \
   | xargs --null --no-run-if-empty clang-format "${arguments[@]}"
