@@ -38,16 +38,18 @@ RemoteShard::RemoteShard(ShardId shard, uint64_t fingerprint, ServerConnection* 
       schema_(schema),
       book_(book) {}
 
-void RemoteShard::AskByLimits(const AskWithin& ask, Cancellation* cancel, Done done) {
+void RemoteShard::AskByLimits(AskWithin question, Cancellation* cancel, Done done) {
   const RequestLimits limits = connection_->limits();
-  ask(limits, [=, done = std::move(done)](const absl::Status& status) {
+  // Shared, since what it holds of the request is costly to copy, and asked again only seldom.
+  const auto ask = std::make_shared<const AskWithin>(std::move(question));
+  (*ask)(limits, [=, done = std::move(done)](const absl::Status& status) {
     if (!absl::IsInvalidArgument(status)) return done(status);
     const auto again = [=](const absl::Status& hello, const proto::HelloReply&) {
       const RequestLimits now = connection_->limits();
       const bool smaller = now.max_ids < limits.max_ids || now.max_sampled < limits.max_sampled;
       if (!hello.ok()) return done(hello);  // the server's, not the request's
       if (!smaller) return done(status);
-      ask(now, done);
+      (*ask)(now, done);
     };
     connection_->AskHello(cancel, connection_->call_timeout(), again);
   });
@@ -66,7 +68,7 @@ void RemoteShard::RunParts(int64_t count, int64_t most,
 
 void RemoteShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
                             Done done) {
-  const auto ask = [this, hop, out, cancel](const RequestLimits& limits, Done asked) {
+  auto ask = [this, hop, out, cancel](const RequestLimits& limits, Done asked) {
     for (Neighbors& neighbors : out) neighbors.Clear();  // of an attempt that was refused
     auto pieces = std::make_shared<const std::vector<SamplePiece>>(CutHop(hop, limits));
     // One after the other: each appends to the same lists.
@@ -77,7 +79,7 @@ void RemoteShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Canc
         },
         std::move(asked));
   };
-  AskByLimits(ask, cancel, std::move(done));
+  AskByLimits(std::move(ask), cancel, std::move(done));
 }
 
 void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
@@ -130,7 +132,7 @@ void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
 }
 
 void RemoteShard::FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) {
-  const auto ask = [this, rows, cancel](const RequestLimits& limits, Done asked) {
+  auto ask = [this, rows, cancel](const RequestLimits& limits, Done asked) {
     int64_t most = std::max<int64_t>(1, kMaxReplyBytes / rows.row_bytes);
     if (!rows.rows.empty()) most = std::min(most, limits.max_ids);
     RunParts(
@@ -140,7 +142,7 @@ void RemoteShard::FetchRows(const ShardRows& rows, Cancellation* cancel, Done do
         },
         std::move(asked));
   };
-  AskByLimits(ask, cancel, std::move(done));
+  AskByLimits(std::move(ask), cancel, std::move(done));
 }
 
 void RemoteShard::FetchSome(const ShardRows& rows, int64_t begin, int64_t end, Cancellation* cancel,
@@ -180,7 +182,7 @@ proto::Precision RemoteShard::PrecisionOf(const ShardRows& rows) const {
 }
 
 void RemoteShard::FetchNames(const ShardNames& names, Cancellation* cancel, Done done) {
-  const auto ask = [this, names, cancel](const RequestLimits& limits, Done asked) {
+  auto ask = [this, names, cancel](const RequestLimits& limits, Done asked) {
     RunParts(
         static_cast<int64_t>(names.rows.size()), std::min(kMaxNamesInRequest, limits.max_ids),
         [this, names, cancel](int64_t begin, int64_t end, Done part_done) {
@@ -188,7 +190,7 @@ void RemoteShard::FetchNames(const ShardNames& names, Cancellation* cancel, Done
         },
         std::move(asked));
   };
-  AskByLimits(ask, cancel, std::move(done));
+  AskByLimits(std::move(ask), cancel, std::move(done));
 }
 
 void RemoteShard::FetchSomeNames(const ShardNames& names, int64_t begin, int64_t end,
@@ -224,7 +226,7 @@ void RemoteShard::FetchSomeNames(const ShardNames& names, int64_t begin, int64_t
 }
 
 void RemoteShard::ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) {
-  const auto ask = [this, keys, cancel](const RequestLimits& limits, Done asked) {
+  auto ask = [this, keys, cancel](const RequestLimits& limits, Done asked) {
     RunParts(
         static_cast<int64_t>(keys.keys.size()), limits.max_ids,
         [this, keys, cancel](int64_t begin, int64_t end, Done part_done) {
@@ -232,7 +234,7 @@ void RemoteShard::ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done 
         },
         std::move(asked));
   };
-  AskByLimits(ask, cancel, std::move(done));
+  AskByLimits(std::move(ask), cancel, std::move(done));
 }
 
 void RemoteShard::ResolveSome(const ShardKeys& keys, int64_t begin, int64_t end,

@@ -37,7 +37,7 @@ class RemoteShard : public ShardAccess {
  private:
   // Cuts a request by limits and asks its pieces.
   using AskWithin = std::function<void(const RequestLimits& limits, Done done)>;
-  void AskByLimits(const AskWithin& ask, Cancellation* cancel, Done done);
+  void AskByLimits(AskWithin question, Cancellation* cancel, Done done);
 
   // Runs [0, count) in parts of `most`, as many at once as there are channels.
   void RunParts(int64_t count, int64_t most,
