@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include "partition/schema.h"
 #include "partition/shard.h"
 #include "proto/common/ids.h"
+#include "proto/common/machine.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -213,8 +213,7 @@ class Analysis {
 };
 
 int NumThreads(const VipOptions& options) {
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const int wanted = options.num_threads > 0 ? options.num_threads : cores;
+  const int wanted = options.num_threads > 0 ? options.num_threads : NumCores();
   return std::clamp(wanted, 1, kMaxVipThreads);
 }
 

@@ -1,7 +1,5 @@
 #include "client/device_setup.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "client/device_column.h"
 #include "client/device_side.h"
 #include "partition/shard.h"
+#include "proto/common/machine.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -33,11 +32,6 @@ double HomeBytes(const ShardRouter& router, const std::vector<ColumnPlan>& plans
     }
   }
   return all_bytes;
-}
-
-int64_t MachineBytes() {
-  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<int64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // Places that the remote rows of one type take while their batches are in flight.
@@ -118,7 +112,7 @@ absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& optio
   const double home_bytes = HomeBytes(router, *plans);
   const double near_bytes = std::min(home_bytes, static_cast<double>(options.device.home_bytes));
   if (options.device.pin_home) {
-    VICINITY_RETURN_IF_ERROR(CheckPinned(home_bytes - near_bytes, MachineBytes()));
+    VICINITY_RETURN_IF_ERROR(CheckPinned(home_bytes - near_bytes, TotalMemory()));
   }
   VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<DeviceSide> side,
                             DeviceSide::Create(std::move(device), options.device.staging_bytes,

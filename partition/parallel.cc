@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "proto/common/machine.h"
 #include "proto/common/mutex.h"
 
 namespace vicinity {
@@ -56,7 +57,7 @@ class Loop {
 absl::Status ForEachInParallel(int64_t num_items, Progress* progress,
                                const std::function<absl::StatusOr<int64_t>(int64_t)>& work) {
   Loop loop(num_items, work);
-  const int64_t cores = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
+  const int64_t cores = NumCores();
   std::vector<std::thread> helpers;
   for (int64_t t = 1; t < std::min({cores, num_items, kMaxThreads}); ++t) {
     helpers.emplace_back([&loop] {

@@ -1,10 +1,10 @@
 #include "server/admission_limits.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/common/machine.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -29,7 +29,7 @@ absl::Status CheckRate(absl::string_view name, double value) {
 
 int64_t AdmissionLimits::EffectiveRunning() const {
   if (max_running > 0) return max_running;
-  return std::max<int64_t>(16, 4 * int64_t{std::thread::hardware_concurrency()});
+  return std::max<int64_t>(16, 4 * int64_t{NumCores()});
 }
 
 absl::Status AdmissionLimits::Validate() const {

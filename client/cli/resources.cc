@@ -1,51 +1,18 @@
 #include "client/cli/resources.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/output.h"
+#include "proto/common/machine.h"
 
 namespace vicinity::cli {
 namespace {
 
-// A number alone in a file, as control groups have them; -1 if there is none ("max").
-int64_t NumberIn(const char* path) {
-  int64_t number = -1;
-  std::ifstream file(path);
-  return file >> number ? number : -1;
-}
-
-int64_t FreeForMachine() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  int64_t kibibytes = 0;
-  std::string unit;
-  while (file >> name >> kibibytes) {
-    if (name == "MemAvailable:") return kibibytes * 1024;
-    std::getline(file, unit);
-  }
-  return -1;
-}
-
-int64_t FreeForContainer() {
-  const int64_t limit = NumberIn("/sys/fs/cgroup/memory.max");
-  const int64_t used = NumberIn("/sys/fs/cgroup/memory.current");
-  return limit < 0 || used < 0 ? -1 : std::max<int64_t>(limit - used, 0);
-}
-
 std::string Text(int64_t bytes) { return bytes < 0 ? "an unknown amount" : HumanBytes(bytes); }
 
 }  // namespace
-
-int64_t AvailableMemory() {
-  const int64_t machine = FreeForMachine();
-  const int64_t container = FreeForContainer();
-  if (machine < 0) return container;
-  return container < 0 ? machine : std::min(machine, container);
-}
 
 std::string ParentOf(const std::string& path) {
   std::filesystem::path clean(path);

@@ -11,14 +11,11 @@
 
 namespace vicinity::cli {
 
-// Memory that processes could still take, container limits counted. -1 where nobody can tell.
-int64_t AvailableMemory();
-
 // The folder that a new directory `path` will lie in.
 std::string ParentOf(const std::string& path);
 
 struct Available {
-  int64_t memory_bytes = -1;  // -1: unknown, so any need fits
+  int64_t memory_bytes = -1;  // as AvailableMemory(); -1: unknown, so any need fits
   int64_t disk_bytes = -1;
 };
 // Memory and the disk under `folder`. NotFound if there is no such folder.

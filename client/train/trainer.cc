@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include "client/train/expected_traffic.h"
@@ -14,6 +13,7 @@
 #include "client/train/sage_model.h"
 #include "client/train/tensors.h"
 #include "client/train/torch_error.h"
+#include "proto/common/machine.h"
 
 namespace vicinity {
 namespace {
@@ -52,8 +52,7 @@ std::shared_ptr<Model> NewModel(const Task& task, const TrainOptions& options) {
 // while they wait for each other, so a thread too many costs far more than its share.
 int ModelThreads(const TrainOptions& options) {
   if (options.threads > 0) return options.threads;
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return std::max(1, cores / options.num_trainers - 1);
+  return std::max(1, NumCores() / options.num_trainers - 1);
 }
 
 TrainerGroupOptions GroupOptions(const TrainOptions& options) {

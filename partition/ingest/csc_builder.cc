@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 #include "partition/ingest/spool_file.h"
 #include "partition/parallel.h"
+#include "proto/common/machine.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -143,7 +143,7 @@ class Builder {
 
   absl::Status Place(const Lists& lists) {
     next_.assign(begins_.begin(), begins_.end() - 1);
-    const uint64_t cores = std::max(std::thread::hardware_concurrency(), 1U);
+    const auto cores = static_cast<uint64_t>(NumCores());
     return ForTargets("placing edges", static_cast<uint64_t>(result_.stored) / cores + 1,
                       [&](int64_t first, int64_t end) {
                         for (int64_t e = 0; e < edges_.size(); ++e) {

@@ -1,13 +1,13 @@
 #include "partition/ingest/generated_graph.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "partition/book.h"
 #include "partition/parallel.h"
 #include "partition/schema_proto.h"
+#include "proto/common/machine.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 
@@ -19,7 +19,7 @@ constexpr int64_t kEdgesAPiece = 1 << 18;
 // In rounds of a piece for each core: the pieces are made at once and appended in order.
 absl::StatusOr<EdgeList> Spool(int64_t num_edges, const EdgeMaker& make, EdgeSpool* spool,
                                Progress* progress) {
-  const size_t cores = std::max<size_t>(std::thread::hardware_concurrency(), 1);
+  const auto cores = static_cast<size_t>(NumCores());
   std::vector<std::vector<Edge>> pieces(cores);
   progress->Begin("making edges", num_edges, "edges");
   for (int64_t done = 0; done < num_edges;) {

@@ -1,7 +1,6 @@
 #include "partition/ingest/importer.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "partition/ingest/spool_file.h"
 #include "partition/schema_proto.h"
 #include "proto/common/ids.h"
+#include "proto/common/machine.h"
 #include "proto/common/status.h"
 #include "proto/schema.pb.h"
 
@@ -118,14 +118,14 @@ class Importer {
 
   // A count in a description can be any number.
   absl::Status CheckMemory() const {
-    const int64_t memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    const int64_t memory = TotalMemory();
     int64_t left = memory / kBytesANode;
     for (const auto& nodes : nodes_) {
       if (nodes->ids()->size() > left) {
         return absl::ResourceExhaustedError(absl::StrCat(
             "node type '", nodes->name(), "' has ", nodes->ids()->size(), " nodes: at ",
-            kBytesANode, " bytes a node that is more than this machine's memory, ", memory,
-            " bytes"));
+            kBytesANode, " bytes a node that is more than this machine's (or container's) memory, ",
+            memory, " bytes"));
       }
       left -= nodes->ids()->size();
     }

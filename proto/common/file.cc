@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/common/machine.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -144,9 +145,7 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::AskForHugePages() const {
-  const size_t memory =
-      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  if (size_ < kHugePage || size_ > memory / 4) return;
+  if (size_ < kHugePage || size_ > static_cast<size_t>(TotalMemory() / 4)) return;
   madvise(const_cast<char*>(data_), size_, MADV_HUGEPAGE);
 }
 
