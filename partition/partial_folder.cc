@@ -1,9 +1,6 @@
 #include "partition/partial_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -13,21 +10,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "partition/folder_lock.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
 namespace {
-
-absl::StatusOr<int> LockFolder(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return ErrnoStatus(errno, path, "open");
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  const int error = errno;
-  close(fd);
-  if (error != EWOULDBLOCK) return ErrnoStatus(error, path, "lock");
-  return absl::AlreadyExistsError(absl::StrCat(path, ": another process is writing it"));
-}
 
 bool Exists(const std::string& path) {
   struct stat info;
@@ -60,22 +49,27 @@ absl::StatusOr<std::unique_ptr<PartialFolder>> PartialFolder::Create(const std::
   if (mkdir(partial_path.c_str(), 0755) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, partial_path, "make folder");
   }
-  VICINITY_ASSIGN_OR_RETURN(const int lock, LockFolder(partial_path));
+  absl::StatusOr<FolderLock> lock = FolderLock::Take(partial_path, {absl::ZeroDuration(), nullptr});
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return absl::AlreadyExistsError(lock.status().message());
+  }
+  if (!lock.ok()) return lock.status();
   std::unique_ptr<PartialFolder> folder(
-      new PartialFolder(std::move(final_path), std::move(partial_path), lock));
+      new PartialFolder(std::move(final_path), std::move(partial_path), *std::move(lock)));
   VICINITY_RETURN_IF_ERROR(ClearFolder(folder->partial_path_));
   return folder;
 }
 
-PartialFolder::PartialFolder(std::string final_path, std::string partial_path, int lock)
-    : final_path_(std::move(final_path)), partial_path_(std::move(partial_path)), lock_(lock) {}
+PartialFolder::PartialFolder(std::string final_path, std::string partial_path, FolderLock lock)
+    : final_path_(std::move(final_path)),
+      partial_path_(std::move(partial_path)),
+      lock_(std::move(lock)) {}
 
 PartialFolder::~PartialFolder() {
   if (!published_) {
     std::error_code ignored;  // nobody is left to tell; the next writer clears what stays
     std::filesystem::remove_all(partial_path_, ignored);
   }
-  close(lock_);
 }
 
 absl::Status PartialFolder::MakeFolder(const std::string& name) {
@@ -91,6 +85,7 @@ absl::Status PartialFolder::Publish() {
     return ErrnoStatus(errno, final_path_, "rename");
   }
   published_ = true;
+  lock_.Release();  // from now on it is a folder like any other
   return SyncDirectory(ParentOf(final_path_));
 }
 

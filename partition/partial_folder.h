@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "partition/folder_lock.h"
 
 namespace vicinity {
 
@@ -16,8 +17,8 @@ namespace vicinity {
 class PartialFolder {
  public:
   // Clears what a writer that was killed left there. AlreadyExists: `path` is there, or another
-  // writer is at work on it. NotFound: nor is the folder it is to lie in. A slash at the end of
-  // `path` is dropped.
+  // process, which the text names, is at work on it. NotFound: nor is the folder it is to lie in. A
+  // slash at the end of `path` is dropped.
   static absl::StatusOr<std::unique_ptr<PartialFolder>> Create(const std::string& path);
   ~PartialFolder();
   PartialFolder(const PartialFolder&) = delete;
@@ -31,10 +32,10 @@ class PartialFolder {
   absl::Status Publish();
 
  private:
-  PartialFolder(std::string final_path, std::string partial_path, int lock);
+  PartialFolder(std::string final_path, std::string partial_path, FolderLock lock);
   const std::string final_path_;
   const std::string partial_path_;
-  const int lock_;  // a locked descriptor of the folder: who has it may clear and rename
+  FolderLock lock_;  // of the partial folder: who has it may clear and rename
   bool published_ = false;
 };
 

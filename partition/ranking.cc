@@ -7,10 +7,12 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "partition/book.h"
 #include "partition/file_header.h"
+#include "partition/folder_lock.h"
 #include "partition/manifest.h"
 #include "partition/schema.h"
 #include "partition/schema_proto.h"
@@ -24,11 +26,16 @@ namespace {
 // Larger ones are checked by `verify` alone, for opening must not take minutes.
 constexpr size_t kCheckedAtOpenBytes = size_t{256} << 20;
 
-// In the folder of the home's first shard, which every server of that shard has.
+constexpr char kFilePrefix[] = "ranking.";
+
+// In the folder of the home's first shard, which every server of that shard has. The content is
+// part of the name: a ranking that takes another's place is written beside it, and until the
+// manifest names the new files the old ones are whole.
 std::string RankingPath(const Schema& schema, const proto::Ranking& ranking, int home,
-                        NodeTypeId type) {
-  return absl::StrCat(ShardFolder({ranking.homes(home).shards(0)}), "/ranking.", ranking.name(),
-                      ".", home, ".", schema.node_types[type.value].name);
+                        NodeTypeId type, uint64_t checksum) {
+  return absl::StrCat(ShardFolder({ranking.homes(home).shards(0)}), "/", kFilePrefix,
+                      ranking.name(), ".", home, ".", schema.node_types[type.value].name, ".",
+                      absl::Hex(checksum, absl::kZeroPad16));
 }
 
 std::string HomeText(const google::protobuf::RepeatedField<int32_t>& shards) {
@@ -90,14 +97,14 @@ std::string FileBytes(const RankedNodes& order, int64_t id_bytes) {
   return bytes;
 }
 
-absl::StatusOr<proto::FileEntry> WriteOrder(const std::string& directory, const std::string& path,
-                                            const RankedNodes& order, int64_t id_bytes) {
-  const std::string bytes = FileBytes(order, id_bytes);
-  VICINITY_RETURN_IF_ERROR(WriteFileAtomically(absl::StrCat(directory, "/", path), bytes));
+absl::StatusOr<proto::FileEntry> WriteOrder(const std::string& directory, const Schema& schema,
+                                            const proto::Ranking& ranking, int home,
+                                            NodeTypeId type, const std::string& bytes) {
   proto::FileEntry entry;
-  entry.set_path(path);
   entry.set_size(bytes.size());
   entry.set_checksum(Checksum(bytes));
+  entry.set_path(RankingPath(schema, ranking, home, type, entry.checksum()));
+  VICINITY_RETURN_IF_ERROR(WriteFileAtomically(absl::StrCat(directory, "/", entry.path()), bytes));
   return entry;
 }
 
@@ -149,16 +156,39 @@ absl::Status CheckRanking(const proto::Ranking& description, const Schema& schem
   return absl::OkStatus();
 }
 
-// Takes the entry of that name, if there is one, out of the manifest and returns its files' paths.
-std::set<std::string> RemoveEntry(const std::string& name, proto::Manifest* manifest) {
-  std::set<std::string> paths;
+void RemoveEntry(const std::string& name, proto::Manifest* manifest) {
   auto* rankings = manifest->mutable_rankings();
   for (int i = rankings->size() - 1; i >= 0; --i) {
-    if (rankings->Get(i).name() != name) continue;
-    for (const proto::FileEntry& file : rankings->Get(i).files()) paths.insert(file.path());
-    rankings->DeleteSubrange(i, 1);
+    if (rankings->Get(i).name() == name) rankings->DeleteSubrange(i, 1);
   }
-  return paths;
+}
+
+// Removes what begins with `prefix` in a folder and is not among `kept`, paths from `directory` on.
+void RemoveOthers(const std::string& directory, const std::string& folder,
+                  const std::string& prefix, const std::set<std::string>& kept) {
+  std::error_code ignored;  // a file that nothing lists any more harms nobody
+  std::vector<std::string> others;
+  std::filesystem::directory_iterator entries(absl::StrCat(directory, "/", folder), ignored);
+  for (; !ignored && entries != std::filesystem::directory_iterator(); entries.increment(ignored)) {
+    const std::string name = entries->path().filename().string();
+    const bool is_kept = kept.count(absl::StrCat(folder, "/", name)) > 0;
+    if (absl::StartsWith(name, prefix) && !is_kept) others.push_back(entries->path().string());
+  }
+  for (const std::string& path : others) std::filesystem::remove(path, ignored);
+}
+
+// Of the ranking that was replaced, and of writers that were killed. For the lock's holder.
+void RemoveLeftovers(const std::string& directory, const proto::Manifest& manifest,
+                     int32_t num_shards) {
+  std::set<std::string> listed;
+  for (const proto::Ranking& ranking : manifest.rankings()) {
+    for (const proto::FileEntry& file : ranking.files()) listed.insert(file.path());
+  }
+  for (int32_t s = 0; s < num_shards; ++s) {
+    RemoveOthers(directory, ShardFolder({s}), kFilePrefix, listed);
+  }
+  RemoveOthers(directory, ".",
+               std::filesystem::path(ManifestPath("")).filename().string() + ".tmp.", {});
 }
 
 }  // namespace
@@ -213,30 +243,29 @@ Ranking::Ranking(std::unique_ptr<MappedFile> file, IdArray nodes,
     : file_(std::move(file)), nodes_(nodes), probabilities_(probabilities) {}
 
 absl::Status WriteRanking(const std::string& directory, proto::Ranking description,
-                          const std::vector<std::vector<RankedNodes>>& orders) {
+                          const std::vector<std::vector<RankedNodes>>& orders,
+                          const LockWait& wait) {
+  // Until the manifest is written: two who read the same one would keep one ranking of the two.
+  VICINITY_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(directory, wait));
   VICINITY_ASSIGN_OR_RETURN(proto::Manifest manifest, ReadManifest(directory));
   VICINITY_ASSIGN_OR_RETURN(const Schema schema, SchemaFromProto(manifest.schema()));
   VICINITY_ASSIGN_OR_RETURN(const Book book, Book::FromProto(manifest.book()));
   // All is checked before the first byte is written.
   const absl::Status fits = CheckRanking(description, schema, book, orders);
   if (!fits.ok()) return At(absl::StrCat("ranking ", description.name()), fits);
-  std::set<std::string> old_paths = RemoveEntry(description.name(), &manifest);
+  RemoveEntry(description.name(), &manifest);
   description.clear_files();
   for (size_t h = 0; h < orders.size(); ++h) {
     for (int32_t t = 0; t < static_cast<int32_t>(orders[h].size()); ++t) {
-      const std::string path = RankingPath(schema, description, static_cast<int>(h), {t});
+      const int64_t id_bytes = StoredNodeIdBytes(book.num_nodes(NodeTypeId{t}));
       VICINITY_ASSIGN_OR_RETURN(*description.add_files(),
-                                WriteOrder(directory, path, orders[h][t],
-                                           StoredNodeIdBytes(book.num_nodes(NodeTypeId{t}))));
-      old_paths.erase(path);
+                                WriteOrder(directory, schema, description, static_cast<int>(h), {t},
+                                           FileBytes(orders[h][t], id_bytes)));
     }
   }
   *manifest.add_rankings() = std::move(description);
-  VICINITY_RETURN_IF_ERROR(WriteManifest(directory, std::move(manifest)));
-  for (const std::string& path : old_paths) {
-    std::error_code ignored;  // a file that nothing lists any more harms nobody
-    std::filesystem::remove(absl::StrCat(directory, "/", path), ignored);
-  }
+  VICINITY_RETURN_IF_ERROR(WriteManifest(directory, manifest));
+  RemoveLeftovers(directory, manifest, book.num_shards());
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "partition/dataset.h"
+#include "partition/folder_lock.h"
 #include "partition/shard.h"
 #include "proto/common/file.h"
 #include "proto/common/ids.h"
@@ -57,7 +58,12 @@ class Ranking {
 // orders[home][type], homes as in description.homes(). InvalidArgument naming a home without
 // shards, with a shard that does not exist or is not rising, or given twice, or an order that names
 // a node outside the book or does not fall; nothing has changed then.
+//
+// One process at a time: others wait, as `wait` says; FailedPrecondition naming the holder when
+// that was too long. Killed at any moment it leaves the old ranking or the new one, whole, and
+// perhaps files that nothing lists, which the next writer removes.
 absl::Status WriteRanking(const std::string& directory, proto::Ranking description,
-                          const std::vector<std::vector<RankedNodes>>& orders);
+                          const std::vector<std::vector<RankedNodes>>& orders,
+                          const LockWait& wait = {});
 
 }  // namespace vicinity

@@ -13,6 +13,7 @@
 #include "client/cli/output.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset.h"
+#include "partition/folder_lock.h"
 #include "partition/ranking.h"
 #include "proto/common/status.h"
 
@@ -32,7 +33,9 @@ absl::Status RunRank(const Flags& flags, const ToolContext& tool, std::ostream& 
   VICINITY_ASSIGN_OR_RETURN(const HomePlan plan, PlanHomes(*dataset, assignment, flags.vip));
   VICINITY_ASSIGN_OR_RETURN(const VipScores scores, ScoresOf(*dataset, plan, tool.progress));
   const proto::Ranking description = DescribeRanking(flags.name, flags.vip, plan);
-  VICINITY_RETURN_IF_ERROR(WriteRanking(flags.directory, description, RankOrders(scores)));
+  LockWait wait;
+  wait.told = [&tool](const std::string& text) { *tool.narration << text << std::endl; };
+  VICINITY_RETURN_IF_ERROR(WriteRanking(flags.directory, description, RankOrders(scores), wait));
   const ExpectedRemote expected = ExpectRemote(scores, plan, assignment);
   if (flags.format == OutputFormat::kJson) {
     nlohmann::ordered_json json;

@@ -15,6 +15,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/resources.h"
+#include "partition/folder_lock.h"
 #include "partition/text_proto.h"
 #include "proto/access.pb.h"
 #include "proto/common/file.h"
@@ -58,17 +60,24 @@ absl::StatusOr<std::string> ReadExisting(const TokenFlags& flags) {
   return *text;
 }
 
+// A secret that is not whole is of no use, and the file would be in the way of the next try.
 absl::Status WriteNewSecret(const std::string& path, const std::string& text) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return ErrnoStatus(errno, path, "create");
-  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  errno = ENOSPC;  // what a short write means
+  const bool written =
+      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
   const int error = errno;
   close(fd);
-  return written ? absl::OkStatus() : ErrnoStatus(error, path, "write");
+  if (written) return absl::OkStatus();
+  unlink(path.c_str());
+  return ErrnoStatus(error, path, "write");
 }
 
 absl::Status RunToken(const TokenFlags& flags, std::ostream& narration, std::ostream& out) {
   VICINITY_RETURN_IF_ERROR(CheckName(flags.name));
+  // The file is read and written anew: of two who did so at once, one would lose its grant.
+  VICINITY_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(ParentOf(flags.access_file)));
   VICINITY_ASSIGN_OR_RETURN(std::string text, ReadExisting(flags));
   VICINITY_ASSIGN_OR_RETURN(const std::string token, MakeToken());
   if (!text.empty() && text.back() != '\n') text += '\n';

@@ -1,5 +1,8 @@
 #include "partition/ranking.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -12,6 +15,7 @@
 #include "partition/audit.h"
 #include "partition/manifest.h"
 #include "partition/progress.h"
+#include "proto/common/file.h"
 #include "tests/testing/damage.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -131,6 +135,55 @@ TEST_CASE("a ranking replaces the one of its name and leaves no file behind", "[
   VICINITY_CHECK_OK(VerifyDataset(set.path(), NoProgress()));
 }
 
+// Runs `work` in a process of its own, which ends without Catch's reports: 0 if it returned OK.
+pid_t InProcess(const std::function<absl::Status()>& work) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(work().ok() ? 0 : 1);
+  REQUIRE(pid > 0);
+  return pid;
+}
+
+int ExitCodeOf(pid_t pid) {
+  int status = 0;
+  REQUIRE(waitpid(pid, &status, 0) == pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST_CASE("of rankings that processes write at once each is kept", "[partition]") {
+  const WrittenSet set;
+  constexpr int kNumWriters = 8;
+  std::vector<pid_t> writers;
+  for (int i = 0; i < kNumWriters; ++i) {
+    writers.push_back(InProcess([&set, i]() -> absl::Status {
+      for (int round = 0; round < 3; ++round) {
+        const absl::Status written =
+            WriteRanking(set.path(), Description("r" + std::to_string(i), kHomes), ThreeHomes());
+        if (!written.ok()) return written;
+      }
+      return absl::OkStatus();
+    }));
+  }
+  for (const pid_t writer : writers) CHECK(ExitCodeOf(writer) == 0);
+  CHECK(set.Open()->manifest().rankings_size() == kNumWriters);
+  VICINITY_CHECK_OK(VerifyDataset(set.path(), NoProgress()));
+}
+
+TEST_CASE("files that a killed writer left are removed by the next", "[partition]") {
+  const WrittenSet set;
+  VICINITY_REQUIRE_OK(WriteRanking(set.path(), Description("a", kHomes), ThreeHomes()));
+  const std::vector<std::string> leftovers = {"/manifest.textproto.tmp.123",
+                                              "/shard-00001/ranking.a.0.user.0123456789abcdef",
+                                              "/shard-00000/ranking.b.0.user.0.tmp.123"};
+  for (const std::string& leftover : leftovers) {
+    VICINITY_REQUIRE_OK(WriteFileAtomically(set.path() + leftover, "left"));
+  }
+  VICINITY_REQUIRE_OK(WriteRanking(set.path(), Description("b", kHomes), ThreeHomes()));
+  for (const std::string& leftover : leftovers) {
+    CHECK_FALSE(std::filesystem::exists(set.path() + leftover));
+  }
+  VICINITY_CHECK_OK(VerifyDataset(set.path(), NoProgress()));
+}
+
 TEST_CASE("a ranking that makes no sense is refused and changes nothing", "[partition]") {
   const WrittenSet set;
   const auto refused = [&](const proto::Ranking& description, const Orders& orders) {
@@ -168,7 +221,8 @@ TEST_CASE("a damaged ranking file is named", "[partition]") {
   const WrittenSet set;
   VICINITY_REQUIRE_OK(WriteRanking(set.path(), Description("a", kHomes), ThreeHomes()));
   const std::unique_ptr<Dataset> dataset = set.Open();
-  const std::string path = set.path() + "/shard-00000/ranking.a.1.user";
+  // Home 1, the first type: its files are listed by home, then by type.
+  const std::string path = set.path() + "/" + dataset->manifest().rankings(0).files(3).path();
   const auto check_named = [&] {
     const absl::Status status = Ranking::Open(*dataset, "a", Home{0, 2}, {0}).status();
     VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);

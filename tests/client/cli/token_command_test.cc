@@ -1,6 +1,10 @@
 #include "client/cli/token_command.h"
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
 #include <string>
 
 #include "absl/strings/strip.h"
@@ -60,6 +64,26 @@ TEST_CASE("a token's file is new and its owner's alone", "[cli]") {
             .code != ExitCode::kOk);
   CHECK(ReadFile(folder.File("access")).value() == access);
   CHECK(ReadFile(folder.File("token")).value() == *text);
+}
+
+TEST_CASE("a token that the disk has no room for leaves nothing behind", "[cli]") {
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(WriteFileAtomically(folder.File("access"), ""));
+  const std::vector<std::string> args = {"--name",        "trainer",
+                                         "--access-file", folder.File("access"),
+                                         "--token-file",  folder.File("token")};
+  rlimit before;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit room = {GENERATE(rlim_t{0}, rlim_t{20}), before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &room);
+  const Answer answer = RunCommand(kTokenCommand, args);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(answer.code == ExitCode::kFailure);
+  CHECK_FALSE(std::filesystem::exists(folder.File("token")));
+  CHECK(ReadFile(folder.File("access")).value().empty());
+  CHECK(RunCommand(kTokenCommand, args).code == ExitCode::kOk);
 }
 
 TEST_CASE("names and roles that cannot be are misuse", "[cli]") {

@@ -168,13 +168,36 @@ TEST_CASE("stored bits are taken for a type of the same width", "[array_source]"
 TEST_CASE("rows that need no cast are shown where they lie", "[array_source]") {
   const SameArray arrays;
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto source, arrays.Open("a.npy"));
-  REQUIRE(source->Direct(DType::kInt32).has_value());
-  CHECK(Values<int32_t>(*source->Direct(DType::kInt32)) == std::vector<int32_t>{1, 2, 3, 4, 5, -6});
-  CHECK_FALSE(source->Direct(DType::kInt64).has_value());
+  REQUIRE(source->Direct(DType::kInt32).value().has_value());
+  CHECK(Values<int32_t>(*source->Direct(DType::kInt32).value()) ==
+        std::vector<int32_t>{1, 2, 3, 4, 5, -6});
+  CHECK_FALSE(source->Direct(DType::kInt64).value().has_value());
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto turned, arrays.Open("turned.npy"));
-  CHECK_FALSE(turned->Direct(DType::kInt32).has_value());
+  CHECK_FALSE(turned->Direct(DType::kInt32).value().has_value());
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto text, arrays.Open("a.csv"));
-  CHECK_FALSE(text->Direct(DType::kFloat32).has_value());
+  CHECK_FALSE(text->Direct(DType::kFloat32).value().has_value());
+}
+
+TEST_CASE("an array in an archive is not decompressed before its rows are asked for",
+          "[array_source]") {
+  const SameArray arrays;
+  // 4 MiB of zeros, whose end no longer decompresses: so it shows who has tried.
+  const std::string path = arrays.dir().File("zeros.npz");
+  testing::WriteZip(
+      path, {{"a.npy", NpyBytes("<i4", "(1048576,)", std::string(size_t{4} << 20, '\0'))}}, true);
+  std::string bytes = testing::ReadInput(path);
+  const size_t directory = bytes.find(std::string("PK\1\2", 4));
+  REQUIRE(directory != std::string::npos);
+  for (size_t i = directory - 40; i < directory - 20; ++i) bytes[i] = '\x55';
+  testing::WriteInput(path, bytes);
+
+  proto::ArrayFile file;
+  file.set_path(path);
+  file.set_member("a");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto source, arrays.Open(file));
+  CHECK(source->num_rows() == 1048576);
+  std::vector<int64_t> values;
+  VICINITY_CHECK_CODE(source->ReadInts(1, &values), absl::StatusCode::kDataLoss);
 }
 
 TEST_CASE("descriptions that do not fit the file are refused", "[array_source]") {
