@@ -52,6 +52,7 @@ class NumberSource : public ArraySource {
   bool LooksInteger() const override { return !IsFloatingPoint(type_); }
 
   absl::StatusOr<int64_t> ReadInts(int64_t max_rows, std::vector<int64_t>* values) override {
+    VICINITY_RETURN_IF_ERROR(Load());
     const int64_t rows = std::min(max_rows, num_rows_ - next_);
     values->resize(static_cast<size_t>(rows * values_per_row()));
     return ReadValues(DType::kInt64, rows, reinterpret_cast<char*>(values->data()));
@@ -63,6 +64,7 @@ class NumberSource : public ArraySource {
   }
 
   absl::StatusOr<int64_t> ReadValues(DType type, int64_t max_rows, char* out) override {
+    VICINITY_RETURN_IF_ERROR(Load());
     chunk_ = next_;
     const int64_t rows = std::min(max_rows, num_rows_ - next_);
     const int64_t count = rows * values_per_row();
@@ -73,13 +75,19 @@ class NumberSource : public ArraySource {
 
   std::string Place(int64_t i) const override { return absl::StrCat(name(), ": row ", chunk_ + i); }
 
-  std::optional<std::string_view> Direct(DType type) const override {
+  absl::StatusOr<std::optional<std::string_view>> Direct(DType type) override {
     // Truth values may need tidying.
     if (transposed_ || type_ != ToValueType(type) || type == DType::kBool) return std::nullopt;
+    VICINITY_RETURN_IF_ERROR(Load());
     return view_.data;
   }
 
  private:
+  absl::Status Load() {
+    NpzMember* const member = std::get_if<NpzMember>(&owner_);
+    return member == nullptr ? absl::OkStatus() : member->Load();
+  }
+
   static std::vector<int64_t> RowShape(const NpyView& view, bool transposed) {
     if (transposed) return {view.shape[0]};
     return std::vector<int64_t>(view.shape.begin() + 1, view.shape.end());
@@ -115,7 +123,7 @@ class NumberSource : public ArraySource {
     return problems.ToStatus(name());
   }
 
-  const Owner owner_;
+  Owner owner_;
   const NpyView& view_;
   const ValueType type_;
   const bool transposed_;
@@ -186,7 +194,7 @@ class TextSource : public ArraySource {
     return absl::StrCat(name(), ":", lines_[static_cast<size_t>(i)]);
   }
 
-  std::optional<std::string_view> Direct(DType) const override { return std::nullopt; }
+  absl::StatusOr<std::optional<std::string_view>> Direct(DType) override { return std::nullopt; }
 
  private:
   using Fields = std::vector<absl::string_view>;
@@ -389,7 +397,7 @@ absl::StatusOr<std::unique_ptr<ArraySource>> ArraySource::Open(const proto::Arra
     npz_options.spool_directory = options.spool_directory;
     VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<NpzFile> archive,
                               NpzFile::Open(path, npz_options));
-    VICINITY_ASSIGN_OR_RETURN(NpzMember member, archive->Read(file.member()));
+    VICINITY_ASSIGN_OR_RETURN(NpzMember member, archive->Find(file.member()));
     return OpenNumbers(absl::StrCat(path, ":", file.member()), std::move(member), file,
                        options.transposed);
   }

@@ -42,6 +42,7 @@ class FieldTable {
 // TextReader, NpyFile and NpzFile say.
 //
 // Threads: for one.
+// Cost:     what opening reads is small: an array in an archive is decompressed by the first Read.
 // Memory:  text: one chunk; .npy: mapped; .npz: NpzFile::Options::memory_bytes.
 class ArraySource {
  public:
@@ -78,7 +79,7 @@ class ArraySource {
   virtual std::string Place(int64_t i) const = 0;
 
   // All rows as `type`, where that needs neither a cast nor a copy.
-  virtual std::optional<std::string_view> Direct(DType type) const = 0;
+  virtual absl::StatusOr<std::optional<std::string_view>> Direct(DType type) = 0;
 
  protected:
   ArraySource(std::string name, std::vector<int64_t> row_shape)

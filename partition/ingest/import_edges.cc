@@ -225,7 +225,8 @@ absl::StatusOr<EdgeImport::Rows> EdgeImport::ReadRows(ImportColumn* column,
                                                       Progress* progress) const {
   VICINITY_RETURN_IF_ERROR(CheckNumRows(*column->source, "it", edges_.size()));
   Rows rows;
-  if (const auto direct = column->source->Direct(column->spec.dtype)) {
+  VICINITY_ASSIGN_OR_RETURN(const auto direct, column->source->Direct(column->spec.dtype));
+  if (direct.has_value()) {
     rows.bytes = *direct;
     return rows;
   }

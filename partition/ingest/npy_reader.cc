@@ -194,15 +194,16 @@ std::optional<uint64_t> SizeOf(ValueType type, const std::vector<int64_t>& shape
   return size;
 }
 
-absl::Status CheckSize(const NpyView& view) {
+absl::Status CheckSize(const NpyView& view, uint64_t data_bytes) {
   const std::optional<uint64_t> size = SizeOf(view.type, view.shape);
-  if (size == view.data.size()) return absl::OkStatus();
+  if (size == data_bytes) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "shape (", absl::StrJoin(view.shape, ", "), ") of ", ValueTypeName(view.type), " asks for ",
-      size ? absl::StrCat(*size) : "more than 2^63", " bytes, and there are ", view.data.size()));
+      size ? absl::StrCat(*size) : "more than 2^63", " bytes, and there are ", data_bytes));
 }
 
-absl::StatusOr<NpyView> Parse(std::string_view bytes) {
+// Of a file of `size` bytes, of which at least the header is there.
+absl::StatusOr<NpyView> Parse(std::string_view bytes, uint64_t size) {
   VICINITY_ASSIGN_OR_RETURN(const Parts parts, SplitHeader(bytes));
   const std::optional<HeaderFields> fields = HeaderParser(parts.header).Parse();
   if (!fields || !fields->descr || !fields->fortran_order || !fields->shape) {
@@ -216,7 +217,7 @@ absl::StatusOr<NpyView> Parse(std::string_view bytes) {
   }
   view.shape = *fields->shape;
   view.data = parts.data;
-  VICINITY_RETURN_IF_ERROR(CheckSize(view));
+  VICINITY_RETURN_IF_ERROR(CheckSize(view, size - (bytes.size() - parts.data.size())));
   return view;
 }
 
@@ -225,8 +226,16 @@ absl::StatusOr<NpyView> Parse(std::string_view bytes) {
 int64_t NpyView::num_values() const { return static_cast<int64_t>(data.size()) / ValueBytes(type); }
 
 absl::StatusOr<NpyView> ParseNpy(std::string_view bytes, absl::string_view name) {
-  absl::StatusOr<NpyView> view = Parse(bytes);
+  absl::StatusOr<NpyView> view = Parse(bytes, bytes.size());
   if (!view.ok()) return At(name, view.status());
+  return view;
+}
+
+absl::StatusOr<NpyView> ParseNpyStart(std::string_view start, uint64_t size,
+                                      absl::string_view name) {
+  absl::StatusOr<NpyView> view = Parse(start, size);
+  if (!view.ok()) return At(name, view.status());
+  view->data = {};
   return view;
 }
 

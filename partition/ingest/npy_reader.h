@@ -30,6 +30,11 @@ struct NpyView {
 // other types that are not numbers.
 absl::StatusOr<NpyView> ParseNpy(std::string_view bytes, absl::string_view name);
 
+// The same for a file of which only the beginning is there: type and shape, checked against the
+// `size` of the whole; no data.
+absl::StatusOr<NpyView> ParseNpyStart(std::string_view start, uint64_t size,
+                                      absl::string_view name);
+
 // A mapped .npy file.
 //
 // Threads:  immutable; any number may read.

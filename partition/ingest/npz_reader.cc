@@ -68,13 +68,57 @@ absl::Status ReadMember(zip_t* archive, zip_uint64_t index, uint64_t size, Appen
   }
 }
 
+// The first bytes of a member, as many as there are up to kChunkBytes.
+absl::StatusOr<std::string> ReadStart(zip_t* archive, zip_uint64_t index) {
+  const OpenMember member(zip_fopen_index(archive, index, 0));
+  if (member == nullptr) return absl::DataLossError(zip_strerror(archive));
+  std::string start(kChunkBytes, '\0');
+  size_t done = 0;
+  while (done < start.size()) {
+    const zip_int64_t got = zip_fread(member.get(), &start[done], start.size() - done);
+    if (got < 0) return absl::DataLossError(zip_file_strerror(member.get()));
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  start.resize(done);
+  return start;
+}
+
 }  // namespace
 
-struct NpzFile::Archive {
-  explicit Archive(zip_t* opened) : zip(opened) {}
+struct NpzMember::Archive {
+  Archive(std::unique_ptr<MappedFile> mapped, zip_t* opened)
+      : file(std::move(mapped)), zip(opened) {}
   ~Archive() { zip_discard(zip); }
-  zip_t* const zip;
+  const std::unique_ptr<MappedFile> file;
+  zip_t* const zip;  // reads from file
 };
+
+absl::Status NpzMember::Load() {
+  if (memory_ != nullptr || spool_ != nullptr) return absl::OkStatus();
+  std::string_view bytes;
+  if (size_ <= static_cast<uint64_t>(options_.memory_bytes)) {
+    auto memory = std::make_unique<std::string>();
+    memory->reserve(size_);
+    VICINITY_RETURN_IF_ERROR(
+        At(name_, ReadMember(archive_->zip, index_, size_, [&memory](std::string_view chunk) {
+             memory->append(chunk);
+             return absl::OkStatus();
+           })));
+    memory_ = std::move(memory);
+    bytes = *memory_;
+  } else {
+    VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<SpoolFile> spool,
+                              SpoolFile::Create(options_.spool_directory));
+    VICINITY_RETURN_IF_ERROR(
+        At(name_, ReadMember(archive_->zip, index_, size_,
+                             [&spool](std::string_view chunk) { return spool->Append(chunk); })));
+    VICINITY_ASSIGN_OR_RETURN(bytes, spool->Map());
+    spool_ = std::move(spool);
+  }
+  VICINITY_ASSIGN_OR_RETURN(view_, ParseNpy(bytes, name_));
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::unique_ptr<NpzFile>> NpzFile::Open(const std::string& path, Options options) {
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<MappedFile> file, MappedFile::Open(path));
@@ -98,12 +142,11 @@ absl::StatusOr<std::unique_ptr<NpzFile>> NpzFile::Open(const std::string& path, 
   }
   zip_error_fini(&error);
   return std::unique_ptr<NpzFile>(
-      new NpzFile(std::move(file), std::make_unique<Archive>(zip), std::move(options)));
+      new NpzFile(std::make_shared<Archive>(std::move(file), zip), std::move(options)));
 }
 
-NpzFile::NpzFile(std::unique_ptr<MappedFile> file, std::unique_ptr<Archive> archive,
-                 Options options)
-    : file_(std::move(file)), archive_(std::move(archive)), options_(std::move(options)) {
+NpzFile::NpzFile(std::shared_ptr<Archive> archive, Options options)
+    : archive_(std::move(archive)), options_(std::move(options)) {
   const zip_int64_t count = zip_get_num_entries(archive_->zip, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     const char* const name = zip_get_name(archive_->zip, static_cast<zip_uint64_t>(i), 0);
@@ -113,38 +156,26 @@ NpzFile::NpzFile(std::unique_ptr<MappedFile> file, std::unique_ptr<Archive> arch
 
 NpzFile::~NpzFile() = default;
 
-absl::StatusOr<NpzMember> NpzFile::Read(const std::string& member) {
+absl::StatusOr<NpzMember> NpzFile::Find(const std::string& member) {
+  const std::string& path = archive_->file->path();
   const std::string wanted(absl::StripSuffix(member, kSuffix));
   size_t index = 0;
   while (index < members_.size() && members_[index] != wanted) ++index;
   if (index == members_.size()) {
-    return absl::NotFoundError(absl::StrCat(file_->path(), ": has no member '", wanted,
+    return absl::NotFoundError(absl::StrCat(path, ": has no member '", wanted,
                                             "'; it has: ", absl::StrJoin(members_, ", ")));
   }
-  const std::string name = absl::StrCat(file_->path(), ":", wanted);
-  const absl::StatusOr<zip_stat_t> stat = StatMember(archive_->zip, index);
-  if (!stat.ok()) return At(name, stat.status());
-
   NpzMember result;
-  std::string_view bytes;
-  if (stat->size <= static_cast<uint64_t>(options_.memory_bytes)) {
-    result.memory_ = std::make_unique<std::string>();
-    result.memory_->reserve(stat->size);
-    VICINITY_RETURN_IF_ERROR(
-        At(name, ReadMember(archive_->zip, index, stat->size, [&result](std::string_view chunk) {
-             result.memory_->append(chunk);
-             return absl::OkStatus();
-           })));
-    bytes = *result.memory_;
-  } else {
-    VICINITY_ASSIGN_OR_RETURN(result.spool_, SpoolFile::Create(options_.spool_directory));
-    VICINITY_RETURN_IF_ERROR(
-        At(name, ReadMember(archive_->zip, index, stat->size, [&result](std::string_view chunk) {
-             return result.spool_->Append(chunk);
-           })));
-    VICINITY_ASSIGN_OR_RETURN(bytes, result.spool_->Map());
-  }
-  VICINITY_ASSIGN_OR_RETURN(result.view_, ParseNpy(bytes, name));
+  result.name_ = absl::StrCat(path, ":", wanted);
+  const absl::StatusOr<zip_stat_t> stat = StatMember(archive_->zip, index);
+  if (!stat.ok()) return At(result.name_, stat.status());
+  const absl::StatusOr<std::string> start = ReadStart(archive_->zip, index);
+  if (!start.ok()) return At(result.name_, start.status());
+  result.archive_ = archive_;
+  result.index_ = index;
+  result.size_ = stat->size;
+  result.options_ = options_;
+  VICINITY_ASSIGN_OR_RETURN(result.view_, ParseNpyStart(*start, stat->size, result.name_));
   return result;
 }
 

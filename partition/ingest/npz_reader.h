@@ -14,15 +14,34 @@
 
 namespace vicinity {
 
-// One array of an archive, decompressed.
+struct NpzOptions {
+  int64_t memory_bytes = int64_t{64} << 20;  // larger members go through a temporary file
+  std::string spool_directory = ".";         // where that is created
+};
+
+// One array of an archive. A few MB in an archive can be gigabytes of array, so type and shape are
+// there before it is decompressed, for whoever can tell by them that it is not wanted.
 //
-// Lifetime: the view lives as long as the object, which does not need the archive.
+// Threads:  for one.
+// Lifetime: the view lives as long as the object, which keeps the archive open.
 class NpzMember {
  public:
+  // Without data until Load().
   const NpyView& view() const { return view_; }
+
+  // Decompresses; nothing to do the second time. DataLoss: damaged, or not of the size or checksum
+  // that the archive tells, which is checked before more than that is written; ResourceExhausted:
+  // no disk space.
+  absl::Status Load();
 
  private:
   friend class NpzFile;
+  struct Archive;
+  std::string name_;                  // for messages
+  std::shared_ptr<Archive> archive_;  // with all of its members and the NpzFile
+  uint64_t index_ = 0;
+  uint64_t size_ = 0;
+  NpzOptions options_;
   std::unique_ptr<std::string> memory_;  // one of the two holds the bytes
   std::unique_ptr<SpoolFile> spool_;
   NpyView view_;
@@ -31,10 +50,7 @@ class NpzMember {
 // Threads: for one.
 class NpzFile {
  public:
-  struct Options {
-    int64_t memory_bytes = int64_t{64} << 20;  // larger members go through a temporary file
-    std::string spool_directory = ".";         // where that is created
-  };
+  using Options = NpzOptions;
 
   // What MappedFile::Open says; DataLoss: not an archive, or a damaged one.
   static absl::StatusOr<std::unique_ptr<NpzFile>> Open(const std::string& path, Options options);
@@ -43,16 +59,15 @@ class NpzFile {
   // As in the archive, without ".npy".
   const std::vector<std::string>& members() const { return members_; }
 
-  // NotFound listing the members there are; InvalidArgument: encrypted, or what ParseNpy says;
-  // DataLoss: damaged, or not of the size or checksum that the archive tells, which is checked
-  // before more than that is written; ResourceExhausted: no disk space.
-  absl::StatusOr<NpzMember> Read(const std::string& member);
+  // Reads the array's header. NotFound listing the members there are; InvalidArgument: encrypted,
+  // or what ParseNpy says, a shape that does not fit the size that the archive tells among it;
+  // DataLoss: damaged.
+  absl::StatusOr<NpzMember> Find(const std::string& member);
 
  private:
-  struct Archive;
-  NpzFile(std::unique_ptr<MappedFile> file, std::unique_ptr<Archive> archive, Options options);
-  const std::unique_ptr<MappedFile> file_;
-  const std::unique_ptr<Archive> archive_;  // reads from file_
+  using Archive = NpzMember::Archive;
+  NpzFile(std::shared_ptr<Archive> archive, Options options);
+  const std::shared_ptr<Archive> archive_;
   const Options options_;
   std::vector<std::string> members_;
 };
