@@ -2,7 +2,6 @@
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/null_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
 
 #include <cstdio>
 #include <ctime>
@@ -78,11 +77,6 @@ std::shared_ptr<spdlog::logger> MakeLogger(LogFormat format, spdlog::level::leve
   logger->set_level(level);
   logger->flush_on(spdlog::level::trace);
   return logger;
-}
-
-std::shared_ptr<spdlog::logger> MakeStderrLogger(LogFormat format,
-                                                 spdlog::level::level_enum level) {
-  return MakeLogger(format, level, std::make_shared<spdlog::sinks::stderr_sink_mt>());
 }
 
 std::shared_ptr<spdlog::logger> MakeSilentLogger() {

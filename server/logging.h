@@ -30,9 +30,6 @@ std::string LogLevelName(spdlog::level::level_enum level);
 std::shared_ptr<spdlog::logger> MakeLogger(LogFormat format, spdlog::level::level_enum level,
                                            spdlog::sink_ptr sink);
 
-// To standard error.
-std::shared_ptr<spdlog::logger> MakeStderrLogger(LogFormat format, spdlog::level::level_enum level);
-
 // Drops every line.
 std::shared_ptr<spdlog::logger> MakeSilentLogger();
 

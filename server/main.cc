@@ -1,4 +1,6 @@
 // The daemon: parse, build, run, report.
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -10,13 +12,18 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "proto/common/file.h"
+#include "proto/common/last_words.h"
 #include "proto/common/status.h"
 #include "server/config.h"
+#include "server/log_sink.h"
 #include "server/logging.h"
 #include "server/server.h"
 #include "server/stop_signals.h"
 
 namespace {
+
+// How long the end waits for a log that nobody reads.
+constexpr std::chrono::seconds kLastLines(1);
 
 // Serves until a signal says stop.
 absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
@@ -49,11 +56,19 @@ absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
   return absl::OkStatus();
 }
 
+// Those of docs/cli.md.
+int ExitCode(const absl::Status& status) {
+  if (status.ok()) return 0;
+  if (absl::IsResourceExhausted(status)) return vicinity::kResourcesExitCode;
+  return absl::IsInvalidArgument(status) ? 2 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   // gRPC's own lines: not in our format, and anybody who connects with nonsense gets one.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+  vicinity::SpeakLastWords("vicinityd");
   vicinity::BlockStopSignals();  // before any thread exists
   std::signal(SIGPIPE, SIG_IGN);
   auto line = vicinity::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
@@ -63,10 +78,17 @@ int main(int argc, char** argv) {
   }
   std::cout << line->message;
   if (!line->message.empty()) return 0;
-  const auto log = vicinity::MakeStderrLogger(line->config.log_format, line->config.log_level);
+  const auto sink = vicinity::LogSink::Start(STDERR_FILENO);
+  if (!sink.ok()) {
+    std::cerr << "vicinityd: " << sink.status().message() << '\n';
+    return vicinity::kResourcesExitCode;
+  }
+  const auto log = vicinity::MakeLogger(line->config.log_format, line->config.log_level, *sink);
   line->config.server.log = log;
+  line->config.server.log_sink = *sink;
   line->config.server.drain = &vicinity::StopThisProcess;
   const absl::Status status = Serve(line->config, log.get());
   if (!status.ok()) log->error("{}", std::string(status.message()));
-  return status.ok() ? 0 : absl::IsInvalidArgument(status) ? 2 : 1;
+  (*sink)->Finish(kLastLines);
+  return ExitCode(status);
 }

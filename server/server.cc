@@ -5,13 +5,11 @@
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <fstream>
 #include <functional>
 #include <utility>
 
@@ -22,6 +20,7 @@
 #include "partition/dataset.h"
 #include "partition/shard.h"
 #include "proto/admin.pb.h"
+#include "proto/common/machine.h"
 #include "proto/common/status.h"
 #include "server/admin_server.h"
 #include "server/call_counters.h"
@@ -31,6 +30,7 @@
 #include "server/listen_address.h"
 #include "server/logging.h"
 #include "server/parse_errors.h"
+#include "server/resource_check.h"
 #include "server/scrubber.h"
 #include "server/server_state.h"
 #include "server/service.h"
@@ -74,21 +74,10 @@ absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& option
   return dataset;
 }
 
-// Of the host, or of the container where that has less.
-size_t QuarterOfMemory() {
-  size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  for (const char* limit : {"/sys/fs/cgroup/memory.max",                       // cgroup v2
-                            "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {  // v1
-    size_t found = 0;
-    if (std::ifstream(limit) >> found) bytes = std::min(bytes, found);
-  }
-  return bytes / 4;
-}
-
 void SetTransportLimits(const ServerOptions& options, grpc::ServerBuilder* builder) {
   grpc::ResourceQuota quota("vicinityd");
   quota.SetMaxThreads(static_cast<int>(options.admission.max_calls) + kSpareThreads);
-  quota.Resize(QuarterOfMemory());
+  quota.Resize(static_cast<size_t>(TotalMemory() / 4));
   builder->SetResourceQuota(quota);
   // gRPC keeps two threads for calls unless told otherwise: each further one at the same time would
   // get a thread made for it, which then ends. To refuse a call must cost far less than to answer
@@ -130,6 +119,7 @@ class Server::Impl {
     state_.health = &health_;
     state_.counters = &counters_;
     state_.gate = &gate_;
+    state_.log_sink = options.log_sink.get();
     state_.stopping = &stopping_;
     service_ = MakeGraphService(&state_, &counters_, &gate_, trust_.get(), log_.get());
   }
@@ -246,6 +236,7 @@ class Server::Impl {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTrust> trust, CheckOptions(options));
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, OpenDataset(options));
+  VICINITY_RETURN_IF_ERROR(CheckResources());  // gRPC aborts where it cannot have what it needs
   auto impl = std::make_unique<Impl>(options, std::move(trust), std::move(dataset));
   VICINITY_RETURN_IF_ERROR(impl->Listen());
   return std::unique_ptr<Server>(new Server(std::move(impl)));

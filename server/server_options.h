@@ -15,6 +15,7 @@
 #include "proto/common/ids.h"
 #include "server/admission_limits.h"
 #include "server/limits.h"
+#include "server/log_sink.h"
 #include "server/server_security.h"
 
 namespace vicinity {
@@ -37,6 +38,8 @@ struct ServerOptions {
   int64_t check_bytes_at_start = int64_t{64} << 20;  // the rest is checked in the background
   int64_t check_bytes_per_second = int64_t{200} << 20;
   std::shared_ptr<spdlog::logger> log;  // null: nothing is logged; shared as spdlog does
+  std::shared_ptr<const LogSink>
+      log_sink;  // what Status tells of it; shared with `log`. May be null
 };
 
 }  // namespace vicinity

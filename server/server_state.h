@@ -10,6 +10,7 @@
 #include "server/call_gate.h"
 #include "server/connection_acceptor.h"
 #include "server/limits.h"
+#include "server/log_sink.h"
 #include "server/shard_health.h"
 
 namespace vicinity {
@@ -25,6 +26,7 @@ struct ServerState {
   const CallCounters* counters = nullptr;
   const CallGate* gate = nullptr;
   ConnectionAcceptor* connections = nullptr;  // null: not counted
+  const LogSink* log_sink = nullptr;          // null: not counted
   // Set some time before it refuses calls. Null: it never does.
   const std::atomic<bool>* stopping = nullptr;
 

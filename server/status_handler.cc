@@ -13,6 +13,7 @@
 #include "server/call_counters.h"
 #include "server/call_gate.h"
 #include "server/connection_acceptor.h"
+#include "server/log_sink.h"
 #include "server/shard_health.h"
 
 namespace vicinity {
@@ -94,6 +95,11 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
   if (ConnectionAcceptor* const connections = state.connections) {
     AddLimit("max-connections", static_cast<double>(connections->max_connections()),
              static_cast<double>(connections->CountOpen()), connections->refused(), &reply);
+  }
+  if (state.log_sink != nullptr) {
+    const LogSink::Counts log = state.log_sink->counts();
+    AddLimit("log-queue-bytes", static_cast<double>(log.queue_bytes),
+             static_cast<double>(log.queued_bytes), log.dropped, &reply);
   }
   return reply;
 }

@@ -12,8 +12,10 @@
 #include "client/cli/commands.h"
 #include "client/cli/terminal_progress.h"
 #include "client/cli/tool.h"
+#include "proto/common/last_words.h"
 
 int main(int argc, char** argv) {
+  vicinity::SpeakLastWords("vicinity");
   // gRPC's own lines say less than the errors that commands end with.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   vicinity::cli::TerminalProgress progress(&std::cerr, isatty(STDERR_FILENO) == 1,
