@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/common/status.h"
+#include "proto/common/thread.h"
 
 namespace vicinity {
 namespace {
@@ -51,13 +52,28 @@ EpochRun::EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step, i
       sampled_(first_step, end_, parts.window_bytes / kSampledShare),
       planned_(first_step, end_, kUnbounded),
       fetched_(first_step, end_, kUnbounded),
-      assembled_(first_step, end_, kUnbounded) {
-  if (first_step >= end_) return;
-  threads_.emplace_back([this] { ScheduleAll(); });
-  for (int i = 0; i < parts_.sample_threads; ++i) threads_.emplace_back([this] { SampleSome(); });
-  threads_.emplace_back([this] { PlanAll(); });
-  for (int i = 0; i < parts_.fetch_threads; ++i) threads_.emplace_back([this] { FetchSome(); });
-  threads_.emplace_back([this] { AssembleSome(); });
+      assembled_(first_step, end_, kUnbounded) {}
+
+absl::StatusOr<std::unique_ptr<EpochRun>> EpochRun::Start(const EpochParts& parts, int64_t epoch,
+                                                          int64_t first_step, int64_t end_step) {
+  std::unique_ptr<EpochRun> run(new EpochRun(parts, epoch, first_step, end_step));
+  if (first_step < end_step) VICINITY_RETURN_IF_ERROR(run->StartThreads());
+  return run;
+}
+
+absl::Status EpochRun::StartThreads() {
+  const auto start = [this](int num_threads, void (EpochRun::*work)()) -> absl::Status {
+    for (int i = 0; i < num_threads; ++i) {
+      VICINITY_ASSIGN_OR_RETURN(std::thread thread, StartThread([this, work] { (this->*work)(); }));
+      threads_.push_back(std::move(thread));
+    }
+    return absl::OkStatus();
+  };
+  VICINITY_RETURN_IF_ERROR(start(1, &EpochRun::ScheduleAll));
+  VICINITY_RETURN_IF_ERROR(start(parts_.sample_threads, &EpochRun::SampleSome));
+  VICINITY_RETURN_IF_ERROR(start(1, &EpochRun::PlanAll));
+  VICINITY_RETURN_IF_ERROR(start(parts_.fetch_threads, &EpochRun::FetchSome));
+  return start(1, &EpochRun::AssembleSome);
 }
 
 EpochRun::~EpochRun() {
@@ -98,7 +114,9 @@ void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
   StageClock clock(totals, StageState::kStarved);
   while (std::optional<JobPtr> job = in->Pop()) {
     clock.Enter(StageState::kBusy);
-    if ((*job)->status.ok()) (*job)->status = work(job->get(), &clock);
+    if ((*job)->status.ok()) {
+      (*job)->status = WithinResources([&] { return work(job->get(), &clock); });
+    }
     if (!(*job)->status.ok()) (*job)->rows = BatchRows();  // others may wait for what it pins
     const int64_t step = (*job)->step;
     const int64_t weight = GraphBytes((*job)->batch->graph);

@@ -70,8 +70,9 @@ struct EpochParts {
 //           it waits for no server.
 class EpochRun {
  public:
-  // Steps [first_step, end_step). Starts at once.
-  EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step, int64_t end_step);
+  // Steps [first_step, end_step), from now on. ResourceExhausted if its threads cannot be had.
+  static absl::StatusOr<std::unique_ptr<EpochRun>> Start(const EpochParts& parts, int64_t epoch,
+                                                         int64_t first_step, int64_t end_step);
   ~EpochRun();
   EpochRun(const EpochRun&) = delete;
   EpochRun& operator=(const EpochRun&) = delete;
@@ -95,6 +96,9 @@ class EpochRun {
   };
   using JobPtr = std::unique_ptr<Job>;
   using Queue = OrderedQueue<JobPtr>;
+
+  EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step, int64_t end_step);
+  absl::Status StartThreads();
 
   // What the threads run.
   void ScheduleAll();

@@ -11,6 +11,7 @@
 #include "client/shard_router.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
+#include "proto/common/thread.h"
 #include "sampler/minibatch_sampler.h"
 
 namespace vicinity {
@@ -45,7 +46,8 @@ absl::StatusOr<Rows> FetchColumn(const ShardRouter& router, NodeTypeId type,
 }  // namespace
 
 Result<std::unique_ptr<Graph>> Graph::Open(const GraphOptions& options) {
-  absl::StatusOr<std::unique_ptr<GraphImpl>> impl = GraphImpl::Open(options);
+  absl::StatusOr<std::unique_ptr<GraphImpl>> impl =
+      WithinResources([&options] { return GraphImpl::Open(options); });
   if (!impl.ok()) return ToError(impl.status());
   return std::unique_ptr<Graph>(new Graph(*std::move(impl)));
 }

@@ -10,6 +10,7 @@
 #include "client/error.h"
 #include "client/graph_impl.h"
 #include "client/loader_core.h"
+#include "proto/common/thread.h"
 
 namespace vicinity {
 
@@ -35,7 +36,7 @@ Result<std::unique_ptr<Loader>> Loader::Create(const Graph* graph, const LoaderO
   const absl::Status ready = graph->impl().CheckProcess();
   if (!ready.ok()) return ToError(ready);
   absl::StatusOr<std::unique_ptr<LoaderCore>> core =
-      LoaderCore::Create(graph->impl().router(), options);
+      WithinResources([&] { return LoaderCore::Create(graph->impl().router(), options); });
   if (!core.ok()) return ToError(core.status());
   return std::unique_ptr<Loader>(
       new Loader(std::make_unique<Impl>(graph->impl(), *std::move(core))));
@@ -50,7 +51,8 @@ int64_t Loader::steps_per_epoch() const { return impl_->core().steps_per_epoch()
 Error Loader::StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step) {
   const absl::Status ready = impl_->graph().CheckProcess();
   if (!ready.ok()) return ToError(ready);
-  return ToError(impl_->core().StartEpoch(epoch, first_step, end_step));
+  return ToError(
+      WithinResources([&] { return impl_->core().StartEpoch(epoch, first_step, end_step); }));
 }
 
 Result<std::unique_ptr<MiniBatch>> Loader::Next() {

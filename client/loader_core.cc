@@ -87,13 +87,13 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t e
   parts.sample_threads = options_.sample_threads;
   parts.fetch_threads = options_.fetch_threads;
   parts.batch_timeout = options_.batch_timeout;
+  finished_ = false;
+  VICINITY_ASSIGN_OR_RETURN(run_, EpochRun::Start(parts, epoch, first_step, end));
   {
     MutexLock lock(&mu_);
     running_ = true;
     epoch_start_ = Clock::now();
   }
-  finished_ = false;
-  run_ = std::make_unique<EpochRun>(parts, epoch, first_step, end);
   train_clock_ = std::make_unique<StageClock>(&totals_[kTrain], StageState::kBusy);
   return absl::OkStatus();
 }

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "proto/common/machine.h"
 #include "proto/common/mutex.h"
+#include "proto/common/thread.h"
 
 namespace vicinity {
 namespace {
@@ -22,7 +24,7 @@ class Loop {
   bool RunOne() {
     const int64_t item = next_.fetch_add(1, std::memory_order_relaxed);
     if (item >= num_items_) return false;
-    const absl::StatusOr<int64_t> result = work_(item);
+    const absl::StatusOr<int64_t> result = WithinResources([&] { return work_(item); });
     if (result.ok()) {
       done_.fetch_add(*result, std::memory_order_relaxed);
       return true;
@@ -60,10 +62,12 @@ absl::Status ForEachInParallel(int64_t num_items, Progress* progress,
   const int64_t cores = NumCores();
   std::vector<std::thread> helpers;
   for (int64_t t = 1; t < std::min({cores, num_items, kMaxThreads}); ++t) {
-    helpers.emplace_back([&loop] {
+    absl::StatusOr<std::thread> helper = StartThread([&loop] {
       while (loop.RunOne()) {
       }
     });
+    if (!helper.ok()) break;  // with fewer it takes longer
+    helpers.push_back(*std::move(helper));
   }
   while (loop.RunOne()) progress->Update(loop.done());
   for (std::thread& helper : helpers) helper.join();

@@ -8,6 +8,9 @@
 #include <ctime>
 #include <thread>
 
+#include "absl/status/statusor.h"
+#include "proto/common/thread.h"
+
 namespace vicinity {
 namespace {
 
@@ -23,6 +26,19 @@ sigset_t AllSignals() {
   sigset_t signals = StopSignals();
   sigaddset(&signals, SIGHUP);
   return signals;
+}
+
+[[noreturn]] void ForceExitAt(std::chrono::steady_clock::time_point end) {
+  const sigset_t signals = StopSignals();
+  for (;;) {
+    const auto left = end - std::chrono::steady_clock::now();
+    if (left.count() <= 0) _exit(1);
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    timespec wait{};
+    wait.tv_sec = seconds.count();
+    wait.tv_nsec = std::chrono::nanoseconds(left - seconds).count();
+    if (sigtimedwait(&signals, nullptr, &wait) > 0) _exit(1);
+  }
 }
 
 }  // namespace
@@ -45,18 +61,13 @@ int WaitForStopSignal(const std::function<void()>& reload) {
 void StopThisProcess() { kill(getpid(), SIGTERM); }
 
 void ForceExitAfter(std::chrono::nanoseconds limit) {
-  std::thread([end = std::chrono::steady_clock::now() + limit] {
-    const sigset_t signals = StopSignals();
-    for (;;) {
-      const auto left = end - std::chrono::steady_clock::now();
-      if (left.count() <= 0) _exit(1);
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-      timespec wait{};
-      wait.tv_sec = seconds.count();
-      wait.tv_nsec = std::chrono::nanoseconds(left - seconds).count();
-      if (sigtimedwait(&signals, nullptr, &wait) > 0) _exit(1);
-    }
-  }).detach();  // it ends with the process, which is its purpose
+  absl::StatusOr<std::thread> thread =
+      StartThread([end = std::chrono::steady_clock::now() + limit] { ForceExitAt(end); });
+  if (thread.ok()) {
+    thread->detach();  // it ends with the process, which is its purpose
+  } else {
+    alarm(1 + static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(limit).count()));
+  }
 }
 
 bool StopWithParent() {

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/cli/servers_flags.h"
+#include "proto/common/thread.h"
 #include "proto/service.pb.h"
 
 namespace vicinity::cli {
@@ -33,13 +35,14 @@ auto AskAll(const std::vector<ServerTarget>& targets, absl::Duration timeout, co
   std::vector<Answer> answers(targets.size(), absl::UnknownError("not asked"));
   std::atomic<size_t> next{0};
   std::vector<std::thread> threads;
+  const auto ask_on = [&] {
+    for (size_t i = next++; i < targets.size(); i = next++) answers[i] = ask(targets[i], timeout);
+  };
   for (size_t t = 0; t < std::min<size_t>(targets.size(), 16); ++t) {
-    threads.emplace_back([&] {
-      for (size_t i = next++; i < targets.size(); i = next++) {
-        answers[i] = ask(targets[i], timeout);
-      }
-    });
+    absl::StatusOr<std::thread> thread = StartThread(ask_on);
+    if (thread.ok()) threads.push_back(*std::move(thread));
   }
+  if (threads.empty()) ask_on();  // one after the other, then
   for (std::thread& thread : threads) thread.join();
   return answers;
 }

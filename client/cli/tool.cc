@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "proto/common/thread.h"
 #include "proto/version.h"
 
 namespace vicinity::cli {
@@ -86,7 +87,7 @@ ExitCode RunCommand(const Command& command, std::vector<std::string> args, const
   if (wants_help) {
     PrintHelp(command, app, out);
   } else if (status.ok()) {
-    status = action(tool, out);
+    status = WithinResources([&] { return action(tool, out); });
   }
   out.flush();
   if (status.ok() && !out) status = absl::UnavailableError("cannot write the output");

@@ -7,8 +7,10 @@
 #include "client/result.h"
 #include "client/train/options.h"
 #include "client/train/trainer.h"
+#include "proto/common/last_words.h"
 
 int main(int argc, char** argv) {
+  vicinity::SpeakLastWords("vicinity_train");
   vicinity::TrainOptions options;
   const std::optional<int> finished =
       vicinity::ParseTrainOptions(argc, argv, &options, std::cout, std::cerr);
