@@ -84,9 +84,13 @@ absl::Status PartialFolder::Publish() {
   if (std::rename(partial_path_.c_str(), final_path_.c_str()) != 0) {
     return ErrnoStatus(errno, final_path_, "rename");
   }
+  const absl::Status synced = SyncDirectory(ParentOf(final_path_));
+  if (!synced.ok() && std::rename(final_path_.c_str(), partial_path_.c_str()) == 0) {
+    return synced;  // what may be gone after a power cut is better not there before
+  }
   published_ = true;
   lock_.Release();  // from now on it is a folder like any other
-  return SyncDirectory(ParentOf(final_path_));
+  return synced;
 }
 
 }  // namespace vicinity

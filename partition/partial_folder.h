@@ -28,7 +28,8 @@ class PartialFolder {
   const std::string& final_path() const { return final_path_; }
 
   absl::Status MakeFolder(const std::string& name);  // inside
-  // Renames. AlreadyExists if somebody made `path` meanwhile; the folder is then as it was.
+  // Renames, and waits until that is on disk. AlreadyExists if somebody made `path` meanwhile; on
+  // any failure the folder is as it was.
   absl::Status Publish();
 
  private:
