@@ -86,13 +86,16 @@ int64_t MemoryLimit(const std::string& folder, bool is_v2) {
   return NumberIn(folder + (is_v2 ? "/memory.max" : "/memory.limit_in_bytes")).value_or(kNoLimit);
 }
 
-// Without the page cache that was not used lately, which the kernel gives back before it refuses.
+// Without the page cache of files, which the kernel gives back before it refuses: so it counts what
+// is available to the whole machine, too.
 int64_t MemoryInUse(const std::string& folder, bool is_v2) {
-  const std::optional<int64_t> all =
-      NumberIn(folder + (is_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
-  const std::optional<int64_t> cache =
-      NumberNamed(folder + "/memory.stat", is_v2 ? "inactive_file" : "total_inactive_file");
-  return std::max<int64_t>(all.value_or(0) - cache.value_or(0), 0);
+  const std::string stat = folder + "/memory.stat";
+  const std::string prefix = is_v2 ? "" : "total_";
+  const int64_t all =
+      NumberIn(folder + (is_v2 ? "/memory.current" : "/memory.usage_in_bytes")).value_or(0);
+  const int64_t cache = NumberNamed(stat, prefix + "inactive_file").value_or(0) +
+                        NumberNamed(stat, prefix + "active_file").value_or(0);
+  return std::max<int64_t>(all - cache, 0);
 }
 
 int CoresOfAffinity() {

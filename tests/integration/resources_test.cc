@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@
 #include "absl/time/time.h"
 #include "proto/common/file.h"
 #include "proto/common/last_words.h"
+#include "tests/testing/memory_cgroup.h"
 #include "tests/testing/running_program.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -129,6 +131,31 @@ TEST_CASE_METHOD(ResourcesTest, "a server that may open few files serves", "[res
   CHECK(Status().code == 0);
   server->Signal(SIGTERM);
   CHECK(EndOf(server.get()).code == 0);
+}
+
+TEST_CASE_METHOD(ResourcesTest, "a server in a container with little memory serves or is killed",
+                 "[resources]") {
+  const int mib = GENERATE(8, 24, 48);
+  const auto group = testing::MemoryCgroup::Create(int64_t{mib} << 20);
+  if (!group.ok()) {
+    WARN("no memory cgroup: " << group.status());
+    return;
+  }
+  const std::string go = folder_.File("go");
+  const auto server =
+      Under(absl::StrCat("until [ -e ", go, " ]; do sleep 0.01; done; exec \"$@\""), Server());
+  VICINITY_REQUIRE_OK((*group)->Add(server->pid()));
+  VICINITY_REQUIRE_OK(WriteFileAtomically(go, ""));
+  const absl::Status ready = server->WaitForLine("ready in", kLimit);
+  CAPTURE(mib, ready);
+  if (ready.ok()) {
+    CHECK(Status().code == 0);
+    server->Signal(SIGTERM);
+    CHECK(EndOf(server.get()).code == 0);
+  } else {
+    CHECK(EndOf(server.get()).code == 128 + SIGKILL);  // the kernel's way, which leaves no word
+    CHECK((*group)->killed() > 0);
+  }
 }
 
 // Runs `script`, which mounts something at $1, the folder, and then the command. No output where

@@ -50,14 +50,15 @@ TEST_CASE("a container's limits of version 2 count, the tightest of those around
   v2.Put("/proc/self/cgroup", "0::/outer/inner");
   v2.Put("/sys/fs/cgroup/outer/memory.max", "33554432");
   v2.Put("/sys/fs/cgroup/outer/memory.current", "30000000");
-  v2.Put("/sys/fs/cgroup/outer/memory.stat", "anon 1\nfile 25000000\ninactive_file 20000000");
+  v2.Put("/sys/fs/cgroup/outer/memory.stat",
+         "anon 1\nfile 25000000\ninactive_file 15000000\nactive_file 5000000");
   v2.Put("/sys/fs/cgroup/outer/inner/memory.max", "max");
   v2.Put("/sys/fs/cgroup/outer/inner/cpu.max", "max 100000");
   v2.Put("/sys/fs/cgroup/outer/cpu.max", "50000 100000");
   v2.Put("/sys/fs/cgroup/outer/inner/pids.max", "20");
   v2.Put("/sys/fs/cgroup/outer/inner/pids.current", "13");
   CHECK(TotalMemory(v2.root()) == 32 * kMib);
-  CHECK(AvailableMemory(v2.root()) == 32 * kMib - 10'000'000);  // its idle cache can be had
+  CHECK(AvailableMemory(v2.root()) == 32 * kMib - 10'000'000);  // its cache can be had
   CHECK(NumCores(v2.root()) == 1);
   CHECK(AvailableTasks(v2.root()) == 7);
 }
