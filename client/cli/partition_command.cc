@@ -233,8 +233,11 @@ absl::StatusOr<PartitionReport> Cut(const Dataset& source, const Flags& flags, A
                                           Provenance(source, flags), tool.progress));
   if (vip.has_value()) {
     report.ranking = DescribeRanking(kDefaultRanking, flags.vip, vip->plan);
-    VICINITY_RETURN_IF_ERROR(WriteRanking(flags.output, report.ranking,
-                                          RankOrders(Renumber(std::move(vip->scores), order))));
+    VICINITY_RETURN_IF_ERROR(
+        At(absl::StrCat(flags.output, " is written, but not its ranking, which `vicinity rank ",
+                        flags.output, "` makes"),
+           WriteRanking(flags.output, report.ranking,
+                        RankOrders(Renumber(std::move(vip->scores), order)))));
   }
   VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifest(flags.output));
   report.fingerprint = manifest.fingerprint();
