@@ -84,7 +84,7 @@ absl::Status PartialFolder::Publish() {
   if (std::rename(partial_path_.c_str(), final_path_.c_str()) != 0) {
     return ErrnoStatus(errno, final_path_, "rename");
   }
-  const absl::Status synced = SyncDirectory(ParentOf(final_path_));
+  absl::Status synced = SyncDirectory(ParentOf(final_path_));
   if (!synced.ok() && std::rename(final_path_.c_str(), partial_path_.c_str()) == 0) {
     return synced;  // what may be gone after a power cut is better not there before
   }

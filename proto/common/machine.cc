@@ -37,6 +37,8 @@ void AddFolders(const std::string& base, std::string path, bool is_v2,
 
 // Of version 2, and of version 1 where the controller has a hierarchy of its own.
 std::vector<GroupFolders> FoldersOf(const std::string& root, const std::string& controller) {
+  const std::string base = root + "/sys/fs/cgroup";
+  const std::string of_controller = base + "/" + controller;
   std::vector<GroupFolders> found;
   std::ifstream groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {  // "4:cpu,cpuacct:/path", "0::/path"
@@ -46,9 +48,9 @@ std::vector<GroupFolders> FoldersOf(const std::string& root, const std::string& 
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
     if (controllers.empty()) {
-      AddFolders(root + "/sys/fs/cgroup", path, /*is_v2=*/true, &found);
+      AddFolders(base, path, /*is_v2=*/true, &found);
     } else if (("," + controllers + ",").find("," + controller + ",") != std::string::npos) {
-      AddFolders(root + "/sys/fs/cgroup/" + controller, path, /*is_v2=*/false, &found);
+      AddFolders(of_controller, path, /*is_v2=*/false, &found);
     }
   }
   return found;

@@ -139,6 +139,7 @@ long syscall(long number, ...) {  // NOLINT: libc's own name and types
   long args[6];
   for (long& arg : args) arg = va_arg(list, long);
   va_end(list);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): so the kernel's interface is
   const auto* const end = reinterpret_cast<const timespec*>(args[3]);
   if (number != SYS_futex || (args[1] & FUTEX_CLOCK_REALTIME) == 0 || end == nullptr) {
     return next(number, args[0], args[1], args[2], args[3], args[4], args[5]);
