@@ -12,9 +12,12 @@ namespace vicinity {
 struct CredentialOptions {
   // PEM, of whom to believe that a server is who it says; there being one means TLS. Without the
   // variable, too: the `ca` of the cluster file.
-  std::string ca;           // VICINITY_TLS_CA
-  std::string certificate;  // VICINITY_TLS_CERTIFICATE: our own, for servers that want to see one
-  std::string key;          // VICINITY_TLS_KEY: its private key, readable by its owner alone
+  std::string ca;  // VICINITY_TLS_CA
+  // VICINITY_TLS_CERTIFICATE: our own, which servers beyond loopback want to see. With its private
+  // key in the same file, as `vicinity certificate client` writes it, which only its owner may
+  // read.
+  std::string certificate;
+  std::string key;  // VICINITY_TLS_KEY: the private key where it has a file of its own
   // A token, readable by its owner alone: sent over TLS, and in plaintext to loopback only.
   std::string token_file;  // VICINITY_TOKEN_FILE, or the token itself in VICINITY_TOKEN
   // Dial addresses beyond loopback without TLS; the cluster file may also say so.

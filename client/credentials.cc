@@ -1,21 +1,20 @@
 #include "client/credentials.h"
 
 #include <grpc/grpc_security_constants.h>
-#include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 
 #include <cstdlib>
+#include <iostream>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/tls_diagnosis.h"
 #include "proto/common/status.h"
+#include "proto/security/watched_tls.h"
 
 namespace vicinity {
 namespace {
-
-constexpr unsigned kReloadSeconds = 10;
 
 std::string FromEnvironment(const std::string& given, const char* variable) {
   if (!given.empty()) return given;
@@ -52,24 +51,38 @@ class ShowToken final : public grpc::MetadataCredentialsPlugin {
   const std::shared_ptr<TokenSource> token_;
 };
 
-std::shared_ptr<grpc::ChannelCredentials> TlsFromFiles(const TlsFiles& files) {
+// A library has no log of its own, and these lines nobody can be handed: a trainer whose
+// certificate ends goes on for now.
+void Tell(WatchedTls::Severity severity, const std::string& text) {
+  if (severity != WatchedTls::Severity::kInfo) std::cerr << "vicinity: " << text << std::endl;
+}
+
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeTls(const TlsFiles& files) {
   namespace tls = grpc::experimental;
+  WatchedTls::Options watch;
+  watch.files = files;
+  watch.end = TlsEnd::kClient;
+  watch.report = &Tell;
+  VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<WatchedTls> watched,
+                            WatchedTls::Start(std::move(watch)));
   tls::TlsChannelCredentialsOptions options;
-  options.set_certificate_provider(std::make_shared<tls::FileWatcherCertificateProvider>(
-      files.key, files.certificate, files.ca, kReloadSeconds));
+  options.set_certificate_provider(watched->provider());
+  options.set_certificate_verifier(watched->MakeVerifier());
   options.watch_root_certs();
   if (!files.certificate.empty()) options.watch_identity_key_cert_pairs();
   return tls::TlsCredentials(options);
 }
 
-std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(const TlsFiles& files,
-                                                          std::shared_ptr<TokenSource> token) {
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
+    const TlsFiles& files, std::shared_ptr<TokenSource> token) {
   if (!files.ca.empty()) {
-    std::shared_ptr<grpc::ChannelCredentials> channel = TlsFromFiles(files);
+    VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> channel, MakeTls(files));
     if (token == nullptr) return channel;
     return grpc::CompositeChannelCredentials(
         channel, grpc::MetadataCredentialsFromPlugin(std::make_unique<ShowToken>(token)));
   }
+  // Without TLS nothing shows them, but what is wrong with them is told.
+  VICINITY_RETURN_IF_ERROR(ReadTlsFiles(files, TlsEnd::kClient).status());
   if (token == nullptr) return grpc::InsecureChannelCredentials();
   // Plaintext, but gRPC makes sure that the other end is on this machine.
   return grpc::CompositeChannelCredentials(
@@ -86,21 +99,23 @@ absl::StatusOr<std::unique_ptr<ClientCredentials>> ClientCredentials::Load(
   tls.ca = FromEnvironment(options.ca, "VICINITY_TLS_CA");
   if (tls.ca.empty() && cluster != nullptr) tls.ca = cluster->tls.ca;
   tls.certificate = FromEnvironment(options.certificate, "VICINITY_TLS_CERTIFICATE");
-  tls.key = FromEnvironment(options.key, "VICINITY_TLS_KEY");
-  VICINITY_RETURN_IF_ERROR(CheckTlsFiles(tls));
-  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<TokenSource> token, FindToken(options));
-  const bool allow_plaintext =
-      options.allow_plaintext || (cluster != nullptr && cluster->allow_plaintext);
-  return std::unique_ptr<ClientCredentials>(
-      new ClientCredentials(std::move(tls), allow_plaintext, std::move(token)));
+  // A certificate that was given does not have the key of another.
+  tls.key =
+      options.certificate.empty() ? FromEnvironment(options.key, "VICINITY_TLS_KEY") : options.key;
+  VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<TokenSource> token, FindToken(options));
+  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> credentials,
+                            MakeCredentials(tls, token));
+  const bool allow_plaintext = options.allow_plaintext || (cluster != nullptr && cluster->open);
+  return std::unique_ptr<ClientCredentials>(new ClientCredentials(
+      std::move(tls), allow_plaintext, token != nullptr, std::move(credentials)));
 }
 
-ClientCredentials::ClientCredentials(TlsFiles tls, bool allow_plaintext,
-                                     std::shared_ptr<TokenSource> token)
+ClientCredentials::ClientCredentials(TlsFiles tls, bool allow_plaintext, bool has_token,
+                                     std::shared_ptr<grpc::ChannelCredentials> credentials)
     : tls_(std::move(tls)),
       allow_plaintext_(allow_plaintext),
-      has_token_(token != nullptr),
-      credentials_(MakeCredentials(tls_, std::move(token))) {}
+      has_token_(has_token),
+      credentials_(std::move(credentials)) {}
 
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ClientCredentials::For(
     const std::string& address) const {
@@ -116,7 +131,7 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ClientCredentials::For
         address,
         " is on another machine and there is no TLS: name the CA of its certificate "
         "(`tls` in the cluster file, --ca or VICINITY_TLS_CA), or allow plaintext where the "
-        "network is trusted (`allow_plaintext: true` there, or --allow-plaintext)"));
+        "network is trusted (`open: true` there, or --allow-plaintext)"));
   }
   return credentials_;
 }

@@ -21,7 +21,7 @@ namespace vicinity {
 class ClientCredentials {
  public:
   // `cluster`: the file that names the servers, or null. Reads and checks all files; errors name
-  // file or variable and are those of CheckTlsFiles and TokenSource.
+  // file or variable and are those of ReadTlsFiles and TokenSource.
   static absl::StatusOr<std::unique_ptr<ClientCredentials>> Load(const CredentialOptions& options,
                                                                  const ClusterFile* cluster);
 
@@ -37,12 +37,13 @@ class ClientCredentials {
                        std::chrono::milliseconds limit) const;
 
  private:
-  ClientCredentials(TlsFiles tls, bool allow_plaintext, std::shared_ptr<TokenSource> token);
+  ClientCredentials(TlsFiles tls, bool allow_plaintext, bool has_token,
+                    std::shared_ptr<grpc::ChannelCredentials> credentials);
 
   const TlsFiles tls_;  // no ca: plaintext
   const bool allow_plaintext_;
   const bool has_token_;
-  // One for all channels, for each watches the files with a thread of its own; with the channels.
+  // One for all channels, for it watches the files with threads of its own; with the channels.
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
 };
 

@@ -111,8 +111,9 @@ absl::StatusOr<Context> MakeContext(const TlsFiles& files) {
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   bool loaded = SSL_CTX_load_verify_locations(context.get(), files.ca.c_str(), nullptr) == 1;
   if (loaded && !files.certificate.empty()) {
+    const std::string& key = files.key.empty() ? files.certificate : files.key;
     loaded = SSL_CTX_use_certificate_chain_file(context.get(), files.certificate.c_str()) == 1 &&
-             SSL_CTX_use_PrivateKey_file(context.get(), files.key.c_str(), SSL_FILETYPE_PEM) == 1;
+             SSL_CTX_use_PrivateKey_file(context.get(), key.c_str(), SSL_FILETYPE_PEM) == 1;
   }
   if (!loaded) return absl::UnavailableError("the files of TLS cannot be read any more");
   return context;
@@ -170,9 +171,11 @@ absl::Status ServersFault(const SSL& session, const HostPort& address, const Tls
 
 absl::Status OurFault(const HostPort& address, const TlsFiles& files) {
   const std::string what = files.certificate.empty()
-                               ? "a connection without client certificate: give --certificate and "
-                                 "--key, or set VICINITY_TLS_CERTIFICATE and VICINITY_TLS_KEY"
-                               : absl::StrCat("the certificate ", files.certificate);
+                               ? "a connection without client certificate: give --certificate "
+                                 "FILE (`vicinity certificate client`), or set "
+                                 "VICINITY_TLS_CERTIFICATE"
+                               : absl::StrCat("the certificate ", files.certificate,
+                                              ": of another CA, expired or revoked?");
   return absl::UnauthenticatedError(
       absl::StrCat(address.ToString(), " refused ", what, " (", ReasonText(), ")"));
 }

@@ -200,6 +200,29 @@ ask_cluster() {
   show vicinity status --cluster "$cluster"
 }
 
+secure_cluster() {
+  heading "Beyond this machine: a server that answers clients with certificates alone"
+  local folder="$work/certificates" port
+  rm -rf "$folder" "$work/secure.ready"
+  show vicinity certificate ca --folder "$folder"
+  show vicinity certificate server localhost --folder "$folder"
+  show vicinity certificate client trainer --folder "$folder"
+  local options=(--data "$work/shards" --listen 127.0.0.1:0 --tls-ca "$folder/ca.pem"
+    --tls-certificate "$folder/localhost.pem" --tls-revoked "$folder/revoked.pem")
+  printf '$ vicinityd %s\n' "${options[*]}"
+  "$programs/server/vicinityd" "${options[@]}" --ready-file "$work/secure.ready" \
+    > "$work/secure.log" 2>&1 &
+  server_pids+=($!)
+  await_ready $! "$work/secure"
+  port="$(sed 's/.*://' "$work/secure.ready")"
+  show vicinity status --server "localhost:$port" --ca "$folder/ca.pem" \
+    --certificate "$folder/trainer.pem"
+  echo "And without a certificate:"
+  if show vicinity status --server "localhost:$port" --ca "$folder/ca.pem"; then
+    fail "a client without a certificate was let in"
+  fi
+}
+
 summarize() {
   heading "What came out"
   deploy/lib/tables.py accuracy \
@@ -220,6 +243,7 @@ what_next() {
   deploy/quickstart.sh --graph YOUR.textproto       a graph of yours: docs/cli.md, import
   bazel-bin/client/train/vicinity_train --help      the defaults, and every option
   docs/life_of_a_minibatch.md                       how a batch comes to be, with file names
+  docs/security.md                                  servers on other machines, certificates, roles
 TEXT
   if $keep; then echo "All files are in $work."; fi
 }
@@ -241,6 +265,7 @@ else
 fi
 if [[ $reach != sample ]]; then measure_traffic; fi
 ask_cluster
+secure_cluster
 if [[ $reach == train ]]; then summarize; fi
 what_next
 printf '\nAll servers are stopped. It took %d s after the build.\n' "$SECONDS"

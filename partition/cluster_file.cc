@@ -64,7 +64,7 @@ class Checker {
     VICINITY_RETURN_IF_ERROR(CheckAllServed());
     VICINITY_ASSIGN_OR_RETURN(file.tls, CheckTls());
     file.access = Beside(cluster_.access());
-    file.allow_plaintext = cluster_.allow_plaintext();
+    file.open = cluster_.open();
     return file;
   }
 
@@ -100,13 +100,13 @@ class Checker {
     ClusterTls tls;
     if (!cluster_.has_tls()) return tls;
     const proto::Tls& stored = cluster_.tls();
-    if (stored.certificate().empty() || stored.key().empty() || stored.ca().empty()) {
-      return Fault(ClusterLine("tls", -1), "`tls` needs certificate, key and ca");
+    if (stored.certificate().empty() || stored.ca().empty()) {
+      return Fault(ClusterLine("tls", -1), "`tls` needs certificate and ca");
     }
     tls.certificate = Beside(stored.certificate());
     tls.key = Beside(stored.key());
     tls.ca = Beside(stored.ca());
-    tls.require_client_certificate = stored.require_client_certificate();
+    tls.revoked = Beside(stored.revoked());
     return tls;
   }
 

@@ -35,10 +35,10 @@ struct ClusterServer {
 
 // Paths are joined to the file's folder, like `data`.
 struct ClusterTls {
-  std::string certificate;
-  std::string key;
-  std::string ca;  // all three empty: no TLS
-  bool require_client_certificate = false;
+  std::string certificate;  // empty: no TLS
+  std::string key;          // empty: in the certificate's file
+  std::string ca;
+  std::string revoked;  // empty: nothing is
 };
 
 struct ClusterFile {
@@ -49,7 +49,7 @@ struct ClusterFile {
   std::vector<ClusterServer> servers;
   ClusterTls tls;
   std::string access;  // the access file; empty: none
-  bool allow_plaintext = false;
+  bool open = false;
 
   // Null if there is no such server.
   const ClusterServer* FindServer(absl::string_view name) const;

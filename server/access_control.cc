@@ -58,19 +58,44 @@ std::string HashOfToken(const Caller& caller) {
   return absl::ConsumePrefix(&value, "Bearer ") ? HashToken(value) : "";
 }
 
-// The strongest of the grants that match; null: none does. Looks at all of them, and compares
-// hashes in constant time, so that its own time tells nothing.
-const Grant* Strongest(const std::vector<Grant>& grants, const std::string& token_hash,
-                       const std::vector<std::string>& names) {
+// Null: none. Looks at all grants and compares hashes in constant time, so that its own time tells
+// nothing.
+const Grant* GrantOfToken(const std::vector<Grant>& grants, const std::string& token_hash) {
+  const Grant* found = nullptr;
+  for (const Grant& grant : grants) {
+    if (!grant.token_hash.empty() && SameHash(grant.token_hash, token_hash)) found = &grant;
+  }
+  return found;
+}
+
+// The strongest of those to a name of the caller's certificate. Null: none.
+const Grant* GrantOfCertificate(const std::vector<Grant>& grants, const Caller& caller) {
   const Grant* best = nullptr;
   for (const Grant& grant : grants) {
-    const bool matches = grant.certificate.empty() ? SameHash(grant.token_hash, token_hash)
-                                                   : std::find(names.begin(), names.end(),
-                                                               grant.certificate) != names.end();
+    if (!caller.certified || grant.certificate.empty()) continue;
+    const bool matches = std::find(caller.names.begin(), caller.names.end(), grant.certificate) !=
+                         caller.names.end();
     if (matches && (best == nullptr || grant.role > best->role)) best = &grant;
   }
   return best;
 }
+
+// What its certificate, or the grant to it, calls a certified caller.
+std::string CertifiedName(const std::vector<Grant>& grants, const Caller& caller) {
+  if (const Grant* grant = GrantOfCertificate(grants, caller); grant != nullptr) return grant->name;
+  if (!caller.names.empty()) return caller.names.front();
+  // Not what it calls itself: it could be as many clients as it likes.
+  return caller.common_name.empty() ? "a certificate without a name" : caller.common_name;
+}
+
+std::string NameToLog(const std::vector<Grant>& grants, const Caller& caller,
+                      const Grant* by_token) {
+  if (!caller.certified) return by_token->name;
+  const std::string name = CertifiedName(grants, caller);
+  return by_token == nullptr ? name : absl::StrCat(name, ", token ", by_token->name);
+}
+
+Role RoleOf(const Grant* grant) { return grant == nullptr ? Role::kNone : grant->role; }
 
 }  // namespace
 
@@ -151,35 +176,29 @@ absl::StatusOr<std::string> AccessControl::Check(absl::string_view method,
   if (token_hash.empty() && !caller.authorization.empty()) {
     return absl::UnauthenticatedError("the call's authorization is not \"Bearer TOKEN\"");
   }
-  Role role = access_file_.empty() && caller.certified ? Role::kRead : Role::kNone;
-  std::string who = "a certificate";
   const std::shared_ptr<const Grants> grants = this->grants();
-  if (const Grant* grant = Strongest(*grants, token_hash, caller.names); grant != nullptr) {
-    role = grant->role;
-    who = grant->name;
-  }
-  if (role >= needed) return who;
-  if (role == Role::kNone && !token_hash.empty()) {
+  const Grant* const by_token = GrantOfToken(*grants, token_hash);
+  if (!token_hash.empty() && by_token == nullptr) {
     return absl::UnauthenticatedError(
         "the token is not one that this server knows: revoked, mistyped, or of another cluster");
   }
-  if (role == Role::kNone && !caller.certified) {
+  if (!caller.certified && by_token == nullptr) {
     return absl::UnauthenticatedError(
         "this server answers only callers with a token: give its file as --token-file or in "
         "VICINITY_TOKEN_FILE");
   }
+  const Role role = std::max({caller.certified ? Role::kRead : Role::kNone, RoleOf(by_token),
+                              RoleOf(GrantOfCertificate(*grants, caller))});
+  if (role >= needed) return NameToLog(*grants, caller, by_token);
   return absl::PermissionDeniedError(absl::StrCat("the call needs the role ", NameOf(needed),
                                                   " and the caller has the role ", NameOf(role)));
 }
 
 std::string AccessControl::IdentityOf(const Caller& caller) const {
   const std::shared_ptr<const Grants> grants = this->grants();
-  const Grant* const grant = Strongest(*grants, HashOfToken(caller), caller.names);
-  if (grant != nullptr) return grant->name;
-  if (!caller.certified) return "";
-  if (!caller.names.empty()) return caller.names.front();
-  // Not what it calls itself: it could be as many clients as it likes.
-  return caller.common_name.empty() ? "a certificate without a name" : caller.common_name;
+  if (caller.certified) return CertifiedName(*grants, caller);
+  const Grant* const grant = GrantOfToken(*grants, HashOfToken(caller));
+  return grant == nullptr ? "" : grant->name;
 }
 
 }  // namespace vicinity

@@ -46,24 +46,30 @@ struct Grant {
 // token and certificate, a hash that is none.
 absl::StatusOr<std::vector<Grant>> ParseGrants(const std::string& path, const std::string& text);
 
+// A certified caller may read, and that alone without a file. The grants of a file add to it: one
+// to the name in the certificate, one to a token that is shown beside it. Who has no certificate,
+// where servers do not want any, has what the token is granted.
+//
 // Threads: all methods from any number at once; a reload is seen by calls that begin after it.
 class AccessControl {
  public:
-  // With a file: only what it grants. Without one: every certified caller may read, nobody more.
-  // Errors as ParseGrants, and those of ReadTrustedFile: nobody else may write to the file.
+  // An empty path: no file. Errors as ParseGrants, and those of ReadTrustedFile: nobody else may
+  // write to the file.
   static absl::StatusOr<std::unique_ptr<AccessControl>> Load(const std::string& access_file);
 
   // Reads the file again. On an error, which is as Load's, everything stays as it is.
   absl::Status Reload();
   int32_t num_grants() const;  // 0: no file
 
-  // Who the caller is to the log: a grant's name, "a certificate", or "anybody" for what needs no
-  // role. Unauthenticated if the caller shows nothing or nothing that is known; PermissionDenied
-  // if its role is too small. Texts say what to do and never repeat what was shown.
+  // Who the caller is to the log: its identity, with the grant of its token ("cron, token ops");
+  // "anybody" for what needs no role. Unauthenticated if the caller shows nothing, or a token that
+  // is not known, whatever it shows beside it; PermissionDenied if its role is too small. Texts say
+  // what to do and never repeat what was shown.
   absl::StatusOr<std::string> Check(absl::string_view method, const Caller& caller) const;
 
-  // Whom the calls of one that Check lets in count for: the name of the grant that it has, else
-  // what its certificate calls it, by subjectAltName before common name. Empty: neither.
+  // Whom the calls of one that Check lets in count for. If certified: the name of the grant to its
+  // certificate, else what the certificate calls it, by subjectAltName before common name. If not:
+  // the name of its token's grant. Empty: neither.
   std::string IdentityOf(const Caller& caller) const;
 
  private:

@@ -45,20 +45,19 @@ void DeclareSecurityFlags(CLI::App* app, Flags* flags) {
   const auto path = [app](const char* flag, std::string* value, const char* text) {
     app->add_option(flag, *value, text)->group("Security")->type_name("FILE");
   };
-  path("--tls-certificate", &security->tls.certificate, "the server's certificate, PEM: use TLS");
-  path("--tls-key", &security->tls.key, "its private key");
+  path("--tls-certificate", &security->tls.certificate,
+       "the server's certificate, PEM: use TLS, and let in only clients with certificates");
+  path("--tls-key", &security->tls.key, "its private key (in the certificate's file)");
   path("--tls-ca", &security->tls.ca, "whose word is taken for client certificates");
-  path("--access-file", &security->access_file, "who may call: grants of `vicinity token`");
-  app->add_flag("--require-client-certificate", security->require_client_certificate,
-                "refuse connections without one")
-      ->group("Security");
-  app->add_flag("--allow-plaintext,--insecure-network", security->allow_plaintext,
-                "without TLS, listen on addresses that other machines reach")
+  path("--tls-revoked", &security->tls.revoked, "which of them it has taken back (CRL)");
+  path("--access-file", &security->access_file, "roles: grants of `vicinity token`");
+  app->add_flag("--open", security->open,
+                "clients need no certificates, nor TLS if there is none: only for networks whose "
+                "hosts are all trusted")
       ->group("Security");
   app->add_option("--admin-listen", flags->admin_listen, "host:port of the admin RPCs (none)")
       ->group("Security");
-  app->add_option("--reload-seconds", security->reload_seconds,
-                  "between looks at the certificates' files")
+  app->add_option("--reload-seconds", security->reload_seconds, "between looks at the files of TLS")
       ->group("Security")
       ->capture_default_str();
 }
@@ -160,12 +159,13 @@ void TakeSecurity(const ClusterFile& file, ServerSecurity* security) {
   const auto take = [](const std::string& from, std::string* to) {
     if (to->empty()) *to = from;
   };
+  // A certificate of the flags does not have the key of another.
+  if (security->tls.certificate.empty()) take(file.tls.key, &security->tls.key);
   take(file.tls.certificate, &security->tls.certificate);
-  take(file.tls.key, &security->tls.key);
   take(file.tls.ca, &security->tls.ca);
+  take(file.tls.revoked, &security->tls.revoked);
   take(file.access, &security->access_file);
-  security->require_client_certificate |= file.tls.require_client_certificate;
-  security->allow_plaintext |= file.allow_plaintext;
+  security->open |= file.open;
 }
 
 absl::Status TakeAdmin(const std::string& text, ServerConfig* config) {

@@ -3,7 +3,6 @@
 #include <grpc/grpc_security_constants.h>
 #include <grpcpp/security/auth_context.h>
 #include <grpcpp/security/auth_metadata_processor.h>
-#include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "proto/common/grpc_status.h"
 #include "proto/common/status.h"
 #include "proto/security/certificates.h"
+#include "proto/security/watched_tls.h"
 
 namespace vicinity {
 namespace {
@@ -49,8 +49,9 @@ Caller CallerOf(const Metadata& metadata, const grpc::AuthContext& context) {
 // gRPC asks it about every call of every service, known or not, before anything else happens.
 class CallChecker final : public grpc::AuthMetadataProcessor {
  public:
-  CallChecker(std::shared_ptr<const AccessControl> access, std::shared_ptr<spdlog::logger> log)
-      : access_(std::move(access)), log_(std::move(log)) {}
+  CallChecker(std::shared_ptr<const AccessControl> access, std::shared_ptr<const WatchedTls> tls,
+              std::shared_ptr<spdlog::logger> log)
+      : access_(std::move(access)), tls_(std::move(tls)), log_(std::move(log)) {}
 
   bool IsBlocking() const override { return false; }
 
@@ -60,7 +61,9 @@ class CallChecker final : public grpc::AuthMetadataProcessor {
     const std::string method = path == metadata.end() ? "" : ToString(path->second);
     // Nothing is consumed: by the same metadata IdentityOf tells later whose limits a call counts
     // against.
-    const absl::StatusOr<std::string> who = access_->Check(method, CallerOf(metadata, *context));
+    const absl::StatusOr<std::string> who =
+        IsRevoked(*context) ? absl::UnauthenticatedError("the client certificate is revoked")
+                            : access_->Check(method, CallerOf(metadata, *context));
     if (!who.ok()) {
       // Escaped and cut: the text is whatever the caller likes.
       log_->debug("refused {}: {}", absl::CHexEscape(method.substr(0, 100)),
@@ -72,46 +75,93 @@ class CallChecker final : public grpc::AuthMetadataProcessor {
   }
 
  private:
+  // A connection that was made before its certificate was revoked is still there: every call asks.
+  bool IsRevoked(const grpc::AuthContext& context) const {
+    if (tls_ == nullptr || tls_->state().num_revoked == 0) return false;
+    const auto shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+    return !shown.empty() && tls_->IsRevoked(ToString(shown.front()));
+  }
+
   const std::shared_ptr<const AccessControl> access_;
+  const std::shared_ptr<const WatchedTls> tls_;  // null: plaintext
   const std::shared_ptr<spdlog::logger> log_;
 };
 
-std::shared_ptr<grpc::ServerCredentials> TlsFromFiles(const ServerSecurity& security) {
+std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerSecurity& security,
+                                                        WatchedTls* watched) {
   namespace tls = grpc::experimental;
-  tls::TlsServerCredentialsOptions options(std::make_shared<tls::FileWatcherCertificateProvider>(
-      security.tls.key, security.tls.certificate, security.tls.ca,
-      static_cast<unsigned>(security.reload_seconds)));
+  tls::TlsServerCredentialsOptions options(watched->provider());
   options.watch_identity_key_cert_pairs();
-  if (security.require_client_certificate) {
+  options.set_certificate_verifier(watched->MakeVerifier());
+  if (security.certifies()) {
     options.watch_root_certs();
     options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   }
   return tls::TlsServerCredentials(options);
 }
 
+constexpr char kHowToCertify[] =
+    "  vicinity certificate ca\n"
+    "  vicinity certificate server HOST      (what clients dial)\n"
+    "  vicinity certificate client trainer   (for the clients' --certificate)\n"
+    "  vicinityd ... --tls-certificate certificates/HOST.pem --tls-ca certificates/ca.pem \\\n"
+    "      --tls-revoked certificates/revoked.pem\n"
+    "Where every host of the network is trusted, --open (cluster file: open: true) serves whoever "
+    "comes.";
+
+absl::Status CheckFlags(const ServerSecurity& security) {
+  if (!security.encrypted() &&
+      !(security.tls.ca.empty() && security.tls.key.empty() && security.tls.revoked.empty())) {
+    return absl::InvalidArgumentError(
+        "a key, a CA or a list of the revoked is named, but no certificate of the server's: "
+        "--tls-certificate");
+  }
+  if (security.certifies() && security.tls.ca.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is TLS, but no CA (--tls-ca) that says whose client certificates are "
+                     "good:\n",
+                     kHowToCertify));
+  }
+  return absl::OkStatus();
+}
+
+std::shared_ptr<WatchedTls> NoTls() { return nullptr; }
+
+absl::StatusOr<std::shared_ptr<WatchedTls>> WatchFiles(const ServerSecurity& security,
+                                                       std::shared_ptr<spdlog::logger> log) {
+  if (!security.encrypted()) return NoTls();
+  WatchedTls::Options options;
+  options.files = security.tls;
+  options.end = TlsEnd::kServer;
+  options.look_every = absl::Seconds(security.reload_seconds);
+  options.report = [log = std::move(log)](WatchedTls::Severity severity, const std::string& text) {
+    const bool error = severity == WatchedTls::Severity::kError;
+    const bool warning = severity == WatchedTls::Severity::kWarning;
+    log->log(error     ? spdlog::level::err
+             : warning ? spdlog::level::warn
+                       : spdlog::level::info,
+             "{}", text);
+  };
+  return WatchedTls::Start(std::move(options));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ServerTrust>> ServerTrust::Load(
     const ServerSecurity& security, std::shared_ptr<spdlog::logger> log) {
-  if (security.require_client_certificate && !security.encrypted()) {
-    return absl::InvalidArgumentError(
-        "client certificates are required, but there is no TLS: name certificate, key and ca");
-  }
-  if (security.require_client_certificate && security.tls.ca.empty()) {
-    return absl::InvalidArgumentError(
-        "client certificates are required, but no ca says whose are good");
-  }
-  VICINITY_RETURN_IF_ERROR(CheckTlsFiles(security.tls));
+  VICINITY_RETURN_IF_ERROR(CheckFlags(security));
   std::shared_ptr<AccessControl> access;
-  if (!security.access_file.empty() || security.require_client_certificate) {
+  if (!security.access_file.empty() || security.certifies()) {
     VICINITY_ASSIGN_OR_RETURN(access, AccessControl::Load(security.access_file));
   }
-  return std::unique_ptr<ServerTrust>(new ServerTrust(security, std::move(log), std::move(access)));
+  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<WatchedTls> tls, WatchFiles(security, log));
+  return std::unique_ptr<ServerTrust>(
+      new ServerTrust(security, std::move(log), std::move(access), std::move(tls)));
 }
 
 ServerTrust::ServerTrust(const ServerSecurity& security, std::shared_ptr<spdlog::logger> log,
-                         std::shared_ptr<AccessControl> access)
-    : security_(security), log_(std::move(log)), access_(std::move(access)) {}
+                         std::shared_ptr<AccessControl> access, std::shared_ptr<WatchedTls> tls)
+    : security_(security), log_(std::move(log)), access_(std::move(access)), tls_(std::move(tls)) {}
 
 absl::Status ServerTrust::CheckAddress(const HostPort& address, bool is_admin) const {
   const bool has_roles = !security_.access_file.empty();
@@ -127,12 +177,12 @@ absl::Status ServerTrust::CheckAddress(const HostPort& address, bool is_admin) c
                                                    address.ToString(),
                                                    ": an access file needs TLS, or 127.0.0.1"));
   }
-  if (!address.loopback() && !security_.allow_plaintext) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        address.ToString(),
-        " can be reached from other machines, and calls are neither encrypted nor authenticated: "
-        "set up TLS, listen on 127.0.0.1, or allow it with --allow-plaintext where the network is "
-        "trusted"));
+  if (!address.loopback() && !security_.open) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(address.ToString(),
+                     " can be reached from other machines: listen on 127.0.0.1, or let in only "
+                     "clients with certificates:\n",
+                     kHowToCertify));
   }
   return absl::OkStatus();
 }
@@ -140,7 +190,7 @@ absl::Status ServerTrust::CheckAddress(const HostPort& address, bool is_admin) c
 std::shared_ptr<grpc::ServerCredentials> ServerTrust::Credentials() const {
   std::shared_ptr<grpc::ServerCredentials> credentials;
   if (security_.encrypted()) {
-    credentials = TlsFromFiles(security_);
+    credentials = TlsCredentials(security_, tls_.get());
   } else if (access_ != nullptr) {
     // Plaintext, but gRPC makes sure that the other end is on this machine.
     credentials = grpc::experimental::LocalServerCredentials(LOCAL_TCP);
@@ -148,7 +198,7 @@ std::shared_ptr<grpc::ServerCredentials> ServerTrust::Credentials() const {
     return grpc::InsecureServerCredentials();
   }
   if (access_ != nullptr) {
-    credentials->SetAuthMetadataProcessor(std::make_shared<CallChecker>(access_, log_));
+    credentials->SetAuthMetadataProcessor(std::make_shared<CallChecker>(access_, tls_, log_));
   }
   return credentials;
 }
@@ -161,22 +211,21 @@ std::string ServerTrust::IdentityOf(const grpc::ServerContextBase& call) const {
 
 absl::Status ServerTrust::Reload() const {
   if (access_ != nullptr) VICINITY_RETURN_IF_ERROR(access_->Reload());
-  return CheckTlsFiles(security_.tls);
+  return tls_ == nullptr ? absl::OkStatus() : tls_->Look();
 }
 
-absl::StatusOr<proto::ReloadCredentialsReply> ServerTrust::Facts() const {
+proto::ReloadCredentialsReply ServerTrust::Facts() const {
   proto::ReloadCredentialsReply facts;
   if (access_ != nullptr) facts.set_grants(static_cast<uint32_t>(access_->num_grants()));
-  if (security_.encrypted()) {
-    VICINITY_ASSIGN_OR_RETURN(const absl::Time expires, ExpiryOf(security_.tls.certificate));
-    facts.set_certificate_expires(absl::ToUnixSeconds(expires));
-  }
+  if (tls_ != nullptr) facts.set_certificate_expires(absl::ToUnixSeconds(Tls().expires));
   return facts;
 }
 
+TlsState ServerTrust::Tls() const { return tls_ == nullptr ? TlsState() : tls_->state(); }
+
 std::string ServerTrust::Describe() const {
   std::vector<std::string> parts = {security_.encrypted() ? "TLS" : "plaintext"};
-  if (security_.require_client_certificate) parts.push_back("client certificates");
+  if (security_.certifies()) parts.push_back("client certificates");
   if (!security_.access_file.empty())
     parts.push_back(absl::StrCat(access_->num_grants(), " granted"));
   return absl::StrJoin(parts, ", ");

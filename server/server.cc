@@ -121,6 +121,7 @@ class Server::Impl {
     state_.gate = &gate_;
     state_.log_sink = options.log_sink.get();
     state_.stopping = &stopping_;
+    if (options.security.encrypted()) state_.tls = [this] { return trust_->Tls(); };
     service_ = MakeGraphService(&state_, &counters_, &gate_, trust_.get(), log_.get());
   }
 

@@ -1,5 +1,5 @@
-// What a server is told about its security. Everything off: plaintext, on loopback, for anybody
-// who is there.
+// What a server is told about its security (docs/security.md). Nothing: plaintext, on loopback, for
+// anybody who is there.
 #pragma once
 
 #include <string>
@@ -9,13 +9,16 @@
 namespace vicinity {
 
 struct ServerSecurity {
-  TlsFiles tls;                             // no certificate: plaintext
-  bool require_client_certificate = false;  // one that `tls.ca` vouches for
-  std::string access_file;                  // proto/access.proto; empty: no roles
-  bool allow_plaintext = false;             // beyond loopback
-  int reload_seconds = 10;                  // between looks at the certificates' files
+  TlsFiles tls;             // no certificate: plaintext
+  std::string access_file;  // proto/access.proto; empty: no roles
+  // Also clients without certificates, and beyond loopback also plaintext: every host that can
+  // reach the server is trusted not to harm it.
+  bool open = false;
+  int reload_seconds = 10;  // between looks at the files of TLS
 
   bool encrypted() const { return !tls.certificate.empty(); }
+  // Clients need certificates that `tls.ca` vouches for.
+  bool certifies() const { return encrypted() && !open; }
 };
 
 }  // namespace vicinity

@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "partition/dataset.h"
+#include "proto/security/certificates.h"
 #include "server/call_counters.h"
 #include "server/call_gate.h"
 #include "server/connection_acceptor.h"
@@ -27,6 +29,7 @@ struct ServerState {
   const CallGate* gate = nullptr;
   ConnectionAcceptor* connections = nullptr;  // null: not counted
   const LogSink* log_sink = nullptr;          // null: not counted
+  std::function<TlsState()> tls;              // null: plaintext
   // Set some time before it refuses calls. Null: it never does.
   const std::atomic<bool>* stopping = nullptr;
 

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <fstream>
 
+#include "absl/time/time.h"
 #include "partition/dataset.h"
+#include "proto/security/certificates.h"
 #include "proto/version.h"
 #include "server/admission.h"
 #include "server/admission_limits.h"
@@ -100,6 +102,11 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
     const LogSink::Counts log = state.log_sink->counts();
     AddLimit("log-queue-bytes", static_cast<double>(log.queue_bytes),
              static_cast<double>(log.queued_bytes), log.dropped, &reply);
+  }
+  if (state.tls != nullptr) {
+    const TlsState tls = state.tls();
+    reply.set_certificate_expires(absl::ToUnixSeconds(tls.expires));
+    reply.set_certificate_fault(tls.fault);
   }
   return reply;
 }

@@ -1,6 +1,7 @@
 #include "client/cli/commands.h"
 
 #include "client/cli/admin_command.h"
+#include "client/cli/certificate_command.h"
 #include "client/cli/describe_command.h"
 #include "client/cli/generate_command.h"
 #include "client/cli/get_command.h"
@@ -22,10 +23,10 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,   kGenerateCommand,   kPartitionCommand, kRankCommand,     kPlanCommand,
-    kPoliciesCommand, kVerifyCommand,     kStatusCommand,    kShardsCommand,   kHealthCommand,
-    kTopCommand,      kAdminCommand,      kTokenCommand,     kDescribeCommand, kGetCommand,
-    kSampleCommand,   kMetisChildCommand,
+    kImportCommand,   kGenerateCommand, kPartitionCommand,  kRankCommand,        kPlanCommand,
+    kPoliciesCommand, kVerifyCommand,   kStatusCommand,     kShardsCommand,      kHealthCommand,
+    kTopCommand,      kAdminCommand,    kTokenCommand,      kCertificateCommand, kDescribeCommand,
+    kGetCommand,      kSampleCommand,   kMetisChildCommand,
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ void AddCredentialFlags(CLI::App* app, CredentialOptions* credentials) {
   };
   path("--ca", &credentials->ca, "whom to believe (VICINITY_TLS_CA, or the cluster file)");
   path("--certificate", &credentials->certificate, "our certificate (VICINITY_TLS_CERTIFICATE)");
-  path("--key", &credentials->key, "its private key (VICINITY_TLS_KEY)");
+  path("--key", &credentials->key, "its key, if not in the same file (VICINITY_TLS_KEY)");
   path("--token-file", &credentials->token_file, "our token (VICINITY_TOKEN_FILE)");
   app->add_flag("--allow-plaintext", credentials->allow_plaintext,
                 "dial other machines without TLS")

@@ -9,6 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/output.h"
 #include "client/cli/server_probe.h"
@@ -21,16 +23,25 @@ namespace {
 absl::Status RunHealth(const ServersFlags& flags, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets, TargetsOf(flags));
   const auto answers = AskAll(targets, flags.timeout(), AskHealth);
-  Table table({{"SERVER"}, {"ADDRESS"}, {"HEALTH"}});
+  const absl::Time now = absl::Now();
+  Table table({{"SERVER"}, {"ADDRESS"}, {"HEALTH"}, {"CERTIFICATE", Table::Align::kRight}});
   nlohmann::ordered_json servers = nlohmann::ordered_json::array();
   std::string unwell;
+  std::string warnings;
   for (size_t i = 0; i < targets.size(); ++i) {
-    const std::string health = answers[i].ok() ? *answers[i] : "no answer";
-    table.AddRow({targets[i].name, targets[i].address, health});
+    const std::string health = answers[i].ok() ? answers[i]->health : "no answer";
+    const absl::Time expires =
+        answers[i].ok() ? answers[i]->certificate_expires : absl::InfiniteFuture();
+    table.AddRow({targets[i].name, targets[i].address, health, HumanTimeLeft(expires, now)});
     nlohmann::ordered_json json = {
         {"name", targets[i].name}, {"address", targets[i].address}, {"health", health}};
+    if (answers[i].ok()) {
+      json["certificate_expires"] =
+          expires == absl::InfiniteFuture() ? 0 : absl::ToUnixSeconds(expires);
+    }
     if (!answers[i].ok()) json["error"] = std::string(answers[i].status().message());
     servers.push_back(std::move(json));
+    absl::StrAppend(&warnings, ExpiryWarning(targets[i].name, expires, now));
     if (health == "serving") continue;
     absl::StrAppend(&unwell, unwell.empty() ? "" : "; ", targets[i].name, " (", targets[i].address,
                     "): ", answers[i].ok() ? health : std::string(answers[i].status().message()));
@@ -39,6 +50,7 @@ absl::Status RunHealth(const ServersFlags& flags, std::ostream& out) {
     PrintJson({{"healthy", unwell.empty()}, {"servers", servers}}, out);
   } else {
     table.Print(out);
+    out << warnings;
   }
   if (unwell.empty()) return absl::OkStatus();
   return WithExitCode(absl::UnavailableError(unwell), ExitCode::kDegraded);

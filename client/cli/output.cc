@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "proto/security/certificates.h"
 
 namespace vicinity::cli {
 namespace {
@@ -109,6 +110,19 @@ std::string HumanSeconds(double seconds) {
 std::string HumanRatio(double value) { return absl::StrFormat("%.3f", value); }
 
 std::string HumanPercent(double fraction) { return absl::StrFormat("%.1f %%", fraction * 100); }
+
+std::string HumanTimeLeft(absl::Time end, absl::Time now) {
+  if (end == absl::InfiniteFuture()) return "-";
+  const int64_t hours = absl::ToInt64Hours(end - now);
+  if (end < now) return "expired";
+  return hours >= 48 ? absl::StrCat(hours / 24, " d") : absl::StrCat(hours, " h");
+}
+
+std::string ExpiryWarning(const std::string& server, absl::Time end, absl::Time now) {
+  if (end - now > kExpiryWarning) return "";
+  return absl::StrCat(server, ": the certificate ", end < now ? "expired at " : "expires at ",
+                      DateText(end), ": `vicinity certificate renew`\n");
+}
 
 int64_t ParseBytes(std::string_view text) {
   absl::string_view number = absl::StripAsciiWhitespace({text.data(), text.size()});

@@ -1,15 +1,18 @@
 // One unary call to one server, over a connection of its own.
 #pragma once
 
+#include <grpc/grpc_security_constants.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
+#include <grpcpp/security/auth_context.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,18 +38,24 @@ inline absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const ServerTa
 
 // Waits no longer than `timeout`, and a little to find out why there is no connection. Unavailable
 // or DeadlineExceeded if nobody answers, Unauthenticated if that is because of TLS, else what the
-// server said.
+// server said. `certificate`, if not null, gets the one that the server showed, in PEM.
 template <typename Service, typename Request, typename Reply>
 absl::StatusOr<Reply> CallServer(const ServerTarget& server, absl::Duration timeout,
                                  grpc::Status (Service::Stub::*method)(grpc::ClientContext*,
                                                                        const Request&, Reply*),
-                                 const Request& request) {
+                                 const Request& request, std::string* certificate = nullptr) {
   VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, OpenChannel(server));
   const auto stub = Service::NewStub(channel);
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
   Reply reply;
   const absl::Status status = FromGrpc(((*stub).*method)(&context, request, &reply));
+  if (status.ok() && certificate != nullptr && context.auth_context() != nullptr) {
+    for (const grpc::string_ref& shown :
+         context.auth_context()->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
+      certificate->assign(shown.data(), shown.size());
+    }
+  }
   if (status.ok()) return reply;
   if (server.credentials == nullptr) return status;
   const auto limit = std::min(absl::ToChronoMilliseconds(timeout), std::chrono::milliseconds(500));

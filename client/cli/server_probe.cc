@@ -3,6 +3,7 @@
 #include "client/cli/server_call.h"
 #include "proto/common/status.h"
 #include "proto/health.grpc.pb.h"
+#include "proto/security/certificates.h"
 #include "proto/service.grpc.pb.h"
 
 namespace vicinity::cli {
@@ -18,13 +19,18 @@ absl::StatusOr<proto::DescribeReply> AskDescribe(const ServerTarget& server,
                                   proto::DescribeRequest());
 }
 
-absl::StatusOr<std::string> AskHealth(const ServerTarget& server, absl::Duration timeout) {
+absl::StatusOr<HealthAnswer> AskHealth(const ServerTarget& server, absl::Duration timeout) {
   using grpc::health::v1::Health;
-  VICINITY_ASSIGN_OR_RETURN(const auto reply,
-                            CallServer<Health>(server, timeout, &Health::Stub::Check,
-                                               grpc::health::v1::HealthCheckRequest()));
+  std::string certificate;
+  VICINITY_ASSIGN_OR_RETURN(
+      const auto reply, CallServer<Health>(server, timeout, &Health::Stub::Check,
+                                           grpc::health::v1::HealthCheckRequest(), &certificate));
   const bool serving = reply.status() == grpc::health::v1::HealthCheckResponse::SERVING;
-  return std::string(serving ? "serving" : "not serving");
+  HealthAnswer answer;
+  answer.health = serving ? "serving" : "not serving";
+  const absl::StatusOr<absl::Time> expires = ExpiryOf(certificate);
+  if (expires.ok()) answer.certificate_expires = *expires;
+  return answer;
 }
 
 }  // namespace vicinity::cli

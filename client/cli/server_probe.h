@@ -24,8 +24,11 @@ namespace vicinity::cli {
 absl::StatusOr<proto::StatusReply> AskStatus(const ServerTarget& server, absl::Duration timeout);
 absl::StatusOr<proto::DescribeReply> AskDescribe(const ServerTarget& server,
                                                  absl::Duration timeout);
-// "serving" or "not serving", as the standard health service puts it.
-absl::StatusOr<std::string> AskHealth(const ServerTarget& server, absl::Duration timeout);
+struct HealthAnswer {
+  std::string health;  // "serving" or "not serving", as the standard health service puts it
+  absl::Time certificate_expires = absl::InfiniteFuture();  // of that which the server showed
+};
+absl::StatusOr<HealthAnswer> AskHealth(const ServerTarget& server, absl::Duration timeout);
 
 // The answers of all targets, in their order: at most 16 are asked at a time. `ask` is one of the
 // above or like them: (const ServerTarget&, absl::Duration) to a StatusOr.

@@ -10,6 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/output.h"
 #include "client/cli/server_probe.h"
@@ -31,6 +33,8 @@ nlohmann::ordered_json ToJson(const proto::StatusReply& reply) {
   json["uptime_seconds"] = reply.uptime_seconds();
   json["resident_bytes"] = reply.resident_bytes();
   json["calls_in_flight"] = reply.calls_in_flight();
+  json["certificate_expires"] = reply.certificate_expires();
+  json["certificate_fault"] = reply.certificate_fault();
   json["shards"] = nlohmann::ordered_json::array();
   for (const proto::ShardStatus& shard : reply.shards()) {
     json["shards"].push_back({{"shard", shard.shard()},
@@ -74,6 +78,11 @@ void PrintAsJson(const std::vector<ServerTarget>& targets, const Answers& answer
   PrintJson({{"servers", servers}}, out);
 }
 
+absl::Time ExpiryOf(const proto::StatusReply& reply) {
+  return reply.certificate_expires() == 0 ? absl::InfiniteFuture()
+                                          : absl::FromUnixSeconds(reply.certificate_expires());
+}
+
 std::vector<std::string> Cells(const ServerTarget& target, const proto::StatusReply& reply) {
   std::string shards;
   bool faulty = false;
@@ -99,7 +108,8 @@ std::vector<std::string> Cells(const ServerTarget& target, const proto::StatusRe
           HumanCount(reply.calls_in_flight()),
           HumanCount(calls),
           HumanCount(failed),
-          HumanBytes(sent)};
+          HumanBytes(sent),
+          HumanTimeLeft(ExpiryOf(reply), absl::Now())};
 }
 
 void PrintAsTable(const std::vector<ServerTarget>& targets, const Answers& answers,
@@ -115,13 +125,27 @@ void PrintAsTable(const std::vector<ServerTarget>& targets, const Answers& answe
                {"IN FLIGHT", kRight},
                {"CALLS", kRight},
                {"FAILED", kRight},
-               {"SENT", kRight}});
+               {"SENT", kRight},
+               {"CERTIFICATE", kRight}});
   for (size_t i = 0; i < targets.size(); ++i) {
     table.AddRow(answers[i].ok()
                      ? Cells(targets[i], *answers[i])
                      : std::vector<std::string>{targets[i].name, targets[i].address, "no answer"});
   }
   table.Print(out);
+}
+
+// Certificates that end soon, and files of TLS that servers do not take.
+void PrintCertificates(const std::vector<ServerTarget>& targets, const Answers& answers,
+                       std::ostream& out) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (!answers[i].ok()) continue;
+    out << ExpiryWarning(targets[i].name, ExpiryOf(*answers[i]), absl::Now());
+    const std::string& fault = answers[i]->certificate_fault();
+    if (!fault.empty()) {
+      out << targets[i].name << ": goes on with the TLS files before, for " << fault << '\n';
+    }
+  }
 }
 
 // What has turned calls away, one line each; nothing where nothing has.
@@ -161,6 +185,7 @@ absl::Status RunStatus(const ServersFlags& flags, std::ostream& out) {
   } else {
     PrintAsTable(targets, answers, out);
     PrintRefusals(targets, answers, out);
+    PrintCertificates(targets, answers, out);
   }
   std::vector<absl::Status> statuses;
   for (const auto& answer : answers) statuses.push_back(answer.status());

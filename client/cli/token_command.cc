@@ -1,12 +1,9 @@
 #include "client/cli/token_command.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <memory>
 #include <string>
@@ -60,20 +57,6 @@ absl::StatusOr<std::string> ReadExisting(const TokenFlags& flags) {
   return *text;
 }
 
-// A secret that is not whole is of no use, and the file would be in the way of the next try.
-absl::Status WriteNewSecret(const std::string& path, const std::string& text) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return ErrnoStatus(errno, path, "create");
-  errno = ENOSPC;  // what a short write means
-  const bool written =
-      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
-  const int error = errno;
-  close(fd);
-  if (written) return absl::OkStatus();
-  unlink(path.c_str());
-  return ErrnoStatus(error, path, "write");
-}
-
 absl::Status RunToken(const TokenFlags& flags, std::ostream& narration, std::ostream& out) {
   VICINITY_RETURN_IF_ERROR(CheckName(flags.name));
   // The file is read and written anew: of two who did so at once, one would lose its grant.
@@ -84,7 +67,7 @@ absl::Status RunToken(const TokenFlags& flags, std::ostream& narration, std::ost
   absl::StrAppend(&text, "grants { name: \"", flags.name, "\" role: ", proto::Role_Name(flags.role),
                   " token_sha256: \"", absl::BytesToHexString(HashToken(token)), "\" }\n");
   if (!flags.token_file.empty()) {
-    VICINITY_RETURN_IF_ERROR(WriteNewSecret(flags.token_file, token + "\n"));
+    VICINITY_RETURN_IF_ERROR(WriteSecretFile(flags.token_file, token + "\n", IfThere::kFail));
   }
   const absl::Status granted = WriteFileAtomically(flags.access_file, text);
   if (!granted.ok()) {

@@ -119,7 +119,7 @@ class Cluster:
             with open(f"{folder}/{host}.log", "w", encoding="utf-8") as log:
                 self._servers.append(self._network.start(host, [
                     self._programs.vicinityd, "--data", self._data, "--shards", str(host),
-                    "--listen", f"{self._network.address(host)}:{PORT}", "--allow-plaintext",
+                    "--listen", f"{self._network.address(host)}:{PORT}", "--open",
                     "--ready-file", f"{folder}/{host}.ready"], stdout=log, stderr=log))
         end = time.monotonic() + READY_SECONDS
         while not all(os.path.exists(f"{folder}/{host}.ready") for host in hosts):
@@ -128,7 +128,7 @@ class Cluster:
             time.sleep(0.05)
         with open(self._file, "w", encoding="utf-8") as file:
             file.write(f'data: "{self._data}"\nnum_shards: {self._network.num_hosts}\n'
-                       'allow_plaintext: true\n')
+                       'open: true\n')
             for host in hosts:
                 file.write(f'servers {{ name: "host{host}" shards: {host} '
                            f'listen: "{self._network.address(host)}:{PORT}" }}\n')

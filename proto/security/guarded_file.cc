@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <filesystem>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -70,6 +72,39 @@ absl::StatusOr<std::string> ReadGuarded(const std::string& path, bool secret) {
   return ReadAll(path, file.fd());
 }
 
+absl::Status WriteAll(const std::string& path, int fd, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return ErrnoStatus(errno, path, "write");
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return fsync(fd) == 0 ? absl::OkStatus() : ErrnoStatus(errno, path, "sync");
+}
+
+absl::Status WriteBeside(const std::string& path, const std::string& temporary,
+                         absl::string_view bytes) {
+  unlink(temporary.c_str());  // of a process that had our number, and died
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return ErrnoStatus(errno, path, "create");
+  const absl::Status written = WriteAll(path, fd, bytes);
+  close(fd);
+  return written;
+}
+
+// Unlike a rename, a link never takes the place of a file that is there.
+absl::Status PutInPlace(const std::string& temporary, const std::string& path, IfThere if_there) {
+  if (if_there == IfThere::kReplace) {
+    if (std::rename(temporary.c_str(), path.c_str()) == 0) return absl::OkStatus();
+    return ErrnoStatus(errno, path, "rename");
+  }
+  if (link(temporary.c_str(), path.c_str()) == 0) {
+    unlink(temporary.c_str());
+    return absl::OkStatus();
+  }
+  return ErrnoStatus(errno, path, "create");
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
@@ -78,6 +113,18 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
 
 absl::StatusOr<std::string> ReadTrustedFile(const std::string& path) {
   return ReadGuarded(path, /*secret=*/false);
+}
+
+absl::Status WriteSecretFile(const std::string& path, absl::string_view bytes, IfThere if_there) {
+  const std::string temporary = absl::StrCat(path, ".tmp.", getpid());
+  absl::Status status = WriteBeside(path, temporary, bytes);
+  if (status.ok()) status = PutInPlace(temporary, path, if_there);
+  if (!status.ok()) {
+    unlink(temporary.c_str());
+    return status;
+  }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return SyncDirectory(folder.empty() ? "." : folder);
 }
 
 }  // namespace vicinity

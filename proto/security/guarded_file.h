@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace vicinity {
 
@@ -17,5 +19,12 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path);
 // The same for a list that others may read but not write: it belongs to root or to who runs this,
 // or FailedPrecondition names its owner.
 absl::StatusOr<std::string> ReadTrustedFile(const std::string& path);
+
+enum class IfThere { kFail, kReplace };
+
+// Writes a secret, for its owner alone: beside `path`, synced, then put there whole, so that
+// nobody ever sees half of it. AlreadyExists if there is such a file and it is not to be replaced;
+// else what ErrnoStatus says. Nothing is left behind on failure.
+absl::Status WriteSecretFile(const std::string& path, absl::string_view bytes, IfThere if_there);
 
 }  // namespace vicinity

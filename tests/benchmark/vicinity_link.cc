@@ -66,6 +66,8 @@ VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision pr
   const std::string address = absl::StrCat("127.0.0.1:", port);
   CredentialOptions credentials;
   credentials.ca = tls.ca;
+  credentials.certificate = tls.certificate;  // good for both ends
+  credentials.key = tls.key;
   const auto loaded = ClientCredentials::Load(credentials, nullptr);
   Check(loaded.status());
   const auto for_address = (*loaded)->For(address);

@@ -61,7 +61,7 @@ TEST_CASE_METHOD(CredentialsTest, "plaintext stays on this machine unless it is 
   options.allow_plaintext = true;
   CHECK(Allows(options, kBeyond));
   ClusterFile cluster;
-  cluster.allow_plaintext = true;
+  cluster.open = true;
   CHECK(Allows({}, kBeyond, &cluster));
 }
 

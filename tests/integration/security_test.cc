@@ -103,11 +103,17 @@ class SecurityTest {
     VICINITY_REQUIRE_OK(daemon->WaitForLine("credentials read again", kLimit));
   }
 
-  std::vector<std::string> TlsFlags() const {
+  std::vector<std::string> MutualTls() const {
     return {"--tls-certificate", folder_.File("tls/server.pem"),
             "--tls-key",         folder_.File("tls/server.key"),
             "--tls-ca",          ca_,
             "--reload-seconds",  "1"};
+  }
+  // TLS whose clients need no certificates.
+  std::vector<std::string> OpenTls() const {
+    std::vector<std::string> flags = MutualTls();
+    flags.push_back("--open");
+    return flags;
   }
   std::vector<std::string> TokenFlags() const { return {"--access-file", folder_.File("access")}; }
 
@@ -237,7 +243,7 @@ class SecurityTest {
 
 TEST_CASE_METHOD(SecurityTest, "over TLS only who knows the server's authority reads",
                  "[security]") {
-  Serve({TlsFlags()});
+  Serve({OpenTls()});
   CheckLetIn({ca_, "", ""});
   CheckLetIn({ca_, "", ""}, "localhost");
   CheckRefused({"", "", ""}, "speaks TLS");
@@ -246,7 +252,7 @@ TEST_CASE_METHOD(SecurityTest, "over TLS only who knows the server's authority r
 
 TEST_CASE_METHOD(SecurityTest, "what is wrong with TLS is told though another server is away",
                  "[security]") {
-  Serve({TlsFlags()});
+  Serve({OpenTls()});
   const GraphOptions options = Options({folder_.File("other.pem"), "", ""});
   VICINITY_REQUIRE_OK(WriteFileAtomically(
       options.cluster_file,
@@ -258,34 +264,38 @@ TEST_CASE_METHOD(SecurityTest, "what is wrong with TLS is told though another se
 
 TEST_CASE_METHOD(SecurityTest, "a certificate of another name is not believed", "[security]") {
   Install(authority_.Issue({"IP:127.0.0.1,DNS:elsewhere.example"}));
-  Serve({TlsFlags()});
+  Serve({OpenTls()});
   CheckLetIn({ca_, "", ""});
   CheckRefused({ca_, "", ""}, "mismatch", "localhost");
 }
 
 TEST_CASE_METHOD(SecurityTest, "a certificate that expires while it is served is not believed",
                  "[security]") {
-  Serve({TlsFlags()});
+  const absl::Time expires = absl::Now() + absl::Seconds(5);
+  Install(authority_.Issue({"IP:127.0.0.1", -absl::Hours(1), absl::Seconds(5)}));
+  Serve({OpenTls()});
+  CHECK_THAT(daemon_->output(), Catch::Contains("expires at"));
   CheckLetIn({ca_, "", ""});
-  Install(authority_.Issue({"IP:127.0.0.1", -absl::Hours(2), -absl::Hours(1)}));
-  WaitUntilServed();
+  // Times in certificates are whole seconds.
+  absl::SleepFor(expires + absl::Seconds(1) - absl::Now());
   CheckRefused({ca_, "", ""}, "expired");
+  VICINITY_CHECK_OK(daemon_->WaitForLine("expired at", kLimit));
 }
 
 TEST_CASE_METHOD(SecurityTest, "a server with bad files does not start, and says which",
                  "[security]") {
   Install(authority_.Issue({"IP:127.0.0.1", -absl::Hours(2), -absl::Hours(1)}));
-  CheckRefusesToStart(TlsFlags(), 2, "server.pem: the certificate expired");
+  CheckRefusesToStart(OpenTls(), 2, "server.pem: the certificate expired");
   VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("access"), "grants { name: 'x' }"));
   CheckRefusesToStart(TokenFlags(), 2, "access: grant \"x\" has no role");
-  CheckRefusesToStart({"--require-client-certificate"}, 2, "no TLS");
+  CheckRefusesToStart({"--tls-ca", ca_}, 2, "no certificate of the server's");
 }
 
 TEST_CASE_METHOD(SecurityTest, "with mutual TLS only certified clients get in", "[security]") {
   WriteIssued(other_.Issue({"DNS:trainer.example"}), folder_.path(), "stranger");
   WriteIssued(authority_.Issue({"DNS:trainer.example", -absl::Hours(2), -absl::Hours(1)}),
               folder_.path(), "expired");
-  Serve({TlsFlags(), {"--require-client-certificate"}});
+  Serve({MutualTls()});
   CheckLetIn({ca_, "trainer", ""});
   CheckRefused({ca_, "", ""}, "--certificate");
   CheckRefused({ca_, "stranger", ""}, "refused the certificate");
@@ -298,7 +308,7 @@ TEST_CASE_METHOD(SecurityTest, "with mutual TLS only certified clients get in", 
 TEST_CASE_METHOD(SecurityTest, "tokens are needed, and revoked while it runs", "[security]") {
   const bool tls = GENERATE(true, false);
   CAPTURE(tls);
-  Serve({tls ? TlsFlags() : std::vector<std::string>(), TokenFlags()});
+  Serve({tls ? OpenTls() : std::vector<std::string>(), TokenFlags()});
   const std::string ca = tls ? ca_ : "";
   CheckRefused({ca, "", ""}, "token");
   CheckLetIn({ca, "", "admin"});
@@ -315,7 +325,7 @@ TEST_CASE_METHOD(SecurityTest, "tokens are needed, and revoked while it runs", "
 
 TEST_CASE_METHOD(SecurityTest, "the server itself refuses a client's bad certificate",
                  "[security]") {
-  Serve({TlsFlags(), {"--require-client-certificate"}});
+  Serve({MutualTls()});
   const auto call = [&](const testing::IssuedCertificate& certificate) {
     return CallByName(Channel(data_address_, "", certificate), "/vicinity.proto.Graph/FetchRows");
   };
@@ -333,7 +343,7 @@ TEST_CASE_METHOD(SecurityTest, "the server itself refuses a client's bad certifi
 
 TEST_CASE_METHOD(SecurityTest, "a client's certificate that expires while it has it is refused",
                  "[security]") {
-  Serve({TlsFlags(), {"--require-client-certificate"}});
+  Serve({MutualTls()});
   const absl::Time expires = absl::Now() + absl::Seconds(4);
   WriteIssued(authority_.Issue({"DNS:trainer.example", -absl::Hours(1), absl::Seconds(4)}),
               folder_.path(), "short");
@@ -356,7 +366,7 @@ TEST_CASE_METHOD(SecurityTest, "a client's certificate that expires while it has
 }
 
 TEST_CASE_METHOD(SecurityTest, "what was recorded of a connection opens no other", "[security]") {
-  Serve({TlsFlags(), TokenFlags()});
+  Serve({OpenTls(), TokenFlags()});
   const testing::RecordingRelay relay(port_);
   GraphOptions options = Options({ca_, "", "reader"});
   options.cluster_file = ClusterFile("127.0.0.1", relay.port());
@@ -382,10 +392,10 @@ TEST_CASE_METHOD(SecurityTest, "what was recorded of a connection opens no other
 TEST_CASE_METHOD(SecurityTest,
                  "a token that was seen is worth nothing anywhere once it is replaced",
                  "[security]") {
-  Serve({TlsFlags(), TokenFlags()});
+  Serve({OpenTls(), TokenFlags()});
   const std::unique_ptr<RunningProgram> first = std::move(daemon_);
   const std::string first_address = data_address_;
-  Serve({TlsFlags(), TokenFlags()});
+  Serve({OpenTls(), TokenFlags()});
   const std::vector<std::string> addresses = {first_address, data_address_};
   const char* const rows = "/vicinity.proto.Graph/FetchRows";
   // Whoever has it may use it at any server of the cluster: it is a bearer's.
@@ -408,7 +418,7 @@ TEST_CASE_METHOD(SecurityTest,
 
 TEST_CASE_METHOD(SecurityTest, "a client that was not told of TLS gives its token to nobody",
                  "[security]") {
-  Serve({TlsFlags(), TokenFlags()});
+  Serve({OpenTls(), TokenFlags()});
   const testing::RecordingRelay relay(port_);
   GraphOptions options = Options({"", "", "reader"});
   options.cluster_file = ClusterFile("127.0.0.1", relay.port());
@@ -419,7 +429,7 @@ TEST_CASE_METHOD(SecurityTest, "a client that was not told of TLS gives its toke
 
 TEST_CASE_METHOD(SecurityTest, "the limits of a client are its token's, not its connections'",
                  "[security]") {
-  Serve({TlsFlags(), TokenFlags(), {"--client-request-rate", "0.01"}});
+  Serve({OpenTls(), TokenFlags(), {"--client-request-rate", "0.01"}});
   const auto call = [&](const std::string& token) {
     return CallByName(Channel(data_address_, token), "/vicinity.proto.Graph/FetchRows");
   };
@@ -434,7 +444,7 @@ TEST_CASE_METHOD(SecurityTest, "the limits of a client are its token's, not its 
 
 TEST_CASE_METHOD(SecurityTest, "the limits of a client are its certificate's where it has no grant",
                  "[security]") {
-  Serve({TlsFlags(), {"--require-client-certificate", "--client-request-rate", "0.01"}});
+  Serve({MutualTls(), {"--client-request-rate", "0.01"}});
   const testing::IssuedCertificate first = authority_.Issue({"DNS:first.example"});
   const testing::IssuedCertificate second = authority_.Issue({"DNS:second.example"});
   const auto call = [&](const testing::IssuedCertificate& certificate) {
@@ -447,7 +457,7 @@ TEST_CASE_METHOD(SecurityTest, "the limits of a client are its certificate's whe
 
 TEST_CASE_METHOD(SecurityTest, "tokens do not travel in plaintext", "[security]") {
   std::vector<std::string> flags = TokenFlags();
-  flags.insert(flags.end(), {"--listen", "0.0.0.0:0", "--allow-plaintext"});
+  flags.insert(flags.end(), {"--listen", "0.0.0.0:0", "--open"});
   CheckRefusesToStart(flags, 2, "tokens would travel unencrypted");
   GraphOptions options;
   options.cluster_file = folder_.File("far.textproto");
@@ -463,7 +473,7 @@ TEST_CASE_METHOD(SecurityTest, "tokens do not travel in plaintext", "[security]"
 }
 
 TEST_CASE_METHOD(SecurityTest, "no RPC but health answers who shows nothing", "[security]") {
-  Serve({TlsFlags(), TokenFlags()});
+  Serve({OpenTls(), TokenFlags()});
   size_t num_graph = 0;
   size_t num_admin = 0;
   for (const std::string& address : {data_address_, admin_address_}) {
@@ -497,7 +507,7 @@ TEST_CASE_METHOD(SecurityTest, "no RPC but health answers who shows nothing", "[
 }
 
 TEST_CASE_METHOD(SecurityTest, "certificates change under load and no call fails", "[security]") {
-  Serve({TlsFlags(), TokenFlags()});
+  Serve({OpenTls(), TokenFlags()});
   std::atomic<bool> stop{false};
   std::atomic<int64_t> calls{0};
   std::atomic<int64_t> opened{0};
@@ -538,7 +548,7 @@ TEST_CASE_METHOD(SecurityTest, "certificates change under load and no call fails
 
 TEST_CASE_METHOD(SecurityTest, "a drain asked for by an admin ends the daemon as SIGTERM does",
                  "[security]") {
-  Serve({TlsFlags(), TokenFlags()});
+  Serve({OpenTls(), TokenFlags()});
   VICINITY_CHECK_CODE(CallByName(Channel(admin_address_, reader_), "/vicinity.proto.Admin/Drain"),
                       absl::StatusCode::kPermissionDenied);
   VICINITY_CHECK_OK(CallByName(Channel(admin_address_, admin_), "/vicinity.proto.Admin/Drain"));

@@ -355,7 +355,7 @@ TEST_CASE_METHOD(ServerTest, "other machines' addresses need to be allowed", "[s
   ServerOptions options = Options();
   options.listen = {"0.0.0.0", 0};
   VICINITY_CHECK_CODE(Server::Start(options), absl::StatusCode::kInvalidArgument);
-  options.security.allow_plaintext = true;
+  options.security.open = true;
   VICINITY_CHECK_OK(Server::Start(options));
   options.listen = {"192.0.2.1", 0};
   VICINITY_CHECK_CODE(Server::Start(options), absl::StatusCode::kInvalidArgument);

@@ -120,7 +120,8 @@ TEST_CASE_METHOD(DaemonTest, "misuse exits 2, with the fault's file and line", "
   const auto [network_code, network_output] =
       RunToEnd({"--data", folder_.File("graph"), "--listen", "0.0.0.0:0"});
   CHECK(network_code == 2);
-  CHECK_THAT(network_output, Catch::Contains("--allow-plaintext"));
+  CHECK_THAT(network_output,
+             Catch::Contains("vicinity certificate ca") && Catch::Contains("--open"));
 }
 
 TEST_CASE_METHOD(DaemonTest, "what cannot be served exits 1, with the reason", "[vicinityd]") {

@@ -124,20 +124,20 @@ TEST_CASE("a cluster file says how its connections are secured", "[cluster_file]
   VICINITY_ASSERT_OK_AND_ASSIGN(const ClusterFile plain, ParseClusterFile("d/c.txt", server + "}"));
   CHECK(plain.tls.certificate.empty());
   CHECK(plain.access.empty());
-  CHECK_FALSE(plain.allow_plaintext);
+  CHECK_FALSE(plain.open);
   CHECK(plain.servers[0].admin.empty());
   const std::string rest =
       "admin: '127.0.0.1:7600' }\n"
-      "tls { certificate: 'tls/s.pem' key: '/k' ca: 'ca.pem' require_client_certificate: true }\n"
-      "access: 'access.textproto' allow_plaintext: true";
+      "tls { certificate: 'tls/s.pem' key: '/k' ca: 'ca.pem' revoked: 'revoked.pem' }\n"
+      "access: 'access.textproto' open: true";
   VICINITY_ASSERT_OK_AND_ASSIGN(const ClusterFile secured,
                                 ParseClusterFile("d/c.txt", server + rest));
   CHECK(secured.tls.certificate == "d/tls/s.pem");
   CHECK(secured.tls.key == "/k");
   CHECK(secured.tls.ca == "d/ca.pem");
-  CHECK(secured.tls.require_client_certificate);
+  CHECK(secured.tls.revoked == "d/revoked.pem");
   CHECK(secured.access == "d/access.textproto");
-  CHECK(secured.allow_plaintext);
+  CHECK(secured.open);
   CHECK(secured.servers[0].admin == "127.0.0.1:7600");
   for (const char* bad : {"admin: 'h' }", "}\ntls { certificate: 'c' key: 'k' }"}) {
     VICINITY_CHECK_CODE(ParseClusterFile("c.txt", server + bad),

@@ -35,7 +35,7 @@ TEST_CASE("a server takes its part from the cluster file", "[config]") {
   CHECK(server.shards == std::vector<ShardId>{{0}, {2}});
   CHECK(server.num_shards == 3);
   CHECK(server.listen.ToString() == "127.0.0.1:7500");
-  CHECK_FALSE(server.security.allow_plaintext);
+  CHECK_FALSE(server.security.open);
 }
 
 TEST_CASE("a server can do without a cluster file", "[config]") {
@@ -54,7 +54,7 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
                                                   "--log-level=warning",
                                                   "--ready-file=r",
                                                   "--die-with-parent",
-                                                  "--allow-plaintext",
+                                                  "--open",
                                                   "--max-ids=10",
                                                   "--max-sampled=20",
                                                   "--max-chunk-bytes=1024",
@@ -77,7 +77,7 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
   CHECK(config.log_level == spdlog::level::warn);
   CHECK(config.ready_file == "r");
   CHECK(config.die_with_parent);
-  CHECK(config.server.security.allow_plaintext);
+  CHECK(config.server.security.open);
   CHECK(config.server.limits.max_ids == 10);
   CHECK(config.server.limits.max_sampled == 20);
   CHECK(config.server.limits.max_chunk_bytes == 1024);

@@ -26,7 +26,8 @@ class TrustTest {
   }
   ServerSecurity Tls() const {
     ServerSecurity security;
-    security.tls = {folder_.File("ca.pem"), folder_.File("server.pem"), folder_.File("server.key")};
+    security.tls = {folder_.File("ca.pem"), folder_.File("server.pem"), folder_.File("server.key"),
+                    ""};
     return security;
   }
   static std::unique_ptr<ServerTrust> Load(const ServerSecurity& security) {
@@ -47,18 +48,28 @@ class TrustTest {
   const testing::TempDir folder_;
 };
 
-TEST_CASE_METHOD(TrustTest, "plaintext stays on this machine unless it is allowed", "[trust]") {
+TEST_CASE_METHOD(TrustTest, "beyond this machine clients need certificates unless it is open",
+                 "[trust]") {
   CheckWhere({}, false, true, false);
-  ServerSecurity allowed;
-  allowed.allow_plaintext = true;
-  CheckWhere(allowed, false, true, true);
+  ServerSecurity open;
+  open.open = true;
+  CheckWhere(open, false, true, true);
   CheckWhere(Tls(), false, true, true);
+  open = Tls();
+  open.open = true;
+  CheckWhere(open, false, true, true);
+  // Who is refused is told what to run.
+  const absl::Status refused = Load({})->CheckAddress({"0.0.0.0", 1}, false);
+  for (const char* told : {"certificate ca", "certificate server", "certificate client",
+                           "--tls-certificate", "--tls-ca", "--open"}) {
+    CHECK_THAT(std::string(refused.message()), Catch::Contains(told));
+  }
 }
 
 TEST_CASE_METHOD(TrustTest, "tokens never travel in plaintext, allowed or not", "[trust]") {
   ServerSecurity security;
   security.access_file = folder_.File("access");
-  security.allow_plaintext = GENERATE(false, true);
+  security.open = GENERATE(false, true);
   CheckWhere(security, false, true, false);
   // gRPC knows these three as local, and no other address of the loopback device.
   CHECK_FALSE(Load(security)->CheckAddress({"127.0.0.2", 1}, false).ok());
@@ -68,7 +79,7 @@ TEST_CASE_METHOD(TrustTest, "tokens never travel in plaintext, allowed or not", 
 TEST_CASE_METHOD(TrustTest, "an admin port beyond loopback needs TLS and roles", "[trust]") {
   ServerSecurity security;
   CheckWhere(security, true, true, false);
-  security.allow_plaintext = true;
+  security.open = true;
   CheckWhere(security, true, true, false);
   security = Tls();
   CheckWhere(security, true, true, false);
@@ -76,15 +87,18 @@ TEST_CASE_METHOD(TrustTest, "an admin port beyond loopback needs TLS and roles",
   CheckWhere(security, true, true, true);
 }
 
-TEST_CASE_METHOD(TrustTest, "client certificates need TLS and an authority", "[trust]") {
-  ServerSecurity security;
-  security.require_client_certificate = true;
-  VICINITY_CHECK_CODE(ServerTrust::Load(security, MakeSilentLogger()),
-                      absl::StatusCode::kInvalidArgument);
-  security = Tls();
-  security.require_client_certificate = true;
+TEST_CASE_METHOD(TrustTest, "TLS needs an authority of clients unless it is open", "[trust]") {
+  ServerSecurity security = Tls();
   security.tls.ca = "";
-  VICINITY_CHECK_CODE(ServerTrust::Load(security, MakeSilentLogger()),
+  const absl::Status status = ServerTrust::Load(security, MakeSilentLogger()).status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(status.message()), Catch::Contains("--tls-ca"));
+  security.open = true;
+  VICINITY_CHECK_OK(ServerTrust::Load(security, MakeSilentLogger()));
+  // An authority without TLS is somebody's slip.
+  ServerSecurity plain;
+  plain.tls.ca = folder_.File("ca.pem");
+  VICINITY_CHECK_CODE(ServerTrust::Load(plain, MakeSilentLogger()),
                       absl::StatusCode::kInvalidArgument);
 }
 
@@ -98,16 +112,25 @@ TEST_CASE_METHOD(TrustTest, "bad files are refused at once, by name", "[trust]")
 
 TEST_CASE_METHOD(TrustTest, "it tells what is in force", "[trust]") {
   CHECK(Load({})->Describe() == "plaintext");
-  CHECK(Load({})->Facts()->certificate_expires() == 0);
+  CHECK(Load({})->Facts().certificate_expires() == 0);
+  CHECK(Load({})->Tls().expires == absl::InfiniteFuture());
   ServerSecurity security = Tls();
-  security.require_client_certificate = true;
   security.access_file = folder_.File("access");
   const auto trust = Load(security);
   CHECK(trust->Describe() == "TLS, client certificates, 1 granted");
   VICINITY_REQUIRE_OK(WriteFileAtomically(security.access_file, ""));
   VICINITY_REQUIRE_OK(trust->Reload());
-  CHECK(trust->Facts()->grants() == 0);
-  CHECK(trust->Facts()->certificate_expires() > absl::ToUnixSeconds(absl::Now()));
+  CHECK(trust->Facts().grants() == 0);
+  CHECK(trust->Facts().certificate_expires() > absl::ToUnixSeconds(absl::Now()));
+}
+
+TEST_CASE_METHOD(TrustTest, "a bad pair changes nothing and is told by the reload", "[trust]") {
+  const auto trust = Load(Tls());
+  const absl::Time expires = trust->Tls().expires;
+  VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("server.pem"), ""));
+  VICINITY_CHECK_CODE(trust->Reload(), absl::StatusCode::kInvalidArgument);
+  CHECK(trust->Tls().expires == expires);
+  CHECK_THAT(trust->Tls().fault, Catch::Contains("server.pem"));
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <map>
 #include <string>
 
+#include "absl/time/time.h"
 #include "proto/common/ids.h"
+#include "proto/security/certificates.h"
 #include "proto/service.pb.h"
 #include "proto/version.h"
 #include "server/admission_limits.h"
@@ -49,6 +51,17 @@ TEST_CASE("status tells the server, its shards and its calls", "[status_handler]
   CHECK(rows.failed() == 1);
   CHECK(rows.bytes_sent() == 77);
   CHECK(reply.limits_size() == 0);
+  CHECK(reply.certificate_expires() == 0);
+}
+
+TEST_CASE("status tells when the certificate ends, and what is wrong with the next",
+          "[status_handler]") {
+  testing::Serving serving(testing::RandomGraph({}));
+  ServerState state = serving.state();
+  state.tls = [] { return TlsState{absl::FromUnixSeconds(77), "f.pem: is damaged", 0}; };
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::StatusReply reply, ReportStatus(state, {}));
+  CHECK(reply.certificate_expires() == 77);
+  CHECK(reply.certificate_fault() == "f.pem: is damaged");
 }
 
 TEST_CASE("status tells the limits, what is used of them and what they refused",

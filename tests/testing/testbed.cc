@@ -134,7 +134,7 @@ absl::Status Testbed::StartServer(int server, uint64_t version) {
       command.end(),
       {kDaemon, "--data", DirectoryOf(version), "--shards", ShardsOf(server, options_), "--listen",
        servers_[server].address.ToString(), "--ready-file", ReadyFileOf(server)});
-  if (!options_.hosts.empty()) command.push_back("--allow-plaintext");
+  if (!options_.hosts.empty()) command.push_back("--open");
   command.insert(command.end(), options_.server_flags.begin(), options_.server_flags.end());
   VICINITY_ASSIGN_OR_RETURN(servers_[server].program, RunningProgram::Start(command));
   return absl::OkStatus();
@@ -161,7 +161,7 @@ absl::Status Testbed::WaitUntilReady(int server) {
 absl::Status Testbed::WriteClusterFile() const {
   std::string text =
       absl::StrCat("data: '", directory(), "'\nnum_shards: ", options_.graph.num_shards, "\n");
-  if (!options_.hosts.empty()) absl::StrAppend(&text, "allow_plaintext: true\n");
+  if (!options_.hosts.empty()) absl::StrAppend(&text, "open: true\n");
   for (int server = 0; server < num_servers(); ++server) {
     const HostPort& dialled = options_.proxies ? proxy(server)->address() : address(server);
     absl::StrAppend(&text, "servers { name: '", NameOf(server), "' listen: '",

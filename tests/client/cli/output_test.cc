@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
+
 namespace vicinity::cli {
 namespace {
 
@@ -76,6 +78,21 @@ TEST_CASE("the format is table unless it is asked to be json, and nothing else",
   parse({"--format=json"});
   CHECK(format == OutputFormat::kJson);
   CHECK_THROWS_AS(parse({"--format=xml"}), CLI::ParseError);
+}
+
+TEST_CASE("what is left of a certificate is told in days, and in words when it is little",
+          "[cli]") {
+  const absl::Time now = absl::FromUnixSeconds(1'000'000);
+  CHECK(HumanTimeLeft(absl::InfiniteFuture(), now) == "-");
+  CHECK(HumanTimeLeft(now + absl::Hours(24 * 87 + 5), now) == "87 d");
+  CHECK(HumanTimeLeft(now + absl::Hours(30), now) == "30 h");
+  CHECK(HumanTimeLeft(now - absl::Seconds(1), now) == "expired");
+  CHECK(ExpiryWarning("a", absl::InfiniteFuture(), now).empty());
+  CHECK(ExpiryWarning("a", now + absl::Hours(24 * 15), now).empty());
+  CHECK_THAT(ExpiryWarning("a", now + absl::Hours(24 * 13), now),
+             Catch::StartsWith("a: the certificate expires at 1970-01-25") &&
+                 Catch::Contains("vicinity certificate renew"));
+  CHECK_THAT(ExpiryWarning("a", now - absl::Hours(1), now), Catch::Contains("expired at"));
 }
 
 }  // namespace

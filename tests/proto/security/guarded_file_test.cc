@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <string>
 
 #include "absl/status/status.h"
@@ -70,6 +71,23 @@ TEST_CASE("what is no file or too large is not read", "[guarded_file]") {
   VICINITY_REQUIRE_OK(WriteFileAtomically(folder.File("big"), std::string((1 << 20) + 1, 'x')));
   REQUIRE(chmod(folder.File("big").c_str(), 0600) == 0);
   VICINITY_CHECK_CODE(ReadSecretFile(folder.File("big")), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_CASE("a secret is written whole or not at all, and over nothing that it should not be",
+          "[guarded_file]") {
+  const testing::TempDir folder;
+  const std::string path = folder.File("secret");
+  VICINITY_REQUIRE_OK(WriteSecretFile(path, "first", IfThere::kFail));
+  CHECK(ReadSecretFile(path).value() == "first");
+  VICINITY_CHECK_CODE(WriteSecretFile(path, "second", IfThere::kFail),
+                      absl::StatusCode::kAlreadyExists);
+  CHECK(ReadSecretFile(path).value() == "first");
+  VICINITY_REQUIRE_OK(WriteSecretFile(path, "third", IfThere::kReplace));
+  CHECK(ReadSecretFile(path).value() == "third");
+  VICINITY_CHECK_CODE(WriteSecretFile(folder.File("no/such"), "x", IfThere::kFail),
+                      absl::StatusCode::kNotFound);
+  const auto entries = std::filesystem::directory_iterator(folder.path());
+  CHECK(std::distance(begin(entries), end(entries)) == 1);
 }
 
 }  // namespace
