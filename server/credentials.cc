@@ -77,7 +77,7 @@ class CallChecker final : public grpc::AuthMetadataProcessor {
  private:
   // A connection that was made before its certificate was revoked is still there: every call asks.
   bool IsRevoked(const grpc::AuthContext& context) const {
-    if (tls_ == nullptr || tls_->state().num_revoked == 0) return false;
+    if (tls_ == nullptr || !tls_->HasRevoked()) return false;
     const auto shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
     return !shown.empty() && tls_->IsRevoked(ToString(shown.front()));
   }

@@ -121,6 +121,7 @@ absl::Status WatchedTls::Take(TlsMaterial fresh) {
   state_.expires = fresh.expires;
   state_.num_revoked = revocations->size();
   revocations_ = std::move(revocations);
+  has_revoked_.store(state_.num_revoked > 0, std::memory_order_release);
   material_ = std::move(fresh);
   return absl::OkStatus();
 }
@@ -172,6 +173,7 @@ TlsState WatchedTls::state() const {
 }
 
 bool WatchedTls::IsRevoked(const std::string& certificate_pem) const {
+  if (!HasRevoked()) return false;
   std::shared_ptr<const Revocations> revocations;
   {
     MutexLock lock(&mu_);

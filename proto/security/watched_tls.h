@@ -12,7 +12,7 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_certificate_verifier.h>
 
-#include <cstdint>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -61,7 +61,9 @@ class WatchedTls : public std::enable_shared_from_this<WatchedTls> {
   absl::Status Look();
 
   TlsState state() const;
-  // Whether the lists in force have this certificate, in PEM.
+  // Whether the lists in force have any certificate: cheap enough to ask with every call.
+  bool HasRevoked() const { return has_revoked_.load(std::memory_order_acquire); }
+  // Whether they have this one, in PEM.
   bool IsRevoked(const std::string& certificate_pem) const;
 
  private:
@@ -85,6 +87,7 @@ class WatchedTls : public std::enable_shared_from_this<WatchedTls> {
   CondVar stopping_;
   bool stop_ ABSL_GUARDED_BY(mu_) = false;
   TlsState state_ ABSL_GUARDED_BY(mu_);
+  std::atomic<bool> has_revoked_{false};                                 // set after `revocations_`
   std::shared_ptr<const Revocations> revocations_ ABSL_GUARDED_BY(mu_);  // with those who look
 
   // gRPC reads them by their paths, until the provider ends, which is declared after them so that
