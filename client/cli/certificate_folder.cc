@@ -85,8 +85,8 @@ absl::StatusOr<std::unique_ptr<CertificateFolder>> CertificateFolder::Create(
   return folder;
 }
 
-absl::StatusOr<std::unique_ptr<CertificateFolder>> CertificateFolder::Open(
-    const std::string& path, const LockWait& wait) {
+absl::StatusOr<std::unique_ptr<CertificateFolder>> CertificateFolder::Open(const std::string& path,
+                                                                           const LockWait& wait) {
   VICINITY_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(path, wait));
   VICINITY_ASSIGN_OR_RETURN(Authority authority, ReadAuthority(path));
   std::unique_ptr<CertificateFolder> folder(

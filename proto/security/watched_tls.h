@@ -43,8 +43,8 @@ class WatchedTls : public std::enable_shared_from_this<WatchedTls> {
     // each, and for a certificate near its end at the start and then daily.
     Report report;
   };
-  // Reads the files and begins to watch. What ReadTlsFiles says; Unavailable or ResourceExhausted if
-  // the system gives no memory file or no thread.
+  // Reads the files and begins to watch. What ReadTlsFiles says; Unavailable or ResourceExhausted
+  // if the system gives no memory file or no thread.
   static absl::StatusOr<std::shared_ptr<WatchedTls>> Start(Options options);
   ~WatchedTls();
   WatchedTls(const WatchedTls&) = delete;
