@@ -198,7 +198,10 @@ int ShakeHands(SSL* session, int fd, Clock::time_point end) {
 // `asked`: the server wanted to see our certificate.
 absl::Status Judge(int error, bool asked, const SSL& session, const HostPort& address,
                    const TlsFiles& files) {
-  if (files.ca.empty() && (SSL_is_init_finished(&session) == 1 || IsAlert())) {
+  // A server that wants our certificate leaves without a word when it gets none, after its own.
+  const bool speaks_tls = SSL_is_init_finished(&session) == 1 || IsAlert() ||
+                          SSL_get0_peer_certificate(&session) != nullptr;
+  if (files.ca.empty() && speaks_tls) {
     return absl::UnauthenticatedError(
         absl::StrCat(address.ToString(),
                      " speaks TLS and this client was not told to: name the CA of its "

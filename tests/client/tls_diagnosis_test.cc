@@ -92,6 +92,7 @@ TEST_CASE_METHOD(DiagnosisTest, "the faults of a server's certificate are told a
 TEST_CASE_METHOD(DiagnosisTest, "a client certificate that is missing or refused is told",
                  "[tls_diagnosis]") {
   Serve({}, /*ask_client=*/true);
+  CHECK_THAT(Told({}, Here()), Catch::Contains("speaks TLS"));
   CHECK_THAT(Told({ca_, "", ""}, Here()), Catch::Contains("--certificate"));
   CHECK_THAT(Told(Client(other_), Here()), Catch::Contains("refused the certificate"));
   VICINITY_CHECK_OK(DiagnoseTls(Here(), Client(authority_), kLimit));
