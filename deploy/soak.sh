@@ -4,6 +4,7 @@
 #
 #   deploy/soak.sh [--minutes N] [--replicas N] [--seed S]     3 minutes, 1, a new seed each time
 #   deploy/soak.sh network [SECONDS [CYCLES]]                  15 and 300: the network tests, longer
+#   deploy/soak.sh flood [SECONDS]                             20: every attack, in every mode
 #
 # Two replicas of every shard, and no reader may meet an error: one server fails at a time.
 # It prints each fault as it begins, and at the end what came, what failed and what the servers
@@ -11,12 +12,18 @@
 # that it prints brings the same faults again.
 #
 # The second form reads for so many seconds through each of twenty bad networks, and takes servers
-# away so many times by cutting their cables. It needs root.
+# away so many times by cutting their cables. It needs root. So does the third, which attacks a
+# server in every way that docs/security.md names, each for so many seconds, and prints a table.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [[ ${1-} == network ]]; then
   exec bazel test //tests/integration:network_test --nocache_test_results --test_output=all \
     --test_timeout=36000 \
     --test_env=VICINITY_PROFILE_SECONDS="${2-15}" --test_env=VICINITY_NETWORK_CYCLES="${3-300}"
+fi
+if [[ ${1-} == flood ]]; then
+  exec bazel test //tests/integration:flood_test --nocache_test_results --test_output=all \
+    --test_timeout=36000 --test_env=VICINITY_FLOOD_ALL=1 \
+    --test_env=VICINITY_FLOOD_SECONDS="${2-20}"
 fi
 exec bazel run //tests/integration:soak -- "$@"

@@ -2,7 +2,6 @@
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 #include <grpcpp/support/client_callback.h>
 
@@ -263,9 +262,10 @@ std::string CallTally::Describe() const {
 absl::StatusOr<std::unique_ptr<DataClient>> DataClient::Connect(const CertifiedGraph* graph,
                                                                 const DataClientOptions& options) {
   auto client = std::unique_ptr<DataClient>(new DataClient(graph));
+  const auto credentials =
+      options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials();
   for (int i = 0; i < options.connections; ++i) {
-    client->channels_.push_back(grpc::CreateCustomChannel(options.address,
-                                                          grpc::InsecureChannelCredentials(),
+    client->channels_.push_back(grpc::CreateCustomChannel(options.address, credentials,
                                                           ChannelSettings(options.small_windows)));
     client->channels_.back()->GetState(true);
     client->stubs_.push_back(proto::Graph::NewStub(client->channels_.back()));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <grpcpp/channel.h>
+#include <grpcpp/security/credentials.h>
 
 #include <chrono>
 #include <cstdint>
@@ -65,6 +66,7 @@ struct DataClientOptions {
   std::string name;
   // Windows stay small, so that a stream that nobody reads stops at once.
   bool small_windows = false;
+  std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;  // plaintext
 };
 
 // Threads:  any.

@@ -34,6 +34,7 @@
 #include "proto/service.pb.h"
 #include "tests/integration/data_client.h"
 #include "tests/integration/request_mutator.h"
+#include "tests/testing/http2_frames.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/test_size.h"
@@ -48,7 +49,13 @@ using testing::CallOutcome;
 using testing::CallTally;
 using testing::DataClient;
 using testing::DataClientOptions;
+using testing::FrameType;
+using testing::kEndHeaders;
+using testing::kEndStream;
+using testing::kNoFlags;
 using testing::kSlower;
+using testing::MakeCallHeaders;
+using testing::MakeFrame;
 using testing::SizeFromEnvironment;
 using testing::Testbed;
 using testing::TestbedOptions;
@@ -272,39 +279,15 @@ int ConnectTo(const HostPort& address) {
   return -1;
 }
 
-std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, const std::string& payload,
-                  size_t claimed = SIZE_MAX) {
-  const size_t size = claimed == SIZE_MAX ? payload.size() : claimed;
-  std::string frame;
-  for (const size_t byte : {size >> 16, size >> 8, size}) frame += static_cast<char>(byte);
-  frame += static_cast<char>(type);
-  frame += static_cast<char>(flags);
-  for (int shift = 24; shift >= 0; shift -= 8) frame += static_cast<char>(stream >> shift);
-  return frame + payload;
-}
-
-const char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-// A literal header without indexing or compression (RFC 7541, 6.2.2).
-std::string Header(const std::string& name, const std::string& value) {
-  return std::string(1, '\0') + static_cast<char>(name.size()) + name +
-         static_cast<char>(value.size()) + value;
-}
-
-std::string CallHeaders(const std::string& method) {
-  return Header(":method", "POST") + Header(":scheme", "http") +
-         Header(":path", "/vicinity.proto.Graph/" + method) + Header(":authority", "x") +
-         Header("te", "trailers") + Header("content-type", "application/grpc");
-}
-
 std::string OpenCall(uint32_t stream, const std::string& method) {
-  return Frame(1, 4, stream, CallHeaders(method));
+  return MakeFrame(FrameType::kHeaders, kEndHeaders, stream,
+                   MakeCallHeaders("/vicinity.proto.Graph/" + method));
 }
 
 // What a connection says, of kinds that follow each other.
 std::string Say(int64_t kind, NodeDraws* random) {
-  const std::string begin = kPreface + Frame(4, 0, 0, "");
-  const std::string small_window("\0\x04\0\0\0\0", 6);  // SETTINGS_INITIAL_WINDOW_SIZE 0
+  const std::string preface(testing::kPreface);
+  const std::string begin = preface + MakeFrame(FrameType::kSettings, kNoFlags, 0, "");
   std::string out;
   switch (kind % 16) {
     case 0: {  // noise
@@ -313,49 +296,59 @@ std::string Say(int64_t kind, NodeDraws* random) {
       return out;
     }
     case 1:  // half a preface
-      return std::string(kPreface, random->Below(24));
+      return preface.substr(0, random->Below(24));
     case 2:  // a preface, and frames that are noise
       out = begin;
       for (int i = 0; i < 200; ++i) out += static_cast<char>(random->Next32());
       return out;
     case 3:  // headers that come one byte and never go on
-      return begin + Frame(1, 0, 1, CallHeaders("FetchRows").substr(0, 1 + random->Below(40)), 200);
+      return begin + MakeFrame(FrameType::kHeaders, kNoFlags, 1,
+                               MakeCallHeaders("/x").substr(0, 1 + random->Below(40)), 200);
     case 4:  // a header that claims a gigabyte
-      return begin + Frame(1, 4, 1, std::string("\0\x7f\xff\xff\xff\x7f:x", 8));
+      return begin + MakeFrame(FrameType::kHeaders, kEndHeaders, 1,
+                               std::string("\0\x7f\xff\xff\xff\x7f:x", 8));
     case 5: {  // the compression table's size, again and again
       std::string updates;
       for (int i = 0; i < 1000; ++i) updates += "\x3f\xe1\xff\x03";
-      return begin + Frame(1, 4, 1, updates + CallHeaders("Status"));
+      return begin + MakeFrame(FrameType::kHeaders, kEndHeaders, 1,
+                               updates + MakeCallHeaders("/vicinity.proto.Graph/Status"));
     }
     case 6:  // streams that are reset as soon as they are open
       out = begin;
       for (uint32_t stream = 1; stream < 200; stream += 2) {
-        out += OpenCall(stream, "FetchRows") + Frame(3, 0, stream, std::string("\0\0\0\x08", 4));
+        out += OpenCall(stream, "FetchRows") + testing::MakeReset(stream);
       }
       return out;
     case 7:  // the end in the middle of a message
       return begin + OpenCall(1, "FetchRows") +
-             Frame(0, 0, 1, std::string("\0\0\0\x10\0", 5) + "half", 1000);
+             MakeFrame(FrameType::kData, kNoFlags, 1, std::string("\0\0\0\x10\0", 5) + "half",
+                       1000);
     case 8:  // a message that claims four gigabytes
       return begin + OpenCall(1, "FetchRows") +
-             Frame(0, 1, 1, std::string("\0\xff\xff\xff\xff", 5) + "x");
+             MakeFrame(FrameType::kData, kEndStream, 1, std::string("\0\xff\xff\xff\xff", 5) + "x");
     case 9:  // TLS
       return std::string("\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03", 11) + std::string(500, 'r');
     case 10:  // HTTP/1.1
       return "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
     case 11:  // pings
       out = begin;
-      for (int i = 0; i < 300; ++i) out += Frame(6, 0, 0, "12345678");
+      for (int i = 0; i < 300; ++i) {
+        out += MakeFrame(FrameType::kPing, kNoFlags, 0, "12345678");
+      }
       return out;
     case 12:  // settings
       out = begin;
-      for (int i = 0; i < 300; ++i) out += Frame(4, 0, 0, std::string("\0\x05\0\0\x40\0", 6));
+      for (int i = 0; i < 300; ++i) {
+        out += MakeFrame(FrameType::kSettings, kNoFlags, 0, testing::MakeSetting(5, 16 << 10));
+      }
       return out;
     case 13:  // a call whose answer may not be sent
-      return kPreface + Frame(4, 0, 0, small_window) + OpenCall(1, "Status") +
-             Frame(0, 1, 1, std::string(5, '\0'));
+      return preface +
+             MakeFrame(FrameType::kSettings, kNoFlags, 0,
+                       testing::MakeSetting(testing::kInitialWindowSize, 0)) +
+             testing::MakeCall(1, "/vicinity.proto.Graph/Status", "");
     case 14:  // a frame longer than any may be
-      return begin + Frame(0, 0, 1, "x", 0xffffff);
+      return begin + MakeFrame(FrameType::kData, kNoFlags, 1, "x", 0xffffff);
     default:  // nothing
       return out;
   }

@@ -1,5 +1,6 @@
 #include "tests/testing/network_hosts.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -63,10 +64,22 @@ NetworkHosts::~NetworkHosts() = default;  // a cable goes with either of its end
 
 std::string NetworkHosts::address(int host) const { return absl::StrCat("10.92.", host, ".2"); }
 
+std::string NetworkHosts::here(int host) const { return absl::StrCat("10.92.", host, ".1"); }
+
 std::string NetworkHosts::Cable(int host) const { return absl::StrCat("cable", host); }
 
 std::vector<std::string> NetworkHosts::RunThere(int host) const {
   return {"/usr/bin/nsenter", absl::StrCat("--net=/proc/", holders_[host]->pid(), "/ns/net"), "--"};
+}
+
+absl::Status NetworkHosts::Enter(int host) const {
+  const std::string path = absl::StrCat("/proc/", holders_[host]->pid(), "/ns/net");
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int entered = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  if (entered == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(path, ": ", std::strerror(error)));
 }
 
 std::string NetworkHosts::There(int host) const { return absl::StrJoin(RunThere(host), " "); }
@@ -83,7 +96,7 @@ absl::Status NetworkHosts::AddHost() {
     absl::SleepFor(absl::Milliseconds(1));
   }
   return Run(absl::StrCat("ip link add ", Cable(host), " type veth peer name eth0 netns ", pid,
-                          " && ip address add 10.92.", host, ".1/30 dev ", Cable(host),
+                          " && ip address add ", here(host), "/30 dev ", Cable(host),
                           " && ip link set ", Cable(host), " up && ", There(host),
                           " ip link set lo up && ", There(host), " ip address add ", address(host),
                           "/30 dev eth0 && ", There(host), " ip link set eth0 up"));

@@ -33,8 +33,13 @@ class NetworkHosts {
 
   int size() const { return static_cast<int>(holders_.size()); }
   std::string address(int host) const;
+  // This process's address on the host's cable, where the host reaches it.
+  std::string here(int host) const;
   // The beginning of a command that runs the rest on the host.
   std::vector<std::string> RunThere(int host) const;
+  // Moves the calling thread there; threads that it starts later follow. May be called on any
+  // thread. Errors: Unavailable.
+  absl::Status Enter(int host) const;
 
   // Of a hundred packets so many are lost, at random; 100: all.
   absl::Status Lose(int host, LostWay way, int percent);

@@ -134,7 +134,7 @@ absl::Status Testbed::StartServer(int server, uint64_t version) {
       command.end(),
       {kDaemon, "--data", DirectoryOf(version), "--shards", ShardsOf(server, options_), "--listen",
        servers_[server].address.ToString(), "--ready-file", ReadyFileOf(server)});
-  if (!options_.hosts.empty()) command.push_back("--open");
+  if (!options_.hosts.empty() && options_.open) command.push_back("--open");
   command.insert(command.end(), options_.server_flags.begin(), options_.server_flags.end());
   VICINITY_ASSIGN_OR_RETURN(servers_[server].program, RunningProgram::Start(command));
   return absl::OkStatus();
@@ -161,7 +161,7 @@ absl::Status Testbed::WaitUntilReady(int server) {
 absl::Status Testbed::WriteClusterFile() const {
   std::string text =
       absl::StrCat("data: '", directory(), "'\nnum_shards: ", options_.graph.num_shards, "\n");
-  if (!options_.hosts.empty()) absl::StrAppend(&text, "open: true\n");
+  if (!options_.hosts.empty() && options_.open) absl::StrAppend(&text, "open: true\n");
   for (int server = 0; server < num_servers(); ++server) {
     const HostPort& dialled = options_.proxies ? proxy(server)->address() : address(server);
     absl::StrAppend(&text, "servers { name: '", NameOf(server), "' listen: '",
@@ -248,6 +248,8 @@ std::string Testbed::LogTail(int server) const {
   const size_t line = log->find('\n', log->size() - kTailBytes);
   return log->substr(line == std::string::npos ? log->size() - kTailBytes : line + 1);
 }
+
+absl::StatusOr<std::string> Testbed::Log(int server) const { return ReadFile(LogOf(server)); }
 
 absl::Status Testbed::Explain(int server, const absl::Status& status) const {
   return absl::Status(status.code(), absl::StrCat(NameOf(server), ": ", status.message(),

@@ -30,6 +30,7 @@ struct TestbedOptions {
   int num_servers = 1;
   int replicas = 1;
   std::vector<TestbedHost> hosts;  // of each server; empty: all here, on the loopback device
+  bool open = true;                // on hosts; false: server_flags have certificates
   // Clients reach each server through a proxy of its own.
   bool proxies = false;
   uint64_t seed = 1;                         // of the proxies
@@ -80,8 +81,9 @@ class Testbed {
   absl::Status Restart(int server, uint64_t version);
 
   absl::StatusOr<ProcessUse> Use(int server) const;
-  int pid(int server) const;              // -1: it does not run
-  std::string LogTail(int server) const;  // its last lines
+  int pid(int server) const;                          // -1: it does not run
+  std::string LogTail(int server) const;              // its last lines
+  absl::StatusOr<std::string> Log(int server) const;  // all of it
 
  private:
   struct ServerProcess {
