@@ -296,6 +296,11 @@ void RemoteShard::FetchMore(const ShardRanking& ranking, Cancellation* cancel, D
         const SlicedBytes& odds = message[proto::RankingChunk::kProbabilitiesFieldNumber];
         const auto got = static_cast<int64_t>(ids.size() / sizeof(int64_t));
         *size = static_cast<int64_t>(chunk.size());
+        // A server that goes on for ever would fill our memory.
+        if (*size > num_nodes) {
+          return absl::InternalError(
+              absl::StrCat("a ranking of ", *size, " nodes where there are ", num_nodes));
+        }
         if (ids.size() % sizeof(int64_t) != 0 || chunk.first() != out->nodes.size() ||
             odds.size() != got * sizeof(float) ||
             static_cast<int64_t>(out->nodes.size()) + got > limit) {

@@ -1,6 +1,7 @@
 #include "partition/partial_folder.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -24,6 +25,13 @@ bool Exists(const std::string& path) {
 }
 
 absl::Status ClearFolder(const std::string& path) {
+  // Where others may write, too, a link that they planted would have us clear what it points to.
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0) return ErrnoStatus(errno, path, "look at");
+  if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid()) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(path, ": is no folder of ours; remove it, or write elsewhere"));
+  }
   std::error_code error;
   std::filesystem::directory_iterator entries(path, error);
   for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {

@@ -17,8 +17,8 @@ namespace vicinity {
 class PartialFolder {
  public:
   // Clears what a writer that was killed left there. AlreadyExists: `path` is there, or another
-  // process, which the text names, is at work on it. NotFound: nor is the folder it is to lie in. A
-  // slash at the end of `path` is dropped.
+  // process, which the text names, is at work on it, or what lies there is a link or another
+  // user's. NotFound: nor is the folder it is to lie in. A slash at the end of `path` is dropped.
   static absl::StatusOr<std::unique_ptr<PartialFolder>> Create(const std::string& path);
   ~PartialFolder();
   PartialFolder(const PartialFolder&) = delete;

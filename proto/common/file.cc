@@ -66,7 +66,10 @@ absl::Status WriteAll(const Descriptor& fd, const std::string& path, std::string
 }
 
 absl::Status WriteNewFile(const std::string& path, std::string_view bytes) {
-  Descriptor fd(OpenRetrying(path, O_WRONLY | O_CREAT | O_TRUNC));
+  // What lies there is of a process that was killed, or a link that somebody planted: in a folder
+  // that others may write to, they choose what it points to.
+  unlink(path.c_str());
+  Descriptor fd(OpenRetrying(path, O_WRONLY | O_CREAT | O_EXCL));
   if (!fd.ok()) return ErrnoStatus(errno, path, "create");
   VICINITY_RETURN_IF_ERROR(WriteAll(fd, path, bytes));
   if (fsync(fd.get()) != 0) return ErrnoStatus(errno, path, "sync");

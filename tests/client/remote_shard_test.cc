@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "client/cancellation.h"
@@ -473,6 +474,35 @@ TEST_CASE("a ranking ends where the server says, and lies are refused", "[remote
     RankedNodes ranked;
     VICINITY_CHECK_CODE(fetch(&remote, &ranked), absl::StatusCode::kInternal);
   }
+}
+
+// It says each time that there is more, and has as much as was asked for.
+TEST_CASE("a ranking without end is refused at its first chunk", "[remote_shard]") {
+  Remote remote;
+  remote.server.ranking.answer = [](const proto::RankingRequest& request,
+                                    std::vector<proto::RankingChunk>* chunks) {
+    constexpr int64_t kChunk = 1 << 16;
+    if (request.first() > 0) return grpc::Status(grpc::StatusCode::DATA_LOSS, "asked for more");
+    for (int64_t sent = 0; sent < static_cast<int64_t>(request.count()); sent += kChunk) {
+      proto::RankingChunk chunk;
+      AppendBytes<int64_t>(std::vector<int64_t>(kChunk, 7), chunk.mutable_global_ids());
+      AppendBytes<float>(std::vector<float>(kChunk, 1), chunk.mutable_probabilities());
+      chunk.set_first(sent);
+      chunk.set_size(uint64_t{1} << 40);
+      chunks->push_back(std::move(chunk));
+    }
+    return grpc::Status::OK;
+  };
+  RankedNodes ranked;
+  ShardRanking request;
+  request.name = "default";
+  request.home = {0};
+  request.type = kNode;
+  request.out = &ranked;
+  const absl::Status status =
+      Outcome([&](Done done) { remote.shard->FetchRanking(request, nullptr, done); });
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kInternal);
+  CHECK(ranked.nodes.empty());
 }
 
 }  // namespace

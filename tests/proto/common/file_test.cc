@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
@@ -46,6 +47,19 @@ TEST_CASE("writing over a file leaves one file with the new bytes", "[common]") 
   CHECK(old->bytes() == "old");
   const std::filesystem::directory_iterator entries(dir.path());
   CHECK(std::distance(begin(entries), end(entries)) == 1);
+}
+
+TEST_CASE("a link that lies where a file is to be made leads nowhere", "[common]") {
+  TempDir dir;
+  VICINITY_REQUIRE_OK(WriteFileAtomically(dir.File("victim"), "untouched"));
+  for (const std::string& name : {absl::StrCat("file.tmp.", getpid()), std::string("file")}) {
+    std::filesystem::create_symlink(dir.File("victim"), dir.File(name));
+    VICINITY_REQUIRE_OK(WriteFileAtomically(dir.File("file"), "new"));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::string victim, ReadFile(dir.File("victim")));
+    CHECK(victim == "untouched");
+    CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(dir.File("file"))));
+    std::filesystem::remove(dir.File("file"));
+  }
 }
 
 TEST_CASE("a file that is not there is not found", "[common]") {
