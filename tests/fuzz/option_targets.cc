@@ -1,0 +1,94 @@
+#include "tests/fuzz/option_targets.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "client/c_api/options.h"
+#include "client/cli/commands.h"
+#include "partition/sampling_spec.h"
+#include "partition/schema.h"
+#include "tests/fuzz/targets.h"
+#include "tests/testing/small_graphs.h"
+
+namespace vicinity::fuzz {
+namespace {
+
+constexpr NamedTarget kTargets[] = {
+    {"tool_flags", FuzzToolFlags},
+    {"graph_options", FuzzGraphOptions},
+    {"loader_options", FuzzLoaderOptions},
+};
+
+std::vector<std::string> Lines(std::string_view input) {
+  return absl::StrSplit(absl::string_view(input.data(), input.size()), '\n');
+}
+
+// CLI11 reads files of flags, and that is none of ours to fuzz: no command declares one.
+void ParseFlags(const cli::Command& command, std::vector<std::string> args) {
+  CLI::App app;
+  const cli::Action action = command.declare(&app);
+  Expect(action != nullptr, "a command does something");
+  std::reverse(args.begin(), args.end());  // as CLI11 takes them
+  try {
+    app.parse(std::move(args));
+  } catch (const CLI::ParseError&) {  // what the tool catches
+  }
+}
+
+}  // namespace
+
+absl::Span<const NamedTarget> AllTargets() { return kTargets; }
+
+FuzzTarget FuzzToolFlags(const std::string&) {
+  FuzzTarget target;
+  target.seeds = {
+      "sample\n--cluster\nc\n--fanouts\n15,10,5\n--fanouts-along\nbuys=5,3\n1\n2",
+      "partition\n--data\nd\n--num-shards=4\n--assigner\nmetis\n--fanouts=15,10",
+      "import\n--edges\ne.npz:edges\n--num-nodes\n-1\n--transposed",
+      "get\n--data\nd\n--type\nuser\n--\n-5",
+      "status\n--server\n[::1]:7500\n--timeout\n1e400\n--format=yaml",
+      "top\n--cluster=c\n--interval=nan",
+      "token\n--name\nx\n--role\nread",
+  };
+  target.run = [](std::string_view input) {
+    const std::vector<std::string> words = Lines(input);
+    for (const cli::Command& command : cli::AllCommands()) {
+      if (words.front() == command.name) ParseFlags(command, {words.begin() + 1, words.end()});
+    }
+  };
+  return target;
+}
+
+FuzzTarget FuzzGraphOptions(const std::string&) {
+  FuzzTarget target;
+  target.seeds = {R"({"cluster_file": "c", "local_shards": [0, 2], "connect_timeout_ms": 5000,
+  "call_timeout_ms": 1, "call_budget_ms": -1, "hedge": true, "channels_per_server": 2,
+  "client_name": "x", "wire_precision": "float16", "credentials": {"ca": "a", "certificate": "b",
+  "key": "k", "token_file": "t", "allow_plaintext": false}})",
+                  R"({"directory": "d", "hedge": 1e400, "local_shards": [[[[]]]]})"};
+  target.run = [](std::string_view input) { c_api::ParseGraphOptions(std::string(input).c_str()); };
+  return target;
+}
+
+FuzzTarget FuzzLoaderOptions(const std::string&) {
+  FuzzTarget target;
+  target.seeds = {R"({"fanouts": [[1, 2, 3, 4, -1], [0, 0, 0, 1, 1]], "replace": true,
+  "disjoint": false, "expansion": "new_nodes", "weighted_by": "w", "seed_type": "user",
+  "split": "train", "batch_size": 10, "shuffle": true, "run_seed": 18446744073709551615})",
+                  R"({"fanouts": [15, 10, 5], "homes": [[0, 2], [1]], "seeds": "home", "trainer": 1,
+  "columns": [{"node_type": "user", "column": "features"}], "labels": true, "edge_ids": true,
+  "edge_columns": [{"edge_type": "user:buys:item", "column": "weight"}], "cache": "look_ahead",
+  "cache_rows": 9223372036854775808, "placement": "device", "batch_timeout_ms": 9e18,
+  "device": {"kind": "host", "ordinal": 0, "home_bytes": 1, "pin_home": true}})"};
+  const auto schema = std::make_shared<const Schema>(testing::TypedGraph(3, 3, 3, 1).schema);
+  target.run = [schema](std::string_view input) {
+    const auto options = c_api::ParseLoaderOptions(*schema, std::string(input).c_str());
+    if (options.ok()) SpecProblem(*schema, options->sampling);
+  };
+  return target;
+}
+
+}  // namespace vicinity::fuzz

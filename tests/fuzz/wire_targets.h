@@ -1,0 +1,17 @@
+// Fuzz targets: what comes over the network, at either end.
+#pragma once
+
+#include <string>
+
+#include "tests/fuzz/fuzz_target.h"
+
+namespace vicinity::fuzz {
+
+// A message of any kind, cut anyhow: what our reader finds is what protobuf finds.
+FuzzTarget FuzzMessage(const std::string& folder);
+// The answers of a server that means harm to a trainer: lengths and messages, one after the other.
+FuzzTarget FuzzRowsReply(const std::string& folder);
+FuzzTarget FuzzSampleReply(const std::string& folder);
+FuzzTarget FuzzRetryDelay(const std::string& folder);
+
+}  // namespace vicinity::fuzz
