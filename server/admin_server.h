@@ -15,13 +15,15 @@
 #include "absl/time/time.h"
 #include "partition/cluster_file.h"
 #include "proto/admin.pb.h"
+#include "server/serving_states.h"
 
 namespace vicinity {
 
 // What the RPCs do, by any thread. An empty one is Unimplemented.
 struct AdminActions {
-  std::string server;           // its name
-  std::function<void()> drain;  // begins it, and returns; called once
+  const ServingStates* serving = nullptr;  // what health checks are told; null: nothing is known
+  std::string server;                      // its name
+  std::function<void()> drain;             // begins it, and returns; called once
   // `gone` says whether the caller has left.
   std::function<absl::StatusOr<proto::VerifyReply>(const proto::VerifyRequest& request,
                                                    const std::function<bool()>& gone)>

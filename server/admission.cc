@@ -21,6 +21,11 @@ constexpr milliseconds kServerRetry(100);
 constexpr size_t kMaxIdleClients = 4096;
 constexpr std::chrono::seconds kBetweenForgetting(1);
 
+bool IsOfClient(Refusal why) {
+  return why == Refusal::kClientCalls || why == Refusal::kClientReplyBytes ||
+         why == Refusal::kClientRequestRate || why == Refusal::kClientByteRate;
+}
+
 milliseconds RoundUp(nanoseconds time) {
   return std::chrono::duration_cast<milliseconds>(time + milliseconds(1) - nanoseconds(1));
 }
@@ -59,18 +64,29 @@ void Admission::ForgetIdleClients(Time now) {
 
 void Admission::Refuse(Call* call, Refusal why, nanoseconds retry_after, absl::Status status) {
   ++refused_[static_cast<size_t>(why)];
-  call->place_ = Place::kRefused;
   call->retry_after_ = RoundUp(retry_after);
   call->refusal_ = std::move(status);
-  call->moved_.NotifyOne();
+  call->refused_for_client_ = IsOfClient(why);
+  Move(call, Place::kRefused);
+}
+
+void Admission::Move(Call* call, Place place) {
+  call->place_ = place;
+  if (call != entering_) call->OnMoved();
+}
+
+std::string Admission::Flag(Refusal limit) const {
+  if (!limits_.has_flags) return "";
+  return absl::StrCat(" (--", kRefusalNames[static_cast<size_t>(limit)], ")");
 }
 
 bool Admission::CheckCounts(Call* call, const Client& client) {
   if (client.calls >= limits_.max_client_calls) {
     Refuse(call, Refusal::kClientCalls, kClientRetry,
            Exhausted(*call,
-                     absl::StrCat("it has ", client.calls, " calls in flight, the limit is ",
-                                  limits_.max_client_calls, " (--max-client-calls)"),
+                     absl::StrCat("it has ", client.calls, " ", limits_.calls,
+                                  " in flight, the limit is ", limits_.max_client_calls,
+                                  Flag(Refusal::kClientCalls)),
                      kClientRetry));
     return false;
   }
@@ -78,8 +94,8 @@ bool Admission::CheckCounts(Call* call, const Client& client) {
   if (calls >= limits_.max_calls) {
     Refuse(call, Refusal::kCalls, kServerRetry,
            Exhausted(*call,
-                     absl::StrCat("the server has ", calls, " calls, the limit is ",
-                                  limits_.max_calls, " (--max-calls)"),
+                     absl::StrCat("the server has ", calls, " ", limits_.calls, ", the limit is ",
+                                  limits_.max_calls, Flag(Refusal::kCalls)),
                      kServerRetry));
     return false;
   }
@@ -121,10 +137,10 @@ bool Admission::CheckRates(Call* call, Client* client, Time now) {
   const bool by_bytes = bytes > requests;
   const nanoseconds wait = std::max(requests, bytes);
   const std::string limit =
-      by_bytes ? absl::StrCat(limits_.max_client_byte_rate, " reply bytes a second (--",
-                              kRefusalNames[static_cast<size_t>(Refusal::kClientByteRate)], ")")
-               : absl::StrCat(limits_.max_client_request_rate, " requests a second (--",
-                              kRefusalNames[static_cast<size_t>(Refusal::kClientRequestRate)], ")");
+      by_bytes ? absl::StrCat(limits_.max_client_byte_rate, " reply bytes a second",
+                              Flag(Refusal::kClientByteRate))
+               : absl::StrCat(limits_.max_client_request_rate, " ", limits_.calls, " a second",
+                              Flag(Refusal::kClientRequestRate));
   Refuse(call, by_bytes ? Refusal::kClientByteRate : Refusal::kClientRequestRate, wait,
          Exhausted(*call, absl::StrCat("it is limited to ", limit), RoundUp(wait)));
   return false;
@@ -150,12 +166,24 @@ bool Admission::CheckProspects(Call* call, const Client& client) {
 
 Admission::Place Admission::Enter(Call* call, Time now) {
   MutexLock lock(&mu_);
-  if (overloaded_) Advance(now);
+  if (overloaded_) AdvanceLocked(now);
+  entering_ = call;
+  if (MayWait(call, now)) Queue(call, now);
+  entering_ = nullptr;
+  return call->place_;
+}
+
+bool Admission::MayWait(Call* call, Time now) {
   Client& client = FindClient(call->client_, now);
-  if (!CheckCounts(call, client) || !CheckBytes(call, client) || !CheckProspects(call, client) ||
-      !CheckRates(call, &client, now)) {
-    return call->place_;
-  }
+  const bool may_wait = CheckCounts(call, client) && CheckBytes(call, client) &&
+                        CheckProspects(call, client) && CheckRates(call, &client, now);
+  // One that is refused leaves nothing behind.
+  if (!may_wait && client.calls == 0 && !HasRates()) clients_.erase(call->client_);
+  return may_wait;
+}
+
+void Admission::Queue(Call* call, Time now) {
+  Client& client = FindClient(call->client_, now);
   call->its_ = &client;
   ++client.calls;
   client.reply_bytes += ClientCharge(*call);
@@ -164,19 +192,24 @@ Admission::Place Admission::Enter(Call* call, Time now) {
   call->place_ = Place::kWaiting;
   queued_bytes_ += Charge(*call);
   call->in_queue_ = queue_.insert(queue_.end(), call);
-  Advance(now);
-  return call->place_;
+  AdvanceLocked(now);
 }
 
-Admission::Place Admission::Look(Call* call, Time now) {
+void Admission::Advance(Time now) {
   MutexLock lock(&mu_);
-  Advance(now);
-  return call->place_;
+  AdvanceLocked(now);
 }
 
-void Admission::WaitAWhile(Call* call, nanoseconds limit) {
+Admission::Place Admission::PlaceOf(const Call& call) const {
   MutexLock lock(&mu_);
-  if (call->place_ == Place::kWaiting) call->moved_.WaitFor(&mu_, limit);
+  return call.place_;
+}
+
+bool Admission::Abandon(Call* call, Time now) {
+  MutexLock lock(&mu_);
+  if (call->place_ != Place::kWaiting) return false;
+  LeaveLocked(call, now);
+  return true;
 }
 
 void Admission::Stall(Call* call, Time now) {
@@ -186,7 +219,7 @@ void Admission::Stall(Call* call, Time now) {
   ++stalled_;
   --running_;
   running_bytes_ -= Charge(*call);
-  Advance(now);
+  AdvanceLocked(now);
 }
 
 void Admission::Resume(Call* call) {
@@ -199,6 +232,7 @@ void Admission::Resume(Call* call) {
 
 void Admission::Sent(Call* call, int64_t bytes, Time now) {
   MutexLock lock(&mu_);
+  if (call->place_ != Place::kRunning) return;
   Resume(call);
   const int64_t before = Charge(*call);
   const int64_t of_client_before = ClientCharge(*call);
@@ -207,11 +241,15 @@ void Admission::Sent(Call* call, int64_t bytes, Time now) {
   const int64_t freed = before - Charge(*call);
   if (freed == 0) return;
   running_bytes_ -= freed;
-  Advance(now);
+  AdvanceLocked(now);
 }
 
 void Admission::Leave(Call* call, Time now) {
   MutexLock lock(&mu_);
+  LeaveLocked(call, now);
+}
+
+void Admission::LeaveLocked(Call* call, Time now) {
   switch (call->place_) {
     case Place::kWaiting:
       RemoveFromQueue(call);
@@ -231,7 +269,7 @@ void Admission::Leave(Call* call, Time now) {
   call->place_ = Place::kOutside;
   RemoveFromClient(call);
   if (queue_.empty()) Observe(nanoseconds(0), now);
-  Advance(now);
+  AdvanceLocked(now);
 }
 
 void Admission::RemoveFromQueue(Call* call) {
@@ -244,8 +282,7 @@ void Admission::RemoveFromClient(Call* call) {
   call->its_ = nullptr;
   --client.calls;
   client.reply_bytes -= ClientCharge(*call);
-  const bool has_rates = limits_.max_client_request_rate > 0 || limits_.max_client_byte_rate > 0;
-  if (client.calls == 0 && !has_rates) clients_.erase(call->client_);
+  if (client.calls == 0 && !HasRates()) clients_.erase(call->client_);
 }
 
 void Admission::RefuseWaiting(Call* call, Refusal why, Time now) {
@@ -274,11 +311,10 @@ bool Admission::Fits(const Call& call) const {
 
 void Admission::Run(Call* call) {
   RemoveFromQueue(call);
-  call->place_ = Place::kRunning;
   ++running_;
   ++turns_;
   running_bytes_ += Charge(*call);
-  call->moved_.NotifyOne();
+  Move(call, Place::kRunning);
 }
 
 void Admission::Observe(nanoseconds delay, Time now) {
@@ -333,7 +369,7 @@ Admission::Call* Admission::NextToRun() const {
 // As "Controlling queue delay" (Nichols, Jacobson 2012) does for packets: not the queue's length
 // but the time that it is never short for tells a burst from an overload. Unlike packets, calls are
 // told that they are refused, and soon.
-void Admission::Advance(Time now) {
+void Admission::AdvanceLocked(Time now) {
   while (!queue_.empty()) {
     Observe(now - queue_.front()->arrived_, now);
     if (overloaded_) RefuseLate(now);

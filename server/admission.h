@@ -66,13 +66,20 @@ class Admission {
     // `client`: whom it counts for. `reply_bytes`: as many as the reply can have.
     Call(std::string client, int64_t reply_bytes, Time deadline)
         : client_(std::move(client)), left_bytes_(reply_bytes), deadline_(deadline) {}
+    virtual ~Call() = default;
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
+
+    // Called once if it has waited: it runs or is refused from now on, PlaceOf tells. Comes from
+    // within any of Admission's methods and must call none; it may have another thread go on.
+    virtual void OnMoved() {}
 
     // Of a refused call. ResourceExhausted naming the limit and its value, or DeadlineExceeded;
     // and when it is worth another try.
     const absl::Status& refusal() const { return refusal_; }
     std::chrono::milliseconds retry_after() const { return retry_after_; }
+    // It was for what its client has or asks already, not for what all have together.
+    bool refused_for_client() const { return refused_for_client_; }
     const std::string& client() const { return client_; }
 
    private:
@@ -88,9 +95,9 @@ class Admission {
     Client* its_ = nullptr;  // while it waits or runs
     Time arrived_;
     std::list<Call*>::iterator in_queue_;
-    CondVar moved_;
     absl::Status refusal_;
     std::chrono::milliseconds retry_after_{0};
+    bool refused_for_client_ = false;
   };
 
   explicit Admission(const AdmissionLimits& limits)
@@ -101,10 +108,11 @@ class Admission {
 
   // Where the call is now: running, waiting or refused. What runs or waits has to Leave.
   Place Enter(Call* call, Time now);
-  // Lets go on whoever may, refuses whoever must be, and says where the call is.
-  Place Look(Call* call, Time now);
-  // Waits, in real time, until the call has stopped waiting, but for `limit` at most.
-  void WaitAWhile(Call* call, std::chrono::nanoseconds limit);
+  // Lets go on whoever may and refuses whoever must be; to be called now and then.
+  void Advance(Time now);
+  Place PlaceOf(const Call& call) const;
+  // Leaves if the call waits still: true, and it is not told of anything any more.
+  bool Abandon(Call* call, Time now);
   // A running call's client does not read: until something is Sent, the call keeps no other from
   // running. It counts on for its client.
   void Stall(Call* call, Time now);
@@ -129,6 +137,12 @@ class Admission {
   int64_t ClientCharge(const Call& call) const;
   Client& FindClient(const std::string& name, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ForgetIdleClients(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool HasRates() const {
+    return limits_.max_client_request_rate > 0 || limits_.max_client_byte_rate > 0;
+  }
+  std::string Flag(Refusal limit) const;  // " (--max-calls)" for texts, where there is one
+  bool MayWait(Call* call, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Queue(Call* call, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool CheckCounts(Call* call, const Client& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool CheckBytes(Call* call, const Client& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool CheckRates(Call* call, Client* client, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -146,12 +160,15 @@ class Admission {
   void RefuseLate(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Call* NextToRun() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Observe(std::chrono::nanoseconds delay, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Advance(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LeaveLocked(Call* call, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Move(Call* call, Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AdvanceLocked(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const AdmissionLimits limits_;
   const int64_t max_running_;
   mutable Mutex mu_;
-  std::list<Call*> queue_ ABSL_GUARDED_BY(mu_);  // in order of arrival
+  const Call* entering_ ABSL_GUARDED_BY(mu_) = nullptr;  // is told where it is by Enter itself
+  std::list<Call*> queue_ ABSL_GUARDED_BY(mu_);          // in order of arrival
   int64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t running_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t stalled_ ABSL_GUARDED_BY(mu_) = 0;

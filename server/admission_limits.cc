@@ -49,4 +49,24 @@ absl::Status AdmissionLimits::Validate() const {
   return CheckRange("write_timeout (ms)", write_timeout.count(), 100, 3'600'000);
 }
 
+AdmissionLimits AdmissionLimits::OfSmallCalls() {
+  AdmissionLimits limits;
+  limits.calls = "small calls";
+  limits.has_flags = false;
+  limits.max_calls = 512;
+  limits.max_client_calls = 128;
+  limits.max_running = 2;
+  limits.max_client_request_rate = 1000;
+  limits.write_timeout = std::chrono::seconds(2);
+  return limits;
+}
+
+AdmissionLimits AdmissionLimits::OfHealthChecks() {
+  AdmissionLimits limits = OfSmallCalls();
+  limits.calls = "health checks";
+  limits.max_client_calls = 64;
+  limits.max_running = 1;
+  return limits;
+}
+
 }  // namespace vicinity

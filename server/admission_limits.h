@@ -8,9 +8,11 @@
 
 namespace vicinity {
 
-// A *call* here is one for data (rows, samples, names, keys, rankings): Hello, Describe, Status and
-// health checks are always answered.
+// The defaults are those of calls for data (rows, samples, names, keys, rankings). Small calls have
+// limits of their own (below), so that neither kind is in the other's way.
 struct AdmissionLimits {
+  const char* calls = "calls";    // what refusals call them
+  bool has_flags = true;          // refusals name the option of vicinityd that sets the limit
   int64_t max_calls = 1024;       // there at once: worked on, waiting, or not read by their client
   int64_t max_client_calls = 64;  // of them, of one client
   // Worked on at once; the others wait their turn. 0: four for each core, at least 16. More do not
@@ -44,6 +46,12 @@ struct AdmissionLimits {
   absl::Status Validate() const;
   // max_running, or what its 0 stands for here.
   int64_t EffectiveRunning() const;
+
+  // Of Hello, Describe, Status and reflection: a client asks a few of them when it begins, and an
+  // operator now and then.
+  static AdmissionLimits OfSmallCalls();
+  // Of health checks, which anybody may ask: for all who ask from one machine.
+  static AdmissionLimits OfHealthChecks();
 };
 
 }  // namespace vicinity

@@ -1,16 +1,10 @@
 #include "server/client_names.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <cstring>
+#include <optional>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "server/peer_address.h"
 
 namespace vicinity {
 namespace {
@@ -28,20 +22,10 @@ std::string NameAt(absl::string_view name, absl::string_view host) {
   return absl::StrCat(absl::CHexEscape(name), " at ", host);
 }
 
-// What one machine has at least: who has one address of an IPv6 network of 64 bits, or one that
-// stands for the machine itself, may have all of them.
+// Of what is no address of the Internet: all of it.
 std::string MachineOf(absl::string_view peer) {
-  const std::string host(HostOf(peer));
-  if (absl::StartsWith(host, "127.")) return "127.0.0.1";
-  if (!absl::StartsWith(peer, "ipv6:")) return host;
-  std::string address = absl::StrReplaceAll(host, {{"%5B", ""}, {"%5D", ""}});
-  address.resize(std::min(address.size(), address.find("%25")));  // the zone
-  in6_addr network;
-  if (inet_pton(AF_INET6, address.c_str(), &network) != 1) return host;
-  if (IN6_IS_ADDR_LOOPBACK(&network) || IN6_IS_ADDR_V4MAPPED(&network)) return host;
-  std::memset(&network.s6_addr[8], 0, 8);
-  char text[INET6_ADDRSTRLEN];
-  return absl::StrCat(inet_ntop(AF_INET6, &network, text, sizeof(text)), "/64");
+  const std::optional<PeerAddress> address = PeerOfText(peer);
+  return address.has_value() ? address->machine : std::string(HostOf(peer));
 }
 
 }  // namespace

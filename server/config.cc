@@ -67,7 +67,7 @@ void DeclareAdmissionFlags(CLI::App* app, Flags* flags, AdmissionLimits* limits)
     app->add_option(name, *value, help)->group("Limits")->capture_default_str();
   };
   declare("--max-calls", &limits->max_calls,
-          "calls for data there at once, a thread each: running, waiting or not read");
+          "calls for data there at once: running, waiting or not read");
   declare("--max-client-calls", &limits->max_client_calls, "of them, of one client");
   declare("--max-running", &limits->max_running,
           "calls for data worked on at once, others wait; 0: four for each core, at least 16");
@@ -123,9 +123,18 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
       ->group("Limits")
       ->capture_default_str();
   DeclareAdmissionFlags(app, flags, &config->server.admission);
-  app->add_option("--max-connections", config->server.max_connections, "at once; others are reset")
+  app->add_option("--max-connections", config->server.max_connections,
+                  "at once; then those that are not used give way, or new ones are reset")
       ->group("Limits")
       ->capture_default_str();
+  app->add_option("--max-host-connections", config->server.max_host_connections,
+                  "of them, from one address; 0: a quarter, at least 64")
+      ->group("Limits")
+      ->capture_default_str();
+  app->add_flag("--behind-proxy", config->server.behind_proxy,
+                "clients come through a proxy: its address may have all connections, and never has "
+                "to wait for what one of them did")
+      ->group("Limits");
   app->add_option("--check-rate", flags->check_mib_per_second,
                   "MiB a second that the background check of large files reads")
       ->group("Limits")
@@ -245,6 +254,11 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
   if (config->server.max_connections < 1 || config->server.max_connections > 1'000'000) {
     return RangeError("--max-connections", static_cast<double>(config->server.max_connections),
                       "from 1 to 1000000");
+  }
+  if (config->server.max_host_connections < 0 || config->server.max_host_connections > 1'000'000) {
+    return RangeError("--max-host-connections",
+                      static_cast<double>(config->server.max_host_connections),
+                      "from 0 to 1000000");
   }
   VICINITY_RETURN_IF_ERROR(ConvertAdmission(flags, &config->server.admission));
   if (flags.security.reload_seconds < 1 || flags.security.reload_seconds > 86'400) {

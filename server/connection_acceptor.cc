@@ -1,25 +1,32 @@
 #include "server/connection_acceptor.h"
 
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/common/status.h"
+#include "server/peer_address.h"
+#include "server/socket_traffic.h"
 
 namespace vicinity {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr int kBacklog = 4096;  // the kernel cuts it to what it allows
 constexpr int kMostAtOnce = 64;
@@ -32,11 +39,12 @@ constexpr int kIdleSeconds = 60;
 constexpr int kVanishedSeconds = 20;
 // When the process or the host is out of files: until some are closed.
 constexpr int kOutOfFilesMs = 100;
-
-ino_t InodeOf(int fd) {
-  struct stat about {};
-  return fstat(fd, &about) == 0 ? about.st_ino : 0;
-}
+// Between looks at connections, and how many of them each time: some system calls for each.
+constexpr int kLookEveryMs = 20;
+constexpr size_t kLooksAtOnce = 256;
+// After a connection's end its memory is given back when gRPC has freed it, which takes time.
+constexpr std::chrono::milliseconds kGiveBackAfter(1000);
+constexpr int kGiveBackTimes = 3;
 
 void SetPort(sockaddr_storage* address, int port) {
   const auto wire_port = htons(static_cast<uint16_t>(port));
@@ -101,17 +109,17 @@ void Reset(int fd) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ConnectionAcceptor>> ConnectionAcceptor::Listen(
-    const HostPort& address, int64_t max_connections) {
+    const HostPort& address, const ConnectionLimits& limits, spdlog::logger* log) {
   const int wake_fd = eventfd(0, EFD_CLOEXEC);
   if (wake_fd < 0) return absl::UnavailableError(absl::StrCat("eventfd: ", std::strerror(errno)));
-  auto acceptor =
-      std::unique_ptr<ConnectionAcceptor>(new ConnectionAcceptor(max_connections, wake_fd));
+  auto acceptor = std::unique_ptr<ConnectionAcceptor>(new ConnectionAcceptor(limits, log, wake_fd));
   VICINITY_RETURN_IF_ERROR(acceptor->Bind(address));
   return acceptor;
 }
 
-ConnectionAcceptor::ConnectionAcceptor(int64_t max_connections, int wake_fd)
-    : max_connections_(max_connections), wake_fd_(wake_fd) {}
+ConnectionAcceptor::ConnectionAcceptor(const ConnectionLimits& limits, spdlog::logger* log,
+                                       int wake_fd)
+    : guard_(limits), log_(log), wake_fd_(wake_fd) {}
 
 absl::Status ConnectionAcceptor::Bind(const HostPort& address) {
   addrinfo hints{};
@@ -164,18 +172,24 @@ void ConnectionAcceptor::Run() {
   for (const int fd : listeners_) polled.push_back({fd, POLLIN, 0});
   polled.push_back({wake_fd_, POLLIN, 0});
   while (!stopping_) {
-    if (poll(polled.data(), polled.size(), -1) <= 0) continue;
-    for (size_t i = 0; i < listeners_.size(); ++i) {
+    const bool is_idle = open_.empty() && gives_back_at_ == ConnectionGuard::Time();
+    const int ready = poll(polled.data(), polled.size(), is_idle ? -1 : kLookEveryMs);
+    for (size_t i = 0; ready > 0 && i < listeners_.size(); ++i) {
       if (polled[i].revents != 0) AcceptFrom(listeners_[i]);
     }
+    LookAtConnections();
+    GiveMemoryBack(Clock::now());
   }
 }
 
 void ConnectionAcceptor::AcceptFrom(int listener_fd) {
   for (int i = 0; i < kMostAtOnce && !stopping_; ++i) {
-    const int fd = accept4(listener_fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    sockaddr_storage address{};
+    socklen_t length = sizeof(address);
+    const int fd = accept4(listener_fd, reinterpret_cast<sockaddr*>(&address), &length,
+                           SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      Admit(listener_fd, fd);
+      Admit(listener_fd, fd, address);
       continue;
     }
     if (errno == ECONNABORTED || errno == EINTR) continue;
@@ -186,30 +200,87 @@ void ConnectionAcceptor::AcceptFrom(int listener_fd) {
   }
 }
 
-void ConnectionAcceptor::Admit(int listener_fd, int fd) {
-  {
-    MutexLock lock(&mu_);
-    if (static_cast<int64_t>(open_.size()) >= max_connections_) ForgetClosed();
-    if (static_cast<int64_t>(open_.size()) >= max_connections_) {
-      refused_.fetch_add(1, std::memory_order_relaxed);
-      Reset(fd);
-      return;
-    }
-    open_[fd] = InodeOf(fd);
+void ConnectionAcceptor::Admit(int listener_fd, int fd, const sockaddr_storage& address) {
+  if (!LetIn(fd, address)) {
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    Reset(fd);
+    return;
   }
   take_(listener_fd, fd);
 }
 
-void ConnectionAcceptor::ForgetClosed() {
-  for (auto it = open_.begin(); it != open_.end();) {
-    it = InodeOf(it->first) == it->second ? std::next(it) : open_.erase(it);
+bool ConnectionAcceptor::LetIn(int fd, const sockaddr_storage& address) {
+  const std::optional<ConnectionGuard::Id> id = SocketId(fd);
+  const std::optional<PeerAddress> peer = PeerOfSocket(address);
+  if (!id.has_value() || !peer.has_value()) return false;
+  std::optional<ConnectionGuard::Id> gives_way;
+  bool admitted = guard_.Admit(*id, *peer, Clock::now(), &gives_way);
+  if (!admitted) {
+    // It may be full of connections that are over, which nobody has looked at yet.
+    ForgetClosed();
+    admitted = guard_.Admit(*id, *peer, Clock::now(), &gives_way);
+  }
+  if (gives_way.has_value()) EndOther(*gives_way);
+  if (admitted) open_[*id] = fd;
+  return admitted;
+}
+
+// No connection is accepted meanwhile, so that a number that is still the socket's stays it, but
+// for an instant: gRPC may close it, and the process open another file, between the two calls. What
+// EndConnection would do to that is nothing, unless it is a connection that this process has made.
+bool ConnectionAcceptor::Look(ConnectionGuard::Id id, int fd, ConnectionGuard::Time now) {
+  if (SocketId(fd) != id) {
+    const std::string reason = guard_.Closed(id, now);
+    if (!reason.empty()) log_->warn("{}", reason);
+    GiveMemoryBackSoon(now);
+    return true;
+  }
+  const ConnectionGuard::Judgement judgement = guard_.Look(
+      id, [fd] { return TrafficOf(fd); }, now);
+  if (judgement.verdict == ConnectionGuard::Verdict::kMayStay) return false;
+  EndConnection(fd);
+  for (const ConnectionGuard::Id other : judgement.with_it) EndOther(other);
+  if (!judgement.reason.empty()) log_->warn("{}", judgement.reason);
+  GiveMemoryBackSoon(now);
+  return true;
+}
+
+// One that the guard knows no more. It stays in the list until its turn to be looked at.
+void ConnectionAcceptor::EndOther(ConnectionGuard::Id id) {
+  const auto found = open_.find(id);
+  if (found != open_.end() && SocketId(found->second) == id) EndConnection(found->second);
+}
+
+// In turn: as many as there are, or a part of them.
+void ConnectionAcceptor::LookAtConnections() {
+  const ConnectionGuard::Time now = Clock::now();
+  const size_t looks = std::min(open_.size(), kLooksAtOnce);
+  for (size_t i = 0; i < looks && !open_.empty(); ++i) {
+    auto next = open_.upper_bound(last_looked_at_);
+    if (next == open_.end()) next = open_.begin();
+    last_looked_at_ = next->first;
+    if (Look(next->first, next->second, now)) open_.erase(next);
   }
 }
 
-int64_t ConnectionAcceptor::CountOpen() {
-  MutexLock lock(&mu_);
-  ForgetClosed();
-  return static_cast<int64_t>(open_.size());
+void ConnectionAcceptor::ForgetClosed() {
+  const ConnectionGuard::Time now = Clock::now();
+  for (auto it = open_.begin(); it != open_.end();) {
+    const bool is_closed = SocketId(it->second) != it->first;
+    if (is_closed) guard_.Closed(it->first, now);
+    it = is_closed ? open_.erase(it) : std::next(it);
+  }
+}
+
+void ConnectionAcceptor::GiveMemoryBackSoon(ConnectionGuard::Time now) {
+  if (gives_back_at_ == ConnectionGuard::Time()) gives_back_at_ = now + kGiveBackAfter;
+  gives_back_again_ = kGiveBackTimes;
+}
+
+void ConnectionAcceptor::GiveMemoryBack(ConnectionGuard::Time now) {
+  if (gives_back_at_ == ConnectionGuard::Time() || now < gives_back_at_) return;
+  malloc_trim(0);
+  gives_back_at_ = --gives_back_again_ > 0 ? now + 2 * kGiveBackAfter : ConnectionGuard::Time();
 }
 
 }  // namespace vicinity

@@ -1,26 +1,27 @@
-// Accepts connections up to a limit. gRPC 1.51 has none, and where a process runs out of files it
-// stops accepting for good.
+// Accepts connections as the guard lets them in, and ends those that it cuts off. gRPC 1.51 has no
+// limits of its own, and where a process runs out of files it stops accepting for good.
 #pragma once
 
-#include <sys/types.h>
+#include <spdlog/logger.h>
+#include <sys/socket.h>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "partition/cluster_file.h"
-#include "proto/common/mutex.h"
+#include "server/connection_guard.h"
 
 namespace vicinity {
 
-// Threads:  one of its own accepts; any thread may call any method.
+// Memory that connections have taken which were cut off is given back to the system.
+//
+// Threads:  one of its own accepts and looks at connections; any thread may call any method.
 // Lifetime: the destructor closes the port. Connections that were taken belong to their taker.
 class ConnectionAcceptor {
  public:
@@ -29,41 +30,52 @@ class ConnectionAcceptor {
 
   // Listens on every address that the host has; port 0 picks one. Unavailable with what the system
   // said. Nobody is accepted before Start.
+  // `log` outlives it and gets a line for whoever is cut off.
   static absl::StatusOr<std::unique_ptr<ConnectionAcceptor>> Listen(const HostPort& address,
-                                                                    int64_t max_connections);
+                                                                    const ConnectionLimits& limits,
+                                                                    spdlog::logger* log);
   ~ConnectionAcceptor();
   ConnectionAcceptor(const ConnectionAcceptor&) = delete;
   ConnectionAcceptor& operator=(const ConnectionAcceptor&) = delete;
 
-  // Once. Connections beyond the limit are reset at once.
+  // Once. Connections that are not let in are reset at once.
   void Start(Take take);
   // Refuses connections from now on; `take` is called no more when it returns.
   void Stop();
 
   int port() const { return port_; }
-  int64_t max_connections() const { return max_connections_; }
-  // Those taken that are open still. Cost: a system call for each.
-  int64_t CountOpen();
+  ConnectionGuard* guard() { return &guard_; }
   int64_t refused() const { return refused_.load(std::memory_order_relaxed); }
 
  private:
-  ConnectionAcceptor(int64_t max_connections, int wake_fd);
+  ConnectionAcceptor(const ConnectionLimits& limits, spdlog::logger* log, int wake_fd);
   absl::Status Bind(const HostPort& address);
   void Run();
   void AcceptFrom(int listener_fd);
-  void Admit(int listener_fd, int fd);
-  void ForgetClosed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Admit(int listener_fd, int fd, const sockaddr_storage& address);
+  bool LetIn(int fd, const sockaddr_storage& address);
+  void LookAtConnections();
+  // True: it is there no more.
+  bool Look(ConnectionGuard::Id id, int fd, ConnectionGuard::Time now);
+  void EndOther(ConnectionGuard::Id id);
+  void ForgetClosed();
+  void GiveMemoryBackSoon(ConnectionGuard::Time now);
+  void GiveMemoryBack(ConnectionGuard::Time now);
 
-  const int64_t max_connections_;
+  ConnectionGuard guard_;
+  spdlog::logger* const log_;
   const int wake_fd_;
   int port_ = 0;
   std::vector<int> listeners_;  // fixed while the thread runs
   Take take_;
   std::atomic<bool> stopping_{false};
   std::atomic<int64_t> refused_{0};
-  Mutex mu_;
-  // Which connection had which number: a number in use by another is that of a closed one.
-  std::unordered_map<int, ino_t> open_ ABSL_GUARDED_BY(mu_);
+  // The thread's alone: connections that were taken, by what tells their sockets apart.
+  std::map<ConnectionGuard::Id, int> open_;
+  ConnectionGuard::Id last_looked_at_ = 0;
+  // When memory is next given back to the system; the epoch: not at all.
+  ConnectionGuard::Time gives_back_at_;
+  int gives_back_again_ = 0;
   std::thread thread_;
 };
 

@@ -46,6 +46,23 @@ Caller CallerOf(const Metadata& metadata, const grpc::AuthContext& context) {
   return caller;
 }
 
+// A connection that was made before its certificate was revoked is still there: every call asks.
+bool IsRevoked(const WatchedTls* tls, const grpc::AuthContext& context) {
+  if (tls == nullptr || !tls->HasRevoked()) return false;
+  const auto shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  return !shown.empty() && tls->IsRevoked(ToString(shown.front()));
+}
+
+// What decides about a call, whoever asks: AccessControl::Check, of who may be asked at all.
+absl::StatusOr<std::string> CheckCall(const AccessControl& access, const WatchedTls* tls,
+                                      const std::string& method, const Caller& caller,
+                                      const grpc::AuthContext& context) {
+  if (IsRevoked(tls, context)) {
+    return absl::UnauthenticatedError("the client certificate is revoked");
+  }
+  return access.Check(method, caller);
+}
+
 // gRPC asks it about every call of every service, known or not, before anything else happens.
 class CallChecker final : public grpc::AuthMetadataProcessor {
  public:
@@ -59,11 +76,8 @@ class CallChecker final : public grpc::AuthMetadataProcessor {
                        OutputMetadata*) override {
     const auto path = metadata.find(":path");
     const std::string method = path == metadata.end() ? "" : ToString(path->second);
-    // Nothing is consumed: by the same metadata IdentityOf tells later whose limits a call counts
-    // against.
     const absl::StatusOr<std::string> who =
-        IsRevoked(*context) ? absl::UnauthenticatedError("the client certificate is revoked")
-                            : access_->Check(method, CallerOf(metadata, *context));
+        CheckCall(*access_, tls_.get(), method, CallerOf(metadata, *context), *context);
     if (!who.ok()) {
       // Escaped and cut: the text is whatever the caller likes.
       log_->debug("refused {}: {}", absl::CHexEscape(method.substr(0, 100)),
@@ -75,13 +89,6 @@ class CallChecker final : public grpc::AuthMetadataProcessor {
   }
 
  private:
-  // A connection that was made before its certificate was revoked is still there: every call asks.
-  bool IsRevoked(const grpc::AuthContext& context) const {
-    if (tls_ == nullptr || !tls_->HasRevoked()) return false;
-    const auto shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
-    return !shown.empty() && tls_->IsRevoked(ToString(shown.front()));
-  }
-
   const std::shared_ptr<const AccessControl> access_;
   const std::shared_ptr<const WatchedTls> tls_;  // null: plaintext
   const std::shared_ptr<spdlog::logger> log_;
@@ -187,7 +194,7 @@ absl::Status ServerTrust::CheckAddress(const HostPort& address, bool is_admin) c
   return absl::OkStatus();
 }
 
-std::shared_ptr<grpc::ServerCredentials> ServerTrust::Credentials() const {
+std::shared_ptr<grpc::ServerCredentials> ServerTrust::Credentials(bool checks_calls) const {
   std::shared_ptr<grpc::ServerCredentials> credentials;
   if (security_.encrypted()) {
     credentials = TlsCredentials(security_, tls_.get());
@@ -197,16 +204,20 @@ std::shared_ptr<grpc::ServerCredentials> ServerTrust::Credentials() const {
   } else {
     return grpc::InsecureServerCredentials();
   }
-  if (access_ != nullptr) {
+  if (access_ != nullptr && checks_calls) {
     credentials->SetAuthMetadataProcessor(std::make_shared<CallChecker>(access_, tls_, log_));
   }
   return credentials;
 }
 
-std::string ServerTrust::IdentityOf(const grpc::ServerContextBase& call) const {
-  if (access_ == nullptr) return "";
+absl::StatusOr<std::string> ServerTrust::Identify(const std::string& method,
+                                                  const grpc::ServerContextBase& call) const {
+  if (access_ == nullptr) return std::string();
   const std::shared_ptr<const grpc::AuthContext> context = call.auth_context();
-  return context == nullptr ? "" : access_->IdentityOf(CallerOf(call.client_metadata(), *context));
+  if (context == nullptr) return absl::UnauthenticatedError("the connection is not secured");
+  const Caller caller = CallerOf(call.client_metadata(), *context);
+  VICINITY_RETURN_IF_ERROR(CheckCall(*access_, tls_.get(), method, caller, *context).status());
+  return access_->IdentityOf(caller);
 }
 
 absl::Status ServerTrust::Reload() const {

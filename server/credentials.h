@@ -44,12 +44,15 @@ class ServerTrust {
   // are set up.
   absl::Status CheckAddress(const HostPort& address, bool is_admin) const;
 
-  // For one port of a gRPC server. Certificates are read again when their files change.
-  std::shared_ptr<grpc::ServerCredentials> Credentials() const;
+  // For one port of a gRPC server. Certificates are read again when their files change. With
+  // `checks_calls` gRPC has every call checked before its method sees it; else whoever serves the
+  // port has to, by Identify.
+  std::shared_ptr<grpc::ServerCredentials> Credentials(bool checks_calls) const;
 
-  // Who is proven to make a call that the credentials have let in, as AccessControl::IdentityOf
-  // says; empty: nobody in particular.
-  std::string IdentityOf(const grpc::ServerContextBase& call) const;
+  // Who is proven to make a call of `method`, as AccessControl::IdentityOf says; empty: nobody in
+  // particular. Errors are AccessControl::Check's.
+  absl::StatusOr<std::string> Identify(const std::string& method,
+                                       const grpc::ServerContextBase& call) const;
 
   // Reads the access file again and the files of TLS; AccessControl::Reload's errors and
   // ReadTlsFiles'. What has a fault stays as it was.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -35,15 +36,47 @@ void Append(Value value, std::string* out) {
   out->append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
+// Places [at, end) of a ranking; at least one chunk, for its size.
+class RankingSource final : public ChunkSource<proto::RankingChunk> {
+ public:
+  RankingSource(std::unique_ptr<const Ranking> ranking, uint64_t at, uint64_t end,
+                const Limits& limits)
+      : ranking_(std::move(ranking)),
+        end_(end),
+        per_chunk_(limits.max_chunk_bytes / (sizeof(int64_t) + sizeof(float))),
+        at_(at) {}
+
+  absl::StatusOr<Piece> Next(proto::RankingChunk* chunk, IsGone) override {
+    const uint64_t stop = std::min(end_, at_ + per_chunk_);
+    chunk->set_first(at_);
+    chunk->set_size(ranking_->size());
+    chunk->mutable_global_ids()->clear();
+    chunk->mutable_probabilities()->clear();
+    chunk->mutable_global_ids()->reserve((stop - at_) * sizeof(int64_t));
+    chunk->mutable_probabilities()->reserve((stop - at_) * sizeof(float));
+    for (; at_ < stop; ++at_) {
+      Append(ranking_->node(static_cast<int64_t>(at_)).value, chunk->mutable_global_ids());
+      Append(ranking_->probability(static_cast<int64_t>(at_)), chunk->mutable_probabilities());
+    }
+    return at_ < end_ ? Piece::kMore : Piece::kLast;
+  }
+
+ private:
+  const std::unique_ptr<const Ranking> ranking_;
+  const uint64_t end_;
+  const uint64_t per_chunk_;
+  uint64_t at_;
+};
+
 }  // namespace
 
-absl::Status FetchRanking(const ServerState& state, const proto::RankingRequest& request,
-                          ChunkSink<proto::RankingChunk> emit) {
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::RankingChunk>>> FetchRanking(
+    const ServerState& state, const proto::RankingRequest& request) {
   VICINITY_RETURN_IF_ERROR(CheckHome(state, request));
   VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type,
                             FindNodeType(state.dataset->schema(), request.node_type()));
   const std::vector<int32_t> home(request.home().begin(), request.home().end());
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Ranking> ranking,
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Ranking> ranking,
                             Ranking::Open(*state.dataset, request.name(), home, type));
   const uint64_t size = ranking->size();
   if (request.first() > size) {
@@ -53,24 +86,7 @@ absl::Status FetchRanking(const ServerState& state, const proto::RankingRequest&
   const uint64_t left = size - request.first();
   const uint64_t end =
       request.first() + (request.count() == 0 ? left : std::min(left, request.count()));
-  const uint64_t per_chunk = state.limits.max_chunk_bytes / (sizeof(int64_t) + sizeof(float));
-  proto::RankingChunk chunk;
-  uint64_t at = request.first();
-  do {
-    chunk.set_first(at);
-    chunk.set_size(size);
-    chunk.mutable_global_ids()->clear();
-    chunk.mutable_probabilities()->clear();
-    const uint64_t stop = std::min(end, at + per_chunk);
-    chunk.mutable_global_ids()->reserve((stop - at) * sizeof(int64_t));
-    chunk.mutable_probabilities()->reserve((stop - at) * sizeof(float));
-    for (; at < stop; ++at) {
-      Append(ranking->node(static_cast<int64_t>(at)).value, chunk.mutable_global_ids());
-      Append(ranking->probability(static_cast<int64_t>(at)), chunk.mutable_probabilities());
-    }
-    if (!emit(&chunk)) return GoneError();
-  } while (at < end);
-  return absl::OkStatus();
+  return std::make_unique<RankingSource>(std::move(ranking), request.first(), end, state.limits);
 }
 
 }  // namespace vicinity

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -28,11 +29,34 @@ int64_t Resolve(const NodeTable& nodes, uint64_t key) {
   return nodes.directory_nodes[found - keys.begin()];
 }
 
+// One message, whatever the number of keys: clients ask for no more than fit.
+class ResolvedKeys final : public ChunkSource<proto::ResolveReply> {
+ public:
+  // `keys` in the request or in `copy`.
+  ResolvedKeys(const NodeTable& nodes, std::vector<uint64_t> copy, absl::Span<const uint64_t> keys)
+      : nodes_(nodes), copy_(std::move(copy)), keys_(keys) {}
+
+  absl::StatusOr<Piece> Next(proto::ResolveReply* reply, IsGone is_gone) override {
+    std::string* out = reply->mutable_global_ids();
+    out->reserve(keys_.size() * sizeof(int64_t));
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      if (i % kKeysBetweenLooks == 0 && is_gone()) return GoneError();
+      const int64_t node = Resolve(nodes_, keys_[i]);
+      out->append(reinterpret_cast<const char*>(&node), sizeof(node));
+    }
+    return Piece::kLast;
+  }
+
+ private:
+  const NodeTable& nodes_;
+  const std::vector<uint64_t> copy_;
+  const absl::Span<const uint64_t> keys_;
+};
+
 }  // namespace
 
-absl::StatusOr<proto::ResolveReply> ResolveKeys(const ServerState& state,
-                                                const proto::ResolveRequest& request,
-                                                IsGone is_gone) {
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::ResolveReply>>> ResolveKeys(
+    const ServerState& state, const proto::ResolveRequest& request) {
   VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
                             FindShard(state, request.fingerprint(), request.shard()));
   VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type,
@@ -48,15 +72,7 @@ absl::StatusOr<proto::ResolveReply> ResolveKeys(const ServerState& state,
                                                      ", not in shard ", shard->id().value));
     }
   }
-  proto::ResolveReply reply;
-  std::string* out = reply.mutable_global_ids();
-  out->reserve(keys.size() * sizeof(int64_t));
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (i % kKeysBetweenLooks == 0 && is_gone()) return GoneError();
-    const int64_t node = Resolve(shard->nodes(type), keys[i]);
-    out->append(reinterpret_cast<const char*>(&node), sizeof(node));
-  }
-  return reply;
+  return std::make_unique<ResolvedKeys>(shard->nodes(type), std::move(copy), keys);
 }
 
 }  // namespace vicinity

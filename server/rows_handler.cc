@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -88,39 +89,60 @@ absl::Status CheckPrecision(const RowTable& table, const proto::RowsRequest& req
                    proto::Precision_Name(request.precision()), ": it is not of float32"));
 }
 
-// Puts rows of a column into chunks, as they lie or narrowed.
-class RowWriter {
+// Rows of a column, as they lie or narrowed: those of a range, or of a list.
+class RowSource final : public ChunkSource<proto::RowsChunk> {
  public:
-  RowWriter(const ColumnView& column, proto::Precision precision, const Limits& limits)
+  // `rows` in the request or in `copy`; empty: `count` rows from `first` on.
+  struct Wanted {
+    std::vector<uint64_t> copy;
+    absl::Span<const uint64_t> rows;
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+
+  RowSource(const ColumnView& column, proto::Precision precision, const Limits& limits,
+            Wanted wanted)
       : column_(column),
+        wanted_(std::move(wanted)),
         precision_(precision),
         sent_row_bytes_(precision == proto::PRECISION_STORED ? column.row_bytes
                                                              : column.row_bytes / 2),
         // Rows of no bytes need no second chunk.
         rows_per_chunk_(sent_row_bytes_ == 0
                             ? INT64_MAX
-                            : std::max<int64_t>(limits.max_chunk_bytes / sent_row_bytes_, 1)) {}
+                            : std::max<int64_t>(limits.max_chunk_bytes / sent_row_bytes_, 1)),
+        prefetched_ahead_(PrefetchDistance(column.row_bytes)) {}
 
-  // Sends `count` rows; `add` puts those of positions [first, first + count) into the chunk.
-  template <typename AddRows>
-  absl::Status Send(int64_t count, ChunkSink<proto::RowsChunk> emit, AddRows add) {
-    for (int64_t done = 0; done < count;) {
-      const int64_t taken = std::min(rows_per_chunk_, count - done);
-      chunk_.set_first(done);
-      chunk_.set_precision(precision_);
-      chunk_.mutable_rows()->clear();
-      chunk_.mutable_rows()->reserve(taken * sent_row_bytes_);
-      add(done, taken);
-      if (!emit(&chunk_)) return GoneError();
-      done += taken;
+  absl::StatusOr<Piece> Next(proto::RowsChunk* chunk, IsGone) override {
+    if (wanted_.count == 0) return Piece::kNothing;
+    const int64_t taken = std::min(rows_per_chunk_, wanted_.count - done_);
+    chunk->set_first(done_);
+    chunk->set_precision(precision_);
+    chunk->mutable_rows()->clear();
+    chunk->mutable_rows()->reserve(taken * sent_row_bytes_);
+    if (wanted_.rows.empty()) {
+      Add(wanted_.first + done_, taken, chunk->mutable_rows());
+    } else {
+      AddListed(done_, taken, chunk->mutable_rows());
     }
-    return absl::OkStatus();
+    done_ += taken;
+    return done_ == wanted_.count ? Piece::kLast : Piece::kMore;
+  }
+
+ private:
+  void AddListed(int64_t first, int64_t taken, std::string* to) const {
+    for (int64_t i = first; i < first + taken; ++i) {
+      if (i + prefetched_ahead_ < wanted_.count) {
+        PrefetchRow(column_.data + wanted_.rows[i + prefetched_ahead_] * column_.row_bytes,
+                    column_.row_bytes);
+      }
+      Add(static_cast<int64_t>(wanted_.rows[i]), 1, to);
+    }
   }
 
   // Appends rows [first, first + count) of the column.
-  void Add(int64_t first, int64_t count) {
+  void Add(int64_t first, int64_t count, std::string* to) const {
     const char* const from = column_.data + first * column_.row_bytes;
-    std::string* to = chunk_.mutable_rows();
     if (precision_ == proto::PRECISION_STORED) {
       to->append(from, count * column_.row_bytes);
     } else {
@@ -130,12 +152,13 @@ class RowWriter {
     }
   }
 
- private:
-  const ColumnView& column_;
+  const ColumnView column_;
+  const Wanted wanted_;
   const proto::Precision precision_;
   const int64_t sent_row_bytes_;
   const int64_t rows_per_chunk_;
-  proto::RowsChunk chunk_;
+  const int64_t prefetched_ahead_;
+  int64_t done_ = 0;
 };
 
 absl::Status CheckRange(const proto::RowsRequest& request, const RowTable& table,
@@ -154,62 +177,63 @@ absl::Status CheckRange(const proto::RowsRequest& request, const RowTable& table
   return absl::OkStatus();
 }
 
-// Sends the names of `rows`, as many a message as fit; a longer one goes alone.
-absl::Status SendNames(const NodeTable& nodes, absl::Span<const uint64_t> rows,
-                       const Limits& limits, ChunkSink<proto::NamesChunk> emit) {
-  proto::NamesChunk chunk;
-  int64_t bytes = 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string_view name = nodes.name(static_cast<int64_t>(rows[i]));
-    const int64_t name_bytes = static_cast<int64_t>(name.size());
-    if (chunk.names_size() > 0 && bytes + name_bytes > limits.max_chunk_bytes) {
-      if (!emit(&chunk)) return GoneError();
-      chunk.Clear();
-      bytes = 0;
+// Names of `rows`, as many a message as fit; a longer one goes alone.
+class NameSource final : public ChunkSource<proto::NamesChunk> {
+ public:
+  // `rows` in the request or in `copy`.
+  NameSource(const NodeTable& nodes, std::vector<uint64_t> copy, absl::Span<const uint64_t> rows,
+             const Limits& limits)
+      : nodes_(nodes), copy_(std::move(copy)), rows_(rows), chunk_bytes_(limits.max_chunk_bytes) {}
+
+  absl::StatusOr<Piece> Next(proto::NamesChunk* chunk, IsGone) override {
+    if (rows_.empty()) return Piece::kNothing;
+    chunk->Clear();
+    chunk->set_first(at_);
+    int64_t bytes = 0;
+    for (; at_ < rows_.size(); ++at_) {
+      const std::string_view name = nodes_.name(static_cast<int64_t>(rows_[at_]));
+      const int64_t name_bytes = static_cast<int64_t>(name.size());
+      if (chunk->names_size() > 0 && bytes + name_bytes > chunk_bytes_) return Piece::kMore;
+      chunk->add_names(name.data(), name.size());
+      bytes += name_bytes + 2;  // its tag and length: nodes with empty names end a chunk, too
     }
-    if (chunk.names_size() == 0) chunk.set_first(i);
-    chunk.add_names(name.data(), name.size());
-    bytes += name_bytes + 2;  // its tag and length: nodes with empty names end a chunk, too
+    return Piece::kLast;
   }
-  if (chunk.names_size() > 0 && !emit(&chunk)) return GoneError();
-  return absl::OkStatus();
-}
+
+ private:
+  const NodeTable& nodes_;
+  const std::vector<uint64_t> copy_;
+  const absl::Span<const uint64_t> rows_;
+  const int64_t chunk_bytes_;
+  size_t at_ = 0;
+};
 
 }  // namespace
 
-absl::Status FetchRows(const ServerState& state, const proto::RowsRequest& request,
-                       ChunkSink<proto::RowsChunk> emit) {
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
+    const ServerState& state, const proto::RowsRequest& request) {
   VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
                             FindShard(state, request.fingerprint(), request.shard()));
   VICINITY_ASSIGN_OR_RETURN(const RowTable table,
                             FindTable(state.dataset->schema(), *shard, request));
   VICINITY_ASSIGN_OR_RETURN(const ColumnView column, FindColumn(table, *shard, request));
   VICINITY_RETURN_IF_ERROR(CheckPrecision(table, request));
-  RowWriter writer(column, request.precision(), state.limits);
+  RowSource::Wanted wanted;
   if (request.count() > 0) {
     VICINITY_RETURN_IF_ERROR(CheckRange(request, table, *shard));
-    return writer.Send(request.count(), emit, [&](int64_t first, int64_t count) {
-      writer.Add(request.first() + first, count);
-    });
+    wanted.first = static_cast<int64_t>(request.first());
+    wanted.count = static_cast<int64_t>(request.count());
+  } else {
+    VICINITY_ASSIGN_OR_RETURN(wanted.rows,
+                              ReadIds("rows", request.rows(), state.limits, &wanted.copy));
+    VICINITY_RETURN_IF_ERROR(CheckRows(wanted.rows, table.num_rows, *shard, table.name));
+    wanted.count = static_cast<int64_t>(wanted.rows.size());
   }
-  std::vector<uint64_t> copy;
-  VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> rows,
-                            ReadIds("rows", request.rows(), state.limits, &copy));
-  VICINITY_RETURN_IF_ERROR(CheckRows(rows, table.num_rows, *shard, table.name));
-  const auto count = static_cast<int64_t>(rows.size());
-  const int64_t ahead = PrefetchDistance(column.row_bytes);
-  return writer.Send(count, emit, [&](int64_t first, int64_t taken) {
-    for (int64_t i = first; i < first + taken; ++i) {
-      if (i + ahead < count) {
-        PrefetchRow(column.data + rows[i + ahead] * column.row_bytes, column.row_bytes);
-      }
-      writer.Add(static_cast<int64_t>(rows[i]), 1);
-    }
-  });
+  return std::make_unique<RowSource>(column, request.precision(), state.limits, std::move(wanted));
 }
 
-absl::Status FetchNames(const ServerState& state, const proto::NamesRequest& request,
-                        ChunkSink<proto::NamesChunk> emit) {
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::NamesChunk>>> FetchNames(
+    const ServerState& state, const proto::NamesRequest& request) {
   VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
                             FindShard(state, request.fingerprint(), request.shard()));
   const Schema& schema = state.dataset->schema();
@@ -224,7 +248,7 @@ absl::Status FetchNames(const ServerState& state, const proto::NamesRequest& req
                             ReadIds("rows", request.rows(), state.limits, &copy));
   const NodeTable& nodes = shard->nodes(type);
   VICINITY_RETURN_IF_ERROR(CheckRows(rows, nodes.num_nodes(), *shard, spec.name));
-  return SendNames(nodes, rows, state.limits, emit);
+  return std::make_unique<NameSource>(nodes, std::move(copy), rows, state.limits);
 }
 
 }  // namespace vicinity

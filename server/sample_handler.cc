@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -132,7 +133,7 @@ class RelationSampler {
  public:
   RelationSampler(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
                   absl::Span<const uint64_t> all_targets, absl::Span<const uint32_t> all_trees,
-                  int index, ChunkSink<proto::SampleChunk> emit)
+                  int index)
       : relation_(request.relations(index)),
         index_(index),
         edges_(shard.edges(EdgeTypeId{relation_.edge_type()})),
@@ -146,8 +147,7 @@ class RelationSampler {
                    : all_trees.subspan(relation_.first_target(), relation_.num_targets())),
         chunk_bytes_(state.limits.max_chunk_bytes),
         neighbor_bytes_(8 + (request.want_edge_ids() ? 8 : 0) +
-                        (request.want_edge_positions() ? 8 : 0)),
-        emit_(emit) {
+                        (request.want_edge_positions() ? 8 : 0)) {
     options_.fanout = relation_.fanout();
     options_.replace = request.replace();
     options_.weighted = relation_.weighted();
@@ -158,20 +158,17 @@ class RelationSampler {
                    request.draw().hop(), relation_.edge_type()});
   }
 
-  absl::Status Run() {
-    for (size_t first = 0; first < targets_.size();) {
-      const size_t count = GroupSize(first);
-      if (count == 0) {
-        VICINITY_RETURN_IF_ERROR(SendWholeList(first));
-        ++first;
-        continue;
-      }
-      neighbors_.Clear();
-      if (!trees_.empty()) options_.trees = trees_.subspan(first, count);
-      VICINITY_RETURN_IF_ERROR(
-          SampleOneHop(edges_, keys_, targets_.subspan(first, count), options_, &neighbors_));
-      VICINITY_RETURN_IF_ERROR(SendSampled(first));
-      first += count;
+  // True once all targets are answered.
+  bool IsOver() const { return first_ == targets_.size(); }
+
+  // Makes the next chunk; not to be called when it is over.
+  absl::Status Next(proto::SampleChunk* chunk) {
+    StartChunk(chunk);
+    if (group_ == 0) VICINITY_RETURN_IF_ERROR(StartGroup());
+    if (takes_whole_list_) {
+      AddPartOfList(chunk);
+    } else {
+      AddSampled(chunk);
     }
     return absl::OkStatus();
   }
@@ -197,87 +194,102 @@ class RelationSampler {
     return count;
   }
 
-  absl::Status SendSampled(size_t first) {
-    size_t edge = 0;
-    uint32_t left = neighbors_.counts.empty() ? 0 : neighbors_.counts[0];
-    for (size_t i = 0; i < neighbors_.counts.size();) {
-      StartChunk(first + i);
-      chunk_.mutable_counts()->reserve((neighbors_.counts.size() - i) * sizeof(uint32_t));
-      const size_t first_edge = edge;
-      int64_t room = chunk_bytes_;
-      while (i < neighbors_.counts.size() && room >= 4 + (left > 0 ? neighbor_bytes_ : 0)) {
-        const uint32_t taken = std::min<int64_t>(left, (room - 4) / neighbor_bytes_);
-        AddCount(taken);
-        edge += taken;
-        room -= 4 + taken * neighbor_bytes_;
-        left -= taken;
-        if (left > 0) {
-          chunk_.set_more(true);
-          break;
-        }
-        if (++i < neighbors_.counts.size()) left = neighbors_.counts[i];
-      }
-      AppendWords<uint64_t>(neighbors_.sources, first_edge, edge - first_edge,
-                            chunk_.mutable_sources());
-      if (options_.want_edge_ids) {
-        AppendWords<uint64_t>(neighbors_.edge_ids, first_edge, edge - first_edge,
-                              chunk_.mutable_edge_ids());
-      }
-      if (options_.want_edge_positions) {
-        AppendWords<uint64_t>(neighbors_.edge_positions, first_edge, edge - first_edge,
-                              chunk_.mutable_edge_positions());
-      }
-      if (!emit_(&chunk_)) return GoneError();
-    }
+  // Samples the next group of targets, or finds the list that is taken whole.
+  absl::Status StartGroup() {
+    group_ = GroupSize(first_);
+    takes_whole_list_ = group_ == 0;
+    answered_ = 0;
+    if (takes_whole_list_) return StartWholeList();
+    neighbors_.Clear();
+    if (!trees_.empty()) options_.trees = trees_.subspan(first_, group_);
+    next_edge_ = 0;
+    VICINITY_RETURN_IF_ERROR(
+        SampleOneHop(edges_, keys_, targets_.subspan(first_, group_), options_, &neighbors_));
+    left_ = neighbors_.counts[0];
     return absl::OkStatus();
   }
 
-  absl::Status SendWholeList(size_t target) {
-    const uint64_t row = targets_[target];
-    const uint64_t end = edges_.offsets[row + 1];
-    if (end > static_cast<uint64_t>(edges_.sources.size())) {
-      return absl::DataLossError(absl::StrCat("edge type ", relation_.edge_type(),
-                                              ": the list of row ", row, " ends at ", end, " of ",
-                                              edges_.sources.size()));
+  absl::Status StartWholeList() {
+    group_ = 1;
+    const uint64_t row = targets_[first_];
+    list_at_ = edges_.offsets[row];
+    list_end_ = edges_.offsets[row + 1];
+    const auto num_edges = static_cast<uint64_t>(edges_.sources.size());
+    if (list_at_ <= list_end_ && list_end_ <= num_edges) return absl::OkStatus();
+    return absl::DataLossError(absl::StrCat("edge type ", relation_.edge_type(),
+                                            ": the list of row ", row, " runs from ", list_at_,
+                                            " to ", list_end_, " of ", num_edges));
+  }
+
+  void EndGroup() {
+    first_ += group_;
+    group_ = 0;
+  }
+
+  void AddSampled(proto::SampleChunk* chunk) {
+    chunk->set_first_target(static_cast<uint32_t>(first_ + answered_));
+    chunk->mutable_counts()->reserve((group_ - answered_) * sizeof(uint32_t));
+    const size_t first_edge = next_edge_;
+    int64_t room = chunk_bytes_;
+    while (answered_ < group_ && room >= 4 + (left_ > 0 ? neighbor_bytes_ : 0)) {
+      const uint32_t taken = std::min<int64_t>(left_, (room - 4) / neighbor_bytes_);
+      AddCount(taken, chunk);
+      next_edge_ += taken;
+      room -= 4 + taken * neighbor_bytes_;
+      left_ -= taken;
+      if (left_ > 0) {
+        chunk->set_more(true);
+        break;
+      }
+      if (++answered_ < group_) left_ = neighbors_.counts[answered_];
     }
+    const size_t count = next_edge_ - first_edge;
+    AppendWords<uint64_t>(neighbors_.sources, first_edge, count, chunk->mutable_sources());
+    if (options_.want_edge_ids) {
+      AppendWords<uint64_t>(neighbors_.edge_ids, first_edge, count, chunk->mutable_edge_ids());
+    }
+    if (options_.want_edge_positions) {
+      AppendWords<uint64_t>(neighbors_.edge_positions, first_edge, count,
+                            chunk->mutable_edge_positions());
+    }
+    if (answered_ == group_) EndGroup();
+  }
+
+  void AddPartOfList(proto::SampleChunk* chunk) {
+    chunk->set_first_target(static_cast<uint32_t>(first_));
     const uint64_t most = std::max<int64_t>((chunk_bytes_ - 4) / neighbor_bytes_, 1);
-    for (uint64_t at = edges_.offsets[row]; at < end;) {
-      const uint64_t stop = std::min(end, at + most);
-      StartChunk(target);
-      uint32_t count = 0;
-      const size_t bytes = (stop - at) * sizeof(uint64_t);
-      chunk_.mutable_sources()->reserve(bytes);
-      if (options_.want_edge_ids) chunk_.mutable_edge_ids()->reserve(bytes);
-      if (options_.want_edge_positions) chunk_.mutable_edge_positions()->reserve(bytes);
-      for (; at < stop; ++at) {
-        if (options_.weighted && !edges_.weights[at].has_weight()) continue;
-        ++count;
-        AppendId(edges_.sources[at], chunk_.mutable_sources());
-        if (options_.want_edge_ids) AppendId(edges_.edge_ids[at], chunk_.mutable_edge_ids());
-        if (options_.want_edge_positions) {
-          AppendId(static_cast<int64_t>(at), chunk_.mutable_edge_positions());
-        }
+    const uint64_t stop = std::min(list_end_, list_at_ + most);
+    const size_t bytes = (stop - list_at_) * sizeof(uint64_t);
+    chunk->mutable_sources()->reserve(bytes);
+    if (options_.want_edge_ids) chunk->mutable_edge_ids()->reserve(bytes);
+    if (options_.want_edge_positions) chunk->mutable_edge_positions()->reserve(bytes);
+    uint32_t count = 0;
+    for (; list_at_ < stop; ++list_at_) {
+      if (options_.weighted && !edges_.weights[list_at_].has_weight()) continue;
+      ++count;
+      AppendId(edges_.sources[list_at_], chunk->mutable_sources());
+      if (options_.want_edge_ids) AppendId(edges_.edge_ids[list_at_], chunk->mutable_edge_ids());
+      if (options_.want_edge_positions) {
+        AppendId(static_cast<int64_t>(list_at_), chunk->mutable_edge_positions());
       }
-      chunk_.set_more(stop < end);
-      AddCount(count);
-      if (!emit_(&chunk_)) return GoneError();
     }
-    return absl::OkStatus();
+    chunk->set_more(list_at_ < list_end_);
+    AddCount(count, chunk);
+    if (list_at_ >= list_end_) EndGroup();
   }
 
-  // clear() keeps the strings' memory where the sink left it. Who fills them reserves what they
+  // clear() keeps the strings' memory where their taker left it. Who fills them reserves what they
   // need: strings that grow copy what is in them.
-  void StartChunk(size_t first_target) {
-    chunk_.set_relation(index_);
-    chunk_.set_first_target(static_cast<uint32_t>(first_target));
-    chunk_.set_more(false);
-    chunk_.mutable_counts()->clear();
-    chunk_.mutable_sources()->clear();
-    chunk_.mutable_edge_ids()->clear();
-    chunk_.mutable_edge_positions()->clear();
+  void StartChunk(proto::SampleChunk* chunk) const {
+    chunk->set_relation(index_);
+    chunk->set_more(false);
+    chunk->mutable_counts()->clear();
+    chunk->mutable_sources()->clear();
+    chunk->mutable_edge_ids()->clear();
+    chunk->mutable_edge_positions()->clear();
   }
-  void AddCount(uint32_t count) {
-    chunk_.mutable_counts()->append(reinterpret_cast<const char*>(&count), sizeof(count));
+  static void AddCount(uint32_t count, proto::SampleChunk* chunk) {
+    chunk->mutable_counts()->append(reinterpret_cast<const char*>(&count), sizeof(count));
   }
   static void AppendId(int64_t id, std::string* out) {
     out->append(reinterpret_cast<const char*>(&id), sizeof(id));
@@ -291,29 +303,79 @@ class RelationSampler {
   const absl::Span<const uint32_t> trees_;
   const int64_t chunk_bytes_;
   const int64_t neighbor_bytes_;
-  const ChunkSink<proto::SampleChunk> emit_;
   OneHopOptions options_;
+  // Targets [first_, first_ + group_) are being answered, [.., first_) have been; a group of none:
+  // the next one is still to be started.
+  size_t first_ = 0;
+  size_t group_ = 0;
+  bool takes_whole_list_ = false;
+  // Of a sampled group: targets answered, and what is left of the next one's neighbours.
   Neighbors neighbors_;
-  proto::SampleChunk chunk_;
+  size_t answered_ = 0;
+  size_t next_edge_ = 0;
+  uint32_t left_ = 0;
+  // Of a list that is taken whole.
+  uint64_t list_at_ = 0;
+  uint64_t list_end_ = 0;
+};
+
+// Relation by relation.
+class SampleSource final : public ChunkSource<proto::SampleChunk> {
+ public:
+  // `targets` in the request or in `copy`.
+  SampleSource(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
+               std::vector<uint64_t> copy, absl::Span<const uint64_t> targets,
+               std::vector<uint32_t> trees)
+      : state_(state),
+        request_(request),
+        shard_(shard),
+        copy_(std::move(copy)),
+        targets_(targets),
+        trees_(std::move(trees)) {
+    SkipWhatIsOver();
+  }
+
+  absl::StatusOr<Piece> Next(proto::SampleChunk* chunk, IsGone) override {
+    if (!sampler_.has_value()) return Piece::kNothing;
+    VICINITY_RETURN_IF_ERROR(sampler_->Next(chunk));
+    SkipWhatIsOver();
+    return sampler_.has_value() ? Piece::kMore : Piece::kLast;
+  }
+
+ private:
+  // On to the next relation that has targets left; to none if there is none.
+  void SkipWhatIsOver() {
+    while (!sampler_.has_value() || sampler_->IsOver()) {
+      sampler_.reset();
+      if (next_relation_ == request_.relations_size()) return;
+      sampler_.emplace(state_, request_, shard_, targets_, trees_, next_relation_++);
+    }
+  }
+
+  const ServerState& state_;
+  const proto::SampleRequest& request_;
+  const Shard& shard_;
+  const std::vector<uint64_t> copy_;
+  const absl::Span<const uint64_t> targets_;
+  const std::vector<uint32_t> trees_;
+  std::optional<RelationSampler> sampler_;
+  int next_relation_ = 0;
 };
 
 }  // namespace
 
-absl::Status SampleNeighbors(const ServerState& state, const proto::SampleRequest& request,
-                             ChunkSink<proto::SampleChunk> emit) {
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors(
+    const ServerState& state, const proto::SampleRequest& request) {
   VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
                             FindShard(state, request.fingerprint(), request.shard()));
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> targets,
                             ReadIds("targets", request.targets(), state.limits, &copy));
-  VICINITY_ASSIGN_OR_RETURN(const std::vector<uint32_t> trees,
+  VICINITY_ASSIGN_OR_RETURN(std::vector<uint32_t> trees,
                             ReadTrees(request.trees(), targets.size()));
   VICINITY_RETURN_IF_ERROR(CheckRequest(state, request, *shard, targets));
-  for (int i = 0; i < request.relations_size(); ++i) {
-    VICINITY_RETURN_IF_ERROR(
-        RelationSampler(state, request, *shard, targets, trees, i, emit).Run());
-  }
-  return absl::OkStatus();
+  return std::make_unique<SampleSource>(state, request, *shard, std::move(copy), targets,
+                                        std::move(trees));
 }
 
 }  // namespace vicinity

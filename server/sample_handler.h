@@ -1,19 +1,22 @@
 // Handler of SampleNeighbors: one hop around nodes that one shard owns.
 #pragma once
 
-#include "absl/status/status.h"
+#include <memory>
+
+#include "absl/status/statusor.h"
 #include "proto/service.pb.h"
-#include "server/chunk_sink.h"
+#include "server/chunk_source.h"
 #include "server/server_state.h"
 
 namespace vicinity {
 
-// Sends the neighbours in the order that proto/service.proto promises. Everything in the request is
-// checked before the first chunk.
+// The neighbours in the order that proto/service.proto promises. Errors are for the request as a
+// whole: everything in it is checked before anything is made. DataLoss from the source where a list
+// is damaged.
 //
 // Memory: one chunk, and the neighbours that it is cut from (at most twice a chunk, or one target's
 //         fanout). Lists that are taken whole are read as they are sent, whatever their length.
-absl::Status SampleNeighbors(const ServerState& state, const proto::SampleRequest& request,
-                             ChunkSink<proto::SampleChunk> emit);
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors(
+    const ServerState& state, const proto::SampleRequest& request);
 
 }  // namespace vicinity

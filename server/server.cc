@@ -1,7 +1,6 @@
 #include "server/server.h"
 
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
@@ -25,25 +24,26 @@
 #include "server/admin_server.h"
 #include "server/call_counters.h"
 #include "server/call_gate.h"
+#include "server/client_names.h"
 #include "server/connection_acceptor.h"
+#include "server/connection_guard.h"
 #include "server/credentials.h"
 #include "server/listen_address.h"
 #include "server/logging.h"
-#include "server/parse_errors.h"
 #include "server/resource_check.h"
 #include "server/scrubber.h"
 #include "server/server_state.h"
 #include "server/service.h"
+#include "server/service_context.h"
+#include "server/serving_states.h"
 #include "server/shard_health.h"
 #include "server/verify_handler.h"
+#include "server/worker_pool.h"
 
 namespace vicinity {
 namespace {
 
 constexpr char kGraphHealth[] = "vicinity.proto.Graph";
-// Beside those that calls for data have: to refuse the calls that are too many.
-constexpr int kSpareThreads = 64;
-constexpr int kIdleThreads = 32;        // that wait for calls, at most
 constexpr char kLiveHealth[] = "live";  // for liveness probes: true until the process ends
 
 absl::StatusOr<std::unique_ptr<ServerTrust>> CheckOptions(const ServerOptions& options) {
@@ -74,20 +74,36 @@ absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& option
   return dataset;
 }
 
-void SetTransportLimits(const ServerOptions& options, grpc::ServerBuilder* builder) {
+// Beside the workers: the gate's, the acceptor's and the scrubber's threads, and gRPC's own.
+ResourceNeeds NeedsOf(const ServerOptions& options) {
+  constexpr int kOtherThreads = 16;
+  ResourceNeeds needs;
+  needs.num_threads =
+      static_cast<int>(CallGate::MaxRunningInAll(options.admission)) + kOtherThreads;
+  return needs;
+}
+
+ConnectionLimits LimitsOfConnections(const ServerOptions& options) {
+  ConnectionLimits limits;
+  limits.max_connections = options.max_connections;
+  limits.machines_wait = !options.behind_proxy;
+  limits.max_of_machine = options.max_host_connections > 0 ? options.max_host_connections
+                          : options.behind_proxy
+                              ? options.max_connections
+                              : std::max<int64_t>(options.max_connections / 4, 64);
+  return limits;
+}
+
+void SetTransportLimits(grpc::ServerBuilder* builder) {
   grpc::ResourceQuota quota("vicinityd");
-  quota.SetMaxThreads(static_cast<int>(options.admission.max_calls) + kSpareThreads);
   quota.Resize(static_cast<size_t>(TotalMemory() / 4));
   builder->SetResourceQuota(quota);
-  // gRPC keeps two threads for calls unless told otherwise: each further one at the same time would
-  // get a thread made for it, which then ends. To refuse a call must cost far less than to answer
-  // it.
-  builder->SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, kIdleThreads);
   builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
   builder->SetMaxSendMessageSize(-1);  // chunks are bounded by Limits
   // gRPC inflates a message before it looks at its size: a few KiB become gigabytes.
   builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 256);
+  // A client may have fewer calls at once; each stream costs gRPC 20 KiB before we are told of it.
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   // Clients may ping every 10 s while they have calls open; dead ones are noticed within 80 s, by
   // pings or by the kernel (connection_acceptor.cc).
@@ -111,7 +127,8 @@ class Server::Impl {
         dataset_(std::move(dataset)),
         log_(options.log != nullptr ? options.log : MakeSilentLogger()),
         health_(*dataset_),
-        gate_(options.admission, log_.get()) {
+        gate_(options.admission, log_.get()),
+        workers_(CallGate::MaxRunningInAll(options.admission)) {
     state_.name = options.name;
     state_.dataset = dataset_.get();
     state_.limits = options.limits;
@@ -122,7 +139,7 @@ class Server::Impl {
     state_.log_sink = options.log_sink.get();
     state_.stopping = &stopping_;
     if (options.security.encrypted()) state_.tls = [this] { return trust_->Tls(); };
-    service_ = MakeGraphService(&state_, &counters_, &gate_, trust_.get(), log_.get());
+    state_.serving = &serving_;
   }
 
   ~Impl() { Stop(absl::ZeroDuration()); }
@@ -130,18 +147,17 @@ class Server::Impl {
   absl::Status Listen() {
     // Asked of the system first: gRPC would say only that it failed.
     VICINITY_RETURN_IF_ERROR(CheckListenAddress(options_.listen));
-    grpc::EnableDefaultHealthCheckService(true);
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ServerBuilder builder;
-    SetTransportLimits(options_, &builder);
-    builder.experimental().SetInterceptorCreators(MakeParseErrorInterceptors());
+    SetTransportLimits(&builder);
     VICINITY_ASSIGN_OR_RETURN(
-        connections_, ConnectionAcceptor::Listen(options_.listen, options_.max_connections));
+        connections_,
+        ConnectionAcceptor::Listen(options_.listen, LimitsOfConnections(options_), log_.get()));
     state_.connections = connections_.get();
     to_grpc_ = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-        trust_->Credentials());
-    builder.RegisterService(service_.get());
+        trust_->Credentials(/*checks_calls=*/false));
+    service_ = MakeService();
+    builder.RegisterCallbackGenericService(service_.get());
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) {
       return absl::UnavailableError(absl::StrCat("cannot serve on ", options_.listen.ToString()));
@@ -149,7 +165,7 @@ class Server::Impl {
     address_ = options_.listen;
     address_.port = connections_->port();
     SetServing(true);
-    server_->GetHealthCheckService()->SetServingStatus(kLiveHealth, true);
+    serving_.Set(kLiveHealth, true);
     scrubber_ = Scrubber::Start(*dataset_, Scrubber::Which::kUnchecked,
                                 options_.check_bytes_per_second, &health_, log_.get());
     connections_->Start([this](int listener_fd, int fd) {
@@ -168,6 +184,7 @@ class Server::Impl {
     const absl::Duration announce = std::min(drain / 2, options_.announce);
     absl::SleepFor(announce);
     connections_->Stop();
+    serving_.End();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + drain - announce));
     server_.reset();
     scrubber_.reset();
@@ -190,13 +207,27 @@ class Server::Impl {
 
  private:
   void SetServing(bool serving) {
-    server_->GetHealthCheckService()->SetServingStatus("", serving);
-    server_->GetHealthCheckService()->SetServingStatus(kGraphHealth, serving);
+    serving_.Set("", serving);
+    serving_.Set(kGraphHealth, serving);
+  }
+
+  std::unique_ptr<grpc::CallbackGenericService> MakeService() {
+    context_.state = &state_;
+    context_.counters = &counters_;
+    context_.gate = &gate_;
+    context_.workers = &workers_;
+    context_.guard = connections_->guard();
+    context_.clients = &clients_;
+    context_.serving = &serving_;
+    context_.trust = trust_.get();
+    context_.log = log_.get();
+    return MakeDataService(&context_);
   }
 
   absl::Status ListenForAdmins() {
     if (!options_.admin.has_value()) return absl::OkStatus();
     AdminActions actions;
+    actions.serving = &serving_;
     actions.server = options_.name;
     actions.drain = options_.drain;
     actions.log = log_;
@@ -212,7 +243,8 @@ class Server::Impl {
       return trust_->Facts();
     };
     VICINITY_ASSIGN_OR_RETURN(
-        admin_, AdminServer::Start(*options_.admin, trust_->Credentials(), std::move(actions)));
+        admin_, AdminServer::Start(*options_.admin, trust_->Credentials(/*checks_calls=*/true),
+                                   std::move(actions)));
     return absl::OkStatus();
   }
 
@@ -223,11 +255,15 @@ class Server::Impl {
   ShardHealth health_;
   CallCounters counters_;
   CallGate gate_;
+  WorkerPool workers_;
+  ClientNames clients_;
+  ServingStates serving_;
   std::atomic<bool> stopping_{false};
   ServerState state_;
-  std::unique_ptr<grpc::Service> service_;
+  ServiceContext context_;
   std::unique_ptr<Scrubber> scrubber_;
   std::unique_ptr<ConnectionAcceptor> connections_;
+  std::unique_ptr<grpc::CallbackGenericService> service_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> to_grpc_;
   std::unique_ptr<grpc::Server> server_;  // null once stopped
   std::unique_ptr<AdminServer> admin_;    // null: nobody asked for it
@@ -237,7 +273,8 @@ class Server::Impl {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTrust> trust, CheckOptions(options));
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, OpenDataset(options));
-  VICINITY_RETURN_IF_ERROR(CheckResources());  // gRPC aborts where it cannot have what it needs
+  // gRPC aborts where it cannot have what it needs.
+  VICINITY_RETURN_IF_ERROR(CheckResources(NeedsOf(options)));
   auto impl = std::make_unique<Impl>(options, std::move(trust), std::move(dataset));
   VICINITY_RETURN_IF_ERROR(impl->Listen());
   return std::unique_ptr<Server>(new Server(std::move(impl)));

@@ -32,6 +32,8 @@ struct ServerOptions {
   Limits limits;
   AdmissionLimits admission;
   int64_t max_connections = 4096;
+  int64_t max_host_connections = 0;  // of them, from one address; 0: a quarter, at least 64
+  bool behind_proxy = false;         // all come from one address, which never has to wait
   // How long a server that stops says NOT_SERVING before it refuses connections; half of the time
   // for stopping at most.
   absl::Duration announce = absl::Seconds(1);

@@ -13,6 +13,7 @@
 #include "server/connection_acceptor.h"
 #include "server/limits.h"
 #include "server/log_sink.h"
+#include "server/serving_states.h"
 #include "server/shard_health.h"
 
 namespace vicinity {
@@ -30,6 +31,7 @@ struct ServerState {
   ConnectionAcceptor* connections = nullptr;  // null: not counted
   const LogSink* log_sink = nullptr;          // null: not counted
   std::function<TlsState()> tls;              // null: plaintext
+  const ServingStates* serving = nullptr;     // null: the health service knows nothing
   // Set some time before it refuses calls. Null: it never does.
   const std::atomic<bool>* stopping = nullptr;
 

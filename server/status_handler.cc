@@ -15,6 +15,7 @@
 #include "server/call_counters.h"
 #include "server/call_gate.h"
 #include "server/connection_acceptor.h"
+#include "server/connection_guard.h"
 #include "server/log_sink.h"
 #include "server/shard_health.h"
 
@@ -39,6 +40,15 @@ void AddLimit(const char* name, double limit, double used, int64_t refused,
   status->set_refused(static_cast<uint64_t>(refused));
 }
 
+// Of a lane whose limits nobody sets, all in one.
+void AddSmallLimits(const char* name, const CallGate& gate, Lane lane, proto::StatusReply* reply) {
+  const AdmissionGauges gauges = gate.gauges(lane);
+  int64_t refused = 0;
+  for (const int64_t count : gauges.refused) refused += count;
+  AddLimit(name, static_cast<double>(gate.limits(lane).max_calls),
+           static_cast<double>(gauges.running + gauges.waiting + gauges.stalled), refused, reply);
+}
+
 void AddLimits(const CallGate& gate, proto::StatusReply* reply) {
   constexpr double kMib = 1 << 20;
   const AdmissionLimits& limits = gate.limits();
@@ -58,6 +68,8 @@ void AddLimits(const CallGate& gate, proto::StatusReply* reply) {
   add(Refusal::kExpired, 0, 0);
   AddLimit("max-running", static_cast<double>(gate.max_running()),
            static_cast<double>(gauges.running), 0, reply);
+  AddSmallLimits("small-calls", gate, Lane::kSmall, reply);
+  AddSmallLimits("health-checks", gate, Lane::kHealth, reply);
   AddLimit("write-timeout", std::chrono::duration<double>(limits.write_timeout).count(),
            static_cast<double>(gauges.stalled), gate.cut_off(), reply);
 }
@@ -95,8 +107,10 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
   }
   if (state.gate != nullptr) AddLimits(*state.gate, &reply);
   if (ConnectionAcceptor* const connections = state.connections) {
-    AddLimit("max-connections", static_cast<double>(connections->max_connections()),
-             static_cast<double>(connections->CountOpen()), connections->refused(), &reply);
+    ConnectionGuard* const guard = connections->guard();
+    AddLimit("max-connections", static_cast<double>(guard->limits().max_connections),
+             static_cast<double>(guard->num_open()), connections->refused(), &reply);
+    AddLimit("offending-connections", 0, 0, guard->num_cut_off(), &reply);
   }
   if (state.log_sink != nullptr) {
     const LogSink::Counts log = state.log_sink->counts();

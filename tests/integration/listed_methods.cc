@@ -11,10 +11,13 @@
 
 #include "proto/common/grpc_status.h"
 #include "proto/common/status.h"
-#include "tests/integration/reflection.pb.h"
+#include "proto/reflection.pb.h"
 
 namespace vicinity::testing {
 namespace {
+
+using grpc::reflection::v1alpha::ServerReflectionRequest;
+using grpc::reflection::v1alpha::ServerReflectionResponse;
 
 constexpr char kReflection[] = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
 
@@ -55,22 +58,22 @@ absl::StatusOr<std::string> Exchange(const std::shared_ptr<grpc::Channel>& chann
   return std::string(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
 }
 
-absl::StatusOr<proto::ReflectionReply> Ask(const std::shared_ptr<grpc::Channel>& channel,
-                                           const proto::ReflectionRequest& request) {
+absl::StatusOr<ServerReflectionResponse> Ask(const std::shared_ptr<grpc::Channel>& channel,
+                                             const ServerReflectionRequest& request) {
   VICINITY_ASSIGN_OR_RETURN(const std::string bytes,
                             Exchange(channel, kReflection, request.SerializeAsString()));
-  proto::ReflectionReply reply;
+  ServerReflectionResponse reply;
   if (!reply.ParseFromString(bytes)) return absl::DataLossError("not a reply of reflection");
   return reply;
 }
 
 absl::Status AddMethodsOf(const std::shared_ptr<grpc::Channel>& channel, const std::string& name,
                           std::vector<std::string>* methods) {
-  proto::ReflectionRequest request;
+  ServerReflectionRequest request;
   request.set_file_containing_symbol(name);
-  VICINITY_ASSIGN_OR_RETURN(const proto::ReflectionReply reply, Ask(channel, request));
+  VICINITY_ASSIGN_OR_RETURN(const ServerReflectionResponse reply, Ask(channel, request));
   const size_t before = methods->size();
-  for (const std::string& bytes : reply.files().files()) {
+  for (const std::string& bytes : reply.file_descriptor_response().file_descriptor_proto()) {
     google::protobuf::FileDescriptorProto file;
     if (!file.ParseFromString(bytes)) return absl::DataLossError("not a file descriptor");
     for (const auto& service : file.service()) {
@@ -88,17 +91,11 @@ absl::Status AddMethodsOf(const std::shared_ptr<grpc::Channel>& channel, const s
 
 absl::StatusOr<std::vector<std::string>> ListMethods(
     const std::shared_ptr<grpc::Channel>& channel) {
-  proto::ReflectionRequest request;
+  ServerReflectionRequest request;
   request.set_list_services("*");
-  VICINITY_ASSIGN_OR_RETURN(const proto::ReflectionReply reply, Ask(channel, request));
+  VICINITY_ASSIGN_OR_RETURN(const ServerReflectionResponse reply, Ask(channel, request));
   std::vector<std::string> methods;
-  for (const proto::ReflectionReply::Service& service : reply.services().services()) {
-    // gRPC's own health service is written by hand, so reflection has no description of it.
-    if (service.name() == "grpc.health.v1.Health") {
-      methods.push_back("/grpc.health.v1.Health/Check");
-      methods.push_back("/grpc.health.v1.Health/Watch");
-      continue;
-    }
+  for (const auto& service : reply.list_services_response().service()) {
     VICINITY_RETURN_IF_ERROR(AddMethodsOf(channel, service.name(), &methods));
   }
   return methods;

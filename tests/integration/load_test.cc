@@ -145,7 +145,7 @@ TEST_CASE_METHOD(LoadFixture, "a hundred clients that do not read harm no other 
   CallTally beside;
   quick_calls(&beside);
   const testing::ProcessUse during = Use();
-  CHECK(during.threads >= num_slow);
+  CHECK(during.threads < 64);  // none of them has one
   std::cout << "alone: " << alone.Describe() << "beside slow ones: " << beside.Describe()
             << "a server: " << (before.resident_bytes >> 20) << " MiB before, "
             << (during.resident_bytes >> 20) << " with slow readers, " << during.threads
@@ -219,7 +219,7 @@ TEST_CASE_METHOD(LoadFixture, "while all turns are taken, status and health answ
   CHECK(refused.without_pushback() == 0);
   CHECK_THAT(refused.Describe(), Catch::Contains("the limit is 40 (--max-calls)"));
   CallTally status;
-  RunClosedLoop(other.get(), 4, milliseconds(500), [&](int64_t) {
+  RunOpenLoop(other.get(), 400, milliseconds(500), [&](int64_t) {
     other->Start(0, proto::StatusRequest(), seconds(10),
                  [&](const CallOutcome& outcome) { status.Add(outcome); });
   });

@@ -147,7 +147,8 @@ TEST_CASE_METHOD(MutualTlsTest,
   CheckRefused("", "vicinity certificate client");
   // Somebody else's CA, and a server's own certificate, which is not for clients.
   const testing::CertificateAuthority other("other");
-  const testing::IssuedCertificate strange = other.Issue({"DNS:trainer", -absl::Hours(1), absl::Hours(900)});
+  const testing::IssuedCertificate strange =
+      other.Issue({"DNS:trainer", -absl::Hours(1), absl::Hours(900)});
   testing::WriteSecret(Certificate("strange"), strange.key + strange.certificate);
   CheckRefused("strange", "refused the certificate");
   const Error server = Try(Options("localhost"));

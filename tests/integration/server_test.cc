@@ -331,6 +331,96 @@ TEST_CASE_METHOD(ServerTest, "health and reflection answer", "[server]") {
   CHECK_THAT(ReflectedServices(channel), Catch::Contains("vicinity.proto.Graph"));
 }
 
+// One call of the health service's Watch.
+class Watch {
+ public:
+  Watch(const std::shared_ptr<grpc::Channel>& channel, const std::string& service)
+      : stub_(grpc::health::v1::Health::NewStub(channel)) {
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    grpc::health::v1::HealthCheckRequest request;
+    request.set_service(service);
+    reader_ = stub_->Watch(&context_, request);
+  }
+  // The next state; UNKNOWN when there is none any more.
+  HealthCheckResponse::ServingStatus Next() {
+    HealthCheckResponse response;
+    return reader_->Read(&response) ? response.status() : HealthCheckResponse::UNKNOWN;
+  }
+  absl::Status End() { return FromGrpc(reader_->Finish()); }
+  void Cancel() { context_.TryCancel(); }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::health::v1::Health::Stub> stub_;
+  std::unique_ptr<grpc::ClientReader<HealthCheckResponse>> reader_;
+};
+
+TEST_CASE_METHOD(ServerTest,
+                 "who watches a server's health hears that it stops, and holds it not up",
+                 "[server]") {
+  const auto server = Start(Options());
+  const auto channel = Connect(*server);
+  Watch graph(channel, "vicinity.proto.Graph");
+  Watch unknown(channel, "no.such.Service");
+  Watch given_up(channel, "");
+  CHECK(graph.Next() == HealthCheckResponse::SERVING);
+  CHECK(unknown.Next() == HealthCheckResponse::SERVICE_UNKNOWN);
+  CHECK(given_up.Next() == HealthCheckResponse::SERVING);
+  given_up.Cancel();
+  VICINITY_CHECK_CODE(given_up.End(), absl::StatusCode::kCancelled);
+  const auto began = std::chrono::steady_clock::now();
+  std::thread stopping([&server] { server->Stop(absl::Seconds(20)); });
+  CHECK(graph.Next() == HealthCheckResponse::NOT_SERVING);
+  CHECK(graph.Next() == HealthCheckResponse::UNKNOWN);
+  VICINITY_CHECK_CODE(graph.End(), absl::StatusCode::kUnavailable);
+  VICINITY_CHECK_CODE(unknown.End(), absl::StatusCode::kUnavailable);
+  stopping.join();
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(15));
+}
+
+TEST_CASE_METHOD(ServerTest, "watches of one machine are bounded", "[server]") {
+  const auto server = Start(Options());
+  const auto channel = Connect(*server);
+  std::vector<std::unique_ptr<Watch>> watches;
+  for (int i = 0; i < 64; ++i) {
+    watches.push_back(std::make_unique<Watch>(channel, ""));
+    REQUIRE(watches.back()->Next() == HealthCheckResponse::SERVING);
+  }
+  Watch one_more(channel, "");
+  CHECK(one_more.Next() == HealthCheckResponse::UNKNOWN);
+  VICINITY_CHECK_CODE(one_more.End(), absl::StatusCode::kResourceExhausted);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto status, CheckHealth(channel, ""));
+  CHECK(status == HealthCheckResponse::SERVING);
+  for (const auto& watch : watches) watch->Cancel();
+}
+
+TEST_CASE_METHOD(ServerTest, "an unknown method is told from a request that cannot be read",
+                 "[server]") {
+  const auto server = Start(Options());
+  const auto call = [channel = Connect(*server)](const std::string& method) {
+    grpc::GenericStub stub(channel);
+    grpc::CompletionQueue queue;
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    const grpc::Slice bytes("\xff\xff\xff");
+    const auto reader =
+        stub.PrepareUnaryCall(&context, method, grpc::ByteBuffer(&bytes, 1), &queue);
+    reader->StartCall();
+    grpc::ByteBuffer reply;
+    grpc::Status status;
+    reader->Finish(&reply, &status, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    REQUIRE(queue.Next(&tag, &ok));
+    queue.Shutdown();
+    return FromGrpc(status);
+  };
+  VICINITY_CHECK_CODE(call("/vicinity.proto.Graph/Nothing"), absl::StatusCode::kUnimplemented);
+  VICINITY_CHECK_CODE(call("/other.Service/Method"), absl::StatusCode::kUnimplemented);
+  VICINITY_CHECK_CODE(call("/vicinity.proto.Graph/FetchRows"), absl::StatusCode::kAborted);
+  VICINITY_CHECK_CODE(call("/grpc.health.v1.Health/Check"), absl::StatusCode::kAborted);
+}
+
 TEST_CASE_METHOD(ServerTest, "a port in use is an error that names it", "[server]") {
   const auto first = Start(Options());
   ServerOptions options = Options();
@@ -447,7 +537,7 @@ TEST_CASE_METHOD(ServerTest, "calls beyond those a client may have get refused, 
   const auto server = Start(options);
   const auto channel = Connect(*server);
   const auto stub = proto::Graph::NewStub(channel);
-  // Streams that nobody reads on hold a thread each.
+  // Streams that nobody reads on hold their place.
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
   std::vector<std::unique_ptr<grpc::ClientReader<proto::RowsChunk>>> readers;
   absl::Status refused;

@@ -1,4 +1,4 @@
-// Virtual time throughout: no test waits.
+// Virtual time, but for the test with threads.
 #include "server/admission.h"
 
 #include <algorithm>
@@ -47,7 +47,10 @@ class AdmissionTest {
     admission().Enter(calls_.back().get(), now_);
     return calls_.back().get();
   }
-  Place Look(Call* call) { return admission().Look(call, now_); }
+  Place Look(Call* call) {
+    admission().Advance(now_);
+    return admission().PlaceOf(*call);
+  }
   void Leave(Call* call) { admission().Leave(call, now_); }
   void Advance(milliseconds time) { now_ += time; }
   int64_t refused(Refusal why) { return admission().gauges().refused[static_cast<size_t>(why)]; }
@@ -161,7 +164,7 @@ TEST_CASE_METHOD(AdmissionTest, "rates of a client: requests and bytes", "[admis
     Leave(call);
   }
   Call* const eleventh = Enter("a", 1);
-  CheckRefused(eleventh, Refusal::kClientRequestRate, "10 requests a second");
+  CheckRefused(eleventh, Refusal::kClientRequestRate, "10 calls a second");
   CHECK(Look(Enter("b", 1)) == Place::kRunning);
   Advance(eleventh->retry_after() + milliseconds(1));
   CHECK(Look(Enter("a", 1)) == Place::kRunning);
@@ -186,7 +189,7 @@ TEST_CASE_METHOD(AdmissionTest, "clients of many names do not have all looked at
   for (int i = 0; i < 60'000; ++i) Leave(Enter(absl::StrCat("c", i), 1));
   // 0.1 s; minutes where every call looks at all that came before.
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(10));
-  CheckRefused(Enter("c5", 1), Refusal::kClientRequestRate, "1 requests a second");
+  CheckRefused(Enter("c5", 1), Refusal::kClientRequestRate, "1 calls a second");
   Advance(milliseconds(3000));
   CHECK(Look(Enter("c5", 1)) == Place::kRunning);
 }
@@ -202,6 +205,40 @@ TEST_CASE_METHOD(AdmissionTest, "a call whose deadline has passed is dropped whe
   CheckRefused(expires, Refusal::kExpired, "client late: it waited for 20 ms");
   VICINITY_CHECK_CODE(expires->refusal(), absl::StatusCode::kDeadlineExceeded);
   CHECK(Look(next) == Place::kRunning);
+}
+
+// Counts how often it is told that it has moved.
+class ToldCall : public Admission::Call {
+ public:
+  using Call::Call;
+  void OnMoved() override { ++told; }
+  int told = 0;
+};
+
+TEST_CASE_METHOD(AdmissionTest, "a call that has waited is told once that it waits no more",
+                 "[admission]") {
+  limits_.max_running = 1;
+  ToldCall at_once("a", 10, kNoDeadline);
+  ToldCall runs("b", 10, kNoDeadline);
+  ToldCall expires("c", 10, now_ + milliseconds(5));
+  ToldCall gives_up("d", 10, kNoDeadline);
+  CHECK(admission().Enter(&at_once, now_) == Place::kRunning);
+  for (ToldCall* const call : {&runs, &expires, &gives_up}) {
+    CHECK(admission().Enter(call, now_) == Place::kWaiting);
+  }
+  CHECK_FALSE(admission().Abandon(&at_once, now_));
+  CHECK(admission().Abandon(&gives_up, now_));
+  CHECK_FALSE(admission().Abandon(&gives_up, now_));
+  Advance(milliseconds(10));
+  Leave(&at_once);
+  CHECK(admission().PlaceOf(runs) == Place::kRunning);
+  Leave(&runs);
+  CHECK(admission().PlaceOf(expires) == Place::kRefused);
+  CHECK(at_once.told == 0);
+  CHECK(runs.told == 1);
+  CHECK(expires.told == 1);
+  CHECK(gives_up.told == 0);
+  CheckEmpty();
 }
 
 TEST_CASE_METHOD(AdmissionTest, "a burst waits, however long its queue", "[admission]") {
@@ -381,9 +418,12 @@ TEST_CASE("whatever calls do, the counts come back to nothing", "[admission][thr
         Place place = admission.Enter(&call, now());
         const uint64_t patience = random.Below(5);
         for (uint64_t look = 0; place == Place::kWaiting && look < patience; ++look) {
-          admission.WaitAWhile(&call, milliseconds(1));
-          place = admission.Look(&call, now());
+          std::this_thread::sleep_for(std::chrono::microseconds(200));
+          admission.Advance(now());
+          place = admission.PlaceOf(call);
         }
+        if (place == Place::kWaiting && admission.Abandon(&call, now())) continue;
+        place = admission.PlaceOf(call);
         if (place == Place::kRunning) {
           const int at_once = ++running;
           int seen = most.load();

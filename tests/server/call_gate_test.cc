@@ -30,17 +30,13 @@ using SystemClock = std::chrono::system_clock;
 
 constexpr SystemClock::time_point kNoDeadline = SystemClock::time_point::max();
 
-Passage::Options Options(const std::string& client,
-                         SystemClock::time_point deadline = kNoDeadline) {
-  Passage::Options options;
-  options.client = client;
-  options.reply_bytes = 10;
-  options.deadline = deadline;
-  options.cut_off = [] {};
-  return options;
+Passage::Wish Wish(const std::string& client, SystemClock::time_point deadline = kNoDeadline) {
+  Passage::Wish wish;
+  wish.client = client;
+  wish.reply_bytes = 10;
+  wish.deadline = deadline;
+  return wish;
 }
-
-bool Never() { return false; }
 
 // A switch that threads wait for, with a limit.
 class Gong {
@@ -60,6 +56,32 @@ class Gong {
   Mutex mu_;
   CondVar changed_;
   bool sounded_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+// A call whose thread waits for its turn, which the gate itself asks of nobody.
+class WaitingCall {
+ public:
+  WaitingCall(
+      CallGate* gate, const Passage::Wish& wish, std::function<void()> cut_off = [] {})
+      : passage_(
+            gate, [this] { moved_.Sound(); }, std::move(cut_off)) {
+    if (passage_.Enter(wish) == Admission::Place::kWaiting) moved_.Wait();
+    if (passage_.place() != Admission::Place::kRunning) status_ = passage_.status();
+  }
+
+  const absl::Status& status() const { return status_; }
+  std::chrono::milliseconds retry_after() const { return passage_.retry_after(); }
+  bool Write(int64_t bytes, const std::function<bool()>& write) {
+    passage_.WriteBegins();
+    const bool written = write();
+    if (written) passage_.WriteEnds(bytes);
+    return written;
+  }
+
+ private:
+  Gong moved_;
+  absl::Status status_;
+  Passage passage_;
 };
 
 class GateTest {
@@ -87,11 +109,11 @@ class GateTest {
 };
 
 TEST_CASE_METHOD(GateTest, "a call waits until another ends", "[call_gate]") {
-  auto first = std::make_unique<Passage>(&gate(), Options("a"), Never);
+  auto first = std::make_unique<WaitingCall>(&gate(), Wish("a"));
   VICINITY_REQUIRE_OK(first->status());
   std::atomic<bool> passed{false};
   std::thread second([&] {
-    const Passage passage(&gate(), Options("b"), Never);
+    const WaitingCall passage(&gate(), Wish("b"));
     passed = passage.status().ok();
   });
   CHECK(WaitForGauges([](const AdmissionGauges& gauges) { return gauges.waiting == 1; }));
@@ -102,33 +124,73 @@ TEST_CASE_METHOD(GateTest, "a call waits until another ends", "[call_gate]") {
   CHECK(gate().gauges().running == 0);
 }
 
-TEST_CASE_METHOD(GateTest, "who waits and is gone stops waiting", "[call_gate]") {
-  const Passage first(&gate(), Options("a"), Never);
-  const auto began = std::chrono::steady_clock::now();
-  const Passage gone(&gate(), Options("b"), [] { return true; });
-  VICINITY_CHECK_CODE(gone.status(), absl::StatusCode::kCancelled);
-  CHECK(gone.retry_after().count() == 0);
-  CHECK(std::chrono::steady_clock::now() - began < seconds(5));
+TEST_CASE_METHOD(GateTest, "who waits and is gone stops waiting, and is not told of its turn",
+                 "[call_gate]") {
+  auto first = std::make_unique<WaitingCall>(&gate(), Wish("a"));
+  std::atomic<int> told{0};
+  Passage gone(
+      &gate(), [&told] { ++told; }, [] {});
+  CHECK_FALSE(gone.Abandon());  // nothing to abandon yet
+  CHECK(gone.Enter(Wish("b")) == Admission::Place::kWaiting);
+  CHECK(gone.Abandon());
+  CHECK_FALSE(gone.Abandon());
   CHECK(gate().gauges().waiting == 0);
+  first.reset();
+  CHECK(told == 0);
+}
+
+TEST_CASE_METHOD(GateTest, "lanes do not wait for each other", "[call_gate]") {
+  const WaitingCall data(&gate(), Wish("a"));
+  for (const Lane lane : {Lane::kSmall, Lane::kHealth}) {
+    Passage::Wish wish = Wish("a");
+    wish.lane = lane;
+    const WaitingCall other(&gate(), wish);
+    VICINITY_CHECK_OK(other.status());
+    CHECK(gate().gauges(lane).running == 1);
+  }
+  CHECK(CallGate::MaxRunningInAll(limits_) ==
+        1 + gate().max_running(Lane::kSmall) + gate().max_running(Lane::kHealth));
+}
+
+TEST_CASE_METHOD(GateTest, "a request that does not arrive is cut off", "[call_gate]") {
+  limits_.write_timeout = milliseconds(200);
+  Gong cut_off;
+  const Passage silent(
+      &gate(), [] {}, [&] { cut_off.Sound(); });
+  CHECK(cut_off.Wait());
+  CHECK(gate().cut_off() == 1);
+}
+
+TEST_CASE_METHOD(GateTest, "a conversation takes a turn for each of its requests", "[call_gate]") {
+  Passage passage(
+      &gate(), [] {}, [] {});
+  for (int i = 0; i < 3; ++i) {
+    CHECK(passage.Enter(Wish("a")) == Admission::Place::kRunning);
+    passage.WriteBegins();
+    passage.WriteEnds(5);
+    passage.Leave();
+    const WaitingCall between(&gate(), Wish("b"));
+    VICINITY_CHECK_OK(between.status());
+  }
 }
 
 TEST_CASE_METHOD(GateTest, "a call that expires while it waits is told so", "[call_gate]") {
   limits_.max_running = 1;
-  auto first = std::make_unique<Passage>(&gate(), Options("a"), Never);
+  auto first = std::make_unique<WaitingCall>(&gate(), Wish("a"));
   std::thread ends([&] {
     WaitForGauges([](const AdmissionGauges& gauges) { return gauges.waiting == 1; });
     std::this_thread::sleep_for(milliseconds(60));
     first.reset();
   });
-  const Passage late(&gate(), Options("b", SystemClock::now() + milliseconds(50)), Never);
+  const WaitingCall late(&gate(), Wish("b", SystemClock::now() + milliseconds(50)));
   VICINITY_CHECK_CODE(late.status(), absl::StatusCode::kDeadlineExceeded);
   ends.join();
 }
 
 TEST_CASE_METHOD(GateTest, "a refused call is told when to come again", "[call_gate]") {
   limits_.max_client_calls = 1;
-  const Passage first(&gate(), Options("a"), Never);
-  const Passage refused(&gate(), Options("a"), Never);
+  const WaitingCall first(&gate(), Wish("a"));
+  const WaitingCall refused(&gate(), Wish("a"));
   VICINITY_CHECK_CODE(refused.status(), absl::StatusCode::kResourceExhausted);
   CHECK(refused.retry_after() > milliseconds(0));
 }
@@ -139,20 +201,19 @@ TEST_CASE_METHOD(GateTest, "a client that does not read lets others pass, and is
   gate();
   Gong cut_off;
   std::atomic<int> times{0};
-  Passage::Options options = Options("slow");
-  options.cut_off = [&] {
+  const auto cut = [&] {
     ++times;
     cut_off.Sound();
   };
   std::atomic<bool> was_cut_off{false};
   std::thread slow([&] {
-    Passage passage(&gate(), std::move(options), Never);
+    WaitingCall passage(&gate(), Wish("slow"), cut);
     passage.Write(5, [] { return true; });
     was_cut_off = !passage.Write(5, [&] { return !cut_off.Wait(); });
   });
   REQUIRE(WaitForGauges([](const AdmissionGauges& gauges) { return gauges.stalled == 1; }));
   {
-    const Passage other(&gate(), Options("quick"), Never);
+    const WaitingCall other(&gate(), Wish("quick"));
     VICINITY_CHECK_OK(other.status());
   }
   slow.join();
@@ -169,10 +230,10 @@ TEST_CASE_METHOD(GateTest, "who does not read while others are served gives up t
   gate();
   Gong end;
   std::thread slow([&] {
-    Passage passage(&gate(), Options("slow"), Never);
+    WaitingCall passage(&gate(), Wish("slow"));
     passage.Write(5, [&] { return end.Wait(); });
   });
-  Passage quick(&gate(), Options("quick"), Never);
+  WaitingCall quick(&gate(), Wish("quick"));
   bool stalled = false;
   for (int i = 0; i < 3000 && !stalled; ++i) {
     quick.Write(1 << 20, [] {
@@ -194,7 +255,7 @@ TEST_CASE_METHOD(GateTest, "on a slow link nobody gives up the turn", "[call_gat
   std::atomic<bool> stalled{false};
   // A write of one takes three times the stall time, but something moves all the while.
   std::thread other([&] {
-    Passage passage(&gate(), Options("other"), Never);
+    WaitingCall passage(&gate(), Wish("other"));
     while (!end) {
       passage.Write(1000, [] {
         std::this_thread::sleep_for(milliseconds(30));
@@ -203,7 +264,7 @@ TEST_CASE_METHOD(GateTest, "on a slow link nobody gives up the turn", "[call_gat
     }
   });
   {
-    Passage passage(&gate(), Options("c"), Never);
+    WaitingCall passage(&gate(), Wish("c"));
     for (int i = 0; i < 4; ++i) {
       passage.Write(1000, [&] {
         for (int look = 0; look < 18; ++look) {
@@ -232,13 +293,11 @@ TEST_CASE_METHOD(GateTest, "of too many that do not read, those that wait longes
   for (int i = 0; i < 4; ++i) {
     slow.emplace_back([&, i] {
       Gong mine;
-      Passage::Options options = Options(absl::StrCat("slow", i));
-      options.cut_off = [&] {
+      WaitingCall passage(&gate(), Wish(absl::StrCat("slow", i)), [&] {
         ++cut_off;
         mine.Sound();
         if (cut_off == 2) end.Sound();
-      };
-      Passage passage(&gate(), std::move(options), Never);
+      });
       passage.Write(5, [&] { return i < 2 ? !mine.Wait() : end.Wait(); });
     });
     // In this order: the first two block for longest.
@@ -251,7 +310,7 @@ TEST_CASE_METHOD(GateTest, "of too many that do not read, those that wait longes
 
 TEST_CASE_METHOD(GateTest, "writes that go on are not cut off", "[call_gate]") {
   limits_.write_timeout = milliseconds(2000);  // no pause of a busy machine
-  Passage passage(&gate(), Options("steady"), Never);
+  WaitingCall passage(&gate(), Wish("steady"));
   const auto end = std::chrono::steady_clock::now() + milliseconds(4500);
   while (std::chrono::steady_clock::now() < end) {
     CHECK(passage.Write(1, [] {
@@ -272,7 +331,7 @@ TEST_CASE_METHOD(GateTest, "many calls of many clients all pass", "[call_gate]")
   for (int t = 0; t < 16; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 50; ++i) {
-        Passage passage(&gate(), Options(absl::StrCat("client", t)), Never);
+        WaitingCall passage(&gate(), Wish(absl::StrCat("client", t)));
         if (!passage.status().ok()) continue;
         if (++at_once > 3) too_many = true;
         passage.Write(10, [] { return true; });

@@ -18,7 +18,11 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "partition/cluster_file.h"
 #include "proto/common/mutex.h"
+#include "server/connection_guard.h"
+#include "server/logging.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {
@@ -31,6 +35,10 @@ class Taken {
   void Add(int fd) {
     MutexLock lock(&mu_);
     fds_.push_back(fd);
+  }
+  int front() {
+    MutexLock lock(&mu_);
+    return fds_.front();
   }
   size_t size() {
     MutexLock lock(&mu_);
@@ -73,44 +81,93 @@ bool WaitFor(const std::function<bool()>& holds) {
   return holds();
 }
 
-TEST_CASE("connections are taken up to the limit, and again when some are closed",
-          "[connection_acceptor]") {
+ConnectionLimits LimitTo(int64_t connections) {
+  ConnectionLimits limits;
+  limits.max_connections = connections;
+  return limits;
+}
+
+class AcceptorTest {
+ protected:
+  absl::StatusOr<std::unique_ptr<ConnectionAcceptor>> Listen(
+      const HostPort& address, const ConnectionLimits& limits = LimitTo(3)) {
+    return ConnectionAcceptor::Listen(address, limits, log_.get());
+  }
+
+  const std::shared_ptr<spdlog::logger> log_ = MakeSilentLogger();
+};
+
+TEST_CASE_METHOD(AcceptorTest,
+                 "beyond the limit the oldest that has proven nothing makes room, and closed ones "
+                 "count no more",
+                 "[connection_acceptor]") {
   Taken taken;
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor,
-                                ConnectionAcceptor::Listen({"127.0.0.1", 0}, 3));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor, Listen({"127.0.0.1", 0}));
   acceptor->Start([&](int, int fd) { taken.Add(fd); });
   std::vector<int> dialled;
-  for (int i = 0; i < 3; ++i) dialled.push_back(Dial(acceptor->port()));
-  REQUIRE(WaitFor([&] { return taken.size() == 3; }));
-  CHECK(acceptor->CountOpen() == 3);
-  const int fourth = Dial(acceptor->port());
-  CHECK(IsOver(fourth));
-  close(fourth);
-  CHECK(acceptor->refused() == 1);
-  CHECK(taken.size() == 3);
+  for (int i = 0; i < 3; ++i) {
+    dialled.push_back(Dial(acceptor->port()));
+    REQUIRE(WaitFor([&] { return taken.size() == dialled.size(); }));
+  }
+  CHECK(acceptor->guard()->num_open() == 3);
+  dialled.push_back(Dial(acceptor->port()));
+  CHECK(WaitFor([&] { return taken.size() == 4; }));
+  CHECK(IsOver(dialled[0]));
+  CHECK(acceptor->guard()->num_open() == 3);
 
   taken.CloseAll();
-  CHECK(acceptor->CountOpen() == 0);
-  const int fifth = Dial(acceptor->port());
-  CHECK(WaitFor([&] { return taken.size() == 1; }));
-  CHECK(acceptor->CountOpen() == 1);
-  close(fifth);
+  CHECK(WaitFor([&] { return acceptor->guard()->num_open() == 0; }));
   for (const int fd : dialled) close(fd);
 }
 
-TEST_CASE("a stopped acceptor refuses, and its port is free", "[connection_acceptor]") {
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor,
-                                ConnectionAcceptor::Listen({"127.0.0.1", 0}, 3));
+TEST_CASE_METHOD(AcceptorTest, "who sends what belongs to no call is cut off, and not let in again",
+                 "[connection_acceptor]") {
+  ConnectionLimits limits = LimitTo(100);
+  limits.first_wait = std::chrono::milliseconds(10'000);
+  Taken taken;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor, Listen({"127.0.0.1", 0}, limits));
+  acceptor->Start([&](int, int fd) { taken.Add(fd); });
+  const int fd = Dial(acceptor->port());
+  REQUIRE(WaitFor([&] { return taken.size() == 1; }));
+  // Somebody reads it, as gRPC would.
+  std::thread reader([&] {
+    std::vector<char> block(1 << 20);
+    const int read_from = taken.front();
+    pollfd readable{read_from, POLLIN, 0};
+    while (poll(&readable, 1, 10'000) > 0 &&
+           recv(read_from, block.data(), block.size(), MSG_DONTWAIT) > 0) {
+    }
+  });
+  const std::vector<char> flood(64 << 10, 'x');
+  int64_t sent = 0;
+  while (sent < int64_t{1} << 30) {
+    const ssize_t now = send(fd, flood.data(), flood.size(), MSG_NOSIGNAL);
+    if (now <= 0) break;
+    sent += now;
+  }
+  CHECK(sent < int64_t{1} << 30);
+  CHECK(acceptor->guard()->num_cut_off() == 1);
+  reader.join();
+  const int again = Dial(acceptor->port());
+  CHECK(IsOver(again));
+  CHECK(acceptor->refused() == 1);
+  close(again);
+  close(fd);
+}
+
+TEST_CASE_METHOD(AcceptorTest, "a stopped acceptor refuses, and its port is free",
+                 "[connection_acceptor]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor, Listen({"127.0.0.1", 0}));
   acceptor->Start([](int, int fd) { close(fd); });
   acceptor->Stop();
   acceptor->Stop();
   CHECK(Dial(acceptor->port()) == -1);
-  VICINITY_CHECK_OK(ConnectionAcceptor::Listen({"127.0.0.1", acceptor->port()}, 3));
+  VICINITY_CHECK_OK(Listen({"127.0.0.1", acceptor->port()}));
 }
 
-TEST_CASE("a name listens on all its addresses with one port", "[connection_acceptor]") {
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor,
-                                ConnectionAcceptor::Listen({"localhost", 0}, 3));
+TEST_CASE_METHOD(AcceptorTest, "a name listens on all its addresses with one port",
+                 "[connection_acceptor]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor, Listen({"localhost", 0}));
   CHECK(acceptor->port() > 0);
   Taken taken;
   acceptor->Start([&](int, int fd) { taken.Add(fd); });
@@ -119,9 +176,9 @@ TEST_CASE("a name listens on all its addresses with one port", "[connection_acce
   close(fd);
 }
 
-TEST_CASE("the kernel looks after connections whose peer has vanished", "[connection_acceptor]") {
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor,
-                                ConnectionAcceptor::Listen({"127.0.0.1", 0}, 3));
+TEST_CASE_METHOD(AcceptorTest, "the kernel looks after connections whose peer has vanished",
+                 "[connection_acceptor]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor, Listen({"127.0.0.1", 0}));
   std::atomic<int> taken{-1};
   acceptor->Start([&](int, int fd) { taken = fd; });
   const int fd = Dial(acceptor->port());
@@ -141,12 +198,10 @@ TEST_CASE("the kernel looks after connections whose peer has vanished", "[connec
   close(fd);
 }
 
-TEST_CASE("what cannot be listened on is told", "[connection_acceptor]") {
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto first, ConnectionAcceptor::Listen({"127.0.0.1", 0}, 3));
-  VICINITY_CHECK_CODE(ConnectionAcceptor::Listen({"127.0.0.1", first->port()}, 3),
-                      absl::StatusCode::kUnavailable);
-  VICINITY_CHECK_CODE(ConnectionAcceptor::Listen({"no.such.host.invalid", 0}, 3),
-                      absl::StatusCode::kInvalidArgument);
+TEST_CASE_METHOD(AcceptorTest, "what cannot be listened on is told", "[connection_acceptor]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto first, Listen({"127.0.0.1", 0}));
+  VICINITY_CHECK_CODE(Listen({"127.0.0.1", first->port()}), absl::StatusCode::kUnavailable);
+  VICINITY_CHECK_CODE(Listen({"no.such.host.invalid", 0}), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -151,12 +151,5 @@ TEST_CASE_METHOD(RankingTest, "a wrong ranking request is refused", "[ranking_ha
   CHECK(chunks.empty());
 }
 
-TEST_CASE_METHOD(RankingTest, "a caller that is gone ends the reading of a ranking",
-                 "[ranking_handler]") {
-  std::vector<RankingChunk> chunks;
-  VICINITY_CHECK_CODE(Collect(FetchRanking, serving_.state(), good_, &chunks, 1),
-                      absl::StatusCode::kCancelled);
-}
-
 }  // namespace
 }  // namespace vicinity

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "partition/book.h"
 #include "partition/dataset.h"
@@ -16,6 +17,8 @@
 
 namespace vicinity {
 namespace {
+
+using testing::Collect;
 
 class ReplySizeTest {
  protected:
@@ -34,11 +37,10 @@ TEST_CASE_METHOD(ReplySizeTest, "rows take what they take", "[reply_size]") {
   } else {
     request.set_rows(Ids(5));
   }
+  std::vector<proto::RowsChunk> chunks;
+  VICINITY_CHECK_OK(Collect(FetchRows, serving_.state(), request, &chunks));
   int64_t sent = 0;
-  VICINITY_CHECK_OK(FetchRows(serving_.state(), request, [&](proto::RowsChunk* chunk) {
-    sent += static_cast<int64_t>(chunk->rows().size());
-    return true;
-  }));
+  for (const proto::RowsChunk& chunk : chunks) sent += static_cast<int64_t>(chunk.rows().size());
   CHECK(sent > 0);
   CHECK(ReplyBytes(serving_.dataset(), request) == sent);
 }
@@ -49,11 +51,10 @@ TEST_CASE_METHOD(ReplySizeTest, "rows of edges have the size of the edge type's 
   request.set_fingerprint(serving_.fingerprint());
   request.set_of_edges(true);  // user:buys:item; the features of node type 0 are wider
   request.set_count(5);
+  std::vector<proto::RowsChunk> chunks;
+  VICINITY_CHECK_OK(Collect(FetchRows, serving_.state(), request, &chunks));
   int64_t sent = 0;
-  VICINITY_CHECK_OK(FetchRows(serving_.state(), request, [&](proto::RowsChunk* chunk) {
-    sent += static_cast<int64_t>(chunk->rows().size());
-    return true;
-  }));
+  for (const proto::RowsChunk& chunk : chunks) sent += static_cast<int64_t>(chunk.rows().size());
   CHECK(sent == 5 * 4);
   CHECK(ReplyBytes(serving_.dataset(), request) == sent);
   request.set_column(-1);  // edges have no keys
@@ -70,12 +71,13 @@ TEST_CASE_METHOD(ReplySizeTest, "samples take at most what is said", "[reply_siz
   request.add_relations()->set_edge_type(0);
   request.mutable_relations(0)->set_num_targets(10);
   request.mutable_relations(0)->set_fanout(GENERATE(1, 7));
+  std::vector<proto::SampleChunk> chunks;
+  VICINITY_CHECK_OK(Collect(SampleNeighbors, serving_.state(), request, &chunks));
   int64_t sent = 0;
-  VICINITY_CHECK_OK(SampleNeighbors(serving_.state(), request, [&](proto::SampleChunk* chunk) {
-    sent += static_cast<int64_t>(chunk->counts().size() + chunk->sources().size() +
-                                 chunk->edge_ids().size() + chunk->edge_positions().size());
-    return true;
-  }));
+  for (const proto::SampleChunk& chunk : chunks) {
+    sent += static_cast<int64_t>(chunk.counts().size() + chunk.sources().size() +
+                                 chunk.edge_ids().size() + chunk.edge_positions().size());
+  }
   CHECK(sent > 0);
   CHECK(ReplyBytes(serving_.dataset(), request) >= sent);
   const int64_t per_neighbor =

@@ -5,9 +5,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "partition/book.h"
 #include "proto/common/ids.h"
+#include "proto/common/status.h"
 #include "proto/service.pb.h"
+#include "server/chunk_source.h"
+#include "server/server_state.h"
 #include "tests/server/serving.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -15,11 +19,18 @@
 namespace vicinity {
 namespace {
 
+using testing::Collect;
 using testing::Packed;
 using testing::Serving;
 using testing::Unpacked;
 
-constexpr auto kStays = [] { return false; };
+absl::StatusOr<proto::ResolveReply> Answer(const ServerState& state,
+                                           const proto::ResolveRequest& request) {
+  std::vector<proto::ResolveReply> replies;
+  VICINITY_RETURN_IF_ERROR(Collect(ResolveKeys, state, request, &replies));
+  REQUIRE(replies.size() == 1);
+  return replies[0];
+}
 
 proto::ResolveRequest Request(const Serving& serving, int32_t shard, int32_t type,
                               const std::vector<uint64_t>& keys) {
@@ -46,9 +57,8 @@ TEST_CASE("every key of the graph resolves to its node", "[resolve_handler]") {
         keys.push_back(key);
         expected.push_back(static_cast<int64_t>(node));
       }
-      VICINITY_ASSERT_OK_AND_ASSIGN(
-          const proto::ResolveReply reply,
-          ResolveKeys(serving.state(), Request(serving, shard, type, keys), kStays));
+      VICINITY_ASSERT_OK_AND_ASSIGN(const proto::ResolveReply reply,
+                                    Answer(serving.state(), Request(serving, shard, type, keys)));
       CHECK(Unpacked<int64_t>(reply.global_ids()) == expected);
       resolved += keys.size();
     }
@@ -74,7 +84,7 @@ TEST_CASE("unknown keys get an answer each, among known ones", "[resolve_handler
     expected.push_back(node);
   }
   VICINITY_ASSERT_OK_AND_ASSIGN(const proto::ResolveReply reply,
-                                ResolveKeys(serving.state(), Request(serving, 1, 0, keys), kStays));
+                                Answer(serving.state(), Request(serving, 1, 0, keys)));
   CHECK(Unpacked<int64_t>(reply.global_ids()) == expected);
 }
 
@@ -82,37 +92,38 @@ TEST_CASE("a key asked of the wrong shard is refused, not denied", "[resolve_han
   const Serving serving(testing::RandomGraph({}));
   const uint64_t key = serving.graph().nodes[0].keys[5];
   const int32_t right = serving.dataset().book().DirectoryShard(key).value;
-  VICINITY_CHECK_OK(ResolveKeys(serving.state(), Request(serving, right, 0, {key}), kStays));
-  VICINITY_CHECK_CODE(
-      ResolveKeys(serving.state(), Request(serving, (right + 1) % 3, 0, {key}), kStays),
-      absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_OK(Answer(serving.state(), Request(serving, right, 0, {key})));
+  VICINITY_CHECK_CODE(Answer(serving.state(), Request(serving, (right + 1) % 3, 0, {key})),
+                      absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("wrong resolve requests are refused", "[resolve_handler]") {
   const Serving serving(testing::RandomGraph({}), {ShardId{0}});
   const ServerState& state = serving.state();
   const proto::ResolveRequest good = Request(serving, 0, 0, {});
-  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::ResolveReply none, ResolveKeys(state, good, kStays));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::ResolveReply none, Answer(state, good));
   CHECK(none.global_ids().empty());
-  VICINITY_CHECK_CODE(ResolveKeys(state, Request(serving, 1, 0, {}), kStays),
+  VICINITY_CHECK_CODE(Answer(state, Request(serving, 1, 0, {})),
                       absl::StatusCode::kFailedPrecondition);
-  VICINITY_CHECK_CODE(ResolveKeys(state, Request(serving, 0, 1, {}), kStays),
+  VICINITY_CHECK_CODE(Answer(state, Request(serving, 0, 1, {})),
                       absl::StatusCode::kInvalidArgument);
   proto::ResolveRequest torn = good;
   torn.set_keys("123456789");
-  VICINITY_CHECK_CODE(ResolveKeys(state, torn, kStays), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(Answer(state, torn), absl::StatusCode::kInvalidArgument);
   proto::ResolveRequest other = good;
   other.set_fingerprint(0);
-  VICINITY_CHECK_CODE(ResolveKeys(state, other, kStays), absl::StatusCode::kFailedPrecondition);
+  VICINITY_CHECK_CODE(Answer(state, other), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_CASE("a caller that is gone ends the search", "[resolve_handler]") {
   const Serving serving(testing::RandomGraph({}));
   const uint64_t key = serving.graph().nodes[0].keys[5];
   const int32_t shard = serving.dataset().book().DirectoryShard(key).value;
-  VICINITY_CHECK_CODE(
-      ResolveKeys(serving.state(), Request(serving, shard, 0, {key}), [] { return true; }),
-      absl::StatusCode::kCancelled);
+  const proto::ResolveRequest request = Request(serving, shard, 0, {key});
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto source, ResolveKeys(serving.state(), request));
+  proto::ResolveReply reply;
+  VICINITY_CHECK_CODE(source->Next(&reply, [] { return true; }).status(),
+                      absl::StatusCode::kCancelled);
 }
 
 }  // namespace

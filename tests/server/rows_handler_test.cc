@@ -217,20 +217,6 @@ TEST_CASE("what is not of float32 is not narrowed, nor anything in ways that are
   CHECK(chunks.empty());
 }
 
-TEST_CASE("a caller that is gone ends the reading of rows", "[rows_handler]") {
-  const Serving serving(testing::TypedGraph(90, 30, 20, 3), {}, SmallLimits(64));
-  RowsRequest range = Request(serving, 0, kUser, 0);
-  range.set_count(10);
-  RowsRequest list = Request(serving, 0, kUser, 0);
-  list.set_rows(Packed(std::vector<uint64_t>(10, 1)));
-  for (const RowsRequest& request : {range, list}) {
-    std::vector<RowsChunk> chunks;
-    VICINITY_CHECK_CODE(Collect(FetchRows, serving.state(), request, &chunks, 1),
-                        absl::StatusCode::kCancelled);
-    CHECK(chunks.size() == 1);
-  }
-}
-
 TEST_CASE("a wrong rows request is refused before anything is sent", "[rows_handler]") {
   struct Bad {
     const char* what;
@@ -317,9 +303,6 @@ TEST_CASE("names come in the order asked for, whatever the chunks", "[rows_handl
     CHECK(names[i] ==
           serving.graph().nodes[kItem].names[serving.placement().PositionOf(item, node)]);
   }
-  std::vector<NamesChunk> cut;
-  VICINITY_CHECK_CODE(Collect(FetchNames, serving.state(), request, &cut, 0),
-                      absl::StatusCode::kCancelled);
 }
 
 TEST_CASE("names are refused for integer ids and rows that are not there", "[rows_handler]") {

@@ -203,16 +203,6 @@ TEST_CASE("targets may repeat, and none at all is an answer too", "[sample_handl
   CHECK(counts == std::vector<uint32_t>(3, counts[0]));
 }
 
-TEST_CASE("a caller that is gone ends the work", "[sample_handler]") {
-  const Serving serving(testing::TypedGraph(40, 30, 20, 3), {}, ChunksOf(64));
-  const int64_t fanout = GENERATE(int64_t{3}, kAllNeighbors);
-  std::vector<SampleChunk> chunks;
-  VICINITY_CHECK_CODE(
-      Collect(SampleNeighbors, serving.state(), TypedRequest(serving, fanout), &chunks, 2),
-      absl::StatusCode::kCancelled);
-  CHECK(chunks.size() == 2);
-}
-
 TEST_CASE("a wrong sample request is refused before anything is sent", "[sample_handler]") {
   using Change = std::function<void(SampleRequest*)>;
   struct Bad {

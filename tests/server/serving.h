@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "partition/dataset.h"
 #include "proto/common/ids.h"
+#include "proto/common/status.h"
 #include "server/call_counters.h"
+#include "server/chunk_source.h"
 #include "server/limits.h"
 #include "server/server_state.h"
 #include "server/shard_health.h"
@@ -50,17 +52,20 @@ class Serving {
   ServerState state_;
 };
 
-// The chunks of a reply, as long as `limit` allows: then the sink says that the caller is gone.
+// All chunks of a reply.
 template <typename Chunk, typename Request>
-absl::Status Collect(absl::Status (*handler)(const ServerState&, const Request&,
-                                             absl::FunctionRef<bool(Chunk*)>),
-                     const ServerState& state, const Request& request, std::vector<Chunk>* chunks,
-                     size_t limit = SIZE_MAX) {
-  return handler(state, request, [&](Chunk* chunk) {
-    if (chunks->size() == limit) return false;
-    chunks->push_back(std::move(*chunk));  // takes the bytes, as a transport may
-    return true;
-  });
+absl::Status Collect(absl::StatusOr<std::unique_ptr<ChunkSource<Chunk>>> (*handler)(
+                         const ServerState&, const Request&),
+                     const ServerState& state, const Request& request, std::vector<Chunk>* chunks) {
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<ChunkSource<Chunk>> source,
+                            handler(state, request));
+  Chunk chunk;
+  for (Piece piece = Piece::kMore; piece == Piece::kMore;) {
+    VICINITY_ASSIGN_OR_RETURN(piece, source->Next(&chunk, [] { return false; }));
+    // Takes the bytes, as a transport may.
+    if (piece != Piece::kNothing) chunks->push_back(std::move(chunk));
+  }
+  return absl::OkStatus();
 }
 
 // A `bytes` field of these values, and the other way round.

@@ -10,6 +10,7 @@
 #include "proto/security/certificates.h"
 #include "proto/service.pb.h"
 #include "proto/version.h"
+#include "server/admission.h"
 #include "server/admission_limits.h"
 #include "server/call_counters.h"
 #include "server/call_gate.h"
@@ -74,13 +75,20 @@ TEST_CASE("status tells the limits, what is used of them and what they refused",
   CallGate gate(limits, log.get());
   ServerState state = serving.state();
   state.gate = &gate;
-  CallGate::Passage::Options options;
-  options.client = "c";
-  options.reply_bytes = 2 << 20;
-  options.deadline = std::chrono::system_clock::time_point::max();
-  options.cut_off = [] {};
-  const CallGate::Passage runs(&gate, options, [] { return false; });
-  const CallGate::Passage refused(&gate, options, [] { return false; });
+  CallGate::Passage::Wish wish;
+  wish.client = "c";
+  wish.reply_bytes = 2 << 20;
+  wish.deadline = std::chrono::system_clock::time_point::max();
+  CallGate::Passage runs(
+      &gate, [] {}, [] {});
+  CHECK(runs.Enter(wish) == Admission::Place::kRunning);
+  CallGate::Passage refused(
+      &gate, [] {}, [] {});
+  CHECK(refused.Enter(wish) == Admission::Place::kRefused);
+  wish.lane = Lane::kHealth;
+  CallGate::Passage check(
+      &gate, [] {}, [] {});
+  CHECK(check.Enter(wish) == Admission::Place::kRunning);
   VICINITY_ASSERT_OK_AND_ASSIGN(const proto::StatusReply reply, ReportStatus(state, {}));
   std::map<std::string, proto::LimitStatus> found;
   for (const proto::LimitStatus& limit : reply.limits()) found[limit.name()] = limit;
@@ -93,6 +101,8 @@ TEST_CASE("status tells the limits, what is used of them and what they refused",
   CHECK(found["max-reply-mib"].used() == 2);
   CHECK(found["max-running"].used() == 1);
   CHECK(found["write-timeout"].limit() == 20);
+  CHECK(found["health-checks"].used() == 1);
+  CHECK(found["small-calls"].limit() == 512);
 }
 
 }  // namespace

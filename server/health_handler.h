@@ -1,0 +1,19 @@
+// Handler of the health service's Check; Watch is server/health_watch.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "proto/health.pb.h"
+#include "server/server_state.h"
+#include "server/serving_states.h"
+
+namespace vicinity {
+
+// NotFound for a service that nobody has said anything of, as the protocol has it.
+absl::StatusOr<grpc::health::v1::HealthCheckResponse> CheckHealthOf(
+    const ServingStates& states, const grpc::health::v1::HealthCheckRequest& request);
+
+// Of the server's own.
+absl::StatusOr<grpc::health::v1::HealthCheckResponse> CheckHealth(
+    const ServerState& state, const grpc::health::v1::HealthCheckRequest& request);
+
+}  // namespace vicinity

@@ -1,0 +1,76 @@
+// One call of any method but a watch, from its first byte to its last, as gRPC's callback interface
+// carries it.
+#pragma once
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "server/call_counters.h"
+#include "server/call_gate.h"
+#include "server/connection_guard.h"
+#include "server/operations.h"
+#include "server/service_context.h"
+#include "server/worker_pool.h"
+
+namespace vicinity {
+
+// No thread belongs to it: gRPC's threads bring its request and tell when a message is gone, the
+// gate says when it may go on, and a worker makes each message of its reply.
+//
+//   reading --request--> entering --its turn--> making a message <--gone-- writing
+//      |                    |                        |
+//      +--caller gone,------+--refused---------------+--last message, error, caller gone--> over
+//         not allowed, not to be read
+//
+// In every state but that of waiting for its turn, exactly one event comes next, and it is that
+// which ends the call if it must. While it waits, its turn and the caller's going away may come at
+// once: the gate decides which it was (CallGate::Passage::Abandon).
+//
+// Lifetime: deletes itself, after gRPC has let go of it. Memory: some hundred bytes beside gRPC's
+//           own and the request's.
+class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPool::Task {
+ public:
+  // `service` outlives it.
+  ServedCall(const ServiceContext& service, grpc::GenericCallbackServerContext* context);
+
+ private:
+  ~ServedCall() override = default;
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+  void Run() override;  // on a worker, when it is its turn
+
+  bool IsOver() const;
+  void Enter();
+  CallGate::Passage::Wish MakeWish() const;
+  absl::Status MakeMessage(Piece* piece);
+  void Send(Piece piece);
+  void End(CallEnd end, const absl::Status& status);
+  void EndRefused();
+  grpc::Status Note(CallEnd end, const absl::Status& status);
+
+  const ServiceContext& service_;
+  grpc::GenericCallbackServerContext* const context_;
+  const Operation* const operation_;  // null: no such method
+  const std::string peer_;            // as gRPC writes it
+  const std::shared_ptr<ConnectionAccount> account_;
+  std::string identity_;  // who is proven to make it; empty: nobody in particular
+  CallGate::Passage passage_;
+  std::optional<CallCounters::Running> counted_;  // once its request is there
+  bool had_request_ = false;
+  bool has_begun_ = false;  // the request is checked
+  grpc::ByteBuffer request_;
+  std::unique_ptr<Exchange> exchange_;
+  Exchange::Message outgoing_;
+  CallEnd end_ = CallEnd::kUseless;
+};
+
+}  // namespace vicinity

@@ -1,0 +1,47 @@
+// The threads that answer calls: a fixed number, however many calls there are.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "proto/common/mutex.h"
+
+namespace vicinity {
+
+// Threads:  any may call Push.
+// Lifetime: the destructor waits until all that was pushed has run.
+class WorkerPool {
+ public:
+  // Something to run. The pool does not own it and touches it no more once Run has begun, so Run
+  // may delete it or push it again.
+  class Task {
+   public:
+    virtual void Run() = 0;
+
+   protected:
+    ~Task() = default;
+  };
+
+  explicit WorkerPool(int64_t num_threads);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  // Runs `task` on one of the threads, after those that were pushed before it. A task must have
+  // begun to run before it is pushed again.
+  void Push(Task* task);
+
+ private:
+  void Work();
+
+  Mutex mu_;
+  CondVar pushed_;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  std::deque<Task*> tasks_ ABSL_GUARDED_BY(mu_);  // in the order of arrival
+  std::vector<std::thread> threads_;              // last: they use all above
+};
+
+}  // namespace vicinity
