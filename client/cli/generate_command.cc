@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "client/cli/choices.h"
 #include "client/cli/ingest_output.h"
 #include "client/cli/output.h"
 #include "partition/ingest/generate_block_model.h"
@@ -40,7 +41,7 @@ void AddFeatureFlags(CLI::App* app, GeneratedColumn* column) {
   app->add_option("--feature-width", column->width, "values in a node's feature row; 0: none");
   app->add_option("--feature-type", column->dtype, "their type: float32, float16, ...")
       ->type_name("DTYPE")
-      ->transform(CLI::CheckedTransformer(DTypesByName()).description(""))
+      ->transform(Choices(DTypesByName()))
       ->default_str(std::string(DTypeName(column->dtype)));
 }
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/choices.h"
 #include "client/cli/link_plan.h"
 #include "partition/cut/node_facts.h"
 #include "proto/common/status.h"
@@ -112,7 +113,7 @@ void AddVipFlags(CLI::App* app, VipFlags* flags) {
   app->add_option("--expansion", flags->expansion,
                   "what a hop expands: all nodes met so far, or only the new ones")
       ->type_name("all|new")
-      ->transform(CLI::CheckedTransformer(expansions).description(""))
+      ->transform(Choices(expansions))
       ->default_str("all");
   app->add_option("--weighted-by", flags->weighted_by,
                   "draw by this weight column where an edge type has it (default: uniformly)")

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "client/cli/choices.h"
 #include "proto/security/certificates.h"
 
 namespace vicinity::cli {
@@ -47,7 +48,7 @@ void AddFormatFlag(CLI::App* app, OutputFormat* format) {
                                                      {"json", OutputFormat::kJson}};
   app->add_option("--format", *format, "table (for people) or json (for scripts)")
       ->type_name("FORMAT")
-      ->transform(CLI::CheckedTransformer(names).description(""))
+      ->transform(Choices(names))
       ->default_str("table");
 }
 

@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/choices.h"
 #include "client/cli/graph_flags.h"
 #include "client/cli/output.h"
 #include "client/graph.h"
@@ -224,7 +225,7 @@ Action DeclareSample(CLI::App* app) {
   app->add_option("--expansion", flags->expansion,
                   "what a hop expands: all nodes met so far, or only the new ones")
       ->type_name("all|new")
-      ->transform(CLI::CheckedTransformer(expansions).description(""))
+      ->transform(Choices(expansions))
       ->default_str("all");
   app->add_flag("--replace", flags->replace, "draw with replacement");
   app->add_option("--weighted-by", flags->weighted_by,

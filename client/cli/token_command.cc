@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/choices.h"
 #include "client/cli/resources.h"
 #include "partition/folder_lock.h"
 #include "partition/text_proto.h"
@@ -90,7 +91,7 @@ Action DeclareToken(CLI::App* app) {
   app->add_option("--name", flags->name, "whose: for logs, unique in the access file")->required();
   app->add_option("--role", flags->role, "read, write or admin")
       ->type_name("ROLE")
-      ->transform(CLI::CheckedTransformer(roles).description(""))
+      ->transform(Choices(roles))
       ->default_str("read");
   app->add_option("--access-file", flags->access_file, "the servers' access file; made if new")
       ->type_name("FILE")

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/usage_errors.h"
 #include "proto/common/thread.h"
 #include "proto/version.h"
 
@@ -46,9 +47,14 @@ const Command* Find(absl::Span<const Command> commands, const std::string& name)
   return found == commands.end() ? nullptr : &*found;
 }
 
-ExitCode UnknownCommand(const std::string& name, const ToolContext& tool) {
-  *tool.narration << "vicinity: no command '" << name << "'; `vicinity help` lists them"
-                  << std::endl;
+ExitCode UnknownCommand(absl::Span<const Command> commands, const std::string& name,
+                        const ToolContext& tool) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (!command.hidden) names.push_back(command.name);
+  }
+  *tool.narration << "vicinity: there is no command " << name << DidYouMean(name, names)
+                  << "\n(`vicinity help` lists them)" << std::endl;
   return ExitCode::kUsage;
 }
 
@@ -71,7 +77,7 @@ absl::Status Parse(std::vector<std::string> args, CLI::App* app, bool* wants_hel
   } catch (const CLI::CallForHelp&) {
     *wants_help = true;
   } catch (const CLI::ParseError& error) {
-    return absl::InvalidArgumentError(error.what());
+    return UsageError(*app, error);
   }
   return absl::OkStatus();
 }
@@ -108,7 +114,7 @@ ExitCode RunTool(absl::Span<const Command> commands, const std::vector<std::stri
   }
   if (args[0] == "help" && args.size() > 1) {
     const Command* const command = Find(commands, args[1]);
-    if (command == nullptr) return UnknownCommand(args[1], tool);
+    if (command == nullptr) return UnknownCommand(commands, args[1], tool);
     return RunCommand(*command, {"--help"}, tool, out);
   }
   if (args[0] == "help" || args[0] == "--help" || args[0] == "-h") {
@@ -116,7 +122,7 @@ ExitCode RunTool(absl::Span<const Command> commands, const std::vector<std::stri
     return ExitCode::kOk;
   }
   const Command* const command = Find(commands, args[0]);
-  if (command == nullptr) return UnknownCommand(args[0], tool);
+  if (command == nullptr) return UnknownCommand(commands, args[0], tool);
   return RunCommand(*command, {args.begin() + 1, args.end()}, tool, out);
 }
 

@@ -1,7 +1,11 @@
 // What ends before its end: calls that are given up, and a server that is told to stop.
 // VICINITY_CANCEL_CALLS sets how many are given up (10000).
+#include <arpa/inet.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/sync_stream.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -187,6 +191,47 @@ TEST_CASE_METHOD(DrainTest, "of 500 calls under way when the server is told to s
   client.reset();
   const absl::StatusOr<int> code = exit.get();
   std::cout << "the server after " << passed() << " s\n";
+  VICINITY_REQUIRE_OK(code);
+  CHECK(*code == 0);
+}
+
+// Whether a port of this machine refuses connections in time.
+bool WaitUntilRefused(int port, std::chrono::nanoseconds limit) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (std::chrono::steady_clock::now() < end) {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool taken = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+    close(fd);
+    if (!taken) return true;
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  return false;
+}
+
+TEST_CASE_METHOD(DrainTest, "calls still under way when the announcement is over end whole",
+                 "[drain]") {
+  constexpr int kStreams = 20;
+  constexpr int64_t kRows = 2048;  // of 1 KiB: more than the windows hold
+  Start({"--drain", "40", "--announce", "0"});
+  auto client = Connect(2);
+  for (int i = 0; i < kStreams; ++i) OpenStream(client.get(), i % 2, kRows);
+  auto exit = std::async(std::launch::async, [this] { return testbed_->Terminate(0); });
+  // Its end: from now on only calls that are under way are served.
+  REQUIRE(WaitUntilRefused(testbed_->address(0).port, seconds(30)));
+  for (int i = 0; i < kStreams; ++i) {
+    proto::RowsChunk chunk;
+    while (readers_[i]->Read(&chunk)) bytes_[i] += static_cast<int64_t>(chunk.rows().size());
+    VICINITY_CHECK_OK(FromGrpc(readers_[i]->Finish()));
+    CHECK(bytes_[i] == kRows * 1024);
+  }
+  readers_.clear();
+  contexts_.clear();
+  client.reset();
+  const absl::StatusOr<int> code = exit.get();
   VICINITY_REQUIRE_OK(code);
   CHECK(*code == 0);
 }

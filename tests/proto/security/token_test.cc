@@ -32,9 +32,18 @@ TEST_CASE("the hash of a token is its SHA-256", "[token]") {
   // FIPS 180-2, appendix B.1.
   CHECK(absl::BytesToHexString(HashToken("abc")) ==
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(SameHash(HashToken("abc"), HashToken("abc")));
-  CHECK_FALSE(SameHash(HashToken("abc"), HashToken("abd")));
-  CHECK_FALSE(SameHash(HashToken("abc"), ""));
+}
+
+TEST_CASE("two hashes are the same only if every byte is", "[token]") {
+  const std::string hash = HashToken("abc");
+  CHECK(SameHash(hash, HashToken("abc")));
+  CHECK_FALSE(SameHash(hash, HashToken("abd")));
+  CHECK_FALSE(SameHash(hash, ""));
+  for (size_t i = 0; i < hash.size(); ++i) {
+    std::string other = hash;
+    other[i] = static_cast<char>(other[i] ^ 1);
+    CHECK_FALSE(SameHash(hash, other));
+  }
 }
 
 }  // namespace
