@@ -127,6 +127,11 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ClientCredentials::For
         ": name the CA of its certificate (`tls` in the cluster file, --ca or VICINITY_TLS_CA)"));
   }
   if (!parsed.loopback() && !allow_plaintext_) {
+    // Else whoever mistyped the name would be sent to look for certificates.
+    if (IsUnknownHost(parsed.host)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(address, ": this machine knows no host of that name"));
+    }
     return absl::InvalidArgumentError(absl::StrCat(
         address,
         " is on another machine and there is no TLS: name the CA of its certificate "

@@ -34,6 +34,9 @@ grpc::ChannelArguments ChannelSettings(const ConnectionOptions& options) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
+  // A server whose name leads elsewhere from now on is found there: gRPC would go on dialling what
+  // it has found in the last 30 s.
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, 1'000);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // retry is ours, above the wire
   arguments.SetMaxReceiveMessageSize(kMaxReplyMessage);

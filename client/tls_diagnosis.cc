@@ -222,6 +222,13 @@ absl::Status Judge(int error, bool asked, const SSL& session, const HostPort& ad
 
 }  // namespace
 
+bool IsUnknownHost(const std::string& host) {
+  addrinfo* first = nullptr;
+  const int error = getaddrinfo(host.c_str(), nullptr, nullptr, &first);
+  if (error == 0) freeaddrinfo(first);
+  return error == EAI_NONAME || error == EAI_NODATA;
+}
+
 absl::Status DiagnoseTls(const std::string& address, const TlsFiles& files,
                          std::chrono::milliseconds limit) {
   const Clock::time_point end = Clock::now() + limit;

@@ -18,4 +18,8 @@ namespace vicinity {
 absl::Status DiagnoseTls(const std::string& address, const TlsFiles& files,
                          std::chrono::milliseconds limit);
 
+// Whether whoever this machine asks for names says that there is no such host. False also where
+// nobody answers. Waits for the lookup.
+bool IsUnknownHost(const std::string& host);
+
 }  // namespace vicinity

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything and runs all tests, from a clone on a fresh Debian 12 onwards.
 #
-#   deploy/test.sh                 set-up, format, build, tests
+#   deploy/test.sh                 set-up, format, drill's patches, build, tests
 #   deploy/test.sh --sanitizers    the same, then the tests under sanitizers: two more builds
 #   deploy/test.sh --quick         build and tests only
 #
@@ -20,6 +20,9 @@ set_up() { deploy/setup.sh; }
 
 check_format() { deploy/format.sh --check; }
 
+# That each bug of tests/drill can still be planted; whether it is caught, deploy/drill.sh tells.
+check_drill() { deploy/drill.sh --check; }
+
 build() { bazel build --keep_going //...; }
 
 # Runs the tests that the arguments, options of Bazel's, leave; the caller's name becomes that of
@@ -37,7 +40,7 @@ address_and_undefined() { run_tests --config=asan --config=ubsan --test_tag_filt
 # ThreadSanitizer cannot see into Debian's gRPC, so only what runs without it means something.
 threads() { run_tests --config=tsan --test_tag_filters=threads; }
 
-stages=(set_up check_format build tests)
+stages=(set_up check_format check_drill build tests)
 if [[ "${1:-}" == --quick && $# -eq 1 ]]; then
   stages=(build tests)
 elif [[ "${1:-}" == --sanitizers && $# -eq 1 ]]; then

@@ -2,6 +2,8 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +23,18 @@ constexpr int64_t kMaxManifestBytes = int64_t{1} << 30;
 
 std::string ChecksumLine(std::string_view text) {
   return absl::StrFormat("# xxh3: %016x\n", Checksum(text));
+}
+
+// Of a directory without a manifest.
+absl::Status NoDatasetError(const std::string& directory) {
+  std::error_code error;
+  if (!std::filesystem::exists(directory, error)) {
+    return absl::NotFoundError(absl::StrCat(directory, ": there is no such folder"));
+  }
+  return absl::NotFoundError(
+      absl::StrCat(directory,
+                   ": is no dataset, it has no manifest.textproto (`vicinity import`, `generate` "
+                   "and `partition` make datasets)"));
 }
 
 // The text without its last line, which must be its checksum.
@@ -179,8 +193,10 @@ std::string ManifestPath(const std::string& directory) {
 
 absl::StatusOr<proto::Manifest> ReadManifest(const std::string& directory) {
   const std::string path = ManifestPath(directory);
-  VICINITY_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxManifestBytes));
-  VICINITY_ASSIGN_OR_RETURN(const std::string_view text, CheckedText(path, bytes));
+  const absl::StatusOr<std::string> bytes = ReadFile(path, kMaxManifestBytes);
+  if (absl::IsNotFound(bytes.status())) return NoDatasetError(directory);
+  if (!bytes.ok()) return bytes.status();
+  VICINITY_ASSIGN_OR_RETURN(const std::string_view text, CheckedText(path, *bytes));
   return ParseManifest(path, std::string(text));
 }
 

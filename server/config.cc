@@ -151,8 +151,8 @@ absl::StatusOr<std::vector<ShardId>> ParseShards(const std::string& text) {
   for (const absl::string_view part : absl::StrSplit(text, ',')) {
     ShardId shard{0};
     if (!absl::SimpleAtoi(part, &shard.value) || shard.value < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--shards ", text, ": \"", part, "\" is not a shard"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--shards should be numbers separated by commas, as 0,1,2,3, not \"", text, "\""));
     }
     if (std::find(shards.begin(), shards.end(), shard) != shards.end()) {
       return absl::InvalidArgumentError(

@@ -136,6 +136,25 @@ def pages_name_files_that_exist(root, paths):
                 yield f"{path}: names {named}, which is not there"
 
 
+# `book_test.cc`, and what follows it as `x_test.cc`: "a case", "another".
+NAMED_TEST = re.compile(r"`(\w+_test\.(?:cc|py|sh))`((?::? ?(?:, )?\"[^\"|`]+\")*)")
+
+
+def pages_name_tests_that_exist(root, paths):
+    tests = {path.split("/")[-1]: path for path in paths if path.startswith("tests/")}
+    for path in paths:
+        if not path.endswith(".md"):
+            continue
+        for named, cases in NAMED_TEST.findall(read(root, path) or ""):
+            if named not in tests:
+                yield f"{path}: names {named}, which is not there"
+                continue
+            text = read(root, tests[named]) or ""
+            for case in re.findall(r'"([^"]+)"', cases):
+                if f'"{case}"' not in text:
+                    yield f"{path}: names the case \"{case}\", which {tests[named]} has not"
+
+
 RULES = [
     every_source_has_a_twin_test,
     includes_follow_the_layers,
@@ -143,6 +162,7 @@ RULES = [
     build_files_open_with_a_sentence,
     nothing_outside_tests_reaches_beside_the_tree,
     pages_name_files_that_exist,
+    pages_name_tests_that_exist,
 ]
 
 

@@ -72,8 +72,12 @@ absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags) {
   options.channels_per_server = 1;
   options.credentials = flags.credentials;
   Result<std::unique_ptr<Graph>> graph = Graph::Open(options);
-  if (!graph.ok()) return ToStatus(graph.error());
-  return *std::move(graph);
+  if (graph.ok()) return *std::move(graph);
+  const absl::Status status = ToStatus(graph.error());
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::UnavailableError(absl::StrCat(
+      status.message(), "\n(a server of every shard is needed, whatever is asked for; `",
+      "vicinity shards --cluster ", flags.cluster, "` shows which are there)"));
 }
 
 absl::Status ToStatus(const Error& error) {

@@ -17,6 +17,7 @@ namespace {
 TEST_CASE("items leave by index, however they come", "[ordered_queue]") {
   OrderedQueue<int> queue(10, 13, 100);
   CHECK(queue.Push(12, 1, 120));
+  CHECK_FALSE(queue.Pop(std::chrono::nanoseconds(0)).has_value());  // two come before it
   CHECK(queue.Push(10, 1, 100));
   CHECK(queue.Push(11, 1, 110));
   CHECK(queue.Pop() == 100);

@@ -1,12 +1,7 @@
 // Trainers whose network fails: servers on hosts of their own, behind cables that are cut, lossy
 // and slow. NET-1, NET-2 and the half-open connections of NET-4 of the reliability plan.
 //
-// Needs root, network namespaces and the packages iproute2 and nftables; elsewhere each case says
-// so and ends. VICINITY_NETWORK_CYCLES (30) and VICINITY_PROFILE_SECONDS (2) make it longer.
-#include <grpcpp/client_context.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
-
+// VICINITY_NETWORK_CYCLES (30) and VICINITY_PROFILE_SECONDS (2) make it longer.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -22,7 +17,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -30,15 +24,14 @@
 #include "client/graph.h"
 #include "client/result.h"
 #include "proto/common/random.h"
-#include "proto/service.grpc.pb.h"
 #include "tests/integration/certified_reader.h"
+#include "tests/integration/network_fixture.h"
 #include "tests/testing/certified_graph.h"
 #include "tests/testing/chaos_flow.h"
 #include "tests/testing/chaos_proxy.h"
 #include "tests/testing/network_hosts.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
-#include "tests/testing/testbed.h"
 
 namespace vicinity {
 namespace {
@@ -47,15 +40,12 @@ using testing::CertifiedReader;
 using testing::LostWay;
 using testing::NetworkHosts;
 using testing::Reading;
-using testing::Testbed;
-using testing::TestbedOptions;
 using testing::Toxics;
 using Clock = std::chrono::steady_clock;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr int kNumHosts = 2;
 constexpr milliseconds kFailOver(3000 * testing::kSlower);
 constexpr milliseconds kConverge(10'000 * testing::kSlower);
 
@@ -63,89 +53,6 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   const char* const value = std::getenv(name);
   return value == nullptr ? otherwise : std::max<int64_t>(1, std::atoll(value));
 }
-
-// Made once, before this process has any other thread.
-const absl::StatusOr<std::unique_ptr<NetworkHosts>>& Network() {
-  static const auto& network =
-      *new absl::StatusOr<std::unique_ptr<NetworkHosts>>(NetworkHosts::Make(kNumHosts));
-  return network;
-}
-
-milliseconds Since(Clock::time_point begin) {
-  return duration_cast<milliseconds>(Clock::now() - begin);
-}
-
-class NetworkTest {
- protected:
-  // False: there is nothing to test here.
-  bool Start(int num_servers, bool proxies) {
-    const auto& network = Network();
-    if (absl::IsFailedPrecondition(network.status())) {
-      WARN("skipped: " << network.status().message());
-      return false;
-    }
-    VICINITY_REQUIRE_OK(network);
-    hosts_ = network->get();
-    TestbedOptions options;
-    options.graph.num_nodes = 4000;
-    options.graph.num_shards = 3;
-    options.graph.row_bytes = 256;
-    options.num_servers = num_servers;
-    options.replicas = num_servers;
-    options.proxies = proxies;
-    for (int i = 0; i < num_servers; ++i) {
-      VICINITY_REQUIRE_OK(hosts_->Heal(i));
-      VICINITY_REQUIRE_OK(hosts_->LimitRate(i, 0));
-      options.hosts.push_back({hosts_->RunThere(i), hosts_->address(i)});
-    }
-    VICINITY_ASSERT_OK_AND_ASSIGN(testbed_, Testbed::Start(options));
-    return true;
-  }
-  GraphOptions Served() const {
-    GraphOptions servers;
-    servers.cluster_file = testbed_->cluster_file();
-    servers.connect_timeout = seconds(20);
-    servers.call_timeout = milliseconds(1000);
-    servers.call_budget = seconds(10);
-    return servers;
-  }
-  std::unique_ptr<CertifiedReader> Open(const GraphOptions& where) const {
-    testing::ReaderOptions options;
-    options.graph = where;
-    auto reader = CertifiedReader::Open(&testbed_->graph(), options);
-    INFO(reader.error().message());
-    REQUIRE(reader.ok());
-    return *std::move(reader);
-  }
-  std::unique_ptr<Graph> OpenGraph(const GraphOptions& where) const {
-    Result<std::unique_ptr<Graph>> graph = Graph::Open(where);
-    INFO(graph.error().message());
-    REQUIRE(graph.ok());
-    return *std::move(graph);
-  }
-
-  // How many calls for data the server has had, by its own account; -1: no answer.
-  int64_t CallsAt(int server) const {
-    grpc::ChannelArguments own;  // a connection
-    own.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    const auto stub = proto::Graph::NewStub(grpc::CreateCustomChannel(
-        testbed_->address(server).ToString(), grpc::InsecureChannelCredentials(), own));
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + milliseconds(500));
-    proto::StatusReply reply;
-    if (!stub->Status(&context, {}, &reply).ok()) return -1;
-    int64_t calls = 0;
-    for (const proto::MethodStatus& method : reply.methods()) {
-      if (method.method() == "FetchRows" || method.method() == "SampleNeighbors") {
-        calls += static_cast<int64_t>(method.started());
-      }
-    }
-    return calls;
-  }
-
-  NetworkHosts* hosts_ = nullptr;
-  std::unique_ptr<Testbed> testbed_;
-};
 
 // A trainer in a thread that reads epoch 0 again and again.
 class Trainer {

@@ -61,8 +61,12 @@ TEST_CASE("a manifest reads back with its version and fingerprint", "[partition]
 
 TEST_CASE("a folder without a manifest is no dataset", "[partition]") {
   TempDir dir;
-  VICINITY_CHECK_CODE(ReadManifest(dir.path()), absl::StatusCode::kNotFound);
-  VICINITY_CHECK_CODE(ReadManifest(dir.File("none")), absl::StatusCode::kNotFound);
+  const absl::Status empty = ReadManifest(dir.path()).status();
+  VICINITY_CHECK_CODE(empty, absl::StatusCode::kNotFound);
+  CHECK_THAT(std::string(empty.message()), Catch::StartsWith(dir.path() + ": is no dataset"));
+  const absl::Status none = ReadManifest(dir.File("none")).status();
+  VICINITY_CHECK_CODE(none, absl::StatusCode::kNotFound);
+  CHECK_THAT(std::string(none.message()), Catch::EndsWith("none: there is no such folder"));
 }
 
 TEST_CASE("a flip or a cut anywhere in a manifest is noticed", "[partition]") {

@@ -2,18 +2,21 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/common/file.h"
 #include "proto/common/status.h"
 
 namespace vicinity::testing {
@@ -44,7 +47,7 @@ absl::Status CheckPrograms() {
 
 absl::StatusOr<std::unique_ptr<NetworkHosts>> NetworkHosts::Make(int num_hosts) {
   VICINITY_RETURN_IF_ERROR(CheckPrograms());
-  if (unshare(CLONE_NEWNET) != 0) {
+  if (unshare(CLONE_NEWNET | CLONE_NEWNS) != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("network namespaces are not permitted here: ", std::strerror(errno)));
   }
@@ -57,7 +60,29 @@ absl::StatusOr<std::unique_ptr<NetworkHosts>> NetworkHosts::Make(int num_hosts) 
   if (tried.ok()) tried = hosts->LimitRate(0, 0);
   if (tried.ok()) tried = hosts->Heal(0);
   if (!tried.ok()) return absl::FailedPreconditionError(tried.message());
+  hosts->names_ = hosts->TakeNames();
   return hosts;
+}
+
+absl::Status NetworkHosts::TakeNames() {
+  VICINITY_RETURN_IF_ERROR(WriteFileAtomically(folder_.File("hosts"), "127.0.0.1 localhost\n"));
+  // Of this process' mounts alone.
+  if (mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount(folder_.File("hosts").c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("/etc/hosts cannot be replaced here: ", std::strerror(errno)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NetworkHosts::SetNames(const std::string& lines) {
+  VICINITY_RETURN_IF_ERROR(names_);
+  // In place: another file of this name would not be the one that is mounted.
+  std::ofstream file(folder_.File("hosts"), std::ios::trunc);
+  file << "127.0.0.1 localhost\n" << lines;
+  file.close();
+  return file.fail() ? absl::UnavailableError("the file of names cannot be written")
+                     : absl::OkStatus();
 }
 
 NetworkHosts::~NetworkHosts() = default;  // a cable goes with either of its ends

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tests/testing/running_program.h"
+#include "tests/testing/temp_dir.h"
 
 namespace vicinity::testing {
 
@@ -47,16 +48,22 @@ class NetworkHosts {
   absl::Status ForgetRoute(int host);  // packets to it are thrown away, without a word
   // Each way; 0: no limit. Stays until it is changed.
   absl::Status LimitRate(int host, int64_t bits_per_second);
-  // The end of all the above but the rate.
+  // What names this process, and what it starts from now on, find under `/etc/hosts`: lines of
+  // addresses and names. FailedPrecondition where that file cannot be replaced.
+  absl::Status SetNames(const std::string& lines);
+  // The end of all the above but the rate and the names.
   absl::Status Heal(int host);
 
  private:
   NetworkHosts() = default;
   absl::Status AddHost();
+  absl::Status TakeNames();
   absl::Status Run(const std::string& command) const;
   std::string Cable(int host) const;  // this end's device
   std::string There(int host) const;  // RunThere, for a shell
 
+  const TempDir folder_;
+  absl::Status names_;  // whether /etc/hosts is a file of ours
   // A process in each host's namespace, which lasts as long as that.
   std::vector<std::unique_ptr<RunningProgram>> holders_;
 };

@@ -88,7 +88,7 @@ Testbed::Testbed(const TestbedOptions& options)
       exceptions_before_(std::uncaught_exceptions()),
       servers_(options.num_servers) {
   for (size_t i = 0; i < options.hosts.size(); ++i) {
-    servers_[i].address.host = options.hosts[i].address;
+    servers_[i].address = {options.hosts[i].address, options.port};
   }
 }
 

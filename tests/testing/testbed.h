@@ -31,6 +31,7 @@ struct TestbedOptions {
   int replicas = 1;
   std::vector<TestbedHost> hosts;  // of each server; empty: all here, on the loopback device
   bool open = true;                // on hosts; false: server_flags have certificates
+  int port = 0;                    // of each server, where all have hosts; 0: the system's choice
   // Clients reach each server through a proxy of its own.
   bool proxies = false;
   uint64_t seed = 1;                         // of the proxies

@@ -73,6 +73,14 @@ TEST_CASE("misuse is told with a pointer to the help", "[cli]") {
   }
 }
 
+TEST_CASE("a mistyped command or flag is told with what was meant", "[cli]") {
+  CHECK_THAT(Run({"ehco"}).narration, Catch::Contains("did you mean echo?"));
+  CHECK_THAT(Run({"help", "ehco"}).narration, Catch::Contains("did you mean echo?"));
+  CHECK_THAT(Run({"secrte"}).narration, !Catch::Contains("did you mean"));  // it is hidden
+  CHECK_THAT(Run({"echo", "a", "--tiems", "2"}).narration,
+             Catch::Contains("no flag --tiems; did you mean --times?"));
+}
+
 TEST_CASE("a command's failure is its text and its code", "[cli]") {
   const Answer answer = Run({"echo", "a", "--times=-1"});
   CHECK(answer.code == ExitCode::kNotFound);
