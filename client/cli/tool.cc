@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/completion.h"
 #include "client/cli/usage_errors.h"
 #include "proto/common/thread.h"
 #include "proto/version.h"
@@ -19,6 +20,7 @@ void PrintOverview(absl::Span<const Command> commands, std::ostream& out) {
   out << "vicinity: builds, inspects and serves graphs for GNN training\n\n"
          "Usage: vicinity COMMAND [ARGUMENTS]\n"
          "       vicinity help COMMAND\n"
+         "       vicinity completion bash\n"
          "       vicinity --version\n\n"
          "Commands:\n";
   size_t width = 0;
@@ -119,6 +121,14 @@ ExitCode RunTool(absl::Span<const Command> commands, const std::vector<std::stri
   }
   if (args[0] == "help" || args[0] == "--help" || args[0] == "-h") {
     PrintOverview(commands, out);
+    return ExitCode::kOk;
+  }
+  if (args[0] == "completion") {
+    if (args.size() != 2 || args[1] != "bash") {
+      *tool.narration << "vicinity completion: there is one for bash (`vicinity help` shows how)\n";
+      return ExitCode::kUsage;
+    }
+    out << BashCompletion(commands);
     return ExitCode::kOk;
   }
   const Command* const command = Find(commands, args[0]);

@@ -314,6 +314,18 @@ class CommandMatrixTest(unittest.TestCase):
         self.assertNotIn(token, pathlib.Path(self.folder, "access").read_text(encoding="ascii"))
         self.check(args, PRECONDITION)
 
+    def test_bash_completes_commands_subcommands_and_flags(self):
+        for words, expected in ((["sta"], ["status"]), (["admin", "dra"], ["drain"]),
+                                (["generate", "rmat", "--edges-p"], ["--edges-per-node"]),
+                                (["get", "--clu"], ["--cluster"]), (["help", "verif"], ["verify"]),
+                                (["get", "cluster.text"], [])):
+            line = " ".join(["vicinity", *words])
+            script = (f'source <("$0" completion bash); COMP_WORDS=({line}); '
+                      f'COMP_CWORD={len(words)}; _vicinity; echo "${{COMPREPLY[@]}}"')
+            answer = through_pipe(["bash", "-c", script, TOOL], cwd=self.folder)
+            self.assertEqual((answer.out.split(), answer.told), (expected, ""), line)
+        self.check(["completion", "fish"], USAGE)
+
     def test_what_is_mistyped_is_told_with_what_was_meant(self):
         for args, text in (
                 (["statsu"], "there is no command statsu; did you mean status?"),
