@@ -188,7 +188,11 @@ absl::Status RunShards(const ServersFlags& flags, std::ostream& out) {
   } else {
     PrintAsTable(shards, out);
   }
-  return OutcomeOf(shards);
+  const absl::Status outcome = OutcomeOf(shards);
+  const bool all_refused = std::all_of(answers.begin(), answers.end(), [](const Answer& answer) {
+    return absl::IsUnauthenticated(answer.status()) || absl::IsPermissionDenied(answer.status());
+  });
+  return all_refused ? WithExitCode(outcome, ExitCode::kDenied) : outcome;
 }
 
 }  // namespace

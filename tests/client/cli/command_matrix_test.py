@@ -215,7 +215,9 @@ class CommandMatrixTest(unittest.TestCase):
         return answers["table", False], answers["json", False]
 
     def on_cluster(self, cluster, commands, code, more=()):
-        return {name: self.check_formats([*args, "--cluster", cluster, "--timeout", "2", *more],
+        # Whoever is away is waited for by what needs all: not for long.
+        timeout = "0.5" if code == NOT_CONNECTED else "20"
+        return {name: self.check_formats([*args, "--cluster", cluster, "--timeout", timeout, *more],
                                          code)
                 for name, args in commands.items()}
 
@@ -304,7 +306,7 @@ class CommandMatrixTest(unittest.TestCase):
                 if form == "json":
                     json.loads(answer.out)
                 again = self.check(whole, PRECONDITION)
-                self.assertIn("is there already", again.told)
+                self.assertRegex(again.told, "already|exists")
                 self.check(["verify", f"made{made}"], OK)
 
     def test_a_token_is_printed_once_and_only_its_hash_kept(self):
