@@ -48,6 +48,9 @@ READING = {
     "get": ["get", "--id", "2"],
     "sample": ["sample", "--seeds", "2,3", "--fanouts", "2"],
 }
+# health ends with one code however many servers are well.
+HEALTH = {"health": ASKING["health"]}
+OTHERS = {name: args for name, args in {**ASKING, **READING}.items() if name != "health"}
 # Of datasets on disk.
 LOCAL = {
     "describe": ["describe", "--data", "cut"],
@@ -215,8 +218,8 @@ class CommandMatrixTest(unittest.TestCase):
         return answers["table", False], answers["json", False]
 
     def on_cluster(self, cluster, commands, code, more=()):
-        # Whoever is away is waited for by what needs all: not for long.
-        timeout = "0.5" if code == NOT_CONNECTED else "20"
+        # What needs all servers waits for those that are away, or refuse: not for long.
+        timeout = {NOT_CONNECTED: "0.5", DENIED: "1"}.get(code, "20")
         return {name: self.check_formats([*args, "--cluster", cluster, "--timeout", timeout, *more],
                                          code)
                 for name, args in commands.items()}
@@ -251,11 +254,8 @@ class CommandMatrixTest(unittest.TestCase):
             self.assertEqual(table.out, "", name)
 
     def test_with_all_servers_down_the_exit_code_says_so(self):
-        health = {"health": ASKING["health"]}
-        answers = self.on_cluster("all_down", health, DEGRADED)
-        others = {**ASKING, **READING}
-        del others["health"]
-        answers.update(self.on_cluster("all_down", others, NOT_CONNECTED))
+        answers = self.on_cluster("all_down", HEALTH, DEGRADED)
+        answers.update(self.on_cluster("all_down", OTHERS, NOT_CONNECTED))
         for name in ASKING:
             self.assertIn("s0", answers[name][0].told, name)
 
@@ -279,10 +279,10 @@ class CommandMatrixTest(unittest.TestCase):
         for server in servers:
             self.addCleanup(server.kill)
         write_cluster(pathlib.Path(self.folder, "tls"), [server.address for server in servers])
-        everything = {**ASKING, **READING}
-        self.on_cluster("tls", everything, OK, ["--ca", "server.pem"])
-        for name, (table, _) in self.on_cluster("tls", everything, DENIED,
-                                                ["--ca", "other.pem"]).items():
+        self.on_cluster("tls", {**ASKING, **READING}, OK, ["--ca", "server.pem"])
+        answers = self.on_cluster("tls", HEALTH, DEGRADED, ["--ca", "other.pem"])
+        answers.update(self.on_cluster("tls", OTHERS, DENIED, ["--ca", "other.pem"]))
+        for name, (table, _) in answers.items():
             self.assertIn("is not to be believed", table.told, name)
         for name, (table, _) in self.on_cluster("tls", {"get": READING["get"]}, DENIED).items():
             self.assertIn("speaks TLS and this client was not told to", table.told, name)
