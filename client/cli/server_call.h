@@ -52,18 +52,6 @@ absl::StatusOr<Reply> CallServer(const ServerTarget& server, absl::Duration time
                                  grpc::Status (Service::Stub::*method)(grpc::ClientContext*,
                                                                        const Request&, Reply*),
                                  const Request& request, std::string* certificate = nullptr) {
-  VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, OpenChannel(server));
-  const auto stub = Service::NewStub(channel);
-  grpc::ClientContext context;
-  context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
-  Reply reply;
-  const absl::Status status = FromGrpc(((*stub).*method)(&context, request, &reply));
-  if (status.ok() && certificate != nullptr && context.auth_context() != nullptr) {
-    for (const grpc::string_ref& shown :
-         context.auth_context()->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
-      certificate->assign(shown.data(), shown.size());
-    }
-                                 const Request& request) {
   constexpr int kMostDials = 5;
   const auto deadline = absl::ToChronoTime(absl::Now() + timeout);
   Reply reply;
@@ -74,6 +62,11 @@ absl::StatusOr<Reply> CallServer(const ServerTarget& server, absl::Duration time
     grpc::ClientContext context;
     context.set_deadline(deadline);
     status = FromGrpc(((*stub).*method)(&context, request, &reply));
+    if (!status.ok() || certificate == nullptr || context.auth_context() == nullptr) continue;
+    for (const grpc::string_ref& shown :
+         context.auth_context()->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
+      certificate->assign(shown.data(), shown.size());
+    }
   }
   if (status.ok()) return reply;
   if (server.credentials == nullptr) return status;

@@ -40,8 +40,8 @@ class NamesTest : public NetworkTest {
     const std::string path = absl::StrCat(testbed_->cluster_file(), ".named");
     VICINITY_REQUIRE_OK(WriteFileAtomically(
         path, absl::StrCat("data: '", testbed_->directory(),
-                           "'\nnum_shards: 3\nallow_plaintext: true\nservers { name: 's' listen: '",
-                           address, "' shards: [0, 1, 2] }\n")));
+                           "'\nnum_shards: 3\nopen: true\nservers { name: 's' listen: '", address,
+                           "' shards: [0, 1, 2] }\n")));
     GraphOptions where = Served();
     where.cluster_file = path;
     where.call_budget = seconds(30 * testing::kSlower);

@@ -274,8 +274,8 @@ class CommandMatrixTest(unittest.TestCase):
     def test_tls_that_does_not_fit_is_told_as_that(self):
         make_certificate(self.folder, "server")
         make_certificate(self.folder, "other")
-        servers = [Server(self.folder, shard, ["--tls-certificate", "server.pem", "--tls-key",
-                                               "server.key"]) for shard in (0, 1)]
+        servers = [Server(self.folder, shard, ["--open", "--tls-certificate", "server.pem",
+                                               "--tls-key", "server.key"]) for shard in (0, 1)]
         for server in servers:
             self.addCleanup(server.kill)
         write_cluster(pathlib.Path(self.folder, "tls"), [server.address for server in servers])
