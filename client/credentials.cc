@@ -74,7 +74,7 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeTls(const TlsFiles
 }
 
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
-    const TlsFiles& files, std::shared_ptr<TokenSource> token) {
+    const TlsFiles& files, const std::shared_ptr<TokenSource>& token) {
   if (!files.ca.empty()) {
     VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> channel, MakeTls(files));
     if (token == nullptr) return channel;

@@ -237,6 +237,7 @@ TlsState ServerTrust::Tls() const { return tls_ == nullptr ? TlsState() : tls_->
 std::string ServerTrust::Describe() const {
   std::vector<std::string> parts = {security_.encrypted() ? "TLS" : "plaintext"};
   if (security_.certifies()) parts.push_back("client certificates");
+  if (security_.open) parts.push_back("open");
   if (!security_.access_file.empty())
     parts.push_back(absl::StrCat(access_->num_grants(), " granted"));
   return absl::StrJoin(parts, ", ");

@@ -62,7 +62,7 @@ class ServerTrust {
   proto::ReloadCredentialsReply Facts() const;
   // The same of the certificate alone, with the fault of files that are not taken.
   TlsState Tls() const;
-  // For people: "plaintext", "TLS, client certificates, 3 granted".
+  // For people: "plaintext", "TLS, client certificates, 3 granted", "plaintext, open".
   std::string Describe() const;
 
  private:

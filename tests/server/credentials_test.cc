@@ -112,6 +112,9 @@ TEST_CASE_METHOD(TrustTest, "bad files are refused at once, by name", "[trust]")
 
 TEST_CASE_METHOD(TrustTest, "it tells what is in force", "[trust]") {
   CHECK(Load({})->Describe() == "plaintext");
+  ServerSecurity open;
+  open.open = true;
+  CHECK(Load(open)->Describe() == "plaintext, open");
   CHECK(Load({})->Facts().certificate_expires() == 0);
   CHECK(Load({})->Tls().expires == absl::InfiniteFuture());
   ServerSecurity security = Tls();
