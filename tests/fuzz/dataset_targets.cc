@@ -222,8 +222,8 @@ FuzzTarget FuzzClusterFile(const std::string&) {
   target.seeds = {R"(data: "graph" num_shards: 3
 servers { name: "a" listen: "127.0.0.1:7500" shards: [2, 0] admin: "127.0.0.1:7600" }
 servers { name: "b" listen: "[::]:0" advertise: "b.example:7501" shards: 1 shards: 0 }
-tls { certificate: "tls/s.pem" key: "tls/s.key" ca: "/ca.pem" require_client_certificate: true }
-access: "access.textproto" allow_plaintext: true
+tls { certificate: "tls/s.pem" key: "tls/s.key" ca: "/ca.pem" revoked: "revoked.pem" }
+access: "access.textproto" open: true
 )"};
   target.run = [](std::string_view input) {
     const auto cluster = ParseClusterFile("cluster.textproto", {input.data(), input.size()});
