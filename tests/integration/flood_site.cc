@@ -28,11 +28,6 @@ constexpr std::chrono::milliseconds kBetweenLooks(50);
 constexpr int64_t kRowBytes = 512;
 constexpr int64_t kNodes = 20'000;
 
-bool Knows(const std::string& flag) {
-  const auto help = RunningProgram::Start({"server/vicinityd", "--help"});
-  return help.ok() && (*help)->WaitForLine(flag, absl::Seconds(20)).ok();
-}
-
 // A port of the address that nobody listens on.
 int FreePort(const std::string& host) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -154,7 +149,7 @@ std::vector<std::string> FloodSite::Flags() const {
   };
   // Behind a proxy it is on the loopback device, in plaintext.
   if (mode_ == FloodMode::kProxied) {
-    if (Knows("--behind-proxy")) add({"--behind-proxy"});
+    add({"--behind-proxy"});
     return flags;
   }
   add({"--tls-certificate", folder_.File("server.pem"), "--tls-key", folder_.File("server.key")});
