@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "client/device_tensor_impl.h"
 #include "partition/shard.h"
+#include "partition/shard_reader.h"
+#include "partition/verified_file.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -38,6 +40,7 @@ DeviceColumn::~DeviceColumn() {
 
 absl::Status DeviceColumn::Place(int32_t column, const Options& options) {
   home_.resize(router_.book().num_shards());
+  home_columns_.resize(home_.size());
   if (spec_.row_bytes() == 0) return absl::OkStatus();
   for (size_t s = 0; s < home_.size(); ++s) {
     const std::optional<ColumnView> rows =
@@ -45,10 +48,20 @@ absl::Status DeviceColumn::Place(int32_t column, const Options& options) {
     if (!rows.has_value() || rows->num_rows == 0) continue;
     const auto near =
         static_cast<int64_t>(options.home_share * static_cast<double>(rows->num_rows));
-    absl::StatusOr<std::unique_ptr<HomeRows>> placed =
-        HomeRows::Create(side_->mover(), *rows, std::min(near, rows->num_rows), options.far);
-    if (!placed.ok()) return At(absl::StrCat("the rows of shard ", s), placed.status());
-    home_[s] = *std::move(placed);
+    home_columns_[s] = *rows;
+    VerifiedFile* const files[] = {rows->file};
+    const absl::Status placed = ReadVerified(files, [&]() -> absl::Status {
+      VICINITY_RETURN_IF_ERROR(ShardReader::TouchRange(*rows, 0, rows->num_rows));
+      VICINITY_ASSIGN_OR_RETURN(
+          home_[s],
+          HomeRows::Create(side_->mover(), *rows, std::min(near, rows->num_rows), options.far));
+      return absl::OkStatus();
+    });
+    if (!placed.ok()) return At(absl::StrCat("the rows of shard ", s), placed);
+  }
+  // Those that were copied stay right whatever becomes of the files.
+  if (options.far == FarRead::kDirect) {
+    for (ColumnView& column : home_columns_) column.file = nullptr;
   }
   return absl::OkStatus();
 }
@@ -82,7 +95,15 @@ absl::Status DeviceColumn::GatherHome(const SplitNodes& nodes, const RowPlaces& 
   for (size_t s = 0; s < nodes.home.size(); ++s) {
     const SplitNodes::Home& home = nodes.home[s];
     if (home.rows.empty()) continue;
-    VICINITY_RETURN_IF_ERROR(home_[s]->Gather(home.rows, to, home.positions));
+    const ColumnView& column = home_columns_[s];
+    VerifiedFile* const files[] = {column.file};
+    VICINITY_RETURN_IF_ERROR(ReadVerified(files, [&]() -> absl::Status {
+      for (const int32_t row : home.rows) {
+        if (row < 0 || row >= column.num_rows) continue;  // Gather says what is wrong with it
+        VICINITY_RETURN_IF_ERROR(ShardReader::TouchRange(column, row, 1));
+      }
+      return home_[s]->Gather(home.rows, to, home.positions);
+    }));
   }
   return absl::OkStatus();
 }

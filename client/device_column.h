@@ -79,6 +79,7 @@ class DeviceColumn {
   const std::shared_ptr<DeviceSide> side_;
   DevicePool* const pool_;
   std::vector<std::unique_ptr<HomeRows>> home_;  // by shard; null: it is not mapped, or empty
+  std::vector<ColumnView> home_columns_;         // what they read; without a file: copied
   std::shared_ptr<Tensors> tensors_;
 };
 

@@ -18,6 +18,7 @@
 #include "client/replicated_shard.h"
 #include "client/server_connection.h"
 #include "partition/schema_proto.h"
+#include "proto/common/bus_errors.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -86,7 +87,10 @@ absl::Status GraphImpl::CheckProcess() const {
 }
 
 absl::Status GraphImpl::OpenDirectory(const GraphOptions& options) {
-  VICINITY_ASSIGN_OR_RETURN(dataset_, Dataset::Open(options.directory));
+  GuardAgainstBusErrors();
+  Dataset::Options local;
+  local.verify_at_touch = true;
+  VICINITY_ASSIGN_OR_RETURN(dataset_, Dataset::Open(options.directory, local));
   name_ = dataset_->manifest().name();
   fingerprint_ = dataset_->fingerprint();
   std::vector<std::unique_ptr<ShardAccess>> shards;
@@ -106,7 +110,9 @@ absl::Status GraphImpl::OpenCluster(const GraphOptions& options) {
     }
   }
   if (!options.local_shards.empty()) {
+    GuardAgainstBusErrors();
     Dataset::Options local;
+    local.verify_at_touch = true;
     for (const int32_t shard : options.local_shards) local.shards.push_back(ShardId{shard});
     VICINITY_ASSIGN_OR_RETURN(dataset_, Dataset::Open(cluster.data, local));
   }

@@ -4,32 +4,17 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "partition/ranking.h"
-#include "proto/common/row_prefetch.h"
 #include "proto/common/status.h"
 #include "sampler/local_sampler.h"
 
 namespace vicinity {
-namespace {
-
-void Gather(const ColumnView& column, const ShardRows& rows) {
-  const auto bytes = static_cast<size_t>(column.row_bytes);
-  const auto ahead = static_cast<size_t>(PrefetchDistance(column.row_bytes));
-  for (size_t i = 0; i < rows.rows.size(); ++i) {
-    if (i + ahead < rows.rows.size()) {
-      PrefetchRow(column.data + rows.rows[i + ahead] * bytes, column.row_bytes);
-    }
-    const int64_t position = rows.positions.empty() ? static_cast<int64_t>(i) : rows.positions[i];
-    std::memcpy(rows.out + position * column.row_bytes, column.data + rows.rows[i] * bytes, bytes);
-  }
-}
-
-}  // namespace
-
 MappedShard::MappedShard(const Dataset& dataset, const Shard& shard, TrafficCounters* traffic)
-    : dataset_(dataset), shard_(shard), traffic_(traffic) {}
+    : dataset_(dataset), shard_(shard), reader_(shard), traffic_(traffic) {}
 
 void MappedShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out,
                             Cancellation* /*cancel*/, Done done) {
@@ -60,15 +45,10 @@ void MappedShard::FetchNames(const ShardNames& names, Cancellation* /*cancel*/, 
 }
 
 void MappedShard::ResolveKeys(const ShardKeys& keys, Cancellation* /*cancel*/, Done done) {
-  const NodeTable& table = shard_.nodes(keys.type);
-  for (size_t i = 0; i < keys.keys.size(); ++i) {
-    const auto found =
-        std::lower_bound(table.directory_keys.begin(), table.directory_keys.end(), keys.keys[i]);
-    const bool known = found != table.directory_keys.end() && *found == keys.keys[i];
-    keys.out[keys.positions[i]] =
-        known ? table.directory_nodes[found - table.directory_keys.begin()] : -1;
-  }
-  done(absl::OkStatus());
+  std::vector<int64_t> nodes(keys.keys.size());
+  const absl::Status status = reader_.FindKeys(keys.type, keys.keys, nodes.data());
+  for (size_t i = 0; status.ok() && i < nodes.size(); ++i) keys.out[keys.positions[i]] = nodes[i];
+  done(status);
 }
 
 void MappedShard::FetchRanking(const ShardRanking& ranking, Cancellation* /*cancel*/, Done done) {
@@ -87,9 +67,7 @@ absl::Status MappedShard::CheckRows(absl::Span<const uint64_t> rows, int64_t num
 
 std::optional<ColumnView> MappedShard::Mapped(NodeTypeId type, int32_t column) const {
   const NodeTable& table = shard_.nodes(type);
-  if (column != kKeyColumn) return table.columns[column];
-  return ColumnView{reinterpret_cast<const char*>(table.keys.data()), table.num_nodes(),
-                    sizeof(uint64_t)};
+  return column == kKeyColumn ? KeysColumn(table) : table.columns[column];
 }
 
 absl::Status MappedShard::CopyRows(const ShardRows& rows) const {
@@ -103,29 +81,36 @@ absl::Status MappedShard::CopyRows(const ShardRows& rows) const {
                                          : schema.node_types[rows.type.value].name));
   traffic_->rows_local.fetch_add(rows.num_rows(), std::memory_order_relaxed);
   if (!rows.rows.empty()) {
-    Gather(column, rows);
-    return absl::OkStatus();
+    const auto bytes = static_cast<size_t>(column.row_bytes);
+    return reader_.ReadRows(
+        column, rows.rows, [] {},
+        [&](size_t i, const char* row) {
+          const int64_t position =
+              rows.positions.empty() ? static_cast<int64_t>(i) : rows.positions[i];
+          std::memcpy(rows.out + position * column.row_bytes, row, bytes);
+        });
   }
   if (rows.first < 0 || rows.count < 0 || rows.first > column.num_rows - rows.count) {
     return absl::InvalidArgumentError(absl::StrCat("shard ", shard_.id().value, ": rows ",
                                                    rows.first, " + ", rows.count, " of ",
                                                    column.num_rows));
   }
-  if (rows.count > 0) {
-    std::memcpy(rows.out, column.data + rows.first * column.row_bytes,
-                rows.count * column.row_bytes);
-  }
-  return absl::OkStatus();
+  if (rows.count == 0) return absl::OkStatus();
+  return reader_.ReadRange(column, rows.first, rows.count, [&](const char* stored) {
+    std::memcpy(rows.out, stored, rows.count * column.row_bytes);
+  });
 }
 
 absl::Status MappedShard::CopyNames(const ShardNames& names) const {
   const NodeTable& table = shard_.nodes(names.type);
   VICINITY_RETURN_IF_ERROR(CheckRows(names.rows, table.num_nodes(),
                                      dataset_.schema().node_types[names.type.value].name));
-  for (size_t i = 0; i < names.rows.size(); ++i) {
-    names.out[names.positions[i]] = std::string(table.name(static_cast<int64_t>(names.rows[i])));
-  }
-  return absl::OkStatus();
+  return reader_.ReadNames(
+      names.type, names.rows, [] {},
+      [&](size_t i, std::string_view name) {
+        names.out[names.positions[i]] = std::string(name);
+        return true;
+      });
 }
 
 absl::Status MappedShard::CopyRanking(const ShardRanking& ranking) const {
@@ -133,10 +118,13 @@ absl::Status MappedShard::CopyRanking(const ShardRanking& ranking) const {
                             Ranking::Open(dataset_, ranking.name, ranking.home, ranking.type));
   const int64_t count =
       ranking.count == 0 ? stored->size() : std::min(ranking.count, stored->size());
-  for (int64_t i = 0; i < count; ++i) {
-    ranking.out->nodes.push_back(stored->node(i).value);
-    ranking.out->probabilities.push_back(stored->probability(i));
-  }
+  std::vector<int64_t> nodes;
+  std::vector<float> probabilities;
+  VICINITY_RETURN_IF_ERROR(stored->Read(0, count, &nodes, &probabilities));
+  std::vector<int64_t>* const all = &ranking.out->nodes;
+  all->insert(all->end(), nodes.begin(), nodes.end());
+  ranking.out->probabilities.insert(ranking.out->probabilities.end(), probabilities.begin(),
+                                    probabilities.end());
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include "client/traffic.h"
 #include "partition/dataset.h"
 #include "partition/shard.h"
+#include "partition/shard_reader.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {
@@ -14,7 +15,7 @@ namespace vicinity {
 // Every call is over, and `done` called, when the method returns.
 //
 // Lifetime: the dataset, which has the shard open, and `traffic` must outlive it.
-// Errors:   InvalidArgument naming a row outside the shard; else those of the files.
+// Errors:   InvalidArgument naming a row outside the shard; else ShardReader's and Ranking's.
 class MappedShard : public ShardAccess {
  public:
   MappedShard(const Dataset& dataset, const Shard& shard, TrafficCounters* traffic);
@@ -37,6 +38,7 @@ class MappedShard : public ShardAccess {
 
   const Dataset& dataset_;
   const Shard& shard_;
+  const ShardReader reader_;
   TrafficCounters* const traffic_;
 };
 

@@ -56,7 +56,10 @@ Dataset::Dataset(std::string directory, proto::Manifest manifest, Schema schema,
     : directory_(std::move(directory)),
       manifest_(std::move(manifest)),
       schema_(std::move(schema)),
-      book_(std::move(book)) {}
+      book_(std::move(book)),
+      by_id_(std::make_unique<std::atomic<const Shard*>[]>(book_.num_shards())) {
+  for (int32_t s = 0; s < book_.num_shards(); ++s) by_id_[s] = nullptr;
+}
 
 absl::StatusOr<std::unique_ptr<Dataset>> Dataset::Open(const std::string& directory,
                                                        const Options& options) {
@@ -67,17 +70,34 @@ absl::StatusOr<std::unique_ptr<Dataset>> Dataset::Open(const std::string& direct
   absl::StatusOr<Book> book = Book::FromProto(manifest.book());
   if (!book.ok()) return AsDataLoss(path, book.status());
   VICINITY_RETURN_IF_ERROR(CheckAgreement(path, manifest, *schema, *book));
-  VICINITY_ASSIGN_OR_RETURN(const std::vector<ShardId> shards,
+  VICINITY_ASSIGN_OR_RETURN(std::vector<ShardId> shards,
                             ShardsToOpen(directory, *book, options.shards));
   std::unique_ptr<Dataset> dataset(
       new Dataset(directory, std::move(manifest), *std::move(schema), *std::move(book)));
-  for (const ShardId shard : shards) {
-    VICINITY_RETURN_IF_ERROR(dataset->OpenShard(shard, options.check_bytes));
-  }
+  dataset->wanted_ = std::move(shards);
+  VICINITY_RETURN_IF_ERROR(dataset->OpenAll(options));
   return dataset;
 }
 
-absl::Status Dataset::OpenShard(ShardId id, int64_t check_bytes) {
+absl::Status Dataset::OpenAll(const Options& options) {
+  const MutexLock lock(&mu_);
+  absl::Status last;
+  for (const ShardId id : wanted_) {
+    absl::StatusOr<std::unique_ptr<Shard>> shard = OpenShard(id);
+    const absl::Status checked = shard.ok() ? CheckFiles(id, options) : shard.status();
+    if (checked.ok()) {
+      by_id_[id.value] = shard->get();
+      shards_.push_back(*std::move(shard));
+      continue;
+    }
+    last = checked;
+    if (!options.leave_out_damaged || !absl::IsDataLoss(last)) return last;
+    left_out_[id.value] = last;
+  }
+  return shards_.empty() ? last : absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Shard>> Dataset::OpenShard(ShardId id) const {
   const proto::ShardEntry& entry = manifest_.shards(id.value);
   const int expected = static_cast<int>(ShardPaths(schema_, id).size());
   if (entry.files_size() != expected) {
@@ -85,26 +105,58 @@ absl::Status Dataset::OpenShard(ShardId id, int64_t check_bytes) {
                                             " lists ", entry.files_size(),
                                             " files, its schema makes ", expected));
   }
-  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Shard> shard,
-                            MapShard(directory_, schema_, book_, id, entry));
-  for (const proto::FileEntry& file : entry.files()) {
+  ShardSource source;
+  source.directory = directory_;
+  source.format_version = manifest_.format_version();
+  source.schema = &schema_;
+  source.book = &book_;
+  source.shard = id;
+  source.entry = &entry;
+  return MapShard(source);
+}
+
+absl::Status Dataset::CheckFiles(ShardId id, const Options& options) {
+  const bool touched = options.verify_at_touch && manifest_.format_version() > 1;
+  for (const proto::FileEntry& file : manifest_.shards(id.value).files()) {
     const int64_t size = static_cast<int64_t>(file.size());
-    if (size > check_bytes - checked_bytes_) {
+    if (touched || size > options.check_bytes - checked_bytes_) {
       unchecked_.push_back(file);
       continue;
     }
     VICINITY_RETURN_IF_ERROR(CheckFile(directory_, file));
     checked_bytes_ += size;
   }
-  shards_.push_back(std::move(shard));
   return absl::OkStatus();
 }
 
 const Shard* Dataset::shard(ShardId id) const {
-  const auto at = std::lower_bound(
-      shards_.begin(), shards_.end(), id,
-      [](const std::unique_ptr<Shard>& a, ShardId b) { return a->id().value < b.value; });
-  return at != shards_.end() && (*at)->id() == id ? at->get() : nullptr;
+  if (id.value < 0 || id.value >= book_.num_shards()) return nullptr;
+  return by_id_[id.value].load(std::memory_order_acquire);
+}
+
+absl::Status Dataset::fault(ShardId id) const {
+  if (const Shard* const opened = shard(id); opened != nullptr) return opened->faults().status();
+  const MutexLock lock(&mu_);
+  const auto found = left_out_.find(id.value);
+  return found == left_out_.end() ? absl::OkStatus() : found->second;
+}
+
+absl::Status Dataset::OpenAgain(ShardId id) {
+  if (shard(id) != nullptr) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<Shard>> opened = OpenShard(id);
+  for (const proto::FileEntry& file : manifest_.shards(id.value).files()) {
+    if (!opened.ok()) break;
+    if (const absl::Status sound = CheckFile(directory_, file); !sound.ok()) opened = sound;
+  }
+  const MutexLock lock(&mu_);
+  if (!opened.ok()) {
+    left_out_[id.value] = opened.status();
+    return opened.status();
+  }
+  left_out_.erase(id.value);
+  by_id_[id.value].store(opened->get(), std::memory_order_release);
+  opened_again_.push_back(*std::move(opened));
+  return absl::OkStatus();
 }
 
 absl::Status CheckFile(const std::string& directory, const proto::FileEntry& entry) {

@@ -1,17 +1,21 @@
 // A dataset directory, opened: schema, book, and the shards asked for, mapped.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "partition/book.h"
 #include "partition/schema.h"
 #include "partition/shard.h"
 #include "proto/common/ids.h"
+#include "proto/common/mutex.h"
 #include "proto/manifest.pb.h"
 
 namespace vicinity {
@@ -19,7 +23,7 @@ namespace vicinity {
 // Every dataset has this form: what `import` and `generate` write is a dataset of one shard
 // in the user's order; `partition` reads any dataset and writes another.
 //
-// Threads: immutable; any number may read.
+// Threads: immutable, but for shards that OpenAgain() adds; any number may read.
 class Dataset {
  public:
   struct Options {
@@ -28,6 +32,11 @@ class Dataset {
     // the rest is for CheckFile(), by VerifyDataset or by a server in the background. Sizes and
     // headers always are.
     int64_t check_bytes = int64_t{256} << 20;
+    // Who reads by partition/shard_reader.h alone, which verifies pages when they are first
+    // touched, says so: then only files of format version 1, which have no sums, are checked here.
+    bool verify_at_touch = false;
+    // A shard whose files are damaged is left out, as long as another can be opened; fault() tells.
+    bool leave_out_damaged = false;
   };
 
   // DataLoss naming the file: missing, of another size, with a bad header or checksum, or a
@@ -45,9 +54,15 @@ class Dataset {
   const Schema& schema() const { return schema_; }
   const Book& book() const { return book_; }
 
-  // The shards opened, by rising id.
+  // The shards opened by Open(), by rising id.
   absl::Span<const std::unique_ptr<Shard>> shards() const { return shards_; }
   const Shard* shard(ShardId id) const;  // null: not opened
+  // Those that Open() was asked for, also what was left out, by rising id.
+  absl::Span<const ShardId> wanted() const { return wanted_; }
+  // DataLoss naming a file, if one of the shard is known to be damaged.
+  absl::Status fault(ShardId id) const;
+  // Opens a shard that was left out, if its files are sound now. One at a time.
+  absl::Status OpenAgain(ShardId id);
   bool whole() const { return static_cast<int32_t>(shards_.size()) == book_.num_shards(); }
 
   int64_t checked_bytes() const { return checked_bytes_; }
@@ -56,15 +71,24 @@ class Dataset {
 
  private:
   Dataset(std::string directory, proto::Manifest manifest, Schema schema, Book book);
-  absl::Status OpenShard(ShardId id, int64_t check_bytes);
+  absl::Status OpenAll(const Options& options);
+  absl::StatusOr<std::unique_ptr<Shard>> OpenShard(ShardId id) const;
+  absl::Status CheckFiles(ShardId id, const Options& options);
 
   const std::string directory_;
   const proto::Manifest manifest_;
   const Schema schema_;
   const Book book_;
+  std::vector<ShardId> wanted_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  // By id; null: not opened. What OpenAgain() opens is put in while others read.
+  std::unique_ptr<std::atomic<const Shard*>[]> by_id_;
   int64_t checked_bytes_ = 0;
   std::vector<proto::FileEntry> unchecked_;
+
+  mutable Mutex mu_;
+  std::map<int32_t, absl::Status> left_out_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::unique_ptr<Shard>> opened_again_ ABSL_GUARDED_BY(mu_);
 };
 
 // Reads a file through its checksum. DataLoss naming it, with both values.

@@ -12,6 +12,7 @@
 #include "partition/dataset.h"
 #include "partition/file_header.h"
 #include "partition/manifest.h"
+#include "partition/page_sums.h"
 #include "partition/parallel.h"
 #include "partition/partial_folder.h"
 #include "partition/progress.h"
@@ -27,6 +28,12 @@ namespace {
 
 constexpr int64_t kUnknown = -1;
 constexpr int64_t kTargetsAPiece = 1 << 14;
+
+FileHeader WrittenHeader(MappedOutput& file) {
+  FileHeader header;
+  std::memcpy(&header, file.bytes().data(), sizeof(header));
+  return header;
+}
 
 }  // namespace
 
@@ -105,14 +112,16 @@ absl::Status DatasetWriter::State::FixNumEdges(ShardId shard, EdgeTypeId type, i
 
 absl::StatusOr<OutputArray> DatasetWriter::State::NewArray(const std::string& path, FileKind kind,
                                                            int64_t num_rows, int64_t row_bytes) {
-  if (num_rows < 0 || (row_bytes > 0 && num_rows > (INT64_MAX - 64) / row_bytes)) {
+  constexpr int64_t kLargest = int64_t{1} << 62;
+  if (num_rows < 0 || (row_bytes > 0 && num_rows > (kLargest - 64) / row_bytes)) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": ", num_rows, " rows of ", row_bytes, " bytes"));
   }
+  const PageLayout layout =
+      LayoutOf(static_cast<int64_t>(sizeof(FileHeader)) + num_rows * row_bytes);
   VICINITY_ASSIGN_OR_RETURN(
       std::unique_ptr<MappedOutput> output,
-      MappedOutput::Create(absl::StrCat(partial(), "/", path),
-                           static_cast<int64_t>(sizeof(FileHeader)) + num_rows * row_bytes));
+      MappedOutput::Create(absl::StrCat(partial(), "/", path), layout.file_bytes()));
   const FileHeader header = MakeHeader(kind, num_rows, row_bytes);
   std::memcpy(output->bytes().data(), &header, sizeof(header));
   const OutputArray array = {output->bytes().data() + sizeof(header), num_rows, row_bytes};
@@ -204,9 +213,7 @@ EdgeTable DatasetWriter::State::WrittenEdges(ShardId shard, EdgeTypeId type) {
   table.offsets = {reinterpret_cast<const uint64_t*>(data(OffsetsPath(schema, shard, type))),
                    static_cast<size_t>(book.num_nodes({spec.target_type}, shard) + 1)};
   const char* const ids = data(EdgeIdsPath(schema, shard, type));
-  const auto id_bytes =
-      (files.at(EdgeIdsPath(schema, shard, type))->bytes().size() - sizeof(FileHeader)) /
-      std::max<size_t>(edges, 1);
+  const uint64_t id_bytes = WrittenHeader(*files.at(EdgeIdsPath(schema, shard, type))).row_bytes;
   table.edge_ids =
       id_bytes == 4 ? IdArray(absl::MakeConstSpan(reinterpret_cast<const uint32_t*>(ids), edges))
                     : IdArray(absl::MakeConstSpan(reinterpret_cast<const uint64_t*>(ids), edges));
@@ -263,6 +270,10 @@ absl::Status DatasetWriter::State::SealFiles(proto::Manifest* manifest) {
       ForEachInParallel(entries.size(), NoProgress(), [&](int64_t i) -> absl::StatusOr<int64_t> {
         MappedOutput& file = *files.at(entries[i]->path());
         const absl::Span<char> bytes = file.bytes();
+        const FileHeader header = WrittenHeader(file);
+        const PageLayout layout =
+            LayoutOf(static_cast<int64_t>(sizeof(header) + header.num_rows * header.row_bytes));
+        entries[i]->set_pages_checksum(SealPages(layout, bytes));
         entries[i]->set_size(bytes.size());
         entries[i]->set_checksum(Checksum({bytes.data(), bytes.size()}));
         VICINITY_RETURN_IF_ERROR(file.Sync());

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "partition/manifest.h"
+#include "partition/page_sums.h"
 #include "proto/common/checksum.h"
 
 namespace vicinity {
@@ -17,6 +17,16 @@ uint64_t HeaderChecksum(const FileHeader& header) {
 
 std::string KindText(uint32_t kind) {
   return absl::StrCat(kind, " (", std::string(FileKindName(static_cast<FileKind>(kind))), ")");
+}
+
+// 0: no file is as large.
+uint64_t StatedSize(const FileHeader& header) {
+  constexpr uint64_t kLargest = uint64_t{1} << 62;
+  const unsigned __int128 stated =
+      static_cast<unsigned __int128>(header.num_rows) * header.row_bytes + sizeof(header);
+  if (stated > kLargest) return 0;
+  if (header.format_version == 1) return static_cast<uint64_t>(stated);
+  return static_cast<uint64_t>(LayoutOf(static_cast<int64_t>(stated)).file_bytes());
 }
 
 }  // namespace
@@ -49,10 +59,10 @@ std::string_view FileKindName(FileKind kind) {
   return "unknown";
 }
 
-FileHeader MakeHeader(FileKind kind, int64_t num_rows, int64_t row_bytes) {
+FileHeader MakeHeader(FileKind kind, int64_t num_rows, int64_t row_bytes, uint32_t format_version) {
   FileHeader header = {};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
-  header.format_version = kFormatVersion;
+  header.format_version = format_version;
   header.kind = static_cast<uint32_t>(kind);
   header.num_rows = static_cast<uint64_t>(num_rows);
   header.row_bytes = static_cast<uint64_t>(row_bytes);
@@ -84,12 +94,10 @@ absl::StatusOr<FileHeader> ReadHeader(const std::string& path, std::string_view 
     return absl::DataLossError(absl::StrCat(path, ": file kind is ", KindText(header.kind),
                                             ", expected ", KindText(static_cast<uint32_t>(kind))));
   }
-  const unsigned __int128 stated =
-      static_cast<unsigned __int128>(header.num_rows) * header.row_bytes;
-  if (stated != bytes.size() - sizeof(header) || header.num_rows > INT64_MAX) {
-    return absl::DataLossError(
-        absl::StrCat(path, ": ", header.num_rows, " rows of ", header.row_bytes,
-                     " bytes after the header do not make ", bytes.size(), " bytes"));
+  if (header.num_rows > INT64_MAX || StatedSize(header) != bytes.size()) {
+    return absl::DataLossError(absl::StrCat(path, ": ", header.num_rows, " rows of ",
+                                            header.row_bytes, " bytes do not make a file of ",
+                                            bytes.size(), " bytes"));
   }
   return header;
 }

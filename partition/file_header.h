@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "partition/manifest.h"
 
 namespace vicinity {
 
@@ -39,10 +40,11 @@ struct FileHeader {
 static_assert(sizeof(FileHeader) == 64);
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
-FileHeader MakeHeader(FileKind kind, int64_t num_rows, int64_t row_bytes);
+FileHeader MakeHeader(FileKind kind, int64_t num_rows, int64_t row_bytes,
+                      uint32_t format_version = kFormatVersion);
 
 // The header of a mapped file whose path is for error texts. DataLoss: shorter than a header, no
-// magic, wrong header checksum, another kind, or rows x stride that is not the size of the data.
+// magic, wrong header checksum, another kind, or rows x stride that do not make this size.
 // FailedPrecondition: a newer format version.
 absl::StatusOr<FileHeader> ReadHeader(const std::string& path, std::string_view bytes,
                                       FileKind kind);

@@ -205,7 +205,7 @@ absl::Status WriteManifest(const std::string& directory, proto::Manifest manifes
   if (const absl::Status status = CheckPaths(manifest); !status.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
   }
-  manifest.set_format_version(kFormatVersion);
+  if (manifest.format_version() == 0) manifest.set_format_version(kFormatVersion);
   manifest.set_fingerprint(Fingerprint(manifest));
   std::string text;
   if (!TextFormat::PrintToString(manifest, &text)) {

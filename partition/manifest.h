@@ -10,7 +10,9 @@
 
 namespace vicinity {
 
-inline constexpr uint32_t kFormatVersion = 1;
+// 2: data files have sums of their pages (partition/page_sums.h). Version 1, which has none, is
+// still read, and stays what it is when a ranking is added.
+inline constexpr uint32_t kFormatVersion = 2;
 
 std::string ManifestPath(const std::string& directory);  // DIR/manifest.textproto
 
@@ -19,7 +21,8 @@ std::string ManifestPath(const std::string& directory);  // DIR/manifest.textpro
 // than this build. NotFound: no manifest there. Schema and book are for their own readers to check.
 absl::StatusOr<proto::Manifest> ReadManifest(const std::string& directory);
 
-// Sets format_version and fingerprint, and writes atomically. InvalidArgument for such paths.
+// Sets the fingerprint, and format_version where it is 0, and writes atomically. InvalidArgument
+// for such paths.
 absl::Status WriteManifest(const std::string& directory, proto::Manifest manifest);
 
 // XXH3-64 over schema, book and the data files' entries: the same for the same content.

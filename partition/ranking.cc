@@ -14,17 +14,21 @@
 #include "partition/file_header.h"
 #include "partition/folder_lock.h"
 #include "partition/manifest.h"
+#include "partition/page_sums.h"
 #include "partition/schema.h"
 #include "partition/schema_proto.h"
 #include "partition/shard_files.h"
 #include "proto/common/checksum.h"
+#include "proto/common/file.h"
+#include "proto/common/file_identity.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
 namespace {
 
-// Larger ones are checked by `verify` alone, for opening must not take minutes.
-constexpr size_t kCheckedAtOpenBytes = size_t{256} << 20;
+// Of format version 1: larger ones are checked by `verify` alone, for opening must not take
+// minutes.
+constexpr int64_t kCheckedAtOpenBytes = int64_t{256} << 20;
 
 constexpr char kFilePrefix[] = "ranking.";
 
@@ -85,9 +89,10 @@ absl::Status CheckOrder(const RankedNodes& order, const Book& book, NodeTypeId t
   return absl::OkStatus();
 }
 
-std::string FileBytes(const RankedNodes& order, int64_t id_bytes) {
+std::string FileBytes(const RankedNodes& order, int64_t id_bytes, uint32_t format_version) {
   const int64_t size = static_cast<int64_t>(order.nodes.size());
-  const FileHeader header = MakeHeader(FileKind::kRanking, size, id_bytes + sizeof(float));
+  const FileHeader header =
+      MakeHeader(FileKind::kRanking, size, id_bytes + sizeof(float), format_version);
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
   for (const int64_t node : order.nodes) {
     // Little-endian: the low bytes come first.
@@ -99,8 +104,14 @@ std::string FileBytes(const RankedNodes& order, int64_t id_bytes) {
 
 absl::StatusOr<proto::FileEntry> WriteOrder(const std::string& directory, const Schema& schema,
                                             const proto::Ranking& ranking, int home,
-                                            NodeTypeId type, const std::string& bytes) {
+                                            NodeTypeId type, std::string bytes,
+                                            uint32_t format_version) {
   proto::FileEntry entry;
+  if (format_version > 1) {
+    const PageLayout layout = LayoutOf(static_cast<int64_t>(bytes.size()));
+    bytes.resize(layout.file_bytes());
+    entry.set_pages_checksum(SealPages(layout, absl::MakeSpan(bytes)));
+  }
   entry.set_size(bytes.size());
   entry.set_checksum(Checksum(bytes));
   entry.set_path(RankingPath(schema, ranking, home, type, entry.checksum()));
@@ -156,6 +167,25 @@ absl::Status CheckRanking(const proto::Ranking& description, const Schema& schem
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<VerifiedFile>> OpenFile(const Dataset& dataset,
+                                                       const proto::FileEntry& entry) {
+  const std::string& path = entry.path();
+  absl::StatusOr<std::shared_ptr<const OpenFolder>> folder =
+      OpenFolder::Open(absl::StrCat(dataset.directory(), "/", path.substr(0, path.rfind('/') + 1)));
+  if (!folder.ok()) return absl::DataLossError(folder.status().message());
+  VerifiedFile::Source source;
+  source.directory = dataset.directory();
+  source.folder = *std::move(folder);
+  source.entry = &entry;
+  source.kind = FileKind::kRanking;
+  source.format_version = dataset.manifest().format_version();
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<VerifiedFile> file, VerifiedFile::Open(source));
+  if (!file->has_sums() && file->size() <= kCheckedAtOpenBytes) {
+    VICINITY_RETURN_IF_ERROR(CheckFile(dataset.directory(), entry));
+  }
+  return file;
+}
+
 void RemoveEntry(const std::string& name, proto::Manifest* manifest) {
   auto* rankings = manifest->mutable_rankings();
   for (int i = rankings->size() - 1; i >= 0; --i) {
@@ -209,38 +239,51 @@ absl::StatusOr<std::unique_ptr<Ranking>> Ranking::Open(const Dataset& dataset,
                                             " lists ", ranking->files_size(), " files only"));
   }
   const proto::FileEntry& entry = ranking->files(at);
-  const std::string path = absl::StrCat(dataset.directory(), "/", entry.path());
-  absl::StatusOr<std::unique_ptr<MappedFile>> file = MappedFile::Open(path);
-  if (absl::IsNotFound(file.status())) return absl::DataLossError(file.status().message());
-  if (!file.ok()) return file.status();
-  const std::string_view bytes = (*file)->bytes();
-  if (bytes.size() != entry.size()) {
-    return absl::DataLossError(
-        absl::StrCat(path, ": size is ", bytes.size(), " bytes, the manifest says ", entry.size()));
-  }
-  if (bytes.size() <= kCheckedAtOpenBytes) {
-    VICINITY_RETURN_IF_ERROR(CheckFile(dataset.directory(), entry));
-  }
-  VICINITY_ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(path, bytes, FileKind::kRanking));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<VerifiedFile> file, OpenFile(dataset, entry));
+  const FileHeader& header = file->header();
   const int64_t id_bytes = StoredNodeIdBytes(dataset.book().num_nodes(type));
   if (header.row_bytes != id_bytes + sizeof(float)) {
-    return absl::DataLossError(absl::StrCat(path, ": rows have ", header.row_bytes,
+    return absl::DataLossError(absl::StrCat(file->path(), ": rows have ", header.row_bytes,
                                             " bytes, expected ", id_bytes + sizeof(float)));
   }
   const size_t size = header.num_rows;
-  const char* ids = bytes.data() + sizeof(FileHeader);
+  const char* ids = file->rows().data();
   const IdArray nodes =
       id_bytes == 4
           ? IdArray(absl::Span<const uint32_t>(reinterpret_cast<const uint32_t*>(ids), size))
           : IdArray(absl::Span<const uint64_t>(reinterpret_cast<const uint64_t*>(ids), size));
   const absl::Span<const float> probabilities(reinterpret_cast<const float*>(ids + size * id_bytes),
                                               size);
-  return std::unique_ptr<Ranking>(new Ranking(*std::move(file), nodes, probabilities));
+  return std::unique_ptr<Ranking>(new Ranking(std::move(file), nodes, probabilities));
 }
 
-Ranking::Ranking(std::unique_ptr<MappedFile> file, IdArray nodes,
+Ranking::Ranking(std::unique_ptr<VerifiedFile> file, IdArray nodes,
                  absl::Span<const float> probabilities)
     : file_(std::move(file)), nodes_(nodes), probabilities_(probabilities) {}
+
+Ranking::~Ranking() = default;
+
+absl::Status Ranking::Read(int64_t first, int64_t count, std::vector<int64_t>* nodes,
+                           std::vector<float>* probabilities) const {
+  if (first < 0 || count < 0 || first > size() - count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("places ", first, " + ", count, " of a ranking of ", size()));
+  }
+  VerifiedFile* const files[] = {file_.get()};
+  return ReadVerified(files, [&]() -> absl::Status {
+    nodes->resize(count);
+    probabilities->resize(count);
+    if (count == 0) return absl::OkStatus();
+    const int64_t id_bytes = nodes_.narrow() != nullptr ? 4 : 8;
+    VICINITY_RETURN_IF_ERROR(
+        file_->Touch(file_->rows().data() + first * id_bytes, count * id_bytes));
+    const float* const values = probabilities_.data() + first;
+    VICINITY_RETURN_IF_ERROR(file_->Touch(values, count * sizeof(float)));
+    for (int64_t i = 0; i < count; ++i) (*nodes)[i] = nodes_[first + i];
+    std::copy(values, values + count, probabilities->begin());
+    return absl::OkStatus();
+  });
+}
 
 absl::Status WriteRanking(const std::string& directory, proto::Ranking description,
                           const std::vector<std::vector<RankedNodes>>& orders,
@@ -258,9 +301,10 @@ absl::Status WriteRanking(const std::string& directory, proto::Ranking descripti
   for (size_t h = 0; h < orders.size(); ++h) {
     for (int32_t t = 0; t < static_cast<int32_t>(orders[h].size()); ++t) {
       const int64_t id_bytes = StoredNodeIdBytes(book.num_nodes(NodeTypeId{t}));
+      const uint32_t version = manifest.format_version();
       VICINITY_ASSIGN_OR_RETURN(*description.add_files(),
                                 WriteOrder(directory, schema, description, static_cast<int>(h), {t},
-                                           FileBytes(orders[h][t], id_bytes)));
+                                           FileBytes(orders[h][t], id_bytes, version), version));
     }
   }
   *manifest.add_rankings() = std::move(description);

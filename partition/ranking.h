@@ -16,7 +16,7 @@
 #include "partition/dataset.h"
 #include "partition/folder_lock.h"
 #include "partition/shard.h"
-#include "proto/common/file.h"
+#include "partition/verified_file.h"
 #include "proto/common/ids.h"
 #include "proto/manifest.pb.h"
 
@@ -36,19 +36,25 @@ class Ranking {
  public:
   // The file of (name, home, type) in `dataset`. NotFound naming the rankings there are, or the
   // homes that the named one was made for; DataLoss for a file that is not whole, or that a later
-  // WriteRanking has replaced since `dataset` was opened. Checksums are checked up to 256 MiB.
+  // WriteRanking has replaced since `dataset` was opened. Of a dataset of format version 1
+  // checksums are checked here, up to 256 MiB.
   static absl::StatusOr<std::unique_ptr<Ranking>> Open(const Dataset& dataset,
                                                        const std::string& name,
                                                        absl::Span<const int32_t> home,
                                                        NodeTypeId type);
+  ~Ranking();
   int64_t size() const { return nodes_.size(); }
-  // As stored: check against the book where it is used as a position.
+  // As in memory, which nobody has verified: for tests, and for passes over whole datasets.
   GlobalNode node(int64_t i) const { return {nodes_[i]}; }
   float probability(int64_t i) const { return probabilities_[i]; }
+  // Places [first, first + count), verified: global ids as stored (check against the book where one
+  // is used as a position) and probabilities. DataLoss naming file and page.
+  absl::Status Read(int64_t first, int64_t count, std::vector<int64_t>* nodes,
+                    std::vector<float>* probabilities) const;
 
  private:
-  Ranking(std::unique_ptr<MappedFile> file, IdArray nodes, absl::Span<const float> probabilities);
-  const std::unique_ptr<MappedFile> file_;
+  Ranking(std::unique_ptr<VerifiedFile> file, IdArray nodes, absl::Span<const float> probabilities);
+  const std::unique_ptr<VerifiedFile> file_;
   const IdArray nodes_;
   const absl::Span<const float> probabilities_;
 };

@@ -1,11 +1,11 @@
 // One shard of a dataset, mapped: its nodes' keys and rows, and all their in-edges.
 //
 // The file layout is the serving layout (docs/formats.md): opening maps files and parses
-// nothing, whatever their size. So a file whose checksum nobody looked at yet may hold
-// anything. For a row or position within the table's sizes:
+// nothing, whatever their size. So a page that nobody has verified yet may hold anything: who
+// serves or samples reads by partition/shard_reader.h, which sees to that. Passes over whole
+// datasets read the tables as they are. For a row or position within the table's sizes:
 // - NodeTable::name and EdgeTable::begin and degree never lead outside the mapped files: an
-// impossible
-//   pair of offsets reads as an empty name or list. `offsets` itself is as found.
+//   impossible pair of offsets reads as an empty name or list. `offsets` itself is as found.
 // - Weights may say anything; AliasEntry::other is to be compared with the degree before use.
 // - Sources, edge ids, directory nodes and keys are values as found: check a source against
 //   the book (Book::Contains) before it is used as a position.
@@ -20,8 +20,9 @@
 
 #include "absl/types/span.h"
 #include "partition/alias_table.h"
+#include "partition/fault_list.h"
 #include "partition/schema.h"
-#include "proto/common/file.h"
+#include "partition/verified_file.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {
@@ -31,6 +32,7 @@ struct ColumnView {
   const char* data = nullptr;  // 64-byte aligned
   int64_t num_rows = 0;
   int64_t row_bytes = 0;
+  VerifiedFile* file = nullptr;  // where the rows are; null: in memory
 
   std::string_view row(int64_t i) const {
     return {data + i * row_bytes, static_cast<size_t>(row_bytes)};
@@ -56,7 +58,7 @@ class IdArray {
   int64_t size_ = 0;
 };
 
-// The nodes of one type that the shard owns, by local row.
+// The nodes of one type that the shard owns, by local row. A file that is null is none.
 struct NodeTable {
   absl::Span<const uint64_t> keys;
   absl::Span<const uint64_t> name_offsets;  // STRING ids only: num_nodes + 1, into name_bytes
@@ -65,6 +67,12 @@ struct NodeTable {
   // The part of the directory that this shard holds: keys in rising order, and their global ids.
   absl::Span<const uint64_t> directory_keys;
   IdArray directory_nodes;
+
+  VerifiedFile* keys_file = nullptr;
+  VerifiedFile* name_offsets_file = nullptr;
+  VerifiedFile* name_bytes_file = nullptr;
+  VerifiedFile* directory_keys_file = nullptr;
+  VerifiedFile* directory_nodes_file = nullptr;
 
   int64_t num_nodes() const { return static_cast<int64_t>(keys.size()); }
   // Empty where the offsets are impossible, and for types without names.
@@ -87,6 +95,11 @@ struct EdgeTable {
   // Of the weight column, by position, an alias table for each list; empty: the type has none.
   absl::Span<const AliasEntry> weights;
 
+  VerifiedFile* offsets_file = nullptr;
+  VerifiedFile* sources_file = nullptr;
+  VerifiedFile* edge_ids_file = nullptr;
+  VerifiedFile* weights_file = nullptr;
+
   int64_t num_targets() const { return static_cast<int64_t>(offsets.size()) - 1; }
   int64_t num_edges() const { return sources.size(); }
 
@@ -104,18 +117,23 @@ struct EdgeTable {
 // Lifetime: views live as long as the shard.
 class Shard {
  public:
-  Shard(ShardId id, std::vector<std::unique_ptr<MappedFile>> files, std::vector<NodeTable> nodes,
+  // `faults` is the files'.
+  Shard(ShardId id, std::unique_ptr<FaultList> faults,
+        std::vector<std::unique_ptr<VerifiedFile>> files, std::vector<NodeTable> nodes,
         std::vector<EdgeTable> edges);
 
   ShardId id() const { return id_; }
   const NodeTable& nodes(NodeTypeId type) const { return nodes_[type.value]; }
   const EdgeTable& edges(EdgeTypeId type) const { return edges_[type.value]; }
   int64_t mapped_bytes() const { return mapped_bytes_; }
-  const std::vector<std::unique_ptr<MappedFile>>& files() const { return files_; }
+  const std::vector<std::unique_ptr<VerifiedFile>>& files() const { return files_; }
+  // What has been found wrong with them so far, by whoever read them.
+  const FaultList& faults() const { return *faults_; }
 
  private:
   const ShardId id_;
-  const std::vector<std::unique_ptr<MappedFile>> files_;
+  const std::unique_ptr<FaultList> faults_;  // outlives the files
+  const std::vector<std::unique_ptr<VerifiedFile>> files_;
   const std::vector<NodeTable> nodes_;
   const std::vector<EdgeTable> edges_;
   int64_t mapped_bytes_ = 0;

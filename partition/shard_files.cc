@@ -6,7 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "partition/alias_table.h"
-#include "proto/common/file.h"
+#include "partition/verified_file.h"
+#include "proto/common/file_identity.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -27,13 +28,14 @@ struct Array {
   std::string_view data;
   int64_t num_rows = 0;
   int64_t row_bytes = 0;
+  VerifiedFile* file = nullptr;
 
   template <typename T>
   absl::Span<const T> as() const {
     return {reinterpret_cast<const T*>(data.data()), static_cast<size_t>(num_rows)};
   }
   IdArray ids() const { return row_bytes == 4 ? IdArray(as<uint32_t>()) : IdArray(as<uint64_t>()); }
-  ColumnView column() const { return {data.data(), num_rows, row_bytes}; }
+  ColumnView column() const { return {data.data(), num_rows, row_bytes, file}; }
 };
 
 // What sampling reads of every edge that it draws.
@@ -47,30 +49,39 @@ constexpr int64_t kAnyIdBytes = -1;  // 4 or 8
 
 class ShardMapper {
  public:
-  ShardMapper(const std::string& directory, const Schema& schema, const Book& book, ShardId shard,
-              const proto::ShardEntry& entry)
-      : directory_(directory), schema_(schema), book_(book), shard_(shard) {
-    for (const proto::FileEntry& file : entry.files()) entries_[file.path()] = &file;
+  ShardMapper(const ShardSource& source, std::shared_ptr<const OpenFolder> folder)
+      : directory_(source.directory),
+        format_version_(source.format_version),
+        schema_(*source.schema),
+        book_(*source.book),
+        shard_(source.shard),
+        folder_(std::move(folder)),
+        faults_(std::make_unique<FaultList>()) {
+    for (const proto::FileEntry& file : source.entry->files()) entries_[file.path()] = &file;
   }
 
   absl::StatusOr<NodeTable> MapNodes(NodeTypeId type);
   absl::StatusOr<EdgeTable> MapEdges(EdgeTypeId type);
-  std::vector<std::unique_ptr<MappedFile>> TakeFiles() { return std::move(files_); }
+  std::vector<std::unique_ptr<VerifiedFile>> TakeFiles() { return std::move(files_); }
+  std::unique_ptr<FaultList> TakeFaults() { return std::move(faults_); }
 
  private:
   // num_rows and row_bytes are what the schema, the book and other files demand.
   absl::StatusOr<Array> Map(const std::string& path, FileKind kind, int64_t num_rows,
                             int64_t row_bytes);
   // Offsets into an array of `num_items`.
-  absl::StatusOr<absl::Span<const uint64_t>> MapOffsets(const std::string& path, FileKind kind,
-                                                        int64_t num_lists, int64_t num_items);
+  absl::StatusOr<Array> MapOffsets(const std::string& path, FileKind kind, int64_t num_lists,
+                                   int64_t num_items);
 
   const std::string& directory_;
+  const uint32_t format_version_;
   const Schema& schema_;
   const Book& book_;
   const ShardId shard_;
+  const std::shared_ptr<const OpenFolder> folder_;  // with the files
   absl::flat_hash_map<std::string, const proto::FileEntry*> entries_;
-  std::vector<std::unique_ptr<MappedFile>> files_;
+  std::unique_ptr<FaultList> faults_;  // outlives the files
+  std::vector<std::unique_ptr<VerifiedFile>> files_;
 };
 
 absl::StatusOr<Array> ShardMapper::Map(const std::string& path, FileKind kind, int64_t num_rows,
@@ -79,20 +90,17 @@ absl::StatusOr<Array> ShardMapper::Map(const std::string& path, FileKind kind, i
   if (entry == entries_.end()) {
     return absl::DataLossError(absl::StrCat(directory_, ": the manifest does not list ", path));
   }
-  const std::string full_path = absl::StrCat(directory_, "/", path);
-  absl::StatusOr<std::unique_ptr<MappedFile>> file = MappedFile::Open(full_path);
-  if (absl::IsNotFound(file.status())) {
-    return absl::DataLossError(absl::StrCat(file.status().message(), " (the manifest lists it)"));
-  }
-  if (!file.ok()) return file.status();
-  const std::string_view bytes = (*file)->bytes();
-  if (bytes.size() != entry->second->size()) {
-    return absl::DataLossError(absl::StrCat(full_path, ": size is ", bytes.size(),
-                                            " bytes, the manifest says ", entry->second->size()));
-  }
-  VICINITY_ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(full_path, bytes, kind));
-  const Array array = {bytes.substr(sizeof(FileHeader)), static_cast<int64_t>(header.num_rows),
-                       static_cast<int64_t>(header.row_bytes)};
+  VerifiedFile::Source source;
+  source.directory = directory_;
+  source.folder = folder_;
+  source.entry = entry->second;
+  source.kind = kind;
+  source.format_version = format_version_;
+  source.faults = faults_.get();
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<VerifiedFile> file, VerifiedFile::Open(source));
+  const std::string& full_path = file->path();
+  const Array array = {file->rows(), static_cast<int64_t>(file->header().num_rows),
+                       static_cast<int64_t>(file->header().row_bytes), file.get()};
   if (num_rows != kAnyCount && array.num_rows != num_rows) {
     return absl::DataLossError(
         absl::StrCat(full_path, ": has ", array.num_rows, " rows, expected ", num_rows));
@@ -104,14 +112,13 @@ absl::StatusOr<Array> ShardMapper::Map(const std::string& path, FileKind kind, i
         absl::StrCat(full_path, ": rows have ", array.row_bytes, " bytes, expected ",
                      row_bytes == kAnyIdBytes ? std::string("4 or 8") : absl::StrCat(row_bytes)));
   }
-  if (IsReadAtRandom(kind)) (*file)->AskForHugePages();
-  files_.push_back(*std::move(file));
+  if (IsReadAtRandom(kind)) file->AskForHugePages();
+  files_.push_back(std::move(file));
   return array;
 }
 
-absl::StatusOr<absl::Span<const uint64_t>> ShardMapper::MapOffsets(const std::string& path,
-                                                                   FileKind kind, int64_t num_lists,
-                                                                   int64_t num_items) {
+absl::StatusOr<Array> ShardMapper::MapOffsets(const std::string& path, FileKind kind,
+                                              int64_t num_lists, int64_t num_items) {
   VICINITY_ASSIGN_OR_RETURN(const Array array, Map(path, kind, num_lists + 1, 8));
   const absl::Span<const uint64_t> offsets = array.as<uint64_t>();
   if (offsets.front() != 0 || offsets.back() != static_cast<uint64_t>(num_items)) {
@@ -119,7 +126,7 @@ absl::StatusOr<absl::Span<const uint64_t>> ShardMapper::MapOffsets(const std::st
                                             offsets.front(), " to ", offsets.back(),
                                             ", expected 0 to ", num_items));
   }
-  return offsets;
+  return array;
 }
 
 absl::StatusOr<NodeTable> ShardMapper::MapNodes(NodeTypeId type) {
@@ -129,13 +136,17 @@ absl::StatusOr<NodeTable> ShardMapper::MapNodes(NodeTypeId type) {
   VICINITY_ASSIGN_OR_RETURN(const Array keys,
                             Map(KeysPath(schema_, shard_, type), FileKind::kKeys, num_nodes, 8));
   table.keys = keys.as<uint64_t>();
+  table.keys_file = keys.file;
   if (spec.id_kind == IdKind::kString) {
     VICINITY_ASSIGN_OR_RETURN(const Array names, Map(NameBytesPath(schema_, shard_, type),
                                                      FileKind::kNameBytes, kAnyCount, 1));
     table.name_bytes = names.data;
-    VICINITY_ASSIGN_OR_RETURN(table.name_offsets,
+    table.name_bytes_file = names.file;
+    VICINITY_ASSIGN_OR_RETURN(const Array offsets,
                               MapOffsets(NameOffsetsPath(schema_, shard_, type),
                                          FileKind::kNameOffsets, num_nodes, names.num_rows));
+    table.name_offsets = offsets.as<uint64_t>();
+    table.name_offsets_file = offsets.file;
   }
   for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
     VICINITY_ASSIGN_OR_RETURN(const Array column,
@@ -146,10 +157,12 @@ absl::StatusOr<NodeTable> ShardMapper::MapNodes(NodeTypeId type) {
   VICINITY_ASSIGN_OR_RETURN(const Array directory, Map(DirectoryKeysPath(schema_, shard_, type),
                                                        FileKind::kDirectoryKeys, kAnyCount, 8));
   table.directory_keys = directory.as<uint64_t>();
+  table.directory_keys_file = directory.file;
   VICINITY_ASSIGN_OR_RETURN(
       const Array nodes, Map(DirectoryNodesPath(schema_, shard_, type), FileKind::kDirectoryNodes,
                              directory.num_rows, StoredNodeIdBytes(book_.num_nodes(type))));
   table.directory_nodes = nodes.ids();
+  table.directory_nodes_file = nodes.file;
   return table;
 }
 
@@ -162,13 +175,17 @@ absl::StatusOr<EdgeTable> ShardMapper::MapEdges(EdgeTypeId type) {
                             Map(SourcesPath(schema_, shard_, type), FileKind::kSources, kAnyCount,
                                 StoredNodeIdBytes(num_sources)));
   table.sources = sources.ids();
-  VICINITY_ASSIGN_OR_RETURN(
-      table.offsets, MapOffsets(OffsetsPath(schema_, shard_, type), FileKind::kOffsets, num_targets,
-                                sources.num_rows));
+  table.sources_file = sources.file;
+  VICINITY_ASSIGN_OR_RETURN(const Array offsets,
+                            MapOffsets(OffsetsPath(schema_, shard_, type), FileKind::kOffsets,
+                                       num_targets, sources.num_rows));
+  table.offsets = offsets.as<uint64_t>();
+  table.offsets_file = offsets.file;
   VICINITY_ASSIGN_OR_RETURN(
       const Array edge_ids,
       Map(EdgeIdsPath(schema_, shard_, type), FileKind::kEdgeIds, sources.num_rows, kAnyIdBytes));
   table.edge_ids = edge_ids.ids();
+  table.edge_ids_file = edge_ids.file;
   for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
     VICINITY_ASSIGN_OR_RETURN(const Array column,
                               Map(EdgeColumnPath(schema_, shard_, type, c), FileKind::kColumn,
@@ -180,6 +197,7 @@ absl::StatusOr<EdgeTable> ShardMapper::MapEdges(EdgeTypeId type) {
                               Map(WeightsPath(schema_, shard_, type), FileKind::kWeights,
                                   sources.num_rows, sizeof(AliasEntry)));
     table.weights = weights.as<AliasEntry>();
+    table.weights_file = weights.file;
   }
   return table;
 }
@@ -266,10 +284,12 @@ std::vector<std::string> ShardPaths(const Schema& schema, ShardId shard) {
   return paths;
 }
 
-absl::StatusOr<std::unique_ptr<Shard>> MapShard(const std::string& directory, const Schema& schema,
-                                                const Book& book, ShardId shard,
-                                                const proto::ShardEntry& entry) {
-  ShardMapper mapper(directory, schema, book, shard, entry);
+absl::StatusOr<std::unique_ptr<Shard>> MapShard(const ShardSource& source) {
+  const Schema& schema = *source.schema;
+  absl::StatusOr<std::shared_ptr<const OpenFolder>> folder =
+      OpenFolder::Open(absl::StrCat(source.directory, "/", ShardFolder(source.shard)));
+  if (!folder.ok()) return absl::DataLossError(folder.status().message());
+  ShardMapper mapper(source, *std::move(folder));
   std::vector<NodeTable> nodes;
   for (int32_t t = 0; t < static_cast<int32_t>(schema.node_types.size()); ++t) {
     VICINITY_ASSIGN_OR_RETURN(NodeTable table, mapper.MapNodes({t}));
@@ -280,7 +300,9 @@ absl::StatusOr<std::unique_ptr<Shard>> MapShard(const std::string& directory, co
     VICINITY_ASSIGN_OR_RETURN(EdgeTable table, mapper.MapEdges({e}));
     edges.push_back(std::move(table));
   }
-  return std::make_unique<Shard>(shard, mapper.TakeFiles(), std::move(nodes), std::move(edges));
+  std::unique_ptr<FaultList> faults = mapper.TakeFaults();
+  return std::make_unique<Shard>(source.shard, std::move(faults), mapper.TakeFiles(),
+                                 std::move(nodes), std::move(edges));
 }
 
 }  // namespace vicinity

@@ -38,11 +38,17 @@ int64_t StoredNodeIdBytes(int64_t num_nodes);
 // All files of a shard, in the order in which a manifest lists them.
 std::vector<std::string> ShardPaths(const Schema& schema, ShardId shard);
 
-// Maps the files that `entry` lists. Checks sizes, headers, row counts that must agree, and the
+// Maps the files that the entry lists. Checks sizes, headers, row counts that must agree, and the
 // first and last of every array of offsets: nothing that takes longer for more rows. DataLoss
 // naming the file; FailedPrecondition for a newer file.
-absl::StatusOr<std::unique_ptr<Shard>> MapShard(const std::string& directory, const Schema& schema,
-                                                const Book& book, ShardId shard,
-                                                const proto::ShardEntry& entry);
+struct ShardSource {
+  std::string directory;
+  uint32_t format_version = 0;  // of the manifest
+  const Schema* schema = nullptr;
+  const Book* book = nullptr;
+  ShardId shard{0};
+  const proto::ShardEntry* entry = nullptr;
+};
+absl::StatusOr<std::unique_ptr<Shard>> MapShard(const ShardSource& source);
 
 }  // namespace vicinity

@@ -12,6 +12,7 @@
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
 #include "partition/shard.h"
+#include "partition/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "sampler/minibatch_sampler.h"
@@ -21,12 +22,42 @@
 
 namespace vicinity {
 
+namespace {
+
+// What was in `neighbors` before something was appended.
+class SizesOf {
+ public:
+  explicit SizesOf(const Neighbors& neighbors)
+      : counts_(neighbors.counts.size()),
+        sources_(neighbors.sources.size()),
+        edge_ids_(neighbors.edge_ids.size()),
+        edge_positions_(neighbors.edge_positions.size()) {}
+  void Restore(Neighbors* neighbors) const {
+    neighbors->counts.resize(counts_);
+    neighbors->sources.resize(sources_);
+    neighbors->edge_ids.resize(edge_ids_);
+    neighbors->edge_positions.resize(edge_positions_);
+  }
+
+ private:
+  const size_t counts_;
+  const size_t sources_;
+  const size_t edge_ids_;
+  const size_t edge_positions_;
+};
+
+}  // namespace
+
 absl::Status SampleShard(const Schema& schema, const Shard& shard, EdgeTypeId edge_type,
                          absl::Span<const uint64_t> rows, const OneHopOptions& options,
                          Neighbors* out) {
   const NodeTypeId target{schema.edge_types[edge_type.value].target_type};
-  const absl::Status status =
-      SampleOneHop(shard.edges(edge_type), shard.nodes(target).keys, rows, options, out);
+  const ShardReader reader(shard);
+  const SizesOf before(*out);
+  const absl::Status status = reader.ReadLists(edge_type, target, rows, [&] {
+    before.Restore(out);
+    return SampleOneHop(shard.edges(edge_type), shard.nodes(target).keys, rows, options, out);
+  });
   if (status.ok()) return status;
   return At(absl::StrCat("shard ", shard.id().value, ", ", schema.EdgeTypeName(edge_type.value)),
             status);

@@ -9,8 +9,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "partition/alias_table.h"
 #include "partition/sampling_spec.h"
 #include "partition/shard.h"
+#include "partition/verified_file.h"
 #include "proto/common/status.h"
 #include "sampler/position_chooser.h"
 #include "sampler/weighted_chooser.h"
@@ -114,9 +116,11 @@ class Gatherer {
     if (chosen_ - gathered_ > 2 * kBehind) GatherUpTo(chosen_ - kBehind);
   }
 
-  void Finish() {
+  // DataLoss: what was gathered is not what the files should hold.
+  absl::Status Finish() {
     GatherUpTo(chosen_);
     Resize(chosen_);
+    return verified_;
   }
 
  private:
@@ -138,7 +142,30 @@ class Gatherer {
     }
   }
 
+  // A pass of its own, over no more than what is left to verify: files that are whole cost one
+  // look each for all these positions.
+  template <typename Ids>
+  void Verify(VerifiedFile* file, const Ids* ids, const int64_t* begin, const int64_t* end) {
+    if (file == nullptr || file->whole()) return;
+    for (const int64_t* at = begin; at < end && verified_.ok(); ++at) {
+      verified_ = file->Touch(ids + *at, sizeof(Ids));
+    }
+  }
+
+  void VerifyUpTo(size_t end) {
+    const int64_t* const positions = out_->sources.data();
+    Verify(edges_.sources_file, ids_, positions + gathered_, positions + end);
+    if (!want_edge_ids_) return;
+    const IdArray& ids = edges_.edge_ids;
+    if (ids.narrow() != nullptr) {
+      Verify(edges_.edge_ids_file, ids.narrow(), positions + gathered_, positions + end);
+    } else {
+      Verify(edges_.edge_ids_file, ids.wide(), positions + gathered_, positions + end);
+    }
+  }
+
   void GatherUpTo(size_t end) {
+    VerifyUpTo(end);
     int64_t* const values = out_->sources.data();
     if (want_edge_ids_) {
       for (size_t i = gathered_; i < end; ++i) out_->edge_ids[i] = edges_.edge_ids[values[i]];
@@ -157,6 +184,7 @@ class Gatherer {
   Neighbors* const out_;
   size_t chosen_;    // in out_->sources: ids, then positions, then room
   size_t gathered_;  // how many of them are ids
+  absl::Status verified_;
 };
 
 // What is drawn for: rows of the target type, their keys and trees.
@@ -210,6 +238,10 @@ absl::Status SampleWeighted(const EdgeTable& edges, const Targets& targets,
       const uint64_t begin = edges.offsets[row];
       lists[i] = {edges.weights.data() + begin, begin, static_cast<uint64_t>(edges.degree(row)),
                   targets.keys[row], targets.tree(first + i)};
+      if (edges.weights_file != nullptr) {
+        VICINITY_RETURN_IF_ERROR(
+            edges.weights_file->Touch(lists[i].table, lists[i].degree * sizeof(AliasEntry)));
+      }
       chooser.Prepare(lists[i], &attempts[i]);
     }
     for (size_t i = 0; i < size; ++i) {
@@ -232,8 +264,7 @@ absl::Status SampleRows(const Id* ids, const EdgeTable& edges, const Targets& ta
   VICINITY_RETURN_IF_ERROR(options.weighted
                                ? SampleWeighted(edges, targets, options, &gatherer, counts)
                                : SampleUniform(edges, targets, options, &gatherer, counts));
-  gatherer.Finish();
-  return absl::OkStatus();
+  return gatherer.Finish();
 }
 
 }  // namespace

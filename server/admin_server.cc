@@ -70,6 +70,17 @@ class AdminService final : public proto::Admin::Service {
     return ToGrpc(answer.status());
   }
 
+  grpc::Status ReadFile(ServerContext* context, const proto::ReadFileRequest* request,
+                        proto::ReadFileReply* reply) override {
+    if (!actions_.read) return ToGrpc(NotHere());
+    if (request->offset() == 0) {
+      actions_.log->info("{} asked for by {}", request->path(), context->peer());
+    }
+    auto answer = actions_.read(*request);
+    if (answer.ok()) *reply = *std::move(answer);
+    return ToGrpc(answer.status());
+  }
+
   grpc::Status ReloadCredentials(ServerContext* context, const proto::ReloadCredentialsRequest*,
                                  proto::ReloadCredentialsReply* reply) override {
     if (!actions_.reload) return ToGrpc(NotHere());

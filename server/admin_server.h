@@ -28,6 +28,7 @@ struct AdminActions {
   std::function<absl::StatusOr<proto::VerifyReply>(const proto::VerifyRequest& request,
                                                    const std::function<bool()>& gone)>
       verify;
+  std::function<absl::StatusOr<proto::ReadFileReply>(const proto::ReadFileRequest& request)> read;
   std::function<absl::StatusOr<proto::ReloadCredentialsReply>()> reload;
   std::shared_ptr<spdlog::logger> log;  // whose level is set; with the server
 };

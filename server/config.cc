@@ -33,7 +33,7 @@ struct Flags {
   std::string admin_listen;
   double drain_seconds = 5;
   double announce_seconds = 1;
-  int64_t check_mib_per_second = 200;
+  int64_t check_mib_per_second = 32;
   int64_t reply_mib = 1024;
   int64_t client_reply_mib = 512;
   double client_mib_rate = 0;

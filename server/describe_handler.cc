@@ -31,7 +31,7 @@ absl::StatusOr<proto::HelloReply> Hello(const ServerState& state,
   reply.mutable_limits()->set_max_ids(state.limits.max_ids);
   reply.mutable_limits()->set_max_sampled(state.limits.max_sampled);
   reply.mutable_limits()->set_max_chunk_bytes(state.limits.max_chunk_bytes);
-  for (const std::unique_ptr<Shard>& shard : dataset.shards()) reply.add_shards(shard->id().value);
+  for (const ShardId shard : dataset.wanted()) reply.add_shards(shard.value);
   return reply;
 }
 
@@ -47,7 +47,7 @@ absl::StatusOr<proto::DescribeReply> Describe(const ServerState& state,
   reply.set_fingerprint(dataset.fingerprint());
   *reply.mutable_schema() = manifest.schema();
   *reply.mutable_book() = manifest.book();
-  for (const std::unique_ptr<Shard>& shard : dataset.shards()) reply.add_shards(shard->id().value);
+  for (const ShardId shard : dataset.wanted()) reply.add_shards(shard.value);
   for (const proto::Ranking& ranking : manifest.rankings()) {
     *reply.add_rankings() = ranking;
     reply.mutable_rankings(reply.rankings_size() - 1)->clear_files();

@@ -32,8 +32,8 @@ absl::Status CheckHome(const ServerState& state, const proto::RankingRequest& re
 }
 
 template <typename Value>
-void Append(Value value, std::string* out) {
-  out->append(reinterpret_cast<const char*>(&value), sizeof(value));
+void Append(const std::vector<Value>& values, std::string* out) {
+  out->append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value));
 }
 
 // Places [at, end) of a ranking; at least one chunk, for its size.
@@ -52,12 +52,11 @@ class RankingSource final : public ChunkSource<proto::RankingChunk> {
     chunk->set_size(ranking_->size());
     chunk->mutable_global_ids()->clear();
     chunk->mutable_probabilities()->clear();
-    chunk->mutable_global_ids()->reserve((stop - at_) * sizeof(int64_t));
-    chunk->mutable_probabilities()->reserve((stop - at_) * sizeof(float));
-    for (; at_ < stop; ++at_) {
-      Append(ranking_->node(static_cast<int64_t>(at_)).value, chunk->mutable_global_ids());
-      Append(ranking_->probability(static_cast<int64_t>(at_)), chunk->mutable_probabilities());
-    }
+    VICINITY_RETURN_IF_ERROR(ranking_->Read(
+        static_cast<int64_t>(at_), static_cast<int64_t>(stop - at_), &nodes_, &probabilities_));
+    Append(nodes_, chunk->mutable_global_ids());
+    Append(probabilities_, chunk->mutable_probabilities());
+    at_ = stop;
     return at_ < end_ ? Piece::kMore : Piece::kLast;
   }
 
@@ -66,6 +65,8 @@ class RankingSource final : public ChunkSource<proto::RankingChunk> {
   const uint64_t end_;
   const uint64_t per_chunk_;
   uint64_t at_;
+  std::vector<int64_t> nodes_;
+  std::vector<float> probabilities_;
 };
 
 }  // namespace

@@ -27,16 +27,14 @@ absl::StatusOr<const Shard*> FindShard(const ServerState& state, uint64_t finger
     return absl::InvalidArgumentError(
         absl::StrCat("shard ", shard, " does not exist, there are ", dataset.book().num_shards()));
   }
+  VICINITY_RETURN_IF_ERROR(state.health->Check(ShardId{shard}));
   const Shard* found = dataset.shard(ShardId{shard});
   if (found == nullptr) {
-    const auto id = [](std::string* out, const std::unique_ptr<Shard>& served) {
-      absl::StrAppend(out, served->id().value);
-    };
+    const auto id = [](std::string* out, ShardId served) { absl::StrAppend(out, served.value); };
     return absl::FailedPreconditionError(
         absl::StrCat("shard ", shard, " is not served by server \"", state.name, "\", which has ",
-                     absl::StrJoin(dataset.shards(), ", ", id)));
+                     absl::StrJoin(dataset.wanted(), ", ", id)));
   }
-  VICINITY_RETURN_IF_ERROR(state.health->Check(ShardId{shard}));
   return found;
 }
 

@@ -12,6 +12,7 @@
 #include "partition/book.h"
 #include "partition/dataset.h"
 #include "partition/shard.h"
+#include "partition/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "server/request_checks.h"
@@ -22,33 +23,31 @@ namespace {
 // Some hundred microseconds' work.
 constexpr size_t kKeysBetweenLooks = 1024;
 
-int64_t Resolve(const NodeTable& nodes, uint64_t key) {
-  const absl::Span<const uint64_t> keys = nodes.directory_keys;
-  const auto found = std::lower_bound(keys.begin(), keys.end(), key);
-  if (found == keys.end() || *found != key) return -1;
-  return nodes.directory_nodes[found - keys.begin()];
-}
-
 // One message, whatever the number of keys: clients ask for no more than fit.
 class ResolvedKeys final : public ChunkSource<proto::ResolveReply> {
  public:
   // `keys` in the request or in `copy`.
-  ResolvedKeys(const NodeTable& nodes, std::vector<uint64_t> copy, absl::Span<const uint64_t> keys)
-      : nodes_(nodes), copy_(std::move(copy)), keys_(keys) {}
+  ResolvedKeys(const Shard& shard, NodeTypeId type, std::vector<uint64_t> copy,
+               absl::Span<const uint64_t> keys)
+      : reader_(shard), type_(type), copy_(std::move(copy)), keys_(keys) {}
 
   absl::StatusOr<Piece> Next(proto::ResolveReply* reply, IsGone is_gone) override {
     std::string* out = reply->mutable_global_ids();
     out->reserve(keys_.size() * sizeof(int64_t));
-    for (size_t i = 0; i < keys_.size(); ++i) {
-      if (i % kKeysBetweenLooks == 0 && is_gone()) return GoneError();
-      const int64_t node = Resolve(nodes_, keys_[i]);
-      out->append(reinterpret_cast<const char*>(&node), sizeof(node));
+    std::vector<int64_t> nodes;
+    for (size_t i = 0; i < keys_.size(); i += nodes.size()) {
+      if (is_gone()) return GoneError();
+      nodes.resize(std::min(kKeysBetweenLooks, keys_.size() - i));
+      VICINITY_RETURN_IF_ERROR(
+          reader_.FindKeys(type_, keys_.subspan(i, nodes.size()), nodes.data()));
+      out->append(reinterpret_cast<const char*>(nodes.data()), nodes.size() * sizeof(int64_t));
     }
     return Piece::kLast;
   }
 
  private:
-  const NodeTable& nodes_;
+  const ShardReader reader_;
+  const NodeTypeId type_;
   const std::vector<uint64_t> copy_;
   const absl::Span<const uint64_t> keys_;
 };
@@ -72,7 +71,7 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::ResolveReply>>> ResolveKeys(
                                                      ", not in shard ", shard->id().value));
     }
   }
-  return std::make_unique<ResolvedKeys>(shard->nodes(type), std::move(copy), keys);
+  return std::make_unique<ResolvedKeys>(*shard, type, std::move(copy), keys);
 }
 
 }  // namespace vicinity

@@ -12,8 +12,8 @@
 #include "partition/dataset.h"
 #include "partition/schema.h"
 #include "partition/shard.h"
+#include "partition/shard_reader.h"
 #include "proto/common/ids.h"
-#include "proto/common/row_prefetch.h"
 #include "proto/common/status.h"
 #include "proto/narrow_floats.h"
 #include "server/request_checks.h"
@@ -57,8 +57,7 @@ absl::StatusOr<ColumnView> FindColumn(const RowTable& table, const Shard& shard,
   const int32_t column = request.column();
   if (column == kKeysColumn && !request.of_edges()) {
     const NodeTable& nodes = shard.nodes(NodeTypeId{request.node_type()});
-    return ColumnView{reinterpret_cast<const char*>(nodes.keys.data()), nodes.num_nodes(),
-                      sizeof(uint64_t)};
+    return KeysColumn(nodes);
   }
   if (column < 0 || column >= static_cast<int64_t>(table.columns->size())) {
     return absl::InvalidArgumentError(absl::StrCat("column ", column, " of type \"", table.name,
@@ -100,9 +99,10 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
     int64_t count = 0;
   };
 
-  RowSource(const ColumnView& column, proto::Precision precision, const Limits& limits,
-            Wanted wanted)
-      : column_(column),
+  RowSource(const Shard& shard, const ColumnView& column, proto::Precision precision,
+            const Limits& limits, Wanted wanted)
+      : reader_(shard),
+        column_(column),
         wanted_(std::move(wanted)),
         precision_(precision),
         sent_row_bytes_(precision == proto::PRECISION_STORED ? column.row_bytes
@@ -110,8 +110,7 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
         // Rows of no bytes need no second chunk.
         rows_per_chunk_(sent_row_bytes_ == 0
                             ? INT64_MAX
-                            : std::max<int64_t>(limits.max_chunk_bytes / sent_row_bytes_, 1)),
-        prefetched_ahead_(PrefetchDistance(column.row_bytes)) {}
+                            : std::max<int64_t>(limits.max_chunk_bytes / sent_row_bytes_, 1)) {}
 
   absl::StatusOr<Piece> Next(proto::RowsChunk* chunk, IsGone) override {
     if (wanted_.count == 0) return Piece::kNothing;
@@ -120,29 +119,26 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
     chunk->set_precision(precision_);
     chunk->mutable_rows()->clear();
     chunk->mutable_rows()->reserve(taken * sent_row_bytes_);
-    if (wanted_.rows.empty()) {
-      Add(wanted_.first + done_, taken, chunk->mutable_rows());
-    } else {
-      AddListed(done_, taken, chunk->mutable_rows());
-    }
+    VICINITY_RETURN_IF_ERROR(AddRows(taken, chunk->mutable_rows()));
     done_ += taken;
     return done_ == wanted_.count ? Piece::kLast : Piece::kMore;
   }
 
  private:
-  void AddListed(int64_t first, int64_t taken, std::string* to) const {
-    for (int64_t i = first; i < first + taken; ++i) {
-      if (i + prefetched_ahead_ < wanted_.count) {
-        PrefetchRow(column_.data + wanted_.rows[i + prefetched_ahead_] * column_.row_bytes,
-                    column_.row_bytes);
-      }
-      Add(static_cast<int64_t>(wanted_.rows[i]), 1, to);
+  absl::Status AddRows(int64_t taken, std::string* to) const {
+    if (wanted_.rows.empty()) {
+      return reader_.ReadRange(column_, wanted_.first + done_, taken, [&](const char* rows) {
+        to->clear();
+        Add(rows, taken, to);
+      });
     }
+    return reader_.ReadRows(
+        column_, wanted_.rows.subspan(done_, taken), [&] { to->clear(); },
+        [&](size_t, const char* row) { Add(row, 1, to); });
   }
 
-  // Appends rows [first, first + count) of the column.
-  void Add(int64_t first, int64_t count, std::string* to) const {
-    const char* const from = column_.data + first * column_.row_bytes;
+  // Appends `count` rows of the column, which lie behind each other.
+  void Add(const char* from, int64_t count, std::string* to) const {
     if (precision_ == proto::PRECISION_STORED) {
       to->append(from, count * column_.row_bytes);
     } else {
@@ -152,12 +148,12 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
     }
   }
 
+  const ShardReader reader_;
   const ColumnView column_;
   const Wanted wanted_;
   const proto::Precision precision_;
   const int64_t sent_row_bytes_;
   const int64_t rows_per_chunk_;
-  const int64_t prefetched_ahead_;
   int64_t done_ = 0;
 };
 
@@ -181,27 +177,38 @@ absl::Status CheckRange(const proto::RowsRequest& request, const RowTable& table
 class NameSource final : public ChunkSource<proto::NamesChunk> {
  public:
   // `rows` in the request or in `copy`.
-  NameSource(const NodeTable& nodes, std::vector<uint64_t> copy, absl::Span<const uint64_t> rows,
-             const Limits& limits)
-      : nodes_(nodes), copy_(std::move(copy)), rows_(rows), chunk_bytes_(limits.max_chunk_bytes) {}
+  NameSource(const Shard& shard, NodeTypeId type, std::vector<uint64_t> copy,
+             absl::Span<const uint64_t> rows, const Limits& limits)
+      : reader_(shard),
+        type_(type),
+        copy_(std::move(copy)),
+        rows_(rows),
+        chunk_bytes_(limits.max_chunk_bytes) {}
 
   absl::StatusOr<Piece> Next(proto::NamesChunk* chunk, IsGone) override {
     if (rows_.empty()) return Piece::kNothing;
-    chunk->Clear();
-    chunk->set_first(at_);
     int64_t bytes = 0;
-    for (; at_ < rows_.size(); ++at_) {
-      const std::string_view name = nodes_.name(static_cast<int64_t>(rows_[at_]));
-      const int64_t name_bytes = static_cast<int64_t>(name.size());
-      if (chunk->names_size() > 0 && bytes + name_bytes > chunk_bytes_) return Piece::kMore;
-      chunk->add_names(name.data(), name.size());
-      bytes += name_bytes + 2;  // its tag and length: nodes with empty names end a chunk, too
-    }
-    return Piece::kLast;
+    VICINITY_RETURN_IF_ERROR(reader_.ReadNames(
+        type_, rows_.subspan(at_),
+        [&] {
+          chunk->Clear();
+          bytes = 0;
+        },
+        [&](size_t, std::string_view name) {
+          const int64_t name_bytes = static_cast<int64_t>(name.size());
+          if (chunk->names_size() > 0 && bytes + name_bytes > chunk_bytes_) return false;
+          chunk->add_names(name.data(), name.size());
+          bytes += name_bytes + 2;  // its tag and length: nodes with empty names end a chunk, too
+          return true;
+        }));
+    chunk->set_first(at_);
+    at_ += chunk->names_size();
+    return at_ < rows_.size() ? Piece::kMore : Piece::kLast;
   }
 
  private:
-  const NodeTable& nodes_;
+  const ShardReader reader_;
+  const NodeTypeId type_;
   const std::vector<uint64_t> copy_;
   const absl::Span<const uint64_t> rows_;
   const int64_t chunk_bytes_;
@@ -229,7 +236,8 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
     VICINITY_RETURN_IF_ERROR(CheckRows(wanted.rows, table.num_rows, *shard, table.name));
     wanted.count = static_cast<int64_t>(wanted.rows.size());
   }
-  return std::make_unique<RowSource>(column, request.precision(), state.limits, std::move(wanted));
+  return std::make_unique<RowSource>(*shard, column, request.precision(), state.limits,
+                                     std::move(wanted));
 }
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::NamesChunk>>> FetchNames(
@@ -246,9 +254,8 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::NamesChunk>>> FetchNames(
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> rows,
                             ReadIds("rows", request.rows(), state.limits, &copy));
-  const NodeTable& nodes = shard->nodes(type);
-  VICINITY_RETURN_IF_ERROR(CheckRows(rows, nodes.num_nodes(), *shard, spec.name));
-  return std::make_unique<NameSource>(nodes, std::move(copy), rows, state.limits);
+  VICINITY_RETURN_IF_ERROR(CheckRows(rows, shard->nodes(type).num_nodes(), *shard, spec.name));
+  return std::make_unique<NameSource>(*shard, type, std::move(copy), rows, state.limits);
 }
 
 }  // namespace vicinity

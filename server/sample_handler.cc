@@ -14,6 +14,7 @@
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
 #include "partition/shard.h"
+#include "partition/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
@@ -136,11 +137,10 @@ class RelationSampler {
                   int index)
       : relation_(request.relations(index)),
         index_(index),
+        reader_(shard),
         edges_(shard.edges(EdgeTypeId{relation_.edge_type()})),
-        keys_(shard
-                  .nodes(NodeTypeId{
-                      state.dataset->schema().edge_types[relation_.edge_type()].target_type})
-                  .keys),
+        target_type_{state.dataset->schema().edge_types[relation_.edge_type()].target_type},
+        nodes_(shard.nodes(target_type_)),
         targets_(all_targets.subspan(relation_.first_target(), relation_.num_targets())),
         trees_(all_trees.empty()
                    ? all_trees
@@ -165,18 +165,23 @@ class RelationSampler {
   absl::Status Next(proto::SampleChunk* chunk) {
     StartChunk(chunk);
     if (group_ == 0) VICINITY_RETURN_IF_ERROR(StartGroup());
-    if (takes_whole_list_) {
-      AddPartOfList(chunk);
-    } else {
-      AddSampled(chunk);
-    }
+    if (takes_whole_list_) return AddPartOfList(chunk);
+    AddSampled(chunk);
     return absl::OkStatus();
   }
 
  private:
+  template <typename Read>
+  absl::Status ReadLists(const Read& read) const {
+    return reader_.ReadLists(EdgeTypeId{relation_.edge_type()}, target_type_, {}, read);
+  }
+  absl::Status Touch(size_t first, size_t count) const {
+    return ShardReader::TouchTargets(edges_, nodes_, targets_.subspan(first, count));
+  }
+
   // How many targets from `first` on fit one chunk, at least one. 0: the list of target
   // `first` is taken whole and is longer than a chunk.
-  size_t GroupSize(size_t first) const {
+  absl::StatusOr<size_t> GroupSize(size_t first) const {
     if (options_.fanout != kAllNeighbors) {
       const int64_t target_bytes = 4 + options_.fanout * neighbor_bytes_;
       return std::min<size_t>(targets_.size() - first,
@@ -185,6 +190,7 @@ class RelationSampler {
     int64_t bytes = 0;
     size_t count = 0;
     for (; first + count < targets_.size(); ++count) {
+      VICINITY_RETURN_IF_ERROR(Touch(first + count, 1));
       // A damaged list may look negative here; the sampler tells.
       const int64_t degree = std::max<int64_t>(edges_.degree(targets_[first + count]), 0);
       if (degree > chunk_bytes_ / neighbor_bytes_) break;
@@ -196,16 +202,19 @@ class RelationSampler {
 
   // Samples the next group of targets, or finds the list that is taken whole.
   absl::Status StartGroup() {
-    group_ = GroupSize(first_);
-    takes_whole_list_ = group_ == 0;
+    VICINITY_RETURN_IF_ERROR(ReadLists([&]() -> absl::Status {
+      VICINITY_ASSIGN_OR_RETURN(group_, GroupSize(first_));
+      takes_whole_list_ = group_ == 0;
+      if (takes_whole_list_) return StartWholeList();
+      VICINITY_RETURN_IF_ERROR(Touch(first_, group_));
+      neighbors_.Clear();
+      if (!trees_.empty()) options_.trees = trees_.subspan(first_, group_);
+      return SampleOneHop(edges_, nodes_.keys, targets_.subspan(first_, group_), options_,
+                          &neighbors_);
+    }));
     answered_ = 0;
-    if (takes_whole_list_) return StartWholeList();
-    neighbors_.Clear();
-    if (!trees_.empty()) options_.trees = trees_.subspan(first_, group_);
     next_edge_ = 0;
-    VICINITY_RETURN_IF_ERROR(
-        SampleOneHop(edges_, keys_, targets_.subspan(first_, group_), options_, &neighbors_));
-    left_ = neighbors_.counts[0];
+    if (!takes_whole_list_) left_ = neighbors_.counts[0];
     return absl::OkStatus();
   }
 
@@ -255,27 +264,39 @@ class RelationSampler {
     if (answered_ == group_) EndGroup();
   }
 
-  void AddPartOfList(proto::SampleChunk* chunk) {
+  absl::Status AddPartOfList(proto::SampleChunk* chunk) {
     chunk->set_first_target(static_cast<uint32_t>(first_));
     const uint64_t most = std::max<int64_t>((chunk_bytes_ - 4) / neighbor_bytes_, 1);
     const uint64_t stop = std::min(list_end_, list_at_ + most);
+    VICINITY_RETURN_IF_ERROR(ReadLists([&]() -> absl::Status {
+      VICINITY_RETURN_IF_ERROR(ShardReader::TouchList(edges_, static_cast<int64_t>(list_at_),
+                                                      static_cast<int64_t>(stop)));
+      CopyPartOfList(stop, chunk);
+      return absl::OkStatus();
+    }));
+    list_at_ = stop;
+    chunk->set_more(list_at_ < list_end_);
+    if (list_at_ >= list_end_) EndGroup();
+    return absl::OkStatus();
+  }
+
+  void CopyPartOfList(uint64_t stop, proto::SampleChunk* chunk) const {
+    StartChunk(chunk);
     const size_t bytes = (stop - list_at_) * sizeof(uint64_t);
     chunk->mutable_sources()->reserve(bytes);
     if (options_.want_edge_ids) chunk->mutable_edge_ids()->reserve(bytes);
     if (options_.want_edge_positions) chunk->mutable_edge_positions()->reserve(bytes);
     uint32_t count = 0;
-    for (; list_at_ < stop; ++list_at_) {
-      if (options_.weighted && !edges_.weights[list_at_].has_weight()) continue;
+    for (uint64_t at = list_at_; at < stop; ++at) {
+      if (options_.weighted && !edges_.weights[at].has_weight()) continue;
       ++count;
-      AppendId(edges_.sources[list_at_], chunk->mutable_sources());
-      if (options_.want_edge_ids) AppendId(edges_.edge_ids[list_at_], chunk->mutable_edge_ids());
+      AppendId(edges_.sources[at], chunk->mutable_sources());
+      if (options_.want_edge_ids) AppendId(edges_.edge_ids[at], chunk->mutable_edge_ids());
       if (options_.want_edge_positions) {
-        AppendId(static_cast<int64_t>(list_at_), chunk->mutable_edge_positions());
+        AppendId(static_cast<int64_t>(at), chunk->mutable_edge_positions());
       }
     }
-    chunk->set_more(list_at_ < list_end_);
     AddCount(count, chunk);
-    if (list_at_ >= list_end_) EndGroup();
   }
 
   // clear() keeps the strings' memory where their taker left it. Who fills them reserves what they
@@ -297,8 +318,10 @@ class RelationSampler {
 
   const Relation& relation_;
   const int index_;
+  const ShardReader reader_;
   const EdgeTable& edges_;
-  const absl::Span<const uint64_t> keys_;
+  const NodeTypeId target_type_;
+  const NodeTable& nodes_;
   const absl::Span<const uint64_t> targets_;
   const absl::Span<const uint32_t> trees_;
   const int64_t chunk_bytes_;

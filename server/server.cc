@@ -19,6 +19,7 @@
 #include "partition/dataset.h"
 #include "partition/shard.h"
 #include "proto/admin.pb.h"
+#include "proto/common/bus_errors.h"
 #include "proto/common/machine.h"
 #include "proto/common/status.h"
 #include "server/admin_server.h"
@@ -28,6 +29,7 @@
 #include "server/connection_acceptor.h"
 #include "server/connection_guard.h"
 #include "server/credentials.h"
+#include "server/file_handler.h"
 #include "server/listen_address.h"
 #include "server/logging.h"
 #include "server/resource_check.h"
@@ -64,6 +66,8 @@ absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& option
   Dataset::Options open;
   open.shards = options.shards;
   open.check_bytes = options.check_bytes_at_start;
+  open.verify_at_touch = true;
+  open.leave_out_damaged = true;
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, Dataset::Open(options.data, open));
   const int32_t num_shards = dataset->book().num_shards();
   if (options.num_shards != 0 && options.num_shards != num_shards) {
@@ -129,6 +133,13 @@ class Server::Impl {
         health_(*dataset_),
         gate_(options.admission, log_.get()),
         workers_(CallGate::MaxRunningInAll(options.admission)) {
+    for (const ShardId shard : dataset_->wanted()) health_.LogFault(shard, log_.get());
+    if (dataset_->manifest().format_version() == 1) {
+      log_->warn(
+          "{}: of format version 1, whose pages have no checksums: damage is found by the check in "
+          "the background alone; `vicinity partition` writes the new form",
+          options.data);
+    }
     state_.name = options.name;
     state_.dataset = dataset_.get();
     state_.limits = options.limits;
@@ -166,7 +177,7 @@ class Server::Impl {
     address_.port = connections_->port();
     SetServing(true);
     serving_.Set(kLiveHealth, true);
-    scrubber_ = Scrubber::Start(*dataset_, Scrubber::Which::kUnchecked,
+    scrubber_ = Scrubber::Start(dataset_.get(), Scrubber::Which::kForever,
                                 options_.check_bytes_per_second, &health_, log_.get());
     connections_->Start([this](int listener_fd, int fd) {
       grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
@@ -196,10 +207,8 @@ class Server::Impl {
   const HostPort& address() const { return address_; }
   const HostPort* admin_address() const { return admin_ ? &admin_->address() : nullptr; }
   std::string Describe() const {
-    const auto id = [](std::string* out, const std::unique_ptr<Shard>& shard) {
-      absl::StrAppend(out, shard->id().value);
-    };
-    return absl::StrCat("serving shards ", absl::StrJoin(dataset_->shards(), ",", id), " of ",
+    const auto id = [](std::string* out, ShardId shard) { absl::StrAppend(out, shard.value); };
+    return absl::StrCat("serving shards ", absl::StrJoin(dataset_->wanted(), ",", id), " of ",
                         dataset_->manifest().name(), " on ", address_.ToString(), " (",
                         trust_->Describe(), ")",
                         admin_ ? absl::StrCat(", admin on ", admin_->address().ToString()) : "");
@@ -235,8 +244,11 @@ class Server::Impl {
                             const std::function<bool()>& gone) {
       const int64_t asked =
           static_cast<int64_t>(std::min<uint64_t>(request.bytes_per_second(), uint64_t{1} << 40));
-      return VerifyFiles(*dataset_, asked > 0 ? asked : options_.check_bytes_per_second, &health_,
-                         log_.get(), gone);
+      return VerifyFiles(dataset_.get(), asked > 0 ? asked : options_.check_bytes_per_second,
+                         &health_, log_.get(), gone);
+    };
+    actions.read = [this](const proto::ReadFileRequest& request) {
+      return ReadFilePiece(*dataset_, request);
     };
     actions.reload = [this]() -> absl::StatusOr<proto::ReloadCredentialsReply> {
       VICINITY_RETURN_IF_ERROR(trust_->Reload());
@@ -271,6 +283,7 @@ class Server::Impl {
 };
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+  GuardAgainstBusErrors();
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTrust> trust, CheckOptions(options));
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, OpenDataset(options));
   // gRPC aborts where it cannot have what it needs.

@@ -37,8 +37,9 @@ struct ServerOptions {
   // How long a server that stops says NOT_SERVING before it refuses connections; half of the time
   // for stopping at most.
   absl::Duration announce = absl::Seconds(1);
-  int64_t check_bytes_at_start = int64_t{64} << 20;  // the rest is checked in the background
-  int64_t check_bytes_per_second = int64_t{200} << 20;
+  // Of a dataset of format version 1; the rest is checked in the background.
+  int64_t check_bytes_at_start = int64_t{64} << 20;
+  int64_t check_bytes_per_second = int64_t{32} << 20;  // in the background, for ever
   std::shared_ptr<spdlog::logger> log;  // null: nothing is logged; shared as spdlog does
   std::shared_ptr<const LogSink>
       log_sink;  // what Status tells of it; shared with `log`. May be null

@@ -94,6 +94,10 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
     status->set_checked_bytes(shard.checked_bytes);
     status->set_fault(shard.fault);
   }
+  const ShardHealth::Scrubbed scrubbed = state.health->scrubbed();
+  reply.mutable_scrub()->set_passes(static_cast<uint64_t>(scrubbed.passes));
+  reply.mutable_scrub()->set_done_bytes(static_cast<uint64_t>(scrubbed.done_bytes));
+  reply.mutable_scrub()->set_all_bytes(static_cast<uint64_t>(scrubbed.all_bytes));
   for (size_t i = 0; i < kMethodNames.size(); ++i) {
     const MethodCounts counts = state.counters->counts(static_cast<Method>(i));
     proto::MethodStatus* status = reply.add_methods();

@@ -15,7 +15,7 @@ namespace vicinity {
 
 // Returns when every file has been read, at most at `bytes_per_second`. `gone` is asked now and
 // then; Cancelled soon after it says true.
-absl::StatusOr<proto::VerifyReply> VerifyFiles(const Dataset& dataset, int64_t bytes_per_second,
+absl::StatusOr<proto::VerifyReply> VerifyFiles(Dataset* dataset, int64_t bytes_per_second,
                                                ShardHealth* health, spdlog::logger* log,
                                                const std::function<bool()>& gone);
 

@@ -12,6 +12,7 @@
 #include "client/cli/plan_command.h"
 #include "client/cli/policies_command.h"
 #include "client/cli/rank_command.h"
+#include "client/cli/repair_command.h"
 #include "client/cli/sample_command.h"
 #include "client/cli/shards_command.h"
 #include "client/cli/status_command.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     kImportCommand,   kGenerateCommand, kPartitionCommand,  kRankCommand,        kPlanCommand,
-    kPoliciesCommand, kVerifyCommand,   kStatusCommand,     kShardsCommand,      kHealthCommand,
+    kPoliciesCommand, kVerifyCommand,   kRepairCommand,   kStatusCommand,     kShardsCommand,      kHealthCommand,
     kTopCommand,      kAdminCommand,    kTokenCommand,      kCertificateCommand, kDescribeCommand,
     kGetCommand,      kSampleCommand,   kMetisChildCommand,
 };

@@ -42,6 +42,9 @@ nlohmann::ordered_json ToJson(const proto::StatusReply& reply) {
                               {"checked_bytes", shard.checked_bytes()},
                               {"fault", shard.fault()}});
   }
+  json["scrub"] = {{"passes", reply.scrub().passes()},
+                   {"done_bytes", reply.scrub().done_bytes()},
+                   {"all_bytes", reply.scrub().all_bytes()}};
   json["methods"] = nlohmann::ordered_json::array();
   for (const proto::MethodStatus& method : reply.methods()) {
     json["methods"].push_back({{"method", method.method()},

@@ -12,7 +12,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -35,6 +35,7 @@
 #include "proto/version.h"
 #include "proto/wire_checksum.h"
 #include "sampler/one_hop.h"
+#include "tests/testing/damage.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -558,34 +559,39 @@ TEST_CASE_METHOD(ServerTest, "calls beyond those a client may have get refused, 
   }
 }
 
-TEST_CASE_METHOD(ServerTest, "a damaged file is found after start and its shard alone refused",
+TEST_CASE_METHOD(ServerTest,
+                 "a damaged page is found by who asks for it first, and its shard refused",
                  "[server]") {
-  const proto::FileEntry* victim = nullptr;
-  for (const proto::FileEntry& file : oracle_->manifest().shards(1).files()) {
-    if (victim == nullptr || file.size() > victim->size()) victim = &file;
-  }
-  {
-    std::fstream file(absl::StrCat(directory_, "/", victim->path()),
-                      std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(-1, std::ios::end);
-    const char flipped = static_cast<char>(file.peek() ^ 1);
-    file.seekp(-1, std::ios::end);
-    file.put(flipped);
-  }
-  ServerOptions options = Options();
-  options.check_bytes_at_start = 0;
-  const auto server = Start(options);
+  const std::string victim = "shard-00001/nodes.user.column.features";
+  testing::FlipBit(absl::StrCat(directory_, "/", victim), 64);
+  const auto server = Start(Options());
   const auto stub = proto::Graph::NewStub(Connect(*server));
-  absl::Status status;
-  const absl::Time limit = absl::Now() + absl::Seconds(20);
-  do {
-    std::vector<proto::RowsChunk> chunks;
-    status = Fetch(stub.get(), AllUsers(1), &chunks);
-  } while (status.ok() && absl::Now() < limit);
-  VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
-  CHECK_THAT(std::string(status.message()), Catch::Contains(victim->path()));
   std::vector<proto::RowsChunk> chunks;
+  const absl::Status status = Fetch(stub.get(), AllUsers(1), &chunks);
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
+  CHECK_THAT(std::string(status.message()), Catch::Contains(victim));
+  CHECK_THAT(std::string(status.message()), Catch::Contains("the page at byte 0"));
+  CHECK(chunks.empty());
   VICINITY_CHECK_OK(Fetch(stub.get(), AllUsers(0), &chunks));
+}
+
+TEST_CASE_METHOD(ServerTest, "one damaged small file takes its shard out, not the server",
+                 "[server]") {
+  const std::string victim = "shard-00001/nodes.user.keys";
+  std::filesystem::remove(absl::StrCat(directory_, "/", victim));
+  const auto server = Start(Options());
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  std::vector<proto::RowsChunk> chunks;
+  const absl::Status status = Fetch(stub.get(), AllUsers(1), &chunks);
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
+  CHECK_THAT(std::string(status.message()), Catch::Contains(victim));
+  VICINITY_CHECK_OK(Fetch(stub.get(), AllUsers(0), &chunks));
+  grpc::ClientContext context;
+  SetDeadline(&context);
+  proto::StatusReply reply;
+  REQUIRE(stub->Status(&context, proto::StatusRequest(), &reply).ok());
+  REQUIRE(reply.shards_size() == 3);
+  CHECK_THAT(reply.shards(1).fault(), Catch::Contains(victim));
 }
 
 }  // namespace

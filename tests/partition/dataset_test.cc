@@ -8,7 +8,9 @@
 
 #include "partition/file_header.h"
 #include "partition/manifest.h"
+#include "partition/shard_reader.h"
 #include "proto/common/checksum.h"
+#include "proto/common/file.h"
 #include "tests/testing/damage.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -144,6 +146,54 @@ TEST_CASE("a flipped bit in any file's data is noticed by its checksum", "[parti
   VICINITY_CHECK_OK(Dataset::Open(set.path()));
 }
 
+TEST_CASE("a damaged shard is left out where that is wanted, and opened once it is sound",
+          "[partition]") {
+  const WrittenSet set;
+  const std::string path = set.File("shard-00001/nodes.user.keys");
+  Dataset::Options options;
+  options.verify_at_touch = true;
+  options.leave_out_damaged = true;
+  testing::FlipBit(path, 16);
+  VICINITY_CHECK_CODE(Dataset::Open(set.path()), absl::StatusCode::kDataLoss);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(set.path(), options));
+  CHECK(dataset->wanted().size() == 3);
+  CHECK(dataset->shards().size() == 2);
+  CHECK(dataset->shard({1}) == nullptr);
+  CheckDataLossNaming(dataset->fault({1}), path);
+  VICINITY_CHECK_OK(dataset->fault({0}));
+  CheckDataLossNaming(dataset->OpenAgain({1}), path);
+  testing::FlipBit(path, 16);
+  VICINITY_CHECK_OK(dataset->OpenAgain({1}));
+  REQUIRE(dataset->shard({1}) != nullptr);
+  CHECK(dataset->shard({1})->id() == ShardId{1});
+  VICINITY_CHECK_OK(dataset->fault({1}));
+}
+
+TEST_CASE("a dataset none of whose shards is sound does not open", "[partition]") {
+  const WrittenSet set;
+  Dataset::Options options;
+  options.leave_out_damaged = true;
+  options.shards = {{1}};
+  std::filesystem::remove(set.File("shard-00001/nodes.user.keys"));
+  CheckDataLossNaming(Dataset::Open(set.path(), options).status(), "nodes.user.keys");
+}
+
+TEST_CASE("who verifies at touch opens whatever the pages hold", "[partition]") {
+  const WrittenSet set;
+  const std::string path = set.File("shard-00001/nodes.user.column.features");
+  testing::FlipBit(path, 100);
+  Dataset::Options options;
+  options.verify_at_touch = true;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(set.path(), options));
+  CHECK(dataset->checked_bytes() == 0);
+  const ShardReader reader(*dataset->shard({1}));
+  const ColumnView& column = dataset->shard({1})->nodes(NodeTypeId{0}).columns[0];
+  CheckDataLossNaming(reader.ReadRange(column, 0, 1, [](const char*) {}), path);
+  CheckDataLossNaming(dataset->fault({1}), path);
+}
+
 TEST_CASE("a newer data file is refused as newer", "[partition]") {
   const WrittenSet set;
   const std::string path = set.File("shard-00002/edges.user.knows.user.sources");
@@ -224,17 +274,24 @@ TEST_CASE("offsets that do not end where their list ends are noticed without che
   CheckDataLossNaming(set.OpenUnchecked(), set.File(name));
 }
 
+// Where the last of a file's 8-byte values is.
+int64_t LastValue(const std::string& path, FileKind kind) {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto file, MappedFile::Open(path));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const FileHeader header, ReadHeader(path, file->bytes(), kind));
+  return static_cast<int64_t>(sizeof(FileHeader) + 8 * (header.num_rows - 1));
+}
+
 // A file that nobody has checked yet may hold anything: readers must survive it.
 TEST_CASE("unchecked files with wild offsets and sources are read without a crash", "[partition]") {
   const WrittenSet set;
   const std::string offsets = set.File("shard-00001/edges.user.knows.user.offsets");
   const std::string sources = set.File("shard-00001/edges.user.knows.user.sources");
   const std::string names = set.File("shard-00001/nodes.item.names.offsets");
-  const int64_t last = static_cast<int64_t>(std::filesystem::file_size(offsets)) - 8;
+  const int64_t last = LastValue(offsets, FileKind::kOffsets);
   for (int64_t at = 72; at < last; at += 8) {
     testing::OverwriteValue(offsets, at, at % 16 == 0 ? UINT64_MAX : uint64_t{1} << 40);
   }
-  const int64_t last_name = static_cast<int64_t>(std::filesystem::file_size(names)) - 8;
+  const int64_t last_name = LastValue(names, FileKind::kNameOffsets);
   for (int64_t at = 72; at < last_name; at += 8) testing::OverwriteValue(names, at, ~at);
   testing::OverwriteValue(sources, 64, UINT32_MAX);
   Dataset::Options options;

@@ -6,15 +6,21 @@
 #include <string>
 
 #include "partition/manifest.h"
+#include "partition/page_sums.h"
 #include "proto/common/checksum.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {
 namespace {
 
+// Of version 1, or of version 2 with whatever sums.
 std::string FileOf(FileHeader header, size_t data_bytes) {
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
-  return bytes + std::string(data_bytes, 'd');
+  bytes.append(data_bytes, 'd');
+  if (header.format_version > 1) {
+    bytes.resize(LayoutOf(static_cast<int64_t>(bytes.size())).file_bytes());
+  }
+  return bytes;
 }
 
 // With its checksum made right again, as a program that writes another format would have it.
@@ -34,7 +40,7 @@ TEST_CASE("a header reads back", "[partition]") {
 // docs/formats.md shows these bytes.
 TEST_CASE("a header's bytes are as documented", "[partition]") {
   const std::string bytes = FileOf(MakeHeader(FileKind::kSources, 0x0102, 4), 0);
-  const std::string start("VICINITY\x01\0\0\0\x08\0\0\0\x02\x01\0\0\0\0\0\0\x04\0\0\0\0\0\0\0", 32);
+  const std::string start("VICINITY\x02\0\0\0\x08\0\0\0\x02\x01\0\0\0\0\0\0\x04\0\0\0\0\0\0\0", 32);
   CHECK(bytes.substr(0, 32) == start);
   CHECK(bytes.substr(32, 24) == std::string(24, '\0'));
 }
@@ -56,6 +62,13 @@ TEST_CASE("a file of any other length is noticed", "[partition]") {
     VICINITY_CHECK_CODE(ReadHeader("f", bytes.substr(0, size), FileKind::kColumn),
                         absl::StatusCode::kDataLoss);
   }
+  VICINITY_CHECK_CODE(ReadHeader("f", bytes + "x", FileKind::kColumn), absl::StatusCode::kDataLoss);
+}
+
+TEST_CASE("a file of version 1 has its rows and nothing behind", "[partition]") {
+  const std::string bytes = FileOf(MakeHeader(FileKind::kColumn, 3, 5, 1), 15);
+  CHECK(bytes.size() == 64 + 15);
+  VICINITY_CHECK_OK(ReadHeader("f", bytes, FileKind::kColumn));
   VICINITY_CHECK_CODE(ReadHeader("f", bytes + "x", FileKind::kColumn), absl::StatusCode::kDataLoss);
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("a flip or a cut anywhere in a manifest is noticed", "[partition]") {
 
 TEST_CASE("a newer manifest is refused as newer, whatever else it holds", "[partition]") {
   TempDir dir;
-  WriteText(dir.path(), "format_version: 2\nnew_field { deep: 'x' }\n");
+  WriteText(dir.path(), "format_version: 3\nnew_field { deep: 'x' }\n");
   const absl::Status status = ReadManifest(dir.path()).status();
   VICINITY_CHECK_CODE(status, absl::StatusCode::kFailedPrecondition);
   CHECK_THAT(std::string(status.message()), Catch::Contains(ManifestPath(dir.path())));

@@ -224,7 +224,12 @@ TEST_CASE("a damaged ranking file is named", "[partition]") {
   // Home 1, the first type: its files are listed by home, then by type.
   const std::string path = set.path() + "/" + dataset->manifest().rankings(0).files(3).path();
   const auto check_named = [&] {
-    const absl::Status status = Ranking::Open(*dataset, "a", Home{0, 2}, {0}).status();
+    const auto ranking = Ranking::Open(*dataset, "a", Home{0, 2}, {0});
+    std::vector<int64_t> nodes;
+    std::vector<float> probabilities;
+    const absl::Status status =
+        ranking.ok() ? (*ranking)->Read(0, (*ranking)->size(), &nodes, &probabilities)
+                     : ranking.status();
     VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
     CHECK_THAT(std::string(status.message()), Catch::Contains(path));
   };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "partition/dataset.h"
+#include "partition/manifest.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -87,9 +88,14 @@ TEST_CASE("a shard without its entries in the manifest is damage", "[partition]"
   const testing::MemoryGraph graph = testing::RandomGraph({});
   const testing::Placement placement = InUserOrder(graph);
   VICINITY_REQUIRE_OK(WriteGraph(graph, dir.File("set")));
-  VICINITY_CHECK_CODE(
-      MapShard(dir.File("set"), graph.schema, placement.book, {0}, proto::ShardEntry()),
-      absl::StatusCode::kDataLoss);
+  const proto::ShardEntry none;
+  ShardSource source;
+  source.directory = dir.File("set");
+  source.format_version = kFormatVersion;
+  source.schema = &graph.schema;
+  source.book = &placement.book;
+  source.entry = &none;
+  VICINITY_CHECK_CODE(MapShard(source), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -40,10 +40,11 @@ TEST_CASE("only shards that are served here and sound are found", "[request_chec
   CHECK_THAT(std::string(elsewhere.message()), Catch::Contains("shard 1"));
   CHECK_THAT(std::string(elsewhere.message()), Catch::Contains("0, 2"));
 
-  CHECK(serving.health()->MarkFaulty(ShardId{2}, "some/file: torn"));
+  VerifiedFile* const file = serving.dataset().shard(ShardId{2})->files()[0].get();
+  file->Condemn("torn").IgnoreError();
   const absl::Status faulty = FindShard(state, good, 2).status();
   VICINITY_CHECK_CODE(faulty, absl::StatusCode::kDataLoss);
-  CHECK_THAT(std::string(faulty.message()), Catch::Contains("some/file"));
+  CHECK_THAT(std::string(faulty.message()), Catch::Contains(file->path() + ": torn"));
   VICINITY_CHECK_OK(FindShard(state, good, 0));
 }
 

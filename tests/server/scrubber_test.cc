@@ -6,6 +6,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,6 +15,7 @@
 #include "proto/common/ids.h"
 #include "server/logging.h"
 #include "server/shard_health.h"
+#include "tests/testing/damage.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -31,7 +33,7 @@ class ScrubberTest {
     const testing::MemoryGraph graph = testing::RandomGraph({});
     VICINITY_REQUIRE_OK(WriteGraph(graph, testing::Shuffled(graph, 2, 1), folder_.File("g")));
     Dataset::Options options;
-    options.check_bytes = 0;
+    options.verify_at_touch = true;
     auto dataset = Dataset::Open(folder_.File("g"), options);
     VICINITY_REQUIRE_OK(dataset);
     dataset_ = *std::move(dataset);
@@ -52,8 +54,8 @@ class ScrubberTest {
     return absl::StrCat(folder_.File("g"), "/", file);
   }
   std::unique_ptr<Scrubber> Start(int64_t bytes_per_second) {
-    return Scrubber::Start(*dataset_, Scrubber::Which::kUnchecked, bytes_per_second, health_.get(),
-                           log_.get());
+    return Scrubber::Start(dataset_.get(), Scrubber::Which::kForever, bytes_per_second,
+                           health_.get(), log_.get());
   }
 
   const testing::TempDir folder_;
@@ -88,14 +90,39 @@ TEST_CASE_METHOD(ScrubberTest, "a flipped byte makes its shard faulty and no oth
   CHECK_THAT(std::string(status.message()), Catch::Contains(victim));
 }
 
-TEST_CASE_METHOD(ScrubberTest, "a file that has gone makes its shard faulty", "[scrubber]") {
+TEST_CASE_METHOD(ScrubberTest, "a file that has gone is served on, and somebody is told",
+                 "[scrubber]") {
   const std::string victim = Victim();
   REQUIRE(std::remove(Path(victim).c_str()) == 0);
   const auto scrubber = Start(kFast);
   REQUIRE(scrubber->WaitUntilDone(kLimit));
-  const absl::Status status = health_->Check(ShardId{1});
-  VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
-  CHECK_THAT(std::string(status.message()), Catch::Contains(victim));
+  VICINITY_CHECK_OK(health_->Check(ShardId{1}));
+  REQUIRE(scrubber->notes().size() == 1);
+  CHECK_THAT(scrubber->notes()[0], Catch::Contains(victim));
+}
+
+TEST_CASE_METHOD(ScrubberTest, "it never ends, and tells how far it is", "[scrubber]") {
+  const auto scrubber = Start(kFast);
+  const auto limit = std::chrono::steady_clock::now() + kLimit;
+  while (health_->scrubbed().passes < 3 && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::yield();
+  }
+  CHECK(health_->scrubbed().passes >= 3);
+  CHECK(health_->scrubbed().all_bytes == scrubber->num_bytes());
+}
+
+TEST_CASE_METHOD(ScrubberTest, "a mended file brings its shard back", "[scrubber]") {
+  const std::string victim = Path(Victim());
+  testing::FlipBit(victim, 100);
+  const auto scrubber = Start(kFast);
+  REQUIRE(scrubber->WaitUntilDone(kLimit));
+  REQUIRE(absl::IsDataLoss(health_->Check(ShardId{1})));
+  testing::FlipBit(victim, 100);
+  const auto limit = std::chrono::steady_clock::now() + kLimit;
+  while (!health_->Check(ShardId{1}).ok() && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::yield();
+  }
+  VICINITY_CHECK_OK(health_->Check(ShardId{1}));
 }
 
 TEST_CASE_METHOD(ScrubberTest, "a slow check can be ended at any time", "[scrubber]") {

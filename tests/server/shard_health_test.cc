@@ -7,6 +7,8 @@
 
 #include "absl/status/status.h"
 #include "partition/dataset.h"
+#include "partition/shard.h"
+#include "partition/verified_file.h"
 #include "proto/common/ids.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -40,30 +42,42 @@ TEST_CASE("what was checked at open counts as checked", "[shard_health]") {
   }
 }
 
-TEST_CASE("what was left for later counts once it is checked", "[shard_health]") {
+TEST_CASE("what readers have verified counts", "[shard_health]") {
   const testing::TempDir folder;
   const auto dataset = OpenTwoOfThree(folder.File("g"), 0);
-  ShardHealth health(*dataset);
+  const ShardHealth health(*dataset);
   CHECK(health.states()[1].checked_bytes == 0);
-  health.AddChecked(ShardId{2}, 10);
-  health.AddChecked(ShardId{1}, 5);  // not served here: nobody asks
-  CHECK(health.states()[1].checked_bytes == 10);
+  const Shard& shard = *dataset->shard(ShardId{2});
+  VICINITY_REQUIRE_OK(shard.files()[0]->Touch(shard.files()[0]->rows().data(), 1));
+  CHECK(health.states()[1].checked_bytes > 0);
   CHECK(health.states()[0].checked_bytes == 0);
 }
 
 TEST_CASE("a shard keeps its first fault and the others stay sound", "[shard_health]") {
   const testing::TempDir folder;
   const auto dataset = OpenTwoOfThree(folder.File("g"), int64_t{1} << 30);
-  ShardHealth health(*dataset);
+  const ShardHealth health(*dataset);
   VICINITY_CHECK_OK(health.Check(ShardId{2}));
-  CHECK(health.MarkFaulty(ShardId{2}, "a: torn"));
-  CHECK_FALSE(health.MarkFaulty(ShardId{2}, "b: torn"));
-  CHECK_FALSE(health.MarkFaulty(ShardId{1}, "c: torn"));
+  VerifiedFile* const file = dataset->shard(ShardId{2})->files()[0].get();
+  file->Condemn("torn").IgnoreError();
+  file->Condemn("torn again").IgnoreError();
   const absl::Status status = health.Check(ShardId{2});
   VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
-  CHECK(status.message() == "a: torn");
+  CHECK(status.message() == file->path() + ": torn");
+  CHECK(health.states()[1].fault == status.message());
   VICINITY_CHECK_OK(health.Check(ShardId{0}));
   VICINITY_CHECK_OK(health.Check(ShardId{1}));
+}
+
+TEST_CASE("how far the check is can be asked", "[shard_health]") {
+  const testing::TempDir folder;
+  const auto dataset = OpenTwoOfThree(folder.File("g"), 0);
+  ShardHealth health(*dataset);
+  health.SetScrubbed({2, 0, 100});
+  health.SetScrubDone(30);
+  CHECK(health.scrubbed().passes == 2);
+  CHECK(health.scrubbed().done_bytes == 30);
+  CHECK(health.scrubbed().all_bytes == 100);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "partition/verified_file.h"
 #include "proto/common/ids.h"
 #include "proto/security/certificates.h"
 #include "proto/service.pb.h"
@@ -25,7 +26,9 @@ namespace {
 
 TEST_CASE("status tells the server, its shards and its calls", "[status_handler]") {
   testing::Serving serving(testing::RandomGraph({}), {ShardId{0}, ShardId{2}});
-  serving.health()->MarkFaulty(ShardId{2}, "some/file: torn");
+  VerifiedFile* const file = serving.dataset().shard(ShardId{2})->files()[0].get();
+  file->Condemn("torn").IgnoreError();
+  serving.health()->SetScrubbed({3, 4, 5});
   CallCounters::Running running(serving.counters(), Method::kStatus);
   {
     CallCounters::Running rows(serving.counters(), Method::kFetchRows);
@@ -44,7 +47,10 @@ TEST_CASE("status tells the server, its shards and its calls", "[status_handler]
   CHECK(reply.shards(0).mapped_bytes() > 0);
   CHECK(reply.shards(0).checked_bytes() == reply.shards(0).mapped_bytes());
   CHECK(reply.shards(1).shard() == 2);
-  CHECK(reply.shards(1).fault() == "some/file: torn");
+  CHECK(reply.shards(1).fault() == file->path() + ": torn");
+  CHECK(reply.scrub().passes() == 3);
+  CHECK(reply.scrub().done_bytes() == 4);
+  CHECK(reply.scrub().all_bytes() == 5);
   REQUIRE(reply.methods_size() == static_cast<int>(kMethodNames.size()));
   const proto::MethodStatus& rows = reply.methods(static_cast<int>(Method::kFetchRows));
   CHECK(rows.method() == "FetchRows");

@@ -31,7 +31,7 @@ class VerifyTest {
     health_ = std::make_unique<ShardHealth>(*dataset_);
   }
   absl::StatusOr<proto::VerifyReply> Verify(int64_t rate, bool gone) const {
-    return VerifyFiles(*dataset_, rate, health_.get(), log_.get(), [gone] { return gone; });
+    return VerifyFiles(dataset_.get(), rate, health_.get(), log_.get(), [gone] { return gone; });
   }
 
   const testing::TempDir folder_;
@@ -50,14 +50,12 @@ TEST_CASE_METHOD(VerifyTest, "all files of the served shards are read, however o
       bytes += file.size();
     }
   }
-  const auto before = health_->states();
   for (int i = 0; i < 2; ++i) {
     VICINITY_ASSERT_OK_AND_ASSIGN(const proto::VerifyReply reply, Verify(kFast, false));
     CHECK(static_cast<int64_t>(reply.files()) == files);
     CHECK(reply.bytes() == bytes);
     CHECK(reply.faults().empty());
   }
-  CHECK(health_->states()[0].checked_bytes == before[0].checked_bytes);
 }
 
 TEST_CASE_METHOD(VerifyTest, "a file damaged while it is served is found", "[verify]") {

@@ -5,9 +5,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
+#include "absl/types/span.h"
+#include "partition/file_header.h"
 #include "partition/manifest.h"
+#include "partition/page_sums.h"
 #include "proto/common/checksum.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
@@ -22,8 +26,23 @@ void Require(bool worked, const std::string& path) {
   std::abort();
 }
 
+// Sums and roots of a file whose header can be believed; 0 for any other.
+uint64_t ResealPages(const std::string& path, std::string* bytes) {
+  FileHeader header;
+  if (bytes->size() < sizeof(header)) return 0;
+  std::memcpy(&header, bytes->data(), sizeof(header));
+  if (!ReadHeader(path, *bytes, static_cast<FileKind>(header.kind)).ok()) return 0;
+  const PageLayout layout =
+      LayoutOf(static_cast<int64_t>(sizeof(header) + header.num_rows * header.row_bytes));
+  const uint64_t checksum = SealPages(layout, absl::MakeSpan(*bytes));
+  Overwrite(path, 0, *bytes);
+  return checksum;
+}
+
 absl::Status ResealFile(const std::string& directory, proto::FileEntry* file) {
-  VICINITY_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(directory + "/" + file->path()));
+  const std::string path = directory + "/" + file->path();
+  VICINITY_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+  file->set_pages_checksum(ResealPages(path, &bytes));
   file->set_size(bytes.size());
   file->set_checksum(Checksum(bytes));
   return absl::OkStatus();

@@ -1,0 +1,59 @@
+// Puts sound copies in the place of a dataset's damaged files, while it may be served.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "partition/progress.h"
+#include "proto/common/ids.h"
+#include "proto/manifest.pb.h"
+
+namespace vicinity {
+
+// Where copies come from: a replica's directory, or a replica's server.
+class FileSource {
+ public:
+  using Take = std::function<absl::Status(std::string_view bytes)>;
+
+  virtual ~FileSource() = default;
+  // Hands `take` the whole file, in order. What comes is checked by whoever asks.
+  virtual absl::Status Read(const proto::FileEntry& file, const Take& take) = 0;
+};
+
+// Another directory with the same dataset.
+class DirectorySource final : public FileSource {
+ public:
+  explicit DirectorySource(std::string directory) : directory_(std::move(directory)) {}
+  absl::Status Read(const proto::FileEntry& file, const Take& take) override;
+
+ private:
+  const std::string directory_;
+};
+
+struct RepairReport {
+  struct File {
+    std::string path;   // in the dataset
+    std::string fault;  // what was wrong with it
+  };
+  int64_t num_files = 0;  // that were read
+  int64_t num_bytes = 0;
+  std::vector<File> damaged;  // and, but for a dry run, repaired
+};
+
+// Reads all files of these shards (none: those whose folders are there) and of their rankings, and
+// replaces each that is not what the manifest says: written beside it, checked, synced, renamed. So
+// every file is the old one or a sound one at any time; a server takes the new one up by itself.
+// A dry run replaces none. Errors: the manifest's own; NotFound for a shard that does not exist;
+// what `source` says, or DataLoss if its copy is no better, with the file's name: files repaired
+// before that stay so.
+absl::StatusOr<RepairReport> RepairDataset(const std::string& directory,
+                                           std::vector<ShardId> shards, FileSource* source,
+                                           bool dry_run, Progress* progress);
+
+}  // namespace vicinity
