@@ -194,6 +194,24 @@ TEST_CASE("who verifies at touch opens whatever the pages hold", "[partition]") 
   CheckDataLossNaming(dataset->fault({1}), path);
 }
 
+TEST_CASE("a dataset of format version 1 opens, and is checked as a whole", "[partition]") {
+  const WrittenSet set;
+  VICINITY_REQUIRE_OK(testing::MakeVersion1(set.path()));
+  Dataset::Options options;
+  options.verify_at_touch = true;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(set.path(), options));
+  CHECK(dataset->manifest().format_version() == 1);
+  CHECK(dataset->checked_bytes() > 0);
+  CHECK(dataset->unchecked().empty());
+  const ShardReader reader(*dataset->shard({1}));
+  VICINITY_CHECK_OK(reader.ReadRange(dataset->shard({1})->nodes(NodeTypeId{0}).columns[0], 0, 1,
+                                     [](const char*) {}));
+  const std::string path = set.File("shard-00001/nodes.user.column.features");
+  testing::FlipBit(path, 100);
+  CheckDataLossNaming(Dataset::Open(set.path(), options).status(), path);
+}
+
 TEST_CASE("a newer data file is refused as newer", "[partition]") {
   const WrittenSet set;
   const std::string path = set.File("shard-00002/edges.user.knows.user.sources");

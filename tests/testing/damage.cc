@@ -71,6 +71,27 @@ void CutTo(const std::string& path, int64_t size) {
   Require(truncate(path.c_str(), size) == 0, path);
 }
 
+absl::Status MakeVersion1(const std::string& directory) {
+  VICINITY_ASSIGN_OR_RETURN(proto::Manifest manifest, ReadManifest(directory));
+  manifest.set_format_version(1);
+  for (proto::ShardEntry& shard : *manifest.mutable_shards()) {
+    for (proto::FileEntry& file : *shard.mutable_files()) {
+      const std::string path = directory + "/" + file.path();
+      VICINITY_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+      FileHeader header;
+      std::memcpy(&header, bytes.data(), sizeof(header));
+      header = MakeHeader(static_cast<FileKind>(header.kind), header.num_rows, header.row_bytes, 1);
+      bytes.resize(sizeof(header) + header.num_rows * header.row_bytes);
+      std::memcpy(&bytes[0], &header, sizeof(header));
+      VICINITY_RETURN_IF_ERROR(WriteFileAtomically(path, bytes));
+      file.set_size(bytes.size());
+      file.set_checksum(Checksum(bytes));
+      file.clear_pages_checksum();
+    }
+  }
+  return WriteManifest(directory, std::move(manifest));
+}
+
 absl::Status Reseal(const std::string& directory) {
   VICINITY_ASSIGN_OR_RETURN(proto::Manifest manifest, ReadManifest(directory));
   for (proto::ShardEntry& shard : *manifest.mutable_shards()) {
