@@ -24,10 +24,10 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,   kGenerateCommand, kPartitionCommand,  kRankCommand,        kPlanCommand,
-    kPoliciesCommand, kVerifyCommand,   kRepairCommand,   kStatusCommand,     kShardsCommand,      kHealthCommand,
-    kTopCommand,      kAdminCommand,    kTokenCommand,      kCertificateCommand, kDescribeCommand,
-    kGetCommand,      kSampleCommand,   kMetisChildCommand,
+    kImportCommand,   kGenerateCommand, kPartitionCommand, kRankCommand,       kPlanCommand,
+    kPoliciesCommand, kVerifyCommand,   kRepairCommand,    kStatusCommand,     kShardsCommand,
+    kHealthCommand,   kTopCommand,      kAdminCommand,     kTokenCommand,      kCertificateCommand,
+    kDescribeCommand, kGetCommand,      kSampleCommand,    kMetisChildCommand,
 };
 
 }  // namespace
