@@ -24,6 +24,7 @@
 #include "partition/manifest.h"
 #include "partition/progress.h"
 #include "partition/ranking.h"
+#include "partition/schema.h"
 #include "partition/schema_proto.h"
 #include "proto/common/checksum.h"
 #include "proto/common/ids.h"
@@ -48,11 +49,26 @@ void WriteSmallDataset(const std::string& directory) {
   ExpectOk(WriteRanking(directory, description, {{{{3, 1}, {0.5F, 0.25F}}, {{}, {}}, {{}, {}}}}));
 }
 
+// A dataset of one type with a file of every kind: each costs time at every input.
+void WriteOneType(const std::string& directory) {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 5;
+  options.num_edges = 8;
+  options.feature_width = 2;
+  options.weights = true;
+  options.id_kind = IdKind::kString;
+  ExpectOk(testing::WriteGraph(testing::RandomGraph(options), directory));
+  proto::Ranking description;
+  description.set_name(kDefaultRanking);
+  description.add_homes()->add_shards(0);
+  ExpectOk(WriteRanking(directory, description, {{{{3, 1}, {0.5F, 0.25F}}}}));
+}
+
 // A small dataset of which one file at a time is another than it should be.
 class ChangedDataset {
  public:
   explicit ChangedDataset(std::string directory) : directory_(std::move(directory)) {
-    WriteSmallDataset(directory_);
+    WriteOneType(directory_);
     const absl::StatusOr<proto::Manifest> manifest = ReadManifest(directory_);
     ExpectOk(manifest.status());
     for (const proto::FileEntry& file : manifest->shards(0).files()) paths_.push_back(file.path());
