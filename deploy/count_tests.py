@@ -3,13 +3,13 @@
 
 Usage: count_tests.py [--failed-stages "a b"] FOLDER
 
-FOLDER holds one Bazel build event file (JSON lines) for each run, named after its stage. A test
-program says itself how many cases it ran: Catch2's summary, or a line `N passed, N failed`; one
-that says nothing is one case. The same program in several runs counts as often as in the run with
-most cases, and as failed as in the run with most failures. A failed stage without a failed case
-(format, build) is one failure.
+FOLDER holds a Bazel build event file (JSON lines) for each run, named STAGE.json or, where a stage
+has several, STAGE.ANYTHING.json. A test program says itself how many cases it ran: Catch2's summary,
+or a line `N passed, N failed`; one that says nothing is one case. The same program in several stages
+counts as often as in the one with most cases, and as failed as in the one with most failures. A
+failed stage without a failed case (format, build) is one failure.
 
-Prints a line for each run and for each failed program, then `N passed, N failed`. Exit status 1
+Prints a line for each stage and for each failed program, then `N passed, N failed`. Exit status 1
 if anything failed, or if nothing ran.
 """
 
@@ -95,19 +95,23 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()
 
-    total = collections.defaultdict(lambda: Count(0, 0))
-    runs_with_failures = set()
+    stages = collections.defaultdict(dict)
     for path in sorted(arguments.folder.glob("*.json")):
         lines = path.read_text(errors="replace").splitlines()
-        counts = count_run([json.loads(line) for line in lines if line.startswith("{")])
+        stages[path.name.split(".")[0]].update(
+            count_run([json.loads(line) for line in lines if line.startswith("{")]))
+
+    total = collections.defaultdict(lambda: Count(0, 0))
+    runs_with_failures = set()
+    for stage, counts in sorted(stages.items()):
         cases = sum(count.cases for count in counts.values())
         failed = sum(count.failed for count in counts.values())
-        print(f"run {path.stem}: {len(counts)} programs, {cases - failed} cases passed, "
+        print(f"run {stage}: {len(counts)} programs, {cases - failed} cases passed, "
               f"{failed} failed")
         for label, count in sorted(counts.items()):
             if count.failed:
                 print(f"  FAILED {label}: {count.failed} of {count.cases}")
-                runs_with_failures.add(path.stem)
+                runs_with_failures.add(stage)
             total[label] = Count(
                 max(total[label].cases, count.cases), max(total[label].failed, count.failed))
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Builds everything and runs all tests, from a clone on a fresh Debian 12 onwards.
 #
-#   deploy/test.sh                 set-up, format, drill's patches, build, tests
-#   deploy/test.sh --sanitizers    the same, then the tests under sanitizers: two more builds
+#   deploy/test.sh                 set-up, format, drill's patches, build, tests, instruction counts;
+#                                  sanitizers over what is exposed, what has threads and a share of
+#                                  the rest; fuzzing
+#   deploy/test.sh --sanitizers    the same, with the whole suite under sanitizers
 #   deploy/test.sh --quick         build and tests only
 #
 # The last line is `N passed, N failed`: test cases, each counted once, failed if it failed in
@@ -25,26 +27,55 @@ check_drill() { deploy/drill.sh --check; }
 
 build() { bazel build --keep_going //...; }
 
-# Runs the tests that the arguments, options of Bazel's, leave; the caller's name becomes that of
-# the run.
+# Runs tests: options of Bazel's, or targets, where not all are meant; the caller's name becomes
+# that of the run.
 run_tests() {
+  local all=()
+  if [[ "${*: -1}" != //* ]]; then all=(//...); fi
   bazel test --keep_going --build_tests_only \
-    --build_event_json_file="$results/${FUNCNAME[1]}.json" "$@" //...
+    --build_event_json_file="$(mktemp "$results/${FUNCNAME[1]}.XXXX.json")" "$@" "${all[@]}"
 }
 
 tests() { run_tests; }
 
+# AddressSanitizer and UndefinedBehaviorSanitizer, in the build that the fuzzer needs anyway.
 # For the few tests that are tagged `no_asan`, a comment beside the tag says why.
-address_and_undefined() { run_tests --config=asan --config=ubsan --test_tag_filters=-no_asan; }
+address_and_undefined() { run_tests --config=fuzz --test_tag_filters=-no_asan; }
 
 # ThreadSanitizer cannot see into Debian's gRPC, so only what runs without it means something.
 threads() { run_tests --config=tsan --test_tag_filters=threads; }
 
-stages=(set_up check_format check_drill build tests)
+# What parses bytes from outside, or is reached from a socket.
+exposed() { run_tests --config=fuzz --test_tag_filters=exposed; }
+
+# 19 targets, two at a time.
+fuzz() { deploy/fuzz.sh --seconds 20; }
+
+perf() { deploy/perf.sh; }
+
+# Some of the other tests, others with each commit, but those that may take minutes. After so many
+# minutes none is begun any more.
+share_minutes=3
+share() {
+  local commit rest next=0 failed=0
+  commit="$(git rev-parse HEAD)"
+  mapfile -t rest < <(
+    bazel query 'tests(//...) except attr(tags, "exposed|no_asan|exclusive|manual", tests(//...))' |
+      while read -r test; do echo "$(sha1sum <<< "$commit $test") $test"; done | sort | cut -d ' ' -f 4)
+  while [[ $SECONDS -lt $((share_minutes * 60)) && $next -lt ${#rest[@]} ]]; do
+    run_tests --config=fuzz "${rest[@]:$next:2}" || failed=1
+    next=$((next + 2))
+  done
+  echo "share: $((${#rest[@]} > next ? ${#rest[@]} - next : 0)) of ${#rest[@]} tests did not run under" \
+    "sanitizers in $share_minutes minutes: deploy/test.sh --sanitizers runs all"
+  return $failed
+}
+
+stages=(set_up check_format check_drill build tests perf exposed fuzz threads share)
 if [[ "${1:-}" == --quick && $# -eq 1 ]]; then
   stages=(build tests)
 elif [[ "${1:-}" == --sanitizers && $# -eq 1 ]]; then
-  stages+=(address_and_undefined threads)
+  stages=(set_up check_format check_drill build tests perf address_and_undefined fuzz threads)
 elif [[ $# -gt 0 ]]; then
   echo "test: unknown arguments '$*'; see the head of $0" >&2
   exit 2

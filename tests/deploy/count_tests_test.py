@@ -58,6 +58,11 @@ class CountTestsTest(unittest.TestCase):
         self.add("tests", "//a", "PASSED", "3 passed, 0 failed\n")
         self.assertEqual(self.count("--failed-stages", "build"), (1, "3 passed, 1 failed"))
 
+    def test_several_runs_of_a_stage_are_one(self):
+        self.add("share.a", "//a", "PASSED", "3 passed, 0 failed\n")
+        self.add("share.b", "//b", "FAILED", "2 passed, 1 failed\n")
+        self.assertEqual(self.count("--failed-stages", "share"), (1, "5 passed, 1 failed"))
+
     def test_nothing_is_no_success(self):
         self.assertEqual(self.count()[0], 1)
 
