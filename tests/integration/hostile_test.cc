@@ -2,11 +2,14 @@
 // say and in some that it cannot, and connections that are no HTTP/2 at all. The daemon goes on
 // answering those that mean well.
 //
-// VICINITY_FUZZ_CALLS (100000) and VICINITY_FUZZ_CONNECTIONS (10000) set how many.
+// VICINITY_FUZZ_CALLS (100000), a tenth of them of all services, and VICINITY_FUZZ_CONNECTIONS
+// (10000) set how many.
 #include <arpa/inet.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
+#include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -20,6 +23,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <regex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -143,18 +147,27 @@ class RawCaller {
     }
   }
 
+  // Of the data service.
   absl::Status Call(const std::string& method, const std::string& request,
                     grpc_compression_algorithm compression = GRPC_COMPRESS_NONE) {
+    return CallPath("/vicinity.proto.Graph/" + method, request, compression);
+  }
+
+  // Of any. An answer without end (health's Watch) is cut off after `most` messages.
+  absl::Status CallPath(const std::string& path, const std::string& request,
+                        grpc_compression_algorithm compression = GRPC_COMPRESS_NONE,
+                        int64_t most = INT64_MAX, seconds limit = seconds(20 * kSlower)) {
     grpc::ClientContext context;
     context.set_compression_algorithm(compression);
-    context.set_deadline(std::chrono::system_clock::now() + seconds(20 * kSlower));
-    const auto call = stub_.PrepareCall(&context, "/vicinity.proto.Graph/" + method, &queue_);
+    context.set_deadline(std::chrono::system_clock::now() + limit);
+    const auto call = stub_.PrepareCall(&context, path, &queue_);
     call->StartCall(nullptr);
     if (Wait()) {
       const grpc::Slice slice(request);
       call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
       bool more = Wait();
-      while (more) {
+      for (int64_t read = 0; more; ++read) {
+        if (read == most) context.TryCancel();
         grpc::ByteBuffer reply;
         call->Read(&reply, nullptr);
         more = Wait();
@@ -193,12 +206,12 @@ TEST_CASE_METHOD(HostileTest, "no request, however wrong, harms the server", "[h
     testing::RequestMutator mutator(kSeed, thread, client->fingerprint());
     while (left-- > 0) {
       const testing::MutatedRequest request = mutator.Next();
-      const absl::Status status = caller.Call(request.method, request.bytes);
+      const absl::Status status = caller.CallPath(request.path, request.bytes);
       MutexLock lock(&mu);
-      ++codes[absl::StrCat(request.method, " ", absl::StatusCodeToString(status.code()))];
+      ++codes[absl::StrCat(request.path, " ", absl::StatusCodeToString(status.code()))];
       const bool ours = absl::IsInternal(status) || absl::IsUnknown(status);
       if (ours && forbidden.empty()) {
-        forbidden = absl::StrCat(request.method, ": ", status.ToString(), " for ", request.what);
+        forbidden = absl::StrCat(request.path, ": ", status.ToString(), " for ", request.what);
       }
     }
   };
@@ -227,6 +240,63 @@ TEST_CASE_METHOD(HostileTest, "no request, however wrong, harms the server", "[h
   if (kSlower > 1) return;
   CHECK(static_cast<double>(after.resident_bytes) <
         1.1 * static_cast<double>(warm.resident_bytes) + (4 << 20));
+}
+
+// Calls methods of all services on one port, all wrongly; what ended with an error of ours.
+std::string CallAllWrongly(const std::shared_ptr<grpc::Channel>& channel, uint64_t seed,
+                           uint64_t stream, int num_calls, std::map<std::string, int64_t>* codes) {
+  RawCaller caller(channel);
+  testing::RequestMutator mutator(seed, stream, 0, testing::AllMethods());
+  std::string forbidden;
+  for (int i = 0; i < num_calls; ++i) {
+    const testing::MutatedRequest request = mutator.Next();
+    // A second is for those that read files as slowly as they are told to.
+    const int64_t most = request.path == "/grpc.health.v1.Health/Watch" ? 1 : INT64_MAX;
+    const absl::Status status =
+        caller.CallPath(request.path, request.bytes, GRPC_COMPRESS_NONE, most, seconds(1));
+    ++(*codes)[absl::StrCat(request.path, " ", absl::StatusCodeToString(status.code()))];
+    if (absl::IsInternal(status) || absl::IsUnknown(status)) {
+      forbidden = absl::StrCat(request.path, ": ", status.ToString(), " for ", request.what);
+    }
+  }
+  return forbidden;
+}
+
+TEST_CASE("no request to any service, on either port, harms the server", "[hostile]") {
+  const int num_calls = SizeFromEnvironment("VICINITY_FUZZ_CALLS", 100'000) / 10 / kSlower;
+  constexpr uint64_t kSeed = 5;
+  std::cout << "seed " << kSeed << "\n";
+  TestbedOptions options;
+  options.server_flags = {"--admin-listen", "127.0.0.1:0"};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto testbed, Testbed::Start(options));
+  const std::string log = testbed->LogTail(0);
+  std::smatch admin;
+  REQUIRE(std::regex_search(log, admin, std::regex("admin on ([0-9.:]+)")));
+  const std::string addresses[] = {testbed->address(0).ToString(), admin[1]};
+  std::vector<std::map<std::string, int64_t>> codes(4);
+  std::vector<std::string> forbidden(4);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const auto channel =
+          grpc::CreateChannel(addresses[i % 2], grpc::InsecureChannelCredentials());
+      forbidden[i] = CallAllWrongly(channel, kSeed, i, num_calls / 4, &codes[i]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < codes.size(); ++i) {
+    CHECK(forbidden[i] == "");
+    for (const auto& [what, count] : codes[i]) {
+      std::cout << addresses[i % 2] << " " << count << " " << what << "\n";
+    }
+  }
+  // It lives, answers those that mean well, and drains when it is told to.
+  DataClientOptions honest;
+  honest.address = addresses[0];
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto client, DataClient::Connect(&testbed->graph(), honest));
+  VICINITY_CHECK_OK(AskStatus(client.get()));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const int code, testbed->Terminate(0));
+  CHECK(code == 0);
 }
 
 TEST_CASE_METHOD(HostileTest, "a compressed request is not inflated", "[hostile]") {

@@ -3,12 +3,18 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/unknown_field_set.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <utility>
 
+#include "proto/admin.pb.h"
+#include "proto/health.pb.h"
 #include "proto/service.pb.h"
+#include "tests/integration/reflection.pb.h"
 
 namespace vicinity::testing {
 namespace {
@@ -19,14 +25,58 @@ using google::protobuf::Reflection;
 
 constexpr int kMostDepth = 3;
 
-const google::protobuf::ServiceDescriptor& Service() {
-  return *proto::StatusRequest::descriptor()->file()->FindServiceByName("Graph");
+void AddMethods(const google::protobuf::FileDescriptor& file, const std::string& service,
+                std::vector<HostileMethod>* methods) {
+  const google::protobuf::ServiceDescriptor& found = *file.FindServiceByName(service);
+  for (int i = 0; i < found.method_count(); ++i) {
+    methods->push_back({"/" + found.full_name() + "/" + found.method(i)->name(),
+                        google::protobuf::MessageFactory::generated_factory()->GetPrototype(
+                            found.method(i)->input_type())});
+  }
 }
 
 }  // namespace
 
-RequestMutator::RequestMutator(uint64_t seed, uint64_t stream, uint64_t fingerprint)
-    : random_(seed, stream), fingerprint_(fingerprint) {}
+std::vector<HostileMethod> GraphMethods() {
+  std::vector<HostileMethod> methods;
+  AddMethods(*vicinity::proto::StatusRequest::descriptor()->file(), "Graph", &methods);
+  return methods;
+}
+
+std::vector<HostileMethod> AllMethods() {
+  std::vector<HostileMethod> methods = GraphMethods();
+  AddMethods(*vicinity::proto::DrainRequest::descriptor()->file(), "Admin", &methods);
+  const auto drains = [](const HostileMethod& method) {
+    return method.request == &vicinity::proto::DrainRequest::default_instance();
+  };
+  methods.erase(std::remove_if(methods.begin(), methods.end(), drains), methods.end());
+  AddMethods(*grpc::health::v1::HealthCheckRequest::descriptor()->file(), "Health", &methods);
+  const auto* const reflection = &proto::ReflectionRequest::default_instance();
+  for (const char* const path : {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+                                 "/vicinity.proto.Graph/Nothing", "/no.such.Service/Method", "/"}) {
+    methods.push_back({path, reflection});
+  }
+  return methods;
+}
+
+RequestMutator::RequestMutator(uint64_t seed, uint64_t stream, uint64_t fingerprint,
+                               std::vector<HostileMethod> methods)
+    : random_(seed, stream), fingerprint_(fingerprint), methods_(std::move(methods)) {}
+
+// What some field of some service may take, or very nearly; or a long one.
+std::string RequestMutator::Word(uint64_t number) {
+  static const char* const kWords[] = {"info",
+                                       "error",
+                                       "vicinity.proto.Graph",
+                                       "grpc.health.v1.Health",
+                                       "vicinity.proto.RowsRequest",
+                                       "proto/service.proto",
+                                       "../../etc/passwd",
+                                       "*"};
+  if (random_.Below(3) == 0) return kWords[random_.Below(std::size(kWords))];
+  // What is no UTF-8 comes of damage: protobuf would complain of it at length.
+  return std::string(number % 5000, static_cast<char>(number % 128));
+}
 
 uint64_t RequestMutator::Number() {
   static constexpr std::array<uint64_t, 14> kExtremes = {0,
@@ -91,10 +141,7 @@ void RequestMutator::MutateField(Message* message, const FieldDescriptor* field,
       case FieldDescriptor::CPPTYPE_ENUM:
         VICINITY_SET(EnumValue, static_cast<int>(number));
       case FieldDescriptor::CPPTYPE_STRING:
-        // What is no UTF-8 comes of damage: protobuf would complain of it at length.
-        VICINITY_SET(String, field->type() == FieldDescriptor::TYPE_STRING
-                                 ? std::string(number % 5000, static_cast<char>(number % 128))
-                                 : Ids());
+        VICINITY_SET(String, field->type() == FieldDescriptor::TYPE_STRING ? Word(number) : Ids());
 #undef VICINITY_SET
       case FieldDescriptor::CPPTYPE_MESSAGE:
         if (depth < kMostDepth) {
@@ -132,26 +179,25 @@ void RequestMutator::Damage(std::string* bytes) {
 }
 
 MutatedRequest RequestMutator::Next() {
-  const auto& method = *Service().method(static_cast<int>(random_.Below(Service().method_count())));
-  const std::unique_ptr<Message> request(google::protobuf::MessageFactory::generated_factory()
-                                             ->GetPrototype(method.input_type())
-                                             ->New());
+  const HostileMethod& method = methods_[random_.Below(methods_.size())];
+  const std::unique_ptr<Message> request(method.request->New());
+  const google::protobuf::Descriptor& type = *request->GetDescriptor();
   const Reflection& reflection = *request->GetReflection();
-  if (const auto* field = method.input_type()->FindFieldByName("fingerprint")) {
+  if (const auto* field = type.FindFieldByName("fingerprint")) {
     reflection.SetUInt64(request.get(), field, fingerprint_);
   }
   for (const char* name : {"rows", "targets", "keys"}) {
-    const auto* const field = method.input_type()->FindFieldByName(name);
+    const auto* const field = type.FindFieldByName(name);
     if (field != nullptr) reflection.SetString(request.get(), field, Ids());
   }
-  if (auto* const sample = dynamic_cast<proto::SampleRequest*>(request.get())) {
+  if (auto* const sample = dynamic_cast<vicinity::proto::SampleRequest*>(request.get())) {
     auto* const relation = sample->add_relations();
     relation->set_fanout(1 + static_cast<int64_t>(random_.Below(20)));
     relation->set_num_targets(static_cast<uint32_t>(sample->targets().size() / 8));
   }
   if (random_.Below(8) != 0) Mutate(request.get(), 0);
   MutatedRequest out;
-  out.method = method.name();
+  out.path = method.path;
   out.bytes = request->SerializeAsString();
   out.what = request->ShortDebugString().substr(0, 500);
   if (random_.Below(4) == 0) {
