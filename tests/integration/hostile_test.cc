@@ -64,7 +64,8 @@ using testing::SizeFromEnvironment;
 using testing::Testbed;
 using testing::TestbedOptions;
 
-// Asks for rows all the time and keeps account of the answers.
+// Asks for data all the time and keeps account of the answers. Small calls it has in common with
+// the hostile, which come from the same address and show as little who they are.
 class WellMeaning {
  public:
   explicit WellMeaning(DataClient* client) : client_(client), thread_([this] { Run(); }) {}
@@ -83,7 +84,7 @@ class WellMeaning {
     for (int64_t i = 0; !stop_; ++i) {
       const auto done = [this](const CallOutcome& outcome) { tally_.Add(outcome); };
       if (i % 4 == 0) {
-        client_->Start(0, proto::StatusRequest(), seconds(20), done);
+        client_->Start(0, client_->Neighbors(i * 7, 20, 5), seconds(20), done);
       } else {
         client_->Start(0, client_->Rows(i * 13, 20), seconds(20), done);
       }
@@ -505,8 +506,10 @@ TEST_CASE_METHOD(HostileTest,
     return proto::LimitStatus();
   };
   CHECK(limit().limit() == 4096);
-  CHECK(limit().used() <= 4096);
-  CHECK(limit().used() > 4000);
+  for (int i = 0; i < 100; ++i) {
+    CHECK(limit().used() <= 4096);
+    std::this_thread::sleep_for(milliseconds(10));
+  }
   CheckWellServed(beside.Stop());
   // There is room for whoever comes while they are all there.
   VICINITY_CHECK_OK(DataClient::Connect(
