@@ -13,8 +13,8 @@
 
 #include "proto/admin.pb.h"
 #include "proto/health.pb.h"
+#include "proto/reflection.pb.h"
 #include "proto/service.pb.h"
-#include "tests/integration/reflection.pb.h"
 
 namespace vicinity::testing {
 namespace {
@@ -51,7 +51,8 @@ std::vector<HostileMethod> AllMethods() {
   };
   methods.erase(std::remove_if(methods.begin(), methods.end(), drains), methods.end());
   AddMethods(*grpc::health::v1::HealthCheckRequest::descriptor()->file(), "Health", &methods);
-  const auto* const reflection = &proto::ReflectionRequest::default_instance();
+  const auto* const reflection =
+      &grpc::reflection::v1alpha::ServerReflectionRequest::default_instance();
   for (const char* const path : {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
                                  "/vicinity.proto.Graph/Nothing", "/no.such.Service/Method", "/"}) {
     methods.push_back({path, reflection});
