@@ -12,8 +12,8 @@
 
 namespace vicinity {
 
-// A `bytes` field with a number from the first to the last is one; no other field has such a number
-// or a higher one.
+// A `bytes` field with a number from the first to the last is one. In a message that has any, no
+// other field has such a number or a higher one.
 inline constexpr int kFirstBulkField = 13;
 inline constexpr int kLastBulkField = 31;
 
@@ -63,7 +63,9 @@ inline int64_t BulkBytes(const google::protobuf::Message& message) {
   int64_t bytes = 0;
   std::string unused;
   for (int i = 0; i < type->field_count(); ++i) {
-    if (type->field(i)->number() < kFirstBulkField) continue;
+    const google::protobuf::FieldDescriptor& field = *type->field(i);
+    if (field.type() != google::protobuf::FieldDescriptor::TYPE_BYTES) continue;
+    if (field.number() < kFirstBulkField || field.number() > kLastBulkField) continue;
     bytes += static_cast<int64_t>(
         message.GetReflection()->GetStringReference(message, type->field(i), &unused).size());
   }

@@ -52,7 +52,7 @@ TEST_CASE("impossible offsets read as empty lists and names, never outside", "[p
 }
 
 TEST_CASE("a shard without files maps nothing", "[partition]") {
-  const Shard shard({4}, {}, {NodeTable()}, {});
+  const Shard shard({4}, std::make_unique<FaultList>(), {}, {NodeTable()}, {});
   CHECK(shard.id() == ShardId{4});
   CHECK(shard.mapped_bytes() == 0);
   CHECK(shard.nodes(NodeTypeId{0}).num_nodes() == 0);
