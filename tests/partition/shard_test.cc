@@ -2,7 +2,10 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <memory>
 #include <vector>
+
+#include "partition/fault_list.h"
 
 namespace vicinity {
 namespace {
