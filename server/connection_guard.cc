@@ -13,6 +13,8 @@ using Seconds = std::chrono::duration<double>;
 
 // Beside a request's own bytes: the headers of its call, and what encryption and framing add.
 constexpr int64_t kCallBytes = 1 << 10;
+// Of a call that was given up: what its headers take at least. It is known by then, and counted.
+constexpr int64_t kUselessBytes = 256;
 constexpr int64_t WithFraming(int64_t bytes) { return bytes + bytes / 4; }
 // For what is sent its receiver sends acknowledgements and windows: at most a sixteenth.
 constexpr int64_t kSentForOne = 16;
@@ -49,6 +51,7 @@ void ConnectionAccount::CallEnds(CallEnd end, bool had_request) {
     credit_bytes_.fetch_add(kCallBytes, std::memory_order_relaxed);
   } else {
     useless_.fetch_add(1, std::memory_order_relaxed);
+    credit_bytes_.fetch_add(kUselessBytes, std::memory_order_relaxed);
   }
 }
 
