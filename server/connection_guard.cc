@@ -45,7 +45,10 @@ void ConnectionAccount::RequestArrives(int64_t bytes) {
 
 void ConnectionAccount::CallEnds(CallEnd end, bool had_request) {
   live_.fetch_sub(1, std::memory_order_relaxed);
-  if (!had_request) reading_.fetch_sub(1, std::memory_order_relaxed);
+  if (!had_request) {
+    reading_.fetch_sub(1, std::memory_order_relaxed);
+    unread_.fetch_add(1, std::memory_order_relaxed);
+  }
   if (end == CallEnd::kAnswered) {
     answered_.fetch_add(1, std::memory_order_relaxed);
     credit_bytes_.fetch_add(kCallBytes, std::memory_order_relaxed);
@@ -173,6 +176,7 @@ void ConnectionGuard::Measure(Connection* connection, absl::FunctionRef<SocketTr
   const int64_t credit = account.credit_bytes_.load(std::memory_order_relaxed);
   const int64_t begun = account.begun_.load(std::memory_order_relaxed);
   const int64_t useless = account.useless_.load(std::memory_order_relaxed);
+  const int64_t unread = account.unread_.load(std::memory_order_relaxed);
   const SocketTraffic traffic = measure();
   const Seconds time = now - connection->last_look;
   if (begun != connection->begun || account.live_.load(std::memory_order_relaxed) > 0) {
@@ -182,10 +186,11 @@ void ConnectionGuard::Measure(Connection* connection, absl::FunctionRef<SocketTr
   connection->debt += static_cast<double>((traffic.consumed - connection->traffic.consumed) -
                                           (credit - connection->credit_bytes) -
                                           (traffic.sent - connection->traffic.sent) / kSentForOne);
-  connection->debt = Leak(connection->debt, limits_.free_bytes_per_second, time);
-  AddDebt(connection, 1);
   connection->useless += static_cast<double>(useless - connection->useless_calls);
   connection->useless = Leak(connection->useless, limits_.useless_per_second, time);
+  Forgive(connection, unread, now);
+  connection->debt = Leak(connection->debt, limits_.free_bytes_per_second, time);
+  AddDebt(connection, 1);
   connection->traffic = traffic;
   connection->credit_bytes = credit;
   connection->begun = begun;
@@ -200,8 +205,27 @@ double ConnectionGuard::FreeBytesOf(const Connection& connection) const {
   const int64_t reading = connection.account->reading_.load(std::memory_order_relaxed);
   const auto headers = static_cast<double>(kCallBytes * std::clamp<int64_t>(live, 0, kMostLive));
   if (connection.useless > kFewUseless) return limits_.free_bytes + headers;
-  return limits_.free_bytes + headers +
-         limits_.request_bytes * static_cast<double>(std::clamp<int64_t>(reading, 0, kMostReading));
+  if (reading <= 0) return limits_.free_bytes + headers;
+  // One more: of a request that is too large more may come than one may have.
+  const auto requests = static_cast<double>(std::min(reading, kMostReading) + 1);
+  return limits_.free_bytes + headers + limits_.request_bytes * requests;
+}
+
+// A client whose request is refused while it sends it has the rest on its way. Not for one that
+// gives up many.
+void ConnectionGuard::Forgive(Connection* connection, int64_t unread, Time now) const {
+  const bool was_unread = unread != connection->unread_calls;
+  connection->unread_calls = unread;
+  if (was_unread && connection->useless <= kFewUseless &&
+      now - connection->forgave > limits_.forgives_request_after) {
+    connection->forgivable = limits_.request_bytes + limits_.request_bytes / 2;
+    connection->forgave = now;
+  }
+  if (now - connection->forgave > std::chrono::seconds(1)) connection->forgivable = 0;
+  const double forgiven =
+      std::min(connection->forgivable, std::max(connection->debt - limits_.handshake_bytes, 0.0));
+  connection->debt -= forgiven;
+  connection->forgivable -= forgiven;
 }
 
 std::string ConnectionGuard::OffenceOf(const Connection& connection) {

@@ -48,6 +48,7 @@ class ConnectionAccount {
   std::atomic<int64_t> begun_{0};
   std::atomic<int64_t> answered_{0};
   std::atomic<int64_t> useless_{0};
+  std::atomic<int64_t> unread_{0};        // calls that ended before their request was there
   std::atomic<int64_t> credit_bytes_{0};  // that calls account for
   mutable Mutex mu_;
   std::string client_ ABSL_GUARDED_BY(mu_);
@@ -67,6 +68,9 @@ struct ConnectionLimits {
   double free_bytes_per_second = 64 << 10;
   double free_bytes = 128 << 10;
   double request_bytes = 8 << 20;  // and of requests that are arriving, of four at most
+  // What is on its way of a request that was refused before it was all there (too large, say) is
+  // forgiven, once in so long.
+  std::chrono::seconds forgives_request_after{10};
   // Of all connections of a machine, each beyond what a handshake takes; and of all there are.
   double handshake_bytes = 16 << 10;
   double free_bytes_of_machine = 512 << 10;
@@ -135,7 +139,10 @@ class ConnectionGuard {
     int64_t credit_bytes = 0;   // likewise
     int64_t begun = 0;          // likewise
     int64_t useless_calls = 0;  // likewise
+    int64_t unread_calls = 0;   // likewise
     double debt = 0;            // bytes that nobody accounts for
+    double forgivable = 0;      // bytes of a refused request that may be still to come
+    Time forgave;               // when that was last granted
     double useless = 0;         // calls beyond the rate
   };
   struct Machine {
@@ -153,6 +160,7 @@ class ConnectionGuard {
   void Measure(Connection* connection, absl::FunctionRef<SocketTraffic()> measure, Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AddDebt(Connection* connection, double sign) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Forgive(Connection* connection, int64_t unread, Time now) const;
   double FreeBytesOf(const Connection& connection) const;
   std::string OffenceOf(const Connection& connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::string CutOff(Id id, const std::string& offence, Time now, std::vector<Id>* with_it)
