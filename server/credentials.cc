@@ -2,17 +2,14 @@
 
 #include <grpc/grpc_security_constants.h>
 #include <grpcpp/security/auth_context.h>
-#include <grpcpp/security/auth_metadata_processor.h>
 #include <grpcpp/security/tls_credentials_options.h>
 
-#include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/common/grpc_status.h"
 #include "proto/common/status.h"
 #include "proto/security/certificates.h"
 #include "proto/security/watched_tls.h"
@@ -24,9 +21,8 @@ constexpr char kAuthorization[] = "authorization";
 
 std::string ToString(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
-// Of any of gRPC's maps of metadata.
-template <typename Metadata>
-Caller CallerOf(const Metadata& metadata, const grpc::AuthContext& context) {
+Caller CallerOf(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
+                const grpc::AuthContext& context) {
   Caller caller;
   const auto shown = metadata.equal_range(kAuthorization);
   for (auto at = shown.first; at != shown.second; ++at) {
@@ -52,47 +48,6 @@ bool IsRevoked(const WatchedTls* tls, const grpc::AuthContext& context) {
   const auto shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
   return !shown.empty() && tls->IsRevoked(ToString(shown.front()));
 }
-
-// What decides about a call, whoever asks: AccessControl::Check, of who may be asked at all.
-absl::StatusOr<std::string> CheckCall(const AccessControl& access, const WatchedTls* tls,
-                                      const std::string& method, const Caller& caller,
-                                      const grpc::AuthContext& context) {
-  if (IsRevoked(tls, context)) {
-    return absl::UnauthenticatedError("the client certificate is revoked");
-  }
-  return access.Check(method, caller);
-}
-
-// gRPC asks it about every call of every service, known or not, before anything else happens.
-class CallChecker final : public grpc::AuthMetadataProcessor {
- public:
-  CallChecker(std::shared_ptr<const AccessControl> access, std::shared_ptr<const WatchedTls> tls,
-              std::shared_ptr<spdlog::logger> log)
-      : access_(std::move(access)), tls_(std::move(tls)), log_(std::move(log)) {}
-
-  bool IsBlocking() const override { return false; }
-
-  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context, OutputMetadata*,
-                       OutputMetadata*) override {
-    const auto path = metadata.find(":path");
-    const std::string method = path == metadata.end() ? "" : ToString(path->second);
-    const absl::StatusOr<std::string> who =
-        CheckCall(*access_, tls_.get(), method, CallerOf(metadata, *context), *context);
-    if (!who.ok()) {
-      // Escaped and cut: the text is whatever the caller likes.
-      log_->debug("refused {}: {}", absl::CHexEscape(method.substr(0, 100)),
-                  who.status().ToString());
-    } else if (RoleNeeded(method) == Role::kAdmin) {
-      log_->info("{} by {}", absl::CHexEscape(method.substr(0, 100)), *who);
-    }
-    return ToGrpc(who.status());
-  }
-
- private:
-  const std::shared_ptr<const AccessControl> access_;
-  const std::shared_ptr<const WatchedTls> tls_;  // null: plaintext
-  const std::shared_ptr<spdlog::logger> log_;
-};
 
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerSecurity& security,
                                                         WatchedTls* watched) {
@@ -161,14 +116,13 @@ absl::StatusOr<std::unique_ptr<ServerTrust>> ServerTrust::Load(
   if (!security.access_file.empty() || security.certifies()) {
     VICINITY_ASSIGN_OR_RETURN(access, AccessControl::Load(security.access_file));
   }
-  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<WatchedTls> tls, WatchFiles(security, log));
-  return std::unique_ptr<ServerTrust>(
-      new ServerTrust(security, std::move(log), std::move(access), std::move(tls)));
+  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<WatchedTls> tls, WatchFiles(security, std::move(log)));
+  return std::unique_ptr<ServerTrust>(new ServerTrust(security, std::move(access), std::move(tls)));
 }
 
-ServerTrust::ServerTrust(const ServerSecurity& security, std::shared_ptr<spdlog::logger> log,
-                         std::shared_ptr<AccessControl> access, std::shared_ptr<WatchedTls> tls)
-    : security_(security), log_(std::move(log)), access_(std::move(access)), tls_(std::move(tls)) {}
+ServerTrust::ServerTrust(const ServerSecurity& security, std::shared_ptr<AccessControl> access,
+                         std::shared_ptr<WatchedTls> tls)
+    : security_(security), access_(std::move(access)), tls_(std::move(tls)) {}
 
 absl::Status ServerTrust::CheckAddress(const HostPort& address, bool is_admin) const {
   const bool has_roles = !security_.access_file.empty();
@@ -194,30 +148,26 @@ absl::Status ServerTrust::CheckAddress(const HostPort& address, bool is_admin) c
   return absl::OkStatus();
 }
 
-std::shared_ptr<grpc::ServerCredentials> ServerTrust::Credentials(bool checks_calls) const {
-  std::shared_ptr<grpc::ServerCredentials> credentials;
-  if (security_.encrypted()) {
-    credentials = TlsCredentials(security_, tls_.get());
-  } else if (access_ != nullptr) {
-    // Plaintext, but gRPC makes sure that the other end is on this machine.
-    credentials = grpc::experimental::LocalServerCredentials(LOCAL_TCP);
-  } else {
-    return grpc::InsecureServerCredentials();
-  }
-  if (access_ != nullptr && checks_calls) {
-    credentials->SetAuthMetadataProcessor(std::make_shared<CallChecker>(access_, tls_, log_));
-  }
-  return credentials;
+std::shared_ptr<grpc::ServerCredentials> ServerTrust::Credentials() const {
+  if (security_.encrypted()) return TlsCredentials(security_, tls_.get());
+  // Plaintext, but gRPC makes sure that the other end is on this machine.
+  if (access_ != nullptr) return grpc::experimental::LocalServerCredentials(LOCAL_TCP);
+  return grpc::InsecureServerCredentials();
 }
 
-absl::StatusOr<std::string> ServerTrust::Identify(const std::string& method,
-                                                  const grpc::ServerContextBase& call) const {
-  if (access_ == nullptr) return std::string();
+absl::StatusOr<ServerTrust::Identity> ServerTrust::Identify(
+    const std::string& method, const grpc::ServerContextBase& call) const {
+  if (access_ == nullptr) return Identity{"", "anybody"};
   const std::shared_ptr<const grpc::AuthContext> context = call.auth_context();
   if (context == nullptr) return absl::UnauthenticatedError("the connection is not secured");
+  if (IsRevoked(tls_.get(), *context)) {
+    return absl::UnauthenticatedError("the client certificate is revoked");
+  }
   const Caller caller = CallerOf(call.client_metadata(), *context);
-  VICINITY_RETURN_IF_ERROR(CheckCall(*access_, tls_.get(), method, caller, *context).status());
-  return access_->IdentityOf(caller);
+  Identity identity;
+  VICINITY_ASSIGN_OR_RETURN(identity.shown, access_->Check(method, caller));
+  identity.client = access_->IdentityOf(caller);
+  return identity;
 }
 
 absl::Status ServerTrust::Reload() const {

@@ -44,15 +44,17 @@ class ServerTrust {
   // are set up.
   absl::Status CheckAddress(const HostPort& address, bool is_admin) const;
 
-  // For one port of a gRPC server. Certificates are read again when their files change. With
-  // `checks_calls` gRPC has every call checked before its method sees it; else whoever serves the
-  // port has to, by Identify.
-  std::shared_ptr<grpc::ServerCredentials> Credentials(bool checks_calls) const;
+  // For one port of a gRPC server. Certificates are read again when their files change. They let
+  // connections in; whoever serves the port has Identify let in calls.
+  std::shared_ptr<grpc::ServerCredentials> Credentials() const;
 
-  // Who is proven to make a call of `method`, as AccessControl::IdentityOf says; empty: nobody in
-  // particular. Errors are AccessControl::Check's.
-  absl::StatusOr<std::string> Identify(const std::string& method,
-                                       const grpc::ServerContextBase& call) const;
+  struct Identity {
+    std::string client;  // whom the call counts for, as AccessControl::IdentityOf says
+    std::string shown;   // as AccessControl::Check says, for the log; "anybody" without one
+  };
+  // Who is proven to make a call of `method`. Errors are AccessControl::Check's.
+  absl::StatusOr<Identity> Identify(const std::string& method,
+                                    const grpc::ServerContextBase& call) const;
 
   // Reads the access file again and the files of TLS; AccessControl::Reload's errors and
   // ReadTlsFiles'. What has a fault stays as it was.
@@ -66,11 +68,10 @@ class ServerTrust {
   std::string Describe() const;
 
  private:
-  ServerTrust(const ServerSecurity& security, std::shared_ptr<spdlog::logger> log,
-              std::shared_ptr<AccessControl> access, std::shared_ptr<WatchedTls> tls);
+  ServerTrust(const ServerSecurity& security, std::shared_ptr<AccessControl> access,
+              std::shared_ptr<WatchedTls> tls);
 
   const ServerSecurity security_;
-  const std::shared_ptr<spdlog::logger> log_;    // with whoever gave it
   const std::shared_ptr<AccessControl> access_;  // null: anybody may call; with the credentials
   const std::shared_ptr<WatchedTls> tls_;        // null: plaintext; with the credentials
 };

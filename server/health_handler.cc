@@ -14,13 +14,8 @@ using grpc::health::v1::HealthCheckResponse;
 
 absl::StatusOr<HealthCheckResponse> CheckHealth(const ServerState& state,
                                                 const HealthCheckRequest& request) {
-  if (state.serving != nullptr) return CheckHealthOf(*state.serving, request);
-  return CheckHealthOf(ServingStates(), request);
-}
-
-absl::StatusOr<HealthCheckResponse> CheckHealthOf(const ServingStates& states,
-                                                  const HealthCheckRequest& request) {
-  const std::optional<bool> is_serving = states.Of(request.service());
+  const std::optional<bool> is_serving =
+      state.serving == nullptr ? std::nullopt : state.serving->Of(request.service());
   if (!is_serving.has_value()) {
     // Escaped and cut: the text is whatever the caller likes.
     return absl::NotFoundError(

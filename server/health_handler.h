@@ -4,15 +4,12 @@
 #include "absl/status/statusor.h"
 #include "proto/health.pb.h"
 #include "server/server_state.h"
-#include "server/serving_states.h"
 
 namespace vicinity {
 
-// NotFound for a service that nobody has said anything of, as the protocol has it.
-absl::StatusOr<grpc::health::v1::HealthCheckResponse> CheckHealthOf(
-    const ServingStates& states, const grpc::health::v1::HealthCheckRequest& request);
+inline constexpr char kCheckPath[] = "/grpc.health.v1.Health/Check";
 
-// Of the server's own.
+// NotFound for a service that nobody has said anything of, as the protocol has it.
 absl::StatusOr<grpc::health::v1::HealthCheckResponse> CheckHealth(
     const ServerState& state, const grpc::health::v1::HealthCheckRequest& request);
 

@@ -1,4 +1,4 @@
-// The RPCs of a server's data port, a description each: what the transport has to know of them.
+// The RPCs of a server's port, a description each: what the transport has to know of them.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "server/call_counters.h"
 #include "server/call_gate.h"
 #include "server/chunk_source.h"
@@ -54,9 +55,14 @@ struct Operation {
   std::unique_ptr<Exchange> (*parse)(grpc::ByteBuffer* bytes);
   // Every message of the caller gets a reply, until it has no more; else the first alone counts.
   bool is_conversation = false;
+  // Who asks for it is in the log, at level info.
+  bool is_logged = false;
 };
 
+// All of a port. Few: they are searched one by one.
+using Operations = absl::Span<const Operation>;
+
 // Null if there is none.
-const Operation* FindOperation(absl::string_view path);
+const Operation* FindOperation(Operations operations, absl::string_view path);
 
 }  // namespace vicinity

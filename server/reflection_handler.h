@@ -10,6 +10,9 @@
 
 namespace vicinity {
 
+inline constexpr char kReflectPath[] =
+    "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+
 // What is told of a port that has the services of these files: always a reply, for what is not
 // found is an error in it, as the protocol has it.
 grpc::reflection::v1alpha::ServerReflectionResponse ReflectFiles(

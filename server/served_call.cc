@@ -32,13 +32,14 @@ absl::Status UnreadableRequest() {
 ServedCall::ServedCall(const ServiceContext& service, grpc::GenericCallbackServerContext* context)
     : service_(service),
       context_(context),
-      operation_(FindOperation(context->method())),
+      operation_(FindOperation(service.operations, context->method())),
       peer_(context->peer()),
       account_(service.guard->Find(peer_)),
       passage_(
           service.gate, [this] { service_.workers->Push(this); },
           [this] { context_->TryCancel(); }) {
-  absl::StatusOr<std::string> identity = service_.trust->Identify(context->method(), *context);
+  absl::StatusOr<ServerTrust::Identity> identity =
+      service_.trust->Identify(context->method(), *context);
   account_->CallBegins();
   if (!identity.ok()) {
     End(CallEnd::kUseless, identity.status());
@@ -74,6 +75,9 @@ void ServedCall::OnReadDone(bool ok) {
     // Escaped and cut: the text is whatever the caller likes.
     service_.log->debug("hello from {} at {}", absl::CHexEscape(name.substr(0, 200)), peer_);
   }
+  if (operation_->is_logged) {
+    service_.log->info("{} by {} at {}", operation_->path, identity_.shown, peer_);
+  }
   if (counted_.has_value()) {
     counted_->AddReceived(exchange_->request_bytes());
     counted_->AddCopied(exchange_->request_bytes());  // by protobuf, into the message
@@ -89,9 +93,9 @@ CallGate::Passage::Wish ServedCall::MakeWish() const {
   wish.deadline = context_->deadline();
   // Whoever has not shown who it is could be as many clients as it likes; it asks for no data.
   const std::optional<PeerAddress> address =
-      identity_.empty() && wish.lane != Lane::kData ? PeerOfText(peer_) : std::nullopt;
+      identity_.client.empty() && wish.lane != Lane::kData ? PeerOfText(peer_) : std::nullopt;
   wish.client = address.has_value() ? absl::StrCat("somebody at ", address->machine)
-                                    : service_.clients->Of(peer_, identity_);
+                                    : service_.clients->Of(peer_, identity_.client);
   return wish;
 }
 

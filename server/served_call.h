@@ -14,6 +14,7 @@
 #include "server/call_counters.h"
 #include "server/call_gate.h"
 #include "server/connection_guard.h"
+#include "server/credentials.h"
 #include "server/operations.h"
 #include "server/service_context.h"
 #include "server/worker_pool.h"
@@ -62,7 +63,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPo
   const Operation* const operation_;  // null: no such method
   const std::string peer_;            // as gRPC writes it
   const std::shared_ptr<ConnectionAccount> account_;
-  std::string identity_;  // who is proven to make it; empty: nobody in particular
+  ServerTrust::Identity identity_;  // who is proven to make it
   CallGate::Passage passage_;
   std::optional<CallCounters::Running> counted_;  // once its request is there
   bool had_request_ = false;

@@ -1,15 +1,8 @@
 #include "server/server.h"
 
-#include <grpcpp/generic/async_generic_service.h>
-#include <grpcpp/resource_quota.h>
-#include <grpcpp/server.h>
-#include <grpcpp/server_builder.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstddef>
-#include <functional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -25,17 +18,17 @@
 #include "server/admin_server.h"
 #include "server/call_counters.h"
 #include "server/call_gate.h"
+#include "server/chunk_source.h"
 #include "server/client_names.h"
-#include "server/connection_acceptor.h"
 #include "server/connection_guard.h"
 #include "server/credentials.h"
+#include "server/data_operations.h"
 #include "server/file_handler.h"
-#include "server/listen_address.h"
+#include "server/guarded_port.h"
 #include "server/logging.h"
 #include "server/resource_check.h"
 #include "server/scrubber.h"
 #include "server/server_state.h"
-#include "server/service.h"
 #include "server/service_context.h"
 #include "server/serving_states.h"
 #include "server/shard_health.h"
@@ -78,12 +71,13 @@ absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& option
   return dataset;
 }
 
-// Beside the workers: the gate's, the acceptor's and the scrubber's threads, and gRPC's own.
+// Beside the workers: the gate's, the acceptor's and the scrubber's threads, and gRPC's own; and
+// those of the admin port.
 ResourceNeeds NeedsOf(const ServerOptions& options) {
   constexpr int kOtherThreads = 16;
   ResourceNeeds needs;
-  needs.num_threads =
-      static_cast<int>(CallGate::MaxRunningInAll(options.admission)) + kOtherThreads;
+  needs.num_threads = static_cast<int>(CallGate::MaxRunningInAll(options.admission)) +
+                      kOtherThreads + (options.admin.has_value() ? AdminServer::num_threads() : 0);
   return needs;
 }
 
@@ -98,26 +92,12 @@ ConnectionLimits LimitsOfConnections(const ServerOptions& options) {
   return limits;
 }
 
-void SetTransportLimits(grpc::ServerBuilder* builder) {
-  grpc::ResourceQuota quota("vicinityd");
-  quota.Resize(static_cast<size_t>(TotalMemory() / 4));
-  builder->SetResourceQuota(quota);
-  builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
-  builder->SetMaxSendMessageSize(-1);  // chunks are bounded by Limits
-  // gRPC inflates a message before it looks at its size: a few KiB become gigabytes.
-  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
-  // A client may have fewer calls at once; each stream costs gRPC 20 KiB before we are told of it.
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100);
-  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
-  // Clients may ping every 10 s while they have calls open; dead ones are noticed within 80 s, by
-  // pings or by the kernel (connection_acceptor.cc).
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 0);
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  // Connections are made anew now and then, which finds moved servers and spreads clients.
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, 30 * 60'000);
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, 30'000);
+PortLimits LimitsOfPort(const ServerOptions& options) {
+  PortLimits limits;
+  limits.memory_bytes = TotalMemory() / 4;
+  limits.max_request_bytes = kMaxRequestBytes;
+  limits.connections = LimitsOfConnections(options);
+  return limits;
 }
 
 }  // namespace
@@ -151,65 +131,43 @@ class Server::Impl {
     state_.stopping = &stopping_;
     if (options.security.encrypted()) state_.tls = [this] { return trust_->Tls(); };
     state_.serving = &serving_;
+    FillContext();
   }
 
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Listen() {
-    // Asked of the system first: gRPC would say only that it failed.
-    VICINITY_RETURN_IF_ERROR(CheckListenAddress(options_.listen));
-    grpc::ServerBuilder builder;
-    SetTransportLimits(&builder);
-    VICINITY_ASSIGN_OR_RETURN(
-        connections_,
-        ConnectionAcceptor::Listen(options_.listen, LimitsOfConnections(options_), log_.get()));
-    state_.connections = connections_.get();
-    to_grpc_ = builder.experimental().AddExternalConnectionAcceptor(
-        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-        trust_->Credentials(/*checks_calls=*/false));
-    service_ = MakeService();
-    builder.RegisterCallbackGenericService(service_.get());
-    server_ = builder.BuildAndStart();
-    if (server_ == nullptr) {
-      return absl::UnavailableError(absl::StrCat("cannot serve on ", options_.listen.ToString()));
-    }
-    address_ = options_.listen;
-    address_.port = connections_->port();
+    VICINITY_ASSIGN_OR_RETURN(port_, GuardedPort::Listen(options_.listen, LimitsOfPort(options_),
+                                                         trust_->Credentials(), &context_));
+    state_.connections = port_->connections();
     SetServing(true);
     serving_.Set(kLiveHealth, true);
     scrubber_ = Scrubber::Start(dataset_.get(), Scrubber::Which::kForever,
                                 options_.check_bytes_per_second, &health_, log_.get());
-    connections_->Start([this](int listener_fd, int fd) {
-      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
-      connection.listener_fd = listener_fd;
-      connection.fd = fd;
-      to_grpc_->HandleNewConnection(&connection);
-    });
+    port_->Start();
     return ListenForAdmins();
   }
 
   void Stop(absl::Duration drain) {
-    if (server_ == nullptr) return;
-    stopping_ = true;
+    if (port_ == nullptr || stopping_.exchange(true)) return;
     SetServing(false);
     const absl::Duration announce = std::min(drain / 2, options_.announce);
     absl::SleepFor(announce);
-    connections_->Stop();
+    port_->StopListening();
     serving_.End();
-    server_->Shutdown(absl::ToChronoTime(absl::Now() + drain - announce));
-    server_.reset();
+    port_->Stop(absl::ToChronoTime(absl::Now() + drain - announce));
     scrubber_.reset();
     admin_.reset();  // last, so that somebody may ask while the rest stops
   }
 
   absl::Status ReloadCredentials() { return trust_->Reload(); }
 
-  const HostPort& address() const { return address_; }
+  const HostPort& address() const { return port_->address(); }
   const HostPort* admin_address() const { return admin_ ? &admin_->address() : nullptr; }
   std::string Describe() const {
     const auto id = [](std::string* out, ShardId shard) { absl::StrAppend(out, shard.value); };
     return absl::StrCat("serving shards ", absl::StrJoin(dataset_->wanted(), ",", id), " of ",
-                        dataset_->manifest().name(), " on ", address_.ToString(), " (",
+                        dataset_->manifest().name(), " on ", address().ToString(), " (",
                         trust_->Describe(), ")",
                         admin_ ? absl::StrCat(", admin on ", admin_->address().ToString()) : "");
   }
@@ -220,32 +178,29 @@ class Server::Impl {
     serving_.Set(kGraphHealth, serving);
   }
 
-  std::unique_ptr<grpc::CallbackGenericService> MakeService() {
+  void FillContext() {
+    context_.operations = DataOperations();
     context_.state = &state_;
     context_.counters = &counters_;
     context_.gate = &gate_;
     context_.workers = &workers_;
-    context_.guard = connections_->guard();
     context_.clients = &clients_;
     context_.serving = &serving_;
     context_.trust = trust_.get();
     context_.log = log_.get();
-    return MakeDataService(&context_);
   }
 
   absl::Status ListenForAdmins() {
     if (!options_.admin.has_value()) return absl::OkStatus();
     AdminActions actions;
-    actions.serving = &serving_;
     actions.server = options_.name;
     actions.drain = options_.drain;
     actions.log = log_;
-    actions.verify = [this](const proto::VerifyRequest& request,
-                            const std::function<bool()>& gone) {
+    actions.verify = [this](const proto::VerifyRequest& request, IsGone is_gone) {
       const int64_t asked =
           static_cast<int64_t>(std::min<uint64_t>(request.bytes_per_second(), uint64_t{1} << 40));
       return VerifyFiles(dataset_.get(), asked > 0 ? asked : options_.check_bytes_per_second,
-                         &health_, log_.get(), gone);
+                         &health_, log_.get(), is_gone);
     };
     actions.read = [this](const proto::ReadFileRequest& request) {
       return ReadFilePiece(*dataset_, request);
@@ -255,8 +210,7 @@ class Server::Impl {
       return trust_->Facts();
     };
     VICINITY_ASSIGN_OR_RETURN(
-        admin_, AdminServer::Start(*options_.admin, trust_->Credentials(/*checks_calls=*/true),
-                                   std::move(actions)));
+        admin_, AdminServer::Start(*options_.admin, trust_.get(), &serving_, std::move(actions)));
     return absl::OkStatus();
   }
 
@@ -274,12 +228,8 @@ class Server::Impl {
   ServerState state_;
   ServiceContext context_;
   std::unique_ptr<Scrubber> scrubber_;
-  std::unique_ptr<ConnectionAcceptor> connections_;
-  std::unique_ptr<grpc::CallbackGenericService> service_;
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> to_grpc_;
-  std::unique_ptr<grpc::Server> server_;  // null once stopped
-  std::unique_ptr<AdminServer> admin_;    // null: nobody asked for it
-  HostPort address_;
+  std::unique_ptr<GuardedPort> port_;
+  std::unique_ptr<AdminServer> admin_;  // null: nobody asked for it
 };
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {

@@ -18,6 +18,8 @@
 
 namespace vicinity {
 
+struct AdminState;
+
 // Threads:  immutable, and what it points to may be used by any number at once.
 // Lifetime: everything pointed to outlives it.
 struct ServerState {
@@ -32,6 +34,7 @@ struct ServerState {
   const LogSink* log_sink = nullptr;          // null: not counted
   std::function<TlsState()> tls;              // null: plaintext
   const ServingStates* serving = nullptr;     // null: the health service knows nothing
+  AdminState* admin = nullptr;                // null: not of the admin port
   // Set some time before it refuses calls. Null: it never does.
   const std::atomic<bool>* stopping = nullptr;
 

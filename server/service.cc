@@ -6,9 +6,9 @@
 namespace vicinity {
 namespace {
 
-class DataService final : public grpc::CallbackGenericService {
+class Service final : public grpc::CallbackGenericService {
  public:
-  explicit DataService(const ServiceContext* context) : context_(*context) {}
+  explicit Service(const ServiceContext* context) : context_(*context) {}
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* call) override {
     // Both delete themselves.
@@ -22,8 +22,8 @@ class DataService final : public grpc::CallbackGenericService {
 
 }  // namespace
 
-std::unique_ptr<grpc::CallbackGenericService> MakeDataService(const ServiceContext* context) {
-  return std::make_unique<DataService>(context);
+std::unique_ptr<grpc::CallbackGenericService> MakeService(const ServiceContext* context) {
+  return std::make_unique<Service>(context);
 }
 
 }  // namespace vicinity

@@ -1,4 +1,4 @@
-// The service of a server's data port: all its RPCs, known and unknown, of its own and of gRPC's
+// The service of one of a server's ports: all its RPCs, known and unknown, of its own and of gRPC's
 // standard services, come through here.
 //
 // One generic service instead of generated ones, so that every call is seen from its first byte on:
@@ -15,6 +15,6 @@ namespace vicinity {
 
 // `context` outlives it. The log gets a line, at level debug, for every hello and for every call
 // that fails.
-std::unique_ptr<grpc::CallbackGenericService> MakeDataService(const ServiceContext* context);
+std::unique_ptr<grpc::CallbackGenericService> MakeService(const ServiceContext* context);
 
 }  // namespace vicinity

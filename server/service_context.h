@@ -1,4 +1,4 @@
-// What every call of a server's data port has in common.
+// What every call of one of a server's ports has in common.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -8,6 +8,7 @@
 #include "server/client_names.h"
 #include "server/connection_guard.h"
 #include "server/credentials.h"
+#include "server/operations.h"
 #include "server/server_state.h"
 #include "server/serving_states.h"
 #include "server/worker_pool.h"
@@ -17,6 +18,7 @@ namespace vicinity {
 // Threads:  what it points to may be used by any number at once.
 // Lifetime: everything pointed to outlives it.
 struct ServiceContext {
+  Operations operations;
   const ServerState* state = nullptr;
   CallCounters* counters = nullptr;
   CallGate* gate = nullptr;

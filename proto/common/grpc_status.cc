@@ -5,10 +5,17 @@
 #include "absl/strings/str_cat.h"
 
 namespace vicinity {
+namespace {
+
+constexpr size_t kMostBytes = 2000;
+
+}  // namespace
 
 grpc::Status ToGrpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
+  std::string text(status.message().substr(0, kMostBytes));
+  if (text.size() < status.message().size()) text += " ...";
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), text);
 }
 
 absl::Status FromGrpc(const grpc::Status& status) {

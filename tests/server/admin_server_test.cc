@@ -2,11 +2,14 @@
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
+#include <grpcpp/support/byte_buffer.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -15,7 +18,10 @@
 #include "absl/status/status.h"
 #include "proto/admin.grpc.pb.h"
 #include "proto/common/grpc_status.h"
+#include "server/chunk_source.h"
+#include "server/credentials.h"
 #include "server/logging.h"
+#include "server/serving_states.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {
@@ -28,11 +34,11 @@ class AdminTest {
   AdminTest() {
     actions_.server = "a";
     actions_.log = MakeSilentLogger();
+    VICINITY_ASSERT_OK_AND_ASSIGN(trust_, ServerTrust::Load({}, actions_.log));
   }
   void Start() {
-    auto server = AdminServer::Start({"127.0.0.1", 0}, grpc::InsecureServerCredentials(), actions_);
-    VICINITY_REQUIRE_OK(server);
-    server_ = *std::move(server);
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        server_, AdminServer::Start({"127.0.0.1", 0}, trust_.get(), &serving_, actions_));
     REQUIRE(server_->address().port > 0);
     stub_ = Admin::NewStub(
         grpc::CreateChannel(server_->address().ToString(), grpc::InsecureChannelCredentials()));
@@ -47,6 +53,8 @@ class AdminTest {
     return FromGrpc(((*stub_).*method)(&context, request, reply));
   }
 
+  std::unique_ptr<ServerTrust> trust_;
+  ServingStates serving_;
   AdminActions actions_;
   std::unique_ptr<AdminServer> server_;
   std::unique_ptr<Admin::Stub> stub_;
@@ -92,11 +100,10 @@ TEST_CASE_METHOD(AdminTest, "the log level is set, and a wrong one is not", "[ad
 TEST_CASE_METHOD(AdminTest, "one verification runs at a time, and ends with its caller",
                  "[admin]") {
   std::atomic<int> running{0};
-  actions_.verify = [&running](
-                        const proto::VerifyRequest&,
-                        const std::function<bool()>& gone) -> absl::StatusOr<proto::VerifyReply> {
+  actions_.verify = [&running](const proto::VerifyRequest&,
+                               IsGone is_gone) -> absl::StatusOr<proto::VerifyReply> {
     ++running;
-    while (!gone()) std::this_thread::yield();
+    while (!is_gone()) std::this_thread::yield();
     --running;
     return absl::CancelledError("gone");
   };
@@ -130,11 +137,66 @@ TEST_CASE_METHOD(AdminTest, "a reload's error is told, and what nobody can do is
                       absl::StatusCode::kUnimplemented);
 }
 
+TEST_CASE_METHOD(AdminTest, "a damaged request is told from a fault of the server's", "[admin]") {
+  // Generated services end what they cannot parse with Internal and an empty text.
+  Start();
+  grpc::GenericStub stub(
+      grpc::CreateChannel(server_->address().ToString(), grpc::InsecureChannelCredentials()));
+  for (const char* path : {"/vicinity.proto.Admin/SetLogLevel", "/grpc.health.v1.Health/Check"}) {
+    CAPTURE(path);
+    const grpc::Slice damaged(std::string("\xff\xff"));
+    const grpc::ByteBuffer request(&damaged, 1);
+    grpc::ByteBuffer reply;
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    std::promise<grpc::Status> ended;
+    stub.UnaryCall(&context, path, {}, &request, &reply,
+                   [&ended](const grpc::Status& status) { ended.set_value(status); });
+    VICINITY_CHECK_CODE(FromGrpc(ended.get_future().get()), absl::StatusCode::kAborted);
+  }
+}
+
+TEST_CASE_METHOD(AdminTest, "an error that repeats a long text does not harm the next call",
+                 "[admin]") {
+  Start();
+  proto::SetLogLevelRequest request;
+  request.set_level(std::string(5000, '\x7f'));
+  for (int i = 0; i < 10; ++i) {
+    proto::SetLogLevelReply reply;
+    VICINITY_CHECK_CODE(Call(&Admin::Stub::SetLogLevel, request, &reply),
+                        absl::StatusCode::kInvalidArgument);
+    proto::VerifyReply verified;
+    VICINITY_CHECK_CODE(Call(&Admin::Stub::Verify, proto::VerifyRequest(), &verified),
+                        absl::StatusCode::kUnimplemented);
+  }
+}
+
+TEST_CASE_METHOD(AdminTest, "orders are heard while files are read", "[admin]") {
+  std::atomic<int> drains{0};
+  std::atomic<bool> verifies{false};
+  actions_.drain = [&drains] { ++drains; };
+  actions_.verify = [&](const proto::VerifyRequest&,
+                        IsGone is_gone) -> absl::StatusOr<proto::VerifyReply> {
+    verifies = true;
+    while (!is_gone() && drains == 0) std::this_thread::yield();
+    return drains > 0 ? absl::StatusOr<proto::VerifyReply>(proto::VerifyReply())
+                      : absl::CancelledError("gone");
+  };
+  Start();
+  std::thread reader([&] {
+    proto::VerifyReply reply;
+    VICINITY_CHECK_OK(Call(&Admin::Stub::Verify, proto::VerifyRequest(), &reply));
+  });
+  while (!verifies) std::this_thread::yield();
+  proto::DrainReply reply;
+  VICINITY_CHECK_OK(Call(&Admin::Stub::Drain, proto::DrainRequest(), &reply));
+  reader.join();
+}
+
 TEST_CASE_METHOD(AdminTest, "a port in use is refused", "[admin]") {
   Start();
-  VICINITY_CHECK_CODE(
-      AdminServer::Start(server_->address(), grpc::InsecureServerCredentials(), actions_),
-      absl::StatusCode::kUnavailable);
+  VICINITY_CHECK_CODE(AdminServer::Start(server_->address(), trust_.get(), &serving_, actions_),
+                      absl::StatusCode::kUnavailable);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class TrustTest {
     CHECK(trust->CheckAddress({"10.0.0.1", 1}, is_admin).ok() == beyond);
     CHECK(trust->CheckAddress({"0.0.0.0", 1}, is_admin).ok() == beyond);
     CHECK(trust->CheckAddress({"server.example", 1}, is_admin).ok() == beyond);
-    CHECK(trust->Credentials(/*checks_calls=*/true) != nullptr);
+    CHECK(trust->Credentials() != nullptr);
   }
 
   const testing::TempDir folder_;

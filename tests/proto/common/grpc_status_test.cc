@@ -29,6 +29,12 @@ TEST_CASE("an error without a text says at least what it is", "[common]") {
   CHECK(FromGrpc(grpc::Status::OK).ok());
 }
 
+TEST_CASE("a text too long for a header is cut", "[common]") {
+  const grpc::Status sent = ToGrpc(absl::InvalidArgumentError(std::string(100'000, '\x7f')));
+  CHECK(sent.error_code() == grpc::StatusCode::INVALID_ARGUMENT);
+  CHECK(sent.error_message() == std::string(2000, '\x7f') + " ...");
+}
+
 TEST_CASE("a code that gRPC does not define is unknown", "[common]") {
   VICINITY_CHECK_CODE(FromGrpc(grpc::Status(static_cast<grpc::StatusCode>(17), "odd")),
                       absl::StatusCode::kUnknown);

@@ -1,4 +1,4 @@
-#include "server/operations.h"
+#include "server/data_operations.h"
 
 #include <grpcpp/support/byte_buffer.h>
 
@@ -31,7 +31,7 @@ grpc::ByteBuffer Bytes(const std::string& text) {
 }
 
 std::unique_ptr<Exchange> Parse(const char* path, const std::string& text) {
-  const Operation* const operation = FindOperation(path);
+  const Operation* const operation = FindOperation(DataOperations(), path);
   REQUIRE(operation != nullptr);
   grpc::ByteBuffer bytes = Bytes(text);
   return operation->parse(&bytes);
@@ -49,25 +49,26 @@ std::string Text(const grpc::ByteBuffer& bytes) {
 
 bool Stays() { return false; }
 
-TEST_CASE("methods are found by their paths, and each has its lane", "[operations]") {
-  CHECK(FindOperation(kFetchRows)->lane == Lane::kData);
-  CHECK(FindOperation(kFetchRows)->method == Method::kFetchRows);
-  CHECK(FindOperation("/vicinity.proto.Graph/Status")->lane == Lane::kSmall);
-  CHECK(FindOperation("/grpc.health.v1.Health/Check")->lane == Lane::kHealth);
+TEST_CASE("methods are found by their paths, and each has its lane", "[data_operations]") {
+  CHECK(FindOperation(DataOperations(), kFetchRows)->lane == Lane::kData);
+  CHECK(FindOperation(DataOperations(), kFetchRows)->method == Method::kFetchRows);
+  CHECK(FindOperation(DataOperations(), "/vicinity.proto.Graph/Status")->lane == Lane::kSmall);
+  CHECK(FindOperation(DataOperations(), "/grpc.health.v1.Health/Check")->lane == Lane::kHealth);
   for (size_t i = 0; i < kMethodNames.size(); ++i) {
     const Operation* const operation =
-        FindOperation(std::string("/vicinity.proto.Graph/") + kMethodNames[i]);
+        FindOperation(DataOperations(), std::string("/vicinity.proto.Graph/") + kMethodNames[i]);
     REQUIRE(operation != nullptr);
     CHECK(operation->method == static_cast<Method>(i));
   }
   for (const char* path : {"", "/", "/vicinity.proto.Graph/", "/vicinity.proto.Graph/Fetch",
                            "/vicinity.proto.Admin/Drain", "vicinity.proto.Graph/FetchRows"}) {
     CAPTURE(path);
-    CHECK(FindOperation(path) == nullptr);
+    CHECK(FindOperation(DataOperations(), path) == nullptr);
   }
 }
 
-TEST_CASE("an exchange ends with the checksum that its request has asked for", "[operations]") {
+TEST_CASE("an exchange ends with the checksum that its request has asked for",
+          "[data_operations]") {
   Limits limits;
   limits.max_chunk_bytes = 64;
   const Serving serving(testing::RandomGraph({}), {}, limits);
@@ -98,7 +99,7 @@ TEST_CASE("an exchange ends with the checksum that its request has asked for", "
   CHECK(rows.size() == 80);
 }
 
-TEST_CASE("a damaged request is told from a wrong one", "[operations]") {
+TEST_CASE("a damaged request is told from a wrong one", "[data_operations]") {
   const Serving serving(testing::RandomGraph({}));
   CHECK(Parse(kFetchRows, std::string(40, '\xff')) == nullptr);
   proto::RowsRequest request;
@@ -119,7 +120,7 @@ TEST_CASE("a damaged request is told from a wrong one", "[operations]") {
 }
 
 TEST_CASE("messages of other services carry no checksum, and callers may name themselves",
-          "[operations]") {
+          "[data_operations]") {
   const Serving serving(testing::RandomGraph({}));
   proto::HelloRequest hello;
   hello.set_client("trainer 7");
