@@ -119,7 +119,10 @@ absl::StatusOr<std::unique_ptr<ConnectionAcceptor>> ConnectionAcceptor::Listen(
 
 ConnectionAcceptor::ConnectionAcceptor(const ConnectionLimits& limits, spdlog::logger* log,
                                        int wake_fd)
-    : guard_(limits), log_(log), wake_fd_(wake_fd) {}
+    : guard_(limits),
+      log_(log),
+      wake_fd_(wake_fd),
+      newcomers_(static_cast<size_t>(limits.max_connections)) {}
 
 absl::Status ConnectionAcceptor::Bind(const HostPort& address) {
   addrinfo hints{};
@@ -172,14 +175,26 @@ void ConnectionAcceptor::Run() {
   for (const int fd : listeners_) polled.push_back({fd, POLLIN, 0});
   polled.push_back({wake_fd_, POLLIN, 0});
   while (!stopping_) {
-    const bool is_idle = open_.empty() && gives_back_at_ == ConnectionGuard::Time();
+    const bool is_idle =
+        open_.empty() && newcomers_.empty() && gives_back_at_ == ConnectionGuard::Time();
     const int ready = poll(polled.data(), polled.size(), is_idle ? -1 : kLookEveryMs);
     for (size_t i = 0; ready > 0 && i < listeners_.size(); ++i) {
       if (polled[i].revents != 0) AcceptFrom(listeners_[i]);
     }
+    LetInSome();
     LookAtConnections();
     GiveMemoryBack(Clock::now());
   }
+  while (const auto newcomer = newcomers_.Next()) Refuse(newcomer->fd);
+}
+
+// Newcomers come in rounds, so that their handshakes leave room for calls.
+bool ConnectionAcceptor::MayLetIn(ConnectionGuard::Time now) {
+  if (now - round_began_ >= std::chrono::milliseconds(kLookEveryMs)) {
+    round_began_ = now;
+    let_in_ = 0;
+  }
+  return let_in_ < guard_.limits().new_at_once;
 }
 
 void ConnectionAcceptor::AcceptFrom(int listener_fd) {
@@ -189,7 +204,7 @@ void ConnectionAcceptor::AcceptFrom(int listener_fd) {
     const int fd = accept4(listener_fd, reinterpret_cast<sockaddr*>(&address), &length,
                            SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      Admit(listener_fd, fd, address);
+      Queue(listener_fd, fd, address);
       continue;
     }
     if (errno == ECONNABORTED || errno == EINTR) continue;
@@ -200,29 +215,43 @@ void ConnectionAcceptor::AcceptFrom(int listener_fd) {
   }
 }
 
-void ConnectionAcceptor::Admit(int listener_fd, int fd, const sockaddr_storage& address) {
-  if (!LetIn(fd, address)) {
-    refused_.fetch_add(1, std::memory_order_relaxed);
-    Reset(fd);
-    return;
-  }
-  take_(listener_fd, fd);
+void ConnectionAcceptor::Queue(int listener_fd, int fd, const sockaddr_storage& address) {
+  const std::optional<ConnectionGuard::Id> id = SocketId(fd);
+  std::optional<PeerAddress> peer = PeerOfSocket(address);
+  if (!id.has_value() || !peer.has_value()) return Refuse(fd);
+  const auto too_many = newcomers_.Add({listener_fd, fd, *id, *std::move(peer)});
+  if (too_many.has_value()) Refuse(too_many->fd);
 }
 
-bool ConnectionAcceptor::LetIn(int fd, const sockaddr_storage& address) {
-  const std::optional<ConnectionGuard::Id> id = SocketId(fd);
-  const std::optional<PeerAddress> peer = PeerOfSocket(address);
-  if (!id.has_value() || !peer.has_value()) return false;
+void ConnectionAcceptor::Refuse(int fd) {
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  Reset(fd);
+}
+
+void ConnectionAcceptor::LetInSome() {
+  while (!newcomers_.empty() && MayLetIn(Clock::now())) {
+    const Newcomer newcomer = *newcomers_.Next();
+    if (LetIn(newcomer)) {
+      take_(newcomer.listener_fd, newcomer.fd);
+    } else {
+      Refuse(newcomer.fd);
+    }
+  }
+}
+
+bool ConnectionAcceptor::LetIn(const Newcomer& newcomer) {
   std::optional<ConnectionGuard::Id> gives_way;
-  bool admitted = guard_.Admit(*id, *peer, Clock::now(), &gives_way);
-  if (!admitted) {
-    // It may be full of connections that are over, which nobody has looked at yet.
+  ConnectionGuard::Entry entry = guard_.Admit(newcomer.id, newcomer.peer, Clock::now(), &gives_way);
+  if (entry == ConnectionGuard::Entry::kFull) {
+    // Of connections that are over, it may be, which nobody has looked at yet.
     ForgetClosed();
-    admitted = guard_.Admit(*id, *peer, Clock::now(), &gives_way);
+    entry = guard_.Admit(newcomer.id, newcomer.peer, Clock::now(), &gives_way);
   }
   if (gives_way.has_value()) EndOther(*gives_way);
-  if (admitted) open_[*id] = fd;
-  return admitted;
+  if (entry != ConnectionGuard::Entry::kLetIn) return false;
+  open_[newcomer.id] = newcomer.fd;
+  ++let_in_;
+  return true;
 }
 
 // No connection is accepted meanwhile, so that a number that is still the socket's stays it, but

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "partition/cluster_file.h"
 #include "server/connection_guard.h"
+#include "server/newcomers.h"
 
 namespace vicinity {
 
@@ -52,8 +53,11 @@ class ConnectionAcceptor {
   absl::Status Bind(const HostPort& address);
   void Run();
   void AcceptFrom(int listener_fd);
-  void Admit(int listener_fd, int fd, const sockaddr_storage& address);
-  bool LetIn(int fd, const sockaddr_storage& address);
+  bool MayLetIn(ConnectionGuard::Time now);
+  void Queue(int listener_fd, int fd, const sockaddr_storage& address);
+  void Refuse(int fd);
+  void LetInSome();
+  bool LetIn(const Newcomer& newcomer);
   void LookAtConnections();
   // True: it is there no more.
   bool Look(ConnectionGuard::Id id, int fd, ConnectionGuard::Time now);
@@ -76,6 +80,9 @@ class ConnectionAcceptor {
   // When memory is next given back to the system; the epoch: not at all.
   ConnectionGuard::Time gives_back_at_;
   int gives_back_again_ = 0;
+  Newcomers newcomers_;
+  ConnectionGuard::Time round_began_;  // in which so many were let in
+  int64_t let_in_ = 0;
   std::thread thread_;
 };
 

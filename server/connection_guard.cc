@@ -63,18 +63,18 @@ void ConnectionAccount::SetClient(const std::string& client) {
   if (client_.empty()) client_ = client;
 }
 
-bool ConnectionGuard::Admit(Id id, const PeerAddress& peer, Time now,
-                            std::optional<Id>* gives_way) {
+ConnectionGuard::Entry ConnectionGuard::Admit(Id id, const PeerAddress& peer, Time now,
+                                              std::optional<Id>* gives_way) {
   MutexLock lock(&mu_);
   ForgetMachines(now);
   Machine& machine = machines_[peer.machine];
-  if (now < machine.waits_until) return false;
+  if (now < machine.waits_until) return Entry::kMachineWaits;
   const bool too_many_of_machine = machine.open >= limits_.max_of_machine;
   if (too_many_of_machine || static_cast<int64_t>(connections_.size()) >= limits_.max_connections) {
     *gives_way = LeastMissed(too_many_of_machine ? peer.machine : "", now);
-    if (!gives_way->has_value()) return false;
+    if (!gives_way->has_value()) return Entry::kFull;
     Remove(**gives_way, now);
-    if (now < machine.waits_until) return false;
+    if (now < machine.waits_until) return Entry::kMachineWaits;
   }
   Connection& connection = connections_[id];
   connection.peer = peer;
@@ -82,7 +82,7 @@ bool ConnectionGuard::Admit(Id id, const PeerAddress& peer, Time now,
   connection.accepted = connection.last_used = connection.last_look = now;
   by_endpoint_[peer.endpoint] = id;
   ++machine.open;
-  return true;
+  return Entry::kLetIn;
 }
 
 // The oldest of those that have proven nothing, else the one that is idle for longest.

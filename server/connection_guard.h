@@ -57,6 +57,8 @@ class ConnectionAccount {
 struct ConnectionLimits {
   int64_t max_connections = 4096;
   int64_t max_of_machine = 1024;  // of them, from one address
+  // Let in within 20 ms; others wait in the kernel.
+  int64_t new_at_once = 64;
 
   // Of one connection. Honest ones stay far below: a call that is given up costs the server some 40
   // microseconds, so that a thousand a second are 4 % of a core.
@@ -106,7 +108,8 @@ class ConnectionGuard {
   const ConnectionLimits& limits() const { return limits_; }
 
   // Whether a new connection may come in. `gives_way` gets the one that has to end for it, if any.
-  bool Admit(Id id, const PeerAddress& peer, Time now, std::optional<Id>* gives_way);
+  enum class Entry { kLetIn, kMachineWaits, kFull };
+  Entry Admit(Id id, const PeerAddress& peer, Time now, std::optional<Id>* gives_way);
 
   // Judges a connection by what has happened since the last look; with anything but kMayStay it is
   // to be ended and is not known any more. `measure` is asked for its traffic.

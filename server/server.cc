@@ -84,6 +84,8 @@ ResourceNeeds NeedsOf(const ServerOptions& options) {
 ConnectionLimits LimitsOfConnections(const ServerOptions& options) {
   ConnectionLimits limits;
   limits.max_connections = options.max_connections;
+  // A handshake takes a core a millisecond, so that newcomers get a tenth of all there are.
+  if (options.security.encrypted()) limits.new_at_once = 2 * int64_t{NumCores()};
   limits.machines_wait = !options.behind_proxy;
   limits.max_of_machine = options.max_host_connections > 0 ? options.max_host_connections
                           : options.behind_proxy

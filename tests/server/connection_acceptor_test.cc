@@ -97,6 +97,22 @@ class AcceptorTest {
   const std::shared_ptr<spdlog::logger> log_ = MakeSilentLogger();
 };
 
+TEST_CASE_METHOD(AcceptorTest, "newcomers come in rounds, so that calls go on beside them",
+                 "[connection_acceptor]") {
+  ConnectionLimits limits = LimitTo(100);
+  limits.new_at_once = 2;
+  const auto begun = std::chrono::steady_clock::now();
+  Taken taken;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor, Listen({"127.0.0.1", 0}, limits));
+  acceptor->Start([&](int, int fd) { taken.Add(fd); });
+  std::vector<int> dialled;
+  for (int i = 0; i < 12; ++i) dialled.push_back(Dial(acceptor->port()));
+  CHECK(WaitFor([&] { return taken.size() == 12; }));
+  // Of six rounds of 20 ms all but the first and the last are whole.
+  CHECK(std::chrono::steady_clock::now() - begun >= std::chrono::milliseconds(80));
+  for (const int fd : dialled) close(fd);
+}
+
 TEST_CASE_METHOD(AcceptorTest,
                  "beyond the limit the oldest that has proven nothing makes room, and closed ones "
                  "count no more",

@@ -32,7 +32,8 @@ class GuardTest {
   bool Admit(Id id, const std::string& host = "10.0.0.1") {
     hosts_[id] = host;
     gives_way_.reset();
-    return guard().Admit(id, *PeerOfText(Peer(host, id)), now_, &gives_way_);
+    return guard().Admit(id, *PeerOfText(Peer(host, id)), now_, &gives_way_) ==
+           ConnectionGuard::Entry::kLetIn;
   }
   ConnectionAccount& account(Id id) {
     return *(accounts_[id] = guard().Find(Peer(hosts_[id], id)));
