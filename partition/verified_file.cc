@@ -219,25 +219,36 @@ absl::Status VerifiedFile::TouchPages(const void* begin, size_t bytes) {
   const int64_t at = static_cast<const char*>(begin) - data_;
   const int64_t end = (at + static_cast<int64_t>(bytes) + kPageBytes - 1) / kPageBytes;
   for (int64_t page = at / kPageBytes; page < end; ++page) {
-    if (!HasBit(page)) VICINITY_RETURN_IF_ERROR(VerifyPage(page));
+    if (!HasBit(page)) VICINITY_RETURN_IF_ERROR(VerifyPages(page, page + 1));
   }
   return absl::OkStatus();
 }
 
-absl::Status VerifiedFile::VerifyPage(int64_t page) {
+absl::Status VerifiedFile::TouchBlock(int64_t root) {
+  if (whole()) return absl::OkStatus();
+  const ByteRange range = BlockRange(layout_, root);
+  madvise(data_ + range.begin, static_cast<size_t>(range.end - range.begin), MADV_WILLNEED);
+  const int64_t first = root * kSumsARoot;
+  return VerifyPages(first, std::min(first + kSumsARoot, layout_.num_pages));
+}
+
+absl::Status VerifiedFile::VerifyPages(int64_t first, int64_t end) {
   if (faulty_.load(std::memory_order_acquire)) return fault();
   const uint64_t generation = Begin();
   WaitUntilSettled();
-  const int64_t root = page / kSumsARoot;
+  const int64_t root = first / kSumsARoot;
   if (!verified_roots_[root].load(std::memory_order_acquire)) {
     VICINITY_RETURN_IF_ERROR(VerifySums(root, generation));
   }
-  const ByteRange range = PageRange(layout_, page);
-  const uint64_t found = Checksum(Bytes(range));
-  const uint64_t stored = LoadSum(data_ + layout_.data_bytes + 8 * page);
-  if (found != stored)
-    return Fail(WhyNot(ChecksumMismatch(path_, "the page", range.begin, found, stored)));
-  SetBits(page, page + 1, generation);
+  for (int64_t page = first; page < end; ++page) {
+    if (HasBit(page)) continue;
+    const ByteRange range = PageRange(layout_, page);
+    const uint64_t found = Checksum(Bytes(range));
+    const uint64_t stored = LoadSum(data_ + layout_.data_bytes + 8 * page);
+    if (found != stored)
+      return Fail(WhyNot(ChecksumMismatch(path_, "the page", range.begin, found, stored)));
+  }
+  SetBits(first, end, generation);
   return absl::OkStatus();
 }
 
