@@ -23,6 +23,7 @@
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
 #include "partition/shard.h"
+#include "partition/whole_read.h"
 #include "proto/common/ids.h"
 #include "proto/common/machine.h"
 #include "proto/common/status.h"
@@ -259,14 +260,19 @@ absl::StatusOr<VipScores> Compute(const Dataset& dataset, absl::Span<const Seeds
     none.values.resize(dataset.schema().node_types.size());
     return none;
   }
-  VICINITY_ASSIGN_OR_RETURN(const VipGraph graph,
-                            VipGraph::Create(dataset, options.sampling, NumThreads(options),
-                                             links == nullptr ? EdgeTypeId{-1} : links->type));
   const auto chances_of = [&](int home) {
     return ChancesOf(homes[home], options.batch_size, dataset.book());
   };
-  return Analysis(graph, static_cast<int32_t>(homes.size()), links, std::move(link_chances))
-      .Run(chances_of, progress);
+  VipScores scores;
+  VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), progress, [&]() -> absl::Status {
+    VICINITY_ASSIGN_OR_RETURN(const VipGraph graph,
+                              VipGraph::Create(dataset, options.sampling, NumThreads(options),
+                                               links == nullptr ? EdgeTypeId{-1} : links->type));
+    Analysis analysis(graph, static_cast<int32_t>(homes.size()), links, std::move(link_chances));
+    VICINITY_ASSIGN_OR_RETURN(scores, analysis.Run(chances_of, progress));
+    return absl::OkStatus();
+  }));
+  return scores;
 }
 
 }  // namespace

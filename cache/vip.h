@@ -58,11 +58,13 @@ struct VipScores {
   }
 };
 
-// Eight homes at a time in one pass over the edges a hop, read from the mapped files as they lie.
+// Eight homes at a time in one pass over the edges a hop, read from the mapped files as they lie,
+// once all of their lists are verified (partition/whole_read.h, which also has the errors).
 // The same for any number of threads, and on every machine unless edges are weighted. A home
 // without seeds scores 0. InvalidArgument: a spec that does not fit, a batch size below 1, a seed
 // out of range or given twice, an unknown node type; FailedPrecondition: the dataset is not whole;
-// DataLoss: an edge that does not lie in its file or its source type; ResourceExhausted: no memory.
+// DataLoss: a damaged file, or an edge that does not lie in its file or its source type;
+// ResourceExhausted: no memory.
 //
 // Memory: VipMemoryBytes.
 // Cost:   edges x hops x homes / 8 random reads of two neighbouring cache lines, shared by the

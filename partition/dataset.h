@@ -32,8 +32,9 @@ class Dataset {
     // the rest is for CheckFile(), by VerifyDataset or by a server in the background. Sizes and
     // headers always are.
     int64_t check_bytes = int64_t{256} << 20;
-    // Who reads by partition/shard_reader.h alone, which verifies pages when they are first
-    // touched, says so: then only files of format version 1, which have no sums, are checked here.
+    // Who reads by partition/shard_reader.h, which verifies pages when they are first touched, and
+    // by partition/whole_read.h alone, says so: then only files of format version 1, which have no
+    // sums, are checked here.
     bool verify_at_touch = false;
     // A shard whose files are damaged is left out, as long as another can be opened; fault() tells.
     bool leave_out_damaged = false;

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "partition/folder_lock.h"
 #include "partition/progress.h"
 #include "proto/common/ids.h"
 #include "proto/manifest.pb.h"
@@ -46,14 +47,31 @@ struct RepairReport {
   std::vector<File> damaged;  // and, but for a dry run, repaired
 };
 
-// Reads all files of these shards (none: those whose folders are there) and of their rankings, and
-// replaces each that is not what the manifest says: written beside it, checked, synced, renamed. So
-// every file is the old one or a sound one at any time; a server takes the new one up by itself.
-// A dry run replaces none. Errors: the manifest's own; NotFound for a shard that does not exist;
-// what `source` says, or DataLoss if its copy is no better, with the file's name: files repaired
-// before that stay so.
+struct RepairOptions {
+  std::vector<ShardId> shards;  // none: those whose folders are there
+  bool dry_run = false;         // replaces nothing, and takes no lock
+  LockWait wait;                // for another writer of the dataset
+};
+
+// Reads all files of the shards and of their rankings, and replaces each that is not what the
+// manifest says: written beside it, checked, synced, renamed. So every file is the old one or a
+// sound one at any time; a server takes the new one up by itself.
+//
+// Files are read without the writers' lock (partition/folder_lock.h), since that takes as long as
+// the disk needs for all of them. It is taken where something is damaged: then what is damaged
+// still, by the manifest as it is then, is replaced. So two repairs, or a repair and `rank`, do not
+// undo each other's work.
+//
+// Errors: what ReadManifestToRepair says; NotFound for a shard that does not exist;
+// FailedPrecondition naming who holds the lock; what `source` says, or DataLoss if its copy is no
+// better, with the file's name: files repaired before that stay so.
+// Memory: 1 MiB, and what `source` takes.
 absl::StatusOr<RepairReport> RepairDataset(const std::string& directory,
-                                           std::vector<ShardId> shards, FileSource* source,
-                                           bool dry_run, Progress* progress);
+                                           const RepairOptions& options, FileSource* source,
+                                           Progress* progress);
+
+// Errors as ReadManifest; DataLoss says that the manifest has to be copied first: a replica's is
+// the measure of all copies, so nothing can tell whether a fetched one is right.
+absl::StatusOr<proto::Manifest> ReadManifestToRepair(const std::string& directory);
 
 }  // namespace vicinity

@@ -3,7 +3,8 @@
 // The file layout is the serving layout (docs/formats.md): opening maps files and parses
 // nothing, whatever their size. So a page that nobody has verified yet may hold anything: who
 // serves or samples reads by partition/shard_reader.h, which sees to that. Passes over whole
-// datasets read the tables as they are. For a row or position within the table's sizes:
+// files read the tables as they are, inside ReadWhole (partition/whole_read.h). For a row or
+// position within the table's sizes:
 // - NodeTable::name and EdgeTable::begin and degree never lead outside the mapped files: an
 //   impossible pair of offsets reads as an empty name or list. `offsets` itself is as found.
 // - Weights may say anything; AliasEntry::other is to be compared with the degree before use.

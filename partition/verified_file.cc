@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/common/checksum.h"
 #include "proto/common/file.h"
-#include "proto/common/machine.h"
+#include "proto/common/open_file.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -30,22 +30,7 @@ constexpr int64_t kSettle = 20 * kMillisecond;
 // Who changes a file that is in use may go on doing so: a long write gives its time at its begin.
 constexpr int64_t kSettleAfterChange = 200 * kMillisecond;
 
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kReadBytes = size_t{1} << 20;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
 
 FileIdentity IdentityOfOpen(int fd) {
   struct stat info;
@@ -92,8 +77,8 @@ std::string NameOf(const std::string& path) { return path.substr(path.rfind('/')
 
 absl::StatusOr<std::unique_ptr<VerifiedFile>> VerifiedFile::Open(const Source& source) {
   const std::string path = absl::StrCat(source.directory, "/", source.entry->path());
-  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) return FileError(errno, path, "open");
+  const Descriptor fd = OpenFile(path, O_RDONLY);
+  if (!fd.ok()) return FileError(errno, path, "open");
   const FileIdentity identity = IdentityOfOpen(fd.get());
   if (identity.size != static_cast<int64_t>(source.entry->size())) {
     return absl::DataLossError(absl::StrCat(path, ": size is ", identity.size,
@@ -103,11 +88,10 @@ absl::StatusOr<std::unique_ptr<VerifiedFile>> VerifiedFile::Open(const Source& s
     return absl::DataLossError(
         absl::StrCat(path, ": ", identity.size, " bytes are fewer than a header has (64)"));
   }
-  void* const data =
-      mmap(nullptr, static_cast<size_t>(identity.size), PROT_READ, MAP_SHARED, fd.get(), 0);
-  if (data == MAP_FAILED) return FileError(errno, path, "map");
-  std::unique_ptr<VerifiedFile> file(new VerifiedFile(source, path, NameOf(source.entry->path()),
-                                                      static_cast<char*>(data), identity));
+  char* const data = MapFile(fd, identity.size, PROT_READ);
+  if (data == nullptr) return FileError(errno, path, "map");
+  std::unique_ptr<VerifiedFile> file(
+      new VerifiedFile(source, path, NameOf(source.entry->path()), data, identity));
   file->fd_ = Keep(fd.get());
   VICINITY_RETURN_IF_ERROR(file->CheckStart(source));
   if (file->has_sums_) {
@@ -235,25 +219,36 @@ absl::Status VerifiedFile::TouchPages(const void* begin, size_t bytes) {
   const int64_t at = static_cast<const char*>(begin) - data_;
   const int64_t end = (at + static_cast<int64_t>(bytes) + kPageBytes - 1) / kPageBytes;
   for (int64_t page = at / kPageBytes; page < end; ++page) {
-    if (!HasBit(page)) VICINITY_RETURN_IF_ERROR(VerifyPage(page));
+    if (!HasBit(page)) VICINITY_RETURN_IF_ERROR(VerifyPages(page, page + 1));
   }
   return absl::OkStatus();
 }
 
-absl::Status VerifiedFile::VerifyPage(int64_t page) {
+absl::Status VerifiedFile::TouchBlock(int64_t root) {
+  if (whole()) return absl::OkStatus();
+  const ByteRange range = BlockRange(layout_, root);
+  madvise(data_ + range.begin, static_cast<size_t>(range.end - range.begin), MADV_WILLNEED);
+  const int64_t first = root * kSumsARoot;
+  return VerifyPages(first, std::min(first + kSumsARoot, layout_.num_pages));
+}
+
+absl::Status VerifiedFile::VerifyPages(int64_t first, int64_t end) {
   if (faulty_.load(std::memory_order_acquire)) return fault();
   const uint64_t generation = Begin();
   WaitUntilSettled();
-  const int64_t root = page / kSumsARoot;
+  const int64_t root = first / kSumsARoot;
   if (!verified_roots_[root].load(std::memory_order_acquire)) {
     VICINITY_RETURN_IF_ERROR(VerifySums(root, generation));
   }
-  const ByteRange range = PageRange(layout_, page);
-  const uint64_t found = Checksum(Bytes(range));
-  const uint64_t stored = LoadSum(data_ + layout_.data_bytes + 8 * page);
-  if (found != stored)
-    return Fail(WhyNot(ChecksumMismatch(path_, "the page", range.begin, found, stored)));
-  SetBits(page, page + 1, generation);
+  for (int64_t page = first; page < end; ++page) {
+    if (HasBit(page)) continue;
+    const ByteRange range = PageRange(layout_, page);
+    const uint64_t found = Checksum(Bytes(range));
+    const uint64_t stored = LoadSum(data_ + layout_.data_bytes + 8 * page);
+    if (found != stored)
+      return Fail(WhyNot(ChecksumMismatch(path_, "the page", range.begin, found, stored)));
+  }
+  SetBits(first, end, generation);
   return absl::OkStatus();
 }
 
@@ -334,8 +329,8 @@ std::vector<ByteRange> VerifiedFile::Uncached(const ByteRange& range) const {
 absl::Status VerifiedFile::Scrub(int64_t root, std::vector<char>* buffer) {
   const uint64_t generation = Begin();
   WaitUntilSettled();
-  const Descriptor fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-  const FileIdentity found = fd.get() < 0 ? FileIdentity() : IdentityOfOpen(fd.get());
+  const Descriptor fd = OpenFile(path_, O_RDONLY);
+  const FileIdentity found = !fd.ok() ? FileIdentity() : IdentityOfOpen(fd.get());
   {
     const MutexLock lock(&mu_);
     if (!found.IsSameFile(mapped_)) return absl::OkStatus();  // replaced() says so
@@ -386,8 +381,8 @@ bool VerifiedFile::WorthAdopting() const {
 }
 
 absl::Status VerifiedFile::Adopt(const GoOn& go_on) {
-  const Descriptor fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) return ErrnoStatus(errno, path_, "open");
+  const Descriptor fd = OpenFile(path_, O_RDONLY);
+  if (!fd.ok()) return ErrnoStatus(errno, path_, "open");
   const FileIdentity found = IdentityOfOpen(fd.get());
   const int64_t age = FileClockNow() - found.changed_ns;
   if (age >= 0 && age < kSettleAfterChange) {
@@ -432,12 +427,7 @@ absl::Status VerifiedFile::TakePlace(int fd, const FileIdentity& identity) {
   return absl::OkStatus();
 }
 
-void VerifiedFile::AskForHugePages() {
-  const auto size = static_cast<size_t>(size_);
-  if (size < kHugePage || size_ > TotalMemory() / 4) return;
-  huge_pages_ = true;
-  madvise(data_, size, MADV_HUGEPAGE);
-}
+void VerifiedFile::AskForHugePages() { huge_pages_ = vicinity::AskForHugePages(data_, size_); }
 
 FilesRead::FilesRead(absl::Span<VerifiedFile* const> files) {
   for (VerifiedFile* const file : files) {

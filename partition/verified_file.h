@@ -86,6 +86,9 @@ class VerifiedFile {
   absl::Status Touch(const void* begin, size_t bytes) {
     return whole() ? absl::OkStatus() : TouchPages(begin, bytes);
   }
+  // As Touch, of all pages that root `root` covers (there are num_roots()); they are asked for from
+  // the disk at once.
+  absl::Status TouchBlock(int64_t root);
   absl::StatusOr<bool> StillAsVerified(uint64_t generation);
 
   absl::Status fault() const;
@@ -117,7 +120,7 @@ class VerifiedFile {
 
   absl::Status CheckStart(const Source& source);
   absl::Status TouchPages(const void* begin, size_t bytes);
-  absl::Status VerifyPage(int64_t page);
+  absl::Status VerifyPages(int64_t first, int64_t end);  // of one block
   absl::Status VerifySums(int64_t root, uint64_t generation);
   void WaitUntilSettled();
   absl::Status CheckAllOf(int fd, const GoOn& go_on) const;

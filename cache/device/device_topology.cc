@@ -12,7 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "partition/book.h"
+#include "partition/progress.h"
 #include "partition/shard.h"
+#include "partition/whole_read.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -43,12 +45,14 @@ absl::StatusOr<std::unique_ptr<DeviceTopology>> DeviceTopology::Create(RowMover*
   for (int32_t type = 0; type < book.num_node_types(); ++type) {
     topology->num_nodes_.push_back(book.num_nodes({type}));
   }
-  VICINITY_RETURN_IF_ERROR(topology->AddKeys(mover, dataset, kind));
-  for (size_t type = 0; type < topology->schema_.edge_types.size(); ++type) {
-    VICINITY_RETURN_IF_ERROR(
-        topology->AddShards(mover, dataset, {static_cast<int32_t>(type)}, kind));
-  }
-  VICINITY_RETURN_IF_ERROR(FinishOnHost(mover->device(), mover->stream(), kCopyTimeout));
+  VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), NoProgress(), [&]() -> absl::Status {
+    VICINITY_RETURN_IF_ERROR(topology->AddKeys(mover, dataset, kind));
+    for (size_t type = 0; type < topology->schema_.edge_types.size(); ++type) {
+      VICINITY_RETURN_IF_ERROR(
+          topology->AddShards(mover, dataset, {static_cast<int32_t>(type)}, kind));
+    }
+    return FinishOnHost(mover->device(), mover->stream(), kCopyTimeout);
+  }));
   return topology;
 }
 

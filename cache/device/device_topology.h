@@ -21,7 +21,8 @@ namespace vicinity {
 class DeviceTopology {
  public:
   // kDevice: the quickest. kPinned: for topology that is larger than the device; every list is then
-  // read over its link. FailedPrecondition, naming the shard, if one is not mapped here.
+  // read over its link. FailedPrecondition, naming the shard, if one is not mapped here; what
+  // ReadWhole says of the files.
   static absl::StatusOr<std::unique_ptr<DeviceTopology>> Create(RowMover* mover,
                                                                 const Dataset& dataset,
                                                                 MemoryKind kind);

@@ -14,6 +14,7 @@
 #include "client/cli/choices.h"
 #include "client/cli/link_plan.h"
 #include "partition/cut/node_facts.h"
+#include "partition/whole_read.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {
@@ -50,8 +51,13 @@ absl::Status PlanNodes(const Dataset& dataset, const Assignment& assignment, con
   VICINITY_ASSIGN_OR_RETURN(const Split split, ParseSeeds(flags.seeds));
   VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindSeedType(dataset, flags));
   plan->seeds.assign(plan->homes.size(), HomeSeeds{type, {}});
+  std::vector<int64_t> nodes;
+  VICINITY_RETURN_IF_ERROR(ReadWhole(SplitFiles(dataset), NoProgress(), [&] {
+    nodes = NodesInSplit(dataset, type, split);
+    return absl::OkStatus();
+  }));
   int64_t num_seeds = 0;
-  for (const int64_t node : NodesInSplit(dataset, type, split)) {
+  for (const int64_t node : nodes) {
     const int32_t home = plan->home_of[assignment.shard_of[type.value][node]];
     if (home < 0) continue;
     plan->seeds[home].nodes.push_back(node);
@@ -83,8 +89,11 @@ absl::Status PlanLinks(const Dataset& dataset, const Assignment& assignment, con
   for (const int32_t shard : assignment.shard_of[target_type.value]) {
     plan->link_edges.home_of.push_back(plan->home_of[shard]);
   }
-  plan->links = LinksOfHomes(dataset, type, plan->link_edges.home_of,
-                             static_cast<int32_t>(plan->homes.size()));
+  VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), NoProgress(), [&] {
+    plan->links = LinksOfHomes(dataset, type, plan->link_edges.home_of,
+                               static_cast<int32_t>(plan->homes.size()));
+    return absl::OkStatus();
+  }));
   int64_t num_links = 0;
   for (LinkSeeds& links : plan->links) {
     links.negatives_per_link = flags.negatives_per_link;

@@ -68,8 +68,8 @@ absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view te
 absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipFlags& flags);
 
 // Every home's seeds are the seeds in its shards; its links those to nodes in its shards.
-// InvalidArgument for flags that do not fit the
-// dataset; FailedPrecondition where there are no seeds at all.
+// InvalidArgument for flags that do not fit the dataset; FailedPrecondition where there are no
+// seeds at all; what ReadWhole says of the files that tell.
 absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
                                    const VipFlags& flags);
 

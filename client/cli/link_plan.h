@@ -16,11 +16,14 @@ namespace vicinity::cli {
 // By home: all edges of the type whose target is its own, as home_of[target] says, -1 for nobody's;
 // homes may be of another cut than the dataset's. Without negatives.
 //
+// It reads lists raw: to be called inside ReadWhole (partition/whole_read.h).
+//
 // Memory: 8 bytes a home and node of the links' types. Cost: one pass over the edges.
 std::vector<LinkSeeds> LinksOfHomes(const Dataset& dataset, EdgeTypeId type,
                                     absl::Span<const int32_t> home_of, int32_t num_homes);
 
-// Finds links by number, where homes are shards of the dataset itself.
+// Finds links by number, where homes are shards of the dataset itself. It reads lists raw: to be
+// made and asked inside ReadWhole.
 //
 // Threads: immutable; any number may read. Lifetime: the dataset must outlive it.
 class LinkIndex {

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "client/cli/seed_batches.h"
 #include "partition/sampling_spec.h"
+#include "partition/whole_read.h"
 #include "proto/common/status.h"
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"
@@ -151,22 +152,25 @@ absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipSc
   const int64_t num_homes = static_cast<int64_t>(homes.size());
   const int64_t least = (options.least_batches + num_homes - 1) / num_homes;
   const int64_t most = std::max(least, options.most_batches / num_homes);
-  progress->Begin("sampled batches", num_homes, "homes");
-  for (size_t i = 0; i < homes.size(); ++i) {
-    const Places places(scores, plan, assignment, types, homes[i]);
-    VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<SeedBatches> seeds,
-                              BatchesOf(dataset, plan, homes[i], options.run_seed));
-    HomeBatches batches(dataset, plan.options, options.run_seed, std::move(seeds));
-    std::vector<double> rows(cache_rows.size());
-    VICINITY_ASSIGN_OR_RETURN(const int64_t counted, batches.Count(least, most, options.precision,
-                                                                   places, cache_rows, &rows));
-    measured.num_batches += counted;
-    for (size_t c = 0; c < rows.size(); ++c) {
-      measured.rows[c] += rows[c] / static_cast<double>(num_homes);
+  VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), progress, [&]() -> absl::Status {
+    progress->Begin("sampled batches", num_homes, "homes");
+    for (size_t i = 0; i < homes.size(); ++i) {
+      const Places places(scores, plan, assignment, types, homes[i]);
+      VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<SeedBatches> seeds,
+                                BatchesOf(dataset, plan, homes[i], options.run_seed));
+      HomeBatches batches(dataset, plan.options, options.run_seed, std::move(seeds));
+      std::vector<double> rows(cache_rows.size());
+      VICINITY_ASSIGN_OR_RETURN(const int64_t counted, batches.Count(least, most, options.precision,
+                                                                     places, cache_rows, &rows));
+      measured.num_batches += counted;
+      for (size_t c = 0; c < rows.size(); ++c) {
+        measured.rows[c] += rows[c] / static_cast<double>(num_homes);
+      }
+      progress->Update(static_cast<int64_t>(i) + 1);
     }
-    progress->Update(static_cast<int64_t>(i) + 1);
-  }
-  progress->End();
+    progress->End();
+    return absl::OkStatus();
+  }));
   return measured;
 }
 

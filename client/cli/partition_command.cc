@@ -33,6 +33,7 @@
 #include "partition/dataset.h"
 #include "partition/manifest.h"
 #include "partition/ranking.h"
+#include "partition/whole_read.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
 
@@ -203,41 +204,51 @@ absl::Status PrintAndKeep(const PartitionReport& report, const Flags& flags, std
   return absl::OkStatus();
 }
 
-absl::StatusOr<PartitionReport> Cut(const Dataset& source, const Flags& flags, Assigner* assigner,
-                                    bool with_vip, const ToolContext& tool) {
-  VICINITY_ASSIGN_OR_RETURN(const Assignment assignment,
-                            assigner->Assign(source, flags.num_shards, tool.progress));
+// What is known of a cut before it is written.
+struct Cut {
+  Assignment assignment;
   PartitionReport report;
+  std::optional<Vip> vip;
+  NodeOrder order;
+};
+
+absl::Status MakeCut(const Dataset& source, const Flags& flags, Assigner* assigner, bool with_vip,
+                     Progress* progress, Cut* cut) {
+  VICINITY_ASSIGN_OR_RETURN(cut->assignment, assigner->Assign(source, flags.num_shards, progress));
+  PartitionReport& report = cut->report;
   report.dataset = source.manifest().name();
   report.assigner = assigner->name();
   report.num_shards = flags.num_shards;
   report.num_nodes = NumNodes(source);
-  report.cut = ReportCut(source, assignment);
-
-  std::optional<Vip> vip;
-  NodeOrder order;
-  if (with_vip) {
-    vip.emplace();
-    VICINITY_ASSIGN_OR_RETURN(vip->plan, PlanHomes(source, assignment, flags.vip));
-    VICINITY_ASSIGN_OR_RETURN(
-        vip->scores, ComputeVip(source, vip->plan.seeds, vip->plan.options, tool.progress));
-    report.expected = ExpectRemote(vip->scores, vip->plan, assignment);
-    order = OrderByVip(assignment, *vip);
-  } else {
-    tool.progress->Note(
+  report.cut = ReportCut(source, cut->assignment);
+  if (!with_vip) {
+    progress->Note(
         "no train nodes: nodes keep their order and no ranking is stored (`vicinity rank --seeds "
         "all` makes one)");
-    order = OrderNodes(assignment, {});
+    cut->order = OrderNodes(cut->assignment, {});
+    return absl::OkStatus();
   }
-  VICINITY_RETURN_IF_ERROR(WritePartition(source, assignment, order, flags.output,
-                                          Provenance(source, flags), tool.progress));
-  if (vip.has_value()) {
-    report.ranking = DescribeRanking(kDefaultRanking, flags.vip, vip->plan);
+  Vip& vip = cut->vip.emplace();
+  VICINITY_ASSIGN_OR_RETURN(vip.plan, PlanHomes(source, cut->assignment, flags.vip));
+  VICINITY_ASSIGN_OR_RETURN(vip.scores,
+                            ComputeVip(source, vip.plan.seeds, vip.plan.options, progress));
+  report.expected = ExpectRemote(vip.scores, vip.plan, cut->assignment);
+  cut->order = OrderByVip(cut->assignment, vip);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PartitionReport> WriteCut(const Dataset& source, const Flags& flags, Cut cut,
+                                         Progress* progress) {
+  VICINITY_RETURN_IF_ERROR(WritePartition(source, cut.assignment, cut.order, flags.output,
+                                          Provenance(source, flags), progress));
+  PartitionReport& report = cut.report;
+  if (cut.vip.has_value()) {
+    report.ranking = DescribeRanking(kDefaultRanking, flags.vip, cut.vip->plan);
     VICINITY_RETURN_IF_ERROR(
         At(absl::StrCat(flags.output, " is written, but not its ranking, which `vicinity rank ",
                         flags.output, "` makes"),
            WriteRanking(flags.output, report.ranking,
-                        RankOrders(Renumber(std::move(vip->scores), order)))));
+                        RankOrders(Renumber(std::move(cut.vip->scores), cut.order)))));
   }
   VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifest(flags.output));
   report.fingerprint = manifest.fingerprint();
@@ -249,14 +260,20 @@ absl::Status RunPartition(const Flags& flags, const ToolContext& tool, std::ostr
     return absl::AlreadyExistsError(absl::StrCat(flags.output, " exists already"));
   }
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Assigner> assigner, MakeAssigner(flags, tool));
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> source, Dataset::Open(flags.input));
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> source, OpenForPasses(flags.input));
   VICINITY_RETURN_IF_ERROR(CheckAssignable(*source, flags.num_shards));
   VICINITY_ASSIGN_OR_RETURN(const bool with_vip, CheckVip(*source, flags));
   VICINITY_ASSIGN_OR_RETURN(const auto homes, ParseHomes(flags.vip.homes, flags.num_shards));
   const int64_t num_homes = with_vip ? static_cast<int64_t>(homes.size()) : 0;
   VICINITY_RETURN_IF_ERROR(CheckRoom(*source, flags, *assigner, num_homes, tool));
+  Cut cut;
+  // All files, also those that only the writing reads: what is damaged is told before the hours
+  // that an assignment may take.
+  VICINITY_RETURN_IF_ERROR(ReadWhole(AllFiles(*source), tool.progress, [&] {
+    return MakeCut(*source, flags, assigner.get(), with_vip, tool.progress, &cut);
+  }));
   VICINITY_ASSIGN_OR_RETURN(const PartitionReport report,
-                            Cut(*source, flags, assigner.get(), with_vip, tool));
+                            WriteCut(*source, flags, std::move(cut), tool.progress));
   return PrintAndKeep(report, flags, out);
 }
 

@@ -25,6 +25,7 @@
 #include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/schema.h"
+#include "partition/whole_read.h"
 #include "proto/common/file.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
@@ -197,7 +198,7 @@ absl::StatusOr<TransferPlan> MakePlan(const Flags& flags, const Dataset& dataset
 
 absl::Status RunPlan(const Flags& flags, const ToolContext& tool, std::ostream& out) {
   VICINITY_RETURN_IF_ERROR(CheckFlags(flags));
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, Dataset::Open(flags.directory));
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, OpenForPasses(flags.directory));
   VICINITY_ASSIGN_OR_RETURN(const TransferPlan plan, MakePlan(flags, *dataset, tool.progress));
   const LineChart chart = TransferChart(plan, dataset->manifest().name());
   if (!flags.picture.empty()) {

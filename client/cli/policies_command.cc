@@ -14,6 +14,7 @@
 #include "client/cli/svg_chart.h"
 #include "client/cli/text_chart.h"
 #include "partition/dataset.h"
+#include "partition/whole_read.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
 
@@ -30,7 +31,7 @@ struct Flags {
 
 absl::Status RunPolicies(const Flags& flags, const ToolContext& tool, std::ostream& out) {
   VICINITY_RETURN_IF_ERROR(flags.report.Validate());
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, Dataset::Open(flags.directory));
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, OpenForPasses(flags.directory));
   VICINITY_ASSIGN_OR_RETURN(const HomePlan plan,
                             PlanHomes(*dataset, AssignmentOf(dataset->book()), flags.vip));
   VICINITY_ASSIGN_OR_RETURN(const PolicyReport report,

@@ -19,6 +19,7 @@
 #include "cache/policies/trainer_view.h"
 #include "client/cli/output.h"
 #include "client/cli/sampled_trace.h"
+#include "partition/whole_read.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 
@@ -115,17 +116,20 @@ absl::StatusOr<PolicyReport> CountPolicies(const Dataset& dataset, const HomePla
   TraceOptions simulated = counted;
   simulated.first_epoch = options.num_epochs;
   simulated.num_epochs = options.num_simulated_epochs;
-  for (size_t home = 0; home < plan.homes.size(); ++home) {
-    if (plan.seeds[home].nodes.empty()) continue;
-    VICINITY_ASSIGN_OR_RETURN(
-        const TrainerView view,
-        TrainerView::Create(&dataset, plan.homes[home], plan.seeds[home], plan.options));
-    VICINITY_ASSIGN_OR_RETURN(const AccessTrace before, SampleTrace(view, simulated, progress));
-    VICINITY_ASSIGN_OR_RETURN(const AccessTrace trace, SampleTrace(view, counted, progress));
-    VICINITY_ASSIGN_OR_RETURN(const PolicyTable table,
-                              MakeAllPolicies(view, before, trace, options.windows));
-    VICINITY_RETURN_IF_ERROR(AddTrainer(table, trace, &report));
-  }
+  VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), progress, [&]() -> absl::Status {
+    for (size_t home = 0; home < plan.homes.size(); ++home) {
+      if (plan.seeds[home].nodes.empty()) continue;
+      VICINITY_ASSIGN_OR_RETURN(
+          const TrainerView view,
+          TrainerView::Create(&dataset, plan.homes[home], plan.seeds[home], plan.options));
+      VICINITY_ASSIGN_OR_RETURN(const AccessTrace before, SampleTrace(view, simulated, progress));
+      VICINITY_ASSIGN_OR_RETURN(const AccessTrace trace, SampleTrace(view, counted, progress));
+      VICINITY_ASSIGN_OR_RETURN(const PolicyTable table,
+                                MakeAllPolicies(view, before, trace, options.windows));
+      VICINITY_RETURN_IF_ERROR(AddTrainer(table, trace, &report));
+    }
+    return absl::OkStatus();
+  }));
   Average(&report);
   return report;
 }

@@ -54,7 +54,8 @@ struct PolicyReport {
   std::vector<Line> lines;
 };
 
-// Samples epochs of one trainer after another. Errors as MakeAllPolicies' and MinibatchSampler's.
+// Samples epochs of one trainer after another. Errors as MakeAllPolicies',
+// MinibatchSampler's and ReadWhole's.
 // Memory: 8 bytes a remote row used in all of one trainer's epochs, and some 50 bytes a node.
 absl::StatusOr<PolicyReport> CountPolicies(const Dataset& dataset, const HomePlan& plan,
                                            const PolicyReportOptions& options, Progress* progress);

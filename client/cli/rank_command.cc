@@ -15,6 +15,7 @@
 #include "partition/dataset.h"
 #include "partition/folder_lock.h"
 #include "partition/ranking.h"
+#include "partition/whole_read.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {
@@ -28,7 +29,7 @@ struct Flags {
 };
 
 absl::Status RunRank(const Flags& flags, const ToolContext& tool, std::ostream& out) {
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, Dataset::Open(flags.directory));
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, OpenForPasses(flags.directory));
   const Assignment assignment = AssignmentOf(dataset->book());
   VICINITY_ASSIGN_OR_RETURN(const HomePlan plan, PlanHomes(*dataset, assignment, flags.vip));
   VICINITY_ASSIGN_OR_RETURN(const VipScores scores, ScoresOf(*dataset, plan, tool.progress));

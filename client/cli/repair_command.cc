@@ -13,7 +13,6 @@
 #include "client/cli/output.h"
 #include "client/cli/server_call.h"
 #include "client/cli/servers_flags.h"
-#include "partition/manifest.h"
 #include "partition/repair.h"
 #include "proto/admin.grpc.pb.h"
 #include "proto/common/ids.h"
@@ -84,7 +83,7 @@ absl::StatusOr<std::unique_ptr<FileSource>> OpenSource(const Flags& flags) {
   }
   if (!from_servers) return std::make_unique<DirectorySource>(flags.from);
   VICINITY_ASSIGN_OR_RETURN(std::vector<ServerTarget> targets, AdminTargetsOf(flags.servers));
-  VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifest(flags.directory));
+  VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifestToRepair(flags.directory));
   return std::make_unique<ServerSource>(std::move(targets), manifest.fingerprint(),
                                         flags.servers.timeout());
 }
@@ -113,11 +112,12 @@ void Print(const Flags& flags, const RepairReport& report, std::ostream& out) {
 
 absl::Status RunRepair(const Flags& flags, const ToolContext& tool, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<FileSource> source, OpenSource(flags));
-  std::vector<ShardId> shards;
-  for (const int32_t shard : flags.shards) shards.push_back(ShardId{shard});
+  RepairOptions options;
+  for (const int32_t shard : flags.shards) options.shards.push_back(ShardId{shard});
+  options.dry_run = flags.dry_run;
+  options.wait.told = [&tool](const std::string& text) { *tool.narration << text << std::endl; };
   VICINITY_ASSIGN_OR_RETURN(const RepairReport report,
-                            RepairDataset(flags.directory, std::move(shards), source.get(),
-                                          flags.dry_run, tool.progress));
+                            RepairDataset(flags.directory, options, source.get(), tool.progress));
   Print(flags, report, out);
   if (!flags.dry_run || report.damaged.empty()) return absl::OkStatus();
   return WithExitCode(

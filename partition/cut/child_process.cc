@@ -18,6 +18,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/common/file.h"
+#include "proto/common/open_file.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -26,22 +27,6 @@ namespace {
 constexpr int kTickMs = 200;
 constexpr absl::Duration kTimeToDie = absl::Seconds(10);
 constexpr int64_t kLogTail = 500;  // bytes of the log that an error quotes
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { Close(); }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  int get() const { return fd_; }
-  void Close() {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_;
-};
 
 struct Pipe {
   Descriptor read_end;
@@ -154,8 +139,7 @@ absl::StatusOr<ChildUsage> RunChild(const ChildOptions& options) {
     argv.push_back(const_cast<char*>(argument.c_str()));
   }
   argv.push_back(nullptr);
-  const Descriptor log(
-      open(options.log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
+  const Descriptor log = OpenFile(options.log_path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
   if (log.get() < 0) return ErrnoStatus(errno, options.log_path, "create");
   VICINITY_ASSIGN_OR_RETURN(Pipe errno_pipe, MakePipe());
   VICINITY_ASSIGN_OR_RETURN(Pipe alive_pipe, MakePipe());

@@ -13,6 +13,7 @@
 #include "partition/dataset_writer.h"
 #include "partition/schema.h"
 #include "partition/shard.h"
+#include "partition/whole_read.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 
@@ -289,12 +290,15 @@ absl::Status WritePartition(const Dataset& source, const Assignment& assignment,
       DatasetWriter::Create(directory, source.manifest().name(), source.schema(), std::move(book)));
   BoundEdgeIds(source, writer.get());
 
-  progress->Begin("writing shards", NumEdges(source), "edges");
   ShardWriter shards(source, order, std::move(new_ids), writer.get(), progress);
-  for (int32_t shard = 0; shard < assignment.num_shards; ++shard) {
-    VICINITY_RETURN_IF_ERROR(shards.Write(ShardId{shard}));
-  }
-  progress->End();
+  VICINITY_RETURN_IF_ERROR(ReadWhole(AllFiles(source), progress, [&]() -> absl::Status {
+    progress->Begin("writing shards", NumEdges(source), "edges");
+    for (int32_t shard = 0; shard < assignment.num_shards; ++shard) {
+      VICINITY_RETURN_IF_ERROR(shards.Write(ShardId{shard}));
+    }
+    progress->End();
+    return absl::OkStatus();
+  }));
   return writer->Finish(&source.manifest().audit(), provenance);
 }
 

@@ -28,8 +28,8 @@ NodeOrder OrderNodes(const Assignment& assignment, const std::vector<std::vector
 // manifest before the directory appears. Memory: 8 bytes a node; the rest is mapped.
 //
 // InvalidArgument if the assignment or the order does not fit the source (each node once, shard by
-// shard); DataLoss if anything came out changed; else what DatasetWriter says. Nothing is left on
-// disk then.
+// shard); what ReadWhole says of the source's files, all of which are verified; DataLoss if
+// anything came out changed; else what DatasetWriter says. Nothing is left on disk then.
 absl::Status WritePartition(const Dataset& source, const Assignment& assignment,
                             const NodeOrder& order, const std::string& directory,
                             const std::string& provenance, Progress* progress);

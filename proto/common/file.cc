@@ -13,38 +13,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/common/machine.h"
+#include "proto/common/open_file.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
 namespace {
-
-constexpr size_t kHugePage = size_t{2} << 20;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  bool ok() const { return fd_ >= 0; }
-  // Closing may be what reports a failed write (NFS), so whoever wrote asks for the result.
-  int Close() { return close(std::exchange(fd_, -1)); }
-
- private:
-  int fd_;
-};
-
-int OpenRetrying(const std::string& path, int flags, mode_t mode = 0644) {
-  int fd;
-  do {
-    fd = open(path.c_str(), flags | O_CLOEXEC, mode);
-  } while (fd < 0 && errno == EINTR);
-  return fd;
-}
 
 absl::StatusOr<size_t> SizeOfRegularFile(const Descriptor& fd, const std::string& path) {
   struct stat info;
@@ -69,7 +42,7 @@ absl::Status WriteNewFile(const std::string& path, std::string_view bytes) {
   // What lies there is of a process that was killed, or a link that somebody planted: in a folder
   // that others may write to, they choose what it points to.
   unlink(path.c_str());
-  Descriptor fd(OpenRetrying(path, O_WRONLY | O_CREAT | O_EXCL));
+  Descriptor fd = OpenFile(path, O_WRONLY | O_CREAT | O_EXCL);
   if (!fd.ok()) return ErrnoStatus(errno, path, "create");
   VICINITY_RETURN_IF_ERROR(WriteAll(fd, path, bytes));
   if (fsync(fd.get()) != 0) return ErrnoStatus(errno, path, "sync");
@@ -129,15 +102,15 @@ absl::Status ErrnoStatus(int error, absl::string_view path, absl::string_view wh
 }
 
 absl::StatusOr<std::unique_ptr<MappedFile>> MappedFile::Open(const std::string& path) {
-  const Descriptor fd(OpenRetrying(path, O_RDONLY));
+  const Descriptor fd = OpenFile(path, O_RDONLY);
   if (!fd.ok()) return ErrnoStatus(errno, path, "open");
   VICINITY_ASSIGN_OR_RETURN(const size_t size, SizeOfRegularFile(fd, path));
-  const void* data = nullptr;
-  if (size > 0) {  // mmap refuses an empty file
-    data = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
-    if (data == MAP_FAILED) return ErrnoStatus(errno, path, "map");
+  const char* data = nullptr;
+  if (size > 0) {
+    data = MapFile(fd, static_cast<int64_t>(size), PROT_READ);
+    if (data == nullptr) return ErrnoStatus(errno, path, "map");
   }
-  return std::unique_ptr<MappedFile>(new MappedFile(path, static_cast<const char*>(data), size));
+  return std::unique_ptr<MappedFile>(new MappedFile(path, data, size));
 }
 
 MappedFile::MappedFile(std::string path, const char* data, size_t size)
@@ -148,33 +121,26 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::AskForHugePages() const {
-  if (size_ < kHugePage || size_ > static_cast<size_t>(TotalMemory() / 4)) return;
-  madvise(const_cast<char*>(data_), size_, MADV_HUGEPAGE);
+  vicinity::AskForHugePages(data_, static_cast<int64_t>(size_));
 }
 
 absl::StatusOr<std::unique_ptr<MappedOutput>> MappedOutput::Create(const std::string& path,
                                                                    int64_t size) {
   if (size < 0) return absl::InvalidArgumentError(absl::StrCat(path, ": size ", size));
-  const Descriptor fd(OpenRetrying(path, O_RDWR | O_CREAT | O_EXCL));
+  const Descriptor fd = OpenFile(path, O_RDWR | O_CREAT | O_EXCL);
   if (!fd.ok()) return ErrnoStatus(errno, path, "create");
-  void* data = nullptr;
+  char* data = nullptr;
   absl::Status status = TakeSpace(fd, path, size);
   if (status.ok() && size > 0) {
-    data =
-        mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-    if (data == MAP_FAILED) status = ErrnoStatus(errno, path, "map");
-  }
-  // So the page cache gets its pages in large pieces: half the time of writing, and the file's
-  // readers can map them so.
-  if (status.ok() && static_cast<size_t>(size) >= kHugePage) {
-    madvise(data, static_cast<size_t>(size), MADV_HUGEPAGE);
+    data = MapFile(fd, size, PROT_READ | PROT_WRITE);
+    if (data == nullptr) status = ErrnoStatus(errno, path, "map");
   }
   if (!status.ok()) {
     unlink(path.c_str());
     return status;
   }
-  return std::unique_ptr<MappedOutput>(
-      new MappedOutput(path, static_cast<char*>(data), static_cast<size_t>(size)));
+  WriteInHugePages(data, size);
+  return std::unique_ptr<MappedOutput>(new MappedOutput(path, data, static_cast<size_t>(size)));
 }
 
 MappedOutput::MappedOutput(std::string path, char* data, size_t size)
@@ -193,7 +159,7 @@ absl::Status MappedOutput::Sync() {
 
 absl::Status ReadInPieces(const std::string& path,
                           const std::function<absl::Status(std::string_view)>& take) {
-  const Descriptor fd(OpenRetrying(path, O_RDONLY));
+  const Descriptor fd = OpenFile(path, O_RDONLY);
   if (!fd.ok()) return ErrnoStatus(errno, path, "open");
   // Read, not mapped: a file that is cut off meanwhile ends early instead of killing the process.
   std::vector<char> buffer(size_t{1} << 20);
@@ -234,7 +200,7 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes
 }
 
 absl::Status SyncDirectory(const std::string& path) {
-  const Descriptor fd(OpenRetrying(path, O_RDONLY | O_DIRECTORY));
+  const Descriptor fd = OpenFile(path, O_RDONLY | O_DIRECTORY);
   if (!fd.ok()) return ErrnoStatus(errno, path, "open");
   // Some file systems know no sync of directories (EINVAL): there is nothing to wait for then.
   if (fsync(fd.get()) != 0 && errno != EINVAL) return ErrnoStatus(errno, path, "sync");

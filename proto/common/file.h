@@ -29,9 +29,7 @@ class MappedFile {
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return {data_, size_}; }
 
-  // Asks the system for huge pages, for a file that is read at random all over: on small ones most
-  // reads miss the TLB as well. Advice: it may not be taken. Nothing is asked for a file that is no
-  // small part of the machine's memory: each page read back would be 2 MiB.
+  // For a file that is read at random all over (open_file.h).
   void AskForHugePages() const;
 
  private:

@@ -1,11 +1,23 @@
 #include "partition/repair.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <functional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "partition/audit.h"
+#include "partition/folder_lock.h"
+#include "partition/manifest.h"
 #include "partition/progress.h"
+#include "partition/ranking.h"
 #include "proto/common/ids.h"
 #include "tests/testing/damage.h"
 #include "tests/testing/small_graphs.h"
@@ -29,7 +41,10 @@ class RepairTest {
   std::string Here() const { return folder_.File("here"); }
   static std::string Victim() { return "shard-00001/nodes.user.column.features"; }
   absl::StatusOr<RepairReport> Repair(bool dry_run = false) {
-    return RepairDataset(Here(), {}, &source_, dry_run, NoProgress());
+    RepairOptions options;
+    options.dry_run = dry_run;
+    options.wait.limit = absl::ZeroDuration();
+    return RepairDataset(Here(), options, &source_, NoProgress());
   }
 
   const testing::TempDir folder_;
@@ -81,10 +96,102 @@ TEST_CASE_METHOD(RepairTest, "a shard whose folder has gone is made anew if it i
   std::filesystem::remove_all(Here() + "/shard-00001");
   VICINITY_ASSERT_OK_AND_ASSIGN(const RepairReport others, Repair());
   CHECK(others.damaged.empty());
-  VICINITY_CHECK_OK(RepairDataset(Here(), {ShardId{1}}, &source_, false, NoProgress()));
+  RepairOptions options;
+  options.shards = {ShardId{1}};
+  VICINITY_CHECK_OK(RepairDataset(Here(), options, &source_, NoProgress()));
   VICINITY_CHECK_OK(VerifyDataset(Here(), NoProgress()));
-  VICINITY_CHECK_CODE(RepairDataset(Here(), {ShardId{3}}, &source_, false, NoProgress()),
+  options.shards = {ShardId{3}};
+  VICINITY_CHECK_CODE(RepairDataset(Here(), options, &source_, NoProgress()),
                       absl::StatusCode::kNotFound);
+}
+
+// A replica during whose reading something else happens.
+class BusySource final : public FileSource {
+ public:
+  BusySource(FileSource* source, std::function<void()> meanwhile)
+      : source_(source), meanwhile_(std::move(meanwhile)) {}
+  absl::Status Read(const proto::FileEntry& file, const Take& take) override {
+    meanwhile_();
+    return source_->Read(file, take);
+  }
+
+ private:
+  FileSource* const source_;
+  const std::function<void()> meanwhile_;
+};
+
+TEST_CASE_METHOD(RepairTest, "of two repairs at once one waits, and is told who has the lock",
+                 "[repair]") {
+  testing::FlipBit(Here() + "/" + Victim(), 100);
+  absl::Status second;
+  BusySource busy(&source_, [&] { second = Repair().status(); });
+  VICINITY_ASSERT_OK_AND_ASSIGN(const RepairReport first,
+                                RepairDataset(Here(), {}, &busy, NoProgress()));
+  CHECK(first.damaged.size() == 1);
+  VICINITY_CHECK_CODE(second, absl::StatusCode::kFailedPrecondition);
+  CHECK_THAT(std::string(second.message()),
+             Catch::Contains(absl::StrCat("process ", getpid())) && Catch::Contains(Here()));
+  VICINITY_CHECK_OK(VerifyDataset(Here(), NoProgress()));
+}
+
+TEST_CASE_METHOD(RepairTest, "what another writer has mended while it was waited for is left",
+                 "[repair]") {
+  testing::FlipBit(Here() + "/" + Victim(), 100);
+  VICINITY_ASSERT_OK_AND_ASSIGN(FolderLock other, FolderLock::Take(Here()));
+  RepairOptions options;
+  options.wait.told = [&](const std::string&) {
+    testing::FlipBit(Here() + "/" + Victim(), 100);
+    other.Release();
+  };
+  VICINITY_ASSERT_OK_AND_ASSIGN(const RepairReport report,
+                                RepairDataset(Here(), options, &source_, NoProgress()));
+  CHECK(report.damaged.empty());
+}
+
+TEST_CASE_METHOD(RepairTest, "a ranking that was replaced while it was waited for stays replaced",
+                 "[repair]") {
+  const auto rank = [&](const std::string& directory, float probability) {
+    proto::Ranking ranking;
+    ranking.set_name("r");
+    ranking.add_homes()->add_shards(1);
+    const std::vector<RankedNodes> orders(3, RankedNodes{{0}, {probability}});
+    VICINITY_REQUIRE_OK(WriteRanking(directory, ranking, {orders}));
+  };
+  const auto rankings = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(Here() + "/shard-00001")) {
+      const std::string name = entry.path().filename();
+      if (absl::StartsWith(name, "ranking")) names.insert(name);
+    }
+    return names;
+  };
+  rank(Here(), 0.5F);
+  rank(folder_.File("replica"), 0.5F);
+  REQUIRE(rankings().size() == 3);
+  for (const std::string& name : rankings()) testing::FlipBit(Here() + "/shard-00001/" + name, 70);
+  VICINITY_ASSERT_OK_AND_ASSIGN(FolderLock other, FolderLock::Take(Here()));
+  RepairOptions options;
+  std::set<std::string> replaced;
+  options.wait.told = [&](const std::string&) {
+    other.Release();
+    rank(Here(), 0.25F);
+    replaced = rankings();
+  };
+  VICINITY_CHECK_OK(RepairDataset(Here(), options, &source_, NoProgress()));
+  CHECK(rankings() == replaced);
+  VICINITY_CHECK_OK(VerifyDataset(Here(), NoProgress()));
+}
+
+TEST_CASE_METHOD(RepairTest, "a damaged manifest is not repaired, and the error says what to do",
+                 "[repair]") {
+  testing::FlipBit(ManifestPath(Here()), 100);
+  const absl::Status status = Repair().status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
+  CHECK_THAT(std::string(status.message()),
+             Catch::Contains(ManifestPath(Here())) && Catch::Contains("copy it from a replica"));
+  std::filesystem::copy(ManifestPath(folder_.File("replica")), ManifestPath(Here()),
+                        std::filesystem::copy_options::overwrite_existing);
+  VICINITY_CHECK_OK(Repair());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "proto/common/file.h"
 #include "proto/common/ids.h"
 #include "tests/client/cli/run_command.h"
+#include "tests/testing/damage.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -208,6 +209,18 @@ TEST_CASE("a cut needs a dataset, and a place of its own", "[cli]") {
   CHECK(RunCommand(kPartitionCommand, {"--shards", "2", "--input", fixture.File("source"),
                                        "--output", fixture.File("no/cut")})
             .code == ExitCode::kNotFound);
+}
+
+TEST_CASE("a damaged dataset is not cut, whichever of its files it is", "[cli]") {
+  const Fixture fixture(GraphOf(300));
+  const std::string file = fixture.File("source/shard-00000/") +
+                           GENERATE("edges.node.links.node.sources", "edges.node.links.node.ids",
+                                    "nodes.node.column.features", "nodes.node.column.split");
+  testing::FlipBit(file, 200);
+  const Answer damaged = fixture.Run({"--shards", "2", "--assigner", "range"});
+  CHECK(damaged.code == ExitCode::kBadData);
+  CHECK_THAT(damaged.narration, Catch::Contains(file + ": the page at byte 0: checksum is"));
+  CHECK_FALSE(std::filesystem::exists(fixture.File("cut")));
 }
 
 }  // namespace

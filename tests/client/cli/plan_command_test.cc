@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/client/cli/run_command.h"
+#include "tests/testing/damage.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -144,6 +145,27 @@ TEST_CASE("plans of what cannot be are refused", "[cli]") {
   SECTION("size") { args.insert(args.end(), {"--more", "lots"}); }
   SECTION("column") { args.insert(args.end(), {"--columns", "colour"}); }
   CHECK(RunCommand(kPlanCommand, args).code == ExitCode::kUsage);
+}
+
+TEST_CASE("of damaged files nothing is planned", "[cli]") {
+  const Fixture fixture;
+  const std::string name = GENERATE("edges.node.links.node.sources",
+                                    "edges.node.links.node.offsets", "nodes.node.column.split");
+  const std::string file = fixture.path() + "/shard-00001/" + name;
+  std::vector<std::string> args = {fixture.path(), "--fanouts", "3,2", "--batch-size", "8"};
+  const std::string sound = RunCommand(kPlanCommand, args).out;
+  testing::FlipBit(file, 75);
+  // Whoever takes seeds reads the splits, whoever takes links the lists.
+  if (GENERATE(false, true) && name != "nodes.node.column.split") {
+    args.insert(args.end(), {"--seed-links", "links"});
+  }
+  const Answer damaged = RunCommand(kPlanCommand, args);
+  CHECK(damaged.code == ExitCode::kBadData);
+  CHECK(damaged.out.empty());
+  CHECK_THAT(damaged.narration, Catch::Contains(file + ": the page at byte 0: checksum is"));
+  testing::FlipBit(file, 75);
+  args.resize(5);
+  CHECK(RunCommand(kPlanCommand, args).out == sound);
 }
 
 }  // namespace

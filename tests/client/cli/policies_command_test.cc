@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/client/cli/run_command.h"
+#include "tests/testing/damage.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -95,6 +96,17 @@ TEST_CASE("policies of what is not there are refused", "[cli]") {
     expected = ExitCode::kNotFound;
   }
   CHECK(RunCommand(kPoliciesCommand, args).code == expected);
+}
+
+TEST_CASE("of damaged files nothing is counted", "[cli]") {
+  const Fixture fixture;
+  const std::string file = fixture.path() + "/shard-00001/" +
+                           GENERATE("edges.user.knows.user.sources", "nodes.user.column.split");
+  testing::FlipBit(file, 75);
+  const Answer damaged = RunCommand(kPoliciesCommand, {fixture.path(), "--fanouts", "3,2"});
+  CHECK(damaged.code == ExitCode::kBadData);
+  CHECK(damaged.out.empty());
+  CHECK_THAT(damaged.narration, Catch::Contains(file + ": the page at byte 0: checksum is"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "partition/ranking.h"
 #include "proto/common/ids.h"
 #include "tests/client/cli/run_command.h"
+#include "tests/testing/damage.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -125,6 +126,27 @@ TEST_CASE("rankings that cannot be are refused and leave the dataset alone", "[c
   }
   CHECK(RunCommand(kRankCommand, args).code == expected);
   CHECK(fixture.Open()->manifest().rankings().empty());
+}
+
+TEST_CASE("of damaged files no ranking is made, and of mended ones the same as ever", "[cli]") {
+  const Fixture fixture;
+  const Fixture twin;
+  const std::string name = GENERATE("edges.user.buys.item.sources", "edges.user.knows.user.offsets",
+                                    "edges.item.bought_by.user.sources", "nodes.user.column.split");
+  const std::string file = fixture.path() + "/shard-00002/" + name;
+  testing::FlipBit(file, 75);
+  const Answer damaged = RunCommand(kRankCommand, {fixture.path()});
+  CHECK(damaged.code == ExitCode::kBadData);
+  CHECK_THAT(damaged.narration, Catch::Contains(file + ": the page at byte 0: checksum is"));
+
+  testing::FlipBit(file, 75);
+  CHECK(fixture.Open()->manifest().rankings().empty());
+  const Answer sound = RunCommand(kRankCommand, {fixture.path()});
+  REQUIRE(sound.code == ExitCode::kOk);
+  CHECK(sound.out == RunCommand(kRankCommand, {twin.path()}).out);
+  // Files carry their checksums.
+  CHECK(fixture.Open()->manifest().rankings(0).SerializeAsString() ==
+        twin.Open()->manifest().rankings(0).SerializeAsString());
 }
 
 }  // namespace
