@@ -177,8 +177,8 @@ struct Totals {
 // What a client may add to the load, whatever happens.
 void CheckAmplification(const TrafficCounters& traffic, Timer::Time passed) {
   const int64_t extra = traffic.retries + traffic.hedges;
-  const int64_t reserve = testing::ReplicaWorld::kTokens + passed / seconds(1);
-  REQUIRE(extra * 10 <= reserve * 10 + traffic.shard_calls);
+  const int64_t tenths = testing::ReplicaWorld::kTokens * 10 + passed / milliseconds(100);
+  REQUIRE(extra * 10 <= tenths + traffic.shard_calls);
   REQUIRE(traffic.hedges * 20 <= traffic.shard_calls);
 }
 

@@ -262,11 +262,14 @@ std::string CallAllWrongly(const std::string& address, bool is_admin_port, uint6
                            int num_calls, std::map<std::string, int64_t>* codes) {
   RawCaller caller(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   constexpr uint64_t kSeed = 5;
+  const auto begun = std::chrono::steady_clock::now();
   testing::RequestMutator mutator(kSeed, stream, 0, testing::AllMethods());
   std::string forbidden;
   for (int i = 0; i < num_calls; ++i) {
     testing::MutatedRequest request = mutator.Next();
     request.bytes.resize(std::min(request.bytes.size(), MostBytesOf(request.path, is_admin_port)));
+    // More than a thousand calls of no use a second, of two callers here, are cut off, too.
+    std::this_thread::sleep_until(begun + milliseconds(5) * (i / 2));
     // A second is for those that read files as slowly as they are told to.
     const int64_t most = request.path == "/grpc.health.v1.Health/Watch" ? 1 : INT64_MAX;
     const absl::Status status =
@@ -305,6 +308,8 @@ TEST_CASE("no request to any service, on either port, harms the server", "[hosti
       std::cout << addresses[i % 2] << " " << count << " " << what << "\n";
     }
   }
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::string said, testbed->Log(0));
+  CHECK(said.find("cut off") == std::string::npos);
   // It lives, answers those that mean well, and drains when it is told to.
   DataClientOptions honest;
   honest.address = addresses[0];

@@ -183,10 +183,8 @@ TEST_CASE("lists and ids that cannot be are an answer", "[device_sampler]") {
       testing::OverwriteValue(edges + "sources", 64 + 4 * i, uint32_t{100});
     }
   }
-  Dataset::Options unchecked;
-  unchecked.check_bytes = 0;
-  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
-                                Dataset::Open(path, unchecked));
+  VICINITY_REQUIRE_OK(testing::Reseal(path));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset, Dataset::Open(path, {}));
   DeviceSampler::Options options;
   options.spec = SamplingSpec::Uniform(dataset->schema(), {3, 3});
   TestedSampler tested(kind, *dataset, options);
