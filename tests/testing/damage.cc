@@ -74,6 +74,7 @@ void CutTo(const std::string& path, int64_t size) {
 absl::Status MakeVersion1(const std::string& directory) {
   VICINITY_ASSIGN_OR_RETURN(proto::Manifest manifest, ReadManifest(directory));
   manifest.set_format_version(1);
+  manifest.clear_rankings();
   for (proto::ShardEntry& shard : *manifest.mutable_shards()) {
     for (proto::FileEntry& file : *shard.mutable_files()) {
       const std::string path = directory + "/" + file.path();

@@ -23,8 +23,8 @@ void OverwriteValue(const std::string& path, int64_t offset, T value) {
 // who look at the content can tell.
 absl::Status Reseal(const std::string& directory);
 
-// Makes a sound dataset one of format version 1, as builds before page sums wrote them. Without
-// rankings only.
+// Makes a sound dataset one of format version 1, as builds before page sums wrote them; its
+// rankings are forgotten.
 absl::Status MakeVersion1(const std::string& directory);
 
 }  // namespace vicinity::testing
