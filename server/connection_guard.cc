@@ -113,7 +113,7 @@ ConnectionGuard::Judgement ConnectionGuard::Look(Id id, absl::FunctionRef<Socket
   if (found == connections_.end()) return judgement;
   Connection& connection = found->second;
   Measure(&connection, measure, now);
-  const std::string offence = OffenceOf(connection);
+  const std::string offence = OffenceOf(connection, now);
   if (!offence.empty()) {
     judgement.verdict = Verdict::kOffends;
     judgement.reason = CutOff(id, offence, now, &judgement.with_it);
@@ -162,10 +162,11 @@ std::string ConnectionGuard::CutOff(Id id, const std::string& offence, Time now,
   return reason;
 }
 
-void ConnectionGuard::AddDebt(Connection* connection, double sign) {
-  debt_in_all_ += sign * connection->debt;
-  machines_[connection->peer.machine].debt +=
-      sign * std::max(connection->debt - limits_.handshake_bytes, 0.0);
+void ConnectionGuard::CountDebt(Connection* connection, double debt, double late) {
+  debt_in_all_ += debt - connection->debt_counted;
+  machines_[connection->peer.machine].debt += late - connection->late_counted;
+  connection->debt_counted = debt;
+  connection->late_counted = late;
 }
 
 // Credits are read before the bytes that they are for, which must have been counted by then, or at
@@ -177,12 +178,12 @@ void ConnectionGuard::Measure(Connection* connection, absl::FunctionRef<SocketTr
   const int64_t begun = account.begun_.load(std::memory_order_relaxed);
   const int64_t useless = account.useless_.load(std::memory_order_relaxed);
   const int64_t unread = account.unread_.load(std::memory_order_relaxed);
+  connection->reading = account.reading_.load(std::memory_order_relaxed);
   const SocketTraffic traffic = measure();
   const Seconds time = now - connection->last_look;
   if (begun != connection->begun || account.live_.load(std::memory_order_relaxed) > 0) {
     connection->last_used = now;
   }
-  AddDebt(connection, -1);
   connection->debt += static_cast<double>((traffic.consumed - connection->traffic.consumed) -
                                           (credit - connection->credit_bytes) -
                                           (traffic.sent - connection->traffic.sent) / kSentForOne);
@@ -190,19 +191,44 @@ void ConnectionGuard::Measure(Connection* connection, absl::FunctionRef<SocketTr
   connection->useless = Leak(connection->useless, limits_.useless_per_second, time);
   Forgive(connection, unread, now);
   connection->debt = Leak(connection->debt, limits_.free_bytes_per_second, time);
-  AddDebt(connection, 1);
   connection->traffic = traffic;
   connection->credit_bytes = credit;
   connection->begun = begun;
   connection->useless_calls = useless;
   connection->last_look = now;
+  NotePayment(connection, now);
+  const double late = connection->debt - limits_.handshake_bytes;
+  CountDebt(connection, connection->debt, IsLate(*connection, now) ? std::max(late, 0.0) : 0);
+}
+
+// A debt begins anew with what it is by now, once all that was owed has been accounted for.
+void ConnectionGuard::NotePayment(Connection* connection, Time now) const {
+  if (connection->debt <= limits_.handshake_bytes) {
+    connection->owes_since = Time();
+    return;
+  }
+  const bool is_new = connection->owes_since == Time();
+  const auto paid = static_cast<double>(connection->credit_bytes - connection->paid);
+  if (!is_new && paid < connection->owed) return;
+  connection->owes_since = now;
+  connection->owed = connection->debt;
+  connection->paid = connection->credit_bytes;
+}
+
+// Who has proven nothing has no time to pay, nor has who gives up much.
+bool ConnectionGuard::IsLate(const Connection& connection, Time now) const {
+  if (connection.account->answered_.load(std::memory_order_relaxed) == 0) return true;
+  if (connection.useless > kFewUseless) return true;
+  return connection.owes_since != Time() && now - connection.owes_since >= limits_.pays_within;
 }
 
 // What the connection may owe: for itself, its calls' headers, and the requests that are on their
 // way.
 double ConnectionGuard::FreeBytesOf(const Connection& connection) const {
   const int64_t live = connection.account->live_.load(std::memory_order_relaxed);
-  const int64_t reading = connection.account->reading_.load(std::memory_order_relaxed);
+  // Or was until just now: what it accounts for is not in the account of this look.
+  const int64_t reading =
+      std::max(connection.reading, connection.account->reading_.load(std::memory_order_relaxed));
   const auto headers = static_cast<double>(kCallBytes * std::clamp<int64_t>(live, 0, kMostLive));
   if (connection.useless > kFewUseless) return limits_.free_bytes + headers;
   if (reading <= 0) return limits_.free_bytes + headers;
@@ -228,7 +254,7 @@ void ConnectionGuard::Forgive(Connection* connection, int64_t unread, Time now) 
   connection->forgivable -= forgiven;
 }
 
-std::string ConnectionGuard::OffenceOf(const Connection& connection) {
+std::string ConnectionGuard::OffenceOf(const Connection& connection, Time now) {
   const int64_t live = connection.account->live_.load(std::memory_order_relaxed);
   if (live > limits_.calls_at_once) {
     return absl::StrCat("it has ", live, " calls at once, the limit is ", limits_.calls_at_once);
@@ -241,11 +267,13 @@ std::string ConnectionGuard::OffenceOf(const Connection& connection) {
   }
   const double free_bytes = FreeBytesOf(connection);
   const bool is_reading = free_bytes > 2 * limits_.free_bytes + kCallBytes * kMostLive;
-  const bool machine_owes = !is_reading && connection.debt > limits_.handshake_bytes &&
+  const bool is_late = IsLate(connection, now);
+  const double most = free_bytes + (is_late ? 0 : 2 * limits_.request_bytes);
+  const bool machine_owes = is_late && !is_reading && connection.debt > limits_.handshake_bytes &&
                             machines_[connection.peer.machine].debt > limits_.free_bytes_of_machine;
   const bool all_owe = connection.debt > limits_.free_bytes_in_all / kSharers &&
                        debt_in_all_ > limits_.free_bytes_in_all;
-  if (connection.debt <= free_bytes && !machine_owes && !all_owe) return "";
+  if (connection.debt <= most && !machine_owes && !all_owe) return "";
   return absl::StrCat("it has sent ", static_cast<int64_t>(connection.debt),
                       " bytes that belong to no answered call",
                       machine_owes ? ", as others of its address have" : "");
@@ -258,7 +286,7 @@ bool ConnectionGuard::Remove(Id id, Time now) {
   const Connection& connection = found->second;
   Machine& machine = machines_[connection.peer.machine];
   --machine.open;
-  AddDebt(&found->second, -1);
+  CountDebt(&found->second, 0, 0);
   const bool was_vain = connection.account->answered_.load(std::memory_order_relaxed) == 0;
   const auto by_endpoint = by_endpoint_.find(connection.peer.endpoint);
   // Another one may have come from the same port since.

@@ -70,6 +70,10 @@ struct ConnectionLimits {
   double free_bytes_per_second = 64 << 10;
   double free_bytes = 128 << 10;
   double request_bytes = 8 << 20;  // and of requests that are arriving, of four at most
+  // gRPC may have read much of a connection that is in use before anybody is told of it, when the
+  // cores have other things to do: whatever it owes is only late when it has not accounted for so
+  // much in this time. Until then it may owe two requests more.
+  std::chrono::milliseconds pays_within{500};
   // What is on its way of a request that was refused before it was all there (too large, say) is
   // forgiven, once in so long.
   std::chrono::seconds forgives_request_after{10};
@@ -144,13 +148,21 @@ class ConnectionGuard {
     int64_t useless_calls = 0;  // likewise
     int64_t unread_calls = 0;   // likewise
     double debt = 0;            // bytes that nobody accounts for
-    double forgivable = 0;      // bytes of a refused request that may be still to come
-    Time forgave;               // when that was last granted
-    double useless = 0;         // calls beyond the rate
+    double debt_counted = 0;    // of it, in the sum of all
+    double late_counted = 0;    // of it, in its machine's
+    int64_t reading = 0;        // calls whose requests arrived, at the last look
+    // Since when it owes, what it owed then, and what calls had accounted for by then; the epoch:
+    // it does not.
+    Time owes_since;
+    double owed = 0;
+    int64_t paid = 0;
+    double forgivable = 0;  // bytes of a refused request that may be still to come
+    Time forgave;           // when that was last granted
+    double useless = 0;     // calls beyond the rate
   };
   struct Machine {
     int64_t open = 0;
-    double debt = 0;  // of its connections, beyond their handshakes
+    double debt = 0;  // of its connections, as far as it is late, beyond their handshakes
     double vain = 0;  // connections beyond the rate
     Time vain_at;
     int offences = 0;
@@ -162,10 +174,13 @@ class ConnectionGuard {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Measure(Connection* connection, absl::FunctionRef<SocketTraffic()> measure, Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void AddDebt(Connection* connection, double sign) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CountDebt(Connection* connection, double debt, double late)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Forgive(Connection* connection, int64_t unread, Time now) const;
+  void NotePayment(Connection* connection, Time now) const;
+  bool IsLate(const Connection& connection, Time now) const;
   double FreeBytesOf(const Connection& connection) const;
-  std::string OffenceOf(const Connection& connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::string OffenceOf(const Connection& connection, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::string CutOff(Id id, const std::string& offence, Time now, std::vector<Id>* with_it)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Remove(Id id, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
