@@ -86,6 +86,13 @@ class VerifiedFile {
   absl::Status Touch(const void* begin, size_t bytes) {
     return whole() || IsVerified(begin, bytes) ? absl::OkStatus() : TouchPages(begin, bytes);
   }
+  // Quick: true if all is in one page, and that is verified.
+  bool IsVerified(const void* begin, size_t bytes) const {
+    const auto at = static_cast<uint64_t>(static_cast<const char*>(begin) - data_);
+    const uint64_t page = at / uint64_t{kPageBytes};
+    return bytes > 0 && (at + bytes - 1) / uint64_t{kPageBytes} == page && has_sums_ &&
+           HasBit(static_cast<int64_t>(page));
+  }
   // As Touch, of all pages that root `root` covers (there are num_roots()); they are asked for from
   // the disk at once.
   absl::Status TouchBlock(int64_t root);
@@ -118,13 +125,6 @@ class VerifiedFile {
   VerifiedFile(const Source& source, std::string path, std::string name, char* data,
                const FileIdentity& identity);
 
-  // Quick, for most are: whether all is in one page, which is verified.
-  bool IsVerified(const void* begin, size_t bytes) const {
-    const auto at = static_cast<uint64_t>(static_cast<const char*>(begin) - data_);
-    const uint64_t page = at / uint64_t{kPageBytes};
-    return bytes > 0 && (at + bytes - 1) / uint64_t{kPageBytes} == page && has_sums_ &&
-           HasBit(static_cast<int64_t>(page));
-  }
   absl::Status CheckStart(const Source& source);
   absl::Status TouchPages(const void* begin, size_t bytes);
   absl::Status VerifyPages(int64_t first, int64_t end);  // of one block

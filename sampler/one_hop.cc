@@ -147,6 +147,11 @@ class Gatherer {
   template <typename Ids>
   void Verify(VerifiedFile* file, const Ids* ids, const int64_t* begin, const int64_t* end) {
     if (file == nullptr || file->whole()) return;
+    bool all = true;
+    for (const int64_t* at = begin; at < end; ++at) {
+      all = file->IsVerified(ids + *at, sizeof(Ids)) && all;
+    }
+    if (all) return;
     for (const int64_t* at = begin; at < end && verified_.ok(); ++at) {
       verified_ = file->Touch(ids + *at, sizeof(Ids));
     }

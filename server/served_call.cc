@@ -121,43 +121,72 @@ void ServedCall::OnCancel() {
 
 void ServedCall::Run() {
   if (passage_.place() == Admission::Place::kRefused) return EndRefused();
-  if (IsOver()) return End(CallEnd::kUseless, GoneError());
-  Piece piece = Piece::kNothing;
-  const absl::Status made = MakeMessage(&piece);
-  if (!made.ok()) {
-    return End(absl::IsCancelled(made) ? CallEnd::kUseless : CallEnd::kAnswered, made);
+  while (true) {
+    made_status_ = MakeMessage();
+    // The one before is still on its way: whoever hears that it is gone goes on.
+    int progress = kMaking | kSending;
+    if (progress_.compare_exchange_strong(progress, kSending)) return;
+    const bool is_last = !made_status_.ok() || piece_ != Piece::kMore || (progress & kLost) != 0;
+    if (is_last) return GoOn();
+    Send();
   }
-  if (piece == Piece::kNothing) return End(CallEnd::kAnswered, absl::OkStatus());
-  Send(piece);
 }
 
-absl::Status ServedCall::MakeMessage(Piece* piece) {
+// With a message, or the reason why there is none, and nothing on its way.
+void ServedCall::GoOn() {
+  if ((progress_ & kLost) != 0) return End(CallEnd::kUseless, GoneError());
+  if (!made_status_.ok()) {
+    return End(absl::IsCancelled(made_status_) ? CallEnd::kUseless : CallEnd::kAnswered,
+               made_status_);
+  }
+  if (piece_ == Piece::kNothing) return End(CallEnd::kAnswered, absl::OkStatus());
+  const bool more = piece_ == Piece::kMore;
+  Send();
+  if (more) service_.workers->Push(this);
+}
+
+absl::Status ServedCall::MakeMessage() {
+  if (IsOver()) return GoneError();
   if (!has_begun_) VICINITY_RETURN_IF_ERROR(exchange_->Begin(*service_.state));
   has_begun_ = true;
-  VICINITY_ASSIGN_OR_RETURN(*piece, exchange_->Next(&outgoing_, [this] { return IsOver(); }));
-  if (*piece != Piece::kNothing && counted_.has_value()) {
-    counted_->AddSent(outgoing_.payload);
-    counted_->AddCopied(outgoing_.copied);
+  VICINITY_ASSIGN_OR_RETURN(piece_, exchange_->Next(&made_, [this] { return IsOver(); }));
+  if (piece_ != Piece::kNothing && counted_.has_value()) {
+    counted_->AddSent(made_.payload);
+    counted_->AddCopied(made_.copied);
   }
   return absl::OkStatus();
 }
 
-void ServedCall::Send(Piece piece) {
+// The last message takes the call's end with it: after that it may be gone.
+void ServedCall::Send() {
   passage_.WriteBegins();
-  if (piece == Piece::kMore || operation_->is_conversation) {
-    StartWrite(&outgoing_.bytes);
+  std::swap(made_, sending_);
+  if (piece_ == Piece::kMore) {
+    progress_ = kMaking | kSending;
+    StartWrite(&sending_.bytes);
+  } else if (operation_->is_conversation) {
+    progress_ = kSending;
+    StartWrite(&sending_.bytes);
   } else {
     const grpc::Status status = Note(CallEnd::kAnswered, absl::OkStatus());
-    StartWriteAndFinish(&outgoing_.bytes, grpc::WriteOptions(), status);
+    StartWriteAndFinish(&sending_.bytes, grpc::WriteOptions(), status);
   }
 }
 
 void ServedCall::OnWriteDone(bool ok) {
-  if (!ok) return End(CallEnd::kUseless, GoneError());
-  passage_.WriteEnds(outgoing_.payload);
-  if (!operation_->is_conversation) return service_.workers->Push(this);
-  passage_.Leave();
-  StartRead(&request_);
+  if (ok) passage_.WriteEnds(sending_.payload);
+  sending_.bytes.Clear();
+  if (operation_->is_conversation) {
+    if (!ok) return End(CallEnd::kUseless, GoneError());
+    progress_ = kMaking;
+    passage_.Leave();
+    return StartRead(&request_);
+  }
+  // A worker that is making the next message goes on with it.
+  int progress = kMaking | kSending;
+  if (progress_.compare_exchange_strong(progress, ok ? kMaking : kMaking | kLost)) return;
+  progress_ = ok ? kMaking : kMaking | kLost;
+  GoOn();
 }
 
 void ServedCall::EndRefused() {
@@ -187,7 +216,7 @@ void ServedCall::End(CallEnd end, const absl::Status& status) {
 }
 
 void ServedCall::OnDone() {
-  passage_.WriteEnds(outgoing_.payload);
+  passage_.WriteEnds(sending_.payload);
   account_->CallEnds(end_, had_request_);
   delete this;
 }

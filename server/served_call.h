@@ -5,6 +5,7 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "absl/status/status.h"
 #include "server/call_counters.h"
 #include "server/call_gate.h"
+#include "server/chunk_source.h"
 #include "server/connection_guard.h"
 #include "server/credentials.h"
 #include "server/operations.h"
@@ -24,14 +26,16 @@ namespace vicinity {
 // No thread belongs to it: gRPC's threads bring its request and tell when a message is gone, the
 // gate says when it may go on, and a worker makes each message of its reply.
 //
-//   reading --request--> entering --its turn--> making a message <--gone-- writing
+//   reading --request--> entering --its turn--> making and sending messages
 //      |                    |                        |
 //      +--caller gone,------+--refused---------------+--last message, error, caller gone--> over
 //         not allowed, not to be read
 //
-// In every state but that of waiting for its turn, exactly one event comes next, and it is that
-// which ends the call if it must. While it waits, its turn and the caller's going away may come at
-// once: the gate decides which it was (CallGate::Passage::Abandon).
+// While it reads exactly one event comes next, and it is that which ends the call if it must. While
+// it waits for its turn, that and the caller's going away may come at once: the gate decides which
+// it was (CallGate::Passage::Abandon). Once it has its turn a worker makes one message while the
+// one before is on its way; who comes last, the worker with a message or gRPC with the word that
+// the other is gone, goes on (progress_).
 //
 // Lifetime: deletes itself, after gRPC has let go of it. Memory: some hundred bytes beside gRPC's
 //           own and the request's.
@@ -52,8 +56,9 @@ class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPo
   bool IsOver() const;
   void Enter();
   CallGate::Passage::Wish MakeWish() const;
-  absl::Status MakeMessage(Piece* piece);
-  void Send(Piece piece);
+  absl::Status MakeMessage();
+  void Send();
+  void GoOn();
   void End(CallEnd end, const absl::Status& status);
   void EndRefused();
   grpc::Status Note(CallEnd end, const absl::Status& status);
@@ -70,7 +75,14 @@ class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPo
   bool has_begun_ = false;  // the request is checked
   grpc::ByteBuffer request_;
   std::unique_ptr<Exchange> exchange_;
-  Exchange::Message outgoing_;
+  // What is between the worker and gRPC, as bits. Whoever finds the other's bit gone has the call
+  // for itself; whoever has left its own touches nothing any more.
+  enum : int { kMaking = 1, kSending = 2, kLost = 4 };
+  std::atomic<int> progress_{kMaking};
+  Exchange::Message made_;    // the worker's, or of who goes on
+  absl::Status made_status_;  // likewise: why there is none
+  Piece piece_ = Piece::kNothing;
+  Exchange::Message sending_;  // gRPC's
   CallEnd end_ = CallEnd::kUseless;
 };
 
