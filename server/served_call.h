@@ -38,7 +38,7 @@ namespace vicinity {
 // the other is gone, goes on (progress_).
 //
 // Lifetime: deletes itself, after gRPC has let go of it. Memory: some hundred bytes beside gRPC's
-//           own and the request's.
+//           own and the request's, and two messages of the reply.
 class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPool::Task {
  public:
   // `service` outlives it.
