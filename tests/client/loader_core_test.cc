@@ -349,8 +349,9 @@ TEST_CASE("stage times make up the threads' time", "[loader]") {
   for (const StageTime& stage : stats.stages) {
     INFO(stage.stage);
     CHECK(stage.batches == 2 * loader->steps_per_epoch());
+    // 10 ms: threads begin and end, and these epochs take 50 under a sanitizer.
     CHECK(stage.busy_seconds + stage.starved_seconds + stage.blocked_seconds ==
-          Approx(stats.wall_seconds * stage.num_threads).epsilon(0.05));
+          Approx(stats.wall_seconds * stage.num_threads).epsilon(0.05).margin(0.01));
   }
   CHECK(stats.rows_local + stats.rows_remote > 0);
   CHECK(stats.rows_cached == 0);
