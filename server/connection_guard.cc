@@ -39,8 +39,9 @@ void ConnectionAccount::CallBegins() {
 }
 
 void ConnectionAccount::RequestArrives(int64_t bytes) {
-  reading_.fetch_sub(1, std::memory_order_relaxed);
+  // In this order: whoever sees that it arrives no more sees what it accounts for.
   credit_bytes_.fetch_add(WithFraming(bytes), std::memory_order_relaxed);
+  reading_.fetch_sub(1, std::memory_order_release);
 }
 
 void ConnectionAccount::CallEnds(CallEnd end, bool had_request) {
@@ -174,11 +175,11 @@ void ConnectionGuard::CountDebt(Connection* connection, double debt, double late
 void ConnectionGuard::Measure(Connection* connection, absl::FunctionRef<SocketTraffic()> measure,
                               Time now) {
   const ConnectionAccount& account = *connection->account;
+  connection->reading = account.reading_.load(std::memory_order_acquire);
   const int64_t credit = account.credit_bytes_.load(std::memory_order_relaxed);
   const int64_t begun = account.begun_.load(std::memory_order_relaxed);
   const int64_t useless = account.useless_.load(std::memory_order_relaxed);
   const int64_t unread = account.unread_.load(std::memory_order_relaxed);
-  connection->reading = account.reading_.load(std::memory_order_relaxed);
   const SocketTraffic traffic = measure();
   const Seconds time = now - connection->last_look;
   if (begun != connection->begun || account.live_.load(std::memory_order_relaxed) > 0) {

@@ -15,6 +15,7 @@
 #include "sampler/local_sampler.h"
 #include "tests/client/routed_graph.h"
 #include "tests/sampler/sampled_graphs.h"
+#include "tests/testing/slow_build.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
@@ -349,9 +350,10 @@ TEST_CASE("stage times make up the threads' time", "[loader]") {
   for (const StageTime& stage : stats.stages) {
     INFO(stage.stage);
     CHECK(stage.batches == 2 * loader->steps_per_epoch());
-    // 10 ms: threads begin and end, and these epochs take 50 under a sanitizer.
+    // Under a sanitizer threads take 10 ms to begin and end.
+    const double margin = testing::kSlower > 1 ? 0.01 : 0;
     CHECK(stage.busy_seconds + stage.starved_seconds + stage.blocked_seconds ==
-          Approx(stats.wall_seconds * stage.num_threads).epsilon(0.05).margin(0.01));
+          Approx(stats.wall_seconds * stage.num_threads).epsilon(0.05).margin(margin));
   }
   CHECK(stats.rows_local + stats.rows_remote > 0);
   CHECK(stats.rows_cached == 0);
