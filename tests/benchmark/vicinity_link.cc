@@ -1,11 +1,16 @@
 #include "tests/benchmark/vicinity_link.h"
 
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +19,8 @@
 #include "client/fan_out.h"
 #include "partition/progress.h"
 #include "partition/whole_read.h"
+#include "proto/common/grpc_status.h"
+#include "proto/service.grpc.pb.h"
 #include "server/server.h"
 #include "tests/benchmark/plain_service.h"
 
@@ -35,7 +42,7 @@ std::unique_ptr<Dataset> OpenOneShard(const std::string& directory) {
   return *std::move(dataset);
 }
 
-// With a check in the background as by default, which leaves no page to be verified soon.
+// With a check in the background as by default.
 std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes,
                                             const TlsFiles& tls) {
   return OtherProcess::Start([&](const std::function<void(int port)>& serve_at) {
@@ -64,6 +71,25 @@ std::unique_ptr<OtherProcess> StartPlain(const std::string& directory, int64_t c
   });
 }
 
+namespace {
+
+// Until the check in the background has been at every page once, as in a server that has been up
+// for a while: half a minute for a GiB.
+void WaitUntilVerified(const std::shared_ptr<grpc::Channel>& channel) {
+  const auto graph = proto::Graph::NewStub(channel);
+  const auto deadline = std::chrono::system_clock::now() + std::chrono::minutes(5);
+  proto::StatusReply reply;
+  while (true) {
+    grpc::ClientContext context;
+    context.set_deadline(deadline);
+    Check(FromGrpc(graph->Status(&context, proto::StatusRequest(), &reply)));
+    if (reply.scrub().passes() > 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+}  // namespace
+
 VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision precision,
                            const TlsFiles& tls) {
   const std::string address = absl::StrCat("127.0.0.1:", port);
@@ -75,6 +101,8 @@ VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision pr
   Check(loaded.status());
   const auto for_address = (*loaded)->For(address);
   Check(for_address.status());
+  WaitUntilVerified(grpc::CreateChannel(
+      address, *for_address == nullptr ? grpc::InsecureChannelCredentials() : *for_address));
   ConnectionOptions options;
   options.credentials = *for_address;
   options.precision = precision;
