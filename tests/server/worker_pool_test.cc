@@ -1,9 +1,11 @@
 #include "server/worker_pool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <deque>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -74,6 +76,44 @@ TEST_CASE("as many run at once as there are threads", "[worker_pool]") {
   }
   CHECK(met == 4);
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(25));
+}
+
+class Asking final : public WorkerPool::Task {
+ public:
+  explicit Asking(std::vector<std::thread::id>* ran_on) : ran_on_(ran_on) {}
+  void Run() override {
+    ran_on_->push_back(std::this_thread::get_id());
+    done_ = true;
+  }
+  bool done() const { return done_; }
+
+ private:
+  std::vector<std::thread::id>* const ran_on_;
+  std::atomic<bool> done_{false};
+};
+
+TEST_CASE("one task after the other runs on one thread, while the others sleep", "[worker_pool]") {
+  constexpr int kTasks = 60;
+  std::vector<std::thread::id> ran_on;
+  std::deque<Asking> tasks;
+  {
+    WorkerPool pool(6);
+    for (int i = 0; i < kTasks; ++i) {
+      tasks.emplace_back(&ran_on);
+      pool.Push(&tasks.back());
+      for (int wait = 0; wait < 10'000 && !tasks.back().done(); ++wait) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      // So that its thread is idle again.
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  REQUIRE(ran_on.size() == kTasks);
+  std::map<std::thread::id, int> of_thread;
+  int most = 0;
+  for (const std::thread::id id : ran_on) most = std::max(most, ++of_thread[id]);
+  // In turns each would have a sixth.
+  CHECK(most > kTasks / 2);
 }
 
 }  // namespace
