@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Builds everything and runs all tests, from a clone on a fresh Debian 12 onwards.
 #
-#   deploy/test.sh                 set-up, format, drill's patches, build, tests, instruction counts,
-#                                  and sanitizers over what is exposed, if there is time left
-#   deploy/test.sh --sampled       the same, then sanitizers over what has threads and a share of the
-#                                  rest, and fuzzing, as far as the time allows
-#   deploy/test.sh --sanitizers    the same, with the whole suite under sanitizers
+#   deploy/test.sh                 set-up, format, drill's patches, build, tests, instruction counts;
+#                                  then, as far as the time allows, sanitizers over what is exposed,
+#                                  fuzzing, sanitizers over what has threads and a share of the rest
+#   deploy/test.sh --sanitizers    the same, with the whole suite under sanitizers, however long
 #   deploy/test.sh --quick         build and tests only
 #
 # The last line is `N passed, N failed`: test cases, each counted once, failed if it failed in
@@ -49,8 +48,8 @@ threads() { run_tests --config=tsan --test_tag_filters=threads; }
 # What parses bytes from outside, or is reached from a socket.
 exposed() { run_tests --config=fuzz --test_tag_filters=exposed; }
 
-# 19 targets, two at a time.
-fuzz() { deploy/fuzz.sh --seconds 20; }
+# 19 targets, two at a time, 30 s each.
+fuzz() { deploy/fuzz.sh; }
 
 perf() { deploy/perf.sh; }
 
@@ -72,13 +71,11 @@ share() {
   return $failed
 }
 
-stages=(set_up check_format check_drill build tests perf exposed)
+stages=(set_up check_format check_drill build tests perf exposed fuzz threads share)
 if [[ "${1:-}" == --quick && $# -eq 1 ]]; then
   stages=(build tests)
-elif [[ "${1:-}" == --sampled && $# -eq 1 ]]; then
-  stages+=(fuzz threads share)
 elif [[ "${1:-}" == --sanitizers && $# -eq 1 ]]; then
-  stages=("${stages[@]/exposed/address_and_undefined}" fuzz threads)
+  stages=(set_up check_format check_drill build tests perf address_and_undefined fuzz threads)
 elif [[ $# -gt 0 ]]; then
   echo "test: unknown arguments '$*'; see the head of $0" >&2
   exit 2

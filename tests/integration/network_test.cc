@@ -1,7 +1,7 @@
 // Trainers whose network fails: servers on hosts of their own, behind cables that are cut, lossy
 // and slow. NET-1, NET-2 and the half-open connections of NET-4 of the reliability plan.
 //
-// VICINITY_NETWORK_CYCLES (30) and VICINITY_PROFILE_SECONDS (2) make it longer.
+// VICINITY_NETWORK_CYCLES (30) and VICINITY_PROFILE_SECONDS (15) make it longer.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -315,7 +315,7 @@ class Fetchers {
 TEST_CASE_METHOD(NetworkTest, "no row is wrong on any network, and slow ones are used",
                  "[network]") {
   if (!Start(1, true)) return;
-  const seconds length(FromEnvironment("VICINITY_PROFILE_SECONDS", 2));
+  const seconds length(FromEnvironment("VICINITY_PROFILE_SECONDS", 15));
   std::string table;
   double clean = 0;  // the first profile's rate
   for (const Profile& profile : kProfiles) {

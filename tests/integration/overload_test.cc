@@ -1,5 +1,6 @@
 // Real daemons that are asked for more than they can answer: they answer about as much as before,
 // refuse the rest soon, hold no more memory than they may, and are themselves again at once.
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -45,6 +46,25 @@ double OwnCpuSeconds() {
   getrusage(RUSAGE_SELF, &use);
   return static_cast<double>(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
          1e-6 * static_cast<double>(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+}
+
+// On the first or second half of the cores: this thread, and what it starts from now on.
+void RunOnHalf(bool first) {
+  static const cpu_set_t all = [] {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    sched_getaffinity(0, sizeof(cores), &cores);
+    return cores;
+  }();
+  const int wanted = std::max(CPU_COUNT(&all) / 2, 1);
+  cpu_set_t half;
+  CPU_ZERO(&half);
+  int seen = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &all)) continue;
+    if ((seen++ < wanted) == first || CPU_COUNT(&all) == 1) CPU_SET(cpu, &half);
+  }
+  sched_setaffinity(0, sizeof(half), &half);
 }
 
 // Trainers, a thread each, that use the client library, which tries again what is refused.
@@ -109,7 +129,10 @@ class OverloadTest : public LoadFixture {
   const milliseconds timeout_{2000 * kSlower};
 
   void Start() {
+    // What it costs to ask for more than there is must not be taken from who answers.
+    RunOnHalf(true);
     LoadFixture::Start({}, 1024);
+    RunOnHalf(false);
     // What the sockets would hold beside is no measure of anybody.
     client_ = Connect(kClients, "", true);
     for (int i = 0; i < 16; ++i) requests_.push_back(client_->Rows(int64_t{i} * 97, kRows));
@@ -140,6 +163,29 @@ class OverloadTest : public LoadFixture {
     for (const CallTally& tally : *tallies) std::cout << "a second of many: " << tally.Describe();
   }
 
+  // Answers a second under `rate` calls a second, for some seconds. Checks that each is an answer
+  // in time or a refusal, and those soon.
+  double OutputUnderLoad(double rate) {
+    std::array<CallTally, kSeconds> tallies;
+    Offer(rate, &tallies);
+    double output = 0;
+    std::vector<milliseconds> slowest;  // refusals, of each second
+    for (CallTally& tally : tallies) {
+      CHECK(tally.wrong() == 0);
+      CHECK(tally.without_pushback() == 0);
+      CHECK(tally.count(kOk) + tally.count(kRefused) == tally.calls());
+      CHECK(tally.Percentile(kOk, 0.99) <= timeout_);
+      if (&tally == &tallies.front()) continue;  // it takes a moment to notice an overload
+      CHECK(tally.count(kRefused) > 0);
+      output += static_cast<double>(tally.count(kOk)) / (kSeconds - 1);
+      slowest.push_back(tally.Percentile(kRefused, 0.99));
+    }
+    // Refused soon, not after the time that was for the answer: 10 ms on a quiet machine.
+    std::nth_element(slowest.begin(), slowest.begin() + kSeconds / 2 - 1, slowest.end());
+    CHECK(slowest[kSeconds / 2 - 1] <= milliseconds(50 * kSlower));
+    return output;
+  }
+
   std::unique_ptr<DataClient> client_;
   // Made beforehand: it costs as much as refusing them.
   std::vector<proto::RowsRequest> requests_;
@@ -159,29 +205,19 @@ TEST_CASE_METHOD(OverloadTest,
   Start();
   Confine(int64_t{512} << 20);
   Peak(1);  // warm
-  const double peak = Peak(4);
-  std::array<CallTally, kSeconds> tallies;
-  Offer(4 * peak, &tallies);
-  const auto ended = std::chrono::steady_clock::now();
-  double output = 0;
-  std::vector<milliseconds> slowest;  // refusals, of each second
-  for (CallTally& tally : tallies) {
-    CHECK(tally.wrong() == 0);
-    CHECK(tally.without_pushback() == 0);
-    CHECK(tally.count(kOk) + tally.count(kRefused) == tally.calls());
-    CHECK(tally.Percentile(kOk, 0.99) <= timeout_);
-    if (&tally == &tallies.front()) continue;  // it takes a moment to notice an overload
-    CHECK(tally.count(kRefused) > 0);
-    output += static_cast<double>(tally.count(kOk)) / (kSeconds - 1);
-    slowest.push_back(tally.Percentile(kRefused, 0.99));
+  // The machine's own speed changes: each round is set against the output of its own seconds.
+  constexpr size_t kRounds = 3;
+  std::array<double, kRounds> outputs;
+  double peak = 0;
+  for (double& output : outputs) {
+    peak = Peak(2);
+    output = OutputUnderLoad(4 * peak) / peak;
+    std::cout << "output at four times the load: " << output << " of the best\n";
   }
-  std::cout << "output at four times the load: " << output / peak << " of the best\n";
-  // 0.8 on a quiet machine; clients and server share the cores here. What a sanitizer makes of the
-  // cost of answering and of refusing is no measure.
-  CHECK(output >= (kSlower == 1 ? 0.5 : 0.25) * peak);
-  // Refused soon, not after the time that was for the answer: 10 ms on a quiet machine.
-  std::nth_element(slowest.begin(), slowest.begin() + kSeconds / 2 - 1, slowest.end());
-  CHECK(slowest[kSeconds / 2 - 1] <= milliseconds(50 * kSlower));
+  const auto ended = std::chrono::steady_clock::now();
+  std::nth_element(outputs.begin(), outputs.begin() + kRounds / 2, outputs.end());
+  // What a sanitizer makes of the cost of answering and of refusing is no measure.
+  CHECK(outputs[kRounds / 2] >= (kSlower == 1 ? 0.8 : 0.25));
   // Half of what it can take, and soon nobody is refused any more.
   int64_t refused = -1;
   while (refused != 0 && std::chrono::steady_clock::now() - ended < seconds(5 * kSlower)) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <csignal>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "tests/testing/status_checks.h"
@@ -47,6 +49,31 @@ TEST_CASE("writing over a file leaves one file with the new bytes", "[common]") 
   CHECK(old->bytes() == "old");
   const std::filesystem::directory_iterator entries(dir.path());
   CHECK(std::distance(begin(entries), end(entries)) == 1);
+}
+
+TEST_CASE("who reads while a file is written over gets all of the old bytes or of the new",
+          "[common]") {
+  const TempDir dir;
+  const std::string path = dir.File("file");
+  const std::string versions[] = {std::string(1 << 20, 'a'), std::string(1 << 20, 'b')};
+  VICINITY_REQUIRE_OK(WriteFileAtomically(path, versions[0]));
+  std::atomic<bool> over{false};
+  std::thread writer([&] {
+    for (int i = 1; i <= 200; ++i) {
+      if (!WriteFileAtomically(path, versions[i % 2]).ok()) break;
+    }
+    over = true;
+  });
+  int reads = 0;
+  int broken = 0;
+  while (!over) {
+    const absl::StatusOr<std::string> read = ReadFile(path);
+    ++reads;
+    broken += !read.ok() || (*read != versions[0] && *read != versions[1]);
+  }
+  writer.join();
+  CHECK(reads > 0);
+  CHECK(broken == 0);
 }
 
 TEST_CASE("a link that lies where a file is to be made leads nowhere", "[common]") {
