@@ -1,7 +1,6 @@
 #include "client/batch_rows.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -58,11 +57,8 @@ int64_t RowLoader::Bytes(const BatchRows& rows) const {
   int64_t bytes = 0;
   for (size_t c = 0; c < columns_.size(); ++c) {
     const BatchColumn& result = rows.columns[c].result;
-    int64_t num_rows = result.num_rows;
-    if (columns_[c].pool != nullptr) {
-      num_rows += static_cast<int64_t>(rows.nodes[columns_[c].type.value].remote.size());
-    }
-    bytes += num_rows * result.spec.row_bytes();
+    const std::vector<int64_t>& remote = rows.nodes[columns_[c].type.value].remote;
+    bytes += (result.num_rows + static_cast<int64_t>(remote.size())) * result.spec.row_bytes();
   }
   return bytes;
 }
@@ -106,19 +102,16 @@ absl::Status RowLoader::Admit(BatchRows* rows) const {
 
 absl::Status RowLoader::Fetch(BatchRows* rows, Cancellation* cancel) const {
   std::vector<ColumnFetch> fetches;
-  std::vector<std::vector<char>> arrived(columns_.size());  // for pools
+  std::vector<std::vector<char>> arrived(columns_.size());
   for (size_t c = 0; c < columns_.size(); ++c) {
-    BatchRows::Column& column = rows->columns[c];
-    const NodeTypeId type = columns_[c].type;
-    const bool pooled = columns_[c].pool != nullptr;
-    const std::vector<int64_t>& nodes = pooled ? column.missing : rows->nodes[type.value].remote;
-    std::vector<char>& out = pooled ? arrived[c] : column.fetched;
-    out.resize(nodes.size() * column.result.spec.row_bytes());
-    fetches.push_back({type, columns_[c].column, nodes, {}, out.data()});
+    const BatchRows::Column& column = rows->columns[c];
+    arrived[c].resize(column.missing.size() * column.result.spec.row_bytes());
+    fetches.push_back(
+        {columns_[c].type, columns_[c].column, column.missing, {}, arrived[c].data()});
   }
   VICINITY_RETURN_IF_ERROR(router_.FetchRows(fetches, cancel));
   for (size_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c].pool == nullptr || arrived[c].empty()) continue;
+    if (arrived[c].empty()) continue;
     VICINITY_RETURN_IF_ERROR(
         columns_[c].pool->Deliver(rows->columns[c].pinned.batch(), 0, arrived[c]));
     arrived[c] = std::vector<char>();
@@ -157,23 +150,10 @@ absl::Status RowLoader::Assemble(BatchRows* rows, std::chrono::nanoseconds timeo
 absl::Status RowLoader::AssembleRemote(size_t c, const SplitNodes& nodes, BatchRows::Column* column,
                                        std::chrono::nanoseconds timeout) const {
   const int64_t row_bytes = column->result.spec.row_bytes();
-  if (columns_[c].pool == nullptr && nodes.local.empty()) {  // they are the tensor
-    column->result.bytes = std::move(column->fetched);
-    return absl::OkStatus();
-  }
   column->result.bytes.resize(nodes.size() * row_bytes);
-  char* const out = column->result.bytes.data();
-  if (columns_[c].pool != nullptr) {
-    return columns_[c].pool->Assemble(column->pinned.batch(), nodes.remote_positions, timeout, out);
-  }
-  if (row_bytes == 0) return absl::OkStatus();
-  const char* from = column->fetched.data();
-  for (const int64_t position : nodes.remote_positions) {
-    std::memcpy(out + position * row_bytes, from, row_bytes);
-    from += row_bytes;
-  }
-  column->fetched = std::vector<char>();
-  return absl::OkStatus();
+  if (columns_[c].pool == nullptr) return absl::OkStatus();
+  return columns_[c].pool->Assemble(column->pinned.batch(), nodes.remote_positions, timeout,
+                                    column->result.bytes.data());
 }
 
 int64_t RowLoader::device_bytes() const {

@@ -46,17 +46,17 @@ struct ColumnPlan {
   int32_t column = 0;  // position in the type
   // What pool and device lie on, so it goes last; null: the host.
   std::shared_ptr<DeviceSide> side;
-  std::unique_ptr<RowPool> pool;  // for its remote rows; null: they are fetched every time
-  int64_t cache_rows = 0;         // that the pool keeps for batches to come
+  // For its remote rows, which batches in flight share; null: rows of no bytes.
+  std::unique_ptr<RowPool> pool;
+  int64_t cache_rows = 0;  // that the pool keeps for batches to come
   // Where its tensors are made, from the pool's rows too; null: on the host.
   std::unique_ptr<DeviceColumn> device;
 };
 
 struct BatchRows {
   struct Column {
-    PinnedRows pinned;             // of the remote nodes, if the column has a pool
+    PinnedRows pinned;             // of the remote nodes
     std::vector<int64_t> missing;  // the nodes among them that are to be fetched
-    std::vector<char> fetched;     // the remote nodes' rows, if the column has none
     BatchColumn result;
   };
   std::vector<SplitNodes> nodes;  // by node type; empty for types without columns
@@ -82,8 +82,7 @@ class RowLoader {
 
   // Tells near from far.
   BatchRows Split(const SampledGraph& graph) const;
-  // What the batch holds at its largest: its tensors, and rows in pools. (Rows that were fetched
-  // without a pool are gone when they are in a tensor.)
+  // What the batch holds at its largest: its tensors, and rows in pools.
   int64_t Bytes(const BatchRows& rows) const;
   // Tells the pools which rows the batch will be admitted with; may be left out for all batches.
   absl::Status Announce(const BatchRows& rows) const;

@@ -38,8 +38,10 @@ enum class SeedPolicy : uint8_t {
 // more trainers than shards trainer t shares shard t % num_shards.
 std::vector<std::vector<int32_t>> DealHomes(int32_t num_shards, int32_t num_trainers);
 
+// Which remote rows a trainer keeps. Batches in flight always share theirs: a row that several of
+// them need comes once.
 enum class CachePolicy : uint8_t {
-  kNone,
+  kNone,       // no others
   kStaticVip,  // the likeliest remote rows by the stored ranking, filled once
   kLookAhead,  // the remote rows that batches sampled ahead need soonest, then the likeliest
 };
@@ -169,7 +171,7 @@ struct LoaderStats {
   double wall_seconds = 0;  // of epochs, from StartEpoch to what ended them
   int64_t nodes = 0;        // input nodes of all batches
   int64_t rows_local = 0;   // rows of the columns asked for, by where they came from
-  int64_t rows_cached = 0;
+  int64_t rows_cached = 0;  // held, or on their way for an earlier batch
   int64_t rows_remote = 0;
   int64_t bytes_remote = 0;
   int64_t cache_rows = 0;  // held

@@ -106,14 +106,13 @@ absl::StatusOr<CacheRows> ChooseRows(const ShardRouter& router, const LoaderOpti
 
 absl::Status FillPools(const ShardRouter& router, CachePolicy policy, const CacheRows& rows,
                        std::vector<ColumnPlan>* plans) {
-  if (policy == CachePolicy::kNone) return absl::OkStatus();
   for (ColumnPlan& plan : *plans) {
     if (router.RowBytes(plan.type, plan.column) == 0) continue;  // nothing to hold
     const std::vector<int64_t>& held = rows.held[plan.type.value];
     plan.cache_rows = static_cast<int64_t>(held.size());
     if (policy == CachePolicy::kStaticVip) {
       VICINITY_ASSIGN_OR_RETURN(plan.pool, FillPool(router, plan.type, plan.column, held));
-    } else {
+    } else {  // without a cache, of no capacity
       VICINITY_ASSIGN_OR_RETURN(plan.pool,
                                 FillLookAheadPool(router, plan.type, plan.column, plan.cache_rows,
                                                   rows.ranked[plan.type.value]));

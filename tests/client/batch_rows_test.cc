@@ -34,16 +34,18 @@ SampledGraph Batch(const RoutedGraph& graph, const std::vector<int64_t>& users,
   return batch;
 }
 
-std::vector<ColumnPlan> Columns(const RoutedGraph& graph, bool pooled,
+// With a static cache of these users, or one that holds nothing beside batches in flight.
+std::vector<ColumnPlan> Columns(const RoutedGraph& graph, bool cached,
                                 const std::vector<int64_t>& cached_users) {
   std::vector<ColumnPlan> columns(3);
   for (int c = 0; c < 3; ++c) {
-    columns[c].type = c == 1 ? kItem : kUser;
-    columns[c].column = c == 2 ? 1 : 0;
-    if (!pooled) continue;
-    VICINITY_ASSERT_OK_AND_ASSIGN(columns[c].pool,
-                                  FillPool(graph.router(), columns[c].type, columns[c].column,
-                                           c == 1 ? std::vector<int64_t>() : cached_users));
+    ColumnPlan& plan = columns[c];
+    plan.type = c == 1 ? kItem : kUser;
+    plan.column = c == 2 ? 1 : 0;
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        plan.pool, cached ? FillPool(graph.router(), plan.type, plan.column,
+                                     c == 1 ? std::vector<int64_t>() : cached_users)
+                          : FillLookAheadPool(graph.router(), plan.type, plan.column, 0, {}));
   }
   return columns;
 }
@@ -56,8 +58,8 @@ absl::Status Bring(const RowLoader& loader, BatchRows* rows) {
   return status;
 }
 
-TEST_CASE("a batch's rows are those of its nodes, with and without a pool", "[batch_rows]") {
-  const bool pooled = GENERATE(false, true);
+TEST_CASE("a batch's rows are those of its nodes, with and without a cache", "[batch_rows]") {
+  const bool has_cache = GENERATE(false, true);
   const bool all_remote = GENERATE(false, true);
   const RoutedGraph graph(
       testing::TypedGraph(100, 80, 10, 3), 4,
@@ -68,7 +70,7 @@ TEST_CASE("a batch's rows are those of its nodes, with and without a pool", "[ba
       cached.push_back(node);
     }
   }
-  const RowLoader loader(graph.router(), Columns(graph, pooled, cached));
+  const RowLoader loader(graph.router(), Columns(graph, has_cache, cached));
   const std::vector<int64_t> users = {5, 99, 0, 42, 17, 18, 19};
   const std::vector<int64_t> items = {79, 3, 8};
   const SampledGraph batch = Batch(graph, users, items);
@@ -90,7 +92,30 @@ TEST_CASE("a batch's rows are those of its nodes, with and without a pool", "[ba
   }
   const RowLoader::Counts& counts = loader.counts();
   CHECK(counts.local + counts.cached + counts.remote == 2 * (7 + 3 + 7));
-  CHECK((counts.cached > 0) == pooled);
+  CHECK((counts.cached > 0) == has_cache);
+}
+
+TEST_CASE("a row that several batches in flight need comes once, with and without a cache",
+          "[batch_rows]") {
+  const bool has_cache = GENERATE(false, true);
+  const RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 2, {0, 1});
+  const RowLoader loader(graph.router(), Columns(graph, has_cache, {}));
+  std::vector<BatchRows> in_flight;
+  for (const std::vector<int64_t>& users : {std::vector<int64_t>{1, 2, 3}, {2, 3, 4}, {1, 4}}) {
+    in_flight.push_back(loader.Split(Batch(graph, users, {7})));
+    VICINITY_REQUIRE_OK(loader.Admit(&in_flight.back()));
+  }
+  // Users 1 to 4 for two columns, item 7 for one.
+  CHECK(loader.counts().remote == 2 * 4 + 1);
+  CHECK(loader.counts().cached == 2 * (3 + 3 + 2) + 3 - loader.counts().remote);
+  for (BatchRows& rows : in_flight) VICINITY_REQUIRE_OK(loader.Fetch(&rows, nullptr));
+  for (BatchRows& rows : in_flight) {
+    VICINITY_REQUIRE_OK(loader.Assemble(&rows, std::chrono::seconds(10)));
+  }
+  std::string second;
+  for (const int64_t user : {2, 3, 4}) second += graph.graph().row(kUser, 0, user);
+  const std::vector<char>& bytes = in_flight[1].columns[0].result.bytes;
+  CHECK(std::string(bytes.begin(), bytes.end()) == second);
 }
 
 TEST_CASE("a batch that is dropped half way frees what others wait for", "[batch_rows]") {

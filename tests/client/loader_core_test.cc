@@ -356,7 +356,7 @@ TEST_CASE("stage times make up the threads' time", "[loader]") {
           Approx(stats.wall_seconds * stage.num_threads).epsilon(0.05).margin(margin));
   }
   CHECK(stats.rows_local + stats.rows_remote > 0);
-  CHECK(stats.rows_cached == 0);
+  CHECK(stats.cache_rows == 0);
 }
 
 TEST_CASE("no seeds make an epoch without batches", "[loader]") {
