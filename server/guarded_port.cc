@@ -20,6 +20,8 @@ namespace {
 using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 using AcceptorKind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
 
+constexpr int kMostReadBytes = 64 << 10;
+
 void SetTransportLimits(const HostPort& listen, const PortLimits& limits,
                         grpc::ServerBuilder* builder) {
   grpc::ResourceQuota quota(absl::StrCat("vicinityd at ", listen.ToString()));
@@ -30,6 +32,8 @@ void SetTransportLimits(const HostPort& listen, const PortLimits& limits,
   // gRPC inflates a message before it looks at its size: a few KiB become gigabytes.
   builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits.max_streams);
+  // What has been read is parsed, whether its connection has been cut off meanwhile or not.
+  builder->AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMostReadBytes);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   // Clients may ping every 10 s while they have calls open; dead ones are noticed within 80 s, by
   // pings or by the kernel (connection_acceptor.cc).
