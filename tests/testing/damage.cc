@@ -78,7 +78,8 @@ absl::Status MakeVersion1(const std::string& directory) {
   for (proto::ShardEntry& shard : *manifest.mutable_shards()) {
     for (proto::FileEntry& file : *shard.mutable_files()) {
       const std::string path = directory + "/" + file.path();
-      VICINITY_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+      VICINITY_ASSIGN_OR_RETURN(std::string bytes,
+                                ReadFile(path, static_cast<int64_t>(file.size())));
       FileHeader header;
       std::memcpy(&header, bytes.data(), sizeof(header));
       header = MakeHeader(static_cast<FileKind>(header.kind), header.num_rows, header.row_bytes, 1);
