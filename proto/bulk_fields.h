@@ -12,8 +12,8 @@
 
 namespace vicinity {
 
-// A `bytes` field with a number from the first to the last is one. In a message that has any, no
-// other field has such a number or a higher one.
+// A `bytes` field with a number from the first to the last is one. No other field has such a
+// number, in any message: who reads a message takes what has one for bulk (proto/sliced_message.h).
 inline constexpr int kFirstBulkField = 13;
 inline constexpr int kLastBulkField = 31;
 
