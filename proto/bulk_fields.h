@@ -14,6 +14,7 @@ namespace vicinity {
 
 // A `bytes` field with a number from the first to the last is one. No other field has such a
 // number, in any message: who reads a message takes what has one for bulk (proto/sliced_message.h).
+// In a message that has any, no other field has a higher one.
 inline constexpr int kFirstBulkField = 13;
 inline constexpr int kLastBulkField = 31;
 

@@ -1,5 +1,5 @@
 // Messages of service.proto as gRPC carries them, their bulk arrays (the `bytes` fields with
-// numbers from 13 on) moved in and read where they lie, so that no library copies them.
+// numbers from 13 to 31) moved in and read where they lie, so that no library copies them.
 //
 // On the wire it is plain protobuf: any generated code reads and writes the same.
 #pragma once

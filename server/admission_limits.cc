@@ -57,6 +57,9 @@ AdmissionLimits AdmissionLimits::OfSmallCalls() {
   limits.max_client_calls = 128;
   limits.max_running = 2;
   limits.max_client_request_rate = 1000;
+  // A small reply goes at once, or nobody reads it. Its turn is over after ten times as long in any
+  // case: sooner than those who wait for it are refused, twice max_queue_delay.
+  limits.stall_time = std::chrono::milliseconds(5);
   limits.write_timeout = std::chrono::seconds(2);
   return limits;
 }

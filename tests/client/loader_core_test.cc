@@ -357,6 +357,7 @@ TEST_CASE("stage times make up the threads' time", "[loader]") {
   }
   CHECK(stats.rows_local + stats.rows_remote > 0);
   CHECK(stats.cache_rows == 0);
+  CHECK(stats.cache_bytes == 0);
 }
 
 TEST_CASE("no seeds make an epoch without batches", "[loader]") {

@@ -12,14 +12,17 @@ namespace {
 template <typename Message>
 std::set<int> ByTheRule() {
   std::set<int> numbers;
+  bool has_higher = false;
   const google::protobuf::Descriptor* type = Message::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
     const google::protobuf::FieldDescriptor* field = type->field(i);
+    has_higher |= field->number() > kLastBulkField;
     if (field->number() < kFirstBulkField || field->number() > kLastBulkField) continue;
     CHECK(field->type() == google::protobuf::FieldDescriptor::TYPE_BYTES);
     CHECK_FALSE(field->is_repeated());
     numbers.insert(field->number());
   }
+  CHECK((numbers.empty() || !has_higher));
   return numbers;
 }
 
