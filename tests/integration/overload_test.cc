@@ -216,8 +216,9 @@ TEST_CASE_METHOD(OverloadTest,
   }
   const auto ended = std::chrono::steady_clock::now();
   std::nth_element(outputs.begin(), outputs.begin() + kRounds / 2, outputs.end());
-  // 0.8 is promised, and 0.75 to 0.92 was seen on a virtual machine whose host has other guests,
-  // too. What a sanitizer makes of the cost of answering and of refusing is no measure.
+  // 0.8 is promised. On a virtual machine whose memory other guests use, too, 27 rounds had 0.86 on
+  // average, 0.61 to 1.2 each: the copy of rows into sockets gets slower, not refusing. What a
+  // sanitizer makes of the cost of answering and of refusing is no measure.
   CHECK(outputs[kRounds / 2] >= (kSlower == 1 ? 0.65 : 0.25));
   // Half of what it can take, and soon nobody is refused any more.
   int64_t refused = -1;
