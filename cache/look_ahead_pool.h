@@ -17,9 +17,9 @@
 
 namespace vicinity {
 
-// Its capacity counts the rows of batches in flight too, while StaticPool has these on top: the two
-// are equal when this one has room for both. Only what the batches in flight need beyond the
-// capacity is staged outside.
+// Its capacity counts the rows of batches in flight, too: only what these need beyond it is staged
+// outside. Without announcements it keeps the likeliest rows; without a capacity none but those of
+// batches in flight, which share them.
 //
 // Threads and order as PlannedPool.
 class LookAheadPool : public PlannedPool {

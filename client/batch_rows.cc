@@ -142,7 +142,6 @@ absl::Status RowLoader::Assemble(BatchRows* rows, std::chrono::nanoseconds timeo
       fetches.push_back({columns_[c].type, columns_[c].column, nodes.local, nodes.local_positions,
                          column.result.bytes.data()});
     }
-    column.pinned = PinnedRows();
   }
   return router_.FetchRows(fetches, nullptr);
 }

@@ -65,7 +65,7 @@ struct BatchRows {
 
 // The steps in their order: Split, Announce, Admit, Fetch, Assemble; Announce, Admit and Assemble
 // for one batch after the other, in one order. A batch has its tensors from Assemble on; before,
-// it holds of its columns remote rows alone.
+// it holds of its columns remote rows alone, and those until its BatchRows go.
 //
 // Threads:  any number, for different batches. Lifetime: the router must outlive it; tensors on
 //           a device may outlive it.

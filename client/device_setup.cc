@@ -50,23 +50,6 @@ int64_t RowsInFlight(const ShardRouter& router, const LoaderOptions& options, No
   return std::min({options.window_bytes / row_bytes, 2 * num_remote, LookAheadPlanner::kMaxRows});
 }
 
-DevicePool::Options PoolOptions(CachePolicy policy, int64_t cache_rows, int64_t rows_in_flight) {
-  DevicePool::Options pool;
-  switch (policy) {
-    case CachePolicy::kNone:
-      pool.staged_rows = rows_in_flight;
-      break;
-    case CachePolicy::kStaticVip:
-      pool.capacity_rows = cache_rows + rows_in_flight;
-      break;
-    case CachePolicy::kLookAhead:
-      pool.capacity_rows = cache_rows;
-      pool.staged_rows = std::max<int64_t>(0, rows_in_flight - cache_rows);
-      break;
-  }
-  return pool;
-}
-
 absl::Status PlaceColumn(const ShardRouter& router, const LoaderOptions& options,
                          const CacheRows& cache, const DeviceColumn::Options& column,
                          const std::shared_ptr<DeviceSide>& side,
@@ -75,11 +58,12 @@ absl::Status PlaceColumn(const ShardRouter& router, const LoaderOptions& options
   const int64_t row_bytes = router.RowBytes(plan->type, plan->column);
   DevicePool* borrowed = nullptr;
   if (row_bytes > 0) {
-    const std::vector<int64_t>& held = cache.held[plan->type.value];
-    plan->cache_rows = static_cast<int64_t>(held.size());
-    DevicePool::Options pool_options = PoolOptions(
-        options.cache, plan->cache_rows, RowsInFlight(router, options, plan->type, plans));
+    plan->cache_rows = cache.capacity[plan->type.value];
+    DevicePool::Options pool_options;
     pool_options.row_bytes = row_bytes;
+    pool_options.capacity_rows = plan->cache_rows;
+    pool_options.staged_rows =
+        std::max<int64_t>(0, RowsInFlight(router, options, plan->type, plans) - plan->cache_rows);
     VICINITY_ASSIGN_OR_RETURN(
         std::unique_ptr<DevicePool> pool,
         DevicePool::Create(side->mover(), pool_options, cache.ranked[plan->type.value],

@@ -9,21 +9,17 @@
 #include "cache/device/device.h"
 #include "client/batch_rows.h"
 #include "client/loader.h"
+#include "client/row_cache.h"
 #include "client/shard_router.h"
-#include "client/vip_cache.h"
 
 namespace vicinity {
 
 // Gives each column a pool of remote rows on the device, filled with what the cache begins with,
-// copies of the mapped shards' rows, and tensors. Every policy is a DevicePool:
+// copies of the mapped shards' rows, and tensors.
 //
-//   kNone       holds rows of batches in flight alone;
-//   kStaticVip  has room for those beside the cache, so that no row of the cache ever goes but for
-//               a batch that is larger than the window;
-//   kLookAhead  counts them in, and has room over the cache for what does not fit.
-//
-// Room for batches in flight is what the window lets in: of a type's remote rows half of
-// window_bytes, the other half being the tensors that they are to be in.
+// Where the cache has no room for the rows of batches in flight there is some beside it: for what
+// the window lets in, of a type's remote rows half of window_bytes, the other half being the
+// tensors that they are to be in.
 // ResourceExhausted, naming column and shard: no memory; InvalidArgument: more rows than a
 // device can name; else what filling the pools said.
 absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& options,

@@ -48,6 +48,7 @@ EpochRun::EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step, i
       end_(end_step),
       next_step_(first_step),
       window_(parts.fetch_ahead, parts.window_bytes),
+      held_(parts.fetch_ahead, parts.window_bytes),
       scheduled_(first_step, end_, kScheduledAhead),
       sampled_(first_step, end_, parts.window_bytes / kSampledShare),
       planned_(first_step, end_, kUnbounded),
@@ -221,6 +222,7 @@ absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
   clock->Enter(StageState::kBusy);
   if (!taken) return absl::CancelledError("the epoch was dropped");
   job->window_bytes = bytes;
+  held_.LetIn(job->step, bytes);
   AnnounceSampled(ahead);  // what was sampled since then
   return parts_.rows->Admit(&job->rows);
 }
@@ -262,7 +264,7 @@ absl::Status EpochRun::Assemble(Job* job) {
   for (BatchRows::Column& column : job->rows.columns) {
     job->batch->columns.push_back(std::move(column.result));
   }
-  job->rows = BatchRows();
+  held_.Hold(job->step, std::exchange(job->rows, BatchRows()));
   return absl::OkStatus();
 }
 

@@ -26,6 +26,7 @@
 #include "client/batch_window.h"
 #include "client/cancellation.h"
 #include "client/edge_rows.h"
+#include "client/held_rows.h"
 #include "client/loader.h"
 #include "client/ordered_queue.h"
 #include "client/seed_schedule.h"
@@ -141,6 +142,7 @@ class EpochRun {
   std::optional<Clock::time_point> waiting_since_;  // for the next step
   Cancellation cancel_;
   BatchWindow window_;
+  HeldRows held_;
   Queue scheduled_;
   Queue sampled_;
   Queue planned_;

@@ -38,12 +38,13 @@ enum class SeedPolicy : uint8_t {
 // more trainers than shards trainer t shares shard t % num_shards.
 std::vector<std::vector<int32_t>> DealHomes(int32_t num_shards, int32_t num_trainers);
 
-// Which remote rows a trainer keeps. Batches in flight always share theirs: a row that several of
-// them need comes once.
+// Which remote rows a trainer keeps for batches to come. Batches in flight always share theirs: a
+// row that several of them need comes once.
 enum class CachePolicy : uint8_t {
-  kNone,       // no others
-  kStaticVip,  // the likeliest remote rows by the stored ranking, filled once
-  kLookAhead,  // the remote rows that batches sampled ahead need soonest, then the likeliest
+  kNone,  // none
+  kVip,   // the likeliest by a stored ranking, which there must be
+  kAuto,  // those that batches sampled ahead need soonest, then the likeliest by the stored ranking
+          // or, where there is no "default" one, those used last
 };
 
 // Where the rows of a batch's columns are when Next returns. All else of a batch is on the host:
@@ -54,9 +55,9 @@ enum class Placement : uint8_t {
 };
 
 // Of Placement::kDevice, with any CachePolicy. Device memory holds the cache; room for the remote
-// rows of batches in flight, of each node type as many as half of window_bytes hold (with
-// kLookAhead as many of them as find no room in the cache); `home_bytes`; `batches` tensors for
-// each column, as large as the largest batch so far and a quarter more; and `staging_bytes`. Create
+// rows of batches in flight, of each node type as many as half of window_bytes hold, less those
+// that find room in the cache; `home_bytes`; `batches` tensors for each column, as large as the
+// largest batch so far and a quarter more; and `staging_bytes`. Create
 // says what does not fit or, when tensors grow, Next (kResourceExhausted).
 struct DeviceOptions {
   DeviceKind kind = DeviceKind::kCuda;
@@ -84,9 +85,9 @@ struct LoaderOptions {
   SeedPolicy seeds = SeedPolicy::kGlobal;
   int32_t trainer = 0;  // this one, of
   int32_t num_trainers = 1;
-  // By trainer, the shards near it: whose seeds kHome gives it, and whose ranking fills its cache.
-  // All trainers' are here, so that each knows how many steps the others make. Trainers that share
-  // a shard deal its seeds out among them. Empty: as DealHomes says.
+  // With kHome, by trainer, the shards whose seeds it gets. All trainers' are here, so that each
+  // knows how many steps the others make. Trainers that share a shard deal its seeds out among
+  // them. Empty: as DealHomes says.
   std::vector<std::vector<int32_t>> homes;
   uint64_t run_seed = 0;
 
@@ -106,11 +107,14 @@ struct LoaderOptions {
   };
   std::vector<EdgeColumnRequest> edge_columns;
 
-  CachePolicy cache = CachePolicy::kNone;
-  // How much the cache holds: so many rows over all types or, if that is 0, so many bytes over all
-  // columns; the likeliest together at first. Of kLookAhead, rows of batches in flight count too.
+  CachePolicy cache = CachePolicy::kAuto;
+  // How much the cache holds at most, rows of batches in flight included, unless they alone are
+  // more: so many rows over all types or, if that is 0, so many bytes over all columns. It begins
+  // with the likeliest rows of all types together, fetched by Create.
   int64_t cache_rows = 0;
-  int64_t cache_bytes = 0;
+  int64_t cache_bytes = int64_t{1} << 30;
+  // For kVip and kAuto: which stored ranking; that of the shards that this trainer's seeds are in,
+  // or those of each of them put together (`vicinity rank` makes them by default).
   std::string ranking = "default";
 
   Placement placement = Placement::kHost;
@@ -123,9 +127,9 @@ struct LoaderOptions {
   // rows alone.
   int64_t fetch_ahead = 10;
   int64_t window_bytes = int64_t{256} << 20;
-  // kLookAhead: how far ahead ids are known: at most so many batches more are sampled and not
+  // With kAuto: how far ahead ids are known: at most so many batches more are sampled and not
   // planned. All sampled batches that wait for their turn hold an eighth of window_bytes on top,
-  // with kLookAhead a quarter.
+  // with kAuto a quarter.
   int64_t sample_ahead = 32;
   int sample_threads = 1;
   int fetch_threads = 1;
@@ -174,8 +178,9 @@ struct LoaderStats {
   int64_t rows_cached = 0;  // held, or on their way for an earlier batch
   int64_t rows_remote = 0;
   int64_t bytes_remote = 0;
-  int64_t cache_rows = 0;  // held
+  int64_t cache_rows = 0;  // held at most
   int64_t cache_bytes = 0;
+  std::string ranked_by;     // which ranking the cache goes by; "none: " and why; empty: no cache
   int64_t device_bytes = 0;  // device memory taken so far; 0 with Placement::kHost
 };
 
@@ -187,8 +192,9 @@ struct LoaderStats {
 class Loader {
  public:
   // Reads the seeds, fills the cache. kNotFound for unknown types, columns or rankings, naming
-  // those that exist; kInvalidArgument for a spec that does not fit; kFailedPrecondition for
-  // a device that is not there, or that this build of the library cannot use.
+  // those that exist, or the command that makes one; kInvalidArgument for a spec that does not fit;
+  // kFailedPrecondition for a device that is not there, or that this build of the library cannot
+  // use.
   static Result<std::unique_ptr<Loader>> Create(const Graph* graph, const LoaderOptions& options);
   ~Loader();
 

@@ -40,11 +40,13 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
     VICINITY_ASSIGN_OR_RETURN(device, OpenLoaderDevice(options.device));
   }
   VICINITY_ASSIGN_OR_RETURN(const NodeTypeId seed_type, FindSeedType(router.schema(), options));
-  VICINITY_ASSIGN_OR_RETURN(std::vector<ColumnPlan> columns,
-                            MakeColumns(router, options, std::move(device)));
   VICINITY_ASSIGN_OR_RETURN(std::vector<EdgeColumnPlan> edge_columns,
                             FindEdgeColumns(router.schema(), options));
   VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, seed_type, options));
+  VICINITY_ASSIGN_OR_RETURN(
+      CachedColumns columns,
+      MakeColumns(router, options, SeedShardsOf(router, seed_type, seeds.seeds),
+                  std::move(device)));
   VICINITY_ASSIGN_OR_RETURN(SeedSchedule schedule, MakeSchedule(options, seeds));
   auto loader = std::unique_ptr<LoaderCore>(new LoaderCore(router, options, std::move(schedule)));
   loader->seed_type_ = seed_type;
@@ -52,7 +54,8 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
   loader->edge_columns_ = std::move(edge_columns);
   VICINITY_ASSIGN_OR_RETURN(loader->labels_,
                             ReadLabels(router, seed_type, loader->seeds_, options));
-  loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns));
+  loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns.plans));
+  loader->ranked_by_ = std::move(columns.ranked_by);
   return loader;
 }
 
@@ -83,7 +86,7 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t e
   parts.run_seed = options_.run_seed;
   parts.fetch_ahead = options_.fetch_ahead;
   parts.window_bytes = options_.window_bytes;
-  if (options_.cache == CachePolicy::kLookAhead) parts.sample_ahead = options_.sample_ahead;
+  if (options_.cache == CachePolicy::kAuto) parts.sample_ahead = options_.sample_ahead;
   parts.sample_threads = options_.sample_threads;
   parts.fetch_threads = options_.fetch_threads;
   parts.batch_timeout = options_.batch_timeout;
@@ -176,6 +179,7 @@ LoaderStats LoaderCore::stats() const {
     stats.cache_rows += column.cache_rows;
     stats.cache_bytes += column.cache_rows * router_.RowBytes(column.type, column.column);
   }
+  stats.ranked_by = ranked_by_;
   stats.device_bytes = rows_->device_bytes();
   MutexLock lock(&mu_);
   stats.wall_seconds = past_seconds_ + (running_ ? EpochSeconds() : 0);

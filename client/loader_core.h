@@ -59,6 +59,7 @@ class LoaderCore {
   std::vector<int64_t> labels_;  // theirs; empty: none
   std::vector<EdgeColumnPlan> edge_columns_;
   std::unique_ptr<RowLoader> rows_;
+  std::string ranked_by_;  // as LoaderStats'
   mutable StageTotalsArray totals_;
 
   // Of Next's thread.

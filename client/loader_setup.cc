@@ -8,7 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "client/device_setup.h"
 #include "client/lookups.h"
-#include "client/vip_cache.h"
+#include "client/row_cache.h"
+#include "partition/ranking.h"
 #include "partition/sampling_spec.h"
 #include "proto/common/status.h"
 
@@ -18,10 +19,6 @@ namespace {
 constexpr int kMaxThreads = 256;
 // A year, which no sum with the clock's time overflows.
 constexpr std::chrono::milliseconds kMostTimeout = std::chrono::hours(24 * 365);
-
-// How many rows a look-ahead pool is told the rank of, for one that it holds.
-constexpr int64_t kRankedShare = 2;
-constexpr int64_t kMostRanked = int64_t{1} << 40;  // no product overflows
 
 std::string TypeNames(const Schema& schema) {
   std::string names;
@@ -68,11 +65,11 @@ absl::StatusOr<TrainerSeeds> ReadHomeSeeds(const ShardRouter& router, NodeTypeId
 
 // Which rows the cache may hold, and what they cost of it.
 CacheOptions CacheOf(const ShardRouter& router, const LoaderOptions& options,
-                     const std::vector<ColumnPlan>& plans) {
+                     const SeedShards& seeds, const std::vector<ColumnPlan>& plans) {
   const bool by_rows = options.cache_rows > 0;
   CacheOptions cache;
   cache.ranking = options.ranking;
-  cache.home = HomesOf(router, options)[options.trainer];
+  cache.seeds = seeds;
   cache.capacity = by_rows ? options.cache_rows : options.cache_bytes;
   for (const ColumnPlan& plan : plans) {
     const auto found = std::find(cache.types.begin(), cache.types.end(), plan.type);
@@ -88,35 +85,29 @@ CacheOptions CacheOf(const ShardRouter& router, const LoaderOptions& options,
 }
 
 absl::StatusOr<CacheRows> ChooseRows(const ShardRouter& router, const LoaderOptions& options,
-                                     const std::vector<ColumnPlan>& plans) {
-  CacheRows rows;
-  rows.held.resize(router.schema().node_types.size());
-  rows.ranked = rows.held;
-  if (options.cache == CachePolicy::kNone) return rows;
-  CacheOptions cache = CacheOf(router, options, plans);
-  VICINITY_ASSIGN_OR_RETURN(rows.held, ChooseCached(router, cache));
-  rows.ranked = rows.held;
-  // A pool that changes what it holds also ranks the rows that come next.
-  if (options.cache == CachePolicy::kLookAhead) {
-    cache.capacity = kRankedShare * std::min(cache.capacity, kMostRanked);
-    VICINITY_ASSIGN_OR_RETURN(rows.ranked, ChooseCached(router, cache));
+                                     const SeedShards& seeds, const std::vector<ColumnPlan>& plans,
+                                     std::string* ranked_by) {
+  CacheOptions cache = CacheOf(router, options, seeds, plans);
+  if (options.cache == CachePolicy::kNone) cache.capacity = 0;
+  if (cache.capacity == 0) return DealCache(router, cache);
+  absl::StatusOr<CacheRows> rows = ChooseCached(router, cache);
+  if (rows.ok()) {
+    *ranked_by = options.ranking;
+  } else if (options.cache == CachePolicy::kAuto && options.ranking == kDefaultRanking &&
+             absl::IsNotFound(rows.status())) {
+    *ranked_by = absl::StrCat("none: ", rows.status().message());
+    return DealCache(router, cache);
   }
   return rows;
 }
 
-absl::Status FillPools(const ShardRouter& router, CachePolicy policy, const CacheRows& rows,
+absl::Status FillPools(const ShardRouter& router, const CacheRows& rows,
                        std::vector<ColumnPlan>* plans) {
   for (ColumnPlan& plan : *plans) {
     if (router.RowBytes(plan.type, plan.column) == 0) continue;  // nothing to hold
-    const std::vector<int64_t>& held = rows.held[plan.type.value];
-    plan.cache_rows = static_cast<int64_t>(held.size());
-    if (policy == CachePolicy::kStaticVip) {
-      VICINITY_ASSIGN_OR_RETURN(plan.pool, FillPool(router, plan.type, plan.column, held));
-    } else {  // without a cache, of no capacity
-      VICINITY_ASSIGN_OR_RETURN(plan.pool,
-                                FillLookAheadPool(router, plan.type, plan.column, plan.cache_rows,
+    plan.cache_rows = rows.capacity[plan.type.value];
+    VICINITY_ASSIGN_OR_RETURN(plan.pool, FillPool(router, plan.type, plan.column, plan.cache_rows,
                                                   rows.ranked[plan.type.value]));
-    }
   }
   return absl::OkStatus();
 }
@@ -153,17 +144,13 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
     if (value >= 0) continue;
     return absl::InvalidArgumentError(absl::StrCat(what, " ", value, " is below 0"));
   }
-  if (options.cache_rows > 0 && options.cache_bytes > 0) {
-    return absl::InvalidArgumentError(absl::StrCat("cache_rows ", options.cache_rows,
-                                                   " and cache_bytes ", options.cache_bytes,
-                                                   ": a cache has one of the two"));
-  }
   VICINITY_RETURN_IF_ERROR(CheckDeviceOptions(options.device));
   if (const std::string problem = SpecProblem(router.schema(), options.sampling);
       !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
-  return CheckHomes(HomesOf(router, options), router.book().num_shards(), options.num_trainers);
+  return CheckHomes(HomesOf(router, options), router.book().num_shards(), options.num_trainers,
+                    options.seeds == SeedPolicy::kHome);
 }
 
 std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const LoaderOptions& options) {
@@ -207,10 +194,10 @@ absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeT
   return IntegerColumn(router, seed_type, column, seeds);
 }
 
-absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
-                                                    const LoaderOptions& options,
-                                                    std::shared_ptr<Device> device) {
-  std::vector<ColumnPlan> plans;
+absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const LoaderOptions& options,
+                                          const SeedShards& seeds, std::shared_ptr<Device> device) {
+  CachedColumns columns;
+  std::vector<ColumnPlan>& plans = columns.plans;
   for (const LoaderOptions::ColumnRequest& request : options.columns) {
     ColumnPlan plan;
     VICINITY_ASSIGN_OR_RETURN(plan.type, FindType(router.schema(), request.node_type));
@@ -225,11 +212,12 @@ absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
     }
     plans.push_back(std::move(plan));
   }
-  VICINITY_ASSIGN_OR_RETURN(const CacheRows rows, ChooseRows(router, options, plans));
+  VICINITY_ASSIGN_OR_RETURN(const CacheRows rows,
+                            ChooseRows(router, options, seeds, plans, &columns.ranked_by));
   VICINITY_RETURN_IF_ERROR(device == nullptr
-                               ? FillPools(router, options.cache, rows, &plans)
+                               ? FillPools(router, rows, &plans)
                                : PlaceOnDevice(router, options, rows, std::move(device), &plans));
-  return plans;
+  return columns;
 }
 
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,

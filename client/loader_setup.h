@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -10,6 +11,7 @@
 #include "cache/device/device.h"
 #include "client/batch_rows.h"
 #include "client/edge_rows.h"
+#include "client/likeliest_nodes.h"
 #include "client/loader.h"
 #include "client/seed_schedule.h"
 #include "client/shard_router.h"
@@ -41,12 +43,16 @@ absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeT
                                                 const std::vector<int64_t>& seeds,
                                                 const LoaderOptions& options);
 
+struct CachedColumns {
+  std::vector<ColumnPlan> plans;
+  std::string ranked_by;  // as LoaderStats::ranked_by
+};
+
 // The columns asked for, each with its pool filled, and its way to the device if there is one.
-// NotFound naming the columns there are; else as PlaceOnDevice. `device`: null with
-// Placement::kHost.
-absl::StatusOr<std::vector<ColumnPlan>> MakeColumns(const ShardRouter& router,
-                                                    const LoaderOptions& options,
-                                                    std::shared_ptr<Device> device);
+// NotFound naming the columns there are, or of kVip the ranking that there is not; else as
+// PlaceOnDevice. `device`: null with Placement::kHost.
+absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const LoaderOptions& options,
+                                          const SeedShards& seeds, std::shared_ptr<Device> device);
 
 // The edge columns asked for. NotFound naming those that exist.
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,

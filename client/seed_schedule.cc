@@ -91,7 +91,7 @@ uint64_t SeedSchedule::DrawBatch(int64_t step) const {
 }
 
 absl::Status CheckHomes(absl::Span<const std::vector<int32_t>> homes, int32_t num_shards,
-                        int32_t num_trainers) {
+                        int32_t num_trainers, bool give_seeds) {
   if (static_cast<int32_t>(homes.size()) != num_trainers) {
     return absl::InvalidArgumentError(
         absl::StrCat(homes.size(), " homes for ", num_trainers, " trainers"));
@@ -101,7 +101,12 @@ absl::Status CheckHomes(absl::Span<const std::vector<int32_t>> homes, int32_t nu
     const std::vector<int32_t>& home = homes[trainer];
     const bool rising =
         std::adjacent_find(home.begin(), home.end(), std::greater_equal<int32_t>()) == home.end();
-    if (home.empty() || !rising || home.front() < 0 || home.back() >= num_shards) {
+    if (home.empty()) {
+      if (!give_seeds) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("trainer ", trainer, " has no home to take its seeds from"));
+    }
+    if (!rising || home.front() < 0 || home.back() >= num_shards) {
       return absl::InvalidArgumentError(
           absl::StrCat("home {", absl::StrJoin(home, ", "), "} of trainer ", trainer,
                        " is not rising numbers of the ", num_shards, " shards"));
@@ -109,7 +114,7 @@ absl::Status CheckHomes(absl::Span<const std::vector<int32_t>> homes, int32_t nu
     for (const int32_t shard : home) owned[shard] = true;
   }
   const auto missing = std::find(owned.begin(), owned.end(), false);
-  if (missing == owned.end()) return absl::OkStatus();
+  if (missing == owned.end() || !give_seeds) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("shard ", missing - owned.begin(), " is in no trainer's home"));
 }

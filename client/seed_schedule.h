@@ -63,10 +63,10 @@ class SeedSchedule {
   const int64_t steps_;
 };
 
-// InvalidArgument unless `homes` has a list of rising shards for each trainer and every shard is in
-// one.
+// InvalidArgument unless `homes` has a list of rising shards for each trainer and, where these give
+// the trainers their seeds, none is empty and every shard is in one.
 absl::Status CheckHomes(absl::Span<const std::vector<int32_t>> homes, int32_t num_shards,
-                        int32_t num_trainers);
+                        int32_t num_trainers, bool give_seeds);
 
 // Which seeds of each shard each trainer gets: shared[shard] counts a shard's trainers; trainer
 // t is number place[t][i] of those of its i-th shard and takes that seed of every shared[shard].

@@ -137,7 +137,7 @@ start_cluster() {
 
 train_models() {
   local cached=()
-  if ((cache_rows > 0)); then cached=(--cache look-ahead --cache-rows "$cache_rows"); fi
+  if ((cache_rows > 0)); then cached=(--cache auto --cache-rows "$cache_rows"); fi
   heading "Train a ${#fanouts[@]}-layer GraphSAGE through the service: $num_trainers trainers"
   cat << TEXT
 Each of the $num_trainers trainers maps the files of its home shards; neighbours and rows of all
@@ -165,28 +165,27 @@ load_only() {
 }
 
 measure_traffic() {
-  heading "Rows fetched, by what a trainer keeps: predicted by the VIP analysis, and measured"
+  heading "Rows fetched, by what a trainer keeps"
   # A twentieth, a fifth and a half of a mean shard's rows, and what was asked for.
   local size sizes runs
   local mean=$((num_rows / num_shards))
   mapfile -t sizes < <(printf '%d\n' $((mean / 20)) $((mean / 5)) $((mean / 2)) "$cache_rows" \
     | sort -nu)
-  load_only traffic-all
-  load_only traffic-0 --local-shards HOME
+  load_only traffic-all --cache none
+  load_only traffic-0 --local-shards HOME --cache none
   runs=("servers alone=$work/traffic-all" "home shards mapped, nothing kept=$work/traffic-0")
   for size in "${sizes[@]}"; do
     if ((size == 0)); then continue; fi
     load_only "traffic-vip-$size" --local-shards HOME --cache vip --cache-rows "$size"
-    load_only "traffic-pool-$size" --local-shards HOME --cache look-ahead --cache-rows "$size"
+    load_only "traffic-auto-$size" --local-shards HOME --cache auto --cache-rows "$size"
     runs+=("home shards mapped, likeliest kept=$work/traffic-vip-$size"
-      "home shards mapped, soonest needed kept=$work/traffic-pool-$size")
+      "home shards mapped, soonest needed kept=$work/traffic-auto-$size")
   done
   cat << TEXT
 An epoch of batches that no model reads: $num_trainers trainers, each with the seeds of its home
-shards, $batch a batch, and a cache of its own: a fixed one of the likeliest rows, with the rows of
-batches in flight on top, or a look-ahead pool, which has room for these inside. The prediction, for
-fixed caches, takes nodes and edges as independent of each other, so it is high where many ways lead
-to one node.
+shards, $batch a batch, and a cache of its own, which has room for the rows of batches in flight, too:
+of the likeliest rows, or of those that batches sampled ahead need soonest (the default). Batches in
+flight share their rows in all of these lines.
 TEXT
   deploy/lib/tables.py traffic "${runs[@]}"
 }

@@ -26,23 +26,11 @@
 
 namespace vicinity {
 
-absl::StatusOr<PolicyBudget> PolicyTable::Budget(const AccessTrace& trace, int64_t cache_rows,
-                                                 int depth) const {
-  PolicyBudget budget;
-  budget.cache_rows = cache_rows;
-  budget.depth = depth;
-  VICINITY_ASSIGN_OR_RETURN(const PolicyCount count, vip->Count(trace, budget));
-  budget.total_rows = static_cast<int64_t>(count.held);
-  return budget;
-}
-
-absl::StatusOr<PolicyTable> MakeAllPolicies(const TrainerView& view, const AccessTrace& simulated,
-                                            const AccessTrace& trace,
-                                            absl::Span<const int64_t> windows) {
-  PolicyTable table;
-  const auto add = [&](std::unique_ptr<Policy> policy) {
-    table.policies.push_back(std::move(policy));
-  };
+absl::StatusOr<std::vector<std::unique_ptr<Policy>>> MakeAllPolicies(
+    const TrainerView& view, const AccessTrace& simulated, const AccessTrace& trace,
+    absl::Span<const int64_t> windows) {
+  std::vector<std::unique_ptr<Policy>> policies;
+  const auto add = [&](std::unique_ptr<Policy> policy) { policies.push_back(std::move(policy)); };
   add(MakeNoPolicy());
   for (const auto make :
        {MakeHaloPolicy, MakeDegreePolicy, MakeReachablePathsPolicy, MakeRandomWalkPolicy}) {
@@ -51,15 +39,13 @@ absl::StatusOr<PolicyTable> MakeAllPolicies(const TrainerView& view, const Acces
   }
   add(MakeSimulatedFrequencyPolicy(simulated));
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<StaticOrder> vip, MakeVipPolicy(view));
-  table.vip = vip.get();
+  const std::vector<int64_t> ranked(vip->order().begin(), vip->order().end());
   add(std::move(vip));
   add(MakeOraclePolicy(trace));
-  add(MakeVipSharedPolicy(*table.vip));
-  const std::vector<int64_t> ranked(table.vip->order().begin(), table.vip->order().end());
   add(MakeLruPolicy(ranked));
   for (const int64_t window : windows) add(MakeNextUsePolicy(ranked, window));
   add(MakeBeladyPolicy());
-  return table;
+  return policies;
 }
 
 }  // namespace vicinity

@@ -14,21 +14,11 @@
 
 namespace vicinity {
 
-struct PolicyTable {
-  std::vector<std::unique_ptr<Policy>> policies;  // from the simplest to the one that knows all
-  const StaticOrder* vip = nullptr;               // among them
-
-  // What a static VIP cache of this many rows comes to, for everybody: pools get all that it holds
-  // with what its batches in flight miss.
-  absl::StatusOr<PolicyBudget> Budget(const AccessTrace& trace, int64_t cache_rows,
-                                      int depth) const;
-};
-
-// `simulated` and `trace`: epochs of the trainer, the first for the policy that simulates, the
-// second for the oracle, to be counted on. `windows`: of the next-use policies. Errors as the
-// policies'.
-absl::StatusOr<PolicyTable> MakeAllPolicies(const TrainerView& view, const AccessTrace& simulated,
-                                            const AccessTrace& trace,
-                                            absl::Span<const int64_t> windows);
+// From the simplest to the one that knows all. `simulated` and `trace`: epochs of the trainer, the
+// first for the policy that simulates, the second for the oracle, to be counted on. `windows`: of
+// the next-use policies. Errors as the policies'.
+absl::StatusOr<std::vector<std::unique_ptr<Policy>>> MakeAllPolicies(
+    const TrainerView& view, const AccessTrace& simulated, const AccessTrace& trace,
+    absl::Span<const int64_t> windows);
 
 }  // namespace vicinity

@@ -7,7 +7,7 @@
 
 namespace vicinity {
 
-// "none": every row is fetched.
+// "none": every row is fetched that no batch in flight has.
 std::unique_ptr<Policy> MakeNoPolicy();
 
 }  // namespace vicinity

@@ -6,9 +6,9 @@
 namespace vicinity {
 
 absl::Status PolicyBudget::Validate() const {
-  if (cache_rows < 0 || total_rows < 0 || depth < 1) {
-    return absl::InvalidArgumentError(absl::StrCat("a budget of ", cache_rows, " cached or ",
-                                                   total_rows, " rows in all, depth ", depth));
+  if (total_rows < 0 || depth < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a budget of ", total_rows, " rows, depth ", depth));
   }
   return absl::OkStatus();
 }

@@ -14,9 +14,7 @@
 namespace vicinity {
 
 struct PolicyBudget {
-  // A static cache holds this many rows, and beside them what the batches in flight miss.
-  int64_t cache_rows = 0;
-  // A pool holds this many, those of the batches in flight among them.
+  // In memory, those of batches in flight among them. Where these alone are more, all of theirs.
   int64_t total_rows = 0;
   // Batches in flight, at least 1: whose rows are fetched, or on their way, and not released.
   int depth = 1;

@@ -23,44 +23,63 @@ std::vector<char> CachedNodes(const AccessTrace& trace, absl::Span<const int64_t
   return is_cached;
 }
 
-// `num_staged`: rows in memory beside the cache, after each batch was admitted. The mean is over
-// the time when the pipeline is full.
-void SumUp(int64_t num_cached, int depth, absl::Span<const int64_t> num_staged,
-           PolicyCount* count) {
-  count->held = static_cast<double>(num_cached);
-  count->most_held = num_cached;
-  if (num_staged.empty()) return;
-  const auto full = num_staged.subspan(std::min<size_t>(num_staged.size(), depth) - 1);
-  count->held += std::accumulate(full.begin(), full.end(), 0.0) / static_cast<double>(full.size());
-  count->most_held += *std::max_element(num_staged.begin(), num_staged.end());
+// The first moment, counted by the batch admitted last, when as many batches as can be are in
+// flight.
+int64_t FirstFull(const AccessTrace& trace, int depth) {
+  return std::min<int64_t>(trace.num_batches(), depth) - 1;
 }
 
-PolicyCount CountOwn(const AccessTrace& trace, absl::Span<const int64_t> cached, int depth) {
-  const std::vector<char> is_cached = CachedNodes(trace, cached);
-  PolicyCount count;
-  count.used = trace.num_uses();
-  std::vector<int64_t> fetched;  // by batch
+// By node, if it is not held for good: at how many of the full moments it is in memory.
+std::vector<int64_t> MomentsStaged(const AccessTrace& trace, int depth) {
+  std::vector<int64_t> moments(trace.num_nodes(), 0);
+  std::vector<int64_t> gone(trace.num_nodes(), 0);  // the moment when it is there no more
   for (int64_t b = 0; b < trace.num_batches(); ++b) {
-    fetched.push_back(0);
-    for (const int64_t node : trace.batch(b)) fetched[b] += is_cached[node] == 0;
-    count.fetched += fetched[b];
+    const int64_t end = std::min(b + depth, trace.num_batches());
+    for (const int64_t node : trace.batch(b)) {
+      const int64_t begin = std::max({b, gone[node], FirstFull(trace, depth)});
+      moments[node] += std::max<int64_t>(0, end - begin);
+      gone[node] = end;
+    }
   }
-  std::vector<int64_t> staged;
-  for (int64_t b = 0; b < trace.num_batches(); ++b) {
-    const auto first = fetched.begin() + std::max<int64_t>(0, b + 1 - depth);
-    staged.push_back(std::accumulate(first, fetched.begin() + b + 1, int64_t{0}));
-  }
-  SumUp(static_cast<int64_t>(cached.size()), depth, staged, &count);
-  return count;
+  return moments;
 }
 
-PolicyCount CountShared(const AccessTrace& trace, absl::Span<const int64_t> cached, int depth) {
+}  // namespace
+
+StaticOrder::StaticOrder(std::string name, std::vector<int64_t> order)
+    : name_(std::move(name)), order_(std::move(order)) {}
+
+absl::StatusOr<PolicyCount> StaticOrder::Count(const AccessTrace& trace,
+                                               const PolicyBudget& budget) const {
+  VICINITY_RETURN_IF_ERROR(budget.Validate());
+  return CountWith(trace, MostThatFit(trace, budget), budget.depth);
+}
+
+// A row more that is held is at most one less beside: what is in memory never falls, so the first
+// that does not fit ends it.
+int64_t StaticOrder::MostThatFit(const AccessTrace& trace, const PolicyBudget& budget) const {
+  if (trace.num_batches() == 0) return std::min<int64_t>(budget.total_rows, order_.size());
+  const std::vector<int64_t> moments = MomentsStaged(trace, budget.depth);
+  const int64_t num_moments = trace.num_batches() - FirstFull(trace, budget.depth);
+  int64_t staged = std::accumulate(moments.begin(), moments.end(), int64_t{0});
+  int64_t num_held = 0;
+  for (const int64_t node : order_) {
+    staged -= moments[node];
+    if ((num_held + 1) * num_moments + staged > budget.total_rows * num_moments) break;
+    ++num_held;
+  }
+  return num_held;
+}
+
+PolicyCount StaticOrder::CountWith(const AccessTrace& trace, int64_t num_held, int depth) const {
+  const auto cached = absl::MakeConstSpan(order_).subspan(0, num_held);
   const std::vector<char> is_cached = CachedNodes(trace, cached);
   std::vector<int64_t> last_batch(trace.num_nodes(), -depth);
   PolicyCount count;
   count.used = trace.num_uses();
-  std::vector<int64_t> num_staged;
   int64_t staged = 0;  // distinct rows that the batches in flight have beside the cache
+  int64_t most_staged = 0;
+  int64_t sum_staged = 0;  // over the moments that are full
   for (int64_t b = 0; b < trace.num_batches(); ++b) {
     if (b >= depth) {
       for (const int64_t node : trace.batch(b - depth)) staged -= last_batch[node] == b - depth;
@@ -72,23 +91,15 @@ PolicyCount CountShared(const AccessTrace& trace, absl::Span<const int64_t> cach
       staged += !is_there;
       last_batch[node] = b;
     }
-    num_staged.push_back(staged);
+    most_staged = std::max(most_staged, staged);
+    if (b >= FirstFull(trace, depth)) sum_staged += staged;
   }
-  SumUp(static_cast<int64_t>(cached.size()), depth, num_staged, &count);
+  const auto num_cached = static_cast<int64_t>(cached.size());
+  const int64_t num_moments = std::max<int64_t>(1, trace.num_batches() - FirstFull(trace, depth));
+  count.held = static_cast<double>(num_cached) +
+               static_cast<double>(sum_staged) / static_cast<double>(num_moments);
+  count.most_held = num_cached + most_staged;
   return count;
-}
-
-}  // namespace
-
-StaticOrder::StaticOrder(std::string name, std::vector<int64_t> order, InFlight in_flight)
-    : name_(std::move(name)), order_(std::move(order)), in_flight_(in_flight) {}
-
-absl::StatusOr<PolicyCount> StaticOrder::Count(const AccessTrace& trace,
-                                               const PolicyBudget& budget) const {
-  VICINITY_RETURN_IF_ERROR(budget.Validate());
-  const auto cached = absl::MakeConstSpan(order_).subspan(0, budget.cache_rows);
-  return in_flight_ == InFlight::kOwn ? CountOwn(trace, cached, budget.depth)
-                                      : CountShared(trace, cached, budget.depth);
 }
 
 std::vector<int64_t> OrderByScore(absl::Span<const double> scores) {

@@ -11,26 +11,26 @@
 
 namespace vicinity {
 
-// What one batch misses is fetched for it and thrown away with it, or...
-enum class InFlight : uint8_t {
-  kOwn,     // each batch fetches all that it misses: one buffer a batch
-  kShared,  // a row that another batch in flight has fetched is not fetched again (StaticPool)
-};
-
+// What the batches in flight miss is in memory beside it, once for all of them. Of a budget it gets
+// as many rows as leave room for that on average: the peaks, which are higher, are forgiven it.
 class StaticOrder : public Policy {
  public:
   // `order`: nodes, best first, none twice.
-  StaticOrder(std::string name, std::vector<int64_t> order, InFlight in_flight = InFlight::kOwn);
+  StaticOrder(std::string name, std::vector<int64_t> order);
 
   std::string name() const override { return name_; }
   absl::Span<const int64_t> order() const { return order_; }
   absl::StatusOr<PolicyCount> Count(const AccessTrace& trace,
                                     const PolicyBudget& budget) const override;
 
+  // With this many of the rows held for good.
+  PolicyCount CountWith(const AccessTrace& trace, int64_t num_held, int depth) const;
+
  private:
+  int64_t MostThatFit(const AccessTrace& trace, const PolicyBudget& budget) const;
+
   const std::string name_;
   const std::vector<int64_t> order_;
-  const InFlight in_flight_;
 };
 
 // The nodes with a score above 0, the highest first, equal ones by number.

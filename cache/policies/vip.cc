@@ -26,10 +26,4 @@ absl::StatusOr<std::unique_ptr<StaticOrder>> MakeVipPolicy(const TrainerView& vi
   return std::make_unique<StaticOrder>("vip", OrderByScore(flat));
 }
 
-std::unique_ptr<Policy> MakeVipSharedPolicy(const StaticOrder& vip) {
-  return std::make_unique<StaticOrder>("vip-shared",
-                                       std::vector<int64_t>(vip.order().begin(), vip.order().end()),
-                                       InFlight::kShared);
-}
-
 }  // namespace vicinity

@@ -13,8 +13,4 @@ namespace vicinity {
 // "vip". Errors as ComputeVip.
 absl::StatusOr<std::unique_ptr<StaticOrder>> MakeVipPolicy(const TrainerView& view);
 
-// "vip-shared": the same, of a vip policy's order, with batches in flight that share what they
-// fetched (static_order.h).
-std::unique_ptr<Policy> MakeVipSharedPolicy(const StaticOrder& vip);
-
 }  // namespace vicinity

@@ -79,6 +79,7 @@ std::string Describe(const LoaderStats& stats) {
                {"bytes_remote", stats.bytes_remote},
                {"cache_rows", stats.cache_rows},
                {"cache_bytes", stats.cache_bytes},
+               {"ranked_by", stats.ranked_by},
                {"device_bytes", stats.device_bytes}});
 }
 

@@ -97,11 +97,10 @@ void ReadColumns(JsonFields* fields, LoaderOptions* options) {
 }
 
 void ReadAhead(JsonFields* fields, LoaderOptions* options) {
-  fields->Read<CachePolicy>("cache",
-                            {{"none", CachePolicy::kNone},
-                             {"static_vip", CachePolicy::kStaticVip},
-                             {"look_ahead", CachePolicy::kLookAhead}},
-                            &options->cache);
+  fields->Read<CachePolicy>(
+      "cache",
+      {{"none", CachePolicy::kNone}, {"vip", CachePolicy::kVip}, {"auto", CachePolicy::kAuto}},
+      &options->cache);
   fields->Read("cache_rows", &options->cache_rows);
   fields->Read("cache_bytes", &options->cache_bytes);
   fields->Read("ranking", &options->ranking);

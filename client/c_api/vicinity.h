@@ -124,7 +124,7 @@ int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, 
  *   "seeds": "global" | "home"; "homes": [[0, 2], [1, 3]],
  *   "columns": [{"node_type", "column"}]; "edge_columns": [{"edge_type", "column"}],
  *   "labels", "edge_ids": bool,
- *   "cache": "none" | "static_vip" | "look_ahead"; "cache_rows", "cache_bytes": integers,
+ *   "cache": "none" | "vip" | "auto"; "cache_rows", "cache_bytes": integers,
  *   "ranking": text,
  *   "fetch_ahead", "window_bytes", "sample_ahead", "sample_threads", "fetch_threads",
  *   "batch_timeout_ms": integers,
@@ -155,7 +155,8 @@ int32_t vicinity_loader_next(VicinityLoader* loader, int64_t wait_ms, VicinityBa
 
 /* {"stages": [{"stage", "num_threads", "batches", "busy_seconds", "starved_seconds",
  *              "blocked_seconds", "rows"}], "wall_seconds", "nodes", "rows_local", "rows_cached",
- *  "rows_remote", "bytes_remote", "cache_rows", "cache_bytes", "device_bytes"}, as LoaderStats. */
+ *  "rows_remote", "bytes_remote", "cache_rows", "cache_bytes", "ranked_by", "device_bytes"}, as
+ *  LoaderStats. */
 int32_t vicinity_loader_stats(const VicinityLoader* loader, char** json);
 
 /* ---- Batches ---- */

@@ -35,24 +35,23 @@ std::vector<PolicyReport::Size> CacheSizes(const Dataset& dataset,
   const double mean_shard = static_cast<double>(num_nodes) / dataset.book().num_shards();
   std::vector<PolicyReport::Size> sizes;
   for (const double share : replication) {
-    sizes.push_back({share, std::llround(share * mean_shard), 0});
+    sizes.push_back({share, std::llround(share * mean_shard)});
   }
   return sizes;
 }
 
 // Adds what one trainer's policies come to.
-absl::Status AddTrainer(const PolicyTable& table, const AccessTrace& trace, PolicyReport* report) {
-  report->lines.resize(table.policies.size());
-  for (PolicyReport::Size& size : report->sizes) {
-    VICINITY_ASSIGN_OR_RETURN(const PolicyBudget budget,
-                              table.Budget(trace, size.cache_rows, report->depth));
-    size.total_rows += static_cast<double>(budget.total_rows);
-    for (size_t i = 0; i < table.policies.size(); ++i) {
-      VICINITY_ASSIGN_OR_RETURN(const PolicyCount count, table.policies[i]->Count(trace, budget));
+absl::Status AddTrainer(absl::Span<const std::unique_ptr<Policy>> policies,
+                        const AccessTrace& trace, PolicyReport* report) {
+  report->lines.resize(policies.size());
+  for (size_t s = 0; s < report->sizes.size(); ++s) {
+    const PolicyBudget budget = {report->sizes[s].total_rows, report->depth};
+    for (size_t i = 0; i < policies.size(); ++i) {
+      VICINITY_ASSIGN_OR_RETURN(const PolicyCount count, policies[i]->Count(trace, budget));
       PolicyReport::Line& line = report->lines[i];
-      line.policy = table.policies[i]->name();
+      line.policy = policies[i]->name();
       line.cells.resize(report->sizes.size());
-      PolicyReport::Cell& cell = line.cells[&size - report->sizes.data()];
+      PolicyReport::Cell& cell = line.cells[s];
       cell.fetched += static_cast<double>(count.fetched);
       cell.held += count.held;
       cell.most_held += static_cast<double>(count.most_held);
@@ -69,7 +68,6 @@ void Average(PolicyReport* report) {
   const auto num_epochs = static_cast<double>(report->num_epochs);
   report->used /= num_epochs;
   report->batches /= num_epochs;
-  for (PolicyReport::Size& size : report->sizes) size.total_rows /= report->num_trainers;
   for (PolicyReport::Line& line : report->lines) {
     for (PolicyReport::Cell& cell : line.cells) {
       cell.fetched /= num_epochs;
@@ -80,7 +78,7 @@ void Average(PolicyReport* report) {
 }
 
 std::string SizeText(const PolicyReport::Size& size) {
-  return absl::StrFormat("%g (%s)", size.replication, HumanCount(size.cache_rows));
+  return absl::StrFormat("%g (%s)", size.replication, HumanCount(size.total_rows));
 }
 
 }  // namespace
@@ -124,9 +122,9 @@ absl::StatusOr<PolicyReport> CountPolicies(const Dataset& dataset, const HomePla
           TrainerView::Create(&dataset, plan.homes[home], plan.seeds[home], plan.options));
       VICINITY_ASSIGN_OR_RETURN(const AccessTrace before, SampleTrace(view, simulated, progress));
       VICINITY_ASSIGN_OR_RETURN(const AccessTrace trace, SampleTrace(view, counted, progress));
-      VICINITY_ASSIGN_OR_RETURN(const PolicyTable table,
+      VICINITY_ASSIGN_OR_RETURN(const std::vector<std::unique_ptr<Policy>> policies,
                                 MakeAllPolicies(view, before, trace, options.windows));
-      VICINITY_RETURN_IF_ERROR(AddTrainer(table, trace, &report));
+      VICINITY_RETURN_IF_ERROR(AddTrainer(policies, trace, &report));
     }
     return absl::OkStatus();
   }));
@@ -139,19 +137,13 @@ void PrintPolicyReport(const PolicyReport& report, std::ostream& out) {
       << HumanCount(std::llround(report.batches)) << " batches; " << report.num_trainers
       << (report.num_trainers == 1 ? " trainer, " : " trainers, ") << report.num_epochs
       << (report.num_epochs == 1 ? " epoch, " : " epochs, ") << report.depth
-      << " batches in flight.\nColumns: rows of a static cache, as a share of a mean shard. "
-         "Memory: "
-         "of the static VIP cache\nwith the rows that its batches in flight miss; lru, next-use "
-         "and "
-         "belady have the same in all.\n\n";
+      << " batches in flight.\nColumns: rows in memory, those of batches in flight included, as a "
+         "share of a mean shard.\n\n";
   std::vector<Table::Column> columns = {{"policy", Table::Align::kLeft}};
-  std::vector<std::string> memory = {"(memory, rows)"};
   for (const PolicyReport::Size& size : report.sizes) {
     columns.push_back({SizeText(size), Table::Align::kRight});
-    memory.push_back(HumanCount(std::llround(size.total_rows)));
   }
   Table table(columns);
-  table.AddRow(memory);
   for (const PolicyReport::Line& line : report.lines) {
     std::vector<std::string> cells = {line.policy};
     for (const PolicyReport::Cell& cell : line.cells) {
@@ -173,9 +165,7 @@ nlohmann::ordered_json PolicyReportJson(const PolicyReport& report) {
   json["rows_used_per_epoch"] = report.used;
   json["sizes"] = nlohmann::ordered_json::array();
   for (const PolicyReport::Size& size : report.sizes) {
-    json["sizes"].push_back({{"replication", size.replication},
-                             {"cache_rows", size.cache_rows},
-                             {"memory_rows", size.total_rows}});
+    json["sizes"].push_back({{"replication", size.replication}, {"total_rows", size.total_rows}});
   }
   json["policies"] = nlohmann::ordered_json::array();
   for (const PolicyReport::Line& line : report.lines) {
@@ -193,7 +183,7 @@ nlohmann::ordered_json PolicyReportJson(const PolicyReport& report) {
 LineChart PolicyChart(const PolicyReport& report, const std::string& dataset_name) {
   LineChart chart;
   chart.title = absl::StrCat(dataset_name, ": remote rows fetched an epoch, by cache policy");
-  chart.x_label = "rows of a static cache, as a share of a mean shard";
+  chart.x_label = "rows in memory, as a share of a mean shard";
   chart.y_label = "rows an epoch";
   double least = report.sizes.empty() ? 0 : report.sizes[0].replication;
   double most = least;

@@ -16,12 +16,12 @@
 namespace vicinity::cli {
 
 struct PolicyReportOptions {
-  // Sizes of the static cache, each as a share of a mean shard's nodes.
+  // Rows in memory, those of batches in flight among them, each as a share of a mean shard's nodes.
   std::vector<double> replication = {0.05, 0.1, 0.2, 0.5, 1};
-  int64_t num_epochs = 2;                   // counted
-  int64_t num_simulated_epochs = 2;         // others, for the policy that goes by simulation
-  int depth = 10;                           // batches whose rows are fetched ahead
-  std::vector<int64_t> windows = {10, 40};  // sampled batches that wait, of next-use policies
+  int64_t num_epochs = 2;               // counted
+  int64_t num_simulated_epochs = 2;     // others, for the policy that goes by simulation
+  int depth = 10;                       // batches whose rows are fetched ahead
+  std::vector<int64_t> windows = {32};  // sampled batches that wait, of next-use policies
   uint64_t run_seed = 0;
 
   // InvalidArgument naming the option and its value.
@@ -33,8 +33,7 @@ struct PolicyReportOptions {
 struct PolicyReport {
   struct Size {
     double replication = 0;
-    int64_t cache_rows = 0;
-    double total_rows = 0;  // memory of pools: of a static VIP cache with what its batches miss
+    int64_t total_rows = 0;
   };
   struct Cell {
     double fetched = 0;  // rows an epoch

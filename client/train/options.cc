@@ -99,19 +99,18 @@ void AddBatches(CLI::App* app, TrainOptions* options) {
 
 void AddCache(CLI::App* app, TrainOptions* options) {
   static const std::map<std::string, CachePolicy> kCaches = {
-      {"none", CachePolicy::kNone},
-      {"vip", CachePolicy::kStaticVip},
-      {"look-ahead", CachePolicy::kLookAhead}};
+      {"none", CachePolicy::kNone}, {"vip", CachePolicy::kVip}, {"auto", CachePolicy::kAuto}};
   app->add_option("--cache", options->cache,
-                  "Remote rows to keep: 'none'; 'vip', always the likeliest by a stored ranking; "
-                  "or 'look-ahead', those that batches sampled ahead need soonest")
+                  "Remote rows to keep: 'none'; 'vip', the likeliest by a stored ranking; or "
+                  "'auto', those that batches sampled ahead need soonest, then the likeliest")
       ->transform(CLI::CheckedTransformer(kCaches))
-      ->default_str("none");
-  CLI::Option* rows = app->add_option("--cache-rows", options->cache_rows, "How many to keep")
-                          ->capture_default_str()
+      ->default_str("auto");
+  CLI::Option* rows = app->add_option("--cache-rows", options->cache_rows,
+                                      "How many to keep, those of batches in flight included")
                           ->check(CLI::NonNegativeNumber);
   app->add_option("--cache-bytes", options->cache_bytes, "Or how much of them, as 512MB")
       ->transform(CLI::AsSizeValue(false))
+      ->default_str("1GB")
       ->excludes(rows);
   app->add_option("--ranking", options->ranking, "With a cache: which stored ranking")
       ->capture_default_str();
@@ -120,7 +119,7 @@ void AddCache(CLI::App* app, TrainOptions* options) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   app->add_option("--sample-ahead", options->sample_ahead,
-                  "With --cache look-ahead: batches more that are sampled before that")
+                  "With --cache auto: batches more that are sampled before that")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
 }
@@ -177,9 +176,6 @@ std::string Problem(const TrainOptions& options) {
   if (!options.eval_fanouts.empty() && options.eval_fanouts.size() != options.fanouts.size()) {
     return "--eval-fanouts has " + std::to_string(options.eval_fanouts.size()) +
            " hops and --fanouts " + std::to_string(options.fanouts.size());
-  }
-  if (options.cache != CachePolicy::kNone && options.cache_rows + options.cache_bytes == 0) {
-    return "--cache requires --cache-rows or --cache-bytes";
   }
   return "";
 }

@@ -44,9 +44,9 @@ struct TrainOptions {
   int64_t accumulate = 1;     // batches whose gradients make one step: one trainer with N makes the
                               // steps of N trainers, of the same batches
   uint64_t seed = 0;          // of weights, dropout, shuffling and draws
-  CachePolicy cache = CachePolicy::kNone;
+  CachePolicy cache = CachePolicy::kAuto;
   int64_t cache_rows = 0;  // one of the two, as in LoaderOptions
-  int64_t cache_bytes = 0;
+  int64_t cache_bytes = int64_t{1} << 30;
   std::string ranking = "default";
   int64_t fetch_ahead = 10;
   int64_t sample_ahead = 32;

@@ -26,10 +26,10 @@ const char* NameOf(CachePolicy cache) {
   switch (cache) {
     case CachePolicy::kNone:
       return "none";
-    case CachePolicy::kStaticVip:
+    case CachePolicy::kVip:
       return "vip";
-    case CachePolicy::kLookAhead:
-      return "look-ahead";
+    case CachePolicy::kAuto:
+      return "auto";
   }
   return "unknown";
 }
@@ -166,10 +166,8 @@ void Reporter::Start(const StartRecord& record) {
                  {"parameters", record.parameters},
                  {"threads", record.threads},
                  {"cache_rows", record.cache_rows},
-                 {"cache_bytes", record.cache_bytes}};
-    if (record.expected_remote_rows) {
-      line["expected_remote_rows_per_batch"] = *record.expected_remote_rows;
-    }
+                 {"cache_bytes", record.cache_bytes},
+                 {"ranked_by", record.ranked_by}};
     json_->Write(line);
   }
   if (out_ == nullptr) return;

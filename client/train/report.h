@@ -23,9 +23,7 @@ struct StartRecord {
   int threads = 0;         // of the model
   int64_t cache_rows = 0;  // held by this trainer
   int64_t cache_bytes = 0;
-  // Rows a batch that the stored ranking expects this trainer to fetch; none where there is no
-  // ranking for its home, or its seeds are not those of its home.
-  std::optional<double> expected_remote_rows;
+  std::string ranked_by;  // as LoaderStats
 };
 
 // Sums over all trainers, unless it says otherwise.

@@ -133,6 +133,7 @@ LoaderOptions EvaluationLoader(const Schema& schema, const Task& task, const Tra
   loader.sampling = task.eval_sampling;
   loader.run_seed = options.seed ^ kEvaluationSeed;
   loader.shuffle = false;
+  loader.cache = CachePolicy::kNone;  // it reads most rows once
   return loader;
 }
 

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <utility>
 
-#include "client/train/expected_traffic.h"
 #include "client/train/linear_model.h"
 #include "client/train/sage_model.h"
 #include "client/train/tensors.h"
@@ -158,25 +157,8 @@ StartRecord Trainer::DescribeStart() const {
   const LoaderStats stats = loader_->stats();
   record.cache_rows = stats.cache_rows;
   record.cache_bytes = stats.cache_bytes;
-  record.expected_remote_rows = ExpectRemoteRows(stats.cache_rows);
+  record.ranked_by = stats.ranked_by;
   return record;
-}
-
-std::optional<double> Trainer::ExpectRemoteRows(int64_t cache_rows) const {
-  if (options_.seeds != SeedPolicy::kHome || options_.cache == CachePolicy::kLookAhead) {
-    return std::nullopt;
-  }
-  TrafficQuestion question;
-  question.ranking = options_.ranking;
-  question.home = options_.homes.empty()
-                      ? DealHomes(graph_->num_shards(), options_.num_trainers)[options_.trainer]
-                      : options_.homes[options_.trainer];
-  question.cache_rows = cache_rows;
-  for (size_t type = 0; type < task_.feature_columns.size(); ++type) {
-    if (task_.feature_columns[type] >= 0) question.types.push_back(static_cast<int32_t>(type));
-  }
-  const Result<double> rows = ExpectedRemoteRows(*graph_, question);
-  return rows.ok() ? std::optional<double>(rows.value()) : std::nullopt;
 }
 
 Error Trainer::Run(Reporter* reporter) {

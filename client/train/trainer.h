@@ -48,7 +48,6 @@ class Trainer {
   Error MakeLoaders();
   Result<EvaluationPart> MakeEvaluation(Split split) const;
   StartRecord DescribeStart() const;
-  std::optional<double> ExpectRemoteRows(int64_t cache_rows) const;
 
   Result<EpochRecord> TrainEpoch(int64_t epoch);
   // Adds a batch's gradients, and makes the step that it completes.

@@ -42,7 +42,7 @@ KINDS = {
     "full replication": ["--local-shards", "ALL"],
     "no cache": ["--cache", "none"],
     "static VIP": ["--cache", "vip", "--cache-rows", "CACHE"],
-    "look-ahead pool": ["--cache", "look-ahead", "--cache-rows", "CACHE"],
+    "look-ahead": ["--cache", "auto", "--cache-rows", "CACHE"],
 }
 
 

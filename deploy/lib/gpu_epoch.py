@@ -140,11 +140,11 @@ class Trainer:
                    # The first of two, with the first of the two shards at home.
                    "num_trainers": NUM_SHARDS, "homes": [[i] for i in range(NUM_SHARDS)],
                    "columns": [(node_type, self.column)], "sample_threads": options.threads,
-                   "fetch_threads": 2, "window_bytes": 1 << 30}
+                   "fetch_threads": 2, "window_bytes": 1 << 30, "cache": "none"}
         if pool:
             kind = "cuda" if self.device.type == "cuda" else "host"  # its twin
             loading.update(placement="device", device={"kind": kind, "home_bytes": pool_bytes},
-                           cache="look_ahead", cache_bytes=pool_bytes)
+                           cache="auto", cache_bytes=pool_bytes)
         self.loader = graph.loader(FANOUTS, **loading)
         torch.manual_seed(0)
         self.model = graphsage.GraphSage(width, size["hidden"], num_classes, len(FANOUTS))

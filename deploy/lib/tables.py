@@ -47,21 +47,15 @@ def accuracy_table(arguments):
                  "after the last epoch"], rows)
 
 
-def mean(values):
-    return sum(values) / len(values)
-
-
 def traffic_of(prefix):
-    """Of a group's first epoch and largest cache; predicted is None without a ranking for it."""
+    """Of a group's first epoch and largest cache."""
     reports = [read_report(path) for path in sorted(glob.glob(glob.escape(prefix) + ".*.jsonl"))]
     epoch = of_kind(reports[0], "epoch")[0]
     starts = [of_kind(report, "start")[0] for report in reports]
-    expected = [start.get("expected_remote_rows_per_batch") for start in starts]
     return {
         "held_rows": max(start["cache_rows"] for start in starts),
         "held_bytes": max(start["cache_bytes"] for start in starts),
         "mapped": epoch["rows_local"] > 0,
-        "predicted": None if None in expected else mean(expected),
         "measured": epoch["rows_remote"] / (epoch["batches"] * len(reports)),
         "bytes": epoch["bytes_remote"],
     }
@@ -77,11 +71,10 @@ def traffic_table(arguments):
         saved = without and without[0] and traffic["held_rows"]
         rows.append([
             name, f"{traffic['held_rows']:,}", f"{traffic['held_bytes'] / 1e6:.1f}",
-            "-" if traffic["predicted"] is None else f"{traffic['predicted']:,.0f}",
             f"{traffic['measured']:,.0f}", f"{traffic['bytes'] / 1e6:,.1f}",
             f"{100 * (1 - traffic['measured'] / without[0]):.0f} %" if saved else ""])
-    print_table(["where rows come from", "rows kept", "MB kept", "fetched a batch: predicted",
-                 "measured", "MB an epoch", "saved"], rows)
+    print_table(["where rows come from", "rows kept", "MB kept", "fetched a batch",
+                 "MB an epoch", "saved"], rows)
 
 
 COMMANDS = {"accuracy": accuracy_table, "traffic": traffic_table}

@@ -63,23 +63,6 @@ std::unique_ptr<Dataset> Open(const std::string& directory) {
   return *std::move(dataset);
 }
 
-// The dataset `name`, in shards; made from the one that `make` writes to a folder that goes away.
-template <typename Make>
-std::unique_ptr<Dataset> OpenShards(const BenchOptions& options, const std::string& name,
-                                    const Make& make, const std::string& assigner = "metis") {
-  const std::string shards = absl::StrCat(options.data, "/", name, "-4-shards");
-  if (!std::filesystem::exists(shards)) {
-    std::filesystem::create_directories(options.data);
-    const std::string whole = absl::StrCat(options.data, "/", name);
-    std::filesystem::remove_all(whole);
-    make(whole);
-    Run({"partition", "--input", whole, "--shards", "4", "--assigner", assigner, "--output",
-         shards});
-    std::filesystem::remove_all(whole);
-  }
-  return Open(shards);
-}
-
 // 8 % of the nodes, scattered by the golden ratio.
 void WriteTrainNodes(const std::string& path) {
   std::ofstream file(path);
@@ -90,7 +73,89 @@ void WriteTrainNodes(const std::string& path) {
   if (!file) Fail(absl::StrCat("cannot write ", path));
 }
 
+void MakeBlockModel(const BenchOptions& options, const std::string& output) {
+  const bool full = options.size == "full";
+  Run({"generate", "block-model", "--num-nodes", full ? "1000000" : "20000", "--average-degree",
+       full ? "30" : "20", "--num-communities", full ? "256" : "64", "--num-classes", "0",
+       "--mixing", "0.3", "--feature-width", "0", "--train", "0.08", "--output", output});
+}
+
+void MakeRmat(const BenchOptions& options, const std::string& output) {
+  Run({"generate", "rmat", "--scale", options.size == "full" ? "20" : "15", "--symmetric",
+       "--dedup", "--drop-self-loops", "--train", "0.08", "--output", output});
+}
+
+void MakeCnr2000(const BenchOptions& options, const std::string& output) {
+  const std::string train = absl::StrCat(options.data, "/cnr2000-train.txt");
+  WriteTrainNodes(train);
+  Run({"import", "--edges", absl::StrCat(kCnr2000, ":edges"), "--num-nodes",
+       absl::StrCat(kCnr2000Nodes), "--train", train, "--add-reverse", "--dedup",
+       "--drop-self-loops", "--name", "cnr2000", "--output", output});
+  std::filesystem::remove(train);
+}
+
+void ImportDescribed(const std::string& description, const std::string& output) {
+  Run({"import", "--description", description, "--output", output});
+}
+
+// Empty: made, or it failed in a way that was told.
+std::string MakeWordNet(const BenchOptions& options, const std::string& output) {
+  const std::string files = absl::StrCat(options.data, "/wordnet-files");
+  ChildOptions child;
+  child.program = kWordNet;
+  child.arguments = {files};
+  child.log_path = absl::StrCat(options.data, "/wordnet.log");
+  child.time_limit = absl::Minutes(10);
+  if (const auto made = RunChild(child); !made.ok()) return made.status().ToString();
+  ImportDescribed(absl::StrCat(files, "/wordnet.textproto"), output);
+  std::filesystem::remove_all(files);
+  return "";
+}
+
+// What is missing to make the graph; empty: it was made.
+std::string Make(const BenchOptions& options, BenchGraph graph, const std::string& output) {
+  switch (graph) {
+    case BenchGraph::kBlockModel:
+      MakeBlockModel(options, output);
+      return "";
+    case BenchGraph::kRmat:
+      MakeRmat(options, output);
+      return "";
+    case BenchGraph::kWordNet:
+      return MakeWordNet(options, output);
+    case BenchGraph::kCnr2000:
+      if (!std::filesystem::exists(kCnr2000)) return absl::StrCat(kCnr2000, " is not there");
+      MakeCnr2000(options, output);
+      return "";
+    case BenchGraph::kCora:
+      ImportDescribed("tests/data/cora.textproto", output);
+      return "";
+    case BenchGraph::kTolokers:
+      ImportDescribed("tests/data/tolokers.textproto", output);
+      return "";
+  }
+  return "no such graph";
+}
+
 }  // namespace
+
+std::string NameOf(BenchGraph graph) {
+  switch (graph) {
+    case BenchGraph::kBlockModel:
+      return "block model";
+    case BenchGraph::kRmat:
+      return "R-MAT";
+    case BenchGraph::kWordNet:
+      return "WordNet";
+    case BenchGraph::kCnr2000:
+      return "cnr-2000";
+    case BenchGraph::kCora:
+      return "cora";
+    case BenchGraph::kTolokers:
+      return "tolokers";
+  }
+  return "";
+}
 
 std::optional<int> RanAsMetisChild(int argc, char** argv) {
   if (argc < 2 || std::string(argv[1]) != kMetisChildCommand) return std::nullopt;
@@ -101,59 +166,22 @@ std::optional<int> RanAsMetisChild(int argc, char** argv) {
   return static_cast<int>(cli::RunTool(kCommands, args, tool, std::cout));
 }
 
-std::unique_ptr<Dataset> OpenBlockModelShards(const BenchOptions& options) {
-  const bool full = options.size == "full";
-  const std::string nodes = full ? "1000000" : "20000";
-  return OpenShards(options, absl::StrCat("block-model-", nodes), [&](const std::string& output) {
-    Run({"generate", "block-model", "--num-nodes", nodes, "--average-degree", full ? "30" : "20",
-         "--num-communities", full ? "256" : "64", "--num-classes", "0", "--mixing", "0.3",
-         "--feature-width", "0", "--train", "0.08", "--output", output});
-  });
-}
-
-std::unique_ptr<Dataset> OpenRmatShards(const BenchOptions& options) {
-  const std::string scale = options.size == "full" ? "20" : "15";
-  const auto make = [&](const std::string& output) {
-    Run({"generate", "rmat", "--scale", scale, "--symmetric", "--dedup", "--drop-self-loops",
-         "--train", "0.08", "--output", output});
-  };
-  return OpenShards(options, absl::StrCat("rmat-", scale), make, "hash");
-}
-
-std::unique_ptr<Dataset> OpenCnr2000Shards(const BenchOptions& options) {
-  if (!std::filesystem::exists(kCnr2000)) {
-    std::cerr << "cnr-2000: " << kCnr2000 << " is not there; left out\n";
-    return nullptr;
-  }
-  return OpenShards(options, "cnr2000", [&](const std::string& output) {
-    const std::string train = absl::StrCat(options.data, "/cnr2000-train.txt");
-    WriteTrainNodes(train);
-    Run({"import", "--edges", absl::StrCat(kCnr2000, ":edges"), "--num-nodes",
-         absl::StrCat(kCnr2000Nodes), "--train", train, "--add-reverse", "--dedup",
-         "--drop-self-loops", "--name", "cnr2000", "--output", output});
-    std::filesystem::remove(train);
-  });
-}
-
-std::unique_ptr<Dataset> OpenWordNetShards(const BenchOptions& options) {
-  const std::string files = absl::StrCat(options.data, "/wordnet-files");
-  const std::string shards = absl::StrCat(options.data, "/wordnet-4-shards");
+std::unique_ptr<Dataset> OpenBenchShards(const BenchOptions& options, BenchGraph graph,
+                                         const std::string& cut) {
+  const std::string whole =
+      absl::StrCat(options.data, "/", NameOf(graph), options.size == "full" ? "" : "-small");
+  const std::string shards = absl::StrCat(whole, "-4-shards-", cut);
   if (!std::filesystem::exists(shards)) {
     std::filesystem::create_directories(options.data);
-    ChildOptions child;
-    child.program = kWordNet;
-    child.arguments = {files};
-    child.log_path = absl::StrCat(options.data, "/wordnet.log");
-    child.time_limit = absl::Minutes(10);
-    if (const auto made = RunChild(child); !made.ok()) {
-      std::cerr << "WordNet: " << made.status() << "; left out\n";
+    std::filesystem::remove_all(whole);
+    if (const std::string missing = Make(options, graph, whole); !missing.empty()) {
+      std::cerr << NameOf(graph) << ": " << missing << "; left out\n";
       return nullptr;
     }
+    Run({"partition", "--input", whole, "--shards", "4", "--assigner", cut, "--output", shards});
+    std::filesystem::remove_all(whole);
   }
-  return OpenShards(options, "wordnet", [&](const std::string& output) {
-    Run({"import", "--description", absl::StrCat(files, "/wordnet.textproto"), "--output", output});
-    std::filesystem::remove_all(files);
-  });
+  return Open(shards);
 }
 
 }  // namespace vicinity::benchmark

@@ -16,20 +16,23 @@ namespace vicinity::benchmark {
 // started as METIS' child (it starts itself for that) and has done its work.
 std::optional<int> RanAsMetisChild(int argc, char** argv);
 
-// A block model on 4 shards by METIS, 8 % of its nodes train nodes: of 20,000 nodes, or in full
-// size of a million nodes and 28 million edges. Exits 1, saying why, if it cannot be had.
-std::unique_ptr<Dataset> OpenBlockModelShards(const BenchOptions& options);
+enum class BenchGraph {
+  kBlockModel,  // 20,000 nodes; in full size a million, and 28 million edges. 8 % are train nodes
+  kRmat,        // undirected, 2^15 nodes; in full size a million, and 31 million edges. 8 %
+  kWordNet,     // as the quick start imports it, 60 %
+  kCnr2000,     // the web graph, which lies beside some clones as cnr2000.npz, 8 %
+  kCora,        // tests/data, 5 %
+  kTolokers,    // tests/data, 50 %
+};
+inline constexpr BenchGraph kBenchGraphs[] = {BenchGraph::kCora,       BenchGraph::kTolokers,
+                                              BenchGraph::kWordNet,    BenchGraph::kCnr2000,
+                                              BenchGraph::kBlockModel, BenchGraph::kRmat};
 
-// An undirected R-MAT graph on 4 shards by hash, 8 % of its nodes train nodes: of 2^15 nodes, or in
-// full size of a million nodes and 31 million edges. Exits 1, saying why, if it cannot be had.
-std::unique_ptr<Dataset> OpenRmatShards(const BenchOptions& options);
+std::string NameOf(BenchGraph graph);
 
-// The web graph cnr-2000, which lies beside some clones as cnr2000.npz, on 4 shards by METIS, 8 %
-// of its nodes train nodes. Null, said on standard error, where it is absent.
-std::unique_ptr<Dataset> OpenCnr2000Shards(const BenchOptions& options);
-
-// WordNet as the quick start imports it, on 4 shards by METIS, 60 % of its nodes train nodes. Null,
-// said on standard error, where deploy/wordnet.py cannot make it.
-std::unique_ptr<Dataset> OpenWordNetShards(const BenchOptions& options);
+// The graph on 4 shards, cut by "metis" or "hash". Null, said on standard error, where its files
+// are absent. Exits 1, saying why, if it cannot be had for any other reason.
+std::unique_ptr<Dataset> OpenBenchShards(const BenchOptions& options, BenchGraph graph,
+                                         const std::string& cut);
 
 }  // namespace vicinity::benchmark

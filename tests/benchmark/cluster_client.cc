@@ -206,9 +206,7 @@ void AddGraph(CLI::App* app, Options* options) {
 
 CLI::App* AddTrain(CLI::App* app, Options* options) {
   static const std::map<std::string, CachePolicy> kCaches = {
-      {"none", CachePolicy::kNone},
-      {"vip", CachePolicy::kStaticVip},
-      {"look-ahead", CachePolicy::kLookAhead}};
+      {"none", CachePolicy::kNone}, {"vip", CachePolicy::kVip}, {"auto", CachePolicy::kAuto}};
   CLI::App* const train = app->add_subcommand("train");
   AddGraph(train, options);
   LoaderOptions* const loader = &options->loader;

@@ -104,10 +104,13 @@ int Main(int argc, char** argv) {
   if (const std::optional<int> code = RanAsMetisChild(argc, argv)) return *code;
   const BenchOptions options = ParseBenchOptions(argc, argv);
   BenchReport report(options, std::cout);
-  if (const auto wordnet = OpenWordNetShards(options)) CompareAll(*wordnet, "wordnet", &report);
-  if (const auto cnr2000 = OpenCnr2000Shards(options)) CompareAll(*cnr2000, "cnr-2000", &report);
-  CompareAll(*OpenRmatShards(options), "r-mat", &report);
-  const std::unique_ptr<Dataset> blocks = OpenBlockModelShards(options);
+  if (const auto wordnet = OpenBenchShards(options, BenchGraph::kWordNet, "metis"))
+    CompareAll(*wordnet, "wordnet", &report);
+  if (const auto cnr2000 = OpenBenchShards(options, BenchGraph::kCnr2000, "metis"))
+    CompareAll(*cnr2000, "cnr-2000", &report);
+  CompareAll(*OpenBenchShards(options, BenchGraph::kRmat, "hash"), "r-mat", &report);
+  const std::unique_ptr<Dataset> blocks =
+      OpenBenchShards(options, BenchGraph::kBlockModel, "metis");
   CompareAll(*blocks, "block model", &report);
   cli::VipFlags links;
   links.seed_links = blocks->schema().EdgeTypeName(0);

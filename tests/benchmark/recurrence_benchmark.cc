@@ -96,10 +96,12 @@ int Main(int argc, char** argv) {
   if (const std::optional<int> code = RanAsMetisChild(argc, argv)) return *code;
   const BenchOptions options = ParseBenchOptions(argc, argv);
   BenchReport report(options, std::cout);
-  if (const auto wordnet = OpenWordNetShards(options)) CompareAll(*wordnet, "wordnet", &report);
-  if (const auto cnr2000 = OpenCnr2000Shards(options)) CompareAll(*cnr2000, "cnr-2000", &report);
-  CompareAll(*OpenRmatShards(options), "r-mat", &report);
-  CompareAll(*OpenBlockModelShards(options), "block model", &report);
+  if (const auto wordnet = OpenBenchShards(options, BenchGraph::kWordNet, "metis"))
+    CompareAll(*wordnet, "wordnet", &report);
+  if (const auto cnr2000 = OpenBenchShards(options, BenchGraph::kCnr2000, "metis"))
+    CompareAll(*cnr2000, "cnr-2000", &report);
+  CompareAll(*OpenBenchShards(options, BenchGraph::kRmat, "hash"), "r-mat", &report);
+  CompareAll(*OpenBenchShards(options, BenchGraph::kBlockModel, "metis"), "block model", &report);
   return 0;
 }
 

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/static_pool.h"
-#include "client/vip_cache.h"
+#include "client/row_cache.h"
 #include "tests/client/routed_graph.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -34,8 +33,8 @@ SampledGraph Batch(const RoutedGraph& graph, const std::vector<int64_t>& users,
   return batch;
 }
 
-// With a static cache of these users, or one that holds nothing beside batches in flight.
-std::vector<ColumnPlan> Columns(const RoutedGraph& graph, bool cached,
+// With a cache of these users, or one that holds nothing beside batches in flight.
+std::vector<ColumnPlan> Columns(const RoutedGraph& graph,
                                 const std::vector<int64_t>& cached_users) {
   std::vector<ColumnPlan> columns(3);
   for (int c = 0; c < 3; ++c) {
@@ -43,9 +42,8 @@ std::vector<ColumnPlan> Columns(const RoutedGraph& graph, bool cached,
     plan.type = c == 1 ? kItem : kUser;
     plan.column = c == 2 ? 1 : 0;
     VICINITY_ASSERT_OK_AND_ASSIGN(
-        plan.pool, cached ? FillPool(graph.router(), plan.type, plan.column,
-                                     c == 1 ? std::vector<int64_t>() : cached_users)
-                          : FillLookAheadPool(graph.router(), plan.type, plan.column, 0, {}));
+        plan.pool, FillPool(graph.router(), plan.type, plan.column,
+                            c == 1 ? 0 : static_cast<int64_t>(cached_users.size()), cached_users));
   }
   return columns;
 }
@@ -70,7 +68,8 @@ TEST_CASE("a batch's rows are those of its nodes, with and without a cache", "[b
       cached.push_back(node);
     }
   }
-  const RowLoader loader(graph.router(), Columns(graph, has_cache, cached));
+  const RowLoader loader(graph.router(),
+                         Columns(graph, has_cache ? cached : std::vector<int64_t>()));
   const std::vector<int64_t> users = {5, 99, 0, 42, 17, 18, 19};
   const std::vector<int64_t> items = {79, 3, 8};
   const SampledGraph batch = Batch(graph, users, items);
@@ -97,9 +96,9 @@ TEST_CASE("a batch's rows are those of its nodes, with and without a cache", "[b
 
 TEST_CASE("a row that several batches in flight need comes once, with and without a cache",
           "[batch_rows]") {
-  const bool has_cache = GENERATE(false, true);
   const RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 2, {0, 1});
-  const RowLoader loader(graph.router(), Columns(graph, has_cache, {}));
+  const std::vector<int64_t> held(GENERATE(0, 1), graph.GlobalIds(kUser)[50]);
+  const RowLoader loader(graph.router(), Columns(graph, held));
   std::vector<BatchRows> in_flight;
   for (const std::vector<int64_t>& users : {std::vector<int64_t>{1, 2, 3}, {2, 3, 4}, {1, 4}}) {
     in_flight.push_back(loader.Split(Batch(graph, users, {7})));
@@ -120,7 +119,7 @@ TEST_CASE("a row that several batches in flight need comes once, with and withou
 
 TEST_CASE("a batch that is dropped half way frees what others wait for", "[batch_rows]") {
   RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 2, {0, 1});
-  const RowLoader loader(graph.router(), Columns(graph, true, {}));
+  const RowLoader loader(graph.router(), Columns(graph, {}));
   const SampledGraph batch = Batch(graph, {1, 2, 3}, {1});
   BatchRows dropped = loader.Split(batch);
   VICINITY_REQUIRE_OK(loader.Admit(&dropped));

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "client/row_cache.h"
 #include "client/split_nodes.h"
-#include "client/vip_cache.h"
 #include "tests/cache/device/tested_devices.h"
 #include "tests/client/routed_graph.h"
 #include "tests/testing/small_graphs.h"

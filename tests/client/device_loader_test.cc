@@ -98,13 +98,13 @@ TEST_CASE("an epoch on a device is the epoch on the host", "[device_loader]") {
   const std::vector<std::string> expected = Epoch(Make(graph, options).get(), 1);
   CHECK(expected.size() > 5);
   options = OnDevice(options);
-  for (const CachePolicy cache :
-       {CachePolicy::kNone, CachePolicy::kStaticVip, CachePolicy::kLookAhead}) {
+  for (const CachePolicy cache : {CachePolicy::kNone, CachePolicy::kVip, CachePolicy::kAuto}) {
     for (const int64_t cache_rows : {0, 1, 60, 10'000}) {
       if (cache == CachePolicy::kNone && cache_rows > 0) continue;
       CAPTURE(static_cast<int>(cache), cache_rows);
       options.cache = cache;
       options.cache_rows = cache_rows;
+      options.cache_bytes = 0;
       options.device.home_bytes = cache_rows == 60 ? 2000 : cache_rows;
       options.device.pin_home = cache_rows != 1;
       options.device.batches = cache_rows == 0 ? 3 : 2;
@@ -128,7 +128,7 @@ TEST_CASE("on a device, too, the window decides how many batches are on their wa
   LoaderOptions options = Options(graph);
   const std::vector<std::string> expected = Epoch(Make(graph, options).get(), 0);
   options = OnDevice(options);
-  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kLookAhead);
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kAuto);
   options.window_bytes = GENERATE(1 << 14, 1 << 15);
   options.fetch_ahead = 100;
   CHECK(Epoch(Make(graph, options, TestedDevice::kLateHost).get(), 0) == expected);
@@ -138,6 +138,7 @@ TEST_CASE("a batch that is larger than window and cache is refused on a device",
           "[device_loader]") {
   RoutedGraph graph(testing::TypedGraph(400, 250, 40, 9), 4, {1, 2, 3});
   LoaderOptions options = OnDevice(Options(graph));
+  options.cache = CachePolicy::kNone;
   options.window_bytes = 100;
   const std::unique_ptr<LoaderCore> loader = Make(graph, options);
   VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
@@ -265,7 +266,7 @@ TEST_CASE("an epoch on a device may be dropped in the middle and another begun",
   LoaderOptions options = Options(graph);
   const std::vector<std::string> expected = Epoch(Make(graph, options).get(), 2);
   options = OnDevice(options);
-  options.cache = GENERATE(CachePolicy::kStaticVip, CachePolicy::kLookAhead);
+  options.cache = GENERATE(CachePolicy::kVip, CachePolicy::kAuto);
   options.cache_rows = 20;
   options.sample_threads = 3;
   options.fetch_threads = 2;
@@ -289,7 +290,7 @@ TEST_CASE("rows of a shard that fails are given up, and the epoch goes on from t
   LoaderOptions options = Options(graph);
   const std::vector<std::string> expected = Epoch(Make(graph, options).get(), 0);
   options = OnDevice(options);
-  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kStaticVip, CachePolicy::kLookAhead);
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kVip, CachePolicy::kAuto);
   options.cache_rows = 30;
   options.fetch_threads = 3;
   const std::unique_ptr<LoaderCore> loader = Make(graph, options, TestedDevice::kLateHost);

@@ -44,13 +44,13 @@ void CheckDeviceGoesLast(ColumnPlan* plan, const std::weak_ptr<Device>& device) 
 // Remote users, `n` of them.
 CacheRows Cached(const RoutedGraph& graph, size_t n) {
   CacheRows rows;
-  rows.held.resize(3);
+  rows.ranked.resize(3);
   for (const int64_t id : graph.GlobalIds(kUser)) {
     const ShardId owner = graph.router().book().OwnerOf(kUser, {id});
-    if (!graph.router().IsLocal(owner) && rows.held[0].size() < n) rows.held[0].push_back(id);
+    if (!graph.router().IsLocal(owner) && rows.ranked[0].size() < n) rows.ranked[0].push_back(id);
   }
-  REQUIRE(rows.held[0].size() == n);
-  rows.ranked = rows.held;
+  REQUIRE(rows.ranked[0].size() == n);
+  rows.capacity = {static_cast<int64_t>(n), 0, 0};
   return rows;
 }
 
@@ -60,22 +60,17 @@ TEST_CASE("pools have room for what the window lets in, and the cache", "[device
   LoaderOptions options;
   options.window_bytes = 2 * 21 * 100;  // 100 users with both columns, in pools and tensors
   struct Case {
-    CachePolicy policy;
     size_t cached;
-    int64_t capacity;
     int64_t room;  // for rows in flight at once
   };
-  for (const Case& expected :
-       {Case{CachePolicy::kNone, 0, 0, 100}, Case{CachePolicy::kStaticVip, 30, 130, 130},
-        Case{CachePolicy::kLookAhead, 30, 30, 100}, Case{CachePolicy::kLookAhead, 200, 200, 200}}) {
-    CAPTURE(static_cast<int>(expected.policy), expected.cached);
-    options.cache = expected.policy;
+  for (const Case& expected : {Case{0, 100}, Case{30, 100}, Case{200, 200}}) {
+    CAPTURE(expected.cached);
     std::vector<ColumnPlan> plans = Plans();
     VICINITY_REQUIRE_OK(PlaceOnDevice(graph.router(), options, Cached(graph, expected.cached),
                                       std::make_shared<HostDevice>(), &plans));
     for (int c = 0; c < 2; ++c) {
       CHECK(plans[c].cache_rows == static_cast<int64_t>(expected.cached));
-      CHECK(plans[c].pool->stats().capacity_rows == expected.capacity);
+      CHECK(plans[c].pool->stats().capacity_rows == static_cast<int64_t>(expected.cached));
       CHECK(plans[c].pool->row_bytes() == (c == 0 ? 20 : 1));
       REQUIRE(expected.room < num_remote);
       std::vector<int64_t> ids;
@@ -88,13 +83,12 @@ TEST_CASE("pools have room for what the window lets in, and the cache", "[device
   }
 }
 
-TEST_CASE("no row of a static cache ever goes", "[device_setup]") {
+TEST_CASE("the likeliest rows stay beside those of batches in flight", "[device_setup]") {
   const RoutedGraph graph(testing::TypedGraph(1000, 80, 10, 3), 2, {1});
   LoaderOptions options;
   options.window_bytes = 2 * 21 * 100;
-  options.cache = CachePolicy::kStaticVip;
   std::vector<ColumnPlan> plans = Plans();
-  const CacheRows cached = Cached(graph, 30);
+  const CacheRows cached = Cached(graph, 130);
   VICINITY_REQUIRE_OK(
       PlaceOnDevice(graph.router(), options, cached, std::make_shared<HostDevice>(), &plans));
   for (int64_t round = 0; round < 20; ++round) {
@@ -105,7 +99,8 @@ TEST_CASE("no row of a static cache ever goes", "[device_setup]") {
     VICINITY_REQUIRE_OK(plans[0].pool->Deliver(batch, 0, std::string(100 * 20, 'r')));
     plans[0].pool->Release(batch);
   }
-  VICINITY_ASSERT_OK_AND_ASSIGN(const PoolBatch batch, plans[0].pool->Admit(cached.held[0]));
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const PoolBatch batch, plans[0].pool->Admit(absl::MakeConstSpan(cached.ranked[0]).first(30)));
   CHECK(batch.missing.empty());
   plans[0].pool->Release(batch);
 }

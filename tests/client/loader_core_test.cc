@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -125,7 +127,7 @@ TEST_CASE("an epoch is the same for any threads, cuts, caches and windows", "[lo
       options.sample_threads = threads;
       options.fetch_threads = threads;
       options.window_bytes = threads == 2 ? 0 : 1 << 20;
-      if (threads > 1) options.cache = CachePolicy::kStaticVip;
+      if (threads > 1) options.cache = CachePolicy::kVip;
       options.cache_rows = threads == 2 ? 50 : 10'000;
       if (num_shards > 1) {
         options.homes = {{}};
@@ -140,7 +142,7 @@ TEST_CASE("an epoch is the same for any threads, cuts, caches and windows", "[lo
   }
 }
 
-TEST_CASE("an epoch is the same with a look-ahead pool of any size and window", "[loader]") {
+TEST_CASE("an epoch is the same with look-ahead over a cache of any size and window", "[loader]") {
   RoutedGraph graph(Graph(), 4, {0, 2, 3});
   graph.Rank("default");
   const std::vector<std::string> expected = Epoch(graph, Make(graph, Options(graph)).get(), 1);
@@ -148,8 +150,9 @@ TEST_CASE("an epoch is the same with a look-ahead pool of any size and window", 
     for (const int64_t window_bytes : {0, 1 << 14, 1 << 20}) {
       CAPTURE(cache_rows, window_bytes);
       LoaderOptions options = Options(graph);
-      options.cache = CachePolicy::kLookAhead;
+      options.cache = CachePolicy::kAuto;
       options.cache_rows = cache_rows;
+      options.cache_bytes = 0;
       options.window_bytes = window_bytes;
       options.sample_ahead = cache_rows == 50 ? 0 : 5;
       options.fetch_ahead = cache_rows == 200 ? 1 : 4;
@@ -170,7 +173,7 @@ TEST_CASE("a cache of so many bytes holds no more, and changes no batch", "[load
   LoaderOptions options = Options(graph);
   options.homes = {{0, 1, 2, 3}};
   const std::vector<std::string> expected = Epoch(graph, Make(graph, options).get(), 1);
-  options.cache = GENERATE(CachePolicy::kStaticVip, CachePolicy::kLookAhead);
+  options.cache = GENERATE(CachePolicy::kVip, CachePolicy::kAuto);
   for (const int64_t bytes : {0, 100, 3000, 1 << 20}) {
     options.cache_bytes = bytes;
     const std::unique_ptr<LoaderCore> loader = Make(graph, options);
@@ -185,12 +188,89 @@ TEST_CASE("a cache of so many bytes holds no more, and changes no batch", "[load
   }
 }
 
+// Remote rows that an epoch needs, batch by batch: of users and of items.
+std::vector<std::set<std::pair<int32_t, int64_t>>> RemoteRows(const RoutedGraph& graph,
+                                                              LoaderCore* loader, int64_t epoch) {
+  std::vector<std::set<std::pair<int32_t, int64_t>>> batches;
+  VICINITY_REQUIRE_OK(loader->StartEpoch(epoch, 0));
+  while (true) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) return batches;
+    batches.emplace_back();
+    for (int32_t type = 0; type < 2; ++type) {
+      for (const int64_t node : batch->graph.nodes[type].ids) {
+        const ShardId owner = graph.router().book().OwnerOf({type}, {node});
+        if (!graph.router().IsLocal(owner)) batches.back().emplace(type, node);
+      }
+    }
+  }
+}
+
+TEST_CASE("without a cache a row comes once for as many batches as may be on their way",
+          "[loader]") {
+  const RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  LoaderOptions options = Options(graph);
+  options.cache = CachePolicy::kNone;
+  const auto batches = RemoteRows(graph, Make(graph, options).get(), 1);
+  for (const int64_t ahead : {0, 1, 3, 1000}) {
+    int64_t expected = 0;
+    for (size_t b = 0; b < batches.size(); ++b) {
+      std::set<std::pair<int32_t, int64_t>> there;
+      const size_t first = b - std::min<size_t>(b, std::max<int64_t>(ahead - 1, 0));
+      for (size_t i = first; i < b; ++i) there.insert(batches[i].begin(), batches[i].end());
+      for (const auto& row : batches[b]) expected += there.count(row) == 0 ? 1 : 0;
+    }
+    CAPTURE(ahead);
+    options.fetch_ahead = ahead;
+    // However fast they are made and taken.
+    for (const int threads : {1, 4}) {
+      options.sample_threads = options.fetch_threads = threads;
+      const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+      VICINITY_REQUIRE_OK(loader->StartEpoch(1, 0));
+      for (size_t b = 0; b < batches.size(); ++b) {
+        VICINITY_REQUIRE_OK(loader->Next());
+        if (threads == 4 && b % 3 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      CHECK(loader->stats().rows_remote == expected);
+    }
+  }
+}
+
+TEST_CASE("the default cache needs no ranking, and says whether it has one", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  LoaderOptions options = Options(graph);
+  options.homes = {{}};
+  std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 1);
+  CHECK(loader->stats().ranked_by.substr(0, 6) == "none: ");
+  CHECK_THAT(loader->stats().ranked_by, Catch::Contains("`vicinity rank`"));
+  int64_t num_remote = 0;
+  for (const auto& rows : RemoteRows(graph, Make(graph, options).get(), 1))
+    num_remote += rows.size();
+  CHECK(loader->stats().rows_remote < num_remote / 2);
+  CHECK(Epoch(graph, loader.get(), 1) == expected);
+  const int64_t fetched = loader->stats().rows_remote;
+  CHECK(Epoch(graph, loader.get(), 1) == expected);
+  CHECK(loader->stats().rows_remote == fetched);  // there is room for all
+  options.ranking = "mine";
+  VICINITY_CHECK_CODE(LoaderCore::Create(graph.router(), options).status(),
+                      absl::StatusCode::kNotFound);
+  options.ranking = "default";
+  options.cache = CachePolicy::kVip;
+  VICINITY_CHECK_CODE(LoaderCore::Create(graph.router(), options).status(),
+                      absl::StatusCode::kNotFound);
+  graph.Rank("default");
+  loader = Make(graph, options);
+  CHECK(loader->stats().ranked_by == "default");
+  CHECK(Epoch(graph, loader.get(), 1) == expected);
+}
+
 TEST_CASE("a part of an epoch is the same batches and then ends", "[loader]") {
   RoutedGraph graph(Graph(), 4, {1, 2});
   graph.Rank("default");
   LoaderOptions options = Options(graph);
   options.homes = {{0, 1, 2, 3}};
-  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kLookAhead);
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kAuto);
   options.cache_rows = 40;
   const std::unique_ptr<LoaderCore> loader = Make(graph, options);
   const std::vector<std::string> expected = Epoch(graph, loader.get(), 3);
@@ -250,7 +330,7 @@ TEST_CASE("an epoch may be dropped in the middle and another begun", "[loader]")
   LoaderOptions options = Options(graph);
   options.sample_threads = 3;
   options.fetch_threads = 2;
-  options.cache = GENERATE(CachePolicy::kStaticVip, CachePolicy::kLookAhead);
+  options.cache = GENERATE(CachePolicy::kVip, CachePolicy::kAuto);
   options.cache_rows = 20;
   options.sample_ahead = 4;
   options.homes = {{0, 1, 2, 3}};
@@ -269,7 +349,7 @@ TEST_CASE("a shard that fails is an error in its turn; the epoch can go on from 
   RoutedGraph graph(Graph(), 4, {1});
   graph.Rank("default");
   LoaderOptions options = Options(graph);
-  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kLookAhead);
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kAuto);
   options.cache_rows = 30;
   options.homes = {{0, 1, 2, 3}};
   const std::unique_ptr<LoaderCore> loader = Make(graph, options);
@@ -356,8 +436,14 @@ TEST_CASE("stage times make up the threads' time", "[loader]") {
           Approx(stats.wall_seconds * stage.num_threads).epsilon(0.05).margin(margin));
   }
   CHECK(stats.rows_local + stats.rows_remote > 0);
-  CHECK(stats.cache_rows == 0);
-  CHECK(stats.cache_bytes == 0);
+  int64_t num_remote = 0;  // as large as it can be of use
+  for (const int32_t type : {0, 1}) {
+    for (const int32_t shard : {1, 2}) {
+      num_remote += graph.router().book().num_nodes({type}, {shard});
+    }
+  }
+  CHECK(stats.cache_rows == num_remote);
+  CHECK(stats.cache_bytes > 0);
 }
 
 TEST_CASE("no seeds make an epoch without batches", "[loader]") {

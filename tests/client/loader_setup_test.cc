@@ -38,7 +38,6 @@ TEST_CASE("options that cannot be are refused", "[loader_setup]") {
       [](LoaderOptions* o) { o->window_bytes = -1; },
       [](LoaderOptions* o) { o->cache_rows = -1; },
       [](LoaderOptions* o) { o->cache_bytes = -1; },
-      [](LoaderOptions* o) { o->cache_rows = o->cache_bytes = 1; },
       [](LoaderOptions* o) { o->sample_ahead = -1; },
       [](LoaderOptions* o) { o->fetch_ahead = -1; },
       [](LoaderOptions* o) { o->batch_timeout = std::chrono::milliseconds(0); },
@@ -49,7 +48,15 @@ TEST_CASE("options that cannot be are refused", "[loader_setup]") {
       [](LoaderOptions* o) { o->device.batches = 0; },
       [](LoaderOptions* o) { o->device.staging_bytes = 0; },
       [](LoaderOptions* o) { o->device.home_bytes = -1; },
-      [](LoaderOptions* o) { o->homes = {{0}}; },
+      [](LoaderOptions* o) { o->homes = {{4}}; },
+      [](LoaderOptions* o) {
+        o->seeds = SeedPolicy::kHome;
+        o->homes = {{}};
+      },
+      [](LoaderOptions* o) {
+        o->seeds = SeedPolicy::kHome;
+        o->homes = {{0}};
+      },
       [](LoaderOptions* o) {
         o->homes = {{0, 1, 2, 3}, {0}};
       },
@@ -107,12 +114,12 @@ TEST_CASE("unknown columns and types are not found, with those that are there", 
   const RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 2);
   LoaderOptions options = Options(graph);
   options.columns = {{"user", "features"}, {"item", "wings"}};
-  const absl::Status status = MakeColumns(graph.router(), options, nullptr).status();
+  const absl::Status status = MakeColumns(graph.router(), options, {}, nullptr).status();
   VICINITY_CHECK_CODE(status, absl::StatusCode::kNotFound);
   CHECK_THAT(std::string(status.message()),
              Catch::Contains("wings") && Catch::Contains("features"));
   options.columns = {{"author", "features"}};
-  VICINITY_CHECK_CODE(MakeColumns(graph.router(), options, nullptr).status(),
+  VICINITY_CHECK_CODE(MakeColumns(graph.router(), options, {}, nullptr).status(),
                       absl::StatusCode::kNotFound);
 }
 

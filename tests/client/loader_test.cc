@@ -69,7 +69,7 @@ TEST_CASE("a loader that cannot be made says why", "[loader]") {
   options.batch_size = 0;
   CHECK(Loader::Create(graph.get(), options).error().code() == ErrorCode::kInvalidArgument);
   options = Options(*graph);
-  options.cache = CachePolicy::kStaticVip;
+  options.cache = CachePolicy::kVip;
   options.cache_rows = 10;
   options.ranking = "nobody made it";
   options.columns = {{"user", "features"}};

@@ -65,4 +65,29 @@ void RoutedGraph::Rank(const std::string& name) {
   Open();
 }
 
+void RoutedGraph::Rank(const std::string& name, const ProbabilityOf& probability) {
+  proto::Ranking description;
+  description.set_name(name);
+  std::vector<std::vector<RankedNodes>> orders;
+  for (int32_t home = 0; home < placement_.book.num_shards(); ++home) {
+    description.add_homes()->add_shards(home);
+    std::vector<RankedNodes>& by_type = orders.emplace_back();
+    for (size_t type = 0; type < graph_.schema.node_types.size(); ++type) {
+      std::vector<std::pair<float, int64_t>> order;
+      for (const int64_t node : GlobalIds(NodeTypeId{static_cast<int32_t>(type)})) {
+        const auto position = static_cast<int64_t>(order.size());
+        order.emplace_back(probability(home, position, node), node);
+      }
+      std::sort(order.rbegin(), order.rend());
+      RankedNodes& ranked = by_type.emplace_back();
+      for (const auto& [likelihood, node] : order) {
+        ranked.nodes.push_back(node);
+        ranked.probabilities.push_back(likelihood);
+      }
+    }
+  }
+  VICINITY_REQUIRE_OK(WriteRanking(directory_, description, orders));
+  Open();
+}
+
 }  // namespace vicinity::testing

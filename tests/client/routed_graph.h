@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ class RoutedGraph {
   // Stores a ranking of every node for each shard alone and for all together, likeliest first by
   // position, and opens the dataset anew.
   void Rank(const std::string& name);
+  // A ranking for each shard alone, with probabilities in (0, 1] by home, position and global id.
+  using ProbabilityOf = std::function<float(int32_t home, int64_t position, int64_t node)>;
+  void Rank(const std::string& name, const ProbabilityOf& probability);
 
  private:
   void Open();

@@ -118,7 +118,7 @@ TEST_CASE("every shard is somebody's home, whatever the numbers", "[seed_schedul
   for (const int32_t num_shards : {1, 2, 5, 8}) {
     for (const int32_t num_trainers : {1, 2, 5, 12}) {
       const auto homes = DealHomes(num_shards, num_trainers);
-      VICINITY_CHECK_OK(CheckHomes(homes, num_shards, num_trainers));
+      VICINITY_CHECK_OK(CheckHomes(homes, num_shards, num_trainers, true));
     }
   }
   CHECK(DealHomes(4, 2) == std::vector<std::vector<int32_t>>{{0, 2}, {1, 3}});
@@ -131,8 +131,15 @@ TEST_CASE("homes that leave a shard out, name one twice or not at all are refuse
   const Homes bad[] = {{{0}, {0}},   {{0, 1}},   {{1, 0}, {0}}, {{0, 0}, {1}},
                        {{}, {0, 1}}, {{0}, {2}}, {{-1}, {0, 1}}};
   for (const Homes& homes : bad) {
-    VICINITY_CHECK_CODE(CheckHomes(homes, 2, 2), absl::StatusCode::kInvalidArgument);
+    VICINITY_CHECK_CODE(CheckHomes(homes, 2, 2, true), absl::StatusCode::kInvalidArgument);
   }
+}
+
+TEST_CASE("trainers that take no seeds from their homes need none", "[seed_schedule]") {
+  VICINITY_CHECK_OK(CheckHomes({{}}, 2, 1, false));
+  VICINITY_CHECK_OK(CheckHomes({{0}, {}, {0}}, 2, 3, false));
+  VICINITY_CHECK_CODE(CheckHomes({{2}}, 2, 1, false), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(CheckHomes({{}, {}}, 2, 1, false), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("trainers of one shard deal its seeds out among them", "[seed_schedule]") {

@@ -458,8 +458,7 @@ TEST_CASE("an epoch through every kind of trouble has the same bytes", "[simulat
   Totals totals;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     INFO("seed " << seed);
-    constexpr CachePolicy kCaches[] = {CachePolicy::kNone, CachePolicy::kStaticVip,
-                                       CachePolicy::kLookAhead};
+    constexpr CachePolicy kCaches[] = {CachePolicy::kNone, CachePolicy::kVip, CachePolicy::kAuto};
     LoadedEpoch(graph, expected, seed).Run(kCaches[seed % 3], &totals);
   }
   WARN(totals.Text());

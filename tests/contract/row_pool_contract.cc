@@ -238,7 +238,7 @@ namespace {
 class Model {
  public:
   Model(const PoolKind& kind, const PoolShape& shape, uint64_t seed)
-      : kind_(kind), shape_(shape), pool_(kind.make(shape)), draws_(seed, 0) {}
+      : shape_(shape), pool_(kind.make(shape)), draws_(seed, 0) {}
 
   void Step() {
     const uint64_t dice = draws_.Below(12);
@@ -258,7 +258,6 @@ class Model {
     CHECK(stats.lookups == lookups_);
     CHECK(stats.fetched == fetched_);
     CHECK(stats.hits == lookups_ - fetched_);
-    if (kind_.fixed) CHECK(stats.staged_rows == most_staged_);
   }
 
  private:
@@ -316,7 +315,6 @@ class Model {
         const bool mine = std::find(own.begin(), own.end(), row) != own.end();
         if (row->state == State::kFetching && !mine) awaited.push_back(static_cast<int32_t>(i));
       } else {
-        if (kind_.fixed) REQUIRE(missing == (id >= shape_.capacity));
         row = std::make_shared<Row>();
         row->state = missing ? State::kFetching : State::kThere;
         if (missing) own.push_back(row);
@@ -335,18 +333,14 @@ class Model {
   void CheckSlots() {
     std::map<int32_t, const Row*> by_slot;
     std::map<const Row*, int32_t> by_row;
-    int64_t staged = 0;
     for (const auto& batch : batches_) {
       for (size_t i = 0; i < batch->ids.size(); ++i) {
         const Row* row = batch->rows[i].get();
         const int32_t slot = batch->pool.slots[i];
         REQUIRE(by_slot.emplace(slot, row).first->second == row);
-        const auto [found, added] = by_row.emplace(row, slot);
-        REQUIRE(found->second == slot);
-        if (added && batch->ids[i] >= shape_.capacity) ++staged;
+        REQUIRE(by_row.emplace(row, slot).first->second == slot);
       }
     }
-    most_staged_ = std::max(most_staged_, staged);
   }
 
   void Deliver(Batch* batch) {
@@ -405,7 +399,6 @@ class Model {
     batches_.erase(batches_.begin() + static_cast<int64_t>(i));
   }
 
-  const PoolKind& kind_;
   const PoolShape shape_;
   const std::unique_ptr<RowPool> pool_;
   NodeDraws draws_;
@@ -414,7 +407,6 @@ class Model {
   std::map<int64_t, std::weak_ptr<Row>> current_;
   int64_t lookups_ = 0;
   int64_t fetched_ = 0;
-  int64_t most_staged_ = 0;
 };
 
 // One thread's batches; empty, or what went wrong.

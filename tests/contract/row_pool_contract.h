@@ -21,9 +21,6 @@ struct PoolShape {
 
 struct PoolKind {
   std::function<std::unique_ptr<RowPool>(const PoolShape&)> make;
-  // It holds the first `capacity` nodes at all times and others only while batches in flight need
-  // them, so its hits can be foretold exactly.
-  bool fixed = false;
 };
 
 // The row of a node: bytes that no other node's row has.

@@ -80,7 +80,7 @@ FuzzTarget FuzzLoaderOptions(const std::string&) {
   "split": "train", "batch_size": 10, "shuffle": true, "run_seed": 18446744073709551615})",
                   R"({"fanouts": [15, 10, 5], "homes": [[0, 2], [1]], "seeds": "home", "trainer": 1,
   "columns": [{"node_type": "user", "column": "features"}], "labels": true, "edge_ids": true,
-  "edge_columns": [{"edge_type": "user:buys:item", "column": "weight"}], "cache": "look_ahead",
+  "edge_columns": [{"edge_type": "user:buys:item", "column": "weight"}], "cache": "auto",
   "cache_rows": 9223372036854775808, "placement": "device", "batch_timeout_ms": 9e18,
   "device": {"kind": "host", "ordinal": 0, "home_bytes": 1, "pin_home": true}})"};
   const auto schema = std::make_shared<const Schema>(testing::TypedGraph(3, 3, 3, 1).schema);

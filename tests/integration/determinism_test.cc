@@ -212,7 +212,7 @@ TEST_CASE("an epoch is the same for any cut, threads and cache", "[determinism]"
         LoaderOptions each = options;
         each.sample_threads = threads;
         each.fetch_threads = threads;
-        each.cache = threads == 1 ? CachePolicy::kNone : CachePolicy::kStaticVip;
+        each.cache = threads == 1 ? CachePolicy::kNone : CachePolicy::kVip;
         each.cache_rows = threads == 2 ? 40 : 100'000;
         REQUIRE(Epoch(cluster, *graph, each) == expected);
       }

@@ -54,7 +54,7 @@ const std::set<ErrorCode> kAway = {ErrorCode::kUnavailable, ErrorCode::kDeadline
 
 // Runs the test case that calls it once with each.
 CachePolicy EveryCache() {
-  return GENERATE(CachePolicy::kNone, CachePolicy::kStaticVip, CachePolicy::kLookAhead);
+  return GENERATE(CachePolicy::kNone, CachePolicy::kVip, CachePolicy::kAuto);
 }
 
 class FaultTest {
@@ -209,7 +209,7 @@ TEST_CASE_METHOD(FaultTest, "a server that is cut off, and what was under way is
   Toxics toxics;
   toxics.swallow = true;
   MustFailThenRecover(
-      GENERATE(CachePolicy::kNone, CachePolicy::kLookAhead),
+      GENERATE(CachePolicy::kNone, CachePolicy::kAuto),
       [&] { testbed_->proxy(kVictim)->SetBoth(toxics); }, [&] { testbed_->proxy(kVictim)->Heal(); },
       kAway);
 }
@@ -219,7 +219,7 @@ TEST_CASE_METHOD(FaultTest, "a server that is cut off, and what was under way co
   Toxics toxics;
   toxics.stall = true;
   MustFailThenRecover(
-      GENERATE(CachePolicy::kStaticVip, CachePolicy::kLookAhead),
+      GENERATE(CachePolicy::kVip, CachePolicy::kAuto),
       [&] { testbed_->proxy(kVictim)->SetBoth(toxics); }, [&] { testbed_->proxy(kVictim)->Heal(); },
       kAway);
 }
@@ -244,7 +244,7 @@ TEST_CASE_METHOD(FaultTest, "connections that end in the middle of a stream", "[
 TEST_CASE_METHOD(FaultTest, "connections that are half closed", "[fault]") {
   const Direction direction = GENERATE(Direction::kToServer, Direction::kToClient);
   MustEndOrRecover(
-      GENERATE(CachePolicy::kNone, CachePolicy::kLookAhead),
+      GENERATE(CachePolicy::kNone, CachePolicy::kAuto),
       [&] { testbed_->proxy(kVictim)->HalfCloseAll(direction); }, kAway);
 }
 
@@ -289,7 +289,7 @@ Toxics FlipBits(int64_t every) {
 
 TEST_CASE_METHOD(FaultTest, "requests that change on the way hang nothing and end no server",
                  "[fault]") {
-  const std::unique_ptr<CertifiedReader> reader = OpenServed(CachePolicy::kStaticVip);
+  const std::unique_ptr<CertifiedReader> reader = OpenServed(CachePolicy::kVip);
   for (int64_t from = 0; from < kFaultStep; ++from) {
     testbed_->proxy(kVictim)->Set(Direction::kToServer, FlipBits(400));
     const Reading reading = reader->Read(0, from);

@@ -107,7 +107,7 @@ class ReplicaTest {
 };
 
 CachePolicy EveryCache() {
-  return GENERATE(CachePolicy::kNone, CachePolicy::kStaticVip, CachePolicy::kLookAhead);
+  return GENERATE(CachePolicy::kNone, CachePolicy::kVip, CachePolicy::kAuto);
 }
 
 TEST_CASE_METHOD(ReplicaTest, "one of two servers is killed", "[replica]") {
@@ -190,7 +190,7 @@ class Trainers {
  public:
   using OpenReader = std::function<std::unique_ptr<CertifiedReader>(CachePolicy)>;
   Trainers(const std::vector<uint64_t>& expected, const OpenReader& open) : expected_(expected) {
-    for (const CachePolicy cache : {CachePolicy::kNone, CachePolicy::kLookAhead}) {
+    for (const CachePolicy cache : {CachePolicy::kNone, CachePolicy::kAuto}) {
       readers_.push_back(open(cache));
     }
     for (const auto& reader : readers_) threads_.emplace_back([this, &reader] { Run(*reader); });
@@ -347,7 +347,7 @@ TEST_CASE_METHOD(ReplicaTest, "trainers come, leave and die, and no other notice
                                absl::StrCat(shape.row_bytes), "5000", "0"}));
     return program;
   };
-  const std::unique_ptr<CertifiedReader> reader = Open(Served(), CachePolicy::kLookAhead);
+  const std::unique_ptr<CertifiedReader> reader = Open(Served(), CachePolicy::kAuto);
   VICINITY_ASSERT_OK_AND_ASSIGN(const testing::ProcessUse before, testbed_->Use(0));
   std::vector<std::unique_ptr<RunningProgram>> others;
   const auto come_and_go = [&](int64_t step) {

@@ -285,8 +285,8 @@ class Soak {
     servers.call_timeout = kCallTimeout;
     servers.call_budget = kCallBudget;
     for (const auto& [name, policy] :
-         {std::pair("no cache", CachePolicy::kNone), std::pair("static", CachePolicy::kStaticVip),
-          std::pair("look-ahead", CachePolicy::kLookAhead)}) {
+         {std::pair("no cache", CachePolicy::kNone), std::pair("vip", CachePolicy::kVip),
+          std::pair("auto", CachePolicy::kAuto)}) {
       VICINITY_ASSIGN_OR_RETURN(auto reader, Open(servers, policy));
       readers_.push_back(std::make_unique<SoakReader>(name, std::move(reader), &expected_));
     }

@@ -95,7 +95,7 @@ TEST_CASE("Belady fetches as few rows as any pool could", "[policies]") {
       for (const int depth : {1, 2, 3}) {
         CAPTURE(seed, total, depth);
         VICINITY_ASSERT_OK_AND_ASSIGN(const PolicyCount count,
-                                      belady->Count(trace, {0, total, depth}));
+                                      belady->Count(trace, {total, depth}));
         REQUIRE(count.fetched == Exhaustive(trace, total, depth).Fewest());
       }
     }

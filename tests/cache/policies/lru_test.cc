@@ -64,7 +64,7 @@ TEST_CASE("LRU agrees with a list", "[policies]") {
     for (const int64_t total : {0, 1, 5, 12, 20, 35, 60}) {
       const int depth = 1 + static_cast<int>(seed % 4);
       CAPTURE(seed, total, depth);
-      VICINITY_ASSERT_OK_AND_ASSIGN(const PolicyCount count, lru->Count(trace, {0, total, depth}));
+      VICINITY_ASSERT_OK_AND_ASSIGN(const PolicyCount count, lru->Count(trace, {total, depth}));
       REQUIRE(count.fetched == NaiveLru(trace, ranked, total, depth));
       REQUIRE(count.used == trace.num_uses());
     }

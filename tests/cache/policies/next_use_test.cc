@@ -114,7 +114,7 @@ TEST_CASE("next use agrees with a search through the window", "[policies]") {
         const int depth = 1 + static_cast<int>(seed % 4);
         CAPTURE(seed, window, total, depth);
         VICINITY_ASSERT_OK_AND_ASSIGN(const PolicyCount count,
-                                      policy->Count(trace, {0, total, depth}));
+                                      policy->Count(trace, {total, depth}));
         REQUIRE(count.fetched == NaiveNextUse(trace, total, depth, window).Fetched());
       }
     }
@@ -132,9 +132,9 @@ TEST_CASE("next use never fetches more than static VIP with the same memory", "[
     const StaticOrder vip("vip", Ranked(num_nodes));
     for (const double share : {0.0, 0.05, 0.1, 0.2, 0.5, 0.8, 1.0}) {
       PolicyBudget budget;
-      budget.cache_rows = static_cast<int64_t>(share * num_nodes);
       budget.depth = 1 + static_cast<int>(seed % 10);
-      VICINITY_ASSERT_OK_AND_ASSIGN(const PolicyCount fixed, vip.Count(trace, budget));
+      const PolicyCount fixed =
+          vip.CountWith(trace, static_cast<int64_t>(share * num_nodes), budget.depth);
       budget.total_rows = fixed.most_held;
       for (const int64_t window : {int64_t{0}, int64_t{budget.depth}, 4 * int64_t{budget.depth}}) {
         CAPTURE(seed, share, budget.depth, window, num_nodes);

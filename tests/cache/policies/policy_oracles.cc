@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/policies/static_order.h"
 #include "cache/vip.h"
 #include "client/cli/sampled_trace.h"
 #include "partition/progress.h"
@@ -103,36 +104,10 @@ std::vector<int64_t> NaiveOrder(const TrainerView& view, const std::vector<doubl
   return order;
 }
 
-void CheckStaticCounts(const Policy& policy, const std::vector<int64_t>& order,
-                       const AccessTrace& trace) {
-  for (const int64_t capacity : {0, 1, 2, 5, 10, 20, 40, 1000}) {
-    CAPTURE(policy.name(), capacity);
-    const size_t num_cached = std::min<size_t>(order.size(), capacity);
-    const std::set<int64_t> cached(order.begin(), order.begin() + num_cached);
-    PolicyBudget budget;
-    budget.cache_rows = capacity;
-    budget.depth = 3;
-    int64_t used = 0;
-    int64_t fetched = 0;
-    std::deque<int64_t> in_flight;  // rows fetched for each batch
-    std::vector<int64_t> staged;    // while three batches are in flight
-    for (int64_t b = 0; b < trace.num_batches(); ++b) {
-      const std::set<int64_t> nodes(trace.batch(b).begin(), trace.batch(b).end());
-      used += static_cast<int64_t>(nodes.size());
-      in_flight.push_back(0);
-      for (const int64_t node : nodes) in_flight.back() += cached.count(node) == 0;
-      fetched += in_flight.back();
-      if (in_flight.size() > 3) in_flight.pop_front();
-      if (b >= 2) staged.push_back(std::accumulate(in_flight.begin(), in_flight.end(), int64_t{0}));
-    }
-    VICINITY_ASSERT_OK_AND_ASSIGN(const PolicyCount count, policy.Count(trace, budget));
-    REQUIRE(count.used == used);
-    REQUIRE(count.fetched == fetched);
-    REQUIRE(count.held == Approx(num_cached + std::accumulate(staged.begin(), staged.end(), 0.0) /
-                                                  static_cast<double>(staged.size())));
-    REQUIRE(count.most_held ==
-            static_cast<int64_t>(num_cached) + *std::max_element(staged.begin(), staged.end()));
-  }
+void CheckStaticOrder(const Policy& policy, const std::vector<int64_t>& order) {
+  const auto* fixed = dynamic_cast<const StaticOrder*>(&policy);
+  REQUIRE(fixed != nullptr);
+  REQUIRE(std::vector<int64_t>(fixed->order().begin(), fixed->order().end()) == order);
 }
 
 AccessTrace RandomTrace(const std::vector<double>& chances, int num_batches, uint64_t seed) {

@@ -36,10 +36,8 @@ bool IsFollowed(const TrainerView& view, int hop, int32_t edge_type);
 // Remote nodes with a score, highest first, equal ones by number, by a sort of all.
 std::vector<int64_t> NaiveOrder(const TrainerView& view, const std::vector<double>& scores);
 
-// That a policy counts as a set of the first nodes of `order` does, batch by batch, for many
-// capacities.
-void CheckStaticCounts(const Policy& policy, const std::vector<int64_t>& order,
-                       const AccessTrace& trace);
+// That a policy is a StaticOrder of `order`.
+void CheckStaticOrder(const Policy& policy, const std::vector<int64_t>& order);
 
 // A trace whose batches need node i with probability chance[i], each by itself.
 AccessTrace RandomTrace(const std::vector<double>& chances, int num_batches, uint64_t seed);

@@ -23,13 +23,6 @@ TEST_CASE("nodes with a score are ordered, equal ones by number", "[static_order
   CHECK(OrderByScore({0, 0}).empty());
 }
 
-TEST_CASE("a static order counts as sets do", "[static_order]") {
-  const AccessTrace trace = RandomTrace(std::vector<double>(50, 0.2), 40, 3);
-  std::vector<int64_t> order(30);
-  std::iota(order.rbegin(), order.rend(), 7);
-  testing::CheckStaticCounts(StaticOrder("some", order), order, trace);
-}
-
 TEST_CASE("batches in flight that share rows fetch what none of them has", "[static_order]") {
   const AccessTrace trace = RandomTrace(std::vector<double>(50, 0.2), 40, 5);
   const std::vector<int64_t> order = {4, 9, 30, 31, 2, 0};
@@ -56,12 +49,7 @@ TEST_CASE("batches in flight that share rows fetch what none of them has", "[sta
         sum_staged += static_cast<double>(in_flight.size());
         ++num_full;
       }
-      PolicyBudget budget;
-      budget.cache_rows = capacity;
-      budget.depth = depth;
-      VICINITY_ASSERT_OK_AND_ASSIGN(
-          const PolicyCount count,
-          StaticOrder("shared", order, InFlight::kShared).Count(trace, budget));
+      const PolicyCount count = StaticOrder("some", order).CountWith(trace, capacity, depth);
       CHECK(count.used == trace.num_uses());
       CHECK(count.fetched == fetched);
       CHECK(count.held == Approx(cached.size() + sum_staged / num_full));
@@ -75,9 +63,28 @@ TEST_CASE("a trace without batches and a budget that is none", "[static_order]")
   VICINITY_ASSERT_OK_AND_ASSIGN(const PolicyCount count, none.Count(AccessTrace(5), {}));
   CHECK(count.fetched == 0);
   CHECK(count.held == 0);
-  VICINITY_CHECK_CODE(none.Count(AccessTrace(5), {-1, 0, 1}), absl::StatusCode::kInvalidArgument);
-  VICINITY_CHECK_CODE(none.Count(AccessTrace(5), {0, -1, 1}), absl::StatusCode::kInvalidArgument);
-  VICINITY_CHECK_CODE(none.Count(AccessTrace(5), {0, 0, 0}), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(none.Count(AccessTrace(5), {-1, 1}), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(none.Count(AccessTrace(5), {0, 0}), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("of a budget a static cache gets the most that leave room for batches in flight",
+          "[static_order]") {
+  const AccessTrace trace = RandomTrace(std::vector<double>(50, 0.2), 40, 9);
+  std::vector<int64_t> order(30);
+  std::iota(order.rbegin(), order.rend(), 7);
+  const StaticOrder cache("some", order);
+  for (const int depth : {1, 3, 100}) {
+    for (int64_t total = 0; total < 60; ++total) {
+      int64_t most = 0;
+      for (int64_t held = 1; held <= 30; ++held) {
+        if (cache.CountWith(trace, held, depth).held <= static_cast<double>(total)) most = held;
+      }
+      VICINITY_ASSERT_OK_AND_ASSIGN(const PolicyCount count, cache.Count(trace, {total, depth}));
+      CAPTURE(depth, total, most);
+      CHECK(count.fetched == cache.CountWith(trace, most, depth).fetched);
+      CHECK(count.held == cache.CountWith(trace, most, depth).held);
+    }
+  }
 }
 
 }  // namespace

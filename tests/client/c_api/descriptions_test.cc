@@ -62,12 +62,13 @@ TEST_CASE("stats are described field by field", "[descriptions]") {
   stats.bytes_remote = 9;
   stats.cache_rows = 10;
   stats.cache_bytes = 11;
+  stats.ranked_by = "default";
   stats.device_bytes = 12;
   const json expected = json::parse(R"({
       "stages": [{"stage": "fetch", "num_threads": 2, "batches": 3, "busy_seconds": 0.5,
                   "starved_seconds": 1.5, "blocked_seconds": 2.5, "rows": 4}],
       "wall_seconds": 9.25, "nodes": 5, "rows_local": 6, "rows_cached": 7, "rows_remote": 8,
-      "bytes_remote": 9, "cache_rows": 10, "cache_bytes": 11, "device_bytes": 12})");
+      "bytes_remote": 9, "cache_rows": 10, "cache_bytes": 11, "ranked_by": "default", "device_bytes": 12})");
   CHECK(json::parse(Describe(stats)) == expected);
 }
 

@@ -49,7 +49,7 @@ TEST_CASE("loader options are read by the names of their fields", "[options]") {
       "trainer": 3, "num_trainers": 4, "shuffle": false, "seeds": "home", "homes": [[0], [1, 2]],
       "columns": [{"node_type": "n", "column": "c"}],
       "edge_columns": [{"edge_type": "e", "column": "d"}], "labels": false, "edge_ids": true,
-      "cache": "look_ahead", "cache_rows": 5, "cache_bytes": 6, "ranking": "r", "fetch_ahead": 7,
+      "cache": "auto", "cache_rows": 5, "cache_bytes": 6, "ranking": "r", "fetch_ahead": 7,
       "window_bytes": 8, "sample_ahead": 9, "sample_threads": 10, "fetch_threads": 11,
       "batch_timeout_ms": 12, "placement": "device",
       "device": {"kind": "host", "ordinal": 1, "home_bytes": 13, "pin_home": false, "batches": 14,
@@ -78,7 +78,7 @@ TEST_CASE("loader options are read by the names of their fields", "[options]") {
   CHECK(options->edge_columns[0].column == "d");
   CHECK_FALSE(options->labels);
   CHECK(options->edge_ids);
-  CHECK(options->cache == CachePolicy::kLookAhead);
+  CHECK(options->cache == CachePolicy::kAuto);
   CHECK(options->cache_rows == 5);
   CHECK(options->cache_bytes == 6);
   CHECK(options->ranking == "r");

@@ -124,14 +124,14 @@ class ContentTest(ClusterTest):
     def test_rows_on_a_device_are_the_same_rows(self):
         one_of_two = {"num_trainers": 2, "homes": [[0], [1]]}
         expected = [everything(batch) for batch in self.loader(**one_of_two)]
-        for cache in ({}, {"cache": "look_ahead", "cache_rows": 200}):
+        for cache in ({}, {"cache": "auto", "cache_rows": 200}):
             on_twin = self.loader(placement="device", device={"kind": "host"}, **one_of_two,
                                   **cache)
             self.assertEqual([everything(batch) for batch in on_twin], expected)
             self.assertGreater(on_twin.stats()["device_bytes"], 0)
 
     def test_each_pass_is_another_epoch_and_epochs_can_be_repeated(self):
-        loader = self.loader()
+        loader = self.loader(cache="none")
         first = [batch.nodes().tolist() for batch in loader]
         second = [batch.nodes().tolist() for batch in loader]
         self.assertNotEqual(first, second)

@@ -58,7 +58,7 @@ TEST_CASE("every option reaches its field", "[options]") {
   CHECK(options.fanouts == std::vector<int64_t>{-1, 4});
   CHECK(options.eval_fanouts == std::vector<int64_t>{-1, -1});
   CHECK(options.model == ModelKind::kLinear);
-  CHECK(options.cache == CachePolicy::kStaticVip);
+  CHECK(options.cache == CachePolicy::kVip);
   CHECK(options.cache_rows == 500);
   CHECK(options.seed == 9);
   CHECK(options.features == "feat");
@@ -68,11 +68,11 @@ TEST_CASE("every option reaches its field", "[options]") {
 }
 
 TEST_CASE("a look-ahead pool is told its bytes and how far to look", "[options]") {
-  const Parsed parsed = Parse({"--graph", "here", "--cache", "look-ahead", "--cache-bytes", "3MB",
+  const Parsed parsed = Parse({"--graph", "here", "--cache", "auto", "--cache-bytes", "3MB",
                                "--fetch-ahead", "7", "--sample-ahead", "90"});
   INFO(parsed.err);
   REQUIRE(!parsed.exit_status);
-  CHECK(parsed.options.cache == CachePolicy::kLookAhead);
+  CHECK(parsed.options.cache == CachePolicy::kAuto);
   CHECK(parsed.options.cache_rows == 0);
   CHECK(parsed.options.cache_bytes == int64_t{3} << 20);
   CHECK(parsed.options.fetch_ahead == 7);
@@ -105,7 +105,6 @@ TEST_CASE("mistakes end with status 2 and a message", "[options]") {
       {"--graph", "g", "--accumulate", "0"},
       {"--graph", "g", "--model", "gat"},
       {"--graph", "g", "--dropout", "1"},
-      {"--graph", "g", "--cache", "vip"},
       {"--graph", "g", "--cache", "look-ahead"},
       {"--graph", "g", "--cache", "lru", "--cache-rows", "5"},
       {"--graph", "g", "--cache", "vip", "--cache-rows", "5", "--cache-bytes", "5"},

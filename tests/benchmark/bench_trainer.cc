@@ -1,0 +1,18 @@
+#include "tests/benchmark/bench_trainer.h"
+
+#include <cstdint>
+
+#include "client/cli/home_plan.h"
+
+namespace vicinity::benchmark {
+
+TrainerView MakeTrainerView(const Dataset& dataset, int64_t batch_size) {
+  cli::VipFlags flags;
+  flags.batch_size = batch_size;
+  flags.homes = "0";
+  const cli::HomePlan plan =
+      Must(cli::PlanHomes(dataset, cli::AssignmentOf(dataset.book()), flags));
+  return Must(TrainerView::Create(&dataset, plan.homes[0], plan.seeds[0], plan.options));
+}
+
+}  // namespace vicinity::benchmark
