@@ -63,6 +63,16 @@ int64_t RowLoader::Bytes(const BatchRows& rows) const {
   return bytes;
 }
 
+int64_t RowLoader::AnnouncedBytes(const BatchRows& rows) const {
+  constexpr int64_t kPlannerBytes = 48;  // an id and column (look_ahead_planner.h)
+  int64_t num_ids = 0;
+  for (const ColumnPlan& column : columns_) {
+    if (column.pool == nullptr || rows.nodes.empty()) continue;
+    num_ids += static_cast<int64_t>(rows.nodes[column.type.value].remote.size());
+  }
+  return kPlannerBytes * num_ids;
+}
+
 absl::Status RowLoader::Announce(const BatchRows& rows) const {
   for (const ColumnPlan& column : columns_) {
     if (column.pool == nullptr) continue;
@@ -77,7 +87,7 @@ void RowLoader::Forget() const {
   }
 }
 
-absl::Status RowLoader::Admit(BatchRows* rows) const {
+absl::Status RowLoader::Admit(BatchRows* rows, RowCounts* counts) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     const SplitNodes& nodes = rows->nodes[columns_[c].type.value];
     BatchRows::Column& column = rows->columns[c];
@@ -91,11 +101,10 @@ absl::Status RowLoader::Admit(BatchRows* rows) const {
       num_fetched = static_cast<int64_t>(batch.missing.size());
       column.pinned = PinnedRows(pool, std::move(batch));
     }
-    counts_.local.fetch_add(nodes.local.size(), std::memory_order_relaxed);
-    counts_.cached.fetch_add(num_remote - num_fetched, std::memory_order_relaxed);
-    counts_.remote.fetch_add(num_fetched, std::memory_order_relaxed);
-    counts_.remote_bytes.fetch_add(num_fetched * column.result.spec.row_bytes(),
-                                   std::memory_order_relaxed);
+    counts->local += static_cast<int64_t>(nodes.local.size());
+    counts->cached += num_remote - num_fetched;
+    counts->remote += num_fetched;
+    counts->remote_bytes += num_fetched * column.result.spec.row_bytes();
   }
   return absl::OkStatus();
 }
@@ -153,6 +162,19 @@ absl::Status RowLoader::AssembleRemote(size_t c, const SplitNodes& nodes, BatchR
   if (columns_[c].pool == nullptr) return absl::OkStatus();
   return columns_[c].pool->Assemble(column->pinned.batch(), nodes.remote_positions, timeout,
                                     column->result.bytes.data());
+}
+
+void RowLoader::Count(const RowCounts& counts) const {
+  MutexLock lock(&mu_);
+  counts_.local += counts.local;
+  counts_.cached += counts.cached;
+  counts_.remote += counts.remote;
+  counts_.remote_bytes += counts.remote_bytes;
+}
+
+RowCounts RowLoader::counts() const {
+  MutexLock lock(&mu_);
+  return counts_;
 }
 
 int64_t RowLoader::device_bytes() const {

@@ -2,7 +2,6 @@
 // from servers; on the host, or on a device.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "client/shard_router.h"
 #include "client/split_nodes.h"
 #include "proto/common/ids.h"
+#include "proto/common/mutex.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {
@@ -53,6 +53,14 @@ struct ColumnPlan {
   std::unique_ptr<DeviceColumn> device;
 };
 
+// Rows of a batch's columns, by where they come from.
+struct RowCounts {
+  int64_t local = 0;
+  int64_t cached = 0;  // in a pool, or on their way for an earlier batch
+  int64_t remote = 0;
+  int64_t remote_bytes = 0;
+};
+
 struct BatchRows {
   struct Column {
     PinnedRows pinned;             // of the remote nodes
@@ -71,25 +79,20 @@ struct BatchRows {
 //           a device may outlive it.
 class RowLoader {
  public:
-  struct Counts {
-    std::atomic<int64_t> local{0};
-    std::atomic<int64_t> cached{0};
-    std::atomic<int64_t> remote{0};
-    std::atomic<int64_t> remote_bytes{0};
-  };
-
   RowLoader(const ShardRouter& router, std::vector<ColumnPlan> columns);
 
   // Tells near from far.
   BatchRows Split(const SampledGraph& graph) const;
   // What the batch holds at its largest: its tensors, and rows in pools.
   int64_t Bytes(const BatchRows& rows) const;
+  // What the pools need to know of the batch once it is announced.
+  int64_t AnnouncedBytes(const BatchRows& rows) const;
   // Tells the pools which rows the batch will be admitted with; may be left out for all batches.
   absl::Status Announce(const BatchRows& rows) const;
   // Of announced batches that will not be admitted, all are dropped.
   void Forget() const;
-  // Finds remote rows in the pools.
-  absl::Status Admit(BatchRows* rows) const;
+  // Finds remote rows in the pools; adds what it found to `counts`.
+  absl::Status Admit(BatchRows* rows, RowCounts* counts) const;
   // Brings what is missing, all columns and shards at the same time.
   absl::Status Fetch(BatchRows* rows, Cancellation* cancel) const;
   // Waits until there are tensors for another batch, no longer than `timeout`; whether there are.
@@ -100,7 +103,9 @@ class RowLoader {
   absl::Status Assemble(BatchRows* rows, std::chrono::nanoseconds timeout) const;
 
   const std::vector<ColumnPlan>& columns() const { return columns_; }
-  const Counts& counts() const { return counts_; }
+  // Of the batches that were Counted, which is for those that a trainer takes.
+  void Count(const RowCounts& counts) const;
+  RowCounts counts() const;
   int64_t device_bytes() const;
 
  private:
@@ -110,7 +115,8 @@ class RowLoader {
 
   const ShardRouter& router_;
   const std::vector<ColumnPlan> columns_;
-  mutable Counts counts_;
+  mutable Mutex mu_;
+  mutable RowCounts counts_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace vicinity

@@ -16,7 +16,9 @@ namespace {
 constexpr int64_t kScheduledAhead = 16;
 // How soon the end of an epoch is noticed where the trainer is waited for.
 constexpr std::chrono::milliseconds kLookAround(20);
-constexpr int64_t kSampledShare = 8;  // of the window, for sampled batches that are not planned
+// Of the window, beside it: for sampled batches that nobody has looked at, and those announced.
+constexpr int64_t kSampledShare = 8;
+constexpr int64_t kAnnouncedShare = 2;
 // Behind the plan the window bounds what is inside, so the queues need not.
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max() / 2;
 
@@ -41,24 +43,24 @@ const char* StageName(Stage stage) {
   return kNames[stage];
 }
 
-EpochRun::EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step, int64_t end_step)
+EpochRun::EpochRun(const EpochParts& parts, const EpochLine& line, bool goes_on)
     : parts_(parts),
-      epoch_(epoch),
-      first_(first_step),
-      end_(end_step),
-      next_step_(first_step),
+      line_(line),
+      end_(goes_on && line.num_steps() > 0 ? kUnbounded : line.first_end()),
+      epoch_end_(line.first_end()),
       window_(parts.fetch_ahead, parts.window_bytes),
       held_(parts.fetch_ahead, parts.window_bytes),
-      scheduled_(first_step, end_, kScheduledAhead),
-      sampled_(first_step, end_, parts.window_bytes / kSampledShare),
-      planned_(first_step, end_, kUnbounded),
-      fetched_(first_step, end_, kUnbounded),
-      assembled_(first_step, end_, kUnbounded) {}
+      allowed_(epoch_end_ + line.num_steps()),
+      scheduled_(0, end_, kScheduledAhead),
+      sampled_(0, end_, parts.window_bytes / kSampledShare),
+      planned_(0, end_, kUnbounded),
+      fetched_(0, end_, kUnbounded),
+      assembled_(0, end_, kUnbounded) {}
 
-absl::StatusOr<std::unique_ptr<EpochRun>> EpochRun::Start(const EpochParts& parts, int64_t epoch,
-                                                          int64_t first_step, int64_t end_step) {
-  std::unique_ptr<EpochRun> run(new EpochRun(parts, epoch, first_step, end_step));
-  if (first_step < end_step) VICINITY_RETURN_IF_ERROR(run->StartThreads());
+absl::StatusOr<std::unique_ptr<EpochRun>> EpochRun::Start(const EpochParts& parts,
+                                                          const EpochLine& line, bool goes_on) {
+  std::unique_ptr<EpochRun> run(new EpochRun(parts, line, goes_on));
+  if (run->end_ > 0) VICINITY_RETURN_IF_ERROR(run->StartThreads());
   return run;
 }
 
@@ -80,25 +82,40 @@ absl::Status EpochRun::StartThreads() {
 EpochRun::~EpochRun() {
   cancel_.Cancel();
   window_.Close();
+  allowed_.Close();
   for (Queue* queue : {&scheduled_, &sampled_, &planned_, &fetched_, &assembled_}) queue->Close();
   for (std::thread& thread : threads_) thread.join();
   parts_.rows->Forget();
 }
 
+std::optional<BatchPlace> EpochRun::GoesOnWith() const {
+  if (next_ < epoch_end_ || epoch_end_ >= end_) return std::nullopt;
+  return line_.At(epoch_end_);
+}
+
+void EpochRun::GoOn() {
+  begun_since_ = scheduled_.next();
+  epoch_end_ += line_.num_steps();
+  allowed_.Raise(epoch_end_ + line_.num_steps());
+}
+
 absl::StatusOr<std::unique_ptr<MiniBatch>> EpochRun::Next() {
-  if (next_step_ >= end_) return std::unique_ptr<MiniBatch>();
+  if (next_ >= epoch_end_) return std::unique_ptr<MiniBatch>();
   std::optional<JobPtr> job = assembled_.Pop(TimeLeft());
   waiting_since_.reset();
   if (!job.has_value()) return Late();
   if ((*job)->window_bytes >= 0) window_.Give((*job)->window_bytes);
+  const BatchPlace& place = (*job)->place;
+  if (!(*job)->status.ok() && next_ < begun_since_) failed_ahead_ = place;
   VICINITY_RETURN_IF_ERROR(
-      At(absl::StrCat("batch ", next_step_, " of epoch ", epoch_), (*job)->status));
-  ++next_step_;
+      At(absl::StrCat("batch ", place.step, " of epoch ", place.epoch), (*job)->status));
+  ++next_;
+  parts_.rows->Count((*job)->counts);
   return std::move((*job)->batch);
 }
 
 bool EpochRun::WaitForNext(std::chrono::nanoseconds limit) {
-  if (next_step_ >= end_) return true;
+  if (next_ >= epoch_end_) return true;
   const std::chrono::nanoseconds left = TimeLeft();
   return assembled_.WaitForNext(std::min(limit, left)) || left <= limit;
 }
@@ -119,11 +136,11 @@ void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
       (*job)->status = WithinResources([&] { return work(job->get(), &clock); });
     }
     if (!(*job)->status.ok()) (*job)->rows = BatchRows();  // others may wait for what it pins
-    const int64_t step = (*job)->step;
+    const int64_t position = (*job)->position;
     const int64_t weight = GraphBytes((*job)->batch->graph);
     totals->CountBatch();
     clock.Enter(StageState::kBlocked);
-    if (!out->Push(step, weight, *std::move(job))) return;
+    if (!out->Push(position, weight, *std::move(job))) return;
     clock.Enter(StageState::kStarved);
   }
 }
@@ -131,22 +148,32 @@ void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
 void EpochRun::ScheduleAll() {
   StageTotals* const totals = &(*parts_.totals)[kSchedule];
   StageClock clock(totals, StageState::kBusy);
-  const EpochOrder order = parts_.schedule->Epoch(epoch_);
-  for (int64_t step = first_; step < end_; ++step) {
-    auto job = std::make_unique<Job>();
-    job->step = step;
-    job->batch = std::make_unique<MiniBatch>();
-    job->batch->epoch = epoch_;
-    job->batch->step = step;
-    for (const int64_t position : order.Batch(step)) {
-      job->seeds.push_back(parts_.seeds[position]);
-      if (!parts_.labels.empty()) job->batch->labels.push_back(parts_.labels[position]);
-    }
+  std::optional<EpochOrder> order;
+  for (int64_t position = 0; position < end_; ++position) {
+    const BatchPlace place = line_.At(position);
+    clock.Enter(StageState::kBlocked);
+    if (!allowed_.WaitFor(position)) return;
+    clock.Enter(StageState::kBusy);
+    if (place.step == 0 || position == 0) order.emplace(parts_.schedule->Epoch(place.epoch));
+    JobPtr job = MakeJob(position, *order);
     totals->CountBatch();
     clock.Enter(StageState::kBlocked);
-    if (!scheduled_.Push(step, 1, std::move(job))) return;
-    clock.Enter(StageState::kBusy);
+    if (!scheduled_.Push(position, 1, std::move(job))) return;
   }
+}
+
+EpochRun::JobPtr EpochRun::MakeJob(int64_t position, const EpochOrder& order) const {
+  auto job = std::make_unique<Job>();
+  job->position = position;
+  job->place = line_.At(position);
+  job->batch = std::make_unique<MiniBatch>();
+  job->batch->epoch = job->place.epoch;
+  job->batch->step = job->place.step;
+  for (const int64_t seed : order.Batch(job->place.step)) {
+    job->seeds.push_back(parts_.seeds[seed]);
+    if (!parts_.labels.empty()) job->batch->labels.push_back(parts_.labels[seed]);
+  }
+  return job;
 }
 
 void EpochRun::SampleSome() {
@@ -158,8 +185,8 @@ void EpochRun::SampleSome() {
 absl::Status EpochRun::Sample(MinibatchSampler* sampler, Job* job) {
   MinibatchDraw draw;
   draw.run_seed = parts_.run_seed;
-  draw.epoch = static_cast<uint64_t>(epoch_);
-  draw.batch = parts_.schedule->DrawBatch(job->step);
+  draw.epoch = static_cast<uint64_t>(job->place.epoch);
+  draw.batch = parts_.schedule->DrawBatch(job->place.step);
   RoutedSource source(*parts_.router, draw, &cancel_);
   VICINITY_ASSIGN_OR_RETURN(
       job->batch->graph,
@@ -172,7 +199,7 @@ void EpochRun::PlanAll() {
   StageTotals* const totals = &(*parts_.totals)[kPlan];
   StageClock clock(totals, StageState::kStarved);
   Ahead ahead;
-  for (int64_t step = first_; step < end_; ++step) {
+  for (int64_t position = 0; position < end_; ++position) {
     if (ahead.jobs.empty()) {
       std::optional<JobPtr> job = sampled_.Pop();
       if (!job.has_value()) return;
@@ -184,12 +211,12 @@ void EpochRun::PlanAll() {
     JobPtr job = std::move(ahead.jobs.front());
     ahead.jobs.pop_front();
     const int64_t weight = GraphBytes(job->batch->graph);
-    ahead.bytes -= weight;
+    ahead.bytes -= weight + parts_.rows->AnnouncedBytes(job->rows);
     if (job->status.ok()) job->status = Plan(job.get(), &ahead, &clock);
     if (!job->status.ok()) job->rows = BatchRows();  // others may wait for what it pins
     totals->CountBatch();
     clock.Enter(StageState::kBlocked);
-    if (!planned_.Push(step, weight, std::move(job))) return;
+    if (!planned_.Push(position, weight, std::move(job))) return;
     clock.Enter(StageState::kStarved);
   }
 }
@@ -199,12 +226,12 @@ void EpochRun::Announce(JobPtr job, Ahead* ahead) {
     job->rows = parts_.rows->Split(job->batch->graph);
     job->status = parts_.rows->Announce(job->rows);
   }
-  ahead->bytes += GraphBytes(job->batch->graph);
+  ahead->bytes += GraphBytes(job->batch->graph) + parts_.rows->AnnouncedBytes(job->rows);
   ahead->jobs.push_back(std::move(job));
 }
 
 void EpochRun::AnnounceSampled(Ahead* ahead) {
-  const int64_t most_bytes = parts_.window_bytes / kSampledShare;
+  const int64_t most_bytes = parts_.window_bytes / kAnnouncedShare;
   while (static_cast<int64_t>(ahead->jobs.size()) < parts_.sample_ahead &&
          ahead->bytes < most_bytes) {
     std::optional<JobPtr> job = sampled_.Pop(std::chrono::nanoseconds(0));
@@ -222,9 +249,9 @@ absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
   clock->Enter(StageState::kBusy);
   if (!taken) return absl::CancelledError("the epoch was dropped");
   job->window_bytes = bytes;
-  held_.LetIn(job->step, bytes);
+  held_.LetIn(job->position, bytes);
   AnnounceSampled(ahead);  // what was sampled since then
-  return parts_.rows->Admit(&job->rows);
+  return parts_.rows->Admit(&job->rows, &job->counts);
 }
 
 void EpochRun::FetchSome() {
@@ -243,15 +270,15 @@ absl::Status EpochRun::Fetch(Job* job) {
 void EpochRun::AssembleSome() {
   RunStage(kAssemble, &fetched_, &assembled_, [this](Job* job, StageClock* clock) {
     clock->Enter(StageState::kBlocked);
-    const bool wanted = WaitToAssemble(job->step);
+    const bool wanted = WaitToAssemble(job->position);
     clock->Enter(StageState::kBusy);
     return wanted ? Assemble(job) : absl::CancelledError("the epoch was dropped");
   });
 }
 
 // As long as the trainer likes: it is Next that has a time limit.
-bool EpochRun::WaitToAssemble(int64_t step) {
-  if (!assembled_.WaitForTurn(step)) return false;
+bool EpochRun::WaitToAssemble(int64_t position) {
+  if (!assembled_.WaitForTurn(position)) return false;
   wants_tensors_ = true;
   bool found = false;
   while (!found && !cancel_.cancelled()) found = parts_.rows->WaitForTensors(kLookAround);
@@ -264,17 +291,18 @@ absl::Status EpochRun::Assemble(Job* job) {
   for (BatchRows::Column& column : job->rows.columns) {
     job->batch->columns.push_back(std::move(column.result));
   }
-  held_.Hold(job->step, std::exchange(job->rows, BatchRows()));
+  held_.Hold(job->position, std::exchange(job->rows, BatchRows()));
   return absl::OkStatus();
 }
 
 absl::Status EpochRun::Late() const {
-  const Stage stage = StageOf(next_step_);
+  const Stage stage = StageOf(next_);
+  const BatchPlace place = line_.At(next_);
   // Those that the stage itself has taken for the batch are not the trainer's.
   const bool kept = stage == kAssemble && wants_tensors_ &&
                     !parts_.rows->WaitForTensors(std::chrono::nanoseconds(0));
   return absl::DeadlineExceededError(absl::StrFormat(
-      "batch %d of epoch %d is not ready in %.1f s: it is in stage %s%s", next_step_, epoch_,
+      "batch %d of epoch %d is not ready in %.1f s: it is in stage %s%s", place.step, place.epoch,
       std::chrono::duration<double>(parts_.batch_timeout).count(), StageName(stage),
       kept ? ", where the trainer still has all device tensors of a column, or its streams still "
              "read them: let go of earlier batches before the next is asked for, or raise "
@@ -282,11 +310,11 @@ absl::Status EpochRun::Late() const {
            : ""));
 }
 
-Stage EpochRun::StageOf(int64_t step) const {
-  if (scheduled_.next() <= step) return kSchedule;
-  if (sampled_.next() <= step) return kSample;
-  if (planned_.next() <= step) return kPlan;
-  if (fetched_.next() <= step) return kFetch;
+Stage EpochRun::StageOf(int64_t position) const {
+  if (scheduled_.next() <= position) return kSchedule;
+  if (sampled_.next() <= position) return kSample;
+  if (planned_.next() <= position) return kPlan;
+  if (fetched_.next() <= position) return kFetch;
   return kAssemble;
 }
 

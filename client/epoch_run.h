@@ -1,9 +1,14 @@
-// One epoch of one loader: the stages, their threads and the queues between them.
+// An epoch of one loader, and the ones behind it: the stages, their threads and the queues between
+// them.
 //
 //   schedule -> sample -> plan -> fetch -> assemble -> Next()
 //
-// Batches are numbered by step. Every stage takes them in this order, so a batch never waits for
-// one behind it; and none gets its tensors before the trainer has taken the one before, so that
+// Whoever has trained two whole epochs in a row is taken to go on: the batches of the epoch behind
+// are made ahead as if they were this one's, so that no epoch begins with an empty pipeline, rows
+// are shared across its first batches, and what is looked ahead to does not end with the epoch.
+//
+// Batches are numbered by position. Every stage takes them in this order, so a batch never waits
+// for one behind it; and none gets its tensors before the trainer has taken the one before, so that
 // there are two with tensors: in training, and next. A batch that fails goes on through the stages
 // with its error, untouched, so that Next() meets the error in its turn and nobody waits for what
 // does not come.
@@ -26,9 +31,11 @@
 #include "client/batch_window.h"
 #include "client/cancellation.h"
 #include "client/edge_rows.h"
+#include "client/epoch_line.h"
 #include "client/held_rows.h"
 #include "client/loader.h"
 #include "client/ordered_queue.h"
+#include "client/rising_limit.h"
 #include "client/seed_schedule.h"
 #include "client/shard_router.h"
 #include "client/stage_time.h"
@@ -71,15 +78,24 @@ struct EpochParts {
 //           it waits for no server.
 class EpochRun {
  public:
-  // Steps [first_step, end_step), from now on. ResourceExhausted if its threads cannot be had.
-  static absl::StatusOr<std::unique_ptr<EpochRun>> Start(const EpochParts& parts, int64_t epoch,
-                                                         int64_t first_step, int64_t end_step);
+  // The first of the epochs, from now on. `goes_on`: that behind it is made ahead.
+  // ResourceExhausted if its threads cannot be had.
+  static absl::StatusOr<std::unique_ptr<EpochRun>> Start(const EpochParts& parts,
+                                                         const EpochLine& line, bool goes_on);
   ~EpochRun();
   EpochRun(const EpochRun&) = delete;
   EpochRun& operator=(const EpochRun&) = delete;
 
-  // The next batch; null after the last. DeadlineExceeded, naming the stage that holds it, after
-  // the batch timeout; else the error that the batch met on its way.
+  // Whether the epoch is over and its first batch behind is made ahead: what it is.
+  std::optional<BatchPlace> GoesOnWith() const;
+  // Begins that epoch. Only where GoesOnWith is one.
+  void GoOn();
+
+  // What Next has just failed with, if that was begun before its epoch was: it says nothing of now.
+  std::optional<BatchPlace> FailedAhead() const { return failed_ahead_; }
+
+  // The next batch of the epoch; null after its last. DeadlineExceeded, naming the stage that holds
+  // it, after the batch timeout; else the error that the batch met on its way.
   absl::StatusOr<std::unique_ptr<MiniBatch>> Next();
 
   // As Loader::WaitForNext.
@@ -88,17 +104,19 @@ class EpochRun {
  private:
   using Clock = std::chrono::steady_clock;
   struct Job {
-    int64_t step = 0;
+    int64_t position = 0;
+    BatchPlace place;
     absl::Status status;
     std::vector<int64_t> seeds;
     std::unique_ptr<MiniBatch> batch;
     BatchRows rows;
+    RowCounts counts;           // of its rows
     int64_t window_bytes = -1;  // taken from the window; -1: it was not let in
   };
   using JobPtr = std::unique_ptr<Job>;
   using Queue = OrderedQueue<JobPtr>;
 
-  EpochRun(const EpochParts& parts, int64_t epoch, int64_t first_step, int64_t end_step);
+  EpochRun(const EpochParts& parts, const EpochLine& line, bool goes_on);
   absl::Status StartThreads();
 
   // What the threads run.
@@ -113,6 +131,7 @@ class EpochRun {
   template <typename Work>
   void RunStage(Stage stage, Queue* in, Queue* out, Work work);
 
+  JobPtr MakeJob(int64_t position, const EpochOrder& order) const;
   absl::Status Sample(MinibatchSampler* sampler, Job* job);
 
   // Batches that are sampled and announced, oldest first.
@@ -127,22 +146,27 @@ class EpochRun {
   absl::Status Fetch(Job* job);
   // Waits until the batch is the next one that the trainer takes, and there are tensors for it;
   // false: the epoch was dropped.
-  bool WaitToAssemble(int64_t step);
+  bool WaitToAssemble(int64_t position);
   absl::Status Assemble(Job* job);
   absl::Status Late() const;  // the batch that Next waits for
-  Stage StageOf(int64_t step) const;
+  Stage StageOf(int64_t position) const;
   // What is left of the batch timeout; it runs from the first wait for the batch.
   std::chrono::nanoseconds TimeLeft();
 
   const EpochParts parts_;
-  const int64_t epoch_;
-  const int64_t first_;  // step
-  const int64_t end_;
-  int64_t next_step_;                               // of Next(), whose thread alone uses it; and so
-  std::optional<Clock::time_point> waiting_since_;  // for the next step
+  const EpochLine line_;
+  const int64_t end_;  // of all positions
+  // Of Next()'s thread: its position, where its epoch ends, the first position that was begun since
+  // it began, since when it waits.
+  int64_t next_ = 0;
+  int64_t epoch_end_;
+  int64_t begun_since_ = 0;
+  std::optional<BatchPlace> failed_ahead_;
+  std::optional<Clock::time_point> waiting_since_;
   Cancellation cancel_;
   BatchWindow window_;
   HeldRows held_;
+  RisingLimit allowed_;  // below which batches may be made: of this epoch and the one behind it
   Queue scheduled_;
   Queue sampled_;
   Queue planned_;

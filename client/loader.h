@@ -128,9 +128,9 @@ struct LoaderOptions {
   int64_t fetch_ahead = 10;
   int64_t window_bytes = int64_t{256} << 20;
   // With kAuto: how far ahead ids are known: at most so many batches more are sampled and not
-  // planned. All sampled batches that wait for their turn hold an eighth of window_bytes on top,
-  // with kAuto a quarter.
-  int64_t sample_ahead = 32;
+  // planned, and what is known of them takes at most half of window_bytes on top. Sampled batches
+  // that wait for their turn hold an eighth more, under every policy.
+  int64_t sample_ahead = 512;
   int sample_threads = 1;
   int fetch_threads = 1;
   std::chrono::milliseconds batch_timeout{30000};  // Next() waits no longer
@@ -172,8 +172,10 @@ struct StageTime {
 
 struct LoaderStats {
   std::vector<StageTime> stages;
-  double wall_seconds = 0;  // of epochs, from StartEpoch to what ended them
-  int64_t nodes = 0;        // input nodes of all batches
+  // Of epochs, from StartEpoch to what ended them; and between epochs where the second's batches
+  // were made ahead.
+  double wall_seconds = 0;
+  int64_t nodes = 0;        // input nodes of all batches that Next gave
   int64_t rows_local = 0;   // rows of the columns asked for, by where they came from
   int64_t rows_cached = 0;  // held, or on their way for an earlier batch
   int64_t rows_remote = 0;
@@ -203,7 +205,9 @@ class Loader {
 
   // Starts an epoch, or a part of it: batches [first_step, end_step) are made ahead, end_step being
   // at most steps_per_epoch, which is also what -1 stands for. What is left of the one before is
-  // dropped.
+  // dropped. From the second whole epoch in a row on, the batches of the epoch behind are made
+  // ahead, too, as far as the options let (they hold memory and threads between epochs); if another
+  // is started they are dropped.
   Error StartEpoch(int64_t epoch, int64_t first_step = 0, int64_t end_step = -1);
 
   // The next batch; null at the epoch's end. An error ends the epoch; StartEpoch may be called

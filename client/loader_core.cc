@@ -65,13 +65,7 @@ LoaderCore::LoaderCore(const ShardRouter& router, const LoaderOptions& options,
 
 LoaderCore::~LoaderCore() { EndEpoch(); }
 
-absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step) {
-  const int64_t end = end_step == -1 ? schedule_.steps() : end_step;
-  if (epoch < 0 || first_step < 0 || first_step > end || end > schedule_.steps()) {
-    return absl::InvalidArgumentError(absl::StrCat("epoch ", epoch, " from step ", first_step,
-                                                   " to ", end, " of ", schedule_.steps()));
-  }
-  EndEpoch();
+EpochParts LoaderCore::Parts() const {
   EpochParts parts;
   parts.router = &router_;
   parts.schedule = &schedule_;
@@ -90,8 +84,24 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t e
   parts.sample_threads = options_.sample_threads;
   parts.fetch_threads = options_.fetch_threads;
   parts.batch_timeout = options_.batch_timeout;
+  return parts;
+}
+
+absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step) {
+  const int64_t end = end_step == -1 ? schedule_.steps() : end_step;
+  if (epoch < 0 || first_step < 0 || first_step > end || end > schedule_.steps()) {
+    return absl::InvalidArgumentError(absl::StrCat("epoch ", epoch, " from step ", first_step,
+                                                   " to ", end, " of ", schedule_.steps()));
+  }
+  const bool whole = first_step == 0 && end == schedule_.steps();
+  // One epoch behind the other: whoever does this will do it again.
+  const bool follows = whole && last_whole_epoch_ == std::make_optional(epoch - 1);
+  last_whole_epoch_ = whole ? std::make_optional(epoch) : std::nullopt;
   finished_ = false;
-  VICINITY_ASSIGN_OR_RETURN(run_, EpochRun::Start(parts, epoch, first_step, end));
+  if (GoOnWith(epoch, whole)) return absl::OkStatus();
+  EndEpoch();
+  const EpochLine line(epoch, first_step, end, schedule_.steps());
+  VICINITY_ASSIGN_OR_RETURN(run_, EpochRun::Start(Parts(), line, /*goes_on=*/follows));
   {
     MutexLock lock(&mu_);
     running_ = true;
@@ -101,17 +111,26 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t e
   return absl::OkStatus();
 }
 
+// Whether this epoch's batches are made already.
+bool LoaderCore::GoOnWith(int64_t epoch, bool whole) {
+  if (run_ == nullptr || !whole) return false;
+  const std::optional<BatchPlace> next = run_->GoesOnWith();
+  if (!next.has_value() || next->epoch != epoch) return false;
+  run_->GoOn();
+  return true;
+}
+
 absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::Next() {
+  if (finished_) return std::unique_ptr<MiniBatch>();
   if (run_ == nullptr) {
-    if (finished_) return std::unique_ptr<MiniBatch>();
     return absl::FailedPreconditionError("no epoch is running: StartEpoch comes before Next");
   }
   train_clock_->Enter(StageState::kStarved);
-  absl::StatusOr<std::unique_ptr<MiniBatch>> batch = run_->Next();
+  absl::StatusOr<std::unique_ptr<MiniBatch>> batch = NextOfRun();
   train_clock_->Enter(StageState::kBusy);
   if (!batch.ok() || *batch == nullptr) {
     finished_ = batch.ok();
-    EndEpoch();
+    if (!finished_ || !run_->GoesOnWith().has_value()) EndEpoch();
     return batch;
   }
   totals_[kTrain].CountBatch();
@@ -122,8 +141,19 @@ absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::Next() {
   return batch;
 }
 
+absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::NextOfRun() {
+  absl::StatusOr<std::unique_ptr<MiniBatch>> batch = run_->Next();
+  if (batch.ok() || !run_->FailedAhead().has_value()) return batch;
+  // It failed while nobody had asked for it: once more, now.
+  const BatchPlace place = *run_->FailedAhead();
+  run_.reset();
+  const EpochLine line(place.epoch, place.step, schedule_.steps(), schedule_.steps());
+  VICINITY_ASSIGN_OR_RETURN(run_, EpochRun::Start(Parts(), line, /*goes_on=*/true));
+  return run_->Next();
+}
+
 bool LoaderCore::WaitForNext(std::chrono::nanoseconds limit) {
-  if (run_ == nullptr) return true;
+  if (run_ == nullptr || finished_) return true;
   train_clock_->Enter(StageState::kStarved);
   const bool ready = run_->WaitForNext(limit);
   train_clock_->Enter(StageState::kBusy);
@@ -131,7 +161,7 @@ bool LoaderCore::WaitForNext(std::chrono::nanoseconds limit) {
 }
 
 void LoaderCore::EndEpoch() {
-  if (run_ == nullptr) return;
+  if (train_clock_ == nullptr) return;
   train_clock_.reset();
   run_.reset();
   MutexLock lock(&mu_);
@@ -156,7 +186,7 @@ double LoaderCore::EpochSeconds() const {
 
 LoaderStats LoaderCore::stats() const {
   LoaderStats stats;
-  const RowLoader::Counts& rows = rows_->counts();
+  const RowCounts rows = rows_->counts();
   stats.rows_local = rows.local;
   stats.rows_cached = rows.cached;
   stats.rows_remote = rows.remote;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "cache/device/device.h"
 #include "client/batch_rows.h"
 #include "client/edge_rows.h"
+#include "client/epoch_line.h"
 #include "client/epoch_run.h"
 #include "client/loader.h"
 #include "client/seed_schedule.h"
@@ -46,6 +48,9 @@ class LoaderCore {
 
   LoaderCore(const ShardRouter& router, const LoaderOptions& options, SeedSchedule schedule);
 
+  EpochParts Parts() const;
+  bool GoOnWith(int64_t epoch, bool whole);
+  absl::StatusOr<std::unique_ptr<MiniBatch>> NextOfRun();
   // Ends the epoch, if one is running: what its stages did not account for was spent without work.
   void EndEpoch();
   int NumThreads(Stage stage) const;
@@ -65,7 +70,8 @@ class LoaderCore {
   // Of Next's thread.
   std::unique_ptr<EpochRun> run_;
   std::unique_ptr<StageClock> train_clock_;
-  bool finished_ = false;  // the last epoch ended of itself
+  bool finished_ = false;                    // the last epoch ended of itself
+  std::optional<int64_t> last_whole_epoch_;  // that was started last; none: it was not whole
 
   mutable Mutex mu_;
   bool running_ ABSL_GUARDED_BY(mu_) = false;

@@ -21,7 +21,7 @@ struct PolicyReportOptions {
   int64_t num_epochs = 2;               // counted
   int64_t num_simulated_epochs = 2;     // others, for the policy that goes by simulation
   int depth = 10;                       // batches whose rows are fetched ahead
-  std::vector<int64_t> windows = {32};  // sampled batches that wait, of next-use policies
+  std::vector<int64_t> windows = {32, 512};  // sampled batches that wait, of next-use policies
   uint64_t run_seed = 0;
 
   // InvalidArgument naming the option and its value.

@@ -49,7 +49,7 @@ struct TrainOptions {
   int64_t cache_bytes = int64_t{1} << 30;
   std::string ranking = "default";
   int64_t fetch_ahead = 10;
-  int64_t sample_ahead = 32;
+  int64_t sample_ahead = 512;
 
   // What.
   ModelKind model = ModelKind::kSage;

@@ -37,11 +37,19 @@
 namespace vicinity::benchmark {
 namespace {
 
-constexpr int64_t kWindow = 32;  // LoaderOptions::sample_ahead
+// LoaderOptions::sample_ahead, and of a column the bytes that half of window_bytes has room for.
+constexpr int64_t kMostAhead = 512;
+constexpr int64_t kMostAheadBytes = int64_t{128} << 20;
+constexpr int64_t kAheadBytes = 80;  // for a remote row: with its batch's blocks, in the planner
 constexpr int64_t kNumEpochs = 2;
 constexpr int64_t kBatchSizes[] = {16, 128, 1024};
 constexpr int kDepths[] = {1, 10, 20};
 constexpr double kTotals[] = {0.01, 0.05, 0.2, 0.5, 1};
+
+int64_t WindowOf(const AccessTrace& trace) {
+  const int64_t mean = trace.num_uses() / std::max<int64_t>(1, trace.num_batches());
+  return std::min(kMostAhead, kMostAheadBytes / kAheadBytes / std::max<int64_t>(1, mean));
+}
 
 // The worst ratio so far, and where.
 struct Worst {
@@ -49,7 +57,7 @@ struct Worst {
   std::string where;
   void See(double value, double other, const std::string& at) {
     // Fewer fetches than these are noise: a ratio of nothing to nothing.
-    if (other < 1000 || value / other <= ratio) return;
+    if (other < 100 || value / other <= ratio) return;
     ratio = value / other;
     where = at;
   }
@@ -91,7 +99,7 @@ class Comparison {
                const PolicyBudget& budget) {
     const std::vector<int64_t> ranked(vip.order().begin(), vip.order().end());
     const double fixed = PerEpoch(Must(vip.Count(trace, budget)));
-    const double pool = PerEpoch(Must(MakeNextUsePolicy(ranked, kWindow)->Count(trace, budget)));
+    const double pool = PerEpoch(Must(MakeNextUsePolicy(ranked, WindowOf(trace))->Count(trace, budget)));
     const double belady = PerEpoch(
         Must(MakeNextUsePolicy(ranked, std::numeric_limits<int64_t>::max())->Count(trace, budget)));
     const auto figure = [](double other) {

@@ -49,8 +49,10 @@ std::vector<ColumnPlan> Columns(const RoutedGraph& graph,
 }
 
 absl::Status Bring(const RowLoader& loader, BatchRows* rows) {
+  RowCounts counts;
   absl::Status status = loader.Announce(*rows);
-  if (status.ok()) status = loader.Admit(rows);
+  if (status.ok()) status = loader.Admit(rows, &counts);
+  loader.Count(counts);
   if (status.ok()) status = loader.Fetch(rows, nullptr);
   if (status.ok()) status = loader.Assemble(rows, std::chrono::seconds(10));
   return status;
@@ -89,7 +91,7 @@ TEST_CASE("a batch's rows are those of its nodes, with and without a cache", "[b
       CHECK(std::string(result.bytes.begin(), result.bytes.end()) == expected);
     }
   }
-  const RowLoader::Counts& counts = loader.counts();
+  const RowCounts counts = loader.counts();
   CHECK(counts.local + counts.cached + counts.remote == 2 * (7 + 3 + 7));
   CHECK((counts.cached > 0) == has_cache);
 }
@@ -100,13 +102,14 @@ TEST_CASE("a row that several batches in flight need comes once, with and withou
   const std::vector<int64_t> held(GENERATE(0, 1), graph.GlobalIds(kUser)[50]);
   const RowLoader loader(graph.router(), Columns(graph, held));
   std::vector<BatchRows> in_flight;
+  RowCounts counts;
   for (const std::vector<int64_t>& users : {std::vector<int64_t>{1, 2, 3}, {2, 3, 4}, {1, 4}}) {
     in_flight.push_back(loader.Split(Batch(graph, users, {7})));
-    VICINITY_REQUIRE_OK(loader.Admit(&in_flight.back()));
+    VICINITY_REQUIRE_OK(loader.Admit(&in_flight.back(), &counts));
   }
   // Users 1 to 4 for two columns, item 7 for one.
-  CHECK(loader.counts().remote == 2 * 4 + 1);
-  CHECK(loader.counts().cached == 2 * (3 + 3 + 2) + 3 - loader.counts().remote);
+  CHECK(counts.remote == 2 * 4 + 1);
+  CHECK(counts.cached == 2 * (3 + 3 + 2) + 3 - counts.remote);
   for (BatchRows& rows : in_flight) VICINITY_REQUIRE_OK(loader.Fetch(&rows, nullptr));
   for (BatchRows& rows : in_flight) {
     VICINITY_REQUIRE_OK(loader.Assemble(&rows, std::chrono::seconds(10)));
@@ -122,9 +125,10 @@ TEST_CASE("a batch that is dropped half way frees what others wait for", "[batch
   const RowLoader loader(graph.router(), Columns(graph, {}));
   const SampledGraph batch = Batch(graph, {1, 2, 3}, {1});
   BatchRows dropped = loader.Split(batch);
-  VICINITY_REQUIRE_OK(loader.Admit(&dropped));
+  RowCounts counts;
+  VICINITY_REQUIRE_OK(loader.Admit(&dropped, &counts));
   BatchRows waiting = loader.Split(batch);
-  VICINITY_REQUIRE_OK(loader.Admit(&waiting));  // awaits the rows of the first
+  VICINITY_REQUIRE_OK(loader.Admit(&waiting, &counts));  // awaits the rows of the first
   graph.faults()->fail_after = graph.faults()->calls.load();
   VICINITY_CHECK_CODE(loader.Fetch(&dropped, nullptr), absl::StatusCode::kUnavailable);
   dropped = BatchRows();

@@ -236,6 +236,93 @@ TEST_CASE("without a cache a row comes once for as many batches as may be on the
   }
 }
 
+TEST_CASE("whole epochs in a row are one pipeline, and every other order is as before",
+          "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kVip, CachePolicy::kAuto);
+  options.cache_rows = 60;
+  options.sample_threads = options.fetch_threads = 3;
+  options.fetch_ahead = GENERATE(1, 4, 1000);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  // Whole epochs, twice the same, back, a jump, a part, and on.
+  for (const auto& [epoch, first] : std::vector<std::pair<int64_t, int64_t>>{{0, 0},
+                                                                             {1, 0},
+                                                                             {2, 0},
+                                                                             {3, 0},
+                                                                             {3, 0},
+                                                                             {2, 0},
+                                                                             {7, 0},
+                                                                             {8, 0},
+                                                                             {9, 2},
+                                                                             {10, 0},
+                                                                             {11, 0}}) {
+    CAPTURE(epoch, first);
+    REQUIRE(Epoch(graph, loader.get(), epoch, first) ==
+            Epoch(graph, Make(graph, options).get(), epoch, first));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> none, loader->Next());
+    CHECK(none == nullptr);
+    CHECK(loader->WaitForNext(std::chrono::seconds(10)));
+  }
+  // Dropped in the middle while the one behind is made.
+  VICINITY_REQUIRE_OK(loader->StartEpoch(12, 0));
+  VICINITY_REQUIRE_OK(loader->Next());
+  VICINITY_REQUIRE_OK(loader->StartEpoch(13, 0));
+  CHECK(Epoch(graph, loader.get(), 14) == Epoch(graph, Make(graph, options).get(), 14));
+}
+
+TEST_CASE("rows are shared across the border of epochs, and counted with their batches",
+          "[loader]") {
+  const RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  LoaderOptions options = Options(graph);
+  options.cache = CachePolicy::kNone;
+  options.fetch_ahead = 3;
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  std::vector<std::set<std::pair<int32_t, int64_t>>> batches;
+  std::vector<int64_t> fetched;  // after each epoch
+  for (int64_t epoch = 0; epoch < 4; ++epoch) {
+    const auto more = RemoteRows(graph, loader.get(), epoch);
+    batches.insert(batches.end(), more.begin(), more.end());
+    fetched.push_back(loader->stats().rows_remote);
+  }
+  const auto steps = static_cast<size_t>(loader->steps_per_epoch());
+  int64_t expected = 0;
+  for (size_t b = 0; b < batches.size(); ++b) {
+    std::set<std::pair<int32_t, int64_t>> there;
+    // The first epoch ends for itself: nobody knew that another would come.
+    const size_t begin = b < steps ? 0 : steps;
+    for (size_t i = std::max(begin, b < 2 ? 0 : b - 2); i < b; ++i) {
+      there.insert(batches[i].begin(), batches[i].end());
+    }
+    for (const auto& row : batches[b]) expected += there.count(row) == 0 ? 1 : 0;
+    if (b % steps == steps - 1) CHECK(fetched[b / steps] == expected);
+  }
+}
+
+TEST_CASE("what failed before its epoch was begun is asked for once more", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  LoaderOptions options = Options(graph);
+  options.cache = CachePolicy::kNone;
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  Epoch(graph, loader.get(), 0);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(1, 0));
+  for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
+    // Its last batches are there, those behind are not.
+    if (step + 1 == loader->steps_per_epoch()) {
+      CHECK(loader->WaitForNext(std::chrono::seconds(10)));
+      graph.faults()->fail_after = graph.faults()->calls.load();
+    }
+    VICINITY_REQUIRE_OK(loader->Next());
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> none, loader->Next());
+  CHECK(none == nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  graph.faults()->fail_after = -1;  // the shard is there again
+  CHECK(Epoch(graph, loader.get(), 2) == Epoch(graph, Make(graph, options).get(), 2));
+  CHECK(Epoch(graph, loader.get(), 3) == Epoch(graph, Make(graph, options).get(), 3));
+}
+
 TEST_CASE("the default cache needs no ranking, and says whether it has one", "[loader]") {
   RoutedGraph graph(Graph(), 4, {0, 2, 3});
   LoaderOptions options = Options(graph);
@@ -423,7 +510,7 @@ TEST_CASE("stage times make up the threads' time", "[loader]") {
   options.sample_threads = 2;
   const std::unique_ptr<LoaderCore> loader = Make(graph, options);
   Epoch(graph, loader.get(), 0);
-  Epoch(graph, loader.get(), 1);
+  Epoch(graph, loader.get(), 2);  // not the one behind, which would go on with a third
   const LoaderStats stats = loader->stats();
   REQUIRE(stats.stages.size() == 6);
   CHECK(stats.wall_seconds > 0);
