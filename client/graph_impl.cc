@@ -97,7 +97,8 @@ absl::Status GraphImpl::OpenDirectory(const GraphOptions& options) {
   for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
     shards.push_back(std::make_unique<MappedShard>(*dataset_, *shard, &traffic_));
   }
-  router_ = std::make_unique<ShardRouter>(dataset_->schema(), dataset_->book(), std::move(shards));
+  router_ = std::make_unique<ShardRouter>(dataset_->schema(), dataset_->book(), std::move(shards),
+                                          HomesOfRankings(dataset_->manifest().rankings()));
   return absl::OkStatus();
 }
 
@@ -186,6 +187,7 @@ absl::Status GraphImpl::Describe(proto::DescribeReply* description) {
   *description->mutable_book() = dataset_->manifest().book();
   description->set_dataset(dataset_->manifest().name());
   description->set_fingerprint(dataset_->fingerprint());
+  *description->mutable_rankings() = dataset_->manifest().rankings();
   return absl::OkStatus();
 }
 
@@ -214,7 +216,8 @@ absl::Status GraphImpl::MakeRouter(const ClusterFile& cluster, const GraphOption
       shards.push_back(Replicate(ShardId{i}, options));
     }
   }
-  router_ = std::make_unique<ShardRouter>(*schema_, *book_, std::move(shards));
+  router_ = std::make_unique<ShardRouter>(*schema_, *book_, std::move(shards),
+                                          HomesOfRankings(description.rankings()));
   return absl::OkStatus();
 }
 

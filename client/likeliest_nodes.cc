@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,14 +21,40 @@ double Claim(float probability, double share) {
   return -share * std::log1p(-std::min<double>(probability, kSure));
 }
 
-absl::StatusOr<RankedNodes> FetchAndMix(const ShardRouter& router, const std::string& ranking,
-                                        const SeedShards& seeds, NodeTypeId type, int64_t count) {
-  absl::flat_hash_map<int64_t, double> claims;
+const std::vector<std::vector<int32_t>>* FindHomes(const ShardRouter& router,
+                                                   const std::string& name) {
+  for (const RankingHomes& ranking : router.rankings()) {
+    if (ranking.name == name) return &ranking.homes;
+  }
+  return nullptr;
+}
+
+// For each home that is needed, what part of the seeds it stands for: every shard is in the
+// smallest home that has it. Empty if one is in none.
+std::map<std::vector<int32_t>, double> CoverSeeds(absl::Span<const std::vector<int32_t>> homes,
+                                                  const SeedShards& seeds) {
+  std::map<std::vector<int32_t>, double> shares;
   for (size_t s = 0; s < seeds.shards.size(); ++s) {
+    const std::vector<int32_t>* smallest = nullptr;
+    for (const std::vector<int32_t>& home : homes) {
+      if (!std::binary_search(home.begin(), home.end(), seeds.shards[s])) continue;
+      if (smallest == nullptr || home.size() < smallest->size()) smallest = &home;
+    }
+    if (smallest == nullptr) return {};
+    shares[*smallest] += seeds.shares[s];
+  }
+  return shares;
+}
+
+absl::StatusOr<RankedNodes> FetchAndMix(const ShardRouter& router, const std::string& ranking,
+                                        const std::map<std::vector<int32_t>, double>& shares,
+                                        NodeTypeId type, int64_t count) {
+  absl::flat_hash_map<int64_t, double> claims;
+  for (const auto& [home, share] : shares) {
     VICINITY_ASSIGN_OR_RETURN(const RankedNodes ranked,
-                              FetchRanking(router, ranking, {seeds.shards[s]}, type, count));
+                              FetchRanking(router, ranking, home, type, count));
     for (size_t i = 0; i < ranked.nodes.size(); ++i) {
-      claims[ranked.nodes[i]] += Claim(ranked.probabilities[i], seeds.shares[s]);
+      claims[ranked.nodes[i]] += Claim(ranked.probabilities[i], share);
     }
   }
   std::vector<std::pair<double, int64_t>> order;  // likeliest first, then by id
@@ -62,10 +89,15 @@ absl::StatusOr<RankedNodes> FetchLikeliest(const ShardRouter& router, const std:
                                            const SeedShards& seeds, NodeTypeId type,
                                            int64_t count) {
   if (seeds.shards.empty()) return absl::NotFoundError("this trainer has no seeds to rank by");
-  absl::StatusOr<RankedNodes> ranked = FetchRanking(router, ranking, seeds.shards, type, count);
-  if (absl::IsNotFound(ranked.status()) && seeds.shards.size() > 1) {
-    ranked = FetchAndMix(router, ranking, seeds, type, count);
+  const std::vector<std::vector<int32_t>>* const homes = FindHomes(router, ranking);
+  std::map<std::vector<int32_t>, double> shares;
+  if (homes != nullptr && std::find(homes->begin(), homes->end(), seeds.shards) == homes->end()) {
+    shares = CoverSeeds(*homes, seeds);
   }
+  // Where there is none this says which there are.
+  absl::StatusOr<RankedNodes> ranked =
+      shares.empty() ? FetchRanking(router, ranking, seeds.shards, type, count)
+                     : FetchAndMix(router, ranking, shares, type, count);
   if (!absl::IsNotFound(ranked.status())) return ranked;
   return absl::NotFoundError(absl::StrCat(
       ranked.status().message(), "; `vicinity rank` with --name ", ranking,

@@ -24,12 +24,13 @@ SeedShards SeedShardsOf(const ShardRouter& router, NodeTypeId type,
 
 // The likeliest `count` nodes of a type (fewer where no more can be needed) for batches of such
 // seeds, with the probability that a batch needs each. The ranking made for just these shards, or
-// else put together from those of each shard alone: of B seeds about share(s) B are in shard s,
-// and what those need hardly depends on the others, so
+// else put together from those of smaller homes, each shard's seeds being those of the smallest
+// home that it is in: of B seeds about share(h) B are in home h, and what those need hardly depends
+// on the others, so
 //
-//   P(u) = 1 - prod over s of (1 - P_s(u)) ^ share(s)
+//   P(u) = 1 - prod over h of (1 - P_h(u)) ^ share(h)
 //
-// where P_s(u) is 0 for nodes that are not among the first `count` of shard s.
+// where P_h(u) is 0 for nodes that are not among the first `count` of home h.
 // NotFound, with the command that makes them, if there are no such rankings; else as FetchRanking.
 // Cost: 12 bytes a node and ranking over the wire.
 absl::StatusOr<RankedNodes> FetchLikeliest(const ShardRouter& router, const std::string& ranking,

@@ -61,8 +61,9 @@ RoutedHop Route(absl::Span<const RelationRequest> relations, const Schema& schem
 }  // namespace
 
 ShardRouter::ShardRouter(const Schema& schema, const Book& book,
-                         std::vector<std::unique_ptr<ShardAccess>> shards)
-    : schema_(schema), book_(book), shards_(std::move(shards)) {}
+                         std::vector<std::unique_ptr<ShardAccess>> shards,
+                         std::vector<RankingHomes> rankings)
+    : schema_(schema), book_(book), shards_(std::move(shards)), rankings_(std::move(rankings)) {}
 
 int64_t ShardRouter::RowBytes(NodeTypeId type, int32_t column) const {
   if (column == kKeyColumn) return sizeof(uint64_t);

@@ -11,6 +11,7 @@
 #include "client/cancellation.h"
 #include "client/shard_access.h"
 #include "partition/book.h"
+#include "partition/ranking.h"
 #include "partition/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
@@ -33,11 +34,14 @@ struct ColumnFetch {
 class ShardRouter {
  public:
   // One access for every shard of the book, in their order.
+  // `rankings`: those that the dataset had when it was opened.
   ShardRouter(const Schema& schema, const Book& book,
-              std::vector<std::unique_ptr<ShardAccess>> shards);
+              std::vector<std::unique_ptr<ShardAccess>> shards,
+              std::vector<RankingHomes> rankings = {});
 
   const Schema& schema() const { return schema_; }
   const Book& book() const { return book_; }
+  const std::vector<RankingHomes>& rankings() const { return rankings_; }
   bool IsLocal(ShardId shard) const { return !shards_[shard.value]->remote(); }
   ShardAccess& shard(ShardId shard) const { return *shards_[shard.value]; }
 
@@ -52,6 +56,7 @@ class ShardRouter {
   const Schema& schema_;
   const Book& book_;
   const std::vector<std::unique_ptr<ShardAccess>> shards_;
+  const std::vector<RankingHomes> rankings_;
 };
 
 // The neighbours of one minibatch, from whichever shards own its nodes: at most one operation a

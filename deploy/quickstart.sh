@@ -166,10 +166,10 @@ load_only() {
 
 measure_traffic() {
   heading "Rows fetched, by what a trainer keeps"
-  # A twentieth, a fifth and a half of a mean shard's rows, and what was asked for.
+  # A fifth, a half and all of a mean shard's rows, and what was asked for.
   local size sizes runs
   local mean=$((num_rows / num_shards))
-  mapfile -t sizes < <(printf '%d\n' $((mean / 20)) $((mean / 5)) $((mean / 2)) "$cache_rows" \
+  mapfile -t sizes < <(printf '%d\n' $((mean / 5)) $((mean / 2)) "$mean" "$cache_rows" \
     | sort -nu)
   load_only traffic-all --cache none
   load_only traffic-0 --local-shards HOME --cache none

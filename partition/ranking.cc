@@ -223,6 +223,18 @@ void RemoveLeftovers(const std::string& directory, const proto::Manifest& manife
 
 }  // namespace
 
+std::vector<RankingHomes> HomesOfRankings(
+    const google::protobuf::RepeatedPtrField<proto::Ranking>& rankings) {
+  std::vector<RankingHomes> result;
+  for (const proto::Ranking& ranking : rankings) {
+    result.push_back({ranking.name(), {}});
+    for (const proto::Ranking::Home& home : ranking.homes()) {
+      result.back().homes.emplace_back(home.shards().begin(), home.shards().end());
+    }
+  }
+  return result;
+}
+
 absl::StatusOr<std::unique_ptr<Ranking>> Ranking::Open(const Dataset& dataset,
                                                        const std::string& name,
                                                        absl::Span<const int32_t> home,

@@ -31,6 +31,14 @@ struct RankedNodes {
   std::vector<float> probabilities;  // falling, > 0
 };
 
+// Which homes a stored ranking was made for: the shards of each, rising.
+struct RankingHomes {
+  std::string name;
+  std::vector<std::vector<int32_t>> homes;
+};
+std::vector<RankingHomes> HomesOfRankings(
+    const google::protobuf::RepeatedPtrField<proto::Ranking>& rankings);
+
 // Threads: immutable; any number may read.
 class Ranking {
  public:

@@ -18,9 +18,9 @@ namespace vicinity::cli {
 struct PolicyReportOptions {
   // Rows in memory, those of batches in flight among them, each as a share of a mean shard's nodes.
   std::vector<double> replication = {0.05, 0.1, 0.2, 0.5, 1};
-  int64_t num_epochs = 2;               // counted
-  int64_t num_simulated_epochs = 2;     // others, for the policy that goes by simulation
-  int depth = 10;                       // batches whose rows are fetched ahead
+  int64_t num_epochs = 2;                    // counted
+  int64_t num_simulated_epochs = 2;          // others, for the policy that goes by simulation
+  int depth = 10;                            // batches whose rows are fetched ahead
   std::vector<int64_t> windows = {32, 512};  // sampled batches that wait, of next-use policies
   uint64_t run_seed = 0;
 

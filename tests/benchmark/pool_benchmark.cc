@@ -99,7 +99,8 @@ class Comparison {
                const PolicyBudget& budget) {
     const std::vector<int64_t> ranked(vip.order().begin(), vip.order().end());
     const double fixed = PerEpoch(Must(vip.Count(trace, budget)));
-    const double pool = PerEpoch(Must(MakeNextUsePolicy(ranked, WindowOf(trace))->Count(trace, budget)));
+    const double pool =
+        PerEpoch(Must(MakeNextUsePolicy(ranked, WindowOf(trace))->Count(trace, budget)));
     const double belady = PerEpoch(
         Must(MakeNextUsePolicy(ranked, std::numeric_limits<int64_t>::max())->Count(trace, budget)));
     const auto figure = [](double other) {

@@ -72,6 +72,27 @@ TEST_CASE("rankings of single shards make one for seeds of several", "[likeliest
   CHECK(one.probabilities[0] == by_home[2].at(one.nodes[0]));
 }
 
+TEST_CASE("where a shard is in homes of several, it goes by the smallest", "[likeliest_nodes]") {
+  RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 4);
+  std::vector<std::map<int64_t, float>> by_home(2);
+  const auto probability = [&](int32_t home, int64_t position, int64_t node) {
+    return by_home[home].emplace(node, ProbabilityOf(position, home)).first->second;
+  };
+  graph.Rank("default", probability, {{0, 2}, {1, 3}});
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const RankedNodes all,
+      FetchLikeliest(graph.router(), "default", {{0, 1, 2, 3}, {0.1, 0.2, 0.3, 0.4}}, kUser, 100));
+  REQUIRE(all.nodes.size() == 100);
+  for (size_t i = 0; i < all.nodes.size(); ++i) {
+    const double needed = 1 - std::pow(1 - by_home[0].at(all.nodes[i]), 0.4) *
+                                  std::pow(1 - by_home[1].at(all.nodes[i]), 0.6);
+    CHECK(all.probabilities[i] == Approx(needed).margin(2e-2));
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(const RankedNodes one,
+                                FetchLikeliest(graph.router(), "default", {{3}, {1.0}}, kUser, 1));
+  CHECK(one.probabilities[0] == Approx(by_home[1].at(one.nodes[0])).margin(1e-6));
+}
+
 TEST_CASE("a ranking for just these shards comes before one put together", "[likeliest_nodes]") {
   RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 3);
   graph.Rank("default");  // for all together, too: 1 / (1 + position)

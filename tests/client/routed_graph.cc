@@ -31,7 +31,8 @@ void RoutedGraph::Open() {
     }
     shards.push_back(std::move(access));
   }
-  router_ = std::make_unique<ShardRouter>(dataset_->schema(), dataset_->book(), std::move(shards));
+  router_ = std::make_unique<ShardRouter>(dataset_->schema(), dataset_->book(), std::move(shards),
+                                          HomesOfRankings(dataset_->manifest().rankings()));
 }
 
 std::vector<int64_t> RoutedGraph::GlobalIds(NodeTypeId type) const {
@@ -65,12 +66,17 @@ void RoutedGraph::Rank(const std::string& name) {
   Open();
 }
 
-void RoutedGraph::Rank(const std::string& name, const ProbabilityOf& probability) {
+void RoutedGraph::Rank(const std::string& name, const ProbabilityOf& probability,
+                       std::vector<std::vector<int32_t>> homes) {
+  if (homes.empty()) {
+    for (int32_t s = 0; s < placement_.book.num_shards(); ++s) homes.push_back({s});
+  }
   proto::Ranking description;
   description.set_name(name);
   std::vector<std::vector<RankedNodes>> orders;
-  for (int32_t home = 0; home < placement_.book.num_shards(); ++home) {
-    description.add_homes()->add_shards(home);
+  for (int32_t home = 0; home < static_cast<int32_t>(homes.size()); ++home) {
+    proto::Ranking::Home* const shards = description.add_homes();
+    for (const int32_t shard : homes[home]) shards->add_shards(shard);
     std::vector<RankedNodes>& by_type = orders.emplace_back();
     for (size_t type = 0; type < graph_.schema.node_types.size(); ++type) {
       std::vector<std::pair<float, int64_t>> order;

@@ -36,9 +36,11 @@ class RoutedGraph {
   // Stores a ranking of every node for each shard alone and for all together, likeliest first by
   // position, and opens the dataset anew.
   void Rank(const std::string& name);
-  // A ranking for each shard alone, with probabilities in (0, 1] by home, position and global id.
+  // A ranking for each home, by default for each shard alone, with probabilities in (0, 1] by home,
+  // position and global id.
   using ProbabilityOf = std::function<float(int32_t home, int64_t position, int64_t node)>;
-  void Rank(const std::string& name, const ProbabilityOf& probability);
+  void Rank(const std::string& name, const ProbabilityOf& probability,
+            std::vector<std::vector<int32_t>> homes = {});
 
  private:
   void Open();

@@ -381,7 +381,8 @@ class LoadedEpoch {
           &watch_));
     }
     router_ = std::make_unique<ShardRouter>(graph.dataset().schema(), graph.dataset().book(),
-                                            std::move(shards));
+                                            std::move(shards),
+                                            HomesOfRankings(graph.dataset().manifest().rankings()));
   }
 
   void Run(CachePolicy cache, Totals* totals) {
