@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/ahead_limits.h"
+#include "client/row_buffer.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -64,13 +66,12 @@ int64_t RowLoader::Bytes(const BatchRows& rows) const {
 }
 
 int64_t RowLoader::AnnouncedBytes(const BatchRows& rows) const {
-  constexpr int64_t kPlannerBytes = 48;  // an id and column (look_ahead_planner.h)
   int64_t num_ids = 0;
   for (const ColumnPlan& column : columns_) {
     if (column.pool == nullptr || rows.nodes.empty()) continue;
     num_ids += static_cast<int64_t>(rows.nodes[column.type.value].remote.size());
   }
-  return kPlannerBytes * num_ids;
+  return kAnnouncedIdBytes * num_ids;
 }
 
 absl::Status RowLoader::Announce(const BatchRows& rows) const {
@@ -111,7 +112,7 @@ absl::Status RowLoader::Admit(BatchRows* rows, RowCounts* counts) const {
 
 absl::Status RowLoader::Fetch(BatchRows* rows, Cancellation* cancel) const {
   std::vector<ColumnFetch> fetches;
-  std::vector<std::vector<char>> arrived(columns_.size());
+  std::vector<RowBuffer> arrived(columns_.size());
   for (size_t c = 0; c < columns_.size(); ++c) {
     const BatchRows::Column& column = rows->columns[c];
     arrived[c].resize(column.missing.size() * column.result.spec.row_bytes());
@@ -123,7 +124,7 @@ absl::Status RowLoader::Fetch(BatchRows* rows, Cancellation* cancel) const {
     if (arrived[c].empty()) continue;
     VICINITY_RETURN_IF_ERROR(
         columns_[c].pool->Deliver(rows->columns[c].pinned.batch(), 0, arrived[c]));
-    arrived[c] = std::vector<char>();
+    arrived[c] = RowBuffer();
   }
   return absl::OkStatus();
 }

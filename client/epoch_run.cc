@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/ahead_limits.h"
 #include "proto/common/status.h"
 #include "proto/common/thread.h"
 
@@ -16,24 +17,10 @@ namespace {
 constexpr int64_t kScheduledAhead = 16;
 // How soon the end of an epoch is noticed where the trainer is waited for.
 constexpr std::chrono::milliseconds kLookAround(20);
-// Of the window, beside it: for sampled batches that nobody has looked at, and those announced.
+// Of the window, beside it: for sampled batches that nobody has looked at.
 constexpr int64_t kSampledShare = 8;
-constexpr int64_t kAnnouncedShare = 2;
 // Behind the plan the window bounds what is inside, so the queues need not.
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max() / 2;
-
-int64_t GraphBytes(const SampledGraph& graph) {
-  size_t bytes = graph.seed_positions.size() * sizeof(int32_t);
-  for (const SampledNodes& nodes : graph.nodes)
-    bytes += nodes.ids.size() * sizeof(int64_t) + nodes.trees.size() * sizeof(uint32_t);
-  for (const std::vector<Block>& hop : graph.hops) {
-    for (const Block& block : hop) {
-      bytes += block.offsets.size() * sizeof(int64_t) + block.sources.size() * sizeof(int32_t) +
-               (block.edge_ids.size() + block.edge_positions.size()) * sizeof(int64_t);
-    }
-  }
-  return static_cast<int64_t>(bytes);
-}
 
 }  // namespace
 
@@ -137,7 +124,7 @@ void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
     }
     if (!(*job)->status.ok()) (*job)->rows = BatchRows();  // others may wait for what it pins
     const int64_t position = (*job)->position;
-    const int64_t weight = GraphBytes((*job)->batch->graph);
+    const int64_t weight = (*job)->batch->graph.num_bytes();
     totals->CountBatch();
     clock.Enter(StageState::kBlocked);
     if (!out->Push(position, weight, *std::move(job))) return;
@@ -210,7 +197,7 @@ void EpochRun::PlanAll() {
     AnnounceSampled(&ahead);
     JobPtr job = std::move(ahead.jobs.front());
     ahead.jobs.pop_front();
-    const int64_t weight = GraphBytes(job->batch->graph);
+    const int64_t weight = job->batch->graph.num_bytes();
     ahead.bytes -= weight + parts_.rows->AnnouncedBytes(job->rows);
     if (job->status.ok()) job->status = Plan(job.get(), &ahead, &clock);
     if (!job->status.ok()) job->rows = BatchRows();  // others may wait for what it pins
@@ -226,7 +213,7 @@ void EpochRun::Announce(JobPtr job, Ahead* ahead) {
     job->rows = parts_.rows->Split(job->batch->graph);
     job->status = parts_.rows->Announce(job->rows);
   }
-  ahead->bytes += GraphBytes(job->batch->graph) + parts_.rows->AnnouncedBytes(job->rows);
+  ahead->bytes += job->batch->graph.num_bytes() + parts_.rows->AnnouncedBytes(job->rows);
   ahead->jobs.push_back(std::move(job));
 }
 
@@ -242,7 +229,7 @@ void EpochRun::AnnounceSampled(Ahead* ahead) {
 
 absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
   const SampledGraph& graph = job->batch->graph;
-  const int64_t bytes = GraphBytes(graph) + parts_.rows->Bytes(job->rows) +
+  const int64_t bytes = graph.num_bytes() + parts_.rows->Bytes(job->rows) +
                         EdgeRowBytes(*parts_.router, graph, parts_.edge_columns);
   clock->Enter(StageState::kBlocked);
   const bool taken = window_.Take(bytes);

@@ -15,6 +15,7 @@
 
 #include "client/credential_options.h"
 #include "client/result.h"
+#include "client/row_buffer.h"
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
 #include "sampler/sampled_graph.h"
@@ -55,7 +56,7 @@ struct GraphOptions {
 struct Rows {
   ColumnSpec spec;
   int64_t num_rows = 0;
-  std::vector<char> bytes;  // num_rows * spec.row_bytes()
+  RowBuffer bytes;  // num_rows * spec.row_bytes()
 };
 
 // Rows of one column for the sampled edges of one block: row i belongs to its i-th source.
@@ -64,7 +65,7 @@ struct EdgeRows {
   int32_t edge_type = 0;
   ColumnSpec spec;
   int64_t num_rows = 0;
-  std::vector<char> bytes;  // num_rows * spec.row_bytes()
+  RowBuffer bytes;  // num_rows * spec.row_bytes()
 };
 
 // The head of a stored VIP ranking: likeliest first.

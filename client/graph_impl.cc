@@ -19,6 +19,7 @@
 #include "client/server_connection.h"
 #include "partition/schema_proto.h"
 #include "proto/common/bus_errors.h"
+#include "proto/common/lock_order.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -118,6 +119,7 @@ absl::Status GraphImpl::OpenCluster(const GraphOptions& options) {
     VICINITY_ASSIGN_OR_RETURN(dataset_, Dataset::Open(cluster.data, local));
   }
   VICINITY_RETURN_IF_ERROR(ClaimProcessForRpc());
+  IgnoreLockOrder();
   VICINITY_RETURN_IF_ERROR(Connect(cluster, options));
   return MakeRouter(cluster, options);
 }

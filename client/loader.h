@@ -20,6 +20,7 @@
 #include "client/device_tensor.h"
 #include "client/graph.h"
 #include "client/result.h"
+#include "client/row_buffer.h"
 #include "partition/sampling_spec.h"
 #include "sampler/sampled_graph.h"
 
@@ -141,7 +142,7 @@ struct BatchColumn {
   int32_t node_type = 0;
   ColumnSpec spec;
   int64_t num_rows = 0;
-  std::vector<char> bytes;               // Placement::kHost; else empty
+  RowBuffer bytes;                       // Placement::kHost; else empty
   std::unique_ptr<DeviceTensor> tensor;  // Placement::kDevice; else null
 };
 

@@ -155,13 +155,22 @@ TEXT
   train_linear 1 "$data" "${trainer_options[@]}"
 }
 
-# load_only NAME OPTIONS: an epoch of batches made and dropped.
+# load_only NAME OPTIONS: batches made and dropped; of two epochs, since the first fills caches.
 load_only() {
   local name="$1"
   shift
-  train_group "$name" "$num_trainers" "$work" --cluster "$cluster" --model none --epochs 1 \
+  train_group "$name" "$num_trainers" "$work" --cluster "$cluster" --model none --epochs 2 \
     --fanouts "$demo_fanouts" --batch-size "$batch" --seed 1 --seeds home "$@" \
     "${trainer_options[@]}" > /dev/null
+}
+
+# foretell POLICY: what trainers that keep rows so will fetch, to a file.
+foretell() {
+  local trainers_per_home=$(((num_trainers + num_shards - 1) / num_shards)) seeds=train
+  if [[ $reach == fetch ]]; then seeds=all; fi
+  vicinity plan "$work/shards" --policy "$1" --seed-policy home --fanouts "$demo_fanouts" \
+    --homes "$(all_homes "$num_trainers" "$num_shards")" --batch-size "$batch" --seeds "$seeds" \
+    --trainers-per-home "$trainers_per_home" --format json > "$work/plan-$1.json"
 }
 
 measure_traffic() {
@@ -173,19 +182,23 @@ measure_traffic() {
     | sort -nu)
   load_only traffic-all --cache none
   load_only traffic-0 --local-shards HOME --cache none
-  runs=("servers alone=$work/traffic-all" "home shards mapped, nothing kept=$work/traffic-0")
+  foretell none
+  foretell vip
+  foretell auto
+  runs=("servers alone=$work/traffic-all"
+    "home shards mapped, nothing kept=$work/traffic-0=$work/plan-none.json")
   for size in "${sizes[@]}"; do
     if ((size == 0)); then continue; fi
     load_only "traffic-vip-$size" --local-shards HOME --cache vip --cache-rows "$size"
     load_only "traffic-auto-$size" --local-shards HOME --cache auto --cache-rows "$size"
-    runs+=("home shards mapped, likeliest kept=$work/traffic-vip-$size"
-      "home shards mapped, soonest needed kept=$work/traffic-auto-$size")
+    runs+=("home shards mapped, likeliest kept=$work/traffic-vip-$size=$work/plan-vip.json"
+      "home shards mapped, soonest needed kept=$work/traffic-auto-$size=$work/plan-auto.json")
   done
   cat << TEXT
-An epoch of batches that no model reads: $num_trainers trainers, each with the seeds of its home
+The second epoch of batches that no model reads: $num_trainers trainers, each with the seeds of its home
 shards, $batch a batch, and a cache of its own, which has room for the rows of batches in flight, too:
 of the likeliest rows, or of those that batches sampled ahead need soonest (the default). Batches in
-flight share their rows in all of these lines.
+flight share their rows in all of these lines. Foretold by vicinity plan, which no server was asked for.
 TEXT
   deploy/lib/tables.py traffic "${runs[@]}"
 }

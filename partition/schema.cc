@@ -69,6 +69,10 @@ int64_t ColumnSpec::row_bytes() const { return num_values() * DTypeBytes(dtype);
 
 int NodeTypeSpec::FindColumn(std::string_view column) const { return FindNamed(columns, column); }
 
+bool NodeTypeSpec::HasRole(std::string_view column) const {
+  return column == label_column || column == split_column || column == target_column;
+}
+
 int EdgeTypeSpec::FindColumn(std::string_view column) const { return FindNamed(columns, column); }
 
 int Schema::FindNodeType(std::string_view name) const { return FindNamed(node_types, name); }

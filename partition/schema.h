@@ -51,8 +51,12 @@ struct NodeTypeSpec {
   std::string label_column;  // empty: no labels
   int32_t num_classes = 0;
   std::string split_column;  // empty: no splits
+  // What models learn where that is no single class; any type and shape. Empty: none.
+  std::string target_column{};
 
   int FindColumn(std::string_view column) const;  // -1: none
+  // Labels, splits and targets; every other column may be features.
+  bool HasRole(std::string_view column) const;
 };
 
 struct EdgeTypeSpec {

@@ -80,6 +80,10 @@ absl::Status CheckRoles(const NodeTypeSpec& node) {
           absl::StrCat("split_column ", node.split_column, ": not a uint8 scalar"));
     }
   }
+  if (!node.target_column.empty() && node.FindColumn(node.target_column) < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("target_column ", node.target_column, ": no such column"));
+  }
   return absl::OkStatus();
 }
 
@@ -96,6 +100,7 @@ absl::StatusOr<NodeTypeSpec> NodeTypeFromProto(const proto::NodeType& stored) {
   node.label_column = stored.label_column();
   node.num_classes = stored.num_classes();
   node.split_column = stored.split_column();
+  node.target_column = stored.target_column();
   VICINITY_RETURN_IF_ERROR(CheckRoles(node));
   return node;
 }
@@ -207,6 +212,7 @@ proto::Schema SchemaToProto(const Schema& schema) {
     type->set_label_column(node.label_column);
     type->set_num_classes(node.num_classes);
     type->set_split_column(node.split_column);
+    type->set_target_column(node.target_column);
   }
   for (const EdgeTypeSpec& edge : schema.edge_types) {
     proto::EdgeType* type = stored.add_edge_types();

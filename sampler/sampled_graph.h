@@ -3,6 +3,7 @@
 // Standard C++ alone, since the client's public headers show it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +58,21 @@ struct SampledGraph {
       for (const Block& block : hop) edges += static_cast<int64_t>(block.sources.size());
     }
     return edges;
+  }
+
+  // Of all lists together, as far as they are filled.
+  int64_t num_bytes() const {
+    size_t bytes = seed_positions.size() * sizeof(int32_t);
+    for (const SampledNodes& of_type : nodes) {
+      bytes += of_type.ids.size() * sizeof(int64_t) + of_type.trees.size() * sizeof(uint32_t);
+    }
+    for (const std::vector<Block>& hop : hops) {
+      for (const Block& block : hop) {
+        bytes += block.offsets.size() * sizeof(int64_t) + block.sources.size() * sizeof(int32_t) +
+                 (block.edge_ids.size() + block.edge_positions.size()) * sizeof(int64_t);
+      }
+    }
+    return static_cast<int64_t>(bytes);
   }
 };
 

@@ -42,6 +42,9 @@ constexpr int kOutOfFilesMs = 100;
 // Between looks at connections, and how many of them each time: some system calls for each.
 constexpr int kLookEveryMs = 20;
 constexpr size_t kLooksAtOnce = 256;
+// What letting newcomers in may take of that time, so that calls have the rest: more than one core
+// can do in it where others need the cores, or handshakes are dear.
+constexpr std::chrono::milliseconds kMostForNewcomers(4);
 // After a connection's end its memory is given back when gRPC has freed it, which takes time.
 constexpr std::chrono::milliseconds kGiveBackAfter(1000);
 constexpr int kGiveBackTimes = 3;
@@ -181,20 +184,23 @@ void ConnectionAcceptor::Run() {
     for (size_t i = 0; ready > 0 && i < listeners_.size(); ++i) {
       if (polled[i].revents != 0) AcceptFrom(listeners_[i]);
     }
+    if (BeginRound(Clock::now())) LookAtConnections();
     LetInSome();
-    LookAtConnections();
     GiveMemoryBack(Clock::now());
   }
   while (const auto newcomer = newcomers_.Next()) Refuse(newcomer->fd);
 }
 
-// Newcomers come in rounds, so that their handshakes leave room for calls.
-bool ConnectionAcceptor::MayLetIn(ConnectionGuard::Time now) {
-  if (now - round_began_ >= std::chrono::milliseconds(kLookEveryMs)) {
-    round_began_ = now;
-    let_in_ = 0;
-  }
-  return let_in_ < guard_.limits().new_at_once;
+bool ConnectionAcceptor::BeginRound(ConnectionGuard::Time now) {
+  if (now - round_began_ < std::chrono::milliseconds(kLookEveryMs)) return false;
+  round_began_ = now;
+  let_in_ = 0;
+  letting_in_ = {};
+  return true;
+}
+
+bool ConnectionAcceptor::MayLetIn() const {
+  return let_in_ < guard_.limits().new_at_once && letting_in_ < kMostForNewcomers;
 }
 
 void ConnectionAcceptor::AcceptFrom(int listener_fd) {
@@ -229,13 +235,15 @@ void ConnectionAcceptor::Refuse(int fd) {
 }
 
 void ConnectionAcceptor::LetInSome() {
-  while (!newcomers_.empty() && MayLetIn(Clock::now())) {
+  while (!newcomers_.empty() && MayLetIn()) {
+    const ConnectionGuard::Time began = Clock::now();
     const Newcomer newcomer = *newcomers_.Next();
     if (LetIn(newcomer)) {
       take_(newcomer.listener_fd, newcomer.fd);
     } else {
       Refuse(newcomer.fd);
     }
+    letting_in_ += Clock::now() - began;
   }
 }
 

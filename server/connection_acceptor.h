@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -53,7 +54,10 @@ class ConnectionAcceptor {
   absl::Status Bind(const HostPort& address);
   void Run();
   void AcceptFrom(int listener_fd);
-  bool MayLetIn(ConnectionGuard::Time now);
+  // Connections are looked at and newcomers let in in rounds, so that neither takes the time that
+  // calls need, however many come. False: the last one is not over.
+  bool BeginRound(ConnectionGuard::Time now);
+  bool MayLetIn() const;
   void Queue(int listener_fd, int fd, const sockaddr_storage& address);
   void Refuse(int fd);
   void LetInSome();
@@ -81,8 +85,9 @@ class ConnectionAcceptor {
   ConnectionGuard::Time gives_back_at_;
   int gives_back_again_ = 0;
   Newcomers newcomers_;
-  ConnectionGuard::Time round_began_;  // in which so many were let in
+  ConnectionGuard::Time round_began_;  // in which so many were let in, and what that took
   int64_t let_in_ = 0;
+  std::chrono::nanoseconds letting_in_{0};
   std::thread thread_;
 };
 

@@ -57,7 +57,7 @@ class ConnectionAccount {
 struct ConnectionLimits {
   int64_t max_connections = 4096;
   int64_t max_of_machine = 1024;  // of them, from one address
-  // Let in within 20 ms; others wait in the kernel.
+  // Let in within 20 ms at most, and fewer where that takes long; others wait their turn.
   int64_t new_at_once = 64;
 
   // Of one connection. Honest ones stay far below: a call that is given up costs the server some 40

@@ -13,6 +13,7 @@
 #include "partition/shard.h"
 #include "proto/admin.pb.h"
 #include "proto/common/bus_errors.h"
+#include "proto/common/lock_order.h"
 #include "proto/common/machine.h"
 #include "proto/common/status.h"
 #include "server/admin_server.h"
@@ -236,6 +237,7 @@ class Server::Impl {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
   GuardAgainstBusErrors();
+  IgnoreLockOrder();
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTrust> trust, CheckOptions(options));
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, OpenDataset(options));
   // gRPC aborts where it cannot have what it needs.

@@ -8,6 +8,7 @@
 #include "client/device_tensor.h"
 #include "client/dlpack_type.h"
 #include "client/loader.h"
+#include "client/row_buffer.h"
 #include "partition/schema.h"
 #include "proto/common/mutex.h"
 #include "sampler/sampled_graph.h"
@@ -50,7 +51,7 @@ Tensor Share(const Shared& open, const std::vector<Value>& values, DType dtype) 
   return HostTensor(open, values.data(), DlpackType(dtype), {static_cast<int64_t>(values.size())});
 }
 
-Tensor ShareRows(const Shared& open, const std::vector<char>& bytes, const ColumnSpec& spec,
+Tensor ShareRows(const Shared& open, const RowBuffer& bytes, const ColumnSpec& spec,
                  int64_t num_rows) {
   std::vector<int64_t> shape = spec.shape;
   shape.insert(shape.begin(), num_rows);

@@ -38,7 +38,8 @@ std::string Describe(const Graph& graph) {
                      {"columns", Columns(type.columns)},
                      {"label_column", type.label_column},
                      {"num_classes", type.num_classes},
-                     {"split_column", type.split_column}});
+                     {"split_column", type.split_column},
+                     {"target_column", type.target_column}});
   }
   ordered_json edges = ordered_json::array();
   for (size_t i = 0; i < schema.edge_types.size(); ++i) {

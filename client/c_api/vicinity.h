@@ -92,7 +92,7 @@ void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
 
 /* {"name", "fingerprint": hexadecimal text, "num_shards",
  *  "node_types": [{"name", "num_nodes", "columns": [{"name", "dtype", "shape"}], "label_column",
- *                  "num_classes", "split_column"}],
+ *                  "num_classes", "split_column", "target_column"}],
  *  "edge_types": [{"name": "source:relation:target", "source_type", "target_type": positions in
  *                  node_types, "weight_column", "columns"}]} */
 int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json);

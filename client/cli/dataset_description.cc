@@ -54,7 +54,8 @@ Json NodeTypeAsJson(const NodeTypeSpec& spec, NodeTypeId type, const Book& book)
           {"columns", ColumnsAsJson(spec.columns)},
           {"label_column", spec.label_column},
           {"num_classes", spec.num_classes},
-          {"split_column", spec.split_column}};
+          {"split_column", spec.split_column},
+          {"target_column", spec.target_column}};
 }
 
 Json EdgeTypesAsJson(const Schema& schema, const proto::Audit& audit) {
@@ -97,6 +98,9 @@ std::string RolesAsText(const Json& type) {
   std::string text;
   if (const auto label = type["label_column"].get<std::string>(); !label.empty()) {
     absl::StrAppend(&text, label, ": ", type["num_classes"].get<int32_t>(), " classes");
+  }
+  if (const auto target = type["target_column"].get<std::string>(); !target.empty()) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", target, ": target");
   }
   if (const auto split = type["split_column"].get<std::string>(); !split.empty()) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", split, ": splits");

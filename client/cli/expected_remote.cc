@@ -94,12 +94,12 @@ ExpectedRemote ExpectRemote(const VipScores& scores, const HomePlan& plan,
 
 void PrintExpectedRemote(const ExpectedRemote& expected, std::ostream& out) {
   out << absl::StrFormat(
-      "Expected rows a batch: %.0f. Remote rows, by cache size in %% of a mean "
-      "shard's nodes:\n",
+      "A batch needs %.0f rows. Remote ones of a batch on its own, by cache size in %% of a mean\n"
+      "shard's nodes (what a loader fetches is less: `vicinity plan`):\n",
       expected.rows);
   Table table({{"cache", Table::Align::kRight},
                {"rows", Table::Align::kRight},
-               {"remote rows a batch", Table::Align::kRight},
+               {"of a batch alone", Table::Align::kRight},
                {"of all rows", Table::Align::kRight}});
   for (const ExpectedRemote::Point& point : expected.points) {
     table.AddRow({CacheShareText(point.share), HumanCount(point.cache_rows),

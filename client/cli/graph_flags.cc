@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "client/cli/credential_flags.h"
 #include "proto/common/status.h"
+#include "proto/common/utf8.h"
 
 namespace vicinity::cli {
 namespace {
@@ -117,7 +118,13 @@ absl::StatusOr<std::vector<nlohmann::ordered_json>> UserIdsOf(const Graph& graph
   if (graph.schema().node_types[node_type].id_kind == IdKind::kString) {
     Result<std::vector<std::string>> names = graph.UserNames(node_type, nodes);
     if (!names.ok()) return ToStatus(names.error());
-    return std::vector<nlohmann::ordered_json>(names->begin(), names->end());
+    std::vector<nlohmann::ordered_json> texts;
+    for (const std::string& name : *names) {
+      // JSON holds UTF-8 alone. Datasets of earlier imports have names that are not, and two of
+      // them must not look the same.
+      texts.emplace_back(IsUtf8(name) ? name : EscapedText(name));
+    }
+    return texts;
   }
   Result<std::vector<int64_t>> ids = graph.UserIds(node_type, nodes);
   if (!ids.ok()) return ToStatus(ids.error());
@@ -125,7 +132,7 @@ absl::StatusOr<std::vector<nlohmann::ordered_json>> UserIdsOf(const Graph& graph
 }
 
 std::string IdAsText(const nlohmann::ordered_json& id) {
-  return id.is_string() ? id.get<std::string>() : id.dump();
+  return id.is_string() ? EscapedText(id.get<std::string>()) : id.dump();
 }
 
 }  // namespace vicinity::cli

@@ -48,11 +48,11 @@ absl::StatusOr<int32_t> FindNodeTypeFlag(const Schema& schema, const std::string
 absl::StatusOr<std::vector<int64_t>> ResolveTyped(const Graph& graph, int32_t node_type,
                                                   const std::vector<std::string>& ids);
 
-// The user's ids of nodes: numbers, or strings.
+// The user's ids of nodes: numbers, or strings, with escapes where the bytes are not UTF-8.
 absl::StatusOr<std::vector<nlohmann::ordered_json>> UserIdsOf(const Graph& graph, int32_t node_type,
                                                               const std::vector<int64_t>& nodes);
 
-// An id as people see it: strings without quotes.
+// An id as people see it: strings without quotes, control characters with escapes.
 std::string IdAsText(const nlohmann::ordered_json& id);
 
 }  // namespace vicinity::cli

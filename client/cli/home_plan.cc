@@ -214,8 +214,43 @@ absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& ass
   return plan;
 }
 
+absl::Status DealFromAll(HomePlan* plan) {
+  if (!plan->links.empty()) {
+    return absl::InvalidArgumentError(
+        "links as seeds are those of a trainer's home: --seed-policy home");
+  }
+  HomeSeeds all{plan->seeds.front().type, {}};
+  for (const HomeSeeds& seeds : plan->seeds) {
+    all.nodes.insert(all.nodes.end(), seeds.nodes.begin(), seeds.nodes.end());
+  }
+  std::sort(all.nodes.begin(), all.nodes.end());
+  plan->seeds.assign(plan->homes.size(), all);
+  plan->seeds_from_all = true;
+  return absl::OkStatus();
+}
+
+namespace {
+
+// Of homes whose seeds are the same: one of them is worked out.
+absl::StatusOr<VipScores> ScoresOfAll(const Dataset& dataset, const HomePlan& plan,
+                                      Progress* progress) {
+  VICINITY_ASSIGN_OR_RETURN(const VipScores one,
+                            ComputeVip(dataset, {plan.seeds.front()}, plan.options, progress));
+  VipScores scores;
+  scores.num_homes = static_cast<int32_t>(plan.homes.size());
+  for (const std::vector<float>& of_type : one.values) {
+    std::vector<float>& values = scores.values.emplace_back();
+    values.reserve(of_type.size() * plan.homes.size());
+    for (const float score : of_type) values.insert(values.end(), plan.homes.size(), score);
+  }
+  return scores;
+}
+
+}  // namespace
+
 absl::StatusOr<VipScores> ScoresOf(const Dataset& dataset, const HomePlan& plan,
                                    Progress* progress) {
+  if (plan.seeds_from_all) return ScoresOfAll(dataset, plan, progress);
   if (plan.links.empty()) return ComputeVip(dataset, plan.seeds, plan.options, progress);
   return ComputeLinkVip(dataset, plan.links, plan.link_edges, plan.options, progress);
 }
@@ -274,7 +309,10 @@ std::string RankingText(const proto::Ranking& ranking) {
       ranking.replace() ? ", with replacement" : "",
       ranking.weighted_by().empty() ? "" : absl::StrCat(", weighted by ", ranking.weighted_by()),
       ranking.new_nodes_only() ? ", new nodes only" : "", ", ", ranking.homes_size(),
-      ranking.homes_size() == 1 ? " home" : " homes");
+      ranking.homes_size() == 1 ? " home" : " homes",
+      ranking.sampled_batches() > 0
+          ? absl::StrCat(", corrected by ", ranking.sampled_batches(), " sampled batches")
+          : ", by the VIP formula alone");
 }
 
 nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {
@@ -291,6 +329,7 @@ nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {
   json["replace"] = ranking.replace();
   if (!ranking.weighted_by().empty()) json["weighted_by"] = ranking.weighted_by();
   json["new_nodes_only"] = ranking.new_nodes_only();
+  json["sampled_batches"] = ranking.sampled_batches();
   json["homes"] = nlohmann::ordered_json::array();
   for (const proto::Ranking::Home& home : ranking.homes()) {
     json["homes"].push_back(std::vector<int32_t>(home.shards().begin(), home.shards().end()));

@@ -50,6 +50,7 @@ struct HomePlan {
   std::vector<HomeSeeds> seeds;             // by home; empty ones where there are links
   std::vector<LinkSeeds> links;             // by home; none: seeds are nodes
   LinkEdges link_edges;                     // which links they are
+  bool seeds_from_all = false;              // every home's seeds are those of all
   VipOptions options;
 
   // Of a home: its nodes, or links.
@@ -72,6 +73,10 @@ absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipFlags& 
 // seeds at all; what ReadWhole says of the files that tell.
 absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
                                    const VipFlags& flags);
+
+// Gives every home the seeds of all of them, as SeedPolicy::kGlobal does (client/loader.h).
+// InvalidArgument for links.
+absl::Status DealFromAll(HomePlan* plan);
 
 // Errors as ComputeVip.
 absl::StatusOr<VipScores> ScoresOf(const Dataset& dataset, const HomePlan& plan,

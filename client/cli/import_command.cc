@@ -65,6 +65,10 @@ void AddSimpleFlags(CLI::App* app, SimpleImportFlags* flags, CLI::Option* descri
   add("--ids", &flags->ids, "the nodes' own ids, integers or strings, one a row");
   add("--features", &flags->features, "one row a node");
   add("--labels", &flags->labels, "one class a node, -1: none");
+  add("--targets", &flags->targets,
+      "what to learn where it is no single class: one row a node, such as several classes or a "
+      "real "
+      "number");
   add("--train", &flags->train, "ids of the training nodes, one a row");
   add("--validation", &flags->validation, "likewise");
   add("--test", &flags->test, "likewise");

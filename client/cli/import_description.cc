@@ -24,6 +24,13 @@ void SetFile(const std::string& text, proto::ArrayFile* file) {
   }
 }
 
+void AddColumn(const std::string& name, const std::string& file, proto::NodeSource* nodes) {
+  if (file.empty()) return;
+  proto::ColumnSource* const column = nodes->add_columns();
+  column->set_name(name);
+  SetFile(file, column->mutable_array());
+}
+
 absl::Status SetSplit(const std::string& what, const std::string& ids, const std::string& mask,
                       proto::SplitSource* (proto::NodeSource::*split)(), proto::NodeSource* nodes) {
   if (!ids.empty() && !mask.empty()) {
@@ -59,11 +66,9 @@ absl::StatusOr<proto::ImportDescription> DescribeSimpleImport(const SimpleImport
   if (!flags.ids.empty()) SetFile(flags.ids, nodes->mutable_ids());
   nodes->set_ids_from_edges(flags.ids.empty() && flags.num_nodes == 0);
   if (nodes->ids_from_edges()) nodes->set_id_kind(proto::DENSE);
-  if (!flags.features.empty()) {
-    proto::ColumnSource* const column = nodes->add_columns();
-    column->set_name("features");
-    SetFile(flags.features, column->mutable_array());
-  }
+  AddColumn("features", flags.features, nodes);
+  AddColumn("target", flags.targets, nodes);
+  if (!flags.targets.empty()) nodes->set_target_column("target");
   if (!flags.labels.empty()) SetFile(flags.labels, nodes->mutable_label()->mutable_array());
   VICINITY_RETURN_IF_ERROR(
       SetSplit("train", flags.train, flags.train_mask, &proto::NodeSource::mutable_train, nodes));

@@ -18,6 +18,7 @@ struct SimpleImportFlags {
   std::string ids;
   std::string features;
   std::string labels;
+  std::string targets;
   std::string train;  // user ids, one a row
   std::string validation;
   std::string test;

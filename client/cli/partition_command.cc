@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "cache/rank_order.h"
 #include "cache/vip.h"
+#include "client/cli/calibrated_scores.h"
 #include "client/cli/expected_remote.h"
 #include "client/cli/home_plan.h"
 #include "client/cli/output.h"
@@ -54,6 +55,7 @@ struct Flags {
   std::string memory;
   std::string scratch;
   VipFlags vip;
+  CalibrationOptions calibration;
   OutputFormat format = OutputFormat::kTable;
 };
 
@@ -125,7 +127,7 @@ WorkEstimate EstimateAll(const Dataset& source, const Flags& flags, const Assign
   for (const EdgeTypeSpec& type : source.schema().edge_types) {
     num_targets += source.book().num_nodes(NodeTypeId{type.target_type});
   }
-  const int64_t vip = num_homes == 0 ? 0 : 4 * num_nodes + 20 * node_homes + 4 * num_targets;
+  const int64_t vip = num_homes == 0 ? 0 : (4 + 20) * num_nodes + 20 * node_homes + 4 * num_targets;
   const int64_t writing = (4 + 8 + 8 + 8) * num_nodes + 4 * node_homes;
   const int64_t ranking = (4 + 8) * num_nodes + (8 + 12) * node_homes;
   const WorkEstimate assigning = assigner.Estimate(source, flags.num_shards);
@@ -157,6 +159,7 @@ absl::Status CheckRoom(const Dataset& source, const Flags& flags, const Assigner
 struct Vip {
   HomePlan plan;
   VipScores scores;
+  int64_t sampled_batches = 0;
 };
 
 NodeOrder OrderByVip(const Assignment& assignment, const Vip& vip) {
@@ -230,8 +233,10 @@ absl::Status MakeCut(const Dataset& source, const Flags& flags, Assigner* assign
   }
   Vip& vip = cut->vip.emplace();
   VICINITY_ASSIGN_OR_RETURN(vip.plan, PlanHomes(source, cut->assignment, flags.vip));
-  VICINITY_ASSIGN_OR_RETURN(vip.scores,
-                            ComputeVip(source, vip.plan.seeds, vip.plan.options, progress));
+  VICINITY_ASSIGN_OR_RETURN(CalibratedScores calibrated,
+                            CalibratedScoresOf(source, vip.plan, flags.calibration, progress));
+  vip.scores = std::move(calibrated.scores);
+  vip.sampled_batches = calibrated.num_batches;
   report.expected = ExpectRemote(vip.scores, vip.plan, cut->assignment);
   cut->order = OrderByVip(cut->assignment, vip);
   return absl::OkStatus();
@@ -244,6 +249,7 @@ absl::StatusOr<PartitionReport> WriteCut(const Dataset& source, const Flags& fla
   PartitionReport& report = cut.report;
   if (cut.vip.has_value()) {
     report.ranking = DescribeRanking(kDefaultRanking, flags.vip, cut.vip->plan);
+    report.ranking.set_sampled_batches(cut.vip->sampled_batches);
     VICINITY_RETURN_IF_ERROR(
         At(absl::StrCat(flags.output, " is written, but not its ranking, which `vicinity rank ",
                         flags.output, "` makes"),
@@ -310,6 +316,7 @@ Action DeclarePartition(CLI::App* app) {
   app->add_option("--scratch", flags->scratch, "for metis' files; default: the output's folder")
       ->type_name("DIR");
   AddVipFlags(app, &flags->vip);
+  AddCalibrationFlag(app, &flags->calibration);
   AddFormatFlag(app, &flags->format);
   return [flags](const ToolContext& tool, std::ostream& out) {
     return RunPartition(*flags, tool, out);

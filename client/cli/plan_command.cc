@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,14 +16,18 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cache/vip.h"
+#include "client/cli/calibrated_scores.h"
+#include "client/cli/choices.h"
 #include "client/cli/expected_remote.h"
 #include "client/cli/home_plan.h"
+#include "client/cli/home_trace.h"
 #include "client/cli/line_chart.h"
-#include "client/cli/measured_remote.h"
+#include "client/cli/loader_forecast.h"
 #include "client/cli/output.h"
 #include "client/cli/svg_chart.h"
 #include "client/cli/text_chart.h"
 #include "client/cli/transfer_plan.h"
+#include "client/loader.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/schema.h"
@@ -39,13 +45,14 @@ struct Flags {
   double link_gbps = 10;
   int64_t row_bytes = 0;  // 0: of the columns
   std::vector<std::string> columns;
-  int64_t trainers_per_home = 1;
   double rows_per_batch = -1;  // -1: not asked
   double seconds = -1;
   double share = -1;
   std::string cache = "0";
   std::string more;
-  MeasureOptions sampled;
+  std::optional<SeedPolicy> seed_policy;  // none: home's for links, else global
+  std::string window = "256M";
+  ForecastOptions loader;
   std::string picture;
   OutputFormat format = OutputFormat::kTable;
 };
@@ -54,15 +61,20 @@ absl::Status CheckFlags(const Flags& flags) {
   if (!(flags.link_gbps > 0)) {
     return absl::InvalidArgumentError(absl::StrCat("a link of ", flags.link_gbps, " Gbit/s"));
   }
-  if (flags.row_bytes < 0 || flags.trainers_per_home < 1 || flags.sampled.least_batches < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(flags.row_bytes, " bytes a row, ", flags.trainers_per_home,
-                     " trainers a home, ", flags.sampled.least_batches, " sampled batches"));
+  const ForecastOptions& loader = flags.loader;
+  if (flags.row_bytes < 0 || loader.trainers_per_home < 1 || loader.least_batches < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(flags.row_bytes, " bytes a row, ",
+                                                   loader.trainers_per_home, " trainers a home, ",
+                                                   loader.least_batches, " sampled batches"));
+  }
+  if (loader.fetch_ahead < 0 || loader.sample_ahead < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(loader.fetch_ahead, " batches fetched ahead, ",
+                                                   loader.sample_ahead, " sampled ahead"));
   }
   if ((flags.rows_per_batch >= 0) + (flags.seconds >= 0) + (flags.share >= 0) > 1) {
     return absl::InvalidArgumentError("one of --rows-per-batch, --seconds and --share");
   }
-  for (const std::string& size : {flags.cache, flags.more}) {
+  for (const std::string& size : {flags.cache, flags.more, flags.window}) {
     if (!size.empty() && ParseBytes(size) < 0) {
       return absl::InvalidArgumentError(absl::StrCat("'", size, "' is no size, as 512M or 8G"));
     }
@@ -75,12 +87,12 @@ bool IsFetched(const NodeTypeSpec& type, const ColumnSpec& column, const Flags& 
     return std::find(flags.columns.begin(), flags.columns.end(), column.name) !=
            flags.columns.end();
   }
-  return column.name != type.label_column && column.name != type.split_column;
+  return !type.HasRole(column.name);
 }
 
-// By node type: the bytes of a row, 0 for types of which nothing is fetched. InvalidArgument for a
-// column that no type has; FailedPrecondition if there is nothing to fetch.
-absl::StatusOr<std::vector<int64_t>> RowBytes(const Schema& schema, const Flags& flags) {
+// By node type: what is fetched of a row. InvalidArgument for a column that no type has;
+// FailedPrecondition if there is nothing to fetch.
+absl::StatusOr<std::vector<WantedRows>> WantedOf(const Schema& schema, const Flags& flags) {
   for (const std::string& name : flags.columns) {
     const bool known =
         std::any_of(schema.node_types.begin(), schema.node_types.end(),
@@ -88,31 +100,34 @@ absl::StatusOr<std::vector<int64_t>> RowBytes(const Schema& schema, const Flags&
     if (!known) return absl::InvalidArgumentError(absl::StrCat("no node type has a column ", name));
   }
   if (flags.row_bytes > 0) {
-    return std::vector<int64_t>(schema.node_types.size(), flags.row_bytes);
+    return std::vector<WantedRows>(schema.node_types.size(), {flags.row_bytes, 1});
   }
-  std::vector<int64_t> bytes;
+  std::vector<WantedRows> wanted;
   for (const NodeTypeSpec& type : schema.node_types) {
-    int64_t& sum = bytes.emplace_back(0);
+    WantedRows& of_type = wanted.emplace_back(WantedRows{0, 0});
     for (const ColumnSpec& column : type.columns) {
-      if (IsFetched(type, column, flags)) sum += column.row_bytes();
+      if (!IsFetched(type, column, flags)) continue;
+      of_type.bytes += column.row_bytes();
+      ++of_type.columns;
     }
   }
-  if (std::all_of(bytes.begin(), bytes.end(), [](int64_t sum) { return sum == 0; })) {
-    return absl::FailedPreconditionError(
-        "no node type has columns beside labels and splits: give --row-bytes");
-  }
-  return bytes;
+  const bool none = std::all_of(wanted.begin(), wanted.end(),
+                                [](const WantedRows& of_type) { return of_type.bytes == 0; });
+  if (!none) return wanted;
+  return absl::FailedPreconditionError(
+      "no node type has columns beside labels and splits: give --row-bytes");
 }
 
 // Of all types, as often as a batch needs each.
-double MeanRowBytes(const std::vector<int64_t>& row_bytes, const RemoteCurves& curves) {
+double MeanRowBytes(const std::vector<WantedRows>& wanted, const RemoteCurves& curves) {
   double rows = 0, bytes = 0;
-  for (size_t type = 0; type < row_bytes.size(); ++type) {
+  int64_t widest = 0;
+  for (size_t type = 0; type < wanted.size(); ++type) {
     rows += curves.rows_by_type()[type];
-    bytes += curves.rows_by_type()[type] * static_cast<double>(row_bytes[type]);
+    bytes += curves.rows_by_type()[type] * static_cast<double>(wanted[type].bytes);
+    widest = std::max(widest, wanted[type].bytes);
   }
-  if (rows > 0) return bytes / rows;
-  return static_cast<double>(*std::max_element(row_bytes.begin(), row_bytes.end()));
+  return rows > 0 ? bytes / rows : static_cast<double>(widest);
 }
 
 TransferModel ModelOf(const Flags& flags, const HomePlan& plan, const RemoteCurves& curves,
@@ -120,11 +135,13 @@ TransferModel ModelOf(const Flags& flags, const HomePlan& plan, const RemoteCurv
   TransferModel model;
   model.row_bytes = row_bytes;
   model.link_gbps = flags.link_gbps;
-  model.trainers_per_home = flags.trainers_per_home;
+  model.trainers_per_home = flags.loader.trainers_per_home;
   model.num_homes = curves.num_homes();
   model.num_shards = num_shards;
   for (size_t home = 0; home < plan.homes.size(); ++home) {
-    const int64_t batch = flags.trainers_per_home * plan.options.batch_size;
+    const int64_t num_trainers =
+        model.trainers_per_home * (plan.seeds_from_all ? model.num_homes : 1);
+    const int64_t batch = num_trainers * plan.options.batch_size;
     const int64_t num_seeds = plan.num_seeds(static_cast<int32_t>(home));
     model.steps = std::max(model.steps, (num_seeds + batch - 1) / batch);
   }
@@ -135,8 +152,9 @@ int64_t RowsIn(int64_t bytes, const TransferModel& model) {
   return static_cast<int64_t>(static_cast<double>(bytes) / model.row_bytes);
 }
 
-void Answer(const Flags& flags, const RemoteEstimate& estimate, TransferPlan* plan) {
+void Answer(const Flags& flags, TransferPlan* plan) {
   const TransferModel& model = plan->model;
+  const RemoteEstimate& estimate = *plan->estimate;
   const TransferCost none = CostOf(estimate, model, 0);
   if (flags.rows_per_batch >= 0) {
     plan->wish = absl::StrFormat("%g remote rows a batch", flags.rows_per_batch);
@@ -160,39 +178,83 @@ void Answer(const Flags& flags, const RemoteEstimate& estimate, TransferPlan* pl
   }
 }
 
+std::string LoaderText(const ForecastOptions& loader, bool seeds_from_all) {
+  static constexpr const char* kCaches[] = {"none", "vip", "auto"};
+  return absl::StrCat("cache ", kCaches[static_cast<int>(loader.cache)], ", seeds ",
+                      seeds_from_all ? "from all" : "of the home", ", ", loader.fetch_ahead,
+                      " batches fetched ahead in at most ", HumanBytes(loader.window_bytes),
+                      loader.cache == CachePolicy::kAuto
+                          ? absl::StrCat(", ", loader.sample_ahead, " sampled ahead")
+                          : "");
+}
+
+RemoteEstimate AloneAt(const std::vector<int64_t>& sizes, const RemoteCurves& curves) {
+  std::vector<double> rows;
+  for (const int64_t size : sizes) rows.push_back(curves.RowsPerBatch(size));
+  return {sizes, rows};
+}
+
+absl::StatusOr<HomePlan> TrainersOf(const Flags& flags, const Dataset& dataset,
+                                    const Assignment& assignment) {
+  VICINITY_ASSIGN_OR_RETURN(HomePlan homes, PlanHomes(dataset, assignment, flags.vip));
+  const SeedPolicy by_default = homes.links.empty() ? SeedPolicy::kGlobal : SeedPolicy::kHome;
+  if (flags.seed_policy.value_or(by_default) == SeedPolicy::kGlobal) {
+    VICINITY_RETURN_IF_ERROR(DealFromAll(&homes));
+  }
+  return homes;
+}
+
+// What loaders' rankings are made of, if batches may be sampled.
+absl::StatusOr<VipScores> RankedBy(const Dataset& dataset, const HomePlan& homes, bool may_sample,
+                                   Progress* progress) {
+  CalibrationOptions calibration;
+  if (!may_sample) calibration.most_epochs = 0;
+  VICINITY_ASSIGN_OR_RETURN(CalibratedScores calibrated,
+                            CalibratedScoresOf(dataset, homes, calibration, progress));
+  return std::move(calibrated.scores);
+}
+
+void AddSizes(const std::vector<ExpectedRemote::Point>& points, TransferPlan* plan) {
+  for (const ExpectedRemote::Point& point : points) {
+    plan->sizes.push_back(CostOf(*plan->estimate, plan->model, point.cache_rows));
+    plan->sizes.back().share = point.share;
+    plan->alone_rows.push_back(point.remote_rows);
+  }
+}
+
 absl::StatusOr<TransferPlan> MakePlan(const Flags& flags, const Dataset& dataset,
                                       Progress* progress) {
-  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> row_bytes,
-                            RowBytes(dataset.schema(), flags));
+  ForecastOptions loader = flags.loader;
+  loader.window_bytes = ParseBytes(flags.window);
+  VICINITY_ASSIGN_OR_RETURN(loader.wanted, WantedOf(dataset.schema(), flags));
   std::vector<NodeTypeId> types;
-  for (size_t type = 0; type < row_bytes.size(); ++type) {
-    if (row_bytes[type] > 0) types.push_back({static_cast<int32_t>(type)});
+  for (size_t type = 0; type < loader.wanted.size(); ++type) {
+    if (loader.wanted[type].bytes > 0) types.push_back({static_cast<int32_t>(type)});
   }
   const Assignment assignment = AssignmentOf(dataset.book());
-  VICINITY_ASSIGN_OR_RETURN(const HomePlan homes, PlanHomes(dataset, assignment, flags.vip));
-  VICINITY_ASSIGN_OR_RETURN(const VipScores scores, ScoresOf(dataset, homes, progress));
+  VICINITY_ASSIGN_OR_RETURN(const HomePlan homes, TrainersOf(flags, dataset, assignment));
+  VICINITY_ASSIGN_OR_RETURN(const VipScores scores,
+                            RankedBy(dataset, homes, loader.least_batches > 0, progress));
   const RemoteCurves curves(scores, homes, assignment, types);
   TransferPlan plan;
-  plan.model =
-      ModelOf(flags, homes, curves, MeanRowBytes(row_bytes, curves), dataset.book().num_shards());
+  plan.model = ModelOf(flags, homes, curves, MeanRowBytes(loader.wanted, curves),
+                       dataset.book().num_shards());
   plan.all_rows = curves.all_rows();
   std::vector<ExpectedRemote::Point> points = ReportedSizes(curves, assignment);
   std::sort(points.begin(), points.end(),
             [](const auto& a, const auto& b) { return a.cache_rows < b.cache_rows; });
-  const std::vector<int64_t> cache_rows = CorrectedSizes(curves, points);
-  VICINITY_ASSIGN_OR_RETURN(const MeasuredRemote measured,
-                            MeasureRemote(dataset, scores, homes, assignment, types, cache_rows,
-                                          flags.sampled, progress));
-  const RemoteEstimate estimate(&curves, cache_rows, measured);
-  plan.sampled_batches = measured.num_batches;
-  plan.worst_error = estimate.worst_error();
-  for (const ExpectedRemote::Point& point : points) {
-    plan.sizes.push_back(CostOf(estimate, plan.model, point.cache_rows));
-    plan.sizes.back().share = point.share;
-    plan.vip_rows.push_back(point.remote_rows);
+  const std::vector<int64_t> sizes = PlannedSizes(curves, points);
+  plan.alone = plan.estimate = AloneAt(sizes, curves);
+  if (loader.least_batches > 0) {
+    VICINITY_ASSIGN_OR_RETURN(
+        const LoaderForecast forecast,
+        ForecastLoaders(dataset, scores, homes, assignment, sizes, loader, progress));
+    plan.estimate = RemoteEstimate(sizes, forecast.rows);
+    plan.loader = {LoaderText(loader, homes.seeds_from_all), forecast.num_sampled,
+                   forecast.num_counted};
   }
-  plan.curve = CurveOf(estimate, curves, cache_rows);
-  Answer(flags, estimate, &plan);
+  AddSizes(points, &plan);
+  Answer(flags, &plan);
   return plan;
 }
 
@@ -214,6 +276,30 @@ absl::Status RunPlan(const Flags& flags, const ToolContext& tool, std::ostream& 
   return absl::OkStatus();
 }
 
+// Named as the options of loaders are (client/loader.h).
+void AddLoaderFlags(CLI::App* app, Flags* flags) {
+  const std::map<std::string, CachePolicy> caches = {
+      {"none", CachePolicy::kNone}, {"vip", CachePolicy::kVip}, {"auto", CachePolicy::kAuto}};
+  app->add_option("--policy", flags->loader.cache, "the loader's cache: none, vip or auto")
+      ->type_name("none|vip|auto")
+      ->transform(Choices(caches))
+      ->default_str("auto");
+  const std::map<std::string, SeedPolicy> seeds = {{"global", SeedPolicy::kGlobal},
+                                                   {"home", SeedPolicy::kHome}};
+  app->add_option("--seed-policy", flags->seed_policy,
+                  "a trainer's seeds: dealt from all of them, or those of its home")
+      ->type_name("global|home")
+      ->transform(Choices(seeds));
+  app->add_option("--fetch-ahead", flags->loader.fetch_ahead,
+                  "batches whose rows are fetched before they are trained on");
+  app->add_option("--window", flags->window, "what these may hold at most")->type_name("SIZE");
+  app->add_option("--sample-ahead", flags->loader.sample_ahead,
+                  "with auto: batches more that are sampled before that");
+  app->add_option("--sampled-batches", flags->loader.least_batches,
+                  "count at least so many sampled batches; 0: sample none, go by the VIP formula");
+  app->add_option("--run-seed", flags->loader.run_seed, "of the sampling");
+}
+
 }  // namespace
 
 Action DeclarePlan(CLI::App* app) {
@@ -227,7 +313,7 @@ Action DeclarePlan(CLI::App* app) {
       ->allow_extra_args(false)
       ->type_name("NAME,...");
   app->add_option("--row-bytes", flags->row_bytes, "of a row, instead of those of its columns");
-  app->add_option("--trainers-per-home", flags->trainers_per_home,
+  app->add_option("--trainers-per-home", flags->loader.trainers_per_home,
                   "that share a home's seeds and its machine's link");
   app->add_option("--rows-per-batch", flags->rows_per_batch,
                   "tell the cache that leaves so many remote rows a batch");
@@ -238,10 +324,7 @@ Action DeclarePlan(CLI::App* app) {
   app->add_option("--more", flags->more, "tell what so much more cache would save, as 8G")
       ->type_name("SIZE");
   app->add_option("--cache", flags->cache, "more than what; default: no cache")->type_name("SIZE");
-  app->add_option("--sampled-batches", flags->sampled.least_batches,
-                  "sample at least so many, and until rows are known to 0.7 %, to correct the "
-                  "estimate; 0: none");
-  app->add_option("--run-seed", flags->sampled.run_seed, "of the sampling");
+  AddLoaderFlags(app, flags.get());
   app->add_option("--picture", flags->picture, "also draw a chart to this SVG file");
   AddFormatFlag(app, &flags->format);
   return [flags](const ToolContext& tool, std::ostream& out) { return RunPlan(*flags, tool, out); };

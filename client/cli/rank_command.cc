@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cache/rank_order.h"
 #include "cache/vip.h"
+#include "client/cli/calibrated_scores.h"
 #include "client/cli/expected_remote.h"
 #include "client/cli/home_plan.h"
 #include "client/cli/output.h"
@@ -25,6 +26,7 @@ struct Flags {
   std::string directory;
   std::string name = kDefaultRanking;
   VipFlags vip;
+  CalibrationOptions calibration;
   OutputFormat format = OutputFormat::kTable;
 };
 
@@ -32,8 +34,11 @@ absl::Status RunRank(const Flags& flags, const ToolContext& tool, std::ostream& 
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, OpenForPasses(flags.directory));
   const Assignment assignment = AssignmentOf(dataset->book());
   VICINITY_ASSIGN_OR_RETURN(const HomePlan plan, PlanHomes(*dataset, assignment, flags.vip));
-  VICINITY_ASSIGN_OR_RETURN(const VipScores scores, ScoresOf(*dataset, plan, tool.progress));
-  const proto::Ranking description = DescribeRanking(flags.name, flags.vip, plan);
+  VICINITY_ASSIGN_OR_RETURN(const CalibratedScores calibrated,
+                            CalibratedScoresOf(*dataset, plan, flags.calibration, tool.progress));
+  const VipScores& scores = calibrated.scores;
+  proto::Ranking description = DescribeRanking(flags.name, flags.vip, plan);
+  description.set_sampled_batches(calibrated.num_batches);
   LockWait wait;
   wait.told = [&tool](const std::string& text) { *tool.narration << text << std::endl; };
   VICINITY_RETURN_IF_ERROR(WriteRanking(flags.directory, description, RankOrders(scores), wait));
@@ -58,6 +63,7 @@ Action DeclareRank(CLI::App* app) {
   app->add_option("--name", flags->name, "of the ranking; one of the same name is replaced");
   AddVipFlags(app, &flags->vip);
   AddLinkFlags(app, &flags->vip);
+  AddCalibrationFlag(app, &flags->calibration);
   AddFormatFlag(app, &flags->format);
   return [flags](const ToolContext& tool, std::ostream& out) { return RunRank(*flags, tool, out); };
 }

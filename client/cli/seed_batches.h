@@ -1,4 +1,4 @@
-// The seeds of a home's minibatches, batch after batch, as its trainer would take them.
+// The seeds of a trainer's minibatches, batch after batch, as its loader takes them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,14 @@
 #include "client/cli/home_plan.h"
 #include "partition/dataset.h"
 #include "proto/common/ids.h"
+#include "sampler/minibatch_sampler.h"
 
 namespace vicinity::cli {
+
+struct SeedBatch {
+  std::vector<int64_t> seeds;  // global ids; nodes may repeat
+  MinibatchDraw draw;
+};
 
 // Threads: one at a time.
 class SeedBatches {
@@ -19,15 +25,18 @@ class SeedBatches {
   virtual ~SeedBatches() = default;
 
   virtual NodeTypeId type() const = 0;
-  // The next full batch, as global ids, for ever; nodes may repeat.
-  virtual std::vector<int64_t> Next() = 0;
+  virtual int64_t steps() const = 0;  // batches an epoch
+  // The next, for ever: one epoch behind the other.
+  virtual SeedBatch Next() = 0;
 };
 
-// Of the home's nodes: epochs in random order; what does not fill a batch at an epoch's end is left
-// out. Of its links: a fresh choice for every batch, both ends of each and its negatives.
-// FailedPrecondition for links whose ends and negatives are not of one node type: minibatches begin
-// with one. The home must have seeds; dataset and plan must outlive the result.
+// Of the first of `trainers_per_home` trainers that are at home in `home`, while all of them train.
+// Of nodes: just the batches that a loader of that trainer makes (client/seed_schedule.h). Of
+// links: a fresh choice for every batch, both ends of each and its negatives. FailedPrecondition
+// for links whose ends and negatives are not of one node type: minibatches begin with one. The home
+// must have seeds; dataset and plan must outlive the result.
 absl::StatusOr<std::unique_ptr<SeedBatches>> BatchesOf(const Dataset& dataset, const HomePlan& plan,
-                                                       int32_t home, uint64_t run_seed);
+                                                       int32_t home, int64_t trainers_per_home,
+                                                       uint64_t run_seed);
 
 }  // namespace vicinity::cli

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,9 +18,6 @@
 
 namespace vicinity::cli {
 namespace {
-
-// Beyond this the estimate is called poor.
-constexpr double kGoodError = 0.03;
 
 std::string Bytes(double bytes) { return HumanBytes(std::llround(bytes)); }
 
@@ -40,22 +38,20 @@ nlohmann::ordered_json CostJson(const TransferCost& cost, const TransferModel& m
   return json;
 }
 
-// With fewer rows seen in all, noise is as large as the error looked for.
-constexpr double kTellingRows = 2000;
-// So many tell the analysis' own error.
-constexpr double kSureRows = 10000;
-
-void PrintSampled(const TransferPlan& plan, std::ostream& out) {
-  if (plan.sampled_batches == 0) {
-    out << "Not checked against sampled batches (--sampled-batches).\n";
+// How the figures came about.
+void PrintSource(const TransferPlan& plan, std::ostream& out) {
+  if (!plan.loader.has_value()) {
+    out << "By the VIP formula, of a batch alone with a cache that never changes. What a loader "
+           "fetches\n"
+           "is less, and told with --sampled-batches.\n";
     return;
   }
   out << absl::StrFormat(
-      "Corrected by %d sampled batches. The VIP analysis alone is off by %.1f %% at most%s",
-      plan.sampled_batches, plan.worst_error * 100,
-      plan.worst_error <= kGoodError
-          ? ".\n"
-          : ":\nit takes the ways to a node as independent, and here many share parts.\n");
+      "Counted on %s sampled batches, %s of them to warm the caches: what this loader fetches in\n"
+      "later epochs where sampling keeps ahead of training. A batch alone shares no rows with\n"
+      "others, and its cache never changes.\n",
+      HumanCount(plan.loader->num_sampled),
+      HumanCount(plan.loader->num_sampled - plan.loader->num_counted));
 }
 
 void PrintAnswers(const TransferPlan& plan, std::ostream& out) {
@@ -78,9 +74,9 @@ void PrintAnswers(const TransferPlan& plan, std::ostream& out) {
 
 }  // namespace
 
-std::vector<int64_t> CorrectedSizes(const RemoteCurves& curves,
-                                    absl::Span<const ExpectedRemote::Point> reported) {
-  constexpr int64_t kSteps = 48;
+std::vector<int64_t> PlannedSizes(const RemoteCurves& curves,
+                                  absl::Span<const ExpectedRemote::Point> reported) {
+  constexpr int64_t kSteps = 16;
   std::set<int64_t> sizes;
   for (const ExpectedRemote::Point& point : reported) sizes.insert(point.cache_rows);
   for (int64_t i = 0; i <= kSteps; ++i) {
@@ -90,39 +86,21 @@ std::vector<int64_t> CorrectedSizes(const RemoteCurves& curves,
   return {sizes.begin(), sizes.end()};
 }
 
-RemoteEstimate::RemoteEstimate(const RemoteCurves* curves, absl::Span<const int64_t> cache_rows,
-                               const MeasuredRemote& measured)
-    : curves_(curves) {
-  for (size_t i = 0; i < measured.rows.size(); ++i) {
-    const double rows = measured.rows[i];
-    if (rows * static_cast<double>(measured.num_batches) < kTellingRows) continue;
-    const double expected = curves->RowsPerBatch(cache_rows[i]);
-    if (!(expected > 0)) continue;
-    factors_.emplace_back(cache_rows[i], rows / expected);
-    if (rows * static_cast<double>(measured.num_batches) < kSureRows) continue;
-    worst_error_ = std::max(worst_error_, std::abs(expected / rows - 1));
-  }
-}
-
-double RemoteEstimate::Correction(int64_t cache_rows) const {
-  if (factors_.empty()) return 1;
-  const auto above = std::upper_bound(
-      factors_.begin(), factors_.end(), cache_rows,
-      [](int64_t rows, const std::pair<int64_t, double>& factor) { return rows < factor.first; });
-  if (above == factors_.begin()) return above->second;
-  const auto below = above - 1;
-  if (above == factors_.end()) return below->second;
-  const double part = static_cast<double>(cache_rows - below->first) /
-                      static_cast<double>(above->first - below->first);
-  return below->second + part * (above->second - below->second);
-}
+RemoteEstimate::RemoteEstimate(std::vector<int64_t> cache_rows, std::vector<double> rows)
+    : cache_rows_(std::move(cache_rows)), rows_(std::move(rows)) {}
 
 double RemoteEstimate::RowsPerBatch(int64_t cache_rows) const {
-  return curves_->RowsPerBatch(cache_rows) * Correction(cache_rows);
+  const auto above = std::upper_bound(cache_rows_.begin(), cache_rows_.end(), cache_rows);
+  const size_t i = above - cache_rows_.begin();
+  if (i == 0) return rows_.front();
+  if (i == rows_.size()) return rows_.back();
+  const double part = static_cast<double>(cache_rows - cache_rows_[i - 1]) /
+                      static_cast<double>(cache_rows_[i] - cache_rows_[i - 1]);
+  return rows_[i - 1] + part * (rows_[i] - rows_[i - 1]);
 }
 
 int64_t RemoteEstimate::CacheFor(double rows) const {
-  int64_t too_small = -1, enough = curves_->most_remote();
+  int64_t too_small = -1, enough = cache_rows_.back();
   while (enough - too_small > 1) {
     const int64_t middle = too_small + (enough - too_small) / 2;
     (RowsPerBatch(middle) <= rows ? enough : too_small) = middle;
@@ -149,29 +127,24 @@ TransferCost CostOf(const RemoteEstimate& estimate, const TransferModel& model,
   return cost;
 }
 
-std::vector<CurvePoint> CurveOf(const RemoteEstimate& estimate, const RemoteCurves& curves,
-                                absl::Span<const int64_t> cache_rows) {
-  std::vector<CurvePoint> curve;
-  for (const int64_t rows : cache_rows) {
-    curve.push_back({rows, estimate.RowsPerBatch(rows), curves.RowsPerBatch(rows)});
-  }
-  return curve;
-}
-
 void PrintTransferPlan(const TransferPlan& plan, std::ostream& out) {
   const TransferModel& model = plan.model;
   out << absl::StrFormat(
       "%d homes, %d trainers each, %d shards; rows of %s over %g Gbit/s.\n"
       "A batch needs %.0f rows, near and remote; an epoch has %s batches a trainer.\n"
-      "Cache: in every trainer, in %% of a mean shard's nodes. Epoch: bytes of all trainers.\n\n",
+      "%s"
+      "Cache: in every trainer, in %% of a mean shard's nodes, rows of batches in flight "
+      "included.\n"
+      "Epoch: bytes of all trainers.\n\n",
       model.num_homes, model.trainers_per_home, model.num_shards, Bytes(model.row_bytes),
-      model.link_gbps, plan.all_rows, HumanCount(model.steps));
+      model.link_gbps, plan.all_rows, HumanCount(model.steps),
+      plan.loader.has_value() ? absl::StrCat("Loader: ", plan.loader->text, ".\n") : "");
   using Align = Table::Align;
   Table table({{"cache", Align::kRight},
                {"rows", Align::kRight},
                {"bytes", Align::kRight},
                {"remote rows a batch", Align::kRight},
-               {"by VIP alone", Align::kRight},
+               {plan.loader.has_value() ? "of one alone" : "", Align::kRight},
                {"bytes", Align::kRight},
                {"time", Align::kRight},
                {"an epoch: bytes", Align::kRight},
@@ -180,13 +153,13 @@ void PrintTransferPlan(const TransferPlan& plan, std::ostream& out) {
     const TransferCost& cost = plan.sizes[i];
     table.AddRow({CacheShareText(cost.share), HumanCount(cost.cache_rows),
                   HumanBytes(CacheBytes(cost, model)), absl::StrFormat("%.1f", cost.rows),
-                  absl::StrFormat("%.1f", plan.vip_rows[i]), Bytes(cost.batch_bytes),
-                  HumanSeconds(cost.batch_seconds), Bytes(cost.epoch_bytes),
-                  HumanSeconds(cost.epoch_seconds)});
+                  plan.loader.has_value() ? absl::StrFormat("%.1f", plan.alone_rows[i]) : "",
+                  Bytes(cost.batch_bytes), HumanSeconds(cost.batch_seconds),
+                  Bytes(cost.epoch_bytes), HumanSeconds(cost.epoch_seconds)});
   }
   table.Print(out);
   out << '\n';
-  PrintSampled(plan, out);
+  PrintSource(plan, out);
   PrintAnswers(plan, out);
 }
 
@@ -202,12 +175,13 @@ nlohmann::ordered_json TransferPlanJson(const TransferPlan& plan) {
   json["by_cache_size"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < plan.sizes.size(); ++i) {
     nlohmann::ordered_json size = CostJson(plan.sizes[i], plan.model);
-    size["vip_rows_per_batch"] = plan.vip_rows[i];
+    size["alone_rows_per_batch"] = plan.alone_rows[i];
     json["by_cache_size"].push_back(size);
   }
-  json["sampled_batches"] = plan.sampled_batches;
-  json["vip_worst_error"] = nullptr;
-  if (plan.sampled_batches > 0) json["vip_worst_error"] = plan.worst_error;
+  json["loader"] = nullptr;
+  if (plan.loader.has_value()) json["loader"] = plan.loader->text;
+  json["sampled_batches"] = plan.loader.has_value() ? plan.loader->num_sampled : 0;
+  json["counted_batches"] = plan.loader.has_value() ? plan.loader->num_counted : 0;
   if (plan.enough.has_value()) json["enough"] = CostJson(*plan.enough, plan.model);
   if (plan.more.has_value()) {
     json["before"] = CostJson(*plan.before, plan.model);
@@ -221,14 +195,16 @@ LineChart TransferChart(const TransferPlan& plan, const std::string& dataset_nam
   chart.title = absl::StrCat(dataset_name, ": remote rows a batch, by cache size");
   chart.x_label = "rows in every trainer's cache";
   chart.y_label = "remote rows a batch";
-  LineChart::Series corrected{"corrected by sampling", {}}, alone{"VIP alone", {}};
-  for (const CurvePoint& point : plan.curve) {
-    const double cache_rows = static_cast<double>(point.cache_rows);
-    corrected.points.emplace_back(cache_rows, point.rows);
-    alone.points.emplace_back(cache_rows, point.vip_rows);
-  }
-  if (plan.sampled_batches > 0) chart.series.push_back(corrected);
-  chart.series.push_back(alone);
+  const auto add = [&](const std::string& name, const std::optional<RemoteEstimate>& estimate) {
+    if (!estimate.has_value()) return;
+    LineChart::Series series{name, {}};
+    for (const int64_t rows : estimate->sizes()) {
+      series.points.emplace_back(static_cast<double>(rows), estimate->RowsPerBatch(rows));
+    }
+    chart.series.push_back(std::move(series));
+  };
+  if (plan.loader.has_value()) add("this loader", plan.estimate);
+  add("a batch alone", plan.alone);
   return chart;
 }
 

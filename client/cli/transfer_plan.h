@@ -1,8 +1,5 @@
 // What fetching remote rows costs, by cache size: rows, bytes and seconds a batch and an epoch.
 //
-// Rows are those of the VIP analysis, corrected by what sampled batches needed: it takes the ways
-// to a node as independent, which on graphs with many short cycles counts some twice.
-//
 // Every shard is on a machine of its own and every home's trainers on one; links carry as much in
 // as out at once. Seconds are those of the busiest link at its full rate, requests and waiting not
 // counted: what no client can beat.
@@ -13,44 +10,35 @@
 #include <optional>
 #include <ostream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "client/cli/expected_remote.h"
 #include "client/cli/line_chart.h"
-#include "client/cli/measured_remote.h"
 
 namespace vicinity::cli {
 
-// The cache sizes at which an estimate is corrected, rising: those of `reported`, and many from no
+// The cache sizes at which rows are worked out, rising: those of `reported`, and others from no
 // cache to all that is remote, closer together where the cache is small.
-std::vector<int64_t> CorrectedSizes(const RemoteCurves& curves,
-                                    absl::Span<const ExpectedRemote::Point> reported);
+std::vector<int64_t> PlannedSizes(const RemoteCurves& curves,
+                                  absl::Span<const ExpectedRemote::Point> reported);
 
-// Expected remote rows of a batch, corrected.
+// A batch's remote rows, by cache size.
 //
-// Threads: immutable; any number may read. Lifetime: the curves must outlive it.
+// Threads: immutable; any number may read.
 class RemoteEstimate {
  public:
-  // `measured` at `cache_rows`, rising; it may be empty. Between sizes the correction is
-  // interpolated; sizes at which too few rows were seen to tell are corrected as the last before.
-  RemoteEstimate(const RemoteCurves* curves, absl::Span<const int64_t> cache_rows,
-                 const MeasuredRemote& measured);
+  // At `cache_rows`, rising, at least one; between them rows are interpolated.
+  RemoteEstimate(std::vector<int64_t> cache_rows, std::vector<double> rows);
 
+  absl::Span<const int64_t> sizes() const { return cache_rows_; }
   double RowsPerBatch(int64_t cache_rows) const;
-  // A cache that leaves at most `rows`, and one row less does not.
+  // A cache that leaves at most `rows`, and one row less does not; the largest size if none does.
   int64_t CacheFor(double rows) const;
-  // The largest |expected / measured - 1| before the correction, where enough rows were seen to
-  // tell; 0 if nothing was measured.
-  double worst_error() const { return worst_error_; }
 
  private:
-  double Correction(int64_t cache_rows) const;
-
-  const RemoteCurves* curves_;
-  std::vector<std::pair<int64_t, double>> factors_;  // by cache rows
-  double worst_error_ = 0;
+  std::vector<int64_t> cache_rows_;
+  std::vector<double> rows_;
 };
 
 struct TransferModel {
@@ -75,24 +63,21 @@ struct TransferCost {
 };
 TransferCost CostOf(const RemoteEstimate& estimate, const TransferModel& model, int64_t cache_rows);
 
-// A batch's remote rows, corrected and by VIP alone.
-struct CurvePoint {
-  int64_t cache_rows = 0;
-  double rows = 0;
-  double vip_rows = 0;
+// Which loader is planned for; empty: none, a batch on its own, by the VIP formula.
+struct PlannedLoader {
+  std::string text;         // its options, in words
+  int64_t num_sampled = 0;  // batches
+  int64_t num_counted = 0;  // of them
 };
-// At each of these cache sizes.
-std::vector<CurvePoint> CurveOf(const RemoteEstimate& estimate, const RemoteCurves& curves,
-                                absl::Span<const int64_t> cache_rows);
 
 struct TransferPlan {
   TransferModel model;
-  double all_rows = 0;                 // a batch needs, near and remote; not corrected
-  std::vector<TransferCost> sizes;     // falling in cost
-  std::vector<double> vip_rows;        // by size: a batch's remote rows before the correction
-  std::vector<CurvePoint> curve;       // what the chart shows
-  int64_t sampled_batches = 0;         // that the correction is made of
-  double worst_error = 0;              // of vip_rows
+  double all_rows = 0;  // a batch needs, near and remote
+  std::optional<PlannedLoader> loader;
+  std::vector<TransferCost> sizes;  // falling in cost
+  std::vector<double> alone_rows;   // by size: a batch's remote rows that shares none with others
+  std::optional<RemoteEstimate> estimate;  // what `sizes` are made of
+  std::optional<RemoteEstimate> alone;
   std::optional<TransferCost> enough;  // the smallest cache that meets the wish
   std::string wish;                    // in words
   std::optional<TransferCost> before;  // "what would more save"

@@ -24,10 +24,7 @@ std::string ColumnList(const Schema& schema) {
 std::vector<int> Candidates(const NodeTypeSpec& type) {
   std::vector<int> found;
   for (size_t c = 0; c < type.columns.size(); ++c) {
-    const std::string& name = type.columns[c].name;
-    if (name != type.label_column && name != type.split_column) {
-      found.push_back(static_cast<int>(c));
-    }
+    if (!type.HasRole(type.columns[c].name)) found.push_back(static_cast<int>(c));
   }
   return found;
 }

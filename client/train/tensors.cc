@@ -108,8 +108,7 @@ void AddLayers(const Schema& schema, Expansion expansion, const SampledGraph& gr
 
 }  // namespace
 
-Result<torch::Tensor> RowsAsFloat(const ColumnSpec& spec, int64_t num_rows,
-                                  const std::vector<char>& bytes,
+Result<torch::Tensor> RowsAsFloat(const ColumnSpec& spec, int64_t num_rows, const RowBuffer& bytes,
                                   const std::shared_ptr<const void>& owner) {
   if (static_cast<int64_t>(bytes.size()) != num_rows * spec.row_bytes()) {
     return Error(ErrorCode::kInvalidArgument, spec.name + ": " + std::to_string(bytes.size()) +

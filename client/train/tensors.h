@@ -9,6 +9,7 @@
 
 #include "client/loader.h"
 #include "client/result.h"
+#include "client/row_buffer.h"
 #include "client/train/message_flow.h"
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
@@ -35,8 +36,7 @@ struct BatchTensors {
 // are float32, else widened or narrowed from whatever number type they are. `owner` keeps `bytes`
 // alive; they must be aligned for their type. kInvalidArgument if there are not as many bytes as
 // the rows take.
-Result<torch::Tensor> RowsAsFloat(const ColumnSpec& spec, int64_t num_rows,
-                                  const std::vector<char>& bytes,
+Result<torch::Tensor> RowsAsFloat(const ColumnSpec& spec, int64_t num_rows, const RowBuffer& bytes,
                                   const std::shared_ptr<const void>& owner);
 
 // Takes the batch over. At most one column a node type; features of columns on a device are

@@ -133,18 +133,21 @@ class Cluster:
                 file.write(f'servers {{ name: "host{host}" shards: {host} '
                            f'listen: "{self._network.address(host)}:{PORT}" }}\n')
 
-    def predicted(self):
+    def predicted(self, *options):
         """By kind, remote rows a batch, and seconds that the busiest link at 1 Gbit/s needs for
-        all trainers' batches, as `vicinity plan` tells them."""
-        row_bytes = GRAPHS[self._graph][1]
-        plan = json.loads(self._programs.vicinity(
-            "plan", self._data, *plan_flags(self._graph, self._network.num_hosts),
-            "--cache", str(self.cache_rows * row_bytes), "--more", str(row_bytes),
-            "--link-gbps", "1", "--format", "json"))
-        costs = {"no cache": plan["by_cache_size"][0], "static VIP": plan["before"]}
+        all trainers' batches, as `vicinity plan` tells them of later epochs."""
         return {"full replication": Predicted(0, 0)} | {
-            kind: Predicted(cost["remote_rows_per_batch"], cost["seconds_per_batch"])
-            for kind, cost in costs.items()}
+            kind: self._planned(words[words.index("--cache") + 1], *options)
+            for kind, words in KINDS.items() if "--cache" in words}
+
+    def _planned(self, policy, *options):
+        row_bytes = GRAPHS[self._graph][1]
+        cost = json.loads(self._programs.vicinity(
+            "plan", self._data, *plan_flags(self._graph, self._network.num_hosts),
+            "--policy", policy, "--seed-policy", "home", *options,
+            "--cache", str(self.cache_rows * row_bytes), "--more", str(row_bytes),
+            "--link-gbps", "1", "--format", "json"))["before"]
+        return Predicted(cost["remote_rows_per_batch"], cost["seconds_per_batch"])
 
     def train(self, kind, *options):
         """What every host's trainer measured; all hosts train at once."""
@@ -255,7 +258,8 @@ def choose_step(options, cluster):
 def bench_training(programs, options, graph, num_hosts, folder, report):
     with namespaces.Network(num_hosts) as network:
         cluster = Cluster(programs, network, graph, folder)
-        predicted = cluster.predicted()
+        predicted = {"on": cluster.predicted(),
+                     "off": cluster.predicted("--fetch-ahead", "1", "--sample-ahead", "0")}
         step = choose_step(options, cluster)
         steps = ["--steps", str(options.steps), "--step-ms", f"{1000 * step:g}",
                  "--sample-threads", str(options.threads), "--fetch-threads", str(options.threads)]
@@ -270,7 +274,7 @@ def bench_training(programs, options, graph, num_hosts, folder, report):
                 for kind in list(KINDS)[1:] if gbps else list(KINDS)[:1]:
                     say(f"{where}, {kind}, pipeline {pipeline}")
                     summary = Summary(cluster.train(kind, flag, *steps), step, gbps,
-                                      predicted.get(kind))
+                                      predicted[pipeline].get(kind))
                     full.setdefault(pipeline, summary)
                     report.add(where, kind, pipeline, summary, full[pipeline])
 

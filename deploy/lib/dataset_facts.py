@@ -12,7 +12,7 @@ def main():
     types = json.load(sys.stdin)["node_types"]
 
     def features(node_type):
-        roles = {node_type.get("label_column"), node_type.get("split_column")}
+        roles = {node_type.get(role + "_column") for role in ("label", "split", "target")}
         return [column for column in node_type["columns"] if column["name"] not in roles]
 
     if not any(features(node_type) for node_type in types):

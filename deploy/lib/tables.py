@@ -2,10 +2,10 @@
 """Tables over what a run has measured, for deploy/quickstart.sh and deploy/bench/.
 
     tables.py accuracy NAME=REPORT...          one row a trained model
-    tables.py traffic NAME=PREFIX...           rows fetched: predicted and measured
+    tables.py traffic NAME=PREFIX[=PLAN]...    rows fetched: foretold and measured
 
 REPORT is a file of `vicinity_train --report`. PREFIX names the reports PREFIX.0.jsonl,
-PREFIX.1.jsonl, ... of a group's trainers.
+PREFIX.1.jsonl, ... of a group's trainers. PLAN is what `vicinity plan --format json` said of them.
 """
 
 import glob
@@ -48,9 +48,9 @@ def accuracy_table(arguments):
 
 
 def traffic_of(prefix):
-    """Of a group's first epoch and largest cache."""
+    """Of a group's last epoch and largest cache."""
     reports = [read_report(path) for path in sorted(glob.glob(glob.escape(prefix) + ".*.jsonl"))]
-    epoch = of_kind(reports[0], "epoch")[0]
+    epoch = of_kind(reports[0], "epoch")[-1]
     starts = [of_kind(report, "start")[0] for report in reports]
     return {
         "held_rows": max(start["cache_rows"] for start in starts),
@@ -61,20 +61,34 @@ def traffic_of(prefix):
     }
 
 
+def foretold(plan_path, held_rows):
+    """Rows a batch with a cache of so many, between the plan's sizes by a straight line."""
+    with open(plan_path, encoding="utf-8") as plan:
+        sizes = json.load(plan)["by_cache_size"]
+    for below, above in zip(sizes, sizes[1:]):
+        if held_rows <= above["cache_rows"]:
+            width = above["cache_rows"] - below["cache_rows"]
+            part = (held_rows - below["cache_rows"]) / width if width else 0
+            return (below["remote_rows_per_batch"] * (1 - part)
+                    + above["remote_rows_per_batch"] * part)
+    return sizes[-1]["remote_rows_per_batch"]
+
+
 def traffic_table(arguments):
-    groups = [(name, traffic_of(prefix))
-              for name, prefix in (argument.rsplit("=", 1) for argument in arguments)]
-    without = [traffic["measured"] for _, traffic in groups
+    groups = [(name, traffic_of(rest[0]), rest[1:])
+              for name, *rest in (argument.split("=") for argument in arguments)]
+    without = [traffic["measured"] for _, traffic, _ in groups
                if traffic["mapped"] and not traffic["held_rows"]]
     rows = []
-    for name, traffic in groups:
+    for name, traffic, plan in groups:
         saved = without and without[0] and traffic["held_rows"]
         rows.append([
             name, f"{traffic['held_rows']:,}", f"{traffic['held_bytes'] / 1e6:.1f}",
+            f"{foretold(plan[0], traffic['held_rows']):,.0f}" if plan else "",
             f"{traffic['measured']:,.0f}", f"{traffic['bytes'] / 1e6:,.1f}",
             f"{100 * (1 - traffic['measured'] / without[0]):.0f} %" if saved else ""])
-    print_table(["where rows come from", "rows kept", "MB kept", "fetched a batch",
-                 "MB an epoch", "saved"], rows)
+    print_table(["where rows come from", "rows kept", "MB kept", "foretold a batch",
+                 "fetched a batch", "MB an epoch", "saved"], rows)
 
 
 COMMANDS = {"accuracy": accuracy_table, "traffic": traffic_table}

@@ -3,18 +3,24 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <filesystem>
 #include <functional>
+#include <limits>
+#include <system_error>
 #include <variant>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "partition/ingest/conversion_hint.h"
 #include "partition/ingest/npy_reader.h"
 #include "partition/ingest/npz_reader.h"
 #include "partition/ingest/problem_list.h"
 #include "partition/ingest/text_reader.h"
+#include "partition/ingest/text_value.h"
 #include "proto/common/status.h"
+#include "proto/common/utf8.h"
 
 namespace vicinity {
 namespace {
@@ -120,7 +126,12 @@ class NumberSource : public ArraySource {
                             " does not fit ", DTypeText(type));
       });
     }
-    return problems.ToStatus(name());
+    const bool ids = type_ == ValueType::kUint64 && type == DType::kInt64;
+    return problems.ToStatus(
+        ids ? absl::StrCat(name(),
+                           " (ids beyond int64: numpy.savetxt('ids.txt', ids, fmt='%d'), and "
+                           "id_kind: STRING)")
+            : name());
   }
 
   Owner owner_;
@@ -161,7 +172,8 @@ class TextSource : public ArraySource {
       values->resize(before + fields.size());
       for (size_t i = 0; i < fields.size(); ++i) {
         if (!ParseInteger(fields[i], &(*values)[before + i])) {
-          *problem = Misfit(i, fields[i], "is not an integer");
+          *problem =
+              Misfit(i, fields[i], "is not an integer (ids of other kinds: `id_kind: STRING`)");
           values->resize(before);
           return false;
         }
@@ -172,10 +184,40 @@ class TextSource : public ArraySource {
 
   absl::StatusOr<int64_t> ReadFields(int64_t max_rows, FieldTable* table) override {
     table->Clear(static_cast<size_t>(values_per_row()));
-    return ReadRows(max_rows, [table](int64_t, const Fields& fields, std::string*) {
+    return ReadRows(max_rows, [this, table](int64_t, const Fields& fields, std::string* problem) {
+      for (size_t i = 0; i < fields.size(); ++i) {
+        if (IsUtf8(fields[i])) continue;
+        *problem =
+            Misfit(i, fields[i], "is not UTF-8 (`iconv -f LATIN1 -t UTF-8` converts Latin-1)");
+        return false;
+      }
       table->AddRow(fields);
       return true;
     });
+  }
+
+  absl::StatusOr<ValueType> FindType() const override {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(reader_->path(), ignored)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          name(),
+          ": is no regular file, and finding a type takes a reading of its own: say what "
+          "to cast it to"));
+    }
+    VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<TextReader> again,
+                              TextReader::Open(reader_->path(), reader_->options()));
+    TextTypeFinder finder;
+    for (;;) {
+      VICINITY_ASSIGN_OR_RETURN(const TextReader::Line line, again->Next());
+      if (line == TextReader::Line::kEnd) return finder.Type(name());
+      if (line == TextReader::Line::kBad) continue;  // who reads the rows tells of it
+      for (size_t i = 0; i < again->fields().size(); ++i) {
+        const absl::string_view field = again->fields()[i];
+        finder.Add(ParseTextValue(field), [&] {
+          return absl::StrCat("line ", again->line_number(), ": ", Named(i, field));
+        });
+      }
+    }
   }
 
   absl::StatusOr<int64_t> ReadValues(DType type, int64_t max_rows, char* out) override {
@@ -183,9 +225,9 @@ class TextSource : public ArraySource {
     return ReadRows(max_rows, [&](int64_t row, const Fields& fields, std::string* problem) {
       char* const place = out + row * row_bytes;
       return IsFloatingPoint(ToValueType(type))
-                 ? Convert(fields, ParseFloatingPoint, ValueType::kFloat64, "is not a number", type,
-                           &doubles_, place, problem)
-                 : Convert(fields, ParseInteger, ValueType::kInt64, "is not an integer", type,
+                 ? Convert(fields, ToReal, ValueType::kFloat64, "is not a number", type, &doubles_,
+                           place, problem)
+                 : Convert(fields, ToInteger, ValueType::kInt64, "is not an integer", type,
                            &integers_, place, problem);
     });
   }
@@ -241,29 +283,62 @@ class TextSource : public ArraySource {
     return line;
   }
 
+  static bool ToReal(const TextValue& value, double* real) {
+    using Kind = TextValue::Kind;
+    *real = value.kind == Kind::kMissing ? std::numeric_limits<double>::quiet_NaN()
+            : value.kind == Kind::kTruth || value.kind == Kind::kTime
+                ? static_cast<double>(value.integer)
+                : value.real;
+    return value.kind != Kind::kOther && value.kind != Kind::kFractionalTime;
+  }
+
+  // "3.0" is an integer, too: programs write so what once stood beside a missing value.
+  static bool ToInteger(const TextValue& value, int64_t* integer) {
+    using Kind = TextValue::Kind;
+    *integer = value.integer;
+    if (value.kind != Kind::kReal) {
+      return value.kind == Kind::kInteger || value.kind == Kind::kTruth ||
+             value.kind == Kind::kTime;
+    }
+    return CastValues(ValueType::kFloat64, reinterpret_cast<const char*>(&value.real), 1,
+                      DType::kInt64, reinterpret_cast<char*>(integer)) == 1;
+  }
+
   template <typename Number>
-  bool Convert(const Fields& fields, bool (*parse)(absl::string_view, Number*), ValueType parsed,
-               absl::string_view fault, DType type, std::vector<Number>* numbers, char* out,
-               std::string* problem) {
+  bool Convert(const Fields& fields, bool (*convert)(const TextValue&, Number*),
+               ValueType converted, absl::string_view fault, DType type,
+               std::vector<Number>* numbers, char* out, std::string* problem) {
     numbers->resize(fields.size());
     for (size_t i = 0; i < fields.size(); ++i) {
-      if (!parse(fields[i], &(*numbers)[i])) {
-        *problem = Misfit(i, fields[i], fault);
-        return false;
-      }
+      const TextValue value = ParseTextValue(fields[i]);
+      if (convert(value, &(*numbers)[i])) continue;
+      *problem = Misfit(i, fields[i], FaultOf(value, fault));
+      return false;
     }
     const int64_t count = static_cast<int64_t>(fields.size());
     const int64_t fit =
-        CastValues(parsed, reinterpret_cast<const char*>(numbers->data()), count, type, out);
+        CastValues(converted, reinterpret_cast<const char*>(numbers->data()), count, type, out);
     if (fit == count) return true;
     const size_t i = static_cast<size_t>(fit);
     *problem = Misfit(i, fields[i], absl::StrCat("does not fit ", DTypeText(type)));
     return false;
   }
 
+  static absl::string_view FaultOf(const TextValue& value, absl::string_view usual) {
+    if (value.kind == TextValue::Kind::kMissing) {
+      return "is a missing value, which only floating-point columns have (NaN)";
+    }
+    if (value.kind == TextValue::Kind::kFractionalTime) return "is no whole second";
+    return usual;
+  }
+
   std::string Misfit(size_t i, absl::string_view field, absl::string_view fault) const {
+    return absl::StrCat(Named(i, field), " ", fault);
+  }
+
+  std::string Named(size_t i, absl::string_view field) const {
     const int64_t number = columns_.empty() ? static_cast<int64_t>(i) : columns_[i];
-    return absl::StrCat("field ", number, ": '", field.substr(0, 40), "' ", fault);
+    return absl::StrCat("field ", number, ": '", EscapedText(field.substr(0, 40)), "'");
   }
 
   const std::unique_ptr<TextReader> reader_;
@@ -390,13 +465,14 @@ absl::StatusOr<std::unique_ptr<ArraySource>> ArraySource::Open(const proto::Arra
     return OpenText(path, *separator, file, options.transposed);
   }
   if (absl::EndsWith(path, ".npz")) {
-    if (file.member().empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(path, ": which `member` of the archive?"));
-    }
     NpzFile::Options npz_options;
     npz_options.spool_directory = options.spool_directory;
     VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<NpzFile> archive,
                               NpzFile::Open(path, npz_options));
+    if (file.member().empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": which `member` of the archive? ", archive->Contents()));
+    }
     VICINITY_ASSIGN_OR_RETURN(NpzMember member, archive->Find(file.member()));
     return OpenNumbers(absl::StrCat(path, ":", file.member()), std::move(member), file,
                        options.transposed);
@@ -408,8 +484,10 @@ absl::StatusOr<std::unique_ptr<ArraySource>> ArraySource::Open(const proto::Arra
     VICINITY_ASSIGN_OR_RETURN(NpyFile array, NpyFile::Open(path));
     return OpenNumbers(path, std::move(array), file, options.transposed);
   }
+  const std::string conversion = ConversionOf(path);
   return absl::InvalidArgumentError(absl::StrCat(
-      path, ": unknown kind of file; known: .npy, .npz, and .csv, .tsv, .txt with or without .gz"));
+      path, ": unknown kind of file; known: .npy, .npz, and .csv, .tsv, .txt with or without .gz",
+      conversion.empty() ? "" : "; convert it: ", conversion));
 }
 
 }  // namespace vicinity

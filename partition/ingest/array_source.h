@@ -43,6 +43,7 @@ class FieldTable {
 //
 // Threads: for one.
 // Cost:     what opening reads is small: an array in an archive is decompressed by the first Read.
+//           FindType() reads a text file whole.
 // Memory:  text: one chunk; .npy: mapped; .npz: NpzFile::Options::memory_bytes.
 class ArraySource {
  public:
@@ -63,16 +64,22 @@ class ArraySource {
   const std::vector<int64_t>& row_shape() const { return row_shape_; }  // empty: one value
   int64_t values_per_row() const;
   virtual bool is_text() const = 0;
-  virtual ValueType type() const = 0;    // text: FLOAT32
+  virtual ValueType type() const = 0;    // text: FLOAT32, whatever it holds
   virtual int64_t num_rows() const = 0;  // text: kUnknown
   virtual bool HasRows() const = 0;      // before any reading
   // Whether the first row (text), or every row by its type, holds integers. Before any reading.
   virtual bool LooksInteger() const = 0;
 
+  // The type that stores every value as it is: type(), or for text what TextTypeFinder says of all
+  // its fields, for which the file is read once more than its rows are. InvalidArgument: no type
+  // does, or the text is in a pipe, which can be read only once.
+  virtual absl::StatusOr<ValueType> FindType() const { return type(); }
+
   virtual absl::StatusOr<int64_t> ReadInts(int64_t max_rows, std::vector<int64_t>* values) = 0;
-  // InvalidArgument for an array of numbers.
+  // InvalidArgument for an array of numbers, and for fields that are not UTF-8.
   virtual absl::StatusOr<int64_t> ReadFields(int64_t max_rows, FieldTable* fields) = 0;
-  // Into out[0 .. rows * values_per_row() * bytes of `type`).
+  // Into out[0 .. rows * values_per_row() * bytes of `type`). Text: any TextValue that fits `type`;
+  // missing values become NaN, and do not fit other types.
   virtual absl::StatusOr<int64_t> ReadValues(DType type, int64_t max_rows, char* out) = 0;
 
   // Row i of the last chunk, for messages: "edges.csv:17" or "edges.npy: row 16".

@@ -12,10 +12,16 @@
 namespace vicinity {
 namespace {
 
+// So many rows too many are counted for the message. A packed file can have a thousand times its
+// size in them.
+constexpr int64_t kMostSurplus = int64_t{1} << 20;
+
 absl::Status WrongRows(const ArraySource& source, absl::string_view owner, int64_t found,
                        int64_t num_rows) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(source.name(), ": has ", found, " rows, and ", owner, " has ", num_rows));
+  const bool counted = !source.is_text() || found - num_rows <= kMostSurplus;
+  return absl::InvalidArgumentError(absl::StrCat(source.name(), ": has ",
+                                                 counted ? "" : "more than ", found, " rows, and ",
+                                                 owner, " has ", num_rows));
 }
 
 absl::StatusOr<DType> StoredType(const ArraySource& source, proto::DType cast) {
@@ -23,10 +29,10 @@ absl::StatusOr<DType> StoredType(const ArraySource& source, proto::DType cast) {
     if (proto::DType_IsValid(cast)) return static_cast<DType>(cast);
     return absl::InvalidArgumentError(absl::StrCat("cast: unknown type ", static_cast<int>(cast)));
   }
-  if (IsStored(source.type())) return static_cast<DType>(source.type());
-  return absl::InvalidArgumentError(
-      absl::StrCat(source.name(), ": ", ValueTypeName(source.type()),
-                   " is no type of a column: say what to cast it to"));
+  VICINITY_ASSIGN_OR_RETURN(const ValueType type, source.FindType());
+  if (IsStored(type)) return static_cast<DType>(type);
+  return absl::InvalidArgumentError(absl::StrCat(
+      source.name(), ": ", ValueTypeName(type), " is no type of a column: say what to cast it to"));
 }
 
 }  // namespace
@@ -61,7 +67,7 @@ absl::Status CheckReadRows(ArraySource* source, absl::string_view owner, int64_t
   if (source->is_text()) {  // numbers tell how many they are
     FieldTable rest;
     int64_t rows = 1;
-    for (; rows > 0; found += rows) {
+    for (; rows > 0 && found - num_rows <= kMostSurplus; found += rows) {
       VICINITY_ASSIGN_OR_RETURN(rows, source->ReadFields(1 << 12, &rest));
     }
   } else {

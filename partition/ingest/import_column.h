@@ -33,7 +33,8 @@ absl::Status CheckNumRows(const ArraySource& source, absl::string_view owner, in
 absl::Status WriteRows(ImportColumn* column, absl::string_view owner, int64_t num_rows, char* out,
                        Progress* progress);
 
-// As CheckNumRows, for a source that has been read up to row `read`: reads on to its end.
+// As CheckNumRows, for a source that has been read up to row `read`: reads on to its end, or to the
+// millionth row too many.
 absl::Status CheckReadRows(ArraySource* source, absl::string_view owner, int64_t read,
                            int64_t num_rows);
 

@@ -14,6 +14,7 @@
 #include "partition/schema.h"
 #include "partition/weight_table.h"
 #include "proto/common/status.h"
+#include "proto/common/utf8.h"
 
 namespace vicinity {
 namespace {
@@ -96,7 +97,8 @@ class EndsReader {
  private:
   int64_t value(int64_t row, int end) const { return values_[static_cast<size_t>(2 * row + end)]; }
   std::string IdText(int64_t row, int end) const {
-    return text_ ? absl::StrCat("'", fields_.field(row, end), "'") : absl::StrCat(value(row, end));
+    return text_ ? absl::StrCat("'", EscapedText(fields_.field(row, end)), "'")
+                 : absl::StrCat(value(row, end));
   }
 
   ArraySource& ends_;
@@ -142,6 +144,12 @@ absl::Status EdgeImport::OpenAll() {
   }
   for (const proto::ColumnSource& column : source_.columns()) {
     VICINITY_ASSIGN_OR_RETURN(ImportColumn opened, OpenColumn(column, options_));
+    // Weights that happen to be whole are written without a point.
+    const bool whole = opened.source->is_text() && opened.spec.dtype == DType::kInt64;
+    if (whole && column.name() == source_.weight_column() &&
+        column.cast() == proto::DTYPE_UNSPECIFIED) {
+      opened.spec.dtype = DType::kFloat64;
+    }
     columns_.push_back(std::move(opened));
   }
   VICINITY_RETURN_IF_ERROR(CheckWeightColumn());

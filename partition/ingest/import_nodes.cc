@@ -56,10 +56,22 @@ absl::Status NodeImport::OpenAll() {
     VICINITY_ASSIGN_OR_RETURN(ImportColumn opened, OpenColumn(column, options_));
     columns_.push_back(std::move(opened));
   }
+  VICINITY_RETURN_IF_ERROR(CheckTarget());
   if (source_.num_classes() < 0) {
     return absl::InvalidArgumentError(absl::StrCat("num_classes is ", source_.num_classes()));
   }
   return source_.has_label() ? OpenLabel() : absl::OkStatus();
+}
+
+absl::Status NodeImport::CheckTarget() const {
+  const std::string& target = source_.target_column();
+  const bool known =
+      target.empty() || absl::c_any_of(columns_, [&target](const ImportColumn& column) {
+        return column.spec.name == target;
+      });
+  if (known) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("target_column ", target, ": none of `columns` is named so"));
 }
 
 absl::Status NodeImport::OpenIds() {
@@ -102,9 +114,10 @@ absl::Status NodeImport::OpenLabel() {
   if (!told) label.set_cast(proto::INT32);
   VICINITY_ASSIGN_OR_RETURN(ImportColumn opened, OpenColumn(label, options_));
   if (opened.source->values_per_row() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(opened.source->name(), ": has ",
-                                                   opened.source->values_per_row(),
-                                                   " values a row, and a label is one"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(opened.source->name(), ": has ", opened.source->values_per_row(),
+                     " values a row, and a label is one class: several are a "
+                     "column that `target_column` names (--targets)"));
   }
   if (!told) opened.spec.dtype = LabelType(*opened.source);
   opened.spec.shape.clear();
@@ -123,6 +136,9 @@ absl::Status NodeImport::DoReadIds() {
   if (id_source_ == nullptr) {
     if (!ids_from_edges() && source_.count() > 0) ids_->InsertInt(source_.count() - 1);
     return absl::OkStatus();
+  }
+  if (source_.count() != 0) {
+    VICINITY_RETURN_IF_ERROR(CheckNumRows(*id_source_, "`count`", source_.count()));
   }
   VICINITY_RETURN_IF_ERROR(ids_->InsertAll(id_source_.get()));
   if (source_.count() != 0 && source_.count() != ids_->size()) {
@@ -170,6 +186,7 @@ proto::NodeType NodeImport::Type() const {
   type.set_id_kind(static_cast<proto::IdKind>(ids_->kind()));
   type.set_key_salt(ids_->salt());
   for (const ImportColumn& column : columns_) AddColumn(column.spec, &type);
+  type.set_target_column(source_.target_column());
   if (label_ != nullptr) {
     AddColumn(label_->spec, &type);
     type.set_label_column(label_->spec.name);

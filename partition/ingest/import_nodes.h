@@ -49,6 +49,7 @@ class NodeImport {
   absl::Status OpenAll();
   absl::Status OpenIds();
   absl::Status OpenLabel();
+  absl::Status CheckTarget() const;
   absl::Status DoReadIds();
   absl::Status DoReadRoles();
   absl::Status DoWrite(NodeTypeId type, DatasetWriter* writer, Progress* progress);

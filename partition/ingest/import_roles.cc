@@ -12,6 +12,7 @@
 #include "partition/ingest/value_cast.h"
 #include "partition/schema.h"
 #include "proto/common/status.h"
+#include "proto/common/utf8.h"
 
 namespace vicinity {
 namespace {
@@ -19,11 +20,10 @@ namespace {
 constexpr int64_t kChunkRows = 1 << 16;
 constexpr const char* kSplitNames[] = {"no split", "train", "validation", "test"};
 
-// The next classes as whole numbers; NaN, which some data sets have where no class is known, is -1.
+// The next classes as whole numbers; NaN and missing values of text, which some data sets have
+// where no class is known, are -1.
 absl::StatusOr<int64_t> ReadClasses(ArraySource* source, std::vector<int64_t>* classes) {
-  if (source->is_text() || !IsFloatingPoint(source->type())) {
-    return source->ReadInts(kChunkRows, classes);
-  }
+  if (!IsFloatingPoint(source->type())) return source->ReadInts(kChunkRows, classes);
   std::vector<double> values(kChunkRows);
   VICINITY_ASSIGN_OR_RETURN(
       const int64_t rows,
@@ -36,9 +36,21 @@ absl::StatusOr<int64_t> ReadClasses(ArraySource* source, std::vector<int64_t>* c
     char* const out = reinterpret_cast<char*>(&(*classes)[static_cast<size_t>(i)]);
     if (CastValues(ValueType::kFloat64, bytes, 1, DType::kInt64, out) != 1) {
       return absl::InvalidArgumentError(
-          absl::StrCat(source->Place(i), ": ", value, " is no class: it must be whole"));
+          absl::StrCat(source->Place(i), ": ", value,
+                       " is no class: it must be whole (real numbers are a "
+                       "column that `target_column` names, --targets)"));
     }
   }
+  return rows;
+}
+
+// The next truth values: of text 0, 1, true or false; of numbers all but 0 is true.
+absl::StatusOr<int64_t> ReadTruths(ArraySource* mask, std::vector<int64_t>* truths) {
+  if (!mask->is_text()) return mask->ReadInts(kChunkRows, truths);
+  std::string bytes(static_cast<size_t>(kChunkRows), '\0');
+  VICINITY_ASSIGN_OR_RETURN(const int64_t rows,
+                            mask->ReadValues(DType::kBool, kChunkRows, bytes.data()));
+  truths->assign(bytes.begin(), bytes.begin() + rows);
   return rows;
 }
 
@@ -75,7 +87,7 @@ class SplitReader {
     std::vector<int64_t> truths;
     int64_t node = 0;
     for (;;) {
-      VICINITY_ASSIGN_OR_RETURN(const int64_t rows, mask->ReadInts(kChunkRows, &truths));
+      VICINITY_ASSIGN_OR_RETURN(const int64_t rows, ReadTruths(mask, &truths));
       if (rows == 0) return CheckReadRows(mask, owner_, node, ids_.size());
       for (int64_t i = 0; i < rows; ++i, ++node) {
         if (truths[static_cast<size_t>(i)] == 0 || node >= ids_.size()) continue;
@@ -85,6 +97,11 @@ class SplitReader {
   }
 
   absl::Status ReadIds(ArraySource* listed, Split value, ProblemList* problems) {
+    // Said before an archive is decompressed: no node is listed twice.
+    if (listed->num_rows() > ids_.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(listed->name(), ": lists ", listed->num_rows(),
+                                                     " ids, and there are ", ids_.size()));
+    }
     std::vector<int64_t> values;
     FieldTable fields;
     const bool strings = ids_.kind() == IdKind::kString;
@@ -102,7 +119,7 @@ class SplitReader {
         }
         problems->Add([&] {
           return absl::StrCat(listed->Place(i), ": no node has the id ",
-                              strings ? std::string(fields.field(i, 0))
+                              strings ? EscapedText(fields.field(i, 0))
                                       : absl::StrCat(values[static_cast<size_t>(i)]));
         });
       }

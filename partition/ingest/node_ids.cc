@@ -9,6 +9,7 @@
 #include "partition/ingest/text_reader.h"
 #include "proto/common/checksum.h"
 #include "proto/common/status.h"
+#include "proto/common/utf8.h"
 
 namespace vicinity {
 namespace {
@@ -62,7 +63,7 @@ absl::string_view NodeIds::name(int64_t node) const {
 }
 
 std::string NodeIds::Text(int64_t node) const {
-  if (kind_ == IdKind::kString) return absl::StrCat("'", name(node), "'");
+  if (kind_ == IdKind::kString) return absl::StrCat("'", EscapedText(name(node)), "'");
   return absl::StrCat(static_cast<int64_t>(key(node)));
 }
 
@@ -160,7 +161,7 @@ absl::Status NodeIds::InsertAllNames(ArraySource* ids) {
     for (int64_t i = 0; i < rows; ++i, ++row) {
       const int64_t before = size_;
       const int64_t node = InsertName(fields.field(i, 0));
-      if (size_ == before) doubled.Add(*ids, i, fields.field(i, 0), row, node);
+      if (size_ == before) doubled.Add(*ids, i, EscapedText(fields.field(i, 0)), row, node);
     }
   }
 }

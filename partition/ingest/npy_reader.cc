@@ -140,7 +140,7 @@ absl::StatusOr<ValueType> TypeOf(absl::string_view descr) {
     if (type && order == '>' && ValueBytes(*type) > 1) {
       return absl::InvalidArgumentError(
           absl::StrCat("big-endian values ('", descr,
-                       "'): save it as little-endian, array.astype('<", descr.substr(1), "')"));
+                       "'): numpy.save(FILE, numpy.load(FILE).astype('<", descr.substr(1), "'))"));
     }
     const bool one_byte = type && ValueBytes(*type) == 1;
     if (type && (order == '<' || order == '=' || one_byte)) return *type;
@@ -213,7 +213,8 @@ absl::StatusOr<NpyView> Parse(std::string_view bytes, uint64_t size) {
   VICINITY_ASSIGN_OR_RETURN(view.type, TypeOf(*fields->descr));
   if (*fields->fortran_order) {
     return absl::InvalidArgumentError(
-        "the array is in Fortran order: save it in C order, numpy.ascontiguousarray(array)");
+        "the array is in Fortran order: numpy.save(FILE, "
+        "numpy.ascontiguousarray(numpy.load(FILE)))");
   }
   view.shape = *fields->shape;
   view.data = parts.data;

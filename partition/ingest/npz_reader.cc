@@ -8,7 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "partition/ingest/conversion_hint.h"
 #include "proto/common/status.h"
+#include "proto/common/utf8.h"
 
 namespace vicinity {
 namespace {
@@ -156,14 +158,20 @@ NpzFile::NpzFile(std::shared_ptr<Archive> archive, Options options)
 
 NpzFile::~NpzFile() = default;
 
+std::string NpzFile::Contents() const {
+  const std::string conversion = SparseConversionOf(archive_->file->path(), members_);
+  return absl::StrCat("it has: ", EscapedText(absl::StrJoin(members_, ", ")),
+                      conversion.empty() ? "" : absl::StrCat(" (", conversion, ")"));
+}
+
 absl::StatusOr<NpzMember> NpzFile::Find(const std::string& member) {
   const std::string& path = archive_->file->path();
   const std::string wanted(absl::StripSuffix(member, kSuffix));
   size_t index = 0;
   while (index < members_.size() && members_[index] != wanted) ++index;
   if (index == members_.size()) {
-    return absl::NotFoundError(absl::StrCat(path, ": has no member '", wanted,
-                                            "'; it has: ", absl::StrJoin(members_, ", ")));
+    return absl::NotFoundError(
+        absl::StrCat(path, ": has no member '", EscapedText(wanted), "'; ", Contents()));
   }
   NpzMember result;
   result.name_ = absl::StrCat(path, ":", wanted);

@@ -59,7 +59,10 @@ class NpzFile {
   // As in the archive, without ".npy".
   const std::vector<std::string>& members() const { return members_; }
 
-  // Reads the array's header. NotFound listing the members there are; InvalidArgument: encrypted,
+  // For messages: the members there are, and what converts them if they are a sparse matrix.
+  std::string Contents() const;
+
+  // Reads the array's header. NotFound with Contents(); InvalidArgument: encrypted,
   // or what ParseNpy says, a shape that does not fit the size that the archive tells among it;
   // DataLoss: damaged.
   absl::StatusOr<NpzMember> Find(const std::string& member);

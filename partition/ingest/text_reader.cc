@@ -24,6 +24,12 @@ namespace {
 constexpr size_t kReadBytes = size_t{256} << 10;
 constexpr absl::string_view kBlanks = " \t";
 
+// "#7 #9" is an edge between two nodes that are named so.
+bool IsComment(absl::string_view line) {
+  if (line.empty() || line[0] != '#') return false;
+  return line.size() == 1 || line[1] == '#' || absl::StrContains(kBlanks, line[1]);
+}
+
 template <typename Number>
 bool ParseWhole(absl::string_view field, Number* value) {
   field = absl::StripAsciiWhitespace(field);
@@ -80,7 +86,7 @@ absl::StatusOr<TextReader::Line> TextReader::Next() {
     if (!found) return Line::kEnd;
     if (line_number_ == 1) absl::ConsumePrefix(&line, "\xEF\xBB\xBF");
     absl::ConsumeSuffix(&line, "\r");
-    if (line.empty() || line[0] == '#') continue;
+    if (line.empty() || IsComment(line)) continue;
     // Runs of blanks separate nothing there.
     if (options_.separator == ' ' && absl::StripAsciiWhitespace(line).empty()) continue;
     if (std::exchange(header_left_, false)) continue;

@@ -11,8 +11,9 @@
 
 namespace vicinity {
 
-// Reads the rows of a file: every line that is not empty, does not start with '#' and is not the
-// header. A byte order mark and carriage returns before line ends are dropped.
+// Reads the rows of a file: every line that is not empty, no comment and not the header. A comment
+// begins with '#' and a blank, tab or second '#', or is '#' alone: names may begin with '#', too. A
+// byte order mark and carriage returns before line ends are dropped.
 //
 // Threads: for one.
 // Memory:  one line and one buffer, whatever the file's size.
@@ -45,6 +46,7 @@ class TextReader {
   const std::string& problem() const { return problem_; }
   int64_t line_number() const { return line_number_; }  // from 1
   const std::string& path() const { return path_; }
+  const Options& options() const { return options_; }
 
  private:
   TextReader(std::string path, Options options, void* file);

@@ -78,13 +78,12 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// All but labels and splits.
+// All but labels, splits and targets.
 std::vector<LoaderOptions::ColumnRequest> FeatureColumns(const Schema& schema) {
   std::vector<LoaderOptions::ColumnRequest> columns;
   for (const NodeTypeSpec& type : schema.node_types) {
     for (const ColumnSpec& column : type.columns) {
-      if (column.name == type.label_column || column.name == type.split_column) continue;
-      columns.push_back({type.name, column.name});
+      if (!type.HasRole(column.name)) columns.push_back({type.name, column.name});
     }
   }
   return columns;

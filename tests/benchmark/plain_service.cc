@@ -1,8 +1,13 @@
 #include "tests/benchmark/plain_service.h"
 
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "partition/shard.h"
 #include "proto/common/ids.h"
 #include "tests/benchmark/plain_service.grpc.pb.h"
@@ -205,6 +210,13 @@ bool PlainClient::Sample(int64_t fanout, absl::Span<const uint64_t> targets, Nei
     out->sources.insert(out->sources.end(), reply.sources().begin(), reply.sources().end());
   }
   return reader->Finish().ok();
+}
+
+std::shared_ptr<grpc::Channel> MakePlainChannel(int port) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);  // a reply is as large as the call
+  return grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", port),
+                                   grpc::InsecureChannelCredentials(), arguments);
 }
 
 }  // namespace vicinity::benchmark

@@ -18,6 +18,9 @@ namespace vicinity::benchmark {
 // messages of about `chunk_bytes`.
 std::unique_ptr<grpc::Service> MakePlainService(const Shard* shard, int64_t chunk_bytes);
 
+// To a plain service at a port of loopback.
+std::shared_ptr<grpc::Channel> MakePlainChannel(int port);
+
 // How rows lie in a reply: as repeated floats, as repeated bytes (each a row), or as bytes that
 // hold many rows.
 enum class PlainForm { kFloats, kRows, kBytes };

@@ -18,13 +18,13 @@
 #include "cache/vip.h"
 #include "client/cli/expected_remote.h"
 #include "client/cli/home_plan.h"
-#include "client/cli/measured_remote.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/bench_shards.h"
 #include "tests/benchmark/published_vip.h"
+#include "tests/testing/measured_remote.h"
 
 namespace vicinity::benchmark {
 namespace {
@@ -49,9 +49,9 @@ class Comparison {
   std::vector<double> ErrorsOf(const VipScores& scores) const {
     const cli::RemoteCurves curves(scores, homes_, assignment_);
     const std::vector<int64_t> sizes = Sizes();
-    cli::MeasureOptions options;
+    testing::MeasureOptions options;
     options.precision = 0.005;
-    const cli::MeasuredRemote measured = Must(cli::MeasureRemote(
+    const testing::MeasuredRemote measured = Must(testing::MeasureRemote(
         dataset_, scores, homes_, assignment_, {}, sizes, options, NoProgress()));
     std::vector<double> errors;
     for (size_t i = 0; i < sizes.size(); ++i) {

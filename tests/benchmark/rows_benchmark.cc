@@ -6,9 +6,6 @@
 // (all rows). The same services tuned, with replies in chunks and as many calls in flight as
 // Vicinity has, have lines of their own. Limit: the same bytes through a bare TCP connection, from
 // one buffer to another.
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
-#include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +13,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -34,13 +30,13 @@
 #include "proto/security/certificates.h"
 #include "server/limits.h"
 #include "tests/benchmark/bench_report.h"
+#include "tests/benchmark/bench_rows.h"
 #include "tests/benchmark/other_process.h"
 #include "tests/benchmark/plain_service.h"
 #include "tests/benchmark/raw_tcp.h"
 #include "tests/benchmark/transfer_turns.h"
 #include "tests/benchmark/vicinity_link.h"
 #include "tests/testing/certificate_authority.h"
-#include "tests/testing/small_graphs.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity::benchmark {
@@ -51,8 +47,7 @@ constexpr int kInFlight = 4;                      // calls
 constexpr int kCallsInRound = 32;
 constexpr size_t kSmallCallRows = 16;
 constexpr int kSmallCallTurns = 4;
-const std::vector<int64_t> kWidths = {128, 512, 2048};  // bytes of a row, column by column
-constexpr int64_t kWidthOfAll = 512;                    // for which all is measured
+constexpr int64_t kWidthOfAll = 512;  // for which all is measured
 constexpr char kTcp[] = "bare TCP";
 constexpr char kPlain[] = "plain service: ";
 constexpr char kTuned[] = "plain service tuned: ";
@@ -64,40 +59,6 @@ constexpr std::array<std::pair<PlainForm, const char*>, 3> kForms = {
     {{PlainForm::kFloats, "repeated float"},
      {PlainForm::kRows, "repeated bytes"},
      {PlainForm::kBytes, "bytes"}}};
-
-std::string DatasetOfRows(const BenchOptions& options) {
-  const int64_t num_rows = options.size == "full" ? 262144 : 65536;
-  const std::string directory = absl::StrCat(options.data, "/rows-", num_rows);
-  if (std::filesystem::exists(directory)) return directory;
-  std::filesystem::create_directories(options.data);
-  testing::MemoryGraph graph;
-  graph.schema.node_types.resize(1);
-  graph.schema.node_types[0].name = "node";
-  graph.nodes.resize(1);
-  graph.nodes[0].keys.resize(num_rows);
-  std::iota(graph.nodes[0].keys.begin(), graph.nodes[0].keys.end(), 0);
-  std::mt19937_64 random(3);
-  for (const int64_t width : kWidths) {
-    std::vector<float> values(num_rows * width / sizeof(float));
-    for (float& value : values) value = static_cast<float>(random() % 65536) - 32768.0F;
-    graph.nodes[0].columns.emplace_back(reinterpret_cast<const char*>(values.data()),
-                                        values.size() * sizeof(float));
-    graph.schema.node_types[0].columns.push_back({absl::StrCat("bytes", width),
-                                                  DType::kFloat32,
-                                                  {width / static_cast<int64_t>(sizeof(float))}});
-  }
-  graph.schema.edge_types = {{0, "links", 0, {}}};
-  graph.edges.resize(1);
-  Check(testing::WriteGraph(graph, directory));
-  return directory;
-}
-
-std::shared_ptr<grpc::Channel> MakePlainChannel(int port) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);  // a reply is as large as the call
-  return grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", port),
-                                   grpc::InsecureChannelCredentials(), arguments);
-}
 
 // What calls ask for: random rows, put in another order.
 struct Asked {
@@ -120,7 +81,7 @@ double VicinityRound(RemoteShard* shard, int32_t column, Asked* asked) {
   ShardRows request;
   request.type = NodeTypeId{0};
   request.column = column;
-  request.row_bytes = kWidths[column];
+  request.row_bytes = kRowWidths[column];
   request.rows = asked->rows;
   request.positions = asked->positions;
   FanOut round;
@@ -159,11 +120,11 @@ void SmallBesideLarge(double seconds, RemoteShard* shard, int32_t column, Asked*
   std::thread large([&] {
     while (!enough) VicinityRound(shard, column, asked);
   });
-  std::vector<char> out(kSmallCallRows * kWidths[column]);
+  std::vector<char> out(kSmallCallRows * kRowWidths[column]);
   ShardRows request;
   request.type = NodeTypeId{0};
   request.column = column;
-  request.row_bytes = kWidths[column];
+  request.row_bytes = kRowWidths[column];
   request.rows = absl::MakeConstSpan(asked->rows).first(kSmallCallRows);
   request.out = out.data();
   const auto start = Clock::now();
@@ -202,15 +163,15 @@ class RowsBenchmark {
   }
 
   void Run() {
-    for (int32_t column = 0; column < static_cast<int32_t>(kWidths.size()); ++column) {
-      Asked asked(dataset_->book().num_nodes(NodeTypeId{0}), kWidths[column]);
+    for (int32_t column = 0; column < static_cast<int32_t>(kRowWidths.size()); ++column) {
+      Asked asked(dataset_->book().num_nodes(NodeTypeId{0}), kRowWidths[column]);
       const PlainClient client(MakePlainChannel(plain_->port()));
       TransferTurns cases(seconds_);
       cases.Add(kTcp, [&](double seconds) { return MeasureTcp(*tcp_, seconds, kChunks[0]); });
       AddPlain(client, column, &asked, &cases);
       AddVicinity(column, &asked, &cases);
-      Report(absl::StrCat(kWidths[column], "-byte rows, "), cases.Measure());
-      if (kWidths[column] == kWidthOfAll) RunSmallCalls(column, &asked);
+      Report(absl::StrCat(kRowWidths[column], "-byte rows, "), cases.Measure());
+      if (kRowWidths[column] == kWidthOfAll) RunSmallCalls(column, &asked);
     }
   }
 
@@ -237,10 +198,10 @@ class RowsBenchmark {
       });
     };
     for (size_t i = 0; i < kChunks.size(); ++i) {
-      if (kWidths[column] != kWidthOfAll && kChunks[i] != kDefaultChunk) continue;
+      if (kRowWidths[column] != kWidthOfAll && kChunks[i] != kDefaultChunk) continue;
       add(InChunks(kChunks[i]), *servers_[i], proto::PRECISION_STORED, {});
     }
-    if (kWidths[column] != kWidthOfAll) return;
+    if (kRowWidths[column] != kWidthOfAll) return;
     const OtherProcess& server = *servers_[kDefaultPosition];
     add("sent as float16", server, proto::PRECISION_FLOAT16, {});
     add("sent as bfloat16", server, proto::PRECISION_BFLOAT16, {});

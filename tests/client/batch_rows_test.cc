@@ -116,7 +116,7 @@ TEST_CASE("a row that several batches in flight need comes once, with and withou
   }
   std::string second;
   for (const int64_t user : {2, 3, 4}) second += graph.graph().row(kUser, 0, user);
-  const std::vector<char>& bytes = in_flight[1].columns[0].result.bytes;
+  const auto& bytes = in_flight[1].columns[0].result.bytes;
   CHECK(std::string(bytes.begin(), bytes.end()) == second);
 }
 

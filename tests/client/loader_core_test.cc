@@ -95,7 +95,7 @@ TEST_CASE("a batch is what sampling in one process and looking rows up gives", "
       for (const int64_t node : batch->graph.nodes[type].ids) {
         rows += graph.graph().row({type}, 0, graph.placement().PositionOf({type}, {node}));
       }
-      const std::vector<char>& bytes = batch->columns[type].bytes;
+      const auto& bytes = batch->columns[type].bytes;
       REQUIRE(std::string(bytes.begin(), bytes.end()) == rows);
     }
     REQUIRE(batch->labels.size() == seeds.size());

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <utility>
 
-#include "client/mapped_shard.h"
 #include "partition/ranking.h"
+#include "tests/client/routed_dataset.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity::testing {
@@ -22,17 +22,7 @@ RoutedGraph::RoutedGraph(MemoryGraph graph, int32_t num_shards, std::vector<int3
 void RoutedGraph::Open() {
   router_.reset();
   VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(directory_));
-  std::vector<std::unique_ptr<ShardAccess>> shards;
-  for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
-    std::unique_ptr<ShardAccess> access =
-        std::make_unique<MappedShard>(*dataset_, *shard, &traffic_);
-    if (std::find(far_.begin(), far_.end(), shard->id().value) != far_.end()) {
-      access = std::make_unique<FarShard>(std::move(access), &faults_);
-    }
-    shards.push_back(std::move(access));
-  }
-  router_ = std::make_unique<ShardRouter>(dataset_->schema(), dataset_->book(), std::move(shards),
-                                          HomesOfRankings(dataset_->manifest().rankings()));
+  router_ = RouteDataset(*dataset_, far_, &traffic_, &faults_);
 }
 
 std::vector<int64_t> RoutedGraph::GlobalIds(NodeTypeId type) const {

@@ -62,6 +62,16 @@ class ReportsTest(unittest.TestCase):
         self.assertTrue(lines[3].endswith("75 %"))
         self.assertFalse(lines[1].endswith("%"))
 
+    def test_what_was_foretold_stands_beside_it(self):
+        sizes = [(0, 50), (4, 30), (10, 6), (20, 0)]
+        self.write("plan.json", json.dumps({"by_cache_size": [
+            {"cache_rows": rows, "remote_rows_per_batch": fetched} for rows, fetched in sizes]}))
+        for name, cached, expected in (("a", 0, "50"), ("b", 7, "18"), ("c", 30, "0")):
+            self.write(f"{name}.0.jsonl", report(remote=100, cached=cached))
+            table = run("tables.py", "traffic",
+                        f"{name}={self.folder}/{name}={self.folder}/plan.json")
+            self.assertEqual(table.splitlines()[1].split()[3], expected)
+
     def test_the_accuracy_table_has_a_row_a_model(self):
         self.write("a.jsonl", report(accuracy=0.751))
         table = run("tables.py", "accuracy", f"a model={self.folder}/a.jsonl")
@@ -98,6 +108,7 @@ class ReportsTest(unittest.TestCase):
         bare = {"num_nodes": 5, "ids": "string", "columns": [feature]}
         self.assertEqual(self.facts(bare), ["fetch", "5", "-"])
         self.assertEqual(self.facts(bare, labelled), ["train", "14", "-"])
+        self.assertEqual(self.facts(dict(bare, target_column="x")), ["sample", "0", "-"])
         self.assertEqual(self.facts(dict(bare, columns=[])), ["sample", "0", "-"])
 
     def test_a_cluster_case_says_what_it_waited_for(self):

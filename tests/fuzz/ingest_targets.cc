@@ -14,6 +14,7 @@
 #include "partition/ingest/npy_reader.h"
 #include "partition/ingest/npz_reader.h"
 #include "partition/ingest/text_reader.h"
+#include "partition/ingest/text_value.h"
 #include "partition/progress.h"
 #include "partition/schema.h"
 #include "partition/text_proto.h"
@@ -131,6 +132,7 @@ FuzzTarget FuzzTextTable(const std::string& folder) {
       "\x01source\ttarget\n1\t2\n3\t\t4\n",
       "\x02"
       "  1 \t 2\n-9223372036854775808 nan\n0x10 1e400\n",
+      std::string(1, '\0') + "2020-01-31T23:59:59.5+01:00,True,NA\n2020-02-30,nan,#\n#1,\xff,x\n",
       std::string(1, '\0') + Gzipped(folder, commas),
   };
   target.run = [folder](std::string_view input) {
@@ -159,6 +161,7 @@ FuzzTarget FuzzTextTable(const std::string& folder) {
         double number = 0;
         ParseInteger(field, &integer);
         ParseFloatingPoint(field, &number);
+        ParseTextValue(field);
       }
     }
   };
@@ -185,6 +188,11 @@ FuzzTarget FuzzImport(const std::string& folder) {
   array { path: "in.npz" member: "edges" read_as: BFLOAT16 } } })" +
           dashes + Zipped(folder, {{"e.npy", SmallNpy()}}, true),
   };
+  target.seeds.push_back(
+      R"(nodes { name: "n" id_kind: STRING ids_from_edges: true columns { name: "t" array { path: "in.csv"
+  columns: 2 } } target_column: "t" train { mask { path: "in.csv" columns: 3 } } } edges { source: "n"
+  relation: "r" target: "n" ends { path: "in.csv" columns: [0, 1] } })" +
+      dashes + "#a,b,2020-01-01,True\nb,c,2020-01-01T00:00:01Z,False\nc,#a,1970-01-01,0\n");
   target.run = [folder, files = std::vector<std::string>{"in.csv", "in.tsv", "in.txt", "in.npy",
                                                          "in.npz"}](std::string_view input) {
     const size_t end = std::min(input.find(kDashes), input.size());

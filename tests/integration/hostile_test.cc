@@ -363,7 +363,7 @@ int ConnectTo(const HostPort& address) {
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<uint16_t>(address.port));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const timeval limit{5, 0};
+  const timeval limit{5 * kSlower, 0};
   setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
   setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
   if (connect(socket_fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0) return socket_fd;

@@ -26,6 +26,15 @@ TEST_CASE("a schema survives its protobuf form", "[partition]") {
   CHECK(back.edge_types[0].target_type == 1);
 }
 
+TEST_CASE("a target is any column, and survives its protobuf form", "[partition]") {
+  const proto::Schema stored = FromText(
+      "node_types { name: 'a' id_kind: DENSE columns { name: 't' dtype: FLOAT32 shape: 3 }"
+      " target_column: 't' }");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Schema schema, SchemaFromProto(stored));
+  CHECK(schema.node_types[0].target_column == "t");
+  CHECK(SchemaToProto(schema).DebugString() == stored.DebugString());
+}
+
 TEST_CASE("a schema that makes no sense is refused, and the text names the culprit",
           "[partition]") {
   const auto [text, culprit] = GENERATE(table<std::string, std::string>({
@@ -55,6 +64,7 @@ TEST_CASE("a schema that makes no sense is refused, and the text names the culpr
        "label_column y"},
       {"node_types { name: 'a' id_kind: DENSE num_classes: -3 }", "-3"},
       {"node_types { name: 'a' id_kind: DENSE split_column: 's' }", "split_column s"},
+      {"node_types { name: 'a' id_kind: DENSE target_column: 't' }", "target_column t"},
       {"node_types { name: 'a' id_kind: DENSE columns { name: 's' dtype: INT8 }"
        " split_column: 's' }",
        "split_column s"},

@@ -44,6 +44,18 @@ TEST_CASE("types and columns are found by name", "[partition]") {
   CHECK(schema.node_types[1].FindColumn("z") == -1);
 }
 
+TEST_CASE("columns with a role are told from those that may be features", "[partition]") {
+  NodeTypeSpec type;
+  for (const char* const name : {"x", "y", "s", "t"})
+    type.columns.push_back({name, DType::kInt8, {}});
+  CHECK_FALSE(type.HasRole("y"));
+  type.label_column = "y";
+  type.split_column = "s";
+  type.target_column = "t";
+  CHECK_FALSE(type.HasRole("x"));
+  for (const char* const name : {"y", "s", "t"}) CHECK(type.HasRole(name));
+}
+
 TEST_CASE("an edge type is found by its full name, and by its relation where only one has it",
           "[partition]") {
   const Schema schema = TwoTypes();

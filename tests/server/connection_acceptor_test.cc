@@ -113,6 +113,23 @@ TEST_CASE_METHOD(AcceptorTest, "newcomers come in rounds, so that calls go on be
   for (const int fd : dialled) close(fd);
 }
 
+TEST_CASE_METHOD(AcceptorTest, "newcomers that take long to let in come fewer at a time",
+                 "[connection_acceptor]") {
+  const auto begun = std::chrono::steady_clock::now();
+  Taken taken;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto acceptor, Listen({"127.0.0.1", 0}, LimitTo(100)));
+  acceptor->Start([&](int, int fd) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    taken.Add(fd);
+  });
+  std::vector<int> dialled;
+  for (int i = 0; i < 12; ++i) dialled.push_back(Dial(acceptor->port()));
+  CHECK(WaitFor([&] { return taken.size() == 12; }));
+  // Each a round of its own.
+  CHECK(std::chrono::steady_clock::now() - begun >= std::chrono::milliseconds(10 * 20));
+  for (const int fd : dialled) close(fd);
+}
+
 TEST_CASE_METHOD(AcceptorTest,
                  "beyond the limit the oldest that has proven nothing makes room, and closed ones "
                  "count no more",

@@ -90,8 +90,8 @@ class Checker {
   BatchVerdict verdict_;
 };
 
-template <typename T>
-void Append(const std::vector<T>& values, RunningChecksum* sum) {
+template <typename T, typename Allocator>
+void Append(const std::vector<T, Allocator>& values, RunningChecksum* sum) {
   const auto size = static_cast<uint64_t>(values.size());
   sum->Append({reinterpret_cast<const char*>(&size), sizeof(size)});
   sum->Append({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});

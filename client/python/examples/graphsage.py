@@ -78,7 +78,7 @@ def on_device(tensor, device):
 def describe(graph):
     """The only node type, its feature column, the width of that, and the number of classes."""
     node_type, = graph.description["node_types"]
-    kept = {node_type["label_column"], node_type["split_column"]}
+    kept = {node_type[role + "_column"] for role in ("label", "split", "target")}
     column, = [each for each in node_type["columns"] if each["name"] not in kept]
     return node_type["name"], column["name"], column["shape"][0], node_type["num_classes"]
 

@@ -57,9 +57,7 @@ int main(int argc, char** argv) {
   options.batch_size = 32;
   for (const vicinity::NodeTypeSpec& type : schema.node_types) {
     for (const vicinity::ColumnSpec& column : type.columns) {
-      if (column.name != type.label_column && column.name != type.split_column) {
-        options.columns.push_back({type.name, column.name});
-      }
+      if (!type.HasRole(column.name)) options.columns.push_back({type.name, column.name});
     }
   }
   auto loader = vicinity::Loader::Create(graph->get(), options);

@@ -107,7 +107,7 @@ void CheckColumns(const VicinityBatch* batch, const MiniBatch& expected) {
     CHECK(info.name == column.spec.name);
     CHECK(info.device_type == kDLCPU);
     const TensorPtr rows = PartOf(batch, VICINITY_COLUMN, static_cast<int32_t>(c));
-    CHECK(ValuesOf<char>(*rows) == column.bytes);
+    CHECK(ValuesOf<char>(*rows) == std::vector<char>(column.bytes.begin(), column.bytes.end()));
     std::vector<int64_t> shape = column.spec.shape;
     shape.insert(shape.begin(), column.num_rows);
     CHECK(ShapeOf(*rows) == shape);
@@ -119,8 +119,9 @@ void CheckColumns(const VicinityBatch* batch, const MiniBatch& expected) {
     CHECK(info.hop == expected.edge_columns[c].hop);
     CHECK(info.edge_type == expected.edge_columns[c].edge_type);
     CHECK(info.name == expected.edge_columns[c].spec.name);
+    const auto& bytes = expected.edge_columns[c].bytes;
     CHECK(ValuesOf<char>(*PartOf(batch, VICINITY_EDGE_COLUMN, static_cast<int32_t>(c))) ==
-          expected.edge_columns[c].bytes);
+          std::vector<char>(bytes.begin(), bytes.end()));
   }
 }
 

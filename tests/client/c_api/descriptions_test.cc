@@ -27,6 +27,7 @@ TEST_CASE("a graph is described by what its schema says", "[descriptions]") {
     CHECK(node_type["num_nodes"] == open.plain().num_nodes(static_cast<int32_t>(i)));
     CHECK(node_type["label_column"] == type.label_column);
     CHECK(node_type["split_column"] == type.split_column);
+    CHECK(node_type["target_column"] == type.target_column);
     CHECK(node_type["num_classes"] == type.num_classes);
     REQUIRE(node_type["columns"].size() == type.columns.size());
     for (size_t c = 0; c < type.columns.size(); ++c) {

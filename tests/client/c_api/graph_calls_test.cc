@@ -45,7 +45,7 @@ TEST_CASE("nodes, ids and rows are those of the C++ interface", "[c_api]") {
                                  static_cast<int64_t>(expected.size()), &tensor));
   const TensorPtr fetched(tensor);
   const Rows rows = *open.plain().Fetch(0, "features", expected);
-  CHECK(ValuesOf<char>(*fetched) == rows.bytes);
+  CHECK(ValuesOf<char>(*fetched) == std::vector<char>(rows.bytes.begin(), rows.bytes.end()));
   std::vector<int64_t> shape = {rows.num_rows};
   shape.insert(shape.end(), rows.spec.shape.begin(), rows.spec.shape.end());
   CHECK(ShapeOf(*fetched) == shape);

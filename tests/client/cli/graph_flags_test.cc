@@ -2,11 +2,15 @@
 
 #include <catch2/catch.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/output.h"
+#include "proto/common/checksum.h"
 #include "tests/testing/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -45,6 +49,37 @@ TEST_CASE_METHOD(GraphFlagsTest, "user ids go in and come out, numbers and strin
   REQUIRE(numbers.size() == 1);
   CHECK(numbers[0].is_number_integer());
   CHECK(IdAsText(numbers[0]) == user);
+}
+
+TEST_CASE("names of any bytes come out as valid JSON, and no two look the same", "[cli]") {
+  testing::MemoryGraph graph = testing::TypedGraph(20, 10, 5, 1);
+  std::vector<std::string>& names = graph.nodes[1].names;
+  names[0] = "caf\xE9";
+  names[1] = "caf\xE8";
+  names[2] = "\xF0\x9F\x98";  // cut inside a character
+  names[3] = "\x1B[2J\"\\";
+  names[4] = "gr\xC3\xBCn";
+  names[5] = std::string("\0\x80\xFF", 3);
+  for (size_t i = 0; i < names.size(); ++i) {
+    graph.nodes[1].keys[i] = Checksum(names[i], graph.schema.node_types[1].key_salt);
+  }
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(WriteGraph(graph, folder.File("g")));
+  GraphFlags flags;
+  flags.data = folder.File("g");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto opened, OpenGraph(flags));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto nodes, ResolveTyped(*opened, 1, names));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto ids, UserIdsOf(*opened, 1, nodes));
+  CHECK(ids[0] == "caf\\xe9");
+  CHECK(ids[1] == "caf\\xe8");
+  CHECK(ids[2] == "\\xf0\\x9f\\x98");
+  CHECK(ids[3] == names[3]);
+  CHECK(ids[4] == names[4]);
+  CHECK(IdAsText(ids[3]) == "\\x1b[2J\\\"\\\\");  // nothing moves the cursor of a terminal
+  CHECK(IdAsText(ids[4]) == names[4]);
+  std::ostringstream out;
+  PrintJson(ids, out);
+  CHECK(nlohmann::json::parse(out.str()) == nlohmann::json(ids));
 }
 
 TEST_CASE_METHOD(GraphFlagsTest, "ids that the graph does not have are named", "[cli]") {

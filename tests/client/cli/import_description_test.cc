@@ -17,6 +17,7 @@ TEST_CASE("flags describe a graph of one type", "[cli]") {
   flags.num_nodes = 10;
   flags.features = "all.npz:x";
   flags.labels = "odd:name.npy";
+  flags.targets = "all.npz:y";
   flags.train = "train.txt";
   flags.test_mask = "all.npz:test";
   flags.add_reverse = true;
@@ -31,10 +32,13 @@ TEST_CASE("flags describe a graph of one type", "[cli]") {
   const proto::NodeSource& nodes = description.nodes(0);
   CHECK(nodes.count() == 10);
   CHECK_FALSE(nodes.ids_from_edges());
-  REQUIRE(nodes.columns_size() == 1);
+  REQUIRE(nodes.columns_size() == 2);
   CHECK(nodes.columns(0).name() == "features");
   CHECK(nodes.columns(0).array().path() == "all.npz");
   CHECK(nodes.columns(0).array().member() == "x");
+  CHECK(nodes.columns(1).name() == "target");
+  CHECK(nodes.columns(1).array().member() == "y");
+  CHECK(nodes.target_column() == "target");
   CHECK(nodes.label().array().path() == "odd:name.npy");
   CHECK(nodes.label().array().member().empty());
   CHECK(nodes.train().ids().path() == "train.txt");

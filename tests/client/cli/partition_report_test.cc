@@ -52,8 +52,8 @@ TEST_CASE("a report's JSON has raw numbers, and expectations where there are any
   CHECK(json["ranking"]["name"] == "default");
   std::ostringstream out;
   PrintPartitionReport(report, out);
-  CHECK_THAT(out.str(), Catch::Contains("Ranking \"default\"") &&
-                            Catch::Contains("Expected rows a batch: 7."));
+  CHECK_THAT(out.str(),
+             Catch::Contains("Ranking \"default\"") && Catch::Contains("A batch needs 7 rows."));
 }
 
 TEST_CASE("a graph without edges has a report too", "[cli]") {

@@ -39,14 +39,16 @@ class Fixture {
 
 TEST_CASE("a ranking is stored for the homes, seeds and fanouts asked for", "[cli]") {
   const Fixture fixture;
-  const Answer answer = RunCommand(
-      kRankCommand, {fixture.path(), "--name", "two", "--homes", "1,3/0,2", "--seeds", "validation",
-                     "--fanouts", "4,2", "--batch-size", "3", "--format", "json"});
+  const Answer answer =
+      RunCommand(kRankCommand, {fixture.path(), "--name", "two", "--homes", "1,3/0,2", "--seeds",
+                                "validation", "--fanouts", "4,2", "--batch-size", "3",
+                                "--sampled-epochs", "0", "--format", "json"});
   CAPTURE(answer.narration);
   REQUIRE(answer.code == ExitCode::kOk);
   const nlohmann::json json = nlohmann::json::parse(answer.out);
   CHECK(json["ranking"]["name"] == "two");
   CHECK(json["ranking"]["homes"] == std::vector<std::vector<int32_t>>{{1, 3}, {0, 2}});
+  CHECK(json["ranking"]["sampled_batches"] == 0);
   CHECK(json["expected"]["by_cache_size"].size() == 7);
 
   const std::unique_ptr<Dataset> dataset = fixture.Open();

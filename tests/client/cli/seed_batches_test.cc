@@ -37,30 +37,57 @@ class Fixture {
   std::unique_ptr<Dataset> dataset_;
 };
 
-TEST_CASE("epochs of nodes take each once, in full batches", "[cli]") {
+TEST_CASE("epochs of a home's nodes take each once, and go on", "[cli]") {
   const Fixture fixture(testing::RandomGraph({}));
   VipFlags flags;
   flags.batch_size = 5;
   flags.seeds = "all";
   const HomePlan plan = fixture.Plan(flags);
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches, BatchesOf(fixture.dataset(), plan, 2, 7));
-  const std::vector<int64_t>& nodes = plan.seeds[2].nodes;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches, BatchesOf(fixture.dataset(), plan, 2, 1, 7));
+  const std::set<int64_t> nodes(plan.seeds[2].nodes.begin(), plan.seeds[2].nodes.end());
   std::vector<int64_t> first_epoch;
-  for (size_t epoch = 0; epoch < 3; ++epoch) {
-    std::set<int64_t> taken;
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) {
     std::vector<int64_t> order;
-    for (size_t step = 0; step < nodes.size() / 5; ++step) {
-      const std::vector<int64_t> batch = batches->Next();
-      REQUIRE(batch.size() == 5);
-      for (const int64_t node : batch) {
-        CHECK(std::count(nodes.begin(), nodes.end(), node) == 1);
-        CHECK(taken.insert(node).second);
-        order.push_back(node);
-      }
+    std::set<uint64_t> draws;
+    for (int64_t step = 0; step < batches->steps(); ++step) {
+      const SeedBatch batch = batches->Next();
+      CHECK(batch.seeds.size() <= 5);
+      CHECK(batch.draw.run_seed == 7);
+      CHECK(batch.draw.epoch == epoch);
+      CHECK(draws.insert(batch.draw.batch).second);
+      order.insert(order.end(), batch.seeds.begin(), batch.seeds.end());
     }
+    CHECK(std::set<int64_t>(order.begin(), order.end()) == nodes);
     if (epoch == 0) first_epoch = order;
     if (epoch > 0) CHECK(order != first_epoch);
   }
+}
+
+TEST_CASE("seeds of all are dealt to the homes' trainers, each once", "[cli]") {
+  const Fixture fixture(testing::RandomGraph({}));
+  VipFlags flags;
+  flags.batch_size = 5;
+  flags.seeds = "all";
+  HomePlan plan = fixture.Plan(flags);
+  const bool from_all = GENERATE(false, true);
+  if (from_all) VICINITY_REQUIRE_OK(DealFromAll(&plan));
+  // Two trainers a home: the first of each has half of what there is.
+  std::set<int64_t> taken;
+  int64_t num_taken = 0;
+  for (int32_t home = 0; home < 4; ++home) {
+    if (plan.num_seeds(home) == 0) continue;
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches,
+                                  BatchesOf(fixture.dataset(), plan, home, 2, 7));
+    for (int64_t step = 0; step + 1 < batches->steps(); ++step) {  // the last may begin again
+      const SeedBatch batch = batches->Next();
+      num_taken += static_cast<int64_t>(batch.seeds.size());
+      taken.insert(batch.seeds.begin(), batch.seeds.end());
+    }
+  }
+  const int64_t num_nodes = fixture.dataset().book().num_nodes({0});
+  CHECK(num_taken <= (num_nodes + 1) / 2 + 20);
+  CHECK(num_taken >= num_nodes / 2 - 60);
+  if (from_all) CHECK(static_cast<int64_t>(taken.size()) == num_taken);
 }
 
 TEST_CASE("batches of links hold nodes as often as the analysis says", "[cli]") {
@@ -75,11 +102,11 @@ TEST_CASE("batches of links hold nodes as often as the analysis says", "[cli]") 
   const HomePlan plan = fixture.Plan(flags);
   int32_t home = 0;
   while (plan.num_seeds(home) < 20) ++home;
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches, BatchesOf(fixture.dataset(), plan, home, 7));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches, BatchesOf(fixture.dataset(), plan, home, 1, 7));
   constexpr int kBatches = 20000;
   std::vector<double> held(40);
   for (int i = 0; i < kBatches; ++i) {
-    const std::vector<int64_t> batch = batches->Next();
+    const std::vector<int64_t> batch = batches->Next().seeds;
     CHECK(static_cast<int64_t>(batch.size()) == 6 * (2 + flags.negatives_per_link));
     for (const int64_t node : std::set<int64_t>(batch.begin(), batch.end())) held[node] += 1;
   }
@@ -105,7 +132,7 @@ TEST_CASE("batches with seeds of two types are refused", "[cli]") {
     flags.seed_links = "knows";
     flags.negative_type = "item";
   }
-  VICINITY_CHECK_CODE(BatchesOf(fixture.dataset(), fixture.Plan(flags), 0, 1).status(),
+  VICINITY_CHECK_CODE(BatchesOf(fixture.dataset(), fixture.Plan(flags), 0, 1, 1).status(),
                       absl::StatusCode::kFailedPrecondition);
 }
 

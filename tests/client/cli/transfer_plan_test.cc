@@ -11,7 +11,6 @@
 #include "client/cli/expected_remote.h"
 #include "client/cli/home_plan.h"
 #include "client/cli/line_chart.h"
-#include "client/cli/measured_remote.h"
 #include "partition/cut/assigner.h"
 #include "proto/common/ids.h"
 
@@ -49,36 +48,31 @@ TEST_CASE("curves of several homes are their means", "[cli]") {
   CHECK(curves.CacheFor(0) == 3);
 }
 
-RemoteEstimate Uncorrected(const RemoteCurves& curves) { return {&curves, {}, {}}; }
-
-TEST_CASE("what was sampled corrects the estimate, also between sizes", "[cli]") {
-  const RemoteCurves curves = Curves();
-  MeasuredRemote measured;
-  measured.num_batches = 20000;
-  measured.rows = {0.75, 0.6, 0};  // of 1.5, 0.75 and 0 expected
-  const std::vector<int64_t> cache_rows = {0, 2, 3};
-  const RemoteEstimate estimate(&curves, cache_rows, measured);
-  CHECK(estimate.RowsPerBatch(0) == Approx(0.75));
-  CHECK(estimate.RowsPerBatch(1) == Approx(0.75 * (0.5 + 2.4) / 2));
-  CHECK(estimate.RowsPerBatch(2) == Approx(0.6));
-  CHECK(estimate.RowsPerBatch(3) == 0);
-  CHECK(estimate.worst_error() == Approx(1));
-  CHECK(estimate.CacheFor(0.6) == 2);
-
-  measured.num_batches = 5000;  // enough to correct, not to tell an error
-  CHECK(RemoteEstimate(&curves, cache_rows, measured).RowsPerBatch(0) == Approx(0.75));
-  CHECK(RemoteEstimate(&curves, cache_rows, measured).worst_error() == 0);
-  measured.num_batches = 10;  // some rows, which tell nothing
-  const RemoteEstimate unsure(&curves, cache_rows, measured);
-  CHECK(unsure.RowsPerBatch(0) == 1.5);
-  CHECK(unsure.worst_error() == 0);
+// What the curves say, at every size.
+RemoteEstimate Alone(const RemoteCurves& curves) {
+  std::vector<double> rows;
+  for (int64_t size = 0; size <= 3; ++size) rows.push_back(curves.RowsPerBatch(size));
+  return {{0, 1, 2, 3}, rows};
 }
 
-TEST_CASE("corrections are taken at the reported sizes and at many more", "[cli]") {
+TEST_CASE("between sizes rows are interpolated, beyond them they stay", "[cli]") {
+  const RemoteEstimate estimate({0, 10, 30}, {8, 4, 1});
+  CHECK(estimate.RowsPerBatch(0) == 8);
+  CHECK(estimate.RowsPerBatch(5) == Approx(6));
+  CHECK(estimate.RowsPerBatch(10) == 4);
+  CHECK(estimate.RowsPerBatch(20) == Approx(2.5));
+  CHECK(estimate.RowsPerBatch(99) == 1);
+  CHECK(estimate.CacheFor(9) == 0);
+  CHECK(estimate.CacheFor(6) == 5);
+  CHECK(estimate.CacheFor(1) == 30);
+  CHECK(estimate.CacheFor(0.5) == 30);
+}
+
+TEST_CASE("rows are worked out at the reported sizes and at others", "[cli]") {
   const RemoteCurves curves = Curves();
-  CHECK(CorrectedSizes(curves, {}) == std::vector<int64_t>{0, 1, 2, 3});
+  CHECK(PlannedSizes(curves, {}) == std::vector<int64_t>{0, 1, 2, 3});
   const std::vector<ExpectedRemote::Point> reported = {{0.5, 9, 0}, {0, 0, 0}};
-  CHECK(CorrectedSizes(curves, reported) == std::vector<int64_t>{0, 1, 2, 3, 9});
+  CHECK(PlannedSizes(curves, reported) == std::vector<int64_t>{0, 1, 2, 3, 9});
 }
 
 TEST_CASE("seconds are those of the busiest link", "[cli]") {
@@ -89,7 +83,7 @@ TEST_CASE("seconds are those of the busiest link", "[cli]") {
   model.num_shards = 4;
   model.steps = 10;
   const RemoteCurves curves = Curves();
-  const RemoteEstimate estimate = Uncorrected(curves);
+  const RemoteEstimate estimate = Alone(curves);
   TransferCost cost = CostOf(estimate, model, 1);
   CHECK(cost.rows == 0.75);
   CHECK(cost.batch_bytes == Approx(0.75e9));
@@ -102,33 +96,39 @@ TEST_CASE("seconds are those of the busiest link", "[cli]") {
   CHECK(CostOf(estimate, model, 1).batch_seconds == Approx(6 * 0.75));
 }
 
+// Of a loader that fetches half of what a batch alone would.
 TransferPlan Plan() {
   const RemoteCurves curves = Curves();
   TransferPlan plan;
   plan.model.row_bytes = 100;
   plan.all_rows = 4.5;
+  plan.alone = Alone(curves);
+  plan.estimate = RemoteEstimate({0, 1, 2, 3}, {0.75, 0.375, 0.125, 0});
+  plan.loader = {"cache auto", 1200, 400};
   for (const int64_t cache_rows : {0, 1, 3}) {
-    plan.sizes.push_back(CostOf(Uncorrected(curves), plan.model, cache_rows));
+    plan.sizes.push_back(CostOf(*plan.estimate, plan.model, cache_rows));
     plan.sizes.back().share = static_cast<double>(cache_rows) / 10;
-    plan.vip_rows.push_back(plan.sizes.back().rows);
+    plan.alone_rows.push_back(plan.alone->RowsPerBatch(cache_rows));
   }
-  plan.sampled_batches = 100;
-  plan.curve = CurveOf(Uncorrected(curves), curves, CorrectedSizes(curves, {}));
   return plan;
 }
 
-TEST_CASE("an analysis that is off says so", "[cli]") {
+TEST_CASE("a plan says which loader its figures are of, or that they are the formula's", "[cli]") {
   TransferPlan plan = Plan();
   const auto text = [&] {
     std::ostringstream out;
     PrintTransferPlan(plan, out);
     return out.str();
   };
-  CHECK_THAT(text(), Catch::Contains("0.0 %") && !Catch::Contains("independent"));
-  plan.worst_error = 0.25;
-  CHECK_THAT(text(), Catch::Contains("25.0 %") && Catch::Contains("independent"));
-  plan.sampled_batches = 0;
-  CHECK_THAT(text(), Catch::Contains("Not checked"));
+  CHECK_THAT(text(), Catch::Contains("Loader: cache auto.") &&
+                         Catch::Contains("1,200 sampled batches, 800 of them to warm") &&
+                         Catch::Contains("remote rows a batch") && Catch::Contains("of one alone"));
+  CHECK(TransferChart(plan, "graph").series.size() == 2);
+  plan.loader.reset();
+  CHECK_THAT(text(), Catch::Contains("By the VIP formula, of a batch alone") &&
+                         !Catch::Contains("of one alone"));
+  CHECK(TransferPlanJson(plan)["loader"].is_null());
+  CHECK(TransferChart(plan, "graph").series.size() == 1);
 }
 
 TEST_CASE("answers are told as text and as JSON, sizes as a chart", "[cli]") {
@@ -140,17 +140,20 @@ TEST_CASE("answers are told as text and as JSON, sizes as a chart", "[cli]") {
   std::ostringstream text;
   PrintTransferPlan(plan, text);
   CHECK_THAT(text.str(), Catch::Contains("For 1 remote rows a batch: a cache of 1 rows") &&
-                             Catch::Contains("0.8 rows"));
+                             Catch::Contains("0.4 rows"));
   const nlohmann::ordered_json json = TransferPlanJson(plan);
   CHECK(json["by_cache_size"][1]["cache_bytes"] == 100);
-  CHECK(json["by_cache_size"][1]["vip_rows_per_batch"] == 0.75);
+  CHECK(json["by_cache_size"][1]["alone_rows_per_batch"] == 0.75);
+  CHECK(json["by_cache_size"][1]["remote_rows_per_batch"] == 0.375);
+  CHECK(json["loader"] == "cache auto");
+  CHECK(json["counted_batches"] == 400);
   CHECK(json["enough"]["cache_rows"] == 1);
-  CHECK(json["before"]["remote_rows_per_batch"] == 1.5);
-  CHECK(json["more"]["remote_rows_per_batch"] == 0.75);
+  CHECK(json["before"]["remote_rows_per_batch"] == 0.75);
+  CHECK(json["more"]["remote_rows_per_batch"] == 0.375);
   const LineChart chart = TransferChart(plan, "graph");
   REQUIRE(chart.series.size() == 2);
   CHECK(chart.series[0].points ==
-        std::vector<std::pair<double, double>>{{0, 1.5}, {1, 0.75}, {2, 0.25}, {3, 0}});
+        std::vector<std::pair<double, double>>{{0, 0.75}, {1, 0.375}, {2, 0.125}, {3, 0}});
 }
 
 }  // namespace

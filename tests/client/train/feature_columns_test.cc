@@ -15,6 +15,15 @@ TEST_CASE("the only column that is neither label nor split is the features", "[f
   CHECK(chosen.value() == std::vector<int>{0, 0});
 }
 
+TEST_CASE("a target is no feature: a model must not see what it is to learn", "[feature_columns]") {
+  Schema schema = TwoTypeSchema();
+  schema.node_types[0].columns.push_back({"price", DType::kFloat32, {}});
+  schema.node_types[0].target_column = "price";
+  const Result<std::vector<int>> chosen = ChooseFeatureColumns(schema, "");
+  REQUIRE(chosen.ok());
+  CHECK(chosen.value() == std::vector<int>{0, 0});
+}
+
 TEST_CASE("a named column is taken where it exists", "[feature_columns]") {
   Schema schema = TwoTypeSchema();
   schema.node_types[0].columns.push_back({"wide", DType::kFloat16, {9}});

@@ -21,14 +21,14 @@ using testing::RandomMiniBatch;
 using testing::TwoTypeSchema;
 
 template <typename T>
-std::vector<char> BytesOf(const std::vector<T>& values) {
-  std::vector<char> bytes(values.size() * sizeof(T));
+RowBuffer BytesOf(const std::vector<T>& values) {
+  RowBuffer bytes(values.size() * sizeof(T));
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
 
 // {1, -2, 0.5, 3} in each type, as far as it can hold them.
-std::vector<char> SampleBytes(DType dtype) {
+RowBuffer SampleBytes(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
       return BytesOf<uint16_t>({0x3c00, 0xc000, 0x3800, 0x4200});
@@ -51,7 +51,7 @@ TEST_CASE("rows of any number type become float32", "[tensors]") {
   const DType dtype = GENERATE(DType::kFloat16, DType::kBfloat16, DType::kFloat32, DType::kFloat64,
                                DType::kInt16, DType::kUint8);
   const ColumnSpec spec{"feat", dtype, {2}};
-  const std::vector<char> bytes = SampleBytes(dtype);
+  const RowBuffer bytes = SampleBytes(dtype);
   const Result<torch::Tensor> rows = RowsAsFloat(spec, 2, bytes, nullptr);
   REQUIRE(rows.ok());
   torch::Tensor expected = torch::tensor({{1.0f, -2.0f}, {0.5f, 3.0f}});
@@ -62,7 +62,7 @@ TEST_CASE("rows of any number type become float32", "[tensors]") {
 }
 
 TEST_CASE("a scalar column is one value a row", "[tensors]") {
-  const std::vector<char> bytes = SampleBytes(DType::kFloat32);
+  const RowBuffer bytes = SampleBytes(DType::kFloat32);
   const Result<torch::Tensor> rows = RowsAsFloat({"year", DType::kFloat32, {}}, 4, bytes, nullptr);
   REQUIRE(rows.ok());
   CHECK(rows.value().sizes() == torch::IntArrayRef({4, 1}));
@@ -81,7 +81,7 @@ TEST_CASE("tensors share the batch's memory and keep it alive", "[tensors]") {
   std::unique_ptr<MiniBatch> batch = RandomMiniBatch(schema, Expansion::kAllNodes, 2, 4, &random);
   const void* features = batch->columns[0].bytes.data();
   const void* labels = batch->labels.data();
-  const std::vector<char> bytes = batch->columns[0].bytes;
+  const RowBuffer bytes = batch->columns[0].bytes;
 
   Result<BatchTensors> tensors = ToTensors(schema, Expansion::kAllNodes, std::move(batch));
 

@@ -98,6 +98,25 @@ TEST_CASE("text gives its fields; numbers refuse to", "[array_source]") {
   VICINITY_CHECK_CODE(numbers->ReadFields(10, &fields), kInvalid);
 }
 
+TEST_CASE("text that is not UTF-8 is refused with line, bytes and a way to convert it",
+          "[array_source]") {
+  const SameArray arrays;
+  testing::WriteInput(arrays.dir().File("latin1.csv"), "caf\xE9,1\ngr\xC3\xBCn,2\n\xFF,3\n");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto text, arrays.Open("latin1.csv"));
+  FieldTable fields;
+  const auto read = text->ReadFields(10, &fields);
+  VICINITY_CHECK_CODE(read, kInvalid);
+  CHECK_THAT(std::string(read.status().message()),
+             Catch::Contains("latin1.csv") && Catch::Contains("2 problems") &&
+                 Catch::Contains("line 1: field 0: 'caf\\xe9'") && Catch::Contains("'\\xff'") &&
+                 Catch::Contains("iconv"));
+  // Numbers are told with their bytes, too.
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto numbers, arrays.Open("latin1.csv"));
+  std::vector<int64_t> values;
+  CHECK_THAT(std::string(numbers->ReadInts(10, &values).status().message()),
+             Catch::Contains("'caf\\xe9' is not an integer"));
+}
+
 TEST_CASE("places are lines of text and rows of arrays", "[array_source]") {
   const SameArray arrays;
   std::vector<int64_t> values;
@@ -231,6 +250,47 @@ TEST_CASE("descriptions that do not fit the file are refused", "[array_source]")
   refused(file);
   file.set_path("missing.npy");
   VICINITY_CHECK_CODE(arrays.Open(file), absl::StatusCode::kNotFound);
+}
+
+TEST_CASE("what is not read is refused with the command that converts it", "[array_source]") {
+  const SameArray arrays;
+  const auto refusal = [&arrays](const std::string& path, const std::string& member = "") {
+    proto::ArrayFile file;
+    file.set_path(path);
+    file.set_member(member);
+    const auto source = arrays.Open(file);
+    REQUIRE_FALSE(source.ok());
+    return std::string(source.status().message());
+  };
+  CHECK_THAT(refusal("x.parquet"), Catch::Contains("pandas.read_parquet"));
+  CHECK_THAT(refusal("x.csv.bz2"), Catch::Contains("bzip2 -dk"));
+  CHECK_THAT(refusal("x.doc"), !Catch::Contains("convert"));
+  CHECK_THAT(refusal("a.npz"), Catch::Contains("it has: a") && !Catch::Contains("SciPy"));
+  const std::string one = NpyBytes("<i4", "(1,)", Bytes<int32_t>({1}));
+  testing::WriteZip(arrays.dir().File("s.npz"),
+                    {{"indices.npy", one},
+                     {"indptr.npy", one},
+                     {"format.npy", one},
+                     {"shape.npy", one},
+                     {"data.npy", one}},
+                    true);
+  CHECK_THAT(refusal("s.npz"), Catch::Contains("indptr") && Catch::Contains("scipy.sparse"));
+  CHECK_THAT(refusal("s.npz", "edges"), Catch::Contains("scipy.sparse"));
+  testing::WriteInput(arrays.dir().File("be.npy"), NpyBytes(">i4", "(1,)", std::string(4, '\1')));
+  CHECK_THAT(refusal("be.npy"), Catch::Contains("astype('<i4')"));
+}
+
+TEST_CASE("ids from 2^63 up are refused with a way to keep them", "[array_source]") {
+  const SameArray arrays;
+  testing::WriteInput(arrays.dir().File("ids.npy"),
+                      NpyBytes("<u8", "(2,)", Bytes<uint64_t>({7, uint64_t{1} << 63})));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto source, arrays.Open("ids.npy"));
+  std::vector<int64_t> values;
+  const auto read = source->ReadInts(10, &values);
+  VICINITY_CHECK_CODE(read, kInvalid);
+  CHECK_THAT(std::string(read.status().message()), Catch::Contains("row 1: 9223372036854775808") &&
+                                                       Catch::Contains("numpy.savetxt") &&
+                                                       Catch::Contains("STRING"));
 }
 
 TEST_CASE("absolute paths stand for themselves", "[array_source]") {

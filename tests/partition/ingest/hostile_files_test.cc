@@ -149,6 +149,49 @@ TEST_CASE("text that was packed a thousandfold takes no memory for it", "[hostil
   if (kSlower == 1) CHECK(MostResidentBytes() < before + (int64_t{64} << 20));
 }
 
+// 16 MiB of zeros in an archive of 16 KiB whose end no longer decompresses: whoever decompresses it
+// before its shape is compared gets DataLoss.
+TEST_CASE("an array that does not fit the graph is refused before it is decompressed",
+          "[hostile]") {
+  const ImportFolder folder;
+  const std::string path = folder.dir().File("zeros.npz");
+  testing::WriteZip(
+      path, {{"a.npy", NpyBytes("<i8", "(2097152,)", std::string(size_t{16} << 20, '\0'))}}, true);
+  std::string bytes = testing::ReadInput(path);
+  REQUIRE(bytes.size() < size_t{32} << 10);
+  const size_t directory = bytes.find(std::string("PK\1\2", 4));
+  REQUIRE(directory != std::string::npos);
+  for (size_t i = directory - 40; i < directory - 20; ++i) bytes[i] = '\x55';
+  testing::WriteInput(path, bytes);
+  folder.Write("ends.npy", NpyBytes("<i8", "(1, 2)", Bytes<int64_t>({0, 1})));
+  const std::string zeros = "{ path: 'zeros.npz' member: 'a' }";
+  const std::string edges =
+      "edges { source: 'n' relation: 'r' target: 'n' ends { path: 'ends.npy' } ";
+  for (const std::string& description :
+       {"nodes { name: 'n' count: 4 columns { name: 'x' array " + zeros + " } }",
+        "nodes { name: 'n' count: 4 label { array " + zeros + " } }",
+        "nodes { name: 'n' count: 4 train { mask " + zeros + " } }",
+        "nodes { name: 'n' count: 4 test { ids " + zeros + " } }",
+        "nodes { name: 'n' count: 4 ids " + zeros + " }",
+        "nodes { name: 'n' count: 4 } edges { source: 'n' relation: 'r' target: 'n' ends " + zeros +
+            " }",
+        "nodes { name: 'n' count: 4 } " + edges + "columns { name: 'x' array " + zeros + " } }"}) {
+    INFO(description);
+    CHECK_THAT(folder.Refusal(description),
+               !Catch::StartsWith("not an InvalidArgument") && Catch::Contains("zeros.npz"));
+  }
+}
+
+TEST_CASE("rows too many are counted to a million, and no further", "[hostile]") {
+  const ImportFolder folder;
+  std::string text;
+  for (int i = 0; i < 3'000'000; ++i) text += "0\n";
+  testing::WriteGzip(folder.dir().File("x.csv.gz"), text);
+  CHECK_THAT(folder.Refusal("nodes { name: 'n' count: 4 columns { name: 'x' array { path: "
+                            "'x.csv.gz' } cast: INT8 } }"),
+             Catch::Contains("has more than 1") && Catch::Contains("it has 4"));
+}
+
 // Those that hash tables of many kinds put into few places.
 std::vector<int64_t> IdsOf(const std::string& kind, int64_t count) {
   std::vector<int64_t> ids;

@@ -159,6 +159,31 @@ TEST_CASE("nodes can be those that the edges name", "[import]") {
              Catch::Contains("snap.txt:2") && Catch::Contains("-1"));
 }
 
+TEST_CASE("edges between names that begin with # are all there", "[import]") {
+  const ImportFolder folder;
+  folder.Write("tags.tsv", "# from\tto\n#cats\t#dogs\ncats\tdogs\n#dogs\tcats\ndogs\t#cats\n");
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const IngestReport report,
+      folder.Import("nodes { name: 'tag' id_kind: STRING ids_from_edges: true } edges { source: "
+                    "'tag' relation: 'r' target: 'tag' ends { path: 'tags.tsv' } }"));
+  CHECK(report.edges[0].read == 4);
+  CHECK(report.edges[0].stored == 4);
+  CHECK(report.nodes[0].count == 4);
+}
+
+TEST_CASE("names that are not UTF-8 become no nodes", "[import]") {
+  const ImportFolder folder;
+  folder.Write("edges.tsv", "caf\xE9\ttea\ntea\tmilk\n");
+  CHECK_THAT(
+      folder.Refusal("nodes { name: 'n' id_kind: STRING ids_from_edges: true } edges { source: 'n' "
+                     "relation: 'r' target: 'n' ends { path: 'edges.tsv' } }"),
+      Catch::Contains("edges.tsv") && Catch::Contains("line 1") && Catch::Contains("caf\\xe9"));
+  folder.Write("ids.csv", "tea\ncaf\xE9\n");
+  CHECK_THAT(
+      folder.Refusal("nodes { name: 'n' ids { path: 'ids.csv' } }"),
+      Catch::Contains("ids.csv") && Catch::Contains("line 2") && Catch::Contains("caf\\xe9"));
+}
+
 TEST_CASE("edges out of range and to unknown ids are refused, ten listed with places, all counted",
           "[import]") {
   const ImportFolder folder;
@@ -201,6 +226,24 @@ TEST_CASE("a weight column makes edges that can be drawn by weight, reverses too
   for (int64_t i = 0; i < 5; ++i) {
     CHECK(edges.weights[i].has_weight() == (edges.edge_ids[i] != 2));
   }
+}
+
+TEST_CASE("whole weights of text are weights", "[import]") {
+  const ImportFolder folder;
+  folder.Write("edges.csv", "0,1,3\n2,1,16777217\n");
+  VICINITY_REQUIRE_OK(folder.Import(R"(
+      nodes { name: "n" count: 3 }
+      edges {
+        source: "n" relation: "r" target: "n"
+        ends { path: "edges.csv" columns: [0, 1] }
+        columns { name: "w" array { path: "edges.csv" columns: 2 } }
+        weight_column: "w"
+      })"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open());
+  CHECK(dataset->schema().edge_types[0].columns[0].dtype == DType::kFloat64);
+  const EdgeTable& edges = dataset->shard({0})->edges(kFirst);
+  CHECK(Values<double>(edges.columns[0].row(0)).front() == 3);
+  CHECK(Values<double>(edges.columns[0].row(1)).front() == 16777217);
 }
 
 TEST_CASE("weights that are none are refused with file and edge, before anything is written",

@@ -79,6 +79,37 @@ TEST_CASE("a type with ids, columns of several types, labels and splits", "[impo
   CHECK(Values<uint8_t>(AllRows(nodes.columns[3])) == std::vector<uint8_t>{3, 1, 0});
 }
 
+TEST_CASE("several classes at once, or a real number, are a target", "[import]") {
+  const ImportFolder folder;
+  folder.Write("many.npy", NpyBytes("|b1", "(2, 3)", std::string("\1\0\1\0\0\1", 6)));
+  folder.Write("price.csv", "1.5\nNA\n");
+  folder.Write("y.csv", "1\n0\n");
+  const auto type = [&folder](const std::string& columns, const std::string& output) {
+    VICINITY_REQUIRE_OK(folder.Import("nodes { name: 'n' count: 2 " + columns + " }", output));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open(output));
+    return dataset->schema().node_types[0];
+  };
+  const NodeTypeSpec many =
+      type("columns { name: 'many' array { path: 'many.npy' } } target_column: 'many'", "many");
+  CHECK(many.target_column == "many");
+  CHECK(many.columns[0].dtype == DType::kBool);
+  CHECK(many.columns[0].shape == std::vector<int64_t>{3});
+  const NodeTypeSpec price = type(
+      "columns { name: 'price' array { path: 'price.csv' } } target_column: 'price' "
+      "label { array { path: 'y.csv' } }",
+      "price");
+  CHECK(price.target_column == "price");
+  CHECK(price.columns[0].dtype == DType::kFloat32);
+  CHECK(price.label_column == "label");
+  CHECK_THAT(folder.Refusal("nodes { name: 'n' count: 2 target_column: 'many' }"),
+             Catch::Contains("target_column many"));
+  // Who takes them for labels is told.
+  CHECK_THAT(folder.Refusal("nodes { name: 'n' count: 2 label { array { path: 'many.npy' } } }"),
+             Catch::Contains("3 values a row") && Catch::Contains("target_column"));
+  CHECK_THAT(folder.Refusal("nodes { name: 'n' count: 2 label { array { path: 'price.csv' } } }"),
+             Catch::Contains("price.csv:1: 1.5") && Catch::Contains("target_column"));
+}
+
 TEST_CASE("the kind of ids is told, or seen from the first", "[import]") {
   const ImportFolder folder;
   folder.Write("ids.csv", "7\n-3\n");

@@ -25,11 +25,12 @@ using testing::NpyBytes;
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 absl::StatusOr<Labels> Read(const std::string& file, const std::string& bytes, int64_t num_nodes,
-                            int32_t num_classes) {
+                            int32_t num_classes, int32_t field = -1) {
   const testing::TempDir dir;
   testing::WriteInput(dir.File(file), bytes);
   proto::ColumnSource column;
   column.mutable_array()->set_path(dir.File(file));
+  if (field >= 0) column.mutable_array()->add_columns(field);
   column.set_cast(proto::INT32);
   VICINITY_ASSERT_OK_AND_ASSIGN(ImportColumn label, OpenColumn(column, {}));
   return ReadLabels(&label, "it", num_nodes, num_classes);
@@ -51,6 +52,15 @@ TEST_CASE("NaN among floating-point labels means that there is none", "[import]"
       Read("l.npy", NpyBytes("<f4", "(3, 1)", Bytes<float>({4, std::nanf(""), 1})), 3, 0));
   CHECK(labels.classes == std::vector<int64_t>{4, -1, 1});
   VICINITY_CHECK_CODE(Read("l.npy", NpyBytes("<f4", "(1,)", Bytes<float>({0.5})), 1, 0), kInvalid);
+}
+
+TEST_CASE("missing labels of text mean that there is none, and classes may be written 3.0",
+          "[import]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Labels labels,
+                                Read("l.tsv", "1.0\t\nNA\t\n3\t\n", 3, 0, /*field=*/0));
+  CHECK(labels.classes == std::vector<int64_t>{1, -1, 3});
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Labels truths, Read("l.csv", "True\nFalse\n", 2, 0));
+  CHECK(truths.classes == std::vector<int64_t>{1, 0});
 }
 
 TEST_CASE("classes out of range, and labels that do not match the nodes, are refused", "[import]") {
@@ -94,6 +104,21 @@ TEST_CASE("splits come from masks and from lists of ids", "[import]") {
   splits.Text(splits.source.mutable_test()->mutable_ids(), "40\n20\n");
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto read, splits.Read());
   CHECK(read == std::vector<uint8_t>{1, 3, 0, 3});
+}
+
+TEST_CASE("masks of text are truth values, as pandas writes them too, and nothing is guessed",
+          "[import]") {
+  Splits splits;
+  splits.Text(splits.source.mutable_train()->mutable_mask(), "True\nFalse\nfalse\n1\n");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto read, splits.Read());
+  CHECK(read == std::vector<uint8_t>{1, 0, 0, 1});
+  for (const std::string mask : {"1\n0\n2\n0\n", "1\n0\nNA\n0\n", "1\n0\nyes\n0\n"}) {
+    Splits other;
+    other.Text(other.source.mutable_train()->mutable_mask(), mask);
+    const auto refused = other.Read();
+    VICINITY_CHECK_CODE(refused, kInvalid);
+    CHECK_THAT(std::string(refused.status().message()), Catch::Contains("line 3"));
+  }
 }
 
 TEST_CASE("without splits there is nothing to read", "[import]") {

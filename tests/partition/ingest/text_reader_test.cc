@@ -60,10 +60,21 @@ TEST_CASE("fields are separated by commas, single tabs, or any run of blanks", "
 TEST_CASE("comments, empty lines, a byte order mark and carriage returns are no content",
           "[text]") {
   const Read read =
-      ReadText("\xEF\xBB\xBF# comment\r\n1,2\r\n\r\n#3,4\n5,6\r\n\n   ", Separated(',', {0}));
+      ReadText("\xEF\xBB\xBF# comment\r\n1,2\r\n\r\n# 3,4\n5,6\r\n\n   ", Separated(',', {0}));
   CHECK(read.rows == Rows{{"1"}, {"5"}, {"   "}});
   CHECK(read.lines == std::vector<int64_t>{2, 5, 7});
   CHECK(ReadText("1 2\n   \t\n3 4", Separated(' ')).rows == Rows{{"1", "2"}, {"3", "4"}});
+}
+
+TEST_CASE("a name that begins with # is no comment: no edge between such names vanishes",
+          "[text]") {
+  CHECK(ReadText("#a\tb\nc\t#d\n#e\t#f\ng\th\n", Separated('\t')).rows ==
+        Rows{{"#a", "b"}, {"c", "#d"}, {"#e", "#f"}, {"g", "h"}});
+  CHECK(ReadText("# Nodes: 4 Edges: 2\n#\tfrom\tto\n#\n## part 2\r\n#\r\n#1 2\n", Separated(' '))
+            .rows == Rows{{"#1", "2"}});
+  TextReader::Options options = Separated(',');
+  options.header = true;
+  CHECK(ReadText("#id,label\n1,2\n", options).rows == Rows{{"1", "2"}});
 }
 
 TEST_CASE("a header is the first line with content", "[text]") {
@@ -195,7 +206,9 @@ TEST_CASE("no damage to a text crashes its reader, and no line gets lost", "[tex
       if (!line.empty() && line.back() == '\r') line.pop_back();
       const bool blank =
           separator == ' ' && line.find_first_not_of(" \t\r\v\f") == std::string::npos;
-      lines += !line.empty() && line[0] != '#' && !blank;
+      const bool comment = line == "#" || (line.size() > 1 && line[0] == '#' &&
+                                           (line[1] == ' ' || line[1] == '\t' || line[1] == '#'));
+      lines += !line.empty() && !comment && !blank;
       begin = end + 1;
     }
     CHECK(read.rows.size() + read.bad.size() == lines);

@@ -1,5 +1,5 @@
-// How many remote rows sampled batches really need, for caches of several sizes: what tells how far
-// an expectation is off on a graph.
+// How many remote rows sampled batches really need, each on its own, for caches of several sizes
+// that never change: what tells how far the VIP formula is off on a graph.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "partition/progress.h"
 #include "proto/common/ids.h"
 
-namespace vicinity::cli {
+namespace vicinity::testing {
 
 struct MeasureOptions {
   int64_t least_batches = 128;    // of all homes together, enough to tell how they differ; 0: none
@@ -34,9 +34,10 @@ struct MeasuredRemote {
 //
 // Memory: 4 bytes a node, and 16 a node that one home may need.
 absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipScores& scores,
-                                             const HomePlan& plan, const Assignment& assignment,
+                                             const cli::HomePlan& plan,
+                                             const Assignment& assignment,
                                              absl::Span<const NodeTypeId> types,
                                              absl::Span<const int64_t> cache_rows,
                                              const MeasureOptions& options, Progress* progress);
 
-}  // namespace vicinity::cli
+}  // namespace vicinity::testing

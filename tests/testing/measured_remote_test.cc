@@ -1,4 +1,4 @@
-#include "client/cli/measured_remote.h"
+#include "tests/testing/measured_remote.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -18,7 +18,7 @@
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
-namespace vicinity::cli {
+namespace vicinity::testing {
 namespace {
 
 // That many and no more, whatever the precision.
@@ -41,28 +41,28 @@ struct Fixture {
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset, Dataset::Open(folder.File("d")));
     VICINITY_ASSERT_OK_AND_ASSIGN(assignment, HashAssigner().Assign(*dataset, 4, NoProgress()));
   }
-  void Analyse(const VipFlags& flags) {
-    VICINITY_ASSERT_OK_AND_ASSIGN(plan, PlanHomes(*dataset, assignment, flags));
+  void Analyse(const cli::VipFlags& flags) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(plan, cli::PlanHomes(*dataset, assignment, flags));
     VICINITY_ASSERT_OK_AND_ASSIGN(scores,
                                   ComputeVip(*dataset, plan.seeds, plan.options, NoProgress()));
   }
 
-  testing::TempDir folder;
+  TempDir folder;
   std::unique_ptr<Dataset> dataset;
   Assignment assignment;
-  HomePlan plan;
+  cli::HomePlan plan;
   VipScores scores;
 };
 
 TEST_CASE("expected remote rows are those of sampled epochs to 3 percent, for any cache", "[cli]") {
   Fixture fixture(20000);
-  VipFlags flags;
+  cli::VipFlags flags;
   flags.fanouts = {10, 5, 5};
   flags.batch_size = 64;
   flags.expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
   flags.homes = "0/1,3";  // shard 2 is nobody's home
   fixture.Analyse(flags);
-  const RemoteCurves curves(fixture.scores, fixture.plan, fixture.assignment);
+  const cli::RemoteCurves curves(fixture.scores, fixture.plan, fixture.assignment);
   const std::vector<int64_t> cache_rows = {0, 50, 250, 1000, 2500, 5000};
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const MeasuredRemote measured,
@@ -78,11 +78,11 @@ TEST_CASE("expected remote rows are those of sampled epochs to 3 percent, for an
 TEST_CASE("a sample of everything is counted exactly", "[cli]") {
   // Batches of all seeds that take all neighbours leave nothing to chance.
   Fixture fixture(300);
-  VipFlags flags;
+  cli::VipFlags flags;
   flags.fanouts = {-1, -1};
   flags.batch_size = 1000;
   fixture.Analyse(flags);
-  const RemoteCurves curves(fixture.scores, fixture.plan, fixture.assignment);
+  const cli::RemoteCurves curves(fixture.scores, fixture.plan, fixture.assignment);
   const std::vector<int64_t> cache_rows = {0, 10, curves.most_remote()};
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const MeasuredRemote measured,
@@ -97,7 +97,7 @@ TEST_CASE("a sample of everything is counted exactly", "[cli]") {
 
 TEST_CASE("sampling goes on until the count is precise, or told to stop", "[cli]") {
   Fixture fixture(300);
-  VipFlags flags;
+  cli::VipFlags flags;
   flags.fanouts = {2};
   flags.batch_size = 1;
   fixture.Analyse(flags);
@@ -122,7 +122,7 @@ TEST_CASE("sampling goes on until the count is precise, or told to stop", "[cli]
 
 TEST_CASE("nothing sampled is nothing measured", "[cli]") {
   Fixture fixture(300);
-  fixture.Analyse(VipFlags());
+  fixture.Analyse(cli::VipFlags());
   const std::vector<int64_t> cache_rows = {0};
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const MeasuredRemote measured,
@@ -132,4 +132,4 @@ TEST_CASE("nothing sampled is nothing measured", "[cli]") {
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity::testing

@@ -1,4 +1,4 @@
-#include "client/cli/measured_remote.h"
+#include "tests/testing/measured_remote.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@
 #include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"
 
-namespace vicinity::cli {
+namespace vicinity::testing {
 namespace {
 
 constexpr uint32_t kLocal = std::numeric_limits<uint32_t>::max();
@@ -34,7 +34,7 @@ struct Node {
 // By node type and node: its place among the home's remote nodes, likeliest first.
 class Places {
  public:
-  Places(const VipScores& scores, const HomePlan& plan, const Assignment& assignment,
+  Places(const VipScores& scores, const cli::HomePlan& plan, const Assignment& assignment,
          absl::Span<const NodeTypeId> types, int32_t home) {
     std::vector<Node> remote;
     for (int32_t type = 0; type < static_cast<int32_t>(scores.values.size()); ++type) {
@@ -85,11 +85,10 @@ class Places {
 // Samples batches of one home.
 class HomeBatches {
  public:
-  HomeBatches(const Dataset& dataset, const VipOptions& options, uint64_t run_seed,
-              std::unique_ptr<SeedBatches> seeds)
+  HomeBatches(const Dataset& dataset, const VipOptions& options,
+              std::unique_ptr<cli::SeedBatches> seeds)
       : dataset_(dataset),
         options_(options),
-        run_seed_(run_seed),
         seeds_(std::move(seeds)),
         sampler_(dataset.schema(), dataset.book()) {}
 
@@ -101,7 +100,7 @@ class HomeBatches {
     int64_t done = 0;
     while (done < least || (done < most && !IsPrecise((*rows)[0], squares, done, precision))) {
       const double before = (*rows)[0];
-      VICINITY_RETURN_IF_ERROR(CountBatch(done, places, cache_rows, rows));
+      VICINITY_RETURN_IF_ERROR(CountBatch(places, cache_rows, rows));
       squares += ((*rows)[0] - before) * ((*rows)[0] - before);
       ++done;
     }
@@ -118,11 +117,20 @@ class HomeBatches {
     return std::sqrt(variance / n) <= precision * (sum / n);
   }
 
-  absl::Status CountBatch(int64_t number, const Places& places,
-                          absl::Span<const int64_t> cache_rows, std::vector<double>* rows) {
-    LocalNeighborSource source(dataset_, {run_seed_, 0, static_cast<uint64_t>(number)});
+  // An epoch's last batch may be smaller, and is left out.
+  cli::SeedBatch NextFull() {
+    cli::SeedBatch batch = seeds_->Next();
+    if (most_seeds_ == 0) most_seeds_ = batch.seeds.size();
+    while (batch.seeds.size() < most_seeds_) batch = seeds_->Next();
+    return batch;
+  }
+
+  absl::Status CountBatch(const Places& places, absl::Span<const int64_t> cache_rows,
+                          std::vector<double>* rows) {
+    const cli::SeedBatch batch = NextFull();
+    LocalNeighborSource source(dataset_, batch.draw);
     VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
-                              sampler_.Sample(options_.sampling, seeds_->type(), seeds_->Next(),
+                              sampler_.Sample(options_.sampling, seeds_->type(), batch.seeds,
                                               /*want_edge_ids=*/false, &source));
     places.Count(graph, cache_rows, rows);
     return absl::OkStatus();
@@ -130,15 +138,16 @@ class HomeBatches {
 
   const Dataset& dataset_;
   const VipOptions& options_;
-  const uint64_t run_seed_;
-  const std::unique_ptr<SeedBatches> seeds_;
+  const std::unique_ptr<cli::SeedBatches> seeds_;
+  size_t most_seeds_ = 0;  // of a batch
   MinibatchSampler sampler_;
 };
 
 }  // namespace
 
 absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipScores& scores,
-                                             const HomePlan& plan, const Assignment& assignment,
+                                             const cli::HomePlan& plan,
+                                             const Assignment& assignment,
                                              absl::Span<const NodeTypeId> types,
                                              absl::Span<const int64_t> cache_rows,
                                              const MeasureOptions& options, Progress* progress) {
@@ -156,9 +165,10 @@ absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipSc
     progress->Begin("sampled batches", num_homes, "homes");
     for (size_t i = 0; i < homes.size(); ++i) {
       const Places places(scores, plan, assignment, types, homes[i]);
-      VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<SeedBatches> seeds,
-                                BatchesOf(dataset, plan, homes[i], options.run_seed));
-      HomeBatches batches(dataset, plan.options, options.run_seed, std::move(seeds));
+      VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<cli::SeedBatches> seeds,
+                                cli::BatchesOf(dataset, plan, homes[i],
+                                               /*trainers_per_home=*/1, options.run_seed));
+      HomeBatches batches(dataset, plan.options, std::move(seeds));
       std::vector<double> rows(cache_rows.size());
       VICINITY_ASSIGN_OR_RETURN(const int64_t counted, batches.Count(least, most, options.precision,
                                                                      places, cache_rows, &rows));
@@ -174,4 +184,4 @@ absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipSc
   return measured;
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity::testing
