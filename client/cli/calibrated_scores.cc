@@ -26,7 +26,6 @@ namespace {
 // No user's run has these draws.
 constexpr uint64_t kRunSeed = 0x63616c6962726174;
 constexpr int64_t kFirstBatches = 4;  // tell how large all of them are
-constexpr int64_t kPieceBatches = 4;  // sampled one behind the other
 
 // Nodes of all types in one numbering.
 std::vector<int64_t> FirstOfTypes(const Book& book) {
@@ -73,14 +72,16 @@ class HomeCounts {
   absl::StatusOr<int64_t> CountInto(const std::vector<SeedBatch>& batches,
                                     std::vector<uint32_t>* uses) {
     const auto num_batches = static_cast<int64_t>(batches.size());
-    const int64_t num_pieces = (num_batches + kPieceBatches - 1) / kPieceBatches;
+    const int64_t num_pieces =
+        (num_batches + CalibrationOptions::kBatchesATime - 1) / CalibrationOptions::kBatchesATime;
     Mutex mu;
     int64_t num_rows = 0;
     VICINITY_RETURN_IF_ERROR(
         ForEachInParallel(num_pieces, NoProgress(), [&](int64_t piece) -> absl::StatusOr<int64_t> {
           MinibatchSampler sampler(dataset_.schema(), dataset_.book());
-          const int64_t end = std::min(num_batches, (piece + 1) * kPieceBatches);
-          for (int64_t i = piece * kPieceBatches; i < end; ++i) {
+          const int64_t end =
+              std::min(num_batches, (piece + 1) * CalibrationOptions::kBatchesATime);
+          for (int64_t i = piece * CalibrationOptions::kBatchesATime; i < end; ++i) {
             LocalNeighborSource source(dataset_, batches[i].draw);
             VICINITY_ASSIGN_OR_RETURN(
                 const SampledGraph graph,

@@ -20,6 +20,8 @@ struct CalibrationOptions {
   // Sampled nodes of all homes together: after so many no batch is begun. At least as many as the
   // graph has nodes are allowed.
   int64_t most_rows = int64_t{16} << 20;
+  // A thread samples so many one behind the other.
+  static constexpr int64_t kBatchesATime = 4;
 };
 // Declares `--sampled-epochs`.
 void AddCalibrationFlag(CLI::App* app, CalibrationOptions* options);

@@ -21,6 +21,7 @@
 #include "client/cli/expected_remote.h"
 #include "client/cli/home_plan.h"
 #include "client/cli/output.h"
+#include "client/cli/partition_estimate.h"
 #include "client/cli/partition_report.h"
 #include "client/cli/resources.h"
 #include "partition/cut/assigner.h"
@@ -101,13 +102,13 @@ absl::StatusOr<std::unique_ptr<Assigner>> MakeAssigner(const Flags& flags,
   return std::make_unique<FileAssigner>(std::move(files));
 }
 
-// Whether the VIP flags fit, told before hours of work: OK with false where there are no seeds to
-// take, so nothing to analyse.
-absl::StatusOr<bool> CheckVip(const Dataset& source, const Flags& flags) {
-  const absl::StatusOr<HomePlan> plan =
+// What the VIP flags come to, told before hours of work, by a cut that does not say which seeds are
+// whose; none where there are no seeds to take, so nothing to analyse.
+absl::StatusOr<std::optional<HomePlan>> CheckVip(const Dataset& source, const Flags& flags) {
+  absl::StatusOr<HomePlan> plan =
       PlanHomes(source, MakeAssignment(source, flags.num_shards), flags.vip);
   if (absl::IsFailedPrecondition(plan.status()) && flags.vip.seeds == VipFlags().seeds) {
-    return false;
+    return std::nullopt;
   }
   VICINITY_RETURN_IF_ERROR(plan.status());
   for (size_t shard = 0; shard < plan->home_of.size(); ++shard) {
@@ -115,35 +116,11 @@ absl::StatusOr<bool> CheckVip(const Dataset& source, const Flags& flags) {
     return absl::InvalidArgumentError(
         absl::StrCat("homes: shard ", shard, " is in none; its nodes could not be put in order"));
   }
-  return true;
-}
-
-// What the phases hold at their peak; docs/cli.md has the sum in words.
-WorkEstimate EstimateAll(const Dataset& source, const Flags& flags, const Assigner& assigner,
-                         int64_t num_homes) {
-  const int64_t num_nodes = NumNodes(source);
-  const int64_t node_homes = num_nodes * num_homes;
-  int64_t num_targets = 0;
-  for (const EdgeTypeSpec& type : source.schema().edge_types) {
-    num_targets += source.book().num_nodes(NodeTypeId{type.target_type});
-  }
-  const int64_t vip = num_homes == 0 ? 0 : (4 + 20) * num_nodes + 20 * node_homes + 4 * num_targets;
-  const int64_t writing = (4 + 8 + 8 + 8) * num_nodes + 4 * node_homes;
-  const int64_t ranking = (4 + 8) * num_nodes + (8 + 12) * node_homes;
-  const WorkEstimate assigning = assigner.Estimate(source, flags.num_shards);
-  WorkEstimate need;
-  need.memory_bytes = std::max({assigning.memory_bytes, vip, writing, ranking});
-  for (const proto::ShardEntry& shard : source.manifest().shards()) {
-    for (const proto::FileEntry& file : shard.files()) {
-      need.disk_bytes += static_cast<int64_t>(file.size());
-    }
-  }
-  need.disk_bytes = std::max(need.disk_bytes + 12 * node_homes, assigning.disk_bytes);
-  return need;
+  return *std::move(plan);
 }
 
 absl::Status CheckRoom(const Dataset& source, const Flags& flags, const Assigner& assigner,
-                       int64_t num_homes, const ToolContext& tool) {
+                       const std::optional<HomePlan>& plan, const ToolContext& tool) {
   VICINITY_ASSIGN_OR_RETURN(Available available, LookAround(ParentOf(flags.output)));
   if (!flags.memory.empty()) {
     available.memory_bytes = ParseBytes(flags.memory);
@@ -152,7 +129,10 @@ absl::Status CheckRoom(const Dataset& source, const Flags& flags, const Assigner
           absl::StrCat("memory '", flags.memory, "'; write it as 512M or 16G"));
     }
   }
-  return CheckFits(EstimateAll(source, flags, assigner, num_homes), available, *tool.narration);
+  const WorkEstimate need =
+      EstimatePartition(source, assigner.Estimate(source, flags.num_shards),
+                        plan.has_value() ? &*plan : nullptr, flags.calibration);
+  return CheckFits(need, available, *tool.narration);
 }
 
 // A VIP analysis of a cut: what it was asked and what came out, by the source's ids.
@@ -268,10 +248,12 @@ absl::Status RunPartition(const Flags& flags, const ToolContext& tool, std::ostr
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Assigner> assigner, MakeAssigner(flags, tool));
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> source, OpenForPasses(flags.input));
   VICINITY_RETURN_IF_ERROR(CheckAssignable(*source, flags.num_shards));
-  VICINITY_ASSIGN_OR_RETURN(const bool with_vip, CheckVip(*source, flags));
-  VICINITY_ASSIGN_OR_RETURN(const auto homes, ParseHomes(flags.vip.homes, flags.num_shards));
-  const int64_t num_homes = with_vip ? static_cast<int64_t>(homes.size()) : 0;
-  VICINITY_RETURN_IF_ERROR(CheckRoom(*source, flags, *assigner, num_homes, tool));
+  bool with_vip = false;
+  {
+    VICINITY_ASSIGN_OR_RETURN(const std::optional<HomePlan> plan, CheckVip(*source, flags));
+    VICINITY_RETURN_IF_ERROR(CheckRoom(*source, flags, *assigner, plan, tool));
+    with_vip = plan.has_value();
+  }
   Cut cut;
   // All files, also those that only the writing reads: what is damaged is told before the hours
   // that an assignment may take.

@@ -22,10 +22,14 @@
 namespace vicinity {
 namespace {
 
-// What METIS 5.1 holds beside the job, by measurements on graphs of 10 to 20 M edges with even and
-// with skewed degrees: within a third of these.
-constexpr int64_t kMetisBytesPerEntry = 60;
+// What METIS 5.1 holds beside the job: of each coarser graph two numbers an entry; and, by
+// measurement (`deploy/bench.sh memory`), so much an entry and a node of the finest.
+constexpr double kMetisBytesPerCoarseEntry = 8;
+constexpr double kMetisBytesPerEntry = 3;
 constexpr int64_t kMetisBytesPerNode = 150;
+constexpr int64_t kMetisProcessBytes = int64_t{3} << 19;  // of one that has done nothing
+// It goes on to coarser graphs for as long as entries become fewer by this at least.
+constexpr double kMostCoarseShare = 0.9;
 
 // A folder that goes with all it holds.
 class Scratch {
@@ -189,8 +193,11 @@ WorkEstimate MetisAssigner::Estimate(const Dataset& dataset, int32_t num_shards)
                         num_nodes * static_cast<int64_t>(sizeof(int32_t));
   // What is used of the job counts as memory too: METIS walks it again and again.
   const int64_t used = EstimateMetisAdjacency(dataset);
+  const double graphs = 1 / (1 - std::min(EstimateCoarseShare(dataset), kMostCoarseShare));
+  const double an_entry = kMetisBytesPerEntry + kMetisBytesPerCoarseEntry * graphs;
   estimate.memory_bytes += MetisJobBytes(num_nodes, kMaxMetisConstraints, used) +
-                           used * kMetisBytesPerEntry + num_nodes * kMetisBytesPerNode;
+                           std::llround(static_cast<double>(used) * an_entry) +
+                           num_nodes * kMetisBytesPerNode + kMetisProcessBytes;
   return estimate;
 }
 

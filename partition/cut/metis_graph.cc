@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "partition/cut/node_facts.h"
 #include "partition/shard.h"
+#include "proto/common/ids.h"
+#include "proto/common/random.h"
 
 namespace vicinity {
 namespace {
@@ -79,40 +82,75 @@ void DropDuplicates(const MetisJobOutput& job) {
   }
 }
 
+// A node of any type.
+struct Node {
+  NodeTypeId type;
+  int64_t id;
+
+  bool operator==(const Node& other) const { return type == other.type && id == other.id; }
+};
+
 // How many edges lead from `source` to `target`, over all edge types.
-int64_t CountEdges(const Dataset& dataset, NodeTypeId source_type, int64_t source,
-                   NodeTypeId target_type, int64_t target) {
+int64_t CountEdges(const Dataset& dataset, Node source, Node target) {
   const Schema& schema = dataset.schema();
-  const Shard& shard = *dataset.shard(dataset.book().OwnerOf(target_type, GlobalNode{target}));
-  const int64_t row = dataset.book().RowOf(target_type, GlobalNode{target}).value;
+  const Shard& shard = *dataset.shard(dataset.book().OwnerOf(target.type, GlobalNode{target.id}));
+  const int64_t row = dataset.book().RowOf(target.type, GlobalNode{target.id}).value;
   int64_t count = 0;
   for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
     const EdgeTypeSpec& type = schema.edge_types[e];
-    if (type.source_type != source_type.value || type.target_type != target_type.value) continue;
+    if (type.source_type != source.type.value || type.target_type != target.type.value) continue;
     const EdgeTable& edges = shard.edges(EdgeTypeId{e});
     for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
-      if (edges.sources[static_cast<int64_t>(i)] == source) ++count;
+      if (edges.sources[static_cast<int64_t>(i)] == source.id) ++count;
     }
   }
   return count;
 }
 
-// The share that edge `i` of a table has in its undirected edge: 1 over how often that is there; 0
-// for a self-loop.
-double EdgeShare(const Dataset& dataset, const Shard& shard, EdgeTypeId edge_type, int64_t i) {
-  const EdgeTypeSpec& type = dataset.schema().edge_types[edge_type.value];
-  const EdgeTable& edges = shard.edges(edge_type);
-  const NodeTypeId source_type{type.source_type};
-  const NodeTypeId target_type{type.target_type};
-  const int64_t source = edges.sources[i];
-  const int64_t row =
-      std::upper_bound(edges.offsets.begin(), edges.offsets.end(), static_cast<uint64_t>(i)) -
-      edges.offsets.begin() - 1;
-  const int64_t target = dataset.book().First(target_type, shard.id()).value + row;
-  if (source_type == target_type && source == target) return 0;
-  const int64_t count = CountEdges(dataset, source_type, source, target_type, target) +
-                        CountEdges(dataset, target_type, target, source_type, source);
-  return 1.0 / static_cast<double>(count);
+int64_t CountEitherWay(const Dataset& dataset, Node a, Node b) {
+  return CountEdges(dataset, a, b) + CountEdges(dataset, b, a);
+}
+
+// Some edges, evenly over all edge types: calls visit(source, target) for each. How many edges each
+// of them stands for.
+template <typename Visit>
+int64_t ForSomeEdges(const Dataset& dataset, Visit visit) {
+  const int64_t stride = std::max<int64_t>(NumEdges(dataset) / kSampledEdges, 1);
+  for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
+    for (int e = 0; e < static_cast<int>(dataset.schema().edge_types.size()); ++e) {
+      const EdgeTypeSpec& type = dataset.schema().edge_types[e];
+      const NodeTypeId target_type{type.target_type};
+      const EdgeTable& edges = shard->edges(EdgeTypeId{e});
+      // From the middle of each stride, so that no end of the lists is favoured.
+      for (int64_t i = stride / 2; i < edges.sources.size(); i += stride) {
+        const int64_t row =
+            std::upper_bound(edges.offsets.begin(), edges.offsets.end(), static_cast<uint64_t>(i)) -
+            edges.offsets.begin() - 1;
+        visit(Node{NodeTypeId{type.source_type}, edges.sources[i]},
+              Node{target_type, dataset.book().First(target_type, shard->id()).value + row});
+      }
+    }
+  }
+  return stride;
+}
+
+// A neighbour by an in-edge of any type, at random; the node itself where it has none.
+Node DrawPartner(const Dataset& dataset, Node node, NodeDraws* draws) {
+  const Schema& schema = dataset.schema();
+  const Shard& shard = *dataset.shard(dataset.book().OwnerOf(node.type, GlobalNode{node.id}));
+  const int64_t row = dataset.book().RowOf(node.type, GlobalNode{node.id}).value;
+  uint64_t degree = 0;
+  Node partner = node;
+  for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+    if (schema.edge_types[e].target_type != node.type.value) continue;
+    const EdgeTable& edges = shard.edges(EdgeTypeId{e});
+    const uint64_t of_type = edges.offsets[row + 1] - edges.offsets[row];
+    degree += of_type;
+    if (of_type == 0 || draws->Below(degree) >= of_type) continue;
+    const auto i = static_cast<int64_t>(edges.offsets[row] + draws->Below(of_type));
+    partner = {NodeTypeId{schema.edge_types[e].source_type}, edges.sources[i]};
+  }
+  return partner;
 }
 
 }  // namespace
@@ -165,18 +203,37 @@ absl::Status CheckMetisLimits(int64_t num_nodes, int64_t num_edges) {
 int64_t MetisAdjacencyCapacity(int64_t num_edges) { return 2 * num_edges; }
 
 int64_t EstimateMetisAdjacency(const Dataset& dataset) {
-  const int64_t stride = std::max<int64_t>(NumEdges(dataset) / kSampledEdges, 1);
-  double shares = 0;
-  for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
-    for (int e = 0; e < static_cast<int>(dataset.schema().edge_types.size()); ++e) {
-      const int64_t num_edges = shard->edges(EdgeTypeId{e}).sources.size();
-      // From the middle of each stride, so that no end of the lists is favoured.
-      for (int64_t i = stride / 2; i < num_edges; i += stride) {
-        shares += EdgeShare(dataset, *shard, EdgeTypeId{e}, i);
-      }
-    }
-  }
+  double shares = 0;  // each edge's in its undirected edge: 1 over how often that is there
+  const int64_t stride = ForSomeEdges(dataset, [&](Node source, Node target) {
+    if (source == target) return;
+    shares += 1.0 / static_cast<double>(CountEitherWay(dataset, source, target));
+  });
   return std::llround(2 * shares * static_cast<double>(stride));
+}
+
+// Edges between the same two pairs become one. A node that is drawn as a partner and has drawn
+// another stays alone: no node has two.
+double EstimateCoarseShare(const Dataset& dataset) {
+  NodeDraws draws(/*stream=*/0, /*node_key=*/0);
+  double before = 0;
+  double after = 0;
+  ForSomeEdges(dataset, [&](Node a, Node b) {
+    if (a == b) return;
+    const double share = 1.0 / static_cast<double>(CountEitherWay(dataset, a, b));
+    before += share;
+    const Node partner_a = DrawPartner(dataset, a, &draws);
+    if (partner_a == b) return;
+    Node partner_b = DrawPartner(dataset, b, &draws);
+    if (partner_b == a) partner_b = b;
+    const bool a_has_one = !(partner_a == a);
+    const bool b_has_one = !(partner_b == b);
+    int between = 1;
+    between += a_has_one && CountEitherWay(dataset, partner_a, b) > 0;
+    between += b_has_one && CountEitherWay(dataset, a, partner_b) > 0;
+    between += a_has_one && b_has_one && CountEitherWay(dataset, partner_a, partner_b) > 0;
+    after += share / between;
+  });
+  return before == 0 ? 0 : after / before;
 }
 
 void FillMetisJob(const Dataset& dataset, const NodeWeights& weights, const MetisJobOutput& job,

@@ -56,6 +56,11 @@ int64_t MetisAdjacencyCapacity(int64_t num_edges);
 // way round. Exact where the edges are no more than that.
 int64_t EstimateMetisAdjacency(const Dataset& dataset);
 
+// About the share of them that is left once every node was joined with one of its neighbours, which
+// METIS does again and again before it cuts: 1 where no neighbours of a node are each other's, and
+// the less the more are. Found from as few edges.
+double EstimateCoarseShare(const Dataset& dataset);
+
 // Fills in offsets, weights and adjacency of a job that was laid out for num_nodes, present() and
 // the capacity: every edge both ways, duplicates and self-loops dropped.
 void FillMetisJob(const Dataset& dataset, const NodeWeights& weights, const MetisJobOutput& job,

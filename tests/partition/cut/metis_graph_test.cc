@@ -89,6 +89,37 @@ TEST_CASE("how many edges will be left is told about right from a few of them", 
   CHECK(static_cast<double>(EstimateMetisAdjacency(*dataset)) == Approx(exact).epsilon(0.05));
 }
 
+// Of nodes on a ring, each with edges from those at the distances that `is_neighbor` says.
+template <typename IsNeighbor>
+double CoarseShareOf(int64_t num_nodes, const IsNeighbor& is_neighbor) {
+  testing::RandomGraphOptions options;
+  options.num_nodes = num_nodes;
+  options.num_edges = 0;
+  testing::MemoryGraph graph = testing::RandomGraph(options);
+  for (int64_t source = 0; source < num_nodes; ++source) {
+    for (int64_t target = 0; target < num_nodes; ++target) {
+      if (source == target || !is_neighbor((source - target + num_nodes) % num_nodes)) continue;
+      graph.edges[0].sources.push_back(source);
+      graph.edges[0].targets.push_back(target);
+    }
+  }
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(testing::WriteGraph(graph, testing::Shuffled(graph, 2, 1), folder.File("d")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(folder.File("d")));
+  return EstimateCoarseShare(*dataset);
+}
+
+TEST_CASE("pairs of joined nodes have the edges that exact counting gives them", "[partition]") {
+  // A ring of pairs has every other edge left.
+  CHECK(CoarseShareOf(600, [](int64_t distance) { return distance == 1 || distance == 599; }) ==
+        Approx(0.5).epsilon(0.1));
+  // 30 pairs are each other's neighbours as 60 nodes were.
+  CHECK(CoarseShareOf(60, [](int64_t) { return true; }) ==
+        Approx(30.0 * 29 / (60 * 59)).epsilon(0.05));
+  CHECK(CoarseShareOf(10, [](int64_t) { return false; }) == 0);
+}
+
 TEST_CASE("a node weighs one in its role and its in-degree in edges", "[partition]") {
   const testing::TempDir folder;
   const testing::MemoryGraph graph = testing::TypedGraph(200, 20, 5, 3);
