@@ -4,6 +4,11 @@
 #include <chrono>
 
 namespace vicinity {
+namespace {
+
+constexpr Timer::Time kLongestWait = std::chrono::seconds(1);
+
+}  // namespace
 
 RealTimer::RealTimer() : thread_([this] { Run(); }) {}
 
@@ -22,8 +27,8 @@ int64_t RealTimer::Schedule(Time when, std::function<void()> what) {
   MutexLock lock(&mu_);
   const int64_t id = next_id_++;
   times_.emplace(id, when);
-  const auto at = waiting_.emplace(std::pair(when, id), std::move(what)).first;
-  if (at == waiting_.begin()) changed_.NotifyAll();
+  waiting_.emplace(std::pair(when, id), std::move(what));
+  if (when < looks_at_) changed_.NotifyAll();
   return id;
 }
 
@@ -39,16 +44,24 @@ bool RealTimer::Cancel(int64_t id) {
   return true;
 }
 
+bool RealTimer::IsDue() const {
+  return !waiting_.empty() && waiting_.begin()->first.first <= Now();
+}
+
+void RealTimer::Sleep() {
+  const Time now = Now();
+  looks_at_ = now + kLongestWait;
+  if (!waiting_.empty()) looks_at_ = std::min(looks_at_, waiting_.begin()->first.first);
+  changed_.WaitFor(&mu_, looks_at_ - now);
+  looks_at_ = Time::min();
+}
+
 void RealTimer::Run() {
-  constexpr Time kLongestWait = std::chrono::seconds(1);
   while (true) {
     std::function<void()> due;
     {
       MutexLock lock(&mu_);
-      while (!stopping_ && (waiting_.empty() || waiting_.begin()->first.first > Now())) {
-        const Time left = waiting_.empty() ? kLongestWait : waiting_.begin()->first.first - Now();
-        changed_.WaitFor(&mu_, std::clamp(left, Time(0), kLongestWait));
-      }
+      while (!stopping_ && !IsDue()) Sleep();
       if (stopping_) return;
       const auto first = waiting_.begin();
       due = std::move(first->second);

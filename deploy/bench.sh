@@ -18,7 +18,7 @@ names() {
     path="${path##*/}"
     path="${path%.sh}"
     echo "${path%_benchmark.cc}"
-  done | sort
+  done | sort -u
 }
 
 name="${1:-}"

@@ -20,6 +20,7 @@ format=table
 work=""
 keep=false
 while (($# > 0)); do
+  if [[ "$1" == --*=* ]]; then set -- "${1%%=*}" "${1#*=}" "${@:2}"; fi
   (($# > 1)) || fail "$1 needs a value, or is unknown"
   case "$1" in
     --seeds) num_seeds="$2" ;;

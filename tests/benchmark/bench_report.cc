@@ -1,8 +1,7 @@
 #include "tests/benchmark/bench_report.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <iostream>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -11,12 +10,6 @@
 
 namespace vicinity::benchmark {
 namespace {
-
-[[noreturn]] void Misuse(std::string_view program, std::string_view what) {
-  std::cerr << program << ": " << what << "\nusage: " << program
-            << " [--size small|full] [--format table|json] [--data DIR]\n";
-  std::exit(2);
-}
 
 std::string Figure(double value) { return absl::StrFormat("%.4g", value); }
 
@@ -28,20 +21,17 @@ std::string Ratio(double value, const std::optional<double>& other) {
 
 BenchOptions ParseBenchOptions(int argc, char** argv) {
   BenchOptions options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view flag = argv[i];
-    if (i + 1 == argc) Misuse(argv[0], "a value is missing");
-    const std::string_view value = argv[++i];
-    if (flag == "--size" && (value == "small" || value == "full")) {
-      options.size = value;
-    } else if (flag == "--format" && (value == "table" || value == "json")) {
-      options.json = value == "json";
-    } else if (flag == "--data" && !value.empty()) {
-      options.data = value;
-    } else {
-      Misuse(argv[0], absl::StrFormat("%s %s?", flag, value));
-    }
+  std::string format = "table";
+  CLI::App app("A benchmark: what it measures, its source says");
+  app.add_option("--size", options.size)->check(CLI::IsMember({"small", "full"}));
+  app.add_option("--format", format)->check(CLI::IsMember({"table", "json"}));
+  app.add_option("--data", options.data, "DIR, where generated graphs are kept for the next run");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& misuse) {
+    std::exit(app.exit(misuse) == 0 ? 0 : 2);
   }
+  options.json = format == "json";
   return options;
 }
 

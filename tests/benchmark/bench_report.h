@@ -27,7 +27,7 @@ struct BenchOptions {
   std::string size = "small";  // "small" (seconds) or "full" (the size that results are quoted at)
 };
 
-// Parses `--size small|full`, `--format table|json`, `--data DIR`. Exits 2 with a usage line for
+// Parses `--size small|full`, `--format table|json`, `--data DIR`. Exits 2, saying why, for
 // anything else.
 BenchOptions ParseBenchOptions(int argc, char** argv);
 

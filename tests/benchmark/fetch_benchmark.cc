@@ -1,15 +1,18 @@
 // What a user of Graph::Fetch gets: rows of 512 bytes by the public interface, from a server on the
-// same two cores, one call at a time and several, large and small.
+// same two cores, one call at a time and several, large and small; and what a user of the Python
+// package gets, one call at a time, if PYTHONPATH has the package (deploy/bench.sh rows).
 //
 // Baseline: a plain protobuf service's `bytes`, one unary call for as much, from as many threads.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -66,6 +69,8 @@ class FetchBenchmark {
       turns.Add("ours", [&](double seconds) {
         return MeasureTransfer(*server_, seconds, [&] { return Round(in_flight, GraphCall()); });
       });
+      const bool from_python = in_flight == 1 && has_python_;
+      if (from_python) turns.Add("Python", [&](double seconds) { return PythonTransfer(seconds); });
       const TransferTurns::Costs costs = turns.Measure();
       const TransferCost& plain = costs[0].second;
       const TransferCost& ours = costs[1].second;
@@ -77,6 +82,15 @@ class FetchBenchmark {
                    ours.core_seconds_per_giga,
                    plain.core_seconds_per_giga,
                    {}});
+      if (from_python) {
+        const TransferCost& python = costs[2].second;
+        report_.Add({"fetch",
+                     name + ", from Python",
+                     "GB/s",
+                     python.giga_per_second,
+                     plain.giga_per_second,
+                     {}});
+      }
     }
     RunSmall();
   }
@@ -84,9 +98,11 @@ class FetchBenchmark {
  private:
   using Call = std::function<void(const std::vector<uint64_t>& rows)>;
 
+  std::string ClusterFile() const { return folder_.File("cluster.textproto"); }
+
   std::unique_ptr<Graph> Open() const {
     GraphOptions options;
-    options.cluster_file = folder_.File("cluster.textproto");
+    options.cluster_file = ClusterFile();
     Check(WriteFileAtomically(
         options.cluster_file,
         absl::StrCat("data: '", directory_, "' num_shards: 1 servers { name: 'bench' listen: ",
@@ -112,6 +128,28 @@ class FetchBenchmark {
       std::vector<char> out(rows.size() * kRowBytes);
       if (!client_->Fetch(PlainForm::kBytes, false, kColumn, rows, out.data())) std::exit(1);
     };
+  }
+
+  // Microseconds of the calls that a program in Python makes, one behind the other.
+  std::vector<double> PythonCalls(int64_t rows, double seconds) const {
+    const std::string command =
+        absl::StrCat("python3 deploy/lib/serial_fetch.py --cluster ", ClusterFile(), " --column ",
+                     kColumnName, " --rows ", rows, " --seconds ", seconds);
+    FILE* const program = popen(command.c_str(), "r");
+    std::vector<double> taken;
+    for (double microseconds = 0; std::fscanf(program, "%lf", &microseconds) == 1;) {
+      taken.push_back(microseconds);
+    }
+    if (pclose(program) != 0 || taken.empty()) std::exit(1);  // it has said why
+    return taken;
+  }
+
+  TransferCost PythonTransfer(double seconds) const {
+    const std::vector<double> taken = PythonCalls(kLargeCall, seconds);
+    const double all = std::accumulate(taken.begin(), taken.end(), 0.0);  // microseconds
+    TransferCost cost;
+    cost.giga_per_second = static_cast<double>(taken.size() * kLargeCall * kRowBytes) / all / 1e3;
+    return cost;
   }
 
   std::vector<uint64_t> Draw(int64_t count, uint64_t seed) const {
@@ -145,24 +183,33 @@ class FetchBenchmark {
   }
 
   void RunSmall() {
-    std::vector<double> plain, ours;
+    std::vector<double> plain, ours, python;
     for (int turn = 0; turn < kSmallTurns; ++turn) {
       Time(PlainCall(), &plain);
       Time(GraphCall(), &ours);
+      if (!has_python_) continue;
+      const std::vector<double> taken = PythonCalls(kSmallCall, seconds_ / kSmallTurns);
+      python.insert(python.end(), taken.begin(), taken.end());
     }
+    ReportSmall("", ours, plain);
+    if (has_python_) ReportSmall(", from Python", python, plain);
+  }
+
+  void ReportSmall(const char* from, std::vector<double> taken, std::vector<double> plain) {
+    std::sort(taken.begin(), taken.end());
     std::sort(plain.begin(), plain.end());
-    std::sort(ours.begin(), ours.end());
     for (const int percent : {50, 99}) {
       report_.Add({"fetch",
-                   absl::StrCat(kSmallCall, " rows, one call at a time"),
+                   absl::StrCat(kSmallCall, " rows, one call at a time", from),
                    absl::StrCat("p", percent, " us"),
-                   ours[ours.size() * percent / 100],
+                   taken[taken.size() * percent / 100],
                    plain[plain.size() * percent / 100],
                    {}});
     }
   }
 
   const double seconds_;
+  const bool has_python_ = std::getenv("PYTHONPATH") != nullptr;
   const std::string directory_;
   const testing::TempDir folder_;
   BenchReport report_;

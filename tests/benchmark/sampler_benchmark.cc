@@ -1,13 +1,17 @@
 // How fast minibatches are drawn from a mapped graph, on one core and on all.
 //
 // Baseline: the same minibatches by a plain textbook sampler (std::unordered_map, std::mt19937_64),
-// compiled with the same flags. Limit: a bare loop of as many independent random cache-line reads
-// as the sampler cannot avoid - two for each target (its offsets, its key), one for each neighbour
-// (its id; by weight: and its table entry) and one to number it - over the same mapped arrays.
+// compiled with the same flags. Limit: the machine's memory, by a bare loop that reads random cache
+// lines, each asked for well ahead, from as much private memory on huge pages as the lists take.
+// What has to come from memory for a batch: two lines for each target (its offsets, its key) and
+// each line that some of its drawn neighbours lie in (by weight: and of their table entries). All
+// else, the table that numbers nodes among it, can lie in caches.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -19,10 +23,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "partition/alias_table.h"
 #include "partition/dataset.h"
 #include "partition/sampling_spec.h"
+#include "sampler/huge_allocator.h"
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"
+#include "sampler/sampled_graph.h"
 #include "tests/benchmark/bench_graph.h"
 #include "tests/benchmark/bench_report.h"
 
@@ -49,9 +57,10 @@ std::vector<std::vector<int64_t>> DrawSeeds(const Dataset& dataset, int num_batc
   return batches;
 }
 
+constexpr int64_t kLineBytes = 64;
+
 struct Work {
   int64_t edges = 0;
-  int64_t targets = 0;
   int64_t bytes = 0;  // of memory that the thread took; right where there is one thread
 };
 
@@ -79,7 +88,6 @@ Work SampleBatches(const Dataset& dataset, const SamplingSpec& spec,
     }
     if (b + step >= batches.size()) work.bytes = PrivateBytes() - bytes_before;
     work.edges += graph->num_edges();
-    for (const auto& hop : graph->hops) work.targets += hop[0].num_targets();
   }
   return work;
 }
@@ -96,7 +104,6 @@ Work SampleOnThreads(const Dataset& dataset, const SamplingSpec& spec,
   for (int t = 0; t < num_threads; ++t) {
     threads[t].join();
     work.edges += parts[t].edges;
-    work.targets += parts[t].targets;
     work.bytes += parts[t].bytes;
   }
   return work;
@@ -151,36 +158,79 @@ double TextbookRate(const Dataset& dataset, const std::vector<std::vector<int64_
   return static_cast<double>(num_edges) / seconds;
 }
 
-// Sums bytes of random cache lines.
-uint64_t ReadAtRandom(const IdArray& ids, int64_t num_reads, uint64_t seed) {
-  const char* const bytes = reinterpret_cast<const char*>(ids.narrow());
-  const uint64_t num_lines = static_cast<uint64_t>(ids.size()) * sizeof(uint32_t) / 64;
-  uint64_t sum = 0;
+// Lines that elements of `element_bytes` at the positions of each target lie in, a target's own
+// counted once.
+int64_t LinesOf(const Block& block, int64_t element_bytes) {
+  int64_t lines = 0;
+  std::vector<int64_t> of_target;
+  for (int64_t target = 0; target < block.num_targets(); ++target) {
+    of_target.clear();
+    for (int64_t i = block.offsets[target]; i < block.offsets[target + 1]; ++i) {
+      of_target.push_back(block.edge_positions[i] * element_bytes / kLineBytes);
+    }
+    std::sort(of_target.begin(), of_target.end());
+    lines += std::unique(of_target.begin(), of_target.end()) - of_target.begin();
+  }
+  return lines;
+}
+
+// What memory has to give for these batches.
+int64_t LinesFor(const Dataset& dataset, const SamplingSpec& spec,
+                 const std::vector<std::vector<int64_t>>& batches) {
+  const bool narrow = dataset.shards()[0]->edges(kLink).sources.narrow() != nullptr;
+  MinibatchSampler sampler(dataset.schema(), dataset.book());
+  int64_t lines = 0;
+  for (size_t b = 0; b < batches.size(); ++b) {
+    LocalNeighborSource source(dataset, {.run_seed = 1, .epoch = 0, .batch = b});
+    const auto graph = sampler.Sample(
+        spec, kNode, batches[b], EdgeDetail(/*want_ids=*/false, /*want_positions=*/true), &source);
+    if (!graph.ok()) {
+      std::cerr << graph.status() << '\n';
+      std::exit(1);
+    }
+    for (const std::vector<Block>& hop : graph->hops) {
+      lines += 2 * hop[0].num_targets();
+      lines += LinesOf(hop[0], narrow ? sizeof(uint32_t) : sizeof(uint64_t));
+      if (!spec.weighted_by.empty()) lines += LinesOf(hop[0], sizeof(AliasEntry));
+    }
+  }
+  return lines;
+}
+
+// Reads random lines of `memory`, each some way behind asking for it.
+uint64_t ReadAtRandom(absl::Span<const char> memory, int64_t num_reads, uint64_t seed) {
+  constexpr int64_t kAhead = 32;
+  std::array<const char*, kAhead> asked;
+  asked.fill(memory.data());
+  const uint64_t num_lines = memory.size() / kLineBytes;
   uint64_t state = 88172645463325252u + seed;
+  uint64_t sum = 0;
   for (int64_t i = 0; i < num_reads; ++i) {
+    sum += static_cast<uint8_t>(*asked[i % kAhead]);
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
-    const uint64_t line =
+    const auto line =
         static_cast<uint64_t>(static_cast<unsigned __int128>(state) * num_lines >> 64);
-    sum += static_cast<uint8_t>(bytes[line * 64]);
+    asked[i % kAhead] = memory.data() + line * kLineBytes;
+    __builtin_prefetch(asked[i % kAhead]);
   }
   return sum;
 }
 
-// Independent random reads a second over the mapped source ids, by all threads together.
-double RandomReadRate(const Dataset& dataset, int64_t num_reads, int num_threads) {
-  const IdArray& ids = dataset.shards()[0]->edges(kLink).sources;
+// Lines a second, by all threads together.
+double LineRate(absl::Span<const char> memory, int num_threads) {
+  constexpr int64_t kReads = 20'000'000;  // a thread
   std::vector<uint64_t> sums(num_threads);
   const double seconds = FastestSeconds(3, [&] {
     std::vector<std::thread> threads;
     for (int t = 0; t < num_threads; ++t) {
-      threads.emplace_back([&, t] { sums[t] = ReadAtRandom(ids, num_reads / num_threads, t); });
+      threads.emplace_back([&, t] { sums[t] = ReadAtRandom(memory, kReads, t); });
     }
     for (std::thread& thread : threads) thread.join();
   });
   if (sums[0] == 1) std::cerr << "";  // the reads must not be optimised away
-  return static_cast<double>(num_reads) / seconds;
+  return static_cast<double>(kReads) * num_threads / seconds;
 }
 
 // One figure after the other, each beside the textbook and the memory's limit.
@@ -206,6 +256,8 @@ class SamplerBench {
                  static_cast<double>(bytes), std::nullopt, std::nullopt});
     textbook_ = TextbookRate(dataset_, batches_);
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    MeasureMemory(1);
+    if (cores > 1) MeasureMemory(cores);
     const double one = Measure("uniform", uniform, 1);
     if (cores > 1) {
       const double all = Measure("uniform", uniform, cores);
@@ -225,19 +277,31 @@ class SamplerBench {
         {"sampler", name + " over uniform", "time an edge", ratio, std::nullopt, std::nullopt});
   }
 
+  static std::string On(int threads) {
+    return absl::StrCat(", ", threads, " thread", threads == 1 ? "" : "s");
+  }
+
+  // How many random lines a second memory gives: the limit, and from the lists' own mapped pages.
+  void MeasureMemory(int threads) {
+    const IdArray& ids = dataset_.shards()[0]->edges(kLink).sources;
+    const size_t bytes = static_cast<size_t>(ids.size()) * sizeof(uint32_t);
+    const std::vector<char, HugeAllocator<char>> memory(bytes, 1);
+    const double limit = line_rate_[threads] = LineRate(memory, threads);
+    const double mapped = LineRate({reinterpret_cast<const char*>(ids.narrow()), bytes}, threads);
+    report_.Add({"sampler", "random lines of a mapped file" + On(threads), "lines/s", mapped,
+                 std::nullopt, limit});
+  }
+
   // Edges a second.
   double Measure(const std::string& name, const SamplingSpec& spec, int threads) {
     Work done;
     const double seconds =
         FastestSeconds(3, [&] { done = SampleOnThreads(dataset_, spec, batches_, threads); });
-    const int64_t reads_an_edge = spec.weighted_by.empty() ? 2 : 3;
-    const int64_t reads = 2 * done.targets + reads_an_edge * done.edges;
     const double rate = static_cast<double>(done.edges) / seconds;
-    const double limit = RandomReadRate(dataset_, reads, threads) *
-                         static_cast<double>(done.edges) / static_cast<double>(reads);
-    const std::string variant =
-        absl::StrCat(name, ", ", threads, " thread", threads == 1 ? "" : "s");
-    report_.Add({"sampler", variant, "edges/s", rate, textbook_, limit});
+    const double lines_an_edge =
+        static_cast<double>(LinesFor(dataset_, spec, batches_)) / static_cast<double>(done.edges);
+    report_.Add({"sampler", name + On(threads), "edges/s", rate, textbook_,
+                 line_rate_[threads] / lines_an_edge});
     return rate;
   }
 
@@ -245,6 +309,7 @@ class SamplerBench {
   const std::vector<std::vector<int64_t>> batches_;
   BenchReport report_;
   double textbook_ = 0;
+  std::map<int, double> line_rate_;  // the limit, by threads
 };
 
 void Run(const BenchOptions& options) {

@@ -44,6 +44,21 @@ TEST_CASE("a cancelled callback does not run", "[real_timer]") {
   CHECK_FALSE(ran);
 }
 
+// The thread sleeps until the first that it knows of: one that is due sooner has to wake it.
+TEST_CASE("a callback is not late for one that is due later", "[real_timer]") {
+  RealTimer timer;
+  const Timer::Time begin = timer.Now();
+  for (int i = 0; i < 50; ++i) {
+    const int64_t later = timer.Schedule(timer.Now() + hours(1), [] {});
+    FanOut sooner;
+    timer.Schedule(timer.Now() + milliseconds(2),
+                   [done = sooner.Add()] { done(absl::OkStatus()); });
+    REQUIRE(sooner.Wait().ok());
+    if (i % 2 == 0) CHECK(timer.Cancel(later));
+  }
+  CHECK(timer.Now() - begin < std::chrono::seconds(20));  // the thread looks once a second anyway
+}
+
 TEST_CASE("a timer may go while callbacks wait", "[real_timer]") {
   std::atomic<int> ran{0};
   {
