@@ -64,12 +64,15 @@ std::vector<std::vector<int64_t>> SampleInputs(const TrainerView& view, int64_t 
   return batches;
 }
 
+// As client/split_nodes.h, without branches.
 std::vector<int64_t> RemoteOf(const std::vector<int64_t>& ids, int64_t home_end) {
-  std::vector<int64_t> remote;
-  remote.reserve(ids.size());
+  std::vector<int64_t> remote(ids.size());
+  size_t num_remote = 0;
   for (const int64_t id : ids) {
-    if (id >= home_end) remote.push_back(id);  // the home shard is the first
+    remote[num_remote] = id;
+    num_remote += id >= home_end ? 1 : 0;  // the home shard is the first
   }
+  remote.resize(num_remote);
   return remote;
 }
 

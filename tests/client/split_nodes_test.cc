@@ -1,5 +1,6 @@
 #include "client/split_nodes.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <vector>
@@ -13,7 +14,9 @@ namespace {
 constexpr NodeTypeId kUser{0};
 
 TEST_CASE("every node is local or remote, and a local one also with its shard", "[split_nodes]") {
-  const testing::RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 4, {1, 3});
+  const std::vector<int32_t> remote = GENERATE(values<std::vector<int32_t>>(
+      {{1, 3}, {3}, {0, 1}, {0, 1, 2, 3}, {}}));  // also local ones side by side, all and none
+  const testing::RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 4, remote);
   const ShardRouter& router = graph.router();
   std::vector<int64_t> ids = graph.GlobalIds(kUser);
   ids.push_back(ids.front());
@@ -25,7 +28,7 @@ TEST_CASE("every node is local or remote, and a local one also with its shard", 
   expected.home.resize(4);
   for (size_t i = 0; i < ids.size(); ++i) {
     const ShardId owner = router.book().OwnerOf(kUser, {ids[i]});
-    const bool local = owner.value == 0 || owner.value == 2;
+    const bool local = std::find(remote.begin(), remote.end(), owner.value) == remote.end();
     (local ? expected.local : expected.remote).push_back(ids[i]);
     (local ? expected.local_positions : expected.remote_positions)
         .push_back(static_cast<int64_t>(i));
