@@ -13,7 +13,7 @@
 #include "client/cancellation.h"
 #include "client/device_column.h"
 #include "client/device_side.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "client/shard_router.h"
 #include "client/split_nodes.h"
 #include "proto/common/ids.h"

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "cache/device/device.h"
 #include "client/batch_rows.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "client/row_cache.h"
 #include "client/shard_router.h"
 

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "cache/device/device.h"
 #include "cache/device/row_mover.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 
 namespace vicinity {
 

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/cancellation.h"
-#include "client/graph.h"
+#include "client/graph_values.h"
 #include "client/shard_router.h"
 #include "partition/schema.h"
 #include "proto/common/ids.h"

@@ -33,7 +33,7 @@
 #include "client/edge_rows.h"
 #include "client/epoch_line.h"
 #include "client/held_rows.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "client/ordered_queue.h"
 #include "client/rising_limit.h"
 #include "client/seed_schedule.h"

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "client/cluster_servers.h"
 #include "client/credentials.h"
-#include "client/graph.h"
+#include "client/graph_values.h"
 #include "client/hedge_policy.h"
 #include "client/jitter.h"
 #include "client/real_timer.h"

@@ -16,7 +16,7 @@
 #include "client/edge_rows.h"
 #include "client/epoch_line.h"
 #include "client/epoch_run.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "client/seed_schedule.h"
 #include "client/shard_router.h"
 #include "client/stage_time.h"

@@ -12,7 +12,7 @@
 #include "client/batch_rows.h"
 #include "client/edge_rows.h"
 #include "client/likeliest_nodes.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "client/seed_schedule.h"
 #include "client/shard_router.h"
 #include "partition/schema.h"

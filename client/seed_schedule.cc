@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "proto/common/random.h"
 
 namespace vicinity {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "client/graph.h"
+#include "client/graph_values.h"
 
 namespace vicinity {
 

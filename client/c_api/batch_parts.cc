@@ -7,7 +7,7 @@
 #include "client/c_api/host_tensor.h"
 #include "client/device_tensor.h"
 #include "client/dlpack_type.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "client/row_buffer.h"
 #include "partition/schema.h"
 #include "proto/common/mutex.h"

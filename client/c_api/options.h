@@ -1,8 +1,8 @@
 // The options of graphs and loaders from JSON, as client/c_api/vicinity.h describes them.
 #pragma once
 
-#include "client/graph.h"
-#include "client/loader.h"
+#include "client/graph_values.h"
+#include "client/loader_values.h"
 #include "client/result.h"
 #include "partition/schema.h"
 

@@ -14,7 +14,7 @@
 #include "cache/vip.h"
 #include "client/cli/home_plan.h"
 #include "client/cli/home_trace.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"

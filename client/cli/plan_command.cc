@@ -27,7 +27,7 @@
 #include "client/cli/svg_chart.h"
 #include "client/cli/text_chart.h"
 #include "client/cli/transfer_plan.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/schema.h"

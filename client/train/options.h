@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "client/graph.h"
-#include "client/loader.h"
+#include "client/graph_values.h"
+#include "client/loader_values.h"
 
 namespace vicinity {
 

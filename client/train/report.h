@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "client/result.h"
 #include "client/train/options.h"
 

@@ -19,7 +19,7 @@
 #include "client/cli/expected_remote.h"
 #include "client/cli/home_plan.h"
 #include "client/cli/loader_forecast.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"

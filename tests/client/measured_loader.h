@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "partition/dataset.h"
 
 namespace vicinity::testing {

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "tests/testing/certified_graph.h"
 
 namespace vicinity::testing {

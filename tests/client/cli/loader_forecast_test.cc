@@ -13,7 +13,7 @@
 #include "client/cli/generate_command.h"
 #include "client/cli/home_plan.h"
 #include "client/cli/partition_command.h"
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset.h"
 #include "partition/progress.h"

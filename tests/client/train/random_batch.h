@@ -5,7 +5,7 @@
 #include <memory>
 #include <random>
 
-#include "client/loader.h"
+#include "client/loader_values.h"
 #include "partition/sampling_spec.h"
 #include "partition/schema.h"
 #include "sampler/sampled_graph.h"
