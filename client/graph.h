@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "client/graph_values.h"
-#include "client/result.h"
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "client/types/graph_values.h"
+#include "client/types/result.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {

@@ -7,9 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/error.h"
 #include "client/graph_impl.h"
-#include "client/loader_core.h"
+#include "client/loading/loader_core.h"
+#include "client/types/error.h"
 #include "proto/common/thread.h"
 
 namespace vicinity {

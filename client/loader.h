@@ -16,8 +16,8 @@
 #include <memory>
 
 #include "client/graph.h"
-#include "client/loader_values.h"
-#include "client/result.h"
+#include "client/types/loader_values.h"
+#include "client/types/result.h"
 
 namespace vicinity {
 

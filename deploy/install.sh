@@ -34,7 +34,7 @@ fi
 
 # The headers that a program may include, and what these include in turn.
 public_headers() {
-  local queue=(client/graph.h client/loader.h client/result.h client/c_api/vicinity.h) seen=" " header
+  local queue=(client/graph.h client/loader.h client/types/result.h client/c_api/vicinity.h) seen=" " header
   while [[ ${#queue[@]} -gt 0 ]]; do
     header="${queue[0]}"
     queue=("${queue[@]:1}")

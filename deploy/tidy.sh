@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lints C++ sources with .clang-tidy; needs generated headers, so build first.
 #
-#   deploy/tidy.sh partition/book.cc ...    these files
+#   deploy/tidy.sh partition/dataset/book.cc ...    these files
 #   deploy/tidy.sh                          those that differ from the main branch
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

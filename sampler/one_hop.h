@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "partition/sampling_spec.h"
-#include "partition/shard.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/shard.h"
 
 namespace vicinity {
 

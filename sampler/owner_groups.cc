@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "partition/book.h"
+#include "partition/dataset/book.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "sampler/one_hop.h"

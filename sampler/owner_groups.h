@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "partition/book.h"
+#include "partition/dataset/book.h"
 #include "proto/common/ids.h"
 #include "sampler/one_hop.h"
 

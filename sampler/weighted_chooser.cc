@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "partition/alias_table.h"
-#include "partition/sampling_spec.h"
+#include "partition/dataset/alias_table.h"
+#include "partition/dataset/sampling_spec.h"
 #include "proto/common/random.h"
 #include "sampler/any_two_equal.h"
 #include "sampler/draw_words.h"

@@ -3,7 +3,7 @@
 // Attempt a of a target takes words 2a and 2a + 1 of its NodeDraws stream: one for a column of the
 // list's alias table (an attempt whose word would make columns unequal is passed over), one for the
 // choice between the column's two positions. So each attempt gives position i in exactly
-// units[i] of degree x 2^32 cases (partition/alias_table.h).
+// units[i] of degree x 2^32 cases (partition/dataset/alias_table.h).
 //
 // - With replacement the draws are the first attempts.
 // - Without, they are the first attempts that give something new: successive draws, each among the
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "partition/alias_table.h"
+#include "partition/dataset/alias_table.h"
 
 namespace vicinity {
 

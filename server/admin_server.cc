@@ -5,14 +5,14 @@
 
 #include "absl/status/status.h"
 #include "proto/common/status.h"
-#include "server/admission_limits.h"
-#include "server/call_counters.h"
-#include "server/call_gate.h"
-#include "server/client_names.h"
-#include "server/guarded_port.h"
-#include "server/server_state.h"
-#include "server/service_context.h"
-#include "server/worker_pool.h"
+#include "server/admission/admission_limits.h"
+#include "server/admission/call_counters.h"
+#include "server/admission/call_gate.h"
+#include "server/admission/client_names.h"
+#include "server/admission/worker_pool.h"
+#include "server/calls/guarded_port.h"
+#include "server/calls/service_context.h"
+#include "server/handlers/server_state.h"
 
 namespace vicinity {
 namespace {

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "partition/cluster_file.h"
-#include "server/admin_operations.h"
-#include "server/credentials.h"
-#include "server/serving_states.h"
+#include "proto/cluster/cluster_file.h"
+#include "server/calls/admin_operations.h"
+#include "server/health/serving_states.h"
+#include "server/security/credentials.h"
 
 namespace vicinity {
 

@@ -11,11 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "partition/cluster_file.h"
+#include "proto/cluster/cluster_file.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "proto/version.h"
-#include "server/admission_limits.h"
+#include "server/admission/admission_limits.h"
 
 namespace vicinity {
 namespace {

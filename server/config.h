@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/logging.h"
+#include "server/logging/logging.h"
 #include "server/server_options.h"
 
 namespace vicinity {

@@ -15,8 +15,8 @@
 #include "proto/common/last_words.h"
 #include "proto/common/status.h"
 #include "server/config.h"
-#include "server/log_sink.h"
-#include "server/logging.h"
+#include "server/logging/log_sink.h"
+#include "server/logging/logging.h"
 #include "server/server.h"
 #include "server/stop_signals.h"
 

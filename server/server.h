@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "partition/cluster_file.h"
+#include "proto/cluster/cluster_file.h"
 #include "server/server_options.h"
 
 namespace vicinity {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "partition/cluster_file.h"
+#include "proto/cluster/cluster_file.h"
 #include "proto/common/ids.h"
-#include "server/admission_limits.h"
-#include "server/limits.h"
-#include "server/log_sink.h"
-#include "server/server_security.h"
+#include "server/admission/admission_limits.h"
+#include "server/handlers/limits.h"
+#include "server/logging/log_sink.h"
+#include "server/security/server_security.h"
 
 namespace vicinity {
 

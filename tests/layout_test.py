@@ -22,22 +22,68 @@ MAY_INCLUDE = {
 }
 FOLDERS = set(MAY_INCLUDE) | {"tests", "deploy", "docs"}
 
+# The rooms of these folders, and which others of the same folder each may include: what stands
+# lower is named first. Folders that are not here have no rooms.
+ROOMS = {
+    "partition/dataset": set(),
+    "partition/writing": {"partition/dataset"},
+    "partition/ingest/formats": {"partition/dataset"},
+    "partition/ingest": {"partition/dataset", "partition/ingest/formats", "partition/writing"},
+    "partition/cut": {"partition/dataset", "partition/ingest/formats", "partition/writing"},
+    "cache/vip": set(),
+    "cache/pool": set(),
+    "cache/device": {"cache/pool"},
+    "cache/policies": {"cache/pool", "cache/vip"},
+    "server/connections": set(),
+    "server/health": set(),
+    "server/logging": set(),
+    "server/security": set(),
+    "server/admission": {"server/connections"},
+    "server/handlers": {
+        "server/admission", "server/connections", "server/health", "server/logging",
+    },
+    "server/calls": {
+        "server/admission", "server/connections", "server/handlers", "server/health",
+        "server/logging", "server/security",
+    },
+    "server": {
+        "server/admission", "server/calls", "server/connections", "server/handlers",
+        "server/health", "server/logging", "server/security",
+    },
+    "client/types": set(),
+    "client/shards": {"client/types"},
+    "client/rpc": {"client/shards", "client/types"},
+    "client/replicas": {"client/rpc", "client/shards", "client/types"},
+    "client/device": {"client/shards", "client/types"},
+    "client/loading": {"client/device", "client/shards", "client/types"},
+    "client": {"client/loading", "client/replicas", "client/rpc", "client/shards", "client/types"},
+    "client/c_api": {"client", "client/types"},
+    "client/train": {"client", "client/types"},
+    "client/planning": {"client/cli/output", "client/loading", "client/types"},  # for now
+    "client/cli/output": {"client/planning"},
+    "client/cli/flags": {"client", "client/cli/output", "client/rpc", "client/types"},
+    "client/cli/commands": {
+        "client", "client/cli/flags", "client/cli/output", "client/planning", "client/types",
+    },
+    "client/cli": {"client/cli/commands", "client/cli/output"},
+}
+
 # Sources without a twin test of their own -> the test that covers them instead.
 # Every *main.cc is exempt: a main only joins what is tested elsewhere.
 COVERED_ELSEWHERE = {
     "cache/device/cuda_absent.cc": "tests/cache/device/cuda_device_test.cc",
     "cache/device/cuda_context.cc": "tests/cache/device/cuda_device_test.cc",
     "client/c_api/handles.cc": "tests/client/c_api/batch_parts_test.cc",
-    "client/epoch_run.cc": "tests/client/loader_core_test.cc",
+    "client/loading/epoch_run.cc": "tests/client/loading/loader_core_test.cc",
     "client/graph_impl.cc": "tests/integration/failure_test.cc",
-    "client/rpc_call.cc": "tests/client/remote_shard_test.cc",
-    "server/admin_operations.cc": "tests/server/admin_server_test.cc",
-    "server/guarded_port.cc": "tests/integration/server_test.cc",
-    "server/health_watch.cc": "tests/integration/server_test.cc",
-    "server/operations.cc": "tests/server/data_operations_test.cc",
-    "server/served_call.cc": "tests/integration/server_test.cc",
+    "client/rpc/rpc_call.cc": "tests/client/rpc/remote_shard_test.cc",
+    "server/calls/admin_operations.cc": "tests/server/admin_server_test.cc",
+    "server/calls/guarded_port.cc": "tests/integration/server_test.cc",
+    "server/calls/health_watch.cc": "tests/integration/server_test.cc",
+    "server/calls/operations.cc": "tests/server/calls/data_operations_test.cc",
+    "server/calls/served_call.cc": "tests/integration/server_test.cc",
     "server/server.cc": "tests/integration/server_test.cc",
-    "server/service.cc": "tests/integration/server_test.cc",
+    "server/calls/service.cc": "tests/integration/server_test.cc",
     "server/stop_signals.cc": "tests/integration/vicinityd_test.cc",
 }
 
@@ -94,6 +140,73 @@ def includes_follow_the_layers(root, paths):
                 yield f"{path}: includes {included}, but {folder} stands below or beside {target}"
 
 
+def includes_follow_the_rooms(root, paths):
+    for path in of_folders(paths, ".h", ".cc", ".cu", ".cuh"):
+        room = path.rpartition("/")[0]
+        inner = room in ROOMS or any(room.startswith(f"{other}/") for other in ROOMS)
+        if inner and room not in ROOMS:
+            yield f"{path}: the room {room} is not among tests/layout_test.py's ROOMS"
+            continue
+        for included in INCLUDE.findall(read(root, path) or ""):
+            target = included.rpartition("/")[0]
+            if target in ROOMS and same_folder(room, target) and target not in ROOMS[room] | {room}:
+                yield f"{path}: includes {included}, but {room} may not include {target}"
+
+
+def same_folder(room, other):
+    return room.split("/")[0] == other.split("/")[0]
+
+
+GROUP = re.compile(r"^package_group\((.*?)^\)", re.MULTILINE | re.DOTALL)
+STRINGS_OF = r"\b{} = (\[.*?\])"
+
+
+def strings_of(attribute, text):
+    found = re.search(STRINGS_OF.format(attribute), text, re.DOTALL)
+    return re.findall(r'"([^"]+)"', found.group(1)) if found else []
+
+
+def package_groups(root, paths):
+    """Of each group, by its label: what it names as packages, and the labels of those it includes."""
+    groups = {}
+    for path in paths:
+        if path.split("/")[-1] != "BUILD":
+            continue
+        package = path.rpartition("/")[0]
+        for body in GROUP.findall(read(root, path) or ""):
+            name = re.search(r'name = "([^"]+)"', body).group(1)
+            groups[f"//{package}:{name}"] = (
+                strings_of("packages", body),
+                [label if label.startswith("//") else f"//{package}{label}"
+                 for label in strings_of("includes", body)])
+    return groups
+
+
+def rooms_admitted(groups, label):
+    packages, includes = groups[label]
+    rooms = {room for room in ROOMS for package in packages
+             if package == f"//{room}" or (package.endswith("/...")
+                                           and f"//{room}/".startswith(package[:-len("...")]))}
+    return rooms.union(*(rooms_admitted(groups, other) for other in includes))
+
+
+def groups_follow_the_rooms(root, paths):
+    """Bazel refuses what the table above does, no more and no less."""
+    groups = package_groups(root, paths)
+    for room in ROOMS:
+        if f"{room}/BUILD" not in paths:
+            yield f"{room}: has no BUILD file"
+            continue
+        seen_by = strings_of("default_visibility", read(root, f"{room}/BUILD") or "")
+        labels = [label if label.startswith("//") else f"//{room}{label}" for label in seen_by]
+        admitted = set().union(*(rooms_admitted(groups, label) for label in labels if label in groups))
+        admitted = {other for other in admitted if same_folder(room, other)} - {room}
+        meant = {other for other, may_include in ROOMS.items() if room in may_include}
+        for other in sorted(admitted ^ meant):
+            yield (f"{room}/BUILD: {'shows' if other in admitted else 'does not show'} itself to "
+                   f"{other}, unlike tests/layout_test.py's ROOMS")
+
+
 def headers_open_with_a_comment(root, paths):
     for path in paths:
         if path.endswith((".h", ".cuh")):
@@ -124,7 +237,7 @@ def nothing_outside_tests_reaches_beside_the_tree(root, paths):
                 yield f"{path}:{number}: mentions {beside}"
 
 
-# `partition/book.h`, `docs/cli.md`, ...: what a page names as a file of ours.
+# `partition/dataset/book.h`, `docs/cli.md`, ...: what a page names as a file of ours.
 NAMED_FILE = re.compile(r"`((?:proto|partition|sampler|cache|server|client|tests|deploy|docs)/"
                         r"[\w./-]+\.(?:h|cc|cu|proto|py|sh|md|txt))`")
 
@@ -161,6 +274,8 @@ def pages_name_tests_that_exist(root, paths):
 RULES = [
     every_source_has_a_twin_test,
     includes_follow_the_layers,
+    includes_follow_the_rooms,
+    groups_follow_the_rooms,
     headers_open_with_a_comment,
     build_files_open_with_a_sentence,
     nothing_outside_tests_reaches_beside_the_tree,

@@ -13,9 +13,9 @@
 #include "absl/types/span.h"
 #include "cache/device/device_index.h"
 #include "cache/device/row_mover.h"
-#include "cache/look_ahead_planner.h"
-#include "cache/planned_pool.h"
-#include "cache/row_pool.h"
+#include "cache/pool/look_ahead_planner.h"
+#include "cache/pool/planned_pool.h"
+#include "cache/pool/row_pool.h"
 
 namespace vicinity {
 

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "partition/schema.h"
+#include "partition/dataset/schema.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 

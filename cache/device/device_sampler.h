@@ -14,7 +14,7 @@
 #include "cache/device/device_topology.h"
 #include "cache/device/row_mover.h"
 #include "cache/device/sample_work.h"
-#include "partition/sampling_spec.h"
+#include "partition/dataset/sampling_spec.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

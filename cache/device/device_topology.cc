@@ -11,10 +11,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "partition/book.h"
-#include "partition/progress.h"
-#include "partition/shard.h"
-#include "partition/whole_read.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/shard.h"
+#include "partition/dataset/whole_read.h"
+#include "proto/common/progress.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

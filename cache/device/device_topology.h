@@ -10,8 +10,8 @@
 #include "cache/device/device.h"
 #include "cache/device/row_mover.h"
 #include "cache/device/sample_work.h"
-#include "partition/dataset.h"
-#include "partition/schema.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

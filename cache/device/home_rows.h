@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "cache/device/copy_rows.h"
 #include "cache/device/row_mover.h"
-#include "partition/shard.h"
+#include "partition/dataset/shard.h"
 
 namespace vicinity {
 
@@ -20,7 +20,8 @@ enum class FarRead : uint8_t {
   kStaged,  // from the column itself: the host puts them together and sends them
 };
 
-// A shard's rows are in VIP order (partition/shard.h), so those on the device are its first.
+// A shard's rows are in VIP order (partition/dataset/shard.h), so those on the device are its
+// first.
 //
 // Threads:  any number. Lifetime: the mover outlives it, and with kStaged so does the column.
 // Memory:   with kDirect all rows, on the device or pinned; with kStaged those on the device.

@@ -14,7 +14,7 @@ namespace vicinity {
 
 inline constexpr uint64_t kNoId = ~uint64_t{0};  // of an empty cell
 
-// 2^(64 - shift) cells, of which some are empty. Fibonacci hashing, as in cache/row_index.h.
+// 2^(64 - shift) cells, of which some are empty. Fibonacci hashing, as in cache/pool/row_index.h.
 struct IndexTable {
   uint64_t* ids = nullptr;
   int32_t* slots = nullptr;

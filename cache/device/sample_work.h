@@ -14,7 +14,8 @@
 
 namespace vicinity {
 
-// One shard's part of an edge type: partition/shard.h's EdgeTable and its target nodes' keys.
+// One shard's part of an edge type: partition/dataset/shard.h's EdgeTable and its target nodes'
+// keys.
 struct TopologyPart {
   int64_t first_target = 0;  // global id of its local row 0
   int64_t num_targets = 0;

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cache/look_ahead_planner.h"
 #include "cache/policies/access_trace.h"
 #include "cache/policies/policy.h"
 #include "cache/policies/replay.h"
+#include "cache/pool/look_ahead_planner.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "cache/look_ahead_planner.h"
 #include "cache/policies/access_trace.h"
 #include "cache/policies/policy.h"
+#include "cache/pool/look_ahead_planner.h"
 
 namespace vicinity {
 

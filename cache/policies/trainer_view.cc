@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "partition/book.h"
-#include "partition/schema.h"
-#include "partition/shard.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

@@ -7,9 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "cache/vip.h"
-#include "partition/dataset.h"
-#include "partition/sampling_spec.h"
+#include "cache/vip/vip.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/sampling_spec.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

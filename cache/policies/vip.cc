@@ -8,8 +8,8 @@
 #include "cache/policies/policy.h"
 #include "cache/policies/static_order.h"
 #include "cache/policies/trainer_view.h"
-#include "cache/vip.h"
-#include "partition/progress.h"
+#include "cache/vip/vip.h"
+#include "proto/common/progress.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

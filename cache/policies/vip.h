@@ -1,4 +1,4 @@
-// VIP: by the probability that a minibatch needs the node (cache/vip.h).
+// VIP: by the probability that a minibatch needs the node (cache/vip/vip.h).
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@
 #include "client/c_api/handles.h"
 #include "client/c_api/host_tensor.h"
 #include "client/c_api/vicinity.h"
-#include "client/result.h"
+#include "client/types/result.h"
 
 namespace vicinity::c_api {
 namespace {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "client/c_api/host_tensor.h"
-#include "client/device_tensor.h"
-#include "client/dlpack_type.h"
-#include "client/loader_values.h"
-#include "client/row_buffer.h"
-#include "partition/schema.h"
+#include "client/types/device_tensor.h"
+#include "client/types/dlpack_type.h"
+#include "client/types/loader_values.h"
+#include "client/types/row_buffer.h"
+#include "partition/dataset/schema.h"
 #include "proto/common/mutex.h"
 #include "sampler/sampled_graph.h"
 

@@ -8,7 +8,7 @@
 
 #include "client/c_api/handles.h"
 #include "client/c_api/vicinity.h"
-#include "client/result.h"
+#include "client/types/result.h"
 
 namespace vicinity::c_api {
 

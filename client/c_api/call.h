@@ -7,7 +7,7 @@
 #include <new>
 #include <string>
 
-#include "client/result.h"
+#include "client/types/result.h"
 
 namespace vicinity::c_api {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "partition/schema.h"
+#include "partition/dataset/schema.h"
 
 namespace vicinity::c_api {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "client/graph.h"
-#include "client/loader_values.h"
+#include "client/types/loader_values.h"
 
 namespace vicinity::c_api {
 

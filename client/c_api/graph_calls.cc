@@ -13,7 +13,7 @@
 #include "client/c_api/options.h"
 #include "client/c_api/vicinity.h"
 #include "client/graph.h"
-#include "client/result.h"
+#include "client/types/result.h"
 
 namespace vicinity::c_api {
 namespace {

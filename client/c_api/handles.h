@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "client/c_api/vicinity.h"
-#include "client/device_tensor.h"
 #include "client/graph.h"
 #include "client/loader.h"
-#include "partition/schema.h"
+#include "client/types/device_tensor.h"
+#include "partition/dataset/schema.h"
 #include "proto/common/mutex.h"
 
 namespace vicinity::c_api {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/dlpack_type.h"
-#include "partition/schema.h"
+#include "client/types/dlpack_type.h"
+#include "partition/dataset/schema.h"
 
 namespace vicinity::c_api {
 

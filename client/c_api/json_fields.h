@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/result.h"
+#include "client/types/result.h"
 
 namespace vicinity::c_api {
 

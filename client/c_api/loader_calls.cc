@@ -11,8 +11,8 @@
 #include "client/c_api/options.h"
 #include "client/c_api/vicinity.h"
 #include "client/loader.h"
-#include "client/result.h"
-#include "partition/schema.h"
+#include "client/types/result.h"
+#include "partition/dataset/schema.h"
 
 namespace vicinity::c_api {
 namespace {

@@ -1,10 +1,10 @@
 // The options of graphs and loaders from JSON, as client/c_api/vicinity.h describes them.
 #pragma once
 
-#include "client/graph_values.h"
-#include "client/loader_values.h"
-#include "client/result.h"
-#include "partition/schema.h"
+#include "client/types/graph_values.h"
+#include "client/types/loader_values.h"
+#include "client/types/result.h"
+#include "partition/dataset/schema.h"
 
 namespace vicinity::c_api {
 

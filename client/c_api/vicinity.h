@@ -46,7 +46,7 @@ typedef struct VicinityGraph VicinityGraph;
 typedef struct VicinityLoader VicinityLoader;
 typedef struct VicinityBatch VicinityBatch;
 
-/* Values of errors are those of gRPC; client/result.h says what each means. */
+/* Values of errors are those of gRPC; client/types/result.h says what each means. */
 typedef enum VicinityCode {
   VICINITY_NOT_READY = -1, /* no error: not within the time given, ask again */
   VICINITY_OK = 0,

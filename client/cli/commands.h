@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/types/span.h"
-#include "client/cli/command.h"
+#include "client/cli/commands/command.h"
 
 namespace vicinity::cli {
 

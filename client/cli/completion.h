@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "client/cli/command.h"
+#include "client/cli/commands/command.h"
 
 namespace vicinity::cli {
 

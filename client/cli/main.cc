@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "client/cli/commands.h"
-#include "client/cli/terminal_progress.h"
+#include "client/cli/output/terminal_progress.h"
 #include "client/cli/tool.h"
 #include "proto/common/last_words.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "client/cli/command.h"
-#include "client/cli/exit_code.h"
+#include "client/cli/commands/command.h"
+#include "client/cli/output/exit_code.h"
 
 namespace vicinity::cli {
 

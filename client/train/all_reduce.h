@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "client/result.h"
+#include "client/types/result.h"
 
 namespace vicinity {
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 
 #include "client/loader.h"
-#include "client/result.h"
 #include "client/train/all_reduce.h"
 #include "client/train/model.h"
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "client/types/result.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 
 namespace vicinity {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "client/result.h"
-#include "partition/schema.h"
+#include "client/types/result.h"
+#include "partition/dataset/schema.h"
 
 namespace vicinity {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {

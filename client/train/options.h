@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "client/graph_values.h"
-#include "client/loader_values.h"
+#include "client/types/graph_values.h"
+#include "client/types/loader_values.h"
 
 namespace vicinity {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "client/loader_values.h"
-#include "client/result.h"
 #include "client/train/options.h"
+#include "client/types/loader_values.h"
+#include "client/types/result.h"
 
 namespace vicinity {
 

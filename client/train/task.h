@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "client/loader.h"
-#include "client/result.h"
 #include "client/train/options.h"
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "client/types/result.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 
 namespace vicinity {
 

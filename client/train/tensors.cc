@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "client/device_tensor.h"
 #include "client/train/torch_error.h"
+#include "client/types/device_tensor.h"
 
 namespace vicinity {
 namespace {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "client/loader.h"
-#include "client/result.h"
-#include "client/row_buffer.h"
 #include "client/train/message_flow.h"
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "client/types/result.h"
+#include "client/types/row_buffer.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 
 namespace vicinity {
 

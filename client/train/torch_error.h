@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "client/result.h"
+#include "client/types/result.h"
 
 namespace vicinity {
 

@@ -4,9 +4,9 @@
 #include <iostream>
 #include <optional>
 
-#include "client/result.h"
 #include "client/train/options.h"
 #include "client/train/trainer.h"
+#include "client/types/result.h"
 #include "proto/common/last_words.h"
 
 int main(int argc, char** argv) {

@@ -11,13 +11,13 @@
 
 #include "client/graph.h"
 #include "client/loader.h"
-#include "client/result.h"
 #include "client/train/all_reduce.h"
 #include "client/train/evaluation.h"
 #include "client/train/model.h"
 #include "client/train/options.h"
 #include "client/train/report.h"
 #include "client/train/task.h"
+#include "client/types/result.h"
 
 namespace vicinity {
 

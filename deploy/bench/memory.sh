@@ -12,4 +12,4 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 deploy/setup.sh >&2
 bazel build //client/cli:vicinity >&2
-exec deploy/lib/memory_bench.py --tool "$(bazel info bazel-bin 2> /dev/null)/client/cli/vicinity" "$@"
+PYTHONPATH=deploy/lib exec tests/benchmark/memory_bench.py --tool "$(bazel info bazel-bin 2> /dev/null)/client/cli/vicinity" "$@"

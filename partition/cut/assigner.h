@@ -9,9 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
+#include "partition/dataset/dataset.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 
 namespace vicinity {
 

@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/cut/node_facts.h"
-#include "partition/schema.h"
-#include "partition/shard.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "partition/cut/assigner.h"
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
 
 namespace vicinity {
 

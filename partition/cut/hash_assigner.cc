@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "partition/cut/node_facts.h"
-#include "partition/shard.h"
+#include "partition/dataset/shard.h"
 #include "proto/common/checksum.h"
 #include "proto/common/status.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/cut/node_facts.h"
-#include "partition/shard.h"
+#include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 

@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "partition/cut/metis_job.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
+#include "proto/common/progress.h"
 
 namespace vicinity {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <numeric>
 
-#include "partition/shard.h"
+#include "partition/dataset/shard.h"
 
 namespace vicinity {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "partition/dataset.h"
-#include "partition/schema.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

@@ -8,12 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "partition/book.h"
 #include "partition/cut/node_facts.h"
-#include "partition/dataset_writer.h"
-#include "partition/schema.h"
-#include "partition/shard.h"
-#include "partition/whole_read.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
+#include "partition/dataset/whole_read.h"
+#include "partition/writing/dataset_writer.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 

@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "partition/cut/assigner.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
+#include "partition/dataset/dataset.h"
+#include "proto/common/progress.h"
 
 namespace vicinity {
 

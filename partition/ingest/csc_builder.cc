@@ -5,9 +5,9 @@
 #include <numeric>
 #include <utility>
 
-#include "partition/ingest/spool_file.h"
-#include "partition/parallel.h"
+#include "partition/ingest/formats/spool_file.h"
 #include "proto/common/machine.h"
+#include "proto/common/parallel.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "partition/dataset_writer.h"
 #include "partition/ingest/edge_spool.h"
-#include "partition/progress.h"
+#include "partition/writing/dataset_writer.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 
 namespace vicinity {
 

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "partition/ingest/spool_file.h"
+#include "partition/ingest/formats/spool_file.h"
 
 namespace vicinity {
 

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "partition/ingest/generated_columns.h"
 #include "partition/ingest/ingest_report.h"
-#include "partition/progress.h"
+#include "proto/common/progress.h"
 
 namespace vicinity {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "partition/ingest/value_cast.h"
-#include "partition/parallel.h"
+#include "partition/ingest/formats/value_cast.h"
+#include "proto/common/parallel.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "partition/dataset_writer.h"
+#include "partition/dataset/schema.h"
 #include "partition/ingest/ingest_report.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
+#include "partition/writing/dataset_writer.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 #include "proto/common/random.h"
 
 namespace vicinity {

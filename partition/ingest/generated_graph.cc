@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "partition/book.h"
-#include "partition/parallel.h"
-#include "partition/schema_proto.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/schema_proto.h"
 #include "proto/common/machine.h"
+#include "proto/common/parallel.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 

@@ -11,14 +11,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "partition/dataset_writer.h"
+#include "partition/dataset/schema.h"
 #include "partition/ingest/csc_builder.h"
 #include "partition/ingest/edge_spool.h"
 #include "partition/ingest/generated_columns.h"
 #include "partition/ingest/ingest_report.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
+#include "partition/writing/dataset_writer.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 
 namespace vicinity {
 

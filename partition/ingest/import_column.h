@@ -7,9 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "partition/ingest/array_source.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
+#include "partition/dataset/schema.h"
+#include "partition/ingest/formats/array_source.h"
+#include "proto/common/progress.h"
 #include "proto/import.pb.h"
 
 namespace vicinity {

@@ -7,12 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/weight_table.h"
+#include "partition/ingest/formats/problem_list.h"
+#include "partition/ingest/formats/text_reader.h"
 #include "partition/ingest/node_ids.h"
-#include "partition/ingest/problem_list.h"
-#include "partition/ingest/text_reader.h"
-#include "partition/parallel.h"
-#include "partition/schema.h"
-#include "partition/weight_table.h"
+#include "proto/common/parallel.h"
 #include "proto/common/status.h"
 #include "proto/common/utf8.h"
 

@@ -8,14 +8,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "partition/dataset_writer.h"
-#include "partition/ingest/array_source.h"
+#include "partition/ingest/formats/array_source.h"
 #include "partition/ingest/import_column.h"
 #include "partition/ingest/import_roles.h"
 #include "partition/ingest/ingest_report.h"
 #include "partition/ingest/node_ids.h"
-#include "partition/progress.h"
+#include "partition/writing/dataset_writer.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 #include "proto/import.pb.h"
 #include "proto/schema.pb.h"
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "partition/ingest/array_source.h"
+#include "partition/ingest/formats/array_source.h"
 #include "partition/ingest/import_column.h"
 #include "partition/ingest/node_ids.h"
 #include "proto/import.pb.h"

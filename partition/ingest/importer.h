@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "partition/ingest/ingest_report.h"
-#include "partition/progress.h"
+#include "proto/common/progress.h"
 #include "proto/import.pb.h"
 
 namespace vicinity {

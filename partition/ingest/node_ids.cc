@@ -5,8 +5,8 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "partition/ingest/problem_list.h"
-#include "partition/ingest/text_reader.h"
+#include "partition/ingest/formats/problem_list.h"
+#include "partition/ingest/formats/text_reader.h"
 #include "proto/common/checksum.h"
 #include "proto/common/status.h"
 #include "proto/common/utf8.h"

@@ -9,8 +9,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "partition/ingest/array_source.h"
-#include "partition/schema.h"
+#include "partition/dataset/schema.h"
+#include "partition/ingest/formats/array_source.h"
 
 namespace vicinity {
 

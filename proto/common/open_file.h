@@ -1,5 +1,5 @@
-// Files as the system has them, open and mapped: what partition/verified_file.h and file.h are made
-// of. Who reads or writes whole files uses file.h.
+// Files as the system has them, open and mapped: what partition/dataset/verified_file.h and file.h
+// are made of. Who reads or writes whole files uses file.h.
 #pragma once
 
 #include <sys/types.h>

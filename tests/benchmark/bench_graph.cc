@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/whole_read.h"
 #include "partition/ingest/generate_rmat.h"
-#include "partition/progress.h"
-#include "partition/whole_read.h"
+#include "proto/common/progress.h"
 
 namespace vicinity::benchmark {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
 #include "tests/benchmark/bench_report.h"
 
 namespace vicinity::benchmark {

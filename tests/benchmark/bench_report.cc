@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "client/cli/output.h"
+#include "client/cli/output/output.h"
 #include "nlohmann/json.hpp"
 
 namespace vicinity::benchmark {

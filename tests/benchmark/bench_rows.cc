@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/benchmark/vicinity_link.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity::benchmark {
 

@@ -15,17 +15,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "client/cli/command.h"
-#include "client/cli/exit_code.h"
-#include "client/cli/generate_command.h"
-#include "client/cli/import_command.h"
-#include "client/cli/metis_child_command.h"
-#include "client/cli/partition_command.h"
+#include "client/cli/commands/command.h"
+#include "client/cli/commands/generate_command.h"
+#include "client/cli/commands/import_command.h"
+#include "client/cli/commands/metis_child_command.h"
+#include "client/cli/commands/partition_command.h"
+#include "client/cli/output/exit_code.h"
 #include "client/cli/tool.h"
 #include "partition/cut/child_process.h"
 #include "partition/cut/metis_assigner.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
+#include "partition/dataset/dataset.h"
+#include "proto/common/progress.h"
 
 namespace vicinity::benchmark {
 namespace {

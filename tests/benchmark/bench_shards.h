@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "client/cli/command.h"
-#include "partition/dataset.h"
+#include "client/cli/commands/command.h"
+#include "partition/dataset/dataset.h"
 #include "tests/benchmark/bench_report.h"
 
 namespace vicinity::benchmark {

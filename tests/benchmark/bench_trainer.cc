@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "client/cli/home_plan.h"
+#include "client/planning/home_plan.h"
 
 namespace vicinity::benchmark {
 

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cache/policies/trainer_view.h"
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
 
 namespace vicinity::benchmark {
 

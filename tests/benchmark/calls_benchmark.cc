@@ -23,12 +23,12 @@
 #include "absl/time/time.h"
 #include "proto/common/mutex.h"
 #include "proto/service.pb.h"
+#include "tests/benchmark/baselines/other_process.h"
 #include "tests/benchmark/bench_report.h"
-#include "tests/benchmark/other_process.h"
-#include "tests/integration/data_client.h"
-#include "tests/testing/certified_graph.h"
-#include "tests/testing/damage.h"
-#include "tests/testing/running_program.h"
+#include "tests/integration/fixtures/data_client.h"
+#include "tests/testing/graphs/certified_graph.h"
+#include "tests/testing/graphs/damage.h"
+#include "tests/testing/hosts/running_program.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity::benchmark {

@@ -26,9 +26,9 @@
 
 #include "client/graph.h"
 #include "client/loader.h"
-#include "client/result.h"
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "client/types/result.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 
 namespace vicinity::benchmark {
 namespace {

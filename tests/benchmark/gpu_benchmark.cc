@@ -30,14 +30,14 @@
 #include "cache/device/device_topology.h"
 #include "cache/device/home_rows.h"
 #include "cache/device/host_device.h"
-#include "cache/row_pool.h"
+#include "cache/pool/row_pool.h"
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"
+#include "tests/benchmark/baselines/plain_gather.h"
 #include "tests/benchmark/bench_graph.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/device_bench.h"
-#include "tests/benchmark/plain_gather.h"
 
 namespace vicinity::benchmark {
 namespace {

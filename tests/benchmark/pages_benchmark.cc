@@ -21,17 +21,17 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/shard.h"
+#include "partition/dataset/shard_reader.h"
+#include "partition/dataset/whole_read.h"
 #include "partition/ingest/generate_rmat.h"
-#include "partition/progress.h"
-#include "partition/shard.h"
-#include "partition/shard_reader.h"
-#include "partition/whole_read.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 #include "sampler/local_sampler.h"
 #include "sampler/one_hop.h"
 #include "tests/benchmark/bench_report.h"
-#include "tests/testing/damage.h"
+#include "tests/testing/graphs/damage.h"
 
 namespace vicinity::benchmark {
 namespace {

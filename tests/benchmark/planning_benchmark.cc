@@ -16,20 +16,20 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "cache/look_ahead_planner.h"
 #include "cache/policies/static_order.h"
 #include "cache/policies/trainer_view.h"
 #include "cache/policies/vip.h"
-#include "client/seed_schedule.h"
-#include "partition/book.h"
-#include "partition/dataset.h"
+#include "cache/pool/look_ahead_planner.h"
+#include "client/loading/seed_schedule.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/dataset.h"
 #include "proto/common/ids.h"
 #include "sampler/local_sampler.h"
 #include "sampler/owner_groups.h"
+#include "tests/benchmark/baselines/textbook_planner.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/bench_shards.h"
 #include "tests/benchmark/bench_trainer.h"
-#include "tests/benchmark/textbook_planner.h"
 
 namespace vicinity::benchmark {
 namespace {
@@ -64,7 +64,7 @@ std::vector<std::vector<int64_t>> SampleInputs(const TrainerView& view, int64_t 
   return batches;
 }
 
-// As client/split_nodes.h, without branches.
+// As client/shards/split_nodes.h, without branches.
 std::vector<int64_t> RemoteOf(const std::vector<int64_t>& ids, int64_t home_end) {
   std::vector<int64_t> remote(ids.size());
   size_t num_remote = 0;

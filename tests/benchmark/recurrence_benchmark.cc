@@ -1,5 +1,5 @@
 // How well inclusion probabilities predict the remote rows of sampled batches: the recurrence of
-// cache/vip.h against the published one. docs/decisions/0009 quotes it.
+// cache/vip/vip.h against the published one. docs/decisions/0009 quotes it.
 //
 // Rows a batch, without a cache and with one that holds the likeliest tenth of a mean shard's
 // number of nodes, each recurrence with its own order: against as many sampled batches as it takes
@@ -15,16 +15,16 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "cache/vip.h"
-#include "client/cli/expected_remote.h"
-#include "client/cli/home_plan.h"
+#include "cache/vip/vip.h"
+#include "client/planning/expected_remote.h"
+#include "client/planning/home_plan.h"
 #include "partition/cut/assigner.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
+#include "partition/dataset/dataset.h"
+#include "proto/common/progress.h"
+#include "tests/benchmark/baselines/published_vip.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/bench_shards.h"
-#include "tests/benchmark/published_vip.h"
-#include "tests/testing/measured_remote.h"
+#include "tests/testing/graphs/measured_remote.h"
 
 namespace vicinity::benchmark {
 namespace {

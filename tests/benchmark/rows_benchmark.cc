@@ -24,19 +24,19 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/fan_out.h"
-#include "client/piece_run.h"
-#include "client/shard_access.h"
+#include "client/shards/fan_out.h"
+#include "client/shards/piece_run.h"
+#include "client/shards/shard_access.h"
 #include "proto/security/certificates.h"
-#include "server/limits.h"
+#include "server/handlers/limits.h"
+#include "tests/benchmark/baselines/other_process.h"
+#include "tests/benchmark/baselines/plain_service.h"
+#include "tests/benchmark/baselines/raw_tcp.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/bench_rows.h"
-#include "tests/benchmark/other_process.h"
-#include "tests/benchmark/plain_service.h"
-#include "tests/benchmark/raw_tcp.h"
 #include "tests/benchmark/transfer_turns.h"
 #include "tests/benchmark/vicinity_link.h"
-#include "tests/testing/certificate_authority.h"
+#include "tests/testing/hosts/certificate_authority.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity::benchmark {

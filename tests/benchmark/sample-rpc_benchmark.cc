@@ -17,16 +17,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/fan_out.h"
-#include "client/piece_run.h"
-#include "client/shard_access.h"
-#include "partition/shard.h"
+#include "client/shards/fan_out.h"
+#include "client/shards/piece_run.h"
+#include "client/shards/shard_access.h"
+#include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 #include "sampler/one_hop.h"
+#include "tests/benchmark/baselines/other_process.h"
+#include "tests/benchmark/baselines/plain_service.h"
 #include "tests/benchmark/bench_graph.h"
 #include "tests/benchmark/bench_report.h"
-#include "tests/benchmark/other_process.h"
-#include "tests/benchmark/plain_service.h"
 #include "tests/benchmark/transfer_turns.h"
 #include "tests/benchmark/vicinity_link.h"
 

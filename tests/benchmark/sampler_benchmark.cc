@@ -24,9 +24,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "partition/alias_table.h"
-#include "partition/dataset.h"
-#include "partition/sampling_spec.h"
+#include "partition/dataset/alias_table.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/sampling_spec.h"
 #include "sampler/huge_allocator.h"
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/benchmark/other_process.h"
+#include "tests/benchmark/baselines/other_process.h"
 
 namespace vicinity::benchmark {
 

@@ -14,15 +14,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/credential_options.h"
-#include "client/credentials.h"
-#include "client/fan_out.h"
-#include "partition/progress.h"
-#include "partition/whole_read.h"
+#include "client/rpc/credentials.h"
+#include "client/shards/fan_out.h"
+#include "client/types/credential_options.h"
+#include "partition/dataset/whole_read.h"
 #include "proto/common/grpc_status.h"
+#include "proto/common/progress.h"
 #include "proto/service.grpc.pb.h"
 #include "server/server.h"
-#include "tests/benchmark/plain_service.h"
+#include "tests/benchmark/baselines/plain_service.h"
 
 namespace vicinity::benchmark {
 

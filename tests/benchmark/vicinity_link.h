@@ -5,12 +5,12 @@
 #include <memory>
 #include <string>
 
-#include "client/remote_shard.h"
-#include "client/server_connection.h"
-#include "client/traffic.h"
-#include "partition/dataset.h"
+#include "client/rpc/remote_shard.h"
+#include "client/rpc/server_connection.h"
+#include "client/shards/traffic.h"
+#include "partition/dataset/dataset.h"
 #include "proto/security/certificates.h"
-#include "tests/benchmark/other_process.h"
+#include "tests/benchmark/baselines/other_process.h"
 
 namespace vicinity::benchmark {
 

@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cache/huge_array.h"
-#include "cache/threads.h"
-#include "cache/vip.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
-#include "partition/sampling_spec.h"
-#include "partition/shard.h"
+#include "cache/vip/huge_array.h"
+#include "cache/vip/threads.h"
+#include "cache/vip/vip.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 #include "tests/benchmark/bench_graph.h"
 #include "tests/benchmark/bench_report.h"
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "client/loader_values.h"
+#include "client/types/loader_values.h"
 
 namespace vicinity::testing {
 

@@ -14,13 +14,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cache/device/host_device.h"
-#include "client/epoch_run.h"
-#include "client/loader_core.h"
+#include "client/loading/epoch_run.h"
+#include "client/loading/loader_core.h"
 #include "tests/cache/device/tested_devices.h"
 #include "tests/client/column_bytes.h"
 #include "tests/client/routed_graph.h"
 #include "tests/sampler/sampled_graphs.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "client/cancellation.h"
-#include "client/fan_out.h"
-#include "client/shard_access.h"
+#include "client/shards/cancellation.h"
+#include "client/shards/fan_out.h"
+#include "client/shards/shard_access.h"
 #include "proto/common/mutex.h"
 
 namespace vicinity::testing {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
 #include "tests/client/routed_graph.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity {

@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "absl/status/status.h"
-#include "client/loader_core.h"
+#include "client/loading/loader_core.h"
 #include "tests/client/routed_graph.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

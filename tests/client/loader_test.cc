@@ -8,7 +8,7 @@
 
 #include "client/graph.h"
 #include "tests/client/routed_graph.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity {
 namespace {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <thread>
 
-#include "client/epoch_run.h"
-#include "client/loader_core.h"
-#include "client/shard_router.h"
-#include "client/traffic.h"
+#include "client/loading/epoch_run.h"
+#include "client/loading/loader_core.h"
+#include "client/shards/shard_router.h"
+#include "client/shards/traffic.h"
 #include "proto/common/status.h"
 #include "tests/client/far_shard.h"
 #include "tests/client/routed_dataset.h"

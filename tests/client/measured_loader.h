@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/loader_values.h"
-#include "partition/dataset.h"
+#include "client/types/loader_values.h"
+#include "partition/dataset/dataset.h"
 
 namespace vicinity::testing {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "client/shard_access.h"
+#include "client/shards/shard_access.h"
 
 namespace vicinity::testing {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/mapped_shard.h"
-#include "client/shard_access.h"
-#include "partition/ranking.h"
+#include "client/shards/mapped_shard.h"
+#include "client/shards/shard_access.h"
+#include "partition/dataset/ranking.h"
 
 namespace vicinity::testing {
 

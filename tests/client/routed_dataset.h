@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "client/shard_router.h"
-#include "client/traffic.h"
-#include "partition/dataset.h"
+#include "client/shards/shard_router.h"
+#include "client/shards/traffic.h"
+#include "partition/dataset/dataset.h"
 #include "tests/client/far_shard.h"
 
 namespace vicinity::testing {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <utility>
 
-#include "partition/ranking.h"
+#include "partition/dataset/ranking.h"
 #include "tests/client/routed_dataset.h"
 #include "tests/testing/status_checks.h"
 

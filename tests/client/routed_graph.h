@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "client/shard_router.h"
-#include "client/traffic.h"
-#include "partition/dataset.h"
+#include "client/shards/shard_router.h"
+#include "client/shards/traffic.h"
+#include "partition/dataset/dataset.h"
 #include "tests/client/far_shard.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity::testing {

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "cache/row_pool.h"
+#include "cache/pool/row_pool.h"
 #include "proto/common/random.h"
 #include "tests/testing/status_checks.h"
 

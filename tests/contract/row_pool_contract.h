@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "cache/row_pool.h"
+#include "cache/pool/row_pool.h"
 
 namespace vicinity::testing {
 

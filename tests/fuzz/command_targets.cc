@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "partition/cluster_file.h"
+#include "proto/cluster/cluster_file.h"
 #include "server/config.h"
 
 namespace vicinity::fuzz {

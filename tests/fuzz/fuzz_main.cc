@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "tests/fuzz/targets.h"
-#include "tests/testing/input_files.h"
+#include "tests/testing/graphs/input_files.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity::fuzz {

@@ -9,17 +9,17 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "partition/ingest/array_source.h"
+#include "partition/dataset/schema.h"
+#include "partition/ingest/formats/array_source.h"
+#include "partition/ingest/formats/npy_reader.h"
+#include "partition/ingest/formats/npz_reader.h"
+#include "partition/ingest/formats/text_reader.h"
+#include "partition/ingest/formats/text_value.h"
 #include "partition/ingest/importer.h"
-#include "partition/ingest/npy_reader.h"
-#include "partition/ingest/npz_reader.h"
-#include "partition/ingest/text_reader.h"
-#include "partition/ingest/text_value.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
-#include "partition/text_proto.h"
+#include "proto/cluster/text_proto.h"
+#include "proto/common/progress.h"
 #include "proto/import.pb.h"
-#include "tests/testing/input_files.h"
+#include "tests/testing/graphs/input_files.h"
 
 namespace vicinity::fuzz {
 namespace {

@@ -8,10 +8,10 @@
 #include "absl/strings/str_split.h"
 #include "client/c_api/options.h"
 #include "client/cli/commands.h"
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 #include "tests/fuzz/targets.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity::fuzz {
 namespace {

@@ -7,12 +7,12 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "client/token_source.h"
+#include "client/rpc/token_source.h"
 #include "proto/security/certificates.h"
 #include "proto/security/token.h"
-#include "server/access_control.h"
-#include "tests/testing/certificate_authority.h"
-#include "tests/testing/input_files.h"
+#include "server/security/access_control.h"
+#include "tests/testing/graphs/input_files.h"
+#include "tests/testing/hosts/certificate_authority.h"
 
 namespace vicinity::fuzz {
 namespace {

@@ -18,8 +18,8 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "proto/common/file.h"
-#include "tests/testing/certified_graph.h"
-#include "tests/testing/running_program.h"
+#include "tests/testing/graphs/certified_graph.h"
+#include "tests/testing/hosts/running_program.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
@@ -57,7 +57,7 @@ class Clock {
 
   std::unique_ptr<RunningProgram> Start(std::vector<std::string> command) const {
     const std::vector<std::string> shim = {"/usr/bin/env",
-                                           "LD_PRELOAD=tests/testing/libclock_shim.so",
+                                           "LD_PRELOAD=tests/testing/hosts/libclock_shim.so",
                                            "VICINITY_CLOCK_FILE=" + path_};
     command.insert(command.begin(), shim.begin(), shim.end());
     auto program = RunningProgram::Start(command);
@@ -107,9 +107,10 @@ TEST_CASE("a wall clock that jumps by an hour fails no call, and no stop", "[clo
   CHECK(std::stoll(date->output()) > absl::ToUnixSeconds(absl::Now()) + 3000);
 
   // A trainer that tries no batch again.
-  const auto trainer = clock.Start({"tests/integration/certified_trainer", folder.File("cluster"),
-                                    absl::StrCat(shape.num_nodes), absl::StrCat(shape.num_shards),
-                                    absl::StrCat(shape.row_bytes), "2000", "0"});
+  const auto trainer =
+      clock.Start({"tests/integration/fixtures/certified_trainer", folder.File("cluster"),
+                   absl::StrCat(shape.num_nodes), absl::StrCat(shape.num_shards),
+                   absl::StrCat(shape.row_bytes), "2000", "0"});
   CHECK(clock.JumpUntilEnd(trainer.get()) == 0);
   CAPTURE(trainer->output());
   CHECK_THAT(trainer->output(),

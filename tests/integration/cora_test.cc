@@ -10,7 +10,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "proto/common/file.h"
-#include "tests/testing/running_program.h"
+#include "tests/testing/hosts/running_program.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

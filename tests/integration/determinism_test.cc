@@ -11,12 +11,12 @@
 
 #include "client/graph.h"
 #include "client/loader.h"
-#include "partition/dataset.h"
-#include "partition/ranking.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/ranking.h"
 #include "sampler/local_sampler.h"
-#include "tests/integration/small_cluster.h"
+#include "tests/integration/fixtures/small_cluster.h"
 #include "tests/sampler/sampled_graphs.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "cache/device/cuda_device.h"
-#include "client/device_tensor.h"
 #include "client/graph.h"
 #include "client/loader.h"
+#include "client/types/device_tensor.h"
 #include "tests/client/column_bytes.h"
-#include "tests/integration/small_cluster.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/integration/fixtures/small_cluster.h"
+#include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity {
 namespace {

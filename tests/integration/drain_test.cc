@@ -25,11 +25,11 @@
 #include "proto/common/retry_delay.h"
 #include "proto/health.grpc.pb.h"
 #include "proto/version.h"
-#include "tests/integration/data_client.h"
+#include "tests/integration/fixtures/data_client.h"
+#include "tests/testing/hosts/testbed.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/test_size.h"
-#include "tests/testing/testbed.h"
 
 namespace vicinity {
 namespace {

@@ -15,9 +15,9 @@
 
 #include "client/graph.h"
 #include "client/loader.h"
-#include "tests/integration/silent_listener.h"
-#include "tests/integration/small_cluster.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/integration/fixtures/silent_listener.h"
+#include "tests/integration/fixtures/small_cluster.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
 #if defined(__has_feature)

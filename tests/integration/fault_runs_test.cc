@@ -21,16 +21,16 @@
 #include "absl/strings/str_cat.h"
 #include "client/graph.h"
 #include "client/loader.h"
-#include "client/result.h"
+#include "client/types/result.h"
 #include "proto/common/mutex.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
-#include "tests/integration/certified_reader.h"
-#include "tests/testing/chaos_flow.h"
-#include "tests/testing/chaos_proxy.h"
+#include "tests/integration/fixtures/certified_reader.h"
+#include "tests/testing/chaos/chaos_flow.h"
+#include "tests/testing/chaos/chaos_proxy.h"
+#include "tests/testing/hosts/testbed.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/test_size.h"
-#include "tests/testing/testbed.h"
 
 namespace vicinity {
 namespace {

@@ -20,14 +20,14 @@
 #include "absl/time/time.h"
 #include "client/graph.h"
 #include "client/loader.h"
-#include "client/result.h"
-#include "tests/integration/certified_reader.h"
-#include "tests/testing/certified_graph.h"
-#include "tests/testing/chaos_flow.h"
-#include "tests/testing/chaos_proxy.h"
-#include "tests/testing/running_program.h"
+#include "client/types/result.h"
+#include "tests/integration/fixtures/certified_reader.h"
+#include "tests/testing/chaos/chaos_flow.h"
+#include "tests/testing/chaos/chaos_proxy.h"
+#include "tests/testing/graphs/certified_graph.h"
+#include "tests/testing/hosts/running_program.h"
+#include "tests/testing/hosts/testbed.h"
 #include "tests/testing/status_checks.h"
-#include "tests/testing/testbed.h"
 
 namespace vicinity {
 namespace {
@@ -176,10 +176,10 @@ class FaultTest {
     const testing::CertifiedShape& shape = testbed_->graph().shape();
     VICINITY_ASSERT_OK_AND_ASSIGN(
         const auto program, testing::RunningProgram::Start(
-                                {"tests/integration/certified_trainer", testbed_->cluster_file(),
-                                 absl::StrCat(shape.num_nodes), absl::StrCat(shape.num_shards),
-                                 absl::StrCat(shape.row_bytes), absl::StrCat(kCallTimeout.count()),
-                                 absl::StrCat(retries)}));
+                                {"tests/integration/fixtures/certified_trainer",
+                                 testbed_->cluster_file(), absl::StrCat(shape.num_nodes),
+                                 absl::StrCat(shape.num_shards), absl::StrCat(shape.row_bytes),
+                                 absl::StrCat(kCallTimeout.count()), absl::StrCat(retries)}));
     VICINITY_ASSERT_OK_AND_ASSIGN(const int code,
                                   program->WaitForExit(absl::FromChrono(kRecovery)));
     testbed_->proxy(kVictim)->Heal();

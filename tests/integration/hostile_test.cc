@@ -32,18 +32,18 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "partition/cluster_file.h"
+#include "proto/cluster/cluster_file.h"
 #include "proto/common/grpc_status.h"
 #include "proto/common/mutex.h"
 #include "proto/common/random.h"
 #include "proto/service.pb.h"
-#include "tests/integration/data_client.h"
-#include "tests/integration/request_mutator.h"
-#include "tests/testing/http2_frames.h"
+#include "tests/integration/fixtures/data_client.h"
+#include "tests/integration/fixtures/request_mutator.h"
+#include "tests/testing/attacks/http2_frames.h"
+#include "tests/testing/hosts/testbed.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/test_size.h"
-#include "tests/testing/testbed.h"
 
 namespace vicinity {
 namespace {

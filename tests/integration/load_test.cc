@@ -18,8 +18,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "tests/integration/data_client.h"
-#include "tests/integration/load_fixture.h"
+#include "tests/integration/fixtures/data_client.h"
+#include "tests/integration/fixtures/load_fixture.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/test_size.h"

@@ -21,9 +21,9 @@
 #include "client/graph.h"
 #include "proto/common/file.h"
 #include "proto/security/certificates.h"
-#include "tests/testing/certificate_authority.h"
-#include "tests/testing/running_program.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/hosts/certificate_authority.h"
+#include "tests/testing/hosts/running_program.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

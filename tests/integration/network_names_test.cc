@@ -13,15 +13,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/graph.h"
-#include "client/result.h"
+#include "client/types/result.h"
 #include "proto/common/file.h"
-#include "tests/integration/certified_reader.h"
-#include "tests/integration/network_fixture.h"
-#include "tests/testing/certified_graph.h"
-#include "tests/testing/network_hosts.h"
+#include "tests/integration/fixtures/certified_reader.h"
+#include "tests/integration/fixtures/network_fixture.h"
+#include "tests/testing/graphs/certified_graph.h"
+#include "tests/testing/hosts/network_hosts.h"
+#include "tests/testing/hosts/testbed.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
-#include "tests/testing/testbed.h"
 
 namespace vicinity {
 namespace {

@@ -20,10 +20,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/graph.h"
-#include "client/result.h"
+#include "client/types/result.h"
 #include "proto/service.pb.h"
-#include "tests/integration/data_client.h"
-#include "tests/integration/load_fixture.h"
+#include "tests/integration/fixtures/data_client.h"
+#include "tests/integration/fixtures/load_fixture.h"
 #include "tests/testing/slow_build.h"
 
 namespace vicinity {

@@ -16,15 +16,15 @@
 #include "absl/time/time.h"
 #include "client/graph.h"
 #include "client/loader.h"
-#include "client/result.h"
-#include "tests/integration/certified_reader.h"
-#include "tests/testing/certified_graph.h"
-#include "tests/testing/chaos_flow.h"
-#include "tests/testing/chaos_proxy.h"
-#include "tests/testing/running_program.h"
+#include "client/types/result.h"
+#include "tests/integration/fixtures/certified_reader.h"
+#include "tests/testing/chaos/chaos_flow.h"
+#include "tests/testing/chaos/chaos_proxy.h"
+#include "tests/testing/graphs/certified_graph.h"
+#include "tests/testing/hosts/running_program.h"
+#include "tests/testing/hosts/testbed.h"
 #include "tests/testing/slow_build.h"
 #include "tests/testing/status_checks.h"
-#include "tests/testing/testbed.h"
 
 namespace vicinity {
 namespace {
@@ -341,10 +341,10 @@ TEST_CASE_METHOD(ReplicaTest, "trainers come, leave and die, and no other notice
   const testing::CertifiedShape& shape = testbed_->graph().shape();
   const auto trainer = [&] {
     VICINITY_ASSERT_OK_AND_ASSIGN(
-        auto program,
-        RunningProgram::Start({"tests/integration/certified_trainer", testbed_->cluster_file(),
-                               absl::StrCat(shape.num_nodes), absl::StrCat(shape.num_shards),
-                               absl::StrCat(shape.row_bytes), "5000", "0"}));
+        auto program, RunningProgram::Start(
+                          {"tests/integration/fixtures/certified_trainer", testbed_->cluster_file(),
+                           absl::StrCat(shape.num_nodes), absl::StrCat(shape.num_shards),
+                           absl::StrCat(shape.row_bytes), "5000", "0"}));
     return program;
   };
   const std::unique_ptr<CertifiedReader> reader = Open(Served(), CachePolicy::kAuto);

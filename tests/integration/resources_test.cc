@@ -20,9 +20,9 @@
 #include "absl/time/time.h"
 #include "proto/common/file.h"
 #include "proto/common/last_words.h"
-#include "tests/testing/memory_cgroup.h"
-#include "tests/testing/running_program.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/hosts/memory_cgroup.h"
+#include "tests/testing/hosts/running_program.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -23,14 +23,14 @@
 #include "absl/time/time.h"
 #include "client/graph.h"
 #include "client/loader.h"
-#include "client/result.h"
+#include "client/types/result.h"
 #include "proto/common/mutex.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
-#include "tests/integration/certified_reader.h"
-#include "tests/testing/chaos_flow.h"
-#include "tests/testing/chaos_proxy.h"
-#include "tests/testing/testbed.h"
+#include "tests/integration/fixtures/certified_reader.h"
+#include "tests/testing/chaos/chaos_flow.h"
+#include "tests/testing/chaos/chaos_proxy.h"
+#include "tests/testing/hosts/testbed.h"
 
 namespace vicinity::testing {
 namespace {

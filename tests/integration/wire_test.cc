@@ -16,8 +16,8 @@
 #include "proto/common/grpc_status.h"
 #include "proto/narrow_floats.h"
 #include "proto/service.grpc.pb.h"
-#include "tests/integration/small_cluster.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/integration/fixtures/small_cluster.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -16,13 +16,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "partition/audit.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
-#include "partition/ranking.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/ranking.h"
+#include "partition/writing/audit.h"
 #include "proto/common/file.h"
-#include "tests/testing/running_program.h"
-#include "tests/testing/small_graphs.h"
+#include "proto/common/progress.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/hosts/running_program.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
@@ -101,7 +101,7 @@ class WritersTest {
   End RunFailing(const std::string& call, int at, std::vector<std::string> command) const {
     fs::remove(told());
     const std::vector<std::string> failing = {"/usr/bin/env",
-                                              "LD_PRELOAD=tests/testing/libdisk_shim.so",
+                                              "LD_PRELOAD=tests/testing/hosts/libdisk_shim.so",
                                               absl::StrCat("VICINITY_DISK_BELOW=", folder_.path()),
                                               absl::StrCat("VICINITY_DISK_CALL=", call),
                                               absl::StrCat("VICINITY_DISK_AT=", at),

@@ -15,21 +15,21 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cache/look_ahead_planner.h"
-#include "cache/seed_chances.h"
-#include "cache/vip.h"
-#include "partition/progress.h"
-#include "partition/sampling_spec.h"
+#include "cache/pool/look_ahead_planner.h"
+#include "cache/vip/seed_chances.h"
+#include "cache/vip/vip.h"
+#include "partition/dataset/sampling_spec.h"
 #include "proto/bulk_fields.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
 #include "proto/wire_checksum.h"
 #include "sampler/local_sampler.h"
-#include "server/rows_handler.h"
-#include "server/sample_handler.h"
+#include "server/handlers/rows_handler.h"
+#include "server/handlers/sample_handler.h"
 #include "tests/server/serving.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity {
 namespace {

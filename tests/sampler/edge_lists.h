@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "partition/alias_table.h"
-#include "partition/shard.h"
+#include "partition/dataset/alias_table.h"
+#include "partition/dataset/shard.h"
 
 namespace vicinity::testing {
 

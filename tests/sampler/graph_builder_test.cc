@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/book.h"
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 #include "proto/common/random.h"
 #include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"

@@ -7,9 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "partition/book.h"
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "sampler/one_hop.h"

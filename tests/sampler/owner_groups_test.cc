@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/book.h"
+#include "partition/dataset/book.h"
 #include "proto/common/random.h"
 #include "sampler/one_hop.h"
 #include "tests/testing/status_checks.h"

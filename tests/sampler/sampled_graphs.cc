@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "partition/book.h"
-#include "partition/dataset.h"
-#include "partition/shard.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 #include "sampler/sampled_graph.h"
 

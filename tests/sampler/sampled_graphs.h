@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity::testing {

@@ -18,10 +18,10 @@
 #include "absl/status/status.h"
 #include "proto/admin.grpc.pb.h"
 #include "proto/common/grpc_status.h"
-#include "server/chunk_source.h"
-#include "server/credentials.h"
-#include "server/logging.h"
-#include "server/serving_states.h"
+#include "server/handlers/chunk_source.h"
+#include "server/health/serving_states.h"
+#include "server/logging/logging.h"
+#include "server/security/credentials.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "proto/common/file.h"
 #include "proto/common/ids.h"
-#include "server/admission_limits.h"
+#include "server/admission/admission_limits.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -9,15 +9,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
-#include "server/call_counters.h"
-#include "server/chunk_source.h"
-#include "server/limits.h"
-#include "server/server_state.h"
-#include "server/shard_health.h"
-#include "tests/testing/small_graphs.h"
+#include "server/admission/call_counters.h"
+#include "server/handlers/chunk_source.h"
+#include "server/handlers/limits.h"
+#include "server/handlers/server_state.h"
+#include "server/health/shard_health.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity::testing {

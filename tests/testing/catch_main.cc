@@ -10,8 +10,8 @@ extern "C" {
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 const char* __lsan_default_suppressions() { return "leak:libcares.so"; }
 
-// server/connection_acceptor.cc asks the system what a number of a file stands for, which the
-// file's owner may close meanwhile: that is what it wants to know.
+// server/connections/connection_acceptor.cc asks the system what a number of a file stands for,
+// which the file's owner may close meanwhile: that is what it wants to know.
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 const char* __tsan_default_suppressions() { return "race:InodeOf"; }
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "client/timer.h"
+#include "client/replicas/timer.h"
 #include "proto/common/mutex.h"
 
 namespace vicinity::testing {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/fan_out.h"
+#include "client/shards/fan_out.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity::testing {

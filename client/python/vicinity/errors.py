@@ -1,4 +1,4 @@
-"""What calls of the library raise: one class a code of client/result.h."""
+"""What calls of the library raise: one class a code of client/types/result.h."""
 
 
 class VicinityError(Exception):

@@ -21,7 +21,7 @@
 #include "cache/device/device.h"
 #include "cache/device/home_rows.h"
 #include "cache/device/row_mover.h"
-#include "cache/row_pool.h"
+#include "cache/pool/row_pool.h"
 #include "proto/common/random.h"
 #include "tests/cache/device/tested_devices.h"
 #include "tests/contract/row_pool_contract.h"

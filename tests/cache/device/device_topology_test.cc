@@ -9,10 +9,10 @@
 #include "cache/device/device.h"
 #include "cache/device/row_mover.h"
 #include "cache/device/sample_work.h"
-#include "partition/dataset.h"
-#include "partition/shard.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/shard.h"
 #include "tests/cache/device/tested_devices.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "cache/device/device.h"
 #include "cache/device/row_mover.h"
-#include "partition/shard.h"
+#include "partition/dataset/shard.h"
 #include "tests/cache/device/tested_devices.h"
 #include "tests/contract/row_pool_contract.h"
 #include "tests/testing/status_checks.h"

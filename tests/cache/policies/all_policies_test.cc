@@ -9,8 +9,8 @@
 
 #include "cache/policies/access_trace.h"
 #include "cache/policies/policy.h"
-#include "client/cli/sampled_trace.h"
-#include "partition/progress.h"
+#include "client/planning/sampled_trace.h"
+#include "proto/common/progress.h"
 #include "tests/cache/policies/policy_oracles.h"
 #include "tests/testing/status_checks.h"
 

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "cache/policies/static_order.h"
-#include "cache/vip.h"
-#include "client/cli/sampled_trace.h"
-#include "partition/progress.h"
-#include "partition/sampling_spec.h"
-#include "partition/shard.h"
+#include "cache/vip/vip.h"
+#include "client/planning/sampled_trace.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
-#include "tests/testing/small_graphs.h"
+#include "proto/common/progress.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity::testing {

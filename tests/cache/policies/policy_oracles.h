@@ -9,7 +9,7 @@
 #include "cache/policies/policy.h"
 #include "cache/policies/static_order.h"
 #include "cache/policies/trainer_view.h"
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity::testing {

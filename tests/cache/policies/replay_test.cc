@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "cache/look_ahead_planner.h"
 #include "cache/policies/access_trace.h"
 #include "cache/policies/policy.h"
+#include "cache/pool/look_ahead_planner.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

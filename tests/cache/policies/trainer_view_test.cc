@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cache/vip.h"
-#include "partition/dataset.h"
-#include "partition/sampling_spec.h"
+#include "cache/vip/vip.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "tests/cache/policies/policy_oracles.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -9,8 +9,8 @@
 #include "cache/policies/policy.h"
 #include "cache/policies/static_order.h"
 #include "cache/policies/trainer_view.h"
-#include "cache/vip.h"
-#include "partition/progress.h"
+#include "cache/vip/vip.h"
+#include "proto/common/progress.h"
 #include "tests/cache/policies/policy_oracles.h"
 #include "tests/testing/status_checks.h"
 

@@ -14,7 +14,7 @@
 #include "client/c_api/vicinity.h"
 #include "client/graph.h"
 #include "tests/client/routed_graph.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity::testing {
 

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/command.h"
+#include "client/cli/commands/command.h"
 #include "client/cli/tool.h"
-#include "partition/progress.h"
+#include "proto/common/progress.h"
 
 namespace vicinity::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "client/cli/command.h"
+#include "client/cli/commands/command.h"
 
 namespace vicinity::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "absl/types/span.h"
-#include "client/cli/terminal_progress.h"
+#include "client/cli/output/terminal_progress.h"
 #include "client/cli/tool.h"
 
 namespace vicinity::cli {

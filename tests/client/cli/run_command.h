@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/command.h"
-#include "client/cli/exit_code.h"
+#include "client/cli/commands/command.h"
+#include "client/cli/output/exit_code.h"
 
 namespace vicinity::cli {
 

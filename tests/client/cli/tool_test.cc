@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/cli/command.h"
-#include "client/cli/exit_code.h"
-#include "partition/progress.h"
+#include "client/cli/commands/command.h"
+#include "client/cli/output/exit_code.h"
+#include "proto/common/progress.h"
 
 namespace vicinity::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/cli/choices.h"
+#include "client/cli/output/choices.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity::cli {

@@ -10,7 +10,7 @@
 #include "client/graph.h"
 #include "client/train/linear_model.h"
 #include "client/train/task.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <random>
 
-#include "client/loader_values.h"
-#include "partition/sampling_spec.h"
-#include "partition/schema.h"
+#include "client/types/loader_values.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity::testing {

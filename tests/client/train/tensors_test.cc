@@ -10,7 +10,7 @@
 
 #include "cache/device/batch_tensor_ring.h"
 #include "cache/device/host_device.h"
-#include "client/device_tensor_impl.h"
+#include "client/types/device_tensor_impl.h"
 #include "tests/client/train/random_batch.h"
 #include "tests/testing/status_checks.h"
 

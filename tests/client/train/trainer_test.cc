@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "client/graph.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "absl/status/status.h"
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
 #include "proto/common/ids.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

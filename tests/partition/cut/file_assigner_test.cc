@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
+#include "partition/dataset/dataset.h"
 #include "proto/common/ids.h"
-#include "tests/testing/small_graphs.h"
+#include "proto/common/progress.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
-#include "partition/shard.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
-#include "tests/testing/small_graphs.h"
+#include "proto/common/progress.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -16,9 +16,9 @@
 #include "absl/time/time.h"
 #include "partition/cut/assigner.h"
 #include "partition/cut/metis_graph.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
-#include "tests/testing/small_graphs.h"
+#include "partition/dataset/dataset.h"
+#include "proto/common/progress.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -9,11 +9,11 @@
 
 #include "absl/status/status.h"
 #include "partition/cut/metis_job.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
-#include "tests/testing/small_graphs.h"
+#include "proto/common/progress.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

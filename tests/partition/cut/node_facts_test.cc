@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "partition/dataset.h"
-#include "partition/schema.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
-#include "tests/testing/small_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/book.h"
-#include "partition/dataset.h"
-#include "partition/dataset_writer.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
 #include "partition/ingest/edge_spool.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
-#include "partition/shard.h"
+#include "partition/writing/dataset_writer.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/audit.h"
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
 #include "partition/ingest/ingest_report.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
-#include "partition/shard.h"
-#include "tests/testing/input_files.h"
+#include "partition/writing/audit.h"
+#include "proto/common/progress.h"
+#include "tests/testing/graphs/input_files.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/dataset.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
-#include "partition/shard.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
+#include "proto/common/progress.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

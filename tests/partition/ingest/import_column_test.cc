@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/ingest/array_source.h"
-#include "partition/progress.h"
-#include "partition/schema.h"
+#include "partition/dataset/schema.h"
+#include "partition/ingest/formats/array_source.h"
+#include "proto/common/progress.h"
 #include "proto/import.pb.h"
 #include "proto/schema.pb.h"
-#include "tests/testing/input_files.h"
+#include "tests/testing/graphs/input_files.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/dataset.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
 #include "partition/ingest/ingest_report.h"
-#include "partition/schema.h"
-#include "partition/shard.h"
 #include "proto/common/ids.h"
-#include "tests/testing/importing.h"
-#include "tests/testing/input_files.h"
+#include "tests/testing/graphs/importing.h"
+#include "tests/testing/graphs/input_files.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/ingest/array_source.h"
+#include "partition/ingest/formats/array_source.h"
 #include "partition/ingest/import_column.h"
 #include "partition/ingest/node_ids.h"
 #include "proto/import.pb.h"
 #include "proto/schema.pb.h"
-#include "tests/testing/input_files.h"
+#include "tests/testing/graphs/input_files.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "partition/ingest/array_source.h"
+#include "partition/ingest/formats/array_source.h"
 #include "proto/common/checksum.h"
 #include "proto/import.pb.h"
-#include "tests/testing/input_files.h"
+#include "tests/testing/graphs/input_files.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

@@ -8,7 +8,7 @@
 #include "absl/time/clock.h"
 #include "proto/common/file.h"
 #include "proto/security/authority.h"
-#include "tests/testing/certificate_authority.h"
+#include "tests/testing/hosts/certificate_authority.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

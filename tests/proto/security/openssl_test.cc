@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/testing/certificate_authority.h"
+#include "tests/testing/hosts/certificate_authority.h"
 
 namespace vicinity::openssl {
 namespace {

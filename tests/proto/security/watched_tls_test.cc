@@ -13,7 +13,7 @@
 #include "proto/common/file.h"
 #include "proto/common/mutex.h"
 #include "proto/security/authority.h"
-#include "tests/testing/certificate_authority.h"
+#include "tests/testing/hosts/certificate_authority.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 

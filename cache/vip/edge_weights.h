@@ -1,0 +1,40 @@
+// The weights of one shard's edges of a type, as their column holds them.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
+
+namespace vicinity {
+
+// Threads: immutable. Lifetime: the shard must outlive it.
+class EdgeWeights {
+ public:
+  EdgeWeights() = default;  // none: all edges are alike
+  // `dtype`: float32 or float64, one value an edge.
+  EdgeWeights(const ColumnView& column, DType dtype)
+      : data_(column.data), is_wide_(dtype == DType::kFloat64) {}
+
+  bool is_given() const { return data_ != nullptr; }
+  // By position in the list of edges; 1 where all are alike.
+  double operator[](int64_t position) const {
+    if (data_ == nullptr) return 1;
+    if (is_wide_) return At<double>(position);
+    return static_cast<double>(At<float>(position));
+  }
+
+ private:
+  template <typename Value>
+  Value At(int64_t position) const {
+    Value value;
+    std::memcpy(&value, data_ + position * static_cast<int64_t>(sizeof(value)), sizeof(value));
+    return value;
+  }
+
+  const char* data_ = nullptr;
+  bool is_wide_ = false;
+};
+
+}  // namespace vicinity

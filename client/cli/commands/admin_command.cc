@@ -1,0 +1,196 @@
+#include "client/cli/commands/admin_command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "client/cli/flags/server_call.h"
+#include "client/cli/flags/server_probe.h"
+#include "client/cli/flags/servers_flags.h"
+#include "client/cli/output/exit_code.h"
+#include "client/cli/output/output.h"
+#include "proto/admin.grpc.pb.h"
+#include "proto/common/status.h"
+
+namespace vicinity::cli {
+namespace {
+
+using proto::Admin;
+
+// What a server did: a line for people, fields for scripts.
+struct Done {
+  std::string text;
+  nlohmann::ordered_json json;
+  std::string fault;  // empty: none
+};
+using Ask = std::function<absl::StatusOr<Done>(const ServerTarget&, absl::Duration)>;
+
+struct AdminFlags {
+  ServersFlags servers;
+  std::vector<std::string> names;  // of the cluster file; empty: all
+  std::string level;
+  double mib_per_second = 0;
+};
+
+absl::StatusOr<Done> Drain(const ServerTarget& server, absl::Duration timeout) {
+  VICINITY_ASSIGN_OR_RETURN(
+      const proto::DrainReply reply,
+      CallServer<Admin>(server, timeout, &Admin::Stub::Drain, proto::DrainRequest()));
+  return Done{"draining", {{"server", reply.server()}}, ""};
+}
+
+absl::StatusOr<Done> SetLogLevel(const std::string& level, const ServerTarget& server,
+                                 absl::Duration timeout) {
+  proto::SetLogLevelRequest request;
+  request.set_level(level);
+  VICINITY_ASSIGN_OR_RETURN(const proto::SetLogLevelReply reply,
+                            CallServer<Admin>(server, timeout, &Admin::Stub::SetLogLevel, request));
+  return Done{absl::StrCat(level, ", was ", reply.before()), {{"before", reply.before()}}, ""};
+}
+
+absl::StatusOr<Done> Verify(double mib_per_second, const ServerTarget& server,
+                            absl::Duration timeout) {
+  proto::VerifyRequest request;
+  request.set_bytes_per_second(static_cast<uint64_t>(mib_per_second * (1 << 20)));
+  VICINITY_ASSIGN_OR_RETURN(const proto::VerifyReply reply,
+                            CallServer<Admin>(server, timeout, &Admin::Stub::Verify, request));
+  Done done;
+  done.fault = absl::StrJoin(reply.faults(), "; ");
+  done.text =
+      absl::StrCat(reply.files(), " files, ", HumanBytes(static_cast<int64_t>(reply.bytes())),
+                   done.fault.empty() ? ": whole" : ": faulty");
+  done.json = {{"files", reply.files()},
+               {"bytes", reply.bytes()},
+               {"faults", std::vector<std::string>(reply.faults().begin(), reply.faults().end())}};
+  return done;
+}
+
+absl::StatusOr<Done> Reload(const ServerTarget& server, absl::Duration timeout) {
+  VICINITY_ASSIGN_OR_RETURN(const proto::ReloadCredentialsReply reply,
+                            CallServer<Admin>(server, timeout, &Admin::Stub::ReloadCredentials,
+                                              proto::ReloadCredentialsRequest()));
+  const std::string expires =
+      reply.certificate_expires() == 0
+          ? "no certificate"
+          : absl::StrCat("certificate until ",
+                         absl::FormatTime("%Y-%m-%d %H:%M UTC",
+                                          absl::FromUnixSeconds(reply.certificate_expires()),
+                                          absl::UTCTimeZone()));
+  return Done{absl::StrCat(reply.grants(), " granted, ", expires),
+              {{"grants", reply.grants()}, {"certificate_expires", reply.certificate_expires()}},
+              ""};
+}
+
+// The targets that were named, or all.
+absl::StatusOr<std::vector<ServerTarget>> Choose(std::vector<ServerTarget> targets,
+                                                 const std::vector<std::string>& names) {
+  if (names.empty()) return targets;
+  std::vector<ServerTarget> chosen;
+  for (const std::string& name : names) {
+    const auto found =
+        std::find_if(targets.begin(), targets.end(),
+                     [&name](const ServerTarget& target) { return target.name == name; });
+    if (found == targets.end()) {
+      return absl::NotFoundError(absl::StrCat("no server \"", name, "\" with an admin address"));
+    }
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+void Print(const std::vector<ServerTarget>& targets,
+           const std::vector<absl::StatusOr<Done>>& answers, OutputFormat format,
+           std::ostream& out) {
+  Table table({{"SERVER"}, {"ADDRESS"}, {"ANSWER"}});
+  nlohmann::ordered_json servers = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const bool ok = answers[i].ok();
+    table.AddRow({targets[i].name, targets[i].address, ok ? answers[i]->text : "no answer"});
+    nlohmann::ordered_json json = {
+        {"name", targets[i].name}, {"address", targets[i].address}, {"answered", ok}};
+    if (ok) {
+      json.update(answers[i]->json);
+    } else {
+      json["error"] = std::string(answers[i].status().message());
+    }
+    servers.push_back(std::move(json));
+  }
+  if (format == OutputFormat::kJson) {
+    PrintJson({{"servers", servers}}, out);
+  } else {
+    table.Print(out);
+  }
+}
+
+absl::Status RunAdmin(const AdminFlags& flags, const Ask& ask, std::ostream& out) {
+  VICINITY_ASSIGN_OR_RETURN(std::vector<ServerTarget> all, AdminTargetsOf(flags.servers));
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets,
+                            Choose(std::move(all), flags.names));
+  const std::vector<absl::StatusOr<Done>> answers = AskAll(targets, flags.servers.timeout(), ask);
+  Print(targets, answers, flags.servers.format, out);
+  std::vector<absl::Status> statuses;
+  std::string faults;
+  for (const auto& answer : answers) {
+    statuses.push_back(answer.status());
+    if (answer.ok() && !answer->fault.empty()) {
+      absl::StrAppend(&faults, faults.empty() ? "" : "; ", answer->fault);
+    }
+  }
+  VICINITY_RETURN_IF_ERROR(OutcomeOf(targets, statuses));
+  if (faults.empty()) return absl::OkStatus();
+  return WithExitCode(absl::DataLossError(faults), ExitCode::kDegraded);
+}
+
+CLI::App* AddSubcommand(CLI::App* app, const char* name, const char* text, AdminFlags* flags) {
+  CLI::App* sub = app->add_subcommand(name, text);
+  AddServersFlags(sub, &flags->servers);
+  sub->add_option("--name", flags->names, "with --cluster: these servers alone")->delimiter(',');
+  return sub;
+}
+
+}  // namespace
+
+Action DeclareAdmin(CLI::App* app) {
+  const auto flags = std::make_shared<AdminFlags>();
+  const auto ask = std::make_shared<Ask>();
+  app->require_subcommand(1);
+  CLI::App* drain = AddSubcommand(app, "drain", "end servers, calls under way first", flags.get());
+  drain->callback([flags, ask] {
+    if (flags->names.empty() && flags->servers.addresses.empty()) {
+      throw CLI::ValidationError("drain", "say which servers: --name, or --server");
+    }
+    *ask = &Drain;
+  });
+  CLI::App* level = AddSubcommand(app, "log-level", "set the log level", flags.get());
+  level->add_option("LEVEL", flags->level, "debug, info, warning or error")
+      ->required()
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}).description(""));
+  level->callback([flags, ask] {
+    *ask = [flags](const ServerTarget& server, absl::Duration timeout) {
+      return SetLogLevel(flags->level, server, timeout);
+    };
+  });
+  CLI::App* verify = AddSubcommand(app, "verify", "read all served files again", flags.get());
+  verify->add_option("--rate", flags->mib_per_second, "MiB a second (the server's --check-rate)")
+      ->check(CLI::Range(0.0, 1048576.0));
+  verify->callback([flags, ask] {
+    *ask = [flags](const ServerTarget& server, absl::Duration timeout) {
+      return Verify(flags->mib_per_second, server, timeout);
+    };
+  });
+  CLI::App* reload = AddSubcommand(app, "reload", "read the access file again", flags.get());
+  reload->callback([ask] { *ask = &Reload; });
+  return
+      [flags, ask](const ToolContext&, std::ostream& out) { return RunAdmin(*flags, *ask, out); };
+}
+
+}  // namespace vicinity::cli

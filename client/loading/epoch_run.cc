@@ -1,0 +1,308 @@
+#include "client/loading/epoch_run.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/loading/ahead_limits.h"
+#include "proto/common/status.h"
+#include "proto/common/thread.h"
+
+namespace vicinity {
+namespace {
+
+// Seeds of batches that no sampling thread has taken yet; they are small.
+constexpr int64_t kScheduledAhead = 16;
+// How soon the end of an epoch is noticed where the trainer is waited for.
+constexpr std::chrono::milliseconds kLookAround(20);
+// Of the window, beside it: for sampled batches that nobody has looked at.
+constexpr int64_t kSampledShare = 8;
+// Behind the plan the window bounds what is inside, so the queues need not.
+constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max() / 2;
+
+}  // namespace
+
+const char* StageName(Stage stage) {
+  static constexpr const char* kNames[kNumStages] = {"schedule", "sample",   "plan",
+                                                     "fetch",    "assemble", "train"};
+  return kNames[stage];
+}
+
+EpochRun::EpochRun(const EpochParts& parts, const EpochLine& line, bool goes_on)
+    : parts_(parts),
+      line_(line),
+      end_(goes_on && line.num_steps() > 0 ? kUnbounded : line.first_end()),
+      epoch_end_(line.first_end()),
+      window_(parts.fetch_ahead, parts.window_bytes),
+      held_(parts.fetch_ahead, parts.window_bytes),
+      allowed_(epoch_end_ + line.num_steps()),
+      scheduled_(0, end_, kScheduledAhead),
+      sampled_(0, end_, parts.window_bytes / kSampledShare),
+      planned_(0, end_, kUnbounded),
+      fetched_(0, end_, kUnbounded),
+      assembled_(0, end_, kUnbounded) {}
+
+absl::StatusOr<std::unique_ptr<EpochRun>> EpochRun::Start(const EpochParts& parts,
+                                                          const EpochLine& line, bool goes_on) {
+  std::unique_ptr<EpochRun> run(new EpochRun(parts, line, goes_on));
+  if (run->end_ > 0) VICINITY_RETURN_IF_ERROR(run->StartThreads());
+  return run;
+}
+
+absl::Status EpochRun::StartThreads() {
+  const auto start = [this](int num_threads, void (EpochRun::*work)()) -> absl::Status {
+    for (int i = 0; i < num_threads; ++i) {
+      VICINITY_ASSIGN_OR_RETURN(std::thread thread, StartThread([this, work] { (this->*work)(); }));
+      threads_.push_back(std::move(thread));
+    }
+    return absl::OkStatus();
+  };
+  VICINITY_RETURN_IF_ERROR(start(1, &EpochRun::ScheduleAll));
+  VICINITY_RETURN_IF_ERROR(start(parts_.sample_threads, &EpochRun::SampleSome));
+  VICINITY_RETURN_IF_ERROR(start(1, &EpochRun::PlanAll));
+  VICINITY_RETURN_IF_ERROR(start(parts_.fetch_threads, &EpochRun::FetchSome));
+  return start(1, &EpochRun::AssembleSome);
+}
+
+EpochRun::~EpochRun() {
+  cancel_.Cancel();
+  window_.Close();
+  allowed_.Close();
+  for (Queue* queue : {&scheduled_, &sampled_, &planned_, &fetched_, &assembled_}) queue->Close();
+  for (std::thread& thread : threads_) thread.join();
+  parts_.rows->Forget();
+}
+
+std::optional<BatchPlace> EpochRun::GoesOnWith() const {
+  if (next_ < epoch_end_ || epoch_end_ >= end_) return std::nullopt;
+  return line_.At(epoch_end_);
+}
+
+void EpochRun::GoOn() {
+  begun_since_ = scheduled_.next();
+  epoch_end_ += line_.num_steps();
+  allowed_.Raise(epoch_end_ + line_.num_steps());
+}
+
+absl::StatusOr<std::unique_ptr<MiniBatch>> EpochRun::Next() {
+  if (next_ >= epoch_end_) return std::unique_ptr<MiniBatch>();
+  std::optional<JobPtr> job = assembled_.Pop(TimeLeft());
+  waiting_since_.reset();
+  if (!job.has_value()) return Late();
+  if ((*job)->window_bytes >= 0) window_.Give((*job)->window_bytes);
+  const BatchPlace& place = (*job)->place;
+  if (!(*job)->status.ok() && next_ < begun_since_) failed_ahead_ = place;
+  VICINITY_RETURN_IF_ERROR(
+      At(absl::StrCat("batch ", place.step, " of epoch ", place.epoch), (*job)->status));
+  ++next_;
+  parts_.rows->Count((*job)->counts);
+  return std::move((*job)->batch);
+}
+
+bool EpochRun::WaitForNext(std::chrono::nanoseconds limit) {
+  if (next_ >= epoch_end_) return true;
+  const std::chrono::nanoseconds left = TimeLeft();
+  return assembled_.WaitForNext(std::min(limit, left)) || left <= limit;
+}
+
+std::chrono::nanoseconds EpochRun::TimeLeft() {
+  const Clock::time_point now = Clock::now();
+  if (!waiting_since_.has_value()) waiting_since_ = now;
+  return parts_.batch_timeout - (now - *waiting_since_);
+}
+
+template <typename Work>
+void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
+  StageTotals* const totals = &(*parts_.totals)[stage];
+  StageClock clock(totals, StageState::kStarved);
+  while (std::optional<JobPtr> job = in->Pop()) {
+    clock.Enter(StageState::kBusy);
+    if ((*job)->status.ok()) {
+      (*job)->status = WithinResources([&] { return work(job->get(), &clock); });
+    }
+    if (!(*job)->status.ok()) (*job)->rows = BatchRows();  // others may wait for what it pins
+    const int64_t position = (*job)->position;
+    const int64_t weight = (*job)->batch->graph.num_bytes();
+    totals->CountBatch();
+    clock.Enter(StageState::kBlocked);
+    if (!out->Push(position, weight, *std::move(job))) return;
+    clock.Enter(StageState::kStarved);
+  }
+}
+
+void EpochRun::ScheduleAll() {
+  StageTotals* const totals = &(*parts_.totals)[kSchedule];
+  StageClock clock(totals, StageState::kBusy);
+  std::optional<EpochOrder> order;
+  for (int64_t position = 0; position < end_; ++position) {
+    const BatchPlace place = line_.At(position);
+    clock.Enter(StageState::kBlocked);
+    if (!allowed_.WaitFor(position)) return;
+    clock.Enter(StageState::kBusy);
+    if (place.step == 0 || position == 0) order.emplace(parts_.schedule->Epoch(place.epoch));
+    JobPtr job = MakeJob(position, *order);
+    totals->CountBatch();
+    clock.Enter(StageState::kBlocked);
+    if (!scheduled_.Push(position, 1, std::move(job))) return;
+  }
+}
+
+EpochRun::JobPtr EpochRun::MakeJob(int64_t position, const EpochOrder& order) const {
+  auto job = std::make_unique<Job>();
+  job->position = position;
+  job->place = line_.At(position);
+  job->batch = std::make_unique<MiniBatch>();
+  job->batch->epoch = job->place.epoch;
+  job->batch->step = job->place.step;
+  for (const int64_t seed : order.Batch(job->place.step)) {
+    job->seeds.push_back(parts_.seeds[seed]);
+    if (!parts_.labels.empty()) job->batch->labels.push_back(parts_.labels[seed]);
+  }
+  return job;
+}
+
+void EpochRun::SampleSome() {
+  MinibatchSampler sampler(parts_.router->schema(), parts_.router->book());
+  RunStage(kSample, &scheduled_, &sampled_,
+           [&](Job* job, StageClock*) { return Sample(&sampler, job); });
+}
+
+absl::Status EpochRun::Sample(MinibatchSampler* sampler, Job* job) {
+  MinibatchDraw draw;
+  draw.run_seed = parts_.run_seed;
+  draw.epoch = static_cast<uint64_t>(job->place.epoch);
+  draw.batch = parts_.schedule->DrawBatch(job->place.step);
+  RoutedSource source(*parts_.router, draw, &cancel_);
+  VICINITY_ASSIGN_OR_RETURN(
+      job->batch->graph,
+      sampler->Sample(parts_.sampling, parts_.seed_type, job->seeds, parts_.edge_detail, &source));
+  return absl::OkStatus();
+}
+
+// Not RunStage: while it waits for room it looks ahead.
+void EpochRun::PlanAll() {
+  StageTotals* const totals = &(*parts_.totals)[kPlan];
+  StageClock clock(totals, StageState::kStarved);
+  Ahead ahead;
+  for (int64_t position = 0; position < end_; ++position) {
+    if (ahead.jobs.empty()) {
+      std::optional<JobPtr> job = sampled_.Pop();
+      if (!job.has_value()) return;
+      clock.Enter(StageState::kBusy);
+      Announce(*std::move(job), &ahead);
+    }
+    clock.Enter(StageState::kBusy);
+    AnnounceSampled(&ahead);
+    JobPtr job = std::move(ahead.jobs.front());
+    ahead.jobs.pop_front();
+    const int64_t weight = job->batch->graph.num_bytes();
+    ahead.bytes -= weight + parts_.rows->AnnouncedBytes(job->rows);
+    if (job->status.ok()) job->status = Plan(job.get(), &ahead, &clock);
+    if (!job->status.ok()) job->rows = BatchRows();  // others may wait for what it pins
+    totals->CountBatch();
+    clock.Enter(StageState::kBlocked);
+    if (!planned_.Push(position, weight, std::move(job))) return;
+    clock.Enter(StageState::kStarved);
+  }
+}
+
+void EpochRun::Announce(JobPtr job, Ahead* ahead) {
+  if (job->status.ok()) {
+    job->rows = parts_.rows->Split(job->batch->graph);
+    job->status = parts_.rows->Announce(job->rows);
+  }
+  ahead->bytes += job->batch->graph.num_bytes() + parts_.rows->AnnouncedBytes(job->rows);
+  ahead->jobs.push_back(std::move(job));
+}
+
+void EpochRun::AnnounceSampled(Ahead* ahead) {
+  const int64_t most_bytes = parts_.window_bytes / kAnnouncedShare;
+  while (static_cast<int64_t>(ahead->jobs.size()) < parts_.sample_ahead &&
+         ahead->bytes < most_bytes) {
+    std::optional<JobPtr> job = sampled_.Pop(std::chrono::nanoseconds(0));
+    if (!job.has_value()) return;
+    Announce(*std::move(job), ahead);
+  }
+}
+
+absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
+  const SampledGraph& graph = job->batch->graph;
+  const int64_t bytes = graph.num_bytes() + parts_.rows->Bytes(job->rows) +
+                        EdgeRowBytes(*parts_.router, graph, parts_.edge_columns);
+  clock->Enter(StageState::kBlocked);
+  const bool taken = window_.Take(bytes);
+  clock->Enter(StageState::kBusy);
+  if (!taken) return absl::CancelledError("the epoch was dropped");
+  job->window_bytes = bytes;
+  held_.LetIn(job->position, bytes);
+  AnnounceSampled(ahead);  // what was sampled since then
+  return parts_.rows->Admit(&job->rows, &job->counts);
+}
+
+void EpochRun::FetchSome() {
+  RunStage(kFetch, &planned_, &fetched_, [this](Job* job, StageClock*) { return Fetch(job); });
+}
+
+absl::Status EpochRun::Fetch(Job* job) {
+  VICINITY_RETURN_IF_ERROR(parts_.rows->Fetch(&job->rows, &cancel_));
+  if (parts_.edge_columns.empty()) return absl::OkStatus();
+  VICINITY_ASSIGN_OR_RETURN(
+      job->batch->edge_columns,
+      FetchEdgeRows(*parts_.router, job->batch->graph, parts_.edge_columns, &cancel_));
+  return absl::OkStatus();
+}
+
+void EpochRun::AssembleSome() {
+  RunStage(kAssemble, &fetched_, &assembled_, [this](Job* job, StageClock* clock) {
+    clock->Enter(StageState::kBlocked);
+    const bool wanted = WaitToAssemble(job->position);
+    clock->Enter(StageState::kBusy);
+    return wanted ? Assemble(job) : absl::CancelledError("the epoch was dropped");
+  });
+}
+
+// As long as the trainer likes: it is Next that has a time limit.
+bool EpochRun::WaitToAssemble(int64_t position) {
+  if (!assembled_.WaitForTurn(position)) return false;
+  wants_tensors_ = true;
+  bool found = false;
+  while (!found && !cancel_.cancelled()) found = parts_.rows->WaitForTensors(kLookAround);
+  wants_tensors_ = false;
+  return found;
+}
+
+absl::Status EpochRun::Assemble(Job* job) {
+  VICINITY_RETURN_IF_ERROR(parts_.rows->Assemble(&job->rows, parts_.batch_timeout));
+  for (BatchRows::Column& column : job->rows.columns) {
+    job->batch->columns.push_back(std::move(column.result));
+  }
+  held_.Hold(job->position, std::exchange(job->rows, BatchRows()));
+  return absl::OkStatus();
+}
+
+absl::Status EpochRun::Late() const {
+  const Stage stage = StageOf(next_);
+  const BatchPlace place = line_.At(next_);
+  // Those that the stage itself has taken for the batch are not the trainer's.
+  const bool kept = stage == kAssemble && wants_tensors_ &&
+                    !parts_.rows->WaitForTensors(std::chrono::nanoseconds(0));
+  return absl::DeadlineExceededError(absl::StrFormat(
+      "batch %d of epoch %d is not ready in %.1f s: it is in stage %s%s", place.step, place.epoch,
+      std::chrono::duration<double>(parts_.batch_timeout).count(), StageName(stage),
+      kept ? ", where the trainer still has all device tensors of a column, or its streams still "
+             "read them: let go of earlier batches before the next is asked for, or raise "
+             "DeviceOptions::batches"
+           : ""));
+}
+
+Stage EpochRun::StageOf(int64_t position) const {
+  if (scheduled_.next() <= position) return kSchedule;
+  if (sampled_.next() <= position) return kSample;
+  if (planned_.next() <= position) return kPlan;
+  if (fetched_.next() <= position) return kFetch;
+  return kAssemble;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,220 @@
+#include "client/loading/loader_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/device/device_side.h"
+#include "client/loading/loader_setup.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+absl::StatusOr<SeedSchedule> MakeSchedule(const LoaderOptions& options, const TrainerSeeds& seeds) {
+  ScheduleOptions schedule;
+  schedule.batch_size = options.batch_size;
+  schedule.shuffle = options.shuffle;
+  schedule.trainer = options.trainer;
+  schedule.num_trainers = options.num_trainers;
+  schedule.run_seed = options.run_seed;
+  if (options.seeds == SeedPolicy::kHome) {
+    return SeedSchedule::ByTrainer(schedule, seeds.list_sizes);
+  }
+  return SeedSchedule::Global(schedule, static_cast<int64_t>(seeds.seeds.size()));
+}
+
+double Sum(const StageTotals::Values& values) {
+  return values.seconds[0] + values.seconds[1] + values.seconds[2];
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter& router,
+                                                               const LoaderOptions& options,
+                                                               std::shared_ptr<Device> device) {
+  VICINITY_RETURN_IF_ERROR(CheckLoaderOptions(router, options));
+  if (options.placement == Placement::kHost) {
+    device = nullptr;
+  } else if (device == nullptr) {
+    VICINITY_ASSIGN_OR_RETURN(device, OpenLoaderDevice(options.device));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId seed_type, FindSeedType(router.schema(), options));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<EdgeColumnPlan> edge_columns,
+                            FindEdgeColumns(router.schema(), options));
+  VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, seed_type, options));
+  VICINITY_ASSIGN_OR_RETURN(
+      CachedColumns columns,
+      MakeColumns(router, options, SeedShardsOf(router, seed_type, seeds.seeds),
+                  std::move(device)));
+  VICINITY_ASSIGN_OR_RETURN(SeedSchedule schedule, MakeSchedule(options, seeds));
+  auto loader = std::unique_ptr<LoaderCore>(new LoaderCore(router, options, std::move(schedule)));
+  loader->seed_type_ = seed_type;
+  loader->seeds_ = std::move(seeds.seeds);
+  loader->edge_columns_ = std::move(edge_columns);
+  VICINITY_ASSIGN_OR_RETURN(loader->labels_,
+                            ReadLabels(router, seed_type, loader->seeds_, options));
+  loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns.plans));
+  loader->ranked_by_ = std::move(columns.ranked_by);
+  return loader;
+}
+
+LoaderCore::LoaderCore(const ShardRouter& router, const LoaderOptions& options,
+                       SeedSchedule schedule)
+    : router_(router), options_(options), schedule_(std::move(schedule)) {}
+
+LoaderCore::~LoaderCore() { EndEpoch(); }
+
+EpochParts LoaderCore::Parts() const {
+  EpochParts parts;
+  parts.router = &router_;
+  parts.schedule = &schedule_;
+  parts.rows = rows_.get();
+  parts.totals = &totals_;
+  parts.seed_type = seed_type_;
+  parts.seeds = seeds_;
+  parts.labels = labels_;
+  parts.sampling = options_.sampling;
+  parts.edge_detail = EdgeDetail(options_.edge_ids, !edge_columns_.empty());
+  parts.edge_columns = edge_columns_;
+  parts.run_seed = options_.run_seed;
+  parts.fetch_ahead = options_.fetch_ahead;
+  parts.window_bytes = options_.window_bytes;
+  if (options_.cache == CachePolicy::kAuto) parts.sample_ahead = options_.sample_ahead;
+  parts.sample_threads = options_.sample_threads;
+  parts.fetch_threads = options_.fetch_threads;
+  parts.batch_timeout = options_.batch_timeout;
+  return parts;
+}
+
+absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step) {
+  const int64_t end = end_step == -1 ? schedule_.steps() : end_step;
+  if (epoch < 0 || first_step < 0 || first_step > end || end > schedule_.steps()) {
+    return absl::InvalidArgumentError(absl::StrCat("epoch ", epoch, " from step ", first_step,
+                                                   " to ", end, " of ", schedule_.steps()));
+  }
+  const bool whole = first_step == 0 && end == schedule_.steps();
+  // One epoch behind the other: whoever does this will do it again.
+  const bool follows = whole && last_whole_epoch_ == std::make_optional(epoch - 1);
+  last_whole_epoch_ = whole ? std::make_optional(epoch) : std::nullopt;
+  finished_ = false;
+  if (GoOnWith(epoch, whole)) return absl::OkStatus();
+  EndEpoch();
+  const EpochLine line(epoch, first_step, end, schedule_.steps());
+  VICINITY_ASSIGN_OR_RETURN(run_, EpochRun::Start(Parts(), line, /*goes_on=*/follows));
+  {
+    MutexLock lock(&mu_);
+    running_ = true;
+    epoch_start_ = Clock::now();
+  }
+  train_clock_ = std::make_unique<StageClock>(&totals_[kTrain], StageState::kBusy);
+  return absl::OkStatus();
+}
+
+// Whether this epoch's batches are made already.
+bool LoaderCore::GoOnWith(int64_t epoch, bool whole) {
+  if (run_ == nullptr || !whole) return false;
+  const std::optional<BatchPlace> next = run_->GoesOnWith();
+  if (!next.has_value() || next->epoch != epoch) return false;
+  run_->GoOn();
+  return true;
+}
+
+absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::Next() {
+  if (finished_) return std::unique_ptr<MiniBatch>();
+  if (run_ == nullptr) {
+    return absl::FailedPreconditionError("no epoch is running: StartEpoch comes before Next");
+  }
+  train_clock_->Enter(StageState::kStarved);
+  absl::StatusOr<std::unique_ptr<MiniBatch>> batch = NextOfRun();
+  train_clock_->Enter(StageState::kBusy);
+  if (!batch.ok() || *batch == nullptr) {
+    finished_ = batch.ok();
+    if (!finished_ || !run_->GoesOnWith().has_value()) EndEpoch();
+    return batch;
+  }
+  totals_[kTrain].CountBatch();
+  MutexLock lock(&mu_);
+  for (const SampledNodes& nodes : (*batch)->graph.nodes) {
+    nodes_ += static_cast<int64_t>(nodes.ids.size());
+  }
+  return batch;
+}
+
+absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::NextOfRun() {
+  absl::StatusOr<std::unique_ptr<MiniBatch>> batch = run_->Next();
+  if (batch.ok() || !run_->FailedAhead().has_value()) return batch;
+  // It failed while nobody had asked for it: once more, now.
+  const BatchPlace place = *run_->FailedAhead();
+  run_.reset();
+  const EpochLine line(place.epoch, place.step, schedule_.steps(), schedule_.steps());
+  VICINITY_ASSIGN_OR_RETURN(run_, EpochRun::Start(Parts(), line, /*goes_on=*/true));
+  return run_->Next();
+}
+
+bool LoaderCore::WaitForNext(std::chrono::nanoseconds limit) {
+  if (run_ == nullptr || finished_) return true;
+  train_clock_->Enter(StageState::kStarved);
+  const bool ready = run_->WaitForNext(limit);
+  train_clock_->Enter(StageState::kBusy);
+  return ready;
+}
+
+void LoaderCore::EndEpoch() {
+  if (train_clock_ == nullptr) return;
+  train_clock_.reset();
+  run_.reset();
+  MutexLock lock(&mu_);
+  past_seconds_ += EpochSeconds();
+  running_ = false;
+  for (int stage = 0; stage < kNumStages; ++stage) {
+    const double unaccounted =
+        past_seconds_ * NumThreads(static_cast<Stage>(stage)) - Sum(totals_[stage].Read());
+    totals_[stage].Add(StageState::kStarved, std::max(0.0, unaccounted));
+  }
+}
+
+int LoaderCore::NumThreads(Stage stage) const {
+  if (stage == kSample) return options_.sample_threads;
+  if (stage == kFetch) return options_.fetch_threads;
+  return 1;
+}
+
+double LoaderCore::EpochSeconds() const {
+  return std::chrono::duration<double>(Clock::now() - epoch_start_).count();
+}
+
+LoaderStats LoaderCore::stats() const {
+  LoaderStats stats;
+  const RowCounts rows = rows_->counts();
+  stats.rows_local = rows.local;
+  stats.rows_cached = rows.cached;
+  stats.rows_remote = rows.remote;
+  stats.bytes_remote = rows.remote_bytes;
+  for (int stage = 0; stage < kNumStages; ++stage) {
+    const StageTotals::Values values = totals_[stage].Read();
+    StageTime time;
+    time.stage = StageName(static_cast<Stage>(stage));
+    time.num_threads = NumThreads(static_cast<Stage>(stage));
+    time.batches = values.batches;
+    time.busy_seconds = values.seconds[static_cast<int>(StageState::kBusy)];
+    time.starved_seconds = values.seconds[static_cast<int>(StageState::kStarved)];
+    time.blocked_seconds = values.seconds[static_cast<int>(StageState::kBlocked)];
+    stats.stages.push_back(std::move(time));
+  }
+  stats.stages[kPlan].rows = stats.rows_cached + stats.rows_remote;
+  stats.stages[kFetch].rows = stats.rows_remote;
+  stats.stages[kAssemble].rows = stats.rows_local + stats.rows_cached + stats.rows_remote;
+  for (const ColumnPlan& column : rows_->columns()) {
+    stats.cache_rows += column.cache_rows;
+    stats.cache_bytes += column.cache_rows * router_.RowBytes(column.type, column.column);
+  }
+  stats.ranked_by = ranked_by_;
+  stats.device_bytes = rows_->device_bytes();
+  MutexLock lock(&mu_);
+  stats.wall_seconds = past_seconds_ + (running_ ? EpochSeconds() : 0);
+  stats.nodes = nodes_;
+  return stats;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,243 @@
+#include "client/loading/loader_setup.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/loading/device_setup.h"
+#include "client/loading/row_cache.h"
+#include "client/shards/lookups.h"
+#include "partition/dataset/ranking.h"
+#include "partition/dataset/sampling_spec.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int kMaxThreads = 256;
+// A year, which no sum with the clock's time overflows.
+constexpr std::chrono::milliseconds kMostTimeout = std::chrono::hours(24 * 365);
+
+std::string TypeNames(const Schema& schema) {
+  std::string names;
+  for (const NodeTypeSpec& type : schema.node_types) absl::StrAppend(&names, " ", type.name);
+  return names;
+}
+
+absl::Status Positive(const char* what, int64_t value, int64_t most) {
+  if (value >= 1 && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(what, " ", value, " is not from 1 to ", most));
+}
+
+absl::StatusOr<NodeTypeId> FindType(const Schema& schema, const std::string& name) {
+  const int type = schema.FindNodeType(name);
+  if (type >= 0) return NodeTypeId{type};
+  return absl::NotFoundError(
+      absl::StrCat("no node type ", name, "; there are:", TypeNames(schema)));
+}
+
+// kHome: from each shard of its home a trainer takes the seeds that fall to it.
+absl::StatusOr<TrainerSeeds> ReadHomeSeeds(const ShardRouter& router, NodeTypeId seed_type,
+                                           const LoaderOptions& options) {
+  const std::vector<std::vector<int32_t>> homes = HomesOf(router, options);
+  const SharedSeeds shared = ShareSeeds(homes, router.book().num_shards());
+  TrainerSeeds result;
+  result.list_sizes.resize(homes.size(), 0);
+  for (int32_t shard = 0; shard < router.book().num_shards(); ++shard) {
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> seeds,
+                              NodesOfSplit(router, seed_type, options.split, {shard}));
+    const auto num_seeds = static_cast<int64_t>(seeds.size());
+    for (size_t trainer = 0; trainer < homes.size(); ++trainer) {
+      const auto found = std::find(homes[trainer].begin(), homes[trainer].end(), shard);
+      if (found == homes[trainer].end()) continue;
+      const int64_t place = shared.place[trainer][found - homes[trainer].begin()];
+      result.list_sizes[trainer] += shared.Share(shard, place, num_seeds);
+      if (static_cast<int32_t>(trainer) != options.trainer) continue;
+      for (int64_t i = place; i < num_seeds; i += shared.sharers[shard]) {
+        result.seeds.push_back(seeds[i]);
+      }
+    }
+  }
+  return result;
+}
+
+// Which rows the cache may hold, and what they cost of it.
+CacheOptions CacheOf(const ShardRouter& router, const LoaderOptions& options,
+                     const SeedShards& seeds, const std::vector<ColumnPlan>& plans) {
+  const bool by_rows = options.cache_rows > 0;
+  CacheOptions cache;
+  cache.ranking = options.ranking;
+  cache.seeds = seeds;
+  cache.capacity = by_rows ? options.cache_rows : options.cache_bytes;
+  for (const ColumnPlan& plan : plans) {
+    const auto found = std::find(cache.types.begin(), cache.types.end(), plan.type);
+    const size_t at = found - cache.types.begin();
+    if (found == cache.types.end()) {
+      cache.types.push_back(plan.type);
+      cache.row_costs.push_back(0);
+    }
+    cache.row_costs[at] += by_rows ? 0 : router.RowBytes(plan.type, plan.column);
+  }
+  for (int64_t& cost : cache.row_costs) cost = std::max<int64_t>(1, cost);
+  return cache;
+}
+
+absl::StatusOr<CacheRows> ChooseRows(const ShardRouter& router, const LoaderOptions& options,
+                                     const SeedShards& seeds, const std::vector<ColumnPlan>& plans,
+                                     std::string* ranked_by) {
+  CacheOptions cache = CacheOf(router, options, seeds, plans);
+  if (options.cache == CachePolicy::kNone) cache.capacity = 0;
+  if (cache.capacity == 0) return DealCache(router, cache);
+  absl::StatusOr<CacheRows> rows = ChooseCached(router, cache);
+  if (rows.ok()) {
+    *ranked_by = options.ranking;
+  } else if (options.cache == CachePolicy::kAuto && options.ranking == kDefaultRanking &&
+             absl::IsNotFound(rows.status())) {
+    *ranked_by = absl::StrCat("none: ", rows.status().message());
+    return DealCache(router, cache);
+  }
+  return rows;
+}
+
+absl::Status FillPools(const ShardRouter& router, const CacheRows& rows,
+                       std::vector<ColumnPlan>* plans) {
+  for (ColumnPlan& plan : *plans) {
+    if (router.RowBytes(plan.type, plan.column) == 0) continue;  // nothing to hold
+    plan.cache_rows = rows.capacity[plan.type.value];
+    VICINITY_ASSIGN_OR_RETURN(plan.pool, FillPool(router, plan.type, plan.column, plan.cache_rows,
+                                                  rows.ranked[plan.type.value]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDeviceOptions(const DeviceOptions& options) {
+  constexpr int32_t kMostTensors = 1024;
+  constexpr int64_t kMostStaging = int64_t{1} << 40;
+  VICINITY_RETURN_IF_ERROR(Positive("device.batches", options.batches, kMostTensors));
+  VICINITY_RETURN_IF_ERROR(Positive("device.staging_bytes", options.staging_bytes, kMostStaging));
+  if (options.home_bytes >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("device.home_bytes ", options.home_bytes, " is below 0"));
+}
+
+}  // namespace
+
+absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& options) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  VICINITY_RETURN_IF_ERROR(Positive("batch_size", options.batch_size, kMost));
+  VICINITY_RETURN_IF_ERROR(Positive("num_trainers", options.num_trainers, 1 << 20));
+  VICINITY_RETURN_IF_ERROR(Positive("sample_threads", options.sample_threads, kMaxThreads));
+  VICINITY_RETURN_IF_ERROR(Positive("fetch_threads", options.fetch_threads, kMaxThreads));
+  VICINITY_RETURN_IF_ERROR(
+      Positive("batch_timeout in ms", options.batch_timeout.count(), kMostTimeout.count()));
+  if (options.trainer < 0 || options.trainer >= options.num_trainers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("trainer ", options.trainer, " of ", options.num_trainers));
+  }
+  for (const auto& [what, value] :
+       {std::pair("window_bytes", options.window_bytes),
+        std::pair("cache_rows", options.cache_rows), std::pair("cache_bytes", options.cache_bytes),
+        std::pair("fetch_ahead", options.fetch_ahead),
+        std::pair("sample_ahead", options.sample_ahead)}) {
+    if (value >= 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(what, " ", value, " is below 0"));
+  }
+  VICINITY_RETURN_IF_ERROR(CheckDeviceOptions(options.device));
+  if (const std::string problem = SpecProblem(router.schema(), options.sampling);
+      !problem.empty()) {
+    return absl::InvalidArgumentError(problem);
+  }
+  return CheckHomes(HomesOf(router, options), router.book().num_shards(), options.num_trainers,
+                    options.seeds == SeedPolicy::kHome);
+}
+
+std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const LoaderOptions& options) {
+  if (!options.homes.empty()) return options.homes;
+  return DealHomes(router.book().num_shards(), options.num_trainers);
+}
+
+absl::StatusOr<NodeTypeId> FindSeedType(const Schema& schema, const LoaderOptions& options) {
+  if (!options.seed_type.empty()) return FindType(schema, options.seed_type);
+  std::vector<int32_t> possible;
+  for (size_t type = 0; type < schema.node_types.size(); ++type) {
+    if (!schema.node_types[type].split_column.empty()) {
+      possible.push_back(static_cast<int32_t>(type));
+    }
+  }
+  if (possible.empty() && schema.node_types.size() == 1) possible.push_back(0);
+  if (possible.size() == 1) return NodeTypeId{possible.front()};
+  return absl::InvalidArgumentError(
+      absl::StrCat("which node type the seeds are of must be said: ", possible.size(),
+                   " types have splits, of:", TypeNames(schema)));
+}
+
+absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, NodeTypeId seed_type,
+                                       const LoaderOptions& options) {
+  if (options.seeds == SeedPolicy::kHome) return ReadHomeSeeds(router, seed_type, options);
+  TrainerSeeds result;
+  VICINITY_ASSIGN_OR_RETURN(result.seeds, NodesOfSplit(router, seed_type, options.split, {}));
+  return result;
+}
+
+absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeTypeId seed_type,
+                                                const std::vector<int64_t>& seeds,
+                                                const LoaderOptions& options) {
+  const NodeTypeSpec& spec = router.schema().node_types[seed_type.value];
+  if (!options.labels || spec.label_column.empty()) return std::vector<int64_t>();
+  const int column = spec.FindColumn(spec.label_column);
+  if (column < 0) {
+    return absl::InternalError(absl::StrCat("label column ", spec.label_column, " of node type ",
+                                            spec.name, " is not among its columns"));
+  }
+  return IntegerColumn(router, seed_type, column, seeds);
+}
+
+absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const LoaderOptions& options,
+                                          const SeedShards& seeds, std::shared_ptr<Device> device) {
+  CachedColumns columns;
+  std::vector<ColumnPlan>& plans = columns.plans;
+  for (const LoaderOptions::ColumnRequest& request : options.columns) {
+    ColumnPlan plan;
+    VICINITY_ASSIGN_OR_RETURN(plan.type, FindType(router.schema(), request.node_type));
+    const NodeTypeSpec& spec = router.schema().node_types[plan.type.value];
+    plan.column = spec.FindColumn(request.column);
+    if (plan.column < 0) {
+      std::string known;
+      for (const ColumnSpec& column : spec.columns) absl::StrAppend(&known, " ", column.name);
+      return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no column ",
+                                              request.column,
+                                              "; it has:", known.empty() ? " none" : known));
+    }
+    plans.push_back(std::move(plan));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const CacheRows rows,
+                            ChooseRows(router, options, seeds, plans, &columns.ranked_by));
+  VICINITY_RETURN_IF_ERROR(device == nullptr
+                               ? FillPools(router, rows, &plans)
+                               : PlaceOnDevice(router, options, rows, std::move(device), &plans));
+  return columns;
+}
+
+absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,
+                                                            const LoaderOptions& options) {
+  std::vector<EdgeColumnPlan> plans;
+  for (const LoaderOptions::EdgeColumnRequest& request : options.edge_columns) {
+    const int type = schema.FindEdgeType(request.edge_type);
+    if (type < 0) {
+      std::string known;
+      for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+        absl::StrAppend(&known, " ", schema.EdgeTypeName(e));
+      }
+      return absl::NotFoundError(
+          absl::StrCat("no edge type ", request.edge_type, "; there are:", known));
+    }
+    VICINITY_ASSIGN_OR_RETURN(const EdgeColumnPlan plan,
+                              FindEdgeColumn(schema, type, request.column));
+    plans.push_back(plan);
+  }
+  return plans;
+}
+
+}  // namespace vicinity

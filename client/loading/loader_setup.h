@@ -1,0 +1,61 @@
+// From a loader's options to what it works with: checked, looked up, read from the shards.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cache/device/device.h"
+#include "client/loading/batch_rows.h"
+#include "client/loading/likeliest_nodes.h"
+#include "client/loading/seed_schedule.h"
+#include "client/shards/edge_rows.h"
+#include "client/shards/shard_router.h"
+#include "client/types/loader_values.h"
+#include "partition/dataset/schema.h"
+#include "proto/common/ids.h"
+
+namespace vicinity {
+
+// InvalidArgument with the value that is wrong.
+absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& options);
+
+// The homes that the options say, or the default ones.
+std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const LoaderOptions& options);
+
+// The type the options name, or the only one that can be meant. NotFound or InvalidArgument naming
+// the types.
+absl::StatusOr<NodeTypeId> FindSeedType(const Schema& schema, const LoaderOptions& options);
+
+// This trainer's seeds and how they are dealt.
+struct TrainerSeeds {
+  std::vector<int64_t> seeds;
+  std::vector<int64_t> list_sizes;  // kHome: by trainer
+};
+absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, NodeTypeId seed_type,
+                                       const LoaderOptions& options);
+
+// The labels of the seeds; empty where the type has none or none are wanted.
+absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeTypeId seed_type,
+                                                const std::vector<int64_t>& seeds,
+                                                const LoaderOptions& options);
+
+struct CachedColumns {
+  std::vector<ColumnPlan> plans;
+  std::string ranked_by;  // as LoaderStats::ranked_by
+};
+
+// The columns asked for, each with its pool filled, and its way to the device if there is one.
+// NotFound naming the columns there are, or of kVip the ranking that there is not; else as
+// PlaceOnDevice. `device`: null with Placement::kHost.
+absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const LoaderOptions& options,
+                                          const SeedShards& seeds, std::shared_ptr<Device> device);
+
+// The edge columns asked for. NotFound naming those that exist.
+absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,
+                                                            const LoaderOptions& options);
+
+}  // namespace vicinity

@@ -1,0 +1,45 @@
+// The scores that rankings are made of: the VIP formula's, corrected by sampled batches.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "cache/vip/vip.h"
+#include "client/planning/home_plan.h"
+#include "partition/dataset/dataset.h"
+#include "proto/common/progress.h"
+
+namespace CLI {
+class App;
+}
+
+namespace vicinity::cli {
+
+struct CalibrationOptions {
+  int64_t most_epochs = 8;  // of each home; 0: the formula alone
+  // Sampled nodes of all homes together: after so many no batch is begun. At least as many as the
+  // graph has nodes are allowed.
+  int64_t most_rows = int64_t{16} << 20;
+  // A thread samples so many one behind the other.
+  static constexpr int64_t kBatchesATime = 4;
+};
+// Declares `--sampled-epochs`.
+void AddCalibrationFlag(CLI::App* app, CalibrationOptions* options);
+
+struct CalibratedScores {
+  VipScores scores;
+  // That the formula was corrected by; 0: it was not, as the options say, or since batches of links
+  // with ends of two node types cannot be sampled.
+  int64_t num_batches = 0;
+};
+
+// The same for any number of threads. Errors as ScoresOf's, MinibatchSampler's and ReadWhole's.
+//
+// Memory: beside that of ScoresOf's result, 20 bytes a node.
+// Cost:   ScoresOf's, and sampling: some seconds, or where that is longer a pass over as many nodes
+//         as the graph has.
+absl::StatusOr<CalibratedScores> CalibratedScoresOf(const Dataset& dataset, const HomePlan& plan,
+                                                    const CalibrationOptions& options,
+                                                    Progress* progress);
+
+}  // namespace vicinity::cli

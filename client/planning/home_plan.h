@@ -1,0 +1,95 @@
+// What a VIP analysis is asked: whose seeds, sampled how. The flags of `partition`, `rank`, `plan`
+// and `policies`, and what they come to on a dataset.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cache/vip/seed_chances.h"
+#include "cache/vip/vip.h"
+#include "partition/cut/assigner.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
+#include "proto/common/ids.h"
+#include "proto/common/progress.h"
+#include "proto/manifest.pb.h"
+
+namespace CLI {
+class App;
+}
+
+namespace vicinity::cli {
+
+struct VipFlags {
+  std::vector<int64_t> fanouts = {15, 10, 5};
+  int64_t batch_size = 1024;
+  bool replace = false;
+  Expansion expansion = Expansion::kAllNodes;
+  std::string weighted_by;      // a weight column; empty: uniform draws
+  std::string seeds = "train";  // "train", "validation", "test", "all"
+  std::string seed_type;        // empty: the only type that fits
+  std::string homes;            // "0,2/1,3"; empty: every shard alone
+  // Batches of links instead of nodes: `seeds` and `seed_type` say nothing then.
+  std::string seed_links;  // an edge type; empty: seeds are nodes
+  int64_t negatives_per_link = 0;
+  std::string negative_type;  // empty: that of the links' targets
+};
+void AddVipFlags(CLI::App* app, VipFlags* flags);
+// For commands that take links as seeds.
+void AddLinkFlags(CLI::App* app, VipFlags* flags);
+
+struct HomePlan {
+  std::vector<std::vector<int32_t>> homes;  // the shards of each, rising
+  std::vector<int32_t> home_of;             // by shard; -1: of none
+  std::vector<HomeSeeds> seeds;             // by home; empty ones where there are links
+  std::vector<LinkSeeds> links;             // by home; none: seeds are nodes
+  LinkEdges link_edges;                     // which links they are
+  bool seeds_from_all = false;              // every home's seeds are those of all
+  VipOptions options;
+
+  // Of a home: its nodes, or links.
+  int64_t num_seeds(int32_t home) const {
+    return links.empty() ? static_cast<int64_t>(seeds[home].nodes.size()) : links[home].num_links;
+  }
+};
+
+// The groups of "0,2/1,3", each rising. InvalidArgument naming what is no shard of num_shards, or
+// is there twice.
+absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view text,
+                                                             int32_t num_shards);
+
+// The type whose nodes are seeds. FailedPrecondition if none has a split (or, for "all", has
+// nodes); InvalidArgument if it must be named, or there is no such type.
+absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipFlags& flags);
+
+// Every home's seeds are the seeds in its shards; its links those to nodes in its shards.
+// InvalidArgument for flags that do not fit the dataset; FailedPrecondition where there are no
+// seeds at all; what ReadWhole says of the files that tell.
+absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
+                                   const VipFlags& flags);
+
+// Gives every home the seeds of all of them, as SeedPolicy::kGlobal does (client/loader.h).
+// InvalidArgument for links.
+absl::Status DealFromAll(HomePlan* plan);
+
+// Errors as ComputeVip.
+absl::StatusOr<VipScores> ScoresOf(const Dataset& dataset, const HomePlan& plan,
+                                   Progress* progress);
+
+// A dataset's own cut.
+Assignment AssignmentOf(const Book& book);
+
+// What a stored ranking says about itself.
+proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
+                               const HomePlan& plan);
+// In a line: 'Ranking "default": seeds train, batch 1024, fanouts 15,10,5, 4 homes'.
+std::string RankingText(const proto::Ranking& ranking);
+nlohmann::ordered_json RankingJson(const proto::Ranking& ranking);
+
+}  // namespace vicinity::cli

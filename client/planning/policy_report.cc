@@ -1,0 +1,207 @@
+#include "client/planning/policy_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cache/policies/access_trace.h"
+#include "cache/policies/all_policies.h"
+#include "cache/policies/policy.h"
+#include "cache/policies/trainer_view.h"
+#include "client/cli/output/output.h"
+#include "client/planning/sampled_trace.h"
+#include "partition/dataset/whole_read.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+
+namespace vicinity::cli {
+namespace {
+
+std::vector<PolicyReport::Size> CacheSizes(const Dataset& dataset,
+                                           const std::vector<double>& replication) {
+  int64_t num_nodes = 0;
+  for (int32_t t = 0; t < dataset.book().num_node_types(); ++t) {
+    num_nodes += dataset.book().num_nodes(NodeTypeId{t});
+  }
+  const double mean_shard = static_cast<double>(num_nodes) / dataset.book().num_shards();
+  std::vector<PolicyReport::Size> sizes;
+  for (const double share : replication) {
+    sizes.push_back({share, std::llround(share * mean_shard)});
+  }
+  return sizes;
+}
+
+// Adds what one trainer's policies come to.
+absl::Status AddTrainer(absl::Span<const std::unique_ptr<Policy>> policies,
+                        const AccessTrace& trace, PolicyReport* report) {
+  report->lines.resize(policies.size());
+  for (size_t s = 0; s < report->sizes.size(); ++s) {
+    const PolicyBudget budget = {report->sizes[s].total_rows, report->depth};
+    for (size_t i = 0; i < policies.size(); ++i) {
+      VICINITY_ASSIGN_OR_RETURN(const PolicyCount count, policies[i]->Count(trace, budget));
+      PolicyReport::Line& line = report->lines[i];
+      line.policy = policies[i]->name();
+      line.cells.resize(report->sizes.size());
+      PolicyReport::Cell& cell = line.cells[s];
+      cell.fetched += static_cast<double>(count.fetched);
+      cell.held += count.held;
+      cell.most_held += static_cast<double>(count.most_held);
+    }
+  }
+  ++report->num_trainers;
+  report->used += static_cast<double>(trace.num_uses());
+  report->batches += static_cast<double>(trace.num_batches());
+  return absl::OkStatus();
+}
+
+// From sums over epochs and trainers to what is shown.
+void Average(PolicyReport* report) {
+  const auto num_epochs = static_cast<double>(report->num_epochs);
+  report->used /= num_epochs;
+  report->batches /= num_epochs;
+  for (PolicyReport::Line& line : report->lines) {
+    for (PolicyReport::Cell& cell : line.cells) {
+      cell.fetched /= num_epochs;
+      cell.held /= report->num_trainers;
+      cell.most_held /= report->num_trainers;
+    }
+  }
+}
+
+std::string SizeText(const PolicyReport::Size& size) {
+  return absl::StrFormat("%g (%s)", size.replication, HumanCount(size.total_rows));
+}
+
+}  // namespace
+
+absl::Status PolicyReportOptions::Validate() const {
+  if (replication.empty()) return absl::InvalidArgumentError("no replication is given");
+  for (const double share : replication) {
+    if (!(share >= 0 && share <= 1e6)) {
+      return absl::InvalidArgumentError(absl::StrCat("replication ", share));
+    }
+  }
+  if (num_epochs < 1) return absl::InvalidArgumentError(absl::StrCat("epochs ", num_epochs));
+  if (num_simulated_epochs < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("simulated epochs ", num_simulated_epochs));
+  }
+  if (depth < 1) return absl::InvalidArgumentError(absl::StrCat("depth ", depth));
+  for (const int64_t window : windows) {
+    if (window < 0) return absl::InvalidArgumentError(absl::StrCat("window ", window));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PolicyReport> CountPolicies(const Dataset& dataset, const HomePlan& plan,
+                                           const PolicyReportOptions& options, Progress* progress) {
+  VICINITY_RETURN_IF_ERROR(options.Validate());
+  PolicyReport report;
+  report.num_epochs = options.num_epochs;
+  report.depth = options.depth;
+  report.sizes = CacheSizes(dataset, options.replication);
+  TraceOptions counted;
+  counted.run_seed = options.run_seed;
+  counted.num_epochs = options.num_epochs;
+  TraceOptions simulated = counted;
+  simulated.first_epoch = options.num_epochs;
+  simulated.num_epochs = options.num_simulated_epochs;
+  VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), progress, [&]() -> absl::Status {
+    for (size_t home = 0; home < plan.homes.size(); ++home) {
+      if (plan.seeds[home].nodes.empty()) continue;
+      VICINITY_ASSIGN_OR_RETURN(
+          const TrainerView view,
+          TrainerView::Create(&dataset, plan.homes[home], plan.seeds[home], plan.options));
+      VICINITY_ASSIGN_OR_RETURN(const AccessTrace before, SampleTrace(view, simulated, progress));
+      VICINITY_ASSIGN_OR_RETURN(const AccessTrace trace, SampleTrace(view, counted, progress));
+      VICINITY_ASSIGN_OR_RETURN(const std::vector<std::unique_ptr<Policy>> policies,
+                                MakeAllPolicies(view, before, trace, options.windows));
+      VICINITY_RETURN_IF_ERROR(AddTrainer(policies, trace, &report));
+    }
+    return absl::OkStatus();
+  }));
+  Average(&report);
+  return report;
+}
+
+void PrintPolicyReport(const PolicyReport& report, std::ostream& out) {
+  out << "Remote rows fetched an epoch, of " << HumanCount(std::llround(report.used)) << " used in "
+      << HumanCount(std::llround(report.batches)) << " batches; " << report.num_trainers
+      << (report.num_trainers == 1 ? " trainer, " : " trainers, ") << report.num_epochs
+      << (report.num_epochs == 1 ? " epoch, " : " epochs, ") << report.depth
+      << " batches in flight.\nColumns: rows in memory, those of batches in flight included, as a "
+         "share of a mean shard.\n\n";
+  std::vector<Table::Column> columns = {{"policy", Table::Align::kLeft}};
+  for (const PolicyReport::Size& size : report.sizes) {
+    columns.push_back({SizeText(size), Table::Align::kRight});
+  }
+  Table table(columns);
+  for (const PolicyReport::Line& line : report.lines) {
+    std::vector<std::string> cells = {line.policy};
+    for (const PolicyReport::Cell& cell : line.cells) {
+      const double share = report.used > 0 ? cell.fetched / report.used : 0;
+      cells.push_back(
+          absl::StrFormat("%s %7s", HumanCount(std::llround(cell.fetched)), HumanPercent(share)));
+    }
+    table.AddRow(cells);
+  }
+  table.Print(out);
+}
+
+nlohmann::ordered_json PolicyReportJson(const PolicyReport& report) {
+  nlohmann::ordered_json json;
+  json["trainers"] = report.num_trainers;
+  json["epochs"] = report.num_epochs;
+  json["depth"] = report.depth;
+  json["batches_per_epoch"] = report.batches;
+  json["rows_used_per_epoch"] = report.used;
+  json["sizes"] = nlohmann::ordered_json::array();
+  for (const PolicyReport::Size& size : report.sizes) {
+    json["sizes"].push_back({{"replication", size.replication}, {"total_rows", size.total_rows}});
+  }
+  json["policies"] = nlohmann::ordered_json::array();
+  for (const PolicyReport::Line& line : report.lines) {
+    nlohmann::ordered_json policy = {{"policy", line.policy}};
+    for (const PolicyReport::Cell& cell : line.cells) {
+      policy["rows_fetched_per_epoch"].push_back(cell.fetched);
+      policy["memory_rows"].push_back(cell.held);
+      policy["most_memory_rows"].push_back(cell.most_held);
+    }
+    json["policies"].push_back(policy);
+  }
+  return json;
+}
+
+LineChart PolicyChart(const PolicyReport& report, const std::string& dataset_name) {
+  LineChart chart;
+  chart.title = absl::StrCat(dataset_name, ": remote rows fetched an epoch, by cache policy");
+  chart.x_label = "rows in memory, as a share of a mean shard";
+  chart.y_label = "rows an epoch";
+  double least = report.sizes.empty() ? 0 : report.sizes[0].replication;
+  double most = least;
+  for (const PolicyReport::Size& size : report.sizes) {
+    least = std::min(least, size.replication);
+    most = std::max(most, size.replication);
+  }
+  chart.log_x = least > 0 && most >= 8 * least;
+  for (const PolicyReport::Line& line : report.lines) {
+    LineChart::Series series;
+    series.name = line.policy;
+    for (size_t i = 0; i < line.cells.size(); ++i) {
+      series.points.emplace_back(report.sizes[i].replication, line.cells[i].fetched);
+    }
+    std::sort(series.points.begin(), series.points.end());
+    chart.series.push_back(series);
+  }
+  return chart;
+}
+
+}  // namespace vicinity::cli

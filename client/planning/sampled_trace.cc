@@ -1,0 +1,65 @@
+#include "client/planning/sampled_trace.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/loading/seed_schedule.h"
+#include "partition/dataset/dataset.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+#include "sampler/local_sampler.h"
+#include "sampler/minibatch_sampler.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity::cli {
+namespace {
+
+std::vector<int64_t> RemoteNodes(const TrainerView& view, const SampledGraph& graph) {
+  std::vector<int64_t> remote;
+  for (size_t t = 0; t < graph.nodes.size(); ++t) {
+    const int64_t first = view.first({static_cast<int32_t>(t)});
+    for (const int64_t id : graph.nodes[t].ids) {
+      if (view.is_remote(first + id)) remote.push_back(first + id);
+    }
+  }
+  return remote;
+}
+
+}  // namespace
+
+absl::StatusOr<AccessTrace> SampleTrace(const TrainerView& view, const TraceOptions& options,
+                                        Progress* progress) {
+  const Dataset& dataset = view.dataset();
+  const std::vector<int64_t>& seeds = view.seeds().nodes;
+  ScheduleOptions schedule_options;
+  schedule_options.batch_size = view.options().batch_size;
+  schedule_options.run_seed = options.run_seed;
+  const SeedSchedule schedule =
+      SeedSchedule::Global(schedule_options, static_cast<int64_t>(seeds.size()));
+  MinibatchSampler sampler(dataset.schema(), dataset.book());
+  AccessTrace trace(view.num_nodes());
+  progress->Begin("sampling epochs", options.num_epochs * schedule.steps(), "batches");
+  for (int64_t epoch = 0; epoch < options.num_epochs; ++epoch) {
+    const EpochOrder order = schedule.Epoch(options.first_epoch + epoch);
+    for (int64_t step = 0; step < schedule.steps(); ++step) {
+      std::vector<int64_t> batch;
+      for (const int64_t i : order.Batch(step)) batch.push_back(seeds[i]);
+      MinibatchDraw draw;
+      draw.run_seed = options.run_seed;
+      draw.epoch = static_cast<uint64_t>(options.first_epoch + epoch);
+      draw.batch = schedule.DrawBatch(step);
+      LocalNeighborSource source(dataset, draw);
+      VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
+                                sampler.Sample(view.options().sampling, view.seeds().type, batch,
+                                               /*want_edge_ids=*/false, &source));
+      trace.AddBatch(RemoteNodes(view, graph));
+      progress->Update(epoch * schedule.steps() + step + 1);
+    }
+    trace.EndEpoch();
+  }
+  progress->End();
+  return trace;
+}
+
+}  // namespace vicinity::cli

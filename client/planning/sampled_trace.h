@@ -1,0 +1,25 @@
+// Epochs of one trainer, sampled as a loader samples them, of which only the remote nodes are kept:
+// what cache policies are counted on.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "cache/policies/access_trace.h"
+#include "cache/policies/trainer_view.h"
+#include "proto/common/progress.h"
+
+namespace vicinity::cli {
+
+struct TraceOptions {
+  uint64_t run_seed = 0;
+  int64_t first_epoch = 0;
+  int64_t num_epochs = 1;
+};
+
+// Each epoch takes the view's seeds in an order of its own, batch by batch. Errors as
+// MinibatchSampler's.
+absl::StatusOr<AccessTrace> SampleTrace(const TrainerView& view, const TraceOptions& options,
+                                        Progress* progress);
+
+}  // namespace vicinity::cli

@@ -1,0 +1,180 @@
+#include "client/planning/seed_batches.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "client/loading/seed_schedule.h"
+#include "client/planning/link_plan.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/schema.h"
+#include "proto/common/ids.h"
+#include "proto/common/random.h"
+#include "proto/common/status.h"
+
+namespace vicinity::cli {
+namespace {
+
+// Of a home's seeds, those that fall to the first of the trainers that share it.
+std::vector<int64_t> FirstShare(const Book& book, const HomeSeeds& seeds, int64_t num_trainers) {
+  if (num_trainers == 1) return seeds.nodes;
+  std::vector<int64_t> share, num_seen(book.num_shards());
+  for (const int64_t node : seeds.nodes) {
+    const ShardId shard = book.OwnerOf(seeds.type, GlobalNode{node});
+    if (num_seen[shard.value]++ % num_trainers == 0) share.push_back(node);
+  }
+  return share;
+}
+
+// Trainers are numbered home by home; homes without seeds have none.
+struct TrainerNumbers {
+  int32_t trainer = 0;
+  int32_t num_trainers = 0;
+};
+
+TrainerNumbers NumbersOf(const HomePlan& plan, int32_t home, int64_t trainers_per_home) {
+  int64_t before = 0, all = 0;
+  for (int32_t other = 0; other < static_cast<int32_t>(plan.homes.size()); ++other) {
+    if (plan.num_seeds(other) == 0) continue;
+    if (other < home) before += trainers_per_home;
+    all += trainers_per_home;
+  }
+  return {static_cast<int32_t>(before), static_cast<int32_t>(all)};
+}
+
+class NodeBatches final : public SeedBatches {
+ public:
+  NodeBatches(NodeTypeId type, std::vector<int64_t> seeds, uint64_t run_seed, SeedSchedule schedule)
+      : type_(type),
+        seeds_(std::move(seeds)),
+        run_seed_(run_seed),
+        schedule_(std::move(schedule)) {}
+
+  NodeTypeId type() const override { return type_; }
+  int64_t steps() const override { return schedule_.steps(); }
+
+  SeedBatch Next() override {
+    const int64_t epoch = done_ / steps(), step = done_ % steps();
+    if (step == 0) order_.emplace(schedule_.Epoch(epoch));
+    SeedBatch batch;
+    for (const int64_t i : order_->Batch(step)) batch.seeds.push_back(seeds_[i]);
+    batch.draw = {run_seed_, static_cast<uint64_t>(epoch), schedule_.DrawBatch(step)};
+    ++done_;
+    return batch;
+  }
+
+ private:
+  const NodeTypeId type_;
+  const std::vector<int64_t> seeds_;
+  const uint64_t run_seed_;
+  const SeedSchedule schedule_;
+  std::optional<EpochOrder> order_;
+  int64_t done_ = 0;
+};
+
+absl::StatusOr<std::unique_ptr<SeedBatches>> NodeBatchesOf(const Dataset& dataset,
+                                                           const HomePlan& plan, int32_t home,
+                                                           int64_t trainers_per_home,
+                                                           uint64_t run_seed) {
+  const TrainerNumbers numbers = NumbersOf(plan, home, trainers_per_home);
+  const NodeTypeId type = plan.seeds[home].type;
+  ScheduleOptions options;
+  options.batch_size = plan.options.batch_size;
+  options.run_seed = run_seed;
+  options.trainer = numbers.trainer;
+  options.num_trainers = numbers.num_trainers;
+  if (plan.seeds_from_all) {
+    const std::vector<int64_t>& seeds = plan.seeds[home].nodes;
+    return std::make_unique<NodeBatches>(
+        type, seeds, run_seed, SeedSchedule::Global(options, static_cast<int64_t>(seeds.size())));
+  }
+  std::vector<int64_t> list_sizes;
+  std::vector<int64_t> own;
+  for (int32_t other = 0; other < static_cast<int32_t>(plan.homes.size()); ++other) {
+    if (plan.num_seeds(other) == 0) continue;
+    std::vector<int64_t> share = FirstShare(dataset.book(), plan.seeds[other], trainers_per_home);
+    // The first's is the longest, and it is the longest that steps go by.
+    list_sizes.insert(list_sizes.end(), trainers_per_home, static_cast<int64_t>(share.size()));
+    if (other == home) own = std::move(share);
+  }
+  VICINITY_ASSIGN_OR_RETURN(SeedSchedule schedule, SeedSchedule::ByTrainer(options, list_sizes));
+  return std::make_unique<NodeBatches>(type, std::move(own), run_seed, std::move(schedule));
+}
+
+class LinkBatches final : public SeedBatches {
+ public:
+  LinkBatches(const Dataset& dataset, const HomePlan& plan, int32_t home, int64_t trainers_per_home,
+              uint64_t run_seed)
+      : index_(dataset, plan.link_edges.type, plan.homes[home]),
+        links_(plan.links[home]),
+        num_nodes_(dataset.book().num_nodes(links_.negative_type)),
+        batch_size_(std::min(plan.options.batch_size, index_.num_links())),
+        steps_((index_.num_links() + batch_size_ * trainers_per_home - 1) /
+               (batch_size_ * trainers_per_home)),
+        run_seed_(run_seed) {}
+
+  NodeTypeId type() const override { return links_.ends[0].type; }
+  int64_t steps() const override { return steps_; }
+
+  SeedBatch Next() override {
+    const auto number = static_cast<uint64_t>(done_++);
+    return {Seeds(number), {run_seed_, 0, number}};
+  }
+
+ private:
+  std::vector<int64_t> Seeds(uint64_t number) const {
+    NodeDraws draws(run_seed_, number);
+    std::vector<int64_t> batch;
+    // Floyd's choice without replacement.
+    absl::flat_hash_set<int64_t> taken;
+    for (int64_t last = index_.num_links() - batch_size_; last < index_.num_links(); ++last) {
+      int64_t link = static_cast<int64_t>(draws.Below(static_cast<uint64_t>(last) + 1));
+      if (!taken.insert(link).second) taken.insert(link = last);
+      const auto [source, target] = index_.EndsOf(link);
+      batch.push_back(source);
+      batch.push_back(target);
+      for (int64_t i = 0; i < links_.negatives_per_link; ++i) batch.push_back(Negative(&draws));
+    }
+    return batch;
+  }
+
+  int64_t Negative(NodeDraws* draws) const {
+    if (links_.negatives.empty()) return static_cast<int64_t>(draws->Below(num_nodes_));
+    return links_.negatives[draws->Below(links_.negatives.size())];
+  }
+
+  const LinkIndex index_;
+  const LinkSeeds& links_;
+  const int64_t num_nodes_;
+  const int64_t batch_size_;
+  const int64_t steps_;
+  const uint64_t run_seed_;
+  int64_t done_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SeedBatches>> BatchesOf(const Dataset& dataset, const HomePlan& plan,
+                                                       int32_t home, int64_t trainers_per_home,
+                                                       uint64_t run_seed) {
+  if (plan.links.empty()) {
+    return NodeBatchesOf(dataset, plan, home, trainers_per_home, run_seed);
+  }
+  const LinkSeeds& links = plan.links[home];
+  if (links.ends.size() > 1 ||
+      (links.negatives_per_link > 0 && !(links.negative_type == links.ends[0].type))) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("batches of ", dataset.schema().EdgeTypeName(plan.link_edges.type.value),
+                     " links have seeds of more than one node type, which cannot be sampled"));
+  }
+  return std::make_unique<LinkBatches>(dataset, plan, home, trainers_per_home, run_seed);
+}
+
+}  // namespace vicinity::cli

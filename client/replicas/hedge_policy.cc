@@ -1,0 +1,41 @@
+#include "client/replicas/hedge_policy.h"
+
+#include <algorithm>
+
+namespace vicinity {
+
+const char* OperationName(Operation operation) {
+  static constexpr const char* kNames[kNumOperations] = {
+      "SampleNeighbors", "FetchRows", "FetchNames", "ResolveKeys", "FetchRanking"};
+  return kNames[static_cast<int>(operation)];
+}
+
+std::optional<std::chrono::nanoseconds> HedgePolicy::Delay(Operation operation) const {
+  if (!enabled_) return std::nullopt;
+  const auto known = latencies_[static_cast<int>(operation)].Get();
+  if (!known.has_value()) return std::nullopt;
+  return std::max(*known, kLeastDelay);
+}
+
+void HedgePolicy::Observe(Operation operation, std::chrono::nanoseconds duration) {
+  latencies_[static_cast<int>(operation)].Add(duration);
+}
+
+void HedgePolicy::CountCall() {
+  MutexLock lock(&mu_);
+  calls_ = std::min(calls_ + 1, kMostSaved * kCallsPerHedge);
+}
+
+bool HedgePolicy::TryTake() {
+  MutexLock lock(&mu_);
+  if (!enabled_ || calls_ < kCallsPerHedge) return false;
+  calls_ -= kCallsPerHedge;
+  return true;
+}
+
+void HedgePolicy::GiveBack() {
+  MutexLock lock(&mu_);
+  calls_ = std::min(calls_ + kCallsPerHedge, kMostSaved * kCallsPerHedge);
+}
+
+}  // namespace vicinity

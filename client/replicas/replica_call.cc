@@ -1,0 +1,325 @@
+#include "client/replicas/replica_call.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/shards/own_status.h"
+#include "proto/common/retry_delay.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int64_t kUnitBytes = int64_t{32} << 20;
+// Between two looks for a replica that has become live, or for a token.
+constexpr std::chrono::nanoseconds kLookAgain = std::chrono::milliseconds(20);
+constexpr std::chrono::milliseconds kLongestHold(5000);
+
+double Seconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+void ReplicaCall::Start(const CallTools& tools, ReplicaSet* set, ReplicaQuestion question,
+                        Cancellation* cancel, Done done) {
+  std::make_shared<ReplicaCall>(tools, set, std::move(question), cancel, std::move(done))->Begin();
+}
+
+ReplicaCall::ReplicaCall(const CallTools& tools, ReplicaSet* set, ReplicaQuestion question,
+                         Cancellation* cancel, Done done)
+    : tools_(tools),
+      set_(set),
+      question_(std::move(question)),
+      cancel_(cancel),
+      size_(std::max<int64_t>(1, (question_.bytes + kUnitBytes - 1) / kUnitBytes)),
+      started_(tools.replicas.timer->Now()),
+      deadline_(started_ + tools.policy.call_budget * size_),
+      most_attempts_(std::max(tools.policy.max_attempts,
+                              set->size() * ReplicaServer::Options().most_marks + 1)),
+      done_(std::move(done)),
+      tried_(set->size(), 0),
+      errors_(set->size()) {}
+
+void ReplicaCall::Begin() {
+  tools_.replicas.traffic->shard_calls.fetch_add(1, std::memory_order_relaxed);
+  tools_.hedging->CountCall();
+  int64_t id = -1;
+  if (cancel_ != nullptr) id = cancel_->Add([self = shared_from_this()] { self->OnCancel(); });
+  {
+    MutexLock lock(&mu_);
+    cancel_id_ = id;
+    begun_ = true;
+  }
+  Proceed();
+}
+
+bool ReplicaCall::Running() const {
+  return running_[kFirst] != nullptr || running_[kHedge] != nullptr;
+}
+
+void ReplicaCall::Proceed() {
+  AttemptPtr attempt;
+  std::optional<absl::Status> outcome;
+  {
+    MutexLock lock(&mu_);
+    if (finished_ || !begun_ || Running()) return;
+    const Timer::Time now = tools_.replicas.timer->Now();
+    outcome = Outcome(now);
+    if (outcome.has_value()) {
+      finished_ = true;
+    } else {
+      attempt = NextAttempt(now);
+    }
+  }
+  if (outcome.has_value()) return Finish(*std::move(outcome));
+  if (attempt != nullptr) Run(attempt);
+}
+
+std::optional<absl::Status> ReplicaCall::Outcome(Timer::Time now) {
+  if (winner_ != nullptr) return absl::OkStatus();
+  if (cancelled_) {
+    return absl::CancelledError(absl::StrCat("shard ", set_->shard().value, ": ",
+                                             OperationName(question_.operation), ": cancelled"));
+  }
+  if (!fatal_.ok()) return OwnStatus(fatal_);
+  if (attempts_ >= most_attempts_ || std::max(now, not_before_) >= deadline_) {
+    return AllFailed(now);
+  }
+  return std::nullopt;
+}
+
+ReplicaCall::AttemptPtr ReplicaCall::NextAttempt(Timer::Time now) {
+  if (now < not_before_) {
+    WakeAt(not_before_);
+    return nullptr;
+  }
+  const int replica = set_->Pick(tried_, ReplicaSet::kNone, now);
+  if (replica == ReplicaSet::kNone) {
+    for (int i = 0; i < set_->size(); ++i) set_->server(i).Hurry();
+  }
+  starved_ = replica != ReplicaSet::kNone && attempts_ > 0 && !tools_.budget->TryTake(now);
+  if (replica == ReplicaSet::kNone || starved_) {
+    const auto wait = kLookAgain / 2 + tools_.replicas.jitter->UpTo(kLookAgain / 2);
+    WakeAt(std::min(now + wait, deadline_));
+    return nullptr;
+  }
+  if (attempts_++ > 0) tools_.replicas.traffic->retries.fetch_add(1, std::memory_order_relaxed);
+  AttemptPtr attempt = MakeAttempt(kFirst, replica, now);
+  const auto delay = tools_.hedging->Delay(question_.operation);
+  hedge_at_.reset();
+  if (delay.has_value() && !hedged_) hedge_at_ = now + *delay;
+  WakeForAttempts();
+  return attempt;
+}
+
+ReplicaCall::AttemptPtr ReplicaCall::MakeAttempt(Role role, int replica, Timer::Time now) {
+  auto attempt = std::make_shared<Attempt>();
+  attempt->role = role;
+  attempt->replica = replica;
+  attempt->started = now;
+  attempt->expires = std::min(now + tools_.policy.attempt_timeout * size_, deadline_);
+  set_->server(replica).Begin(question_.bytes);
+  tools_.replicas.traffic->attempts.fetch_add(1, std::memory_order_relaxed);
+  running_[role] = attempt;
+  return attempt;
+}
+
+ReplicaCall::AttemptPtr ReplicaCall::TryHedge(Timer::Time now) {
+  hedge_at_.reset();
+  const int first = running_[kFirst]->replica;
+  const int replica = set_->Pick(tried_, first, now);
+  if (replica == ReplicaSet::kNone || !tools_.hedging->TryTake()) return nullptr;
+  if (!tools_.budget->TryTake(now)) {
+    tools_.hedging->GiveBack();
+    return nullptr;
+  }
+  hedged_ = true;
+  tools_.replicas.traffic->hedges.fetch_add(1, std::memory_order_relaxed);
+  return MakeAttempt(kHedge, replica, now);
+}
+
+void ReplicaCall::Run(const AttemptPtr& attempt) {
+  if (attempt->role == kHedge) attempt->aside = question_.aside();
+  const ReplicaQuestion::Ask& ask = attempt->role == kHedge ? attempt->aside.ask : question_.ask;
+  ask(set_->access(attempt->replica), &attempt->cancel,
+      [self = shared_from_this(), attempt](const absl::Status& status) {
+        self->OnEnd(attempt, status);
+      });
+}
+
+void ReplicaCall::WakeAt(Timer::Time when) {
+  if (timer_id_ >= 0) tools_.replicas.timer->Cancel(timer_id_);
+  timer_id_ =
+      tools_.replicas.timer->Schedule(when, [self = shared_from_this()] { self->OnTimer(); });
+}
+
+void ReplicaCall::WakeForAttempts() {
+  Timer::Time when = Timer::Time::max();
+  for (const AttemptPtr& attempt : running_) {
+    if (attempt != nullptr && !attempt->expired) when = std::min(when, attempt->expires);
+  }
+  if (hedge_at_.has_value()) when = std::min(when, *hedge_at_);
+  if (when != Timer::Time::max()) WakeAt(when);
+}
+
+void ReplicaCall::OnTimer() {
+  std::vector<AttemptPtr> expired;
+  AttemptPtr hedge;
+  {
+    MutexLock lock(&mu_);
+    timer_id_ = -1;
+    if (finished_) return;
+    const Timer::Time now = tools_.replicas.timer->Now();
+    for (const AttemptPtr& attempt : running_) {
+      if (attempt == nullptr || attempt->expired || now < attempt->expires) continue;
+      attempt->expired = true;
+      expired.push_back(attempt);
+    }
+    const bool alone = running_[kFirst] != nullptr && running_[kHedge] == nullptr;
+    if (alone && expired.empty() && winner_ == nullptr && hedge_at_.has_value() &&
+        *hedge_at_ <= now) {
+      hedge = TryHedge(now);
+    }
+    if (Running()) WakeForAttempts();
+  }
+  for (const AttemptPtr& attempt : expired) attempt->cancel.Cancel();
+  if (hedge != nullptr) Run(hedge);
+  Proceed();
+}
+
+void ReplicaCall::OnCancel() {
+  std::array<AttemptPtr, 2> attempts;
+  {
+    MutexLock lock(&mu_);
+    cancelled_ = true;
+    attempts = running_;
+  }
+  for (const AttemptPtr& attempt : attempts) {
+    if (attempt != nullptr) attempt->cancel.Cancel();
+  }
+  Proceed();
+}
+
+void ReplicaCall::OnEnd(const AttemptPtr& attempt, absl::Status status) {
+  AttemptPtr loser;
+  {
+    MutexLock lock(&mu_);
+    const Timer::Time now = tools_.replicas.timer->Now();
+    set_->server(attempt->replica).End(question_.bytes);
+    if (attempt->expired && absl::IsCancelled(status)) {
+      status = absl::DeadlineExceededError(absl::StrFormat(
+          "%s: no answer in %.1f s", Where(attempt->replica), Seconds(now - attempt->started)));
+    }
+    attempt->running = false;
+    running_[attempt->role].reset();
+    if (status.ok() && winner_ == nullptr) winner_ = attempt;
+    Judge(attempt.get(), status, now);
+    const AttemptPtr& other = running_[attempt->role == kFirst ? kHedge : kFirst];
+    if (other != nullptr && (winner_ != nullptr || !fatal_.ok() || cancelled_)) {
+      other->lost = true;
+      loser = other;
+    }
+    hedge_at_.reset();
+  }
+  if (loser != nullptr) loser->cancel.Cancel();
+  Proceed();
+}
+
+void ReplicaCall::Judge(Attempt* attempt, const absl::Status& status, Timer::Time now) {
+  ReplicaServer& server = set_->server(attempt->replica);
+  if (status.ok()) {
+    server.OnSuccess();
+    set_->OnSound(attempt->replica);
+    tools_.hedging->Observe(question_.operation, now - attempt->started);
+    return;
+  }
+  if (attempt->lost || cancelled_) {
+    // An attempt that a later one overtook has failed, too, or nobody would ever find out that
+    // its server has stopped.
+    if (attempt->role == kFirst && winner_ != nullptr && winner_->role == kHedge) {
+      tools_.hedging->Observe(question_.operation, now - attempt->started);
+      server.OnFailure(absl::DeadlineExceededError(
+          absl::StrFormat("%s: no answer in %.3f s, when another replica had given one",
+                          Where(attempt->replica), Seconds(now - attempt->started))));
+    }
+    return;
+  }
+  JudgeFailure(*attempt, status, now);
+}
+
+void ReplicaCall::JudgeFailure(const Attempt& attempt, const absl::Status& status,
+                               Timer::Time now) {
+  ReplicaServer& server = set_->server(attempt.replica);
+  tried_[attempt.replica] = 1;
+  errors_[attempt.replica] = OwnStatus(status);
+  not_before_ =
+      now + tools_.replicas.jitter->UpTo(tools_.policy.MostBackoff(std::max(1, attempts_)));
+  switch (KindOf(status)) {
+    case FailureKind::kCall:
+      if (fatal_.ok()) fatal_ = OwnStatus(status);
+      break;
+    case FailureKind::kServer:
+      server.OnFailure(status);
+      break;
+    case FailureKind::kCopy:
+      set_->OnDamage(attempt.replica, now);
+      break;
+    case FailureKind::kBusy:
+      if (const auto delay = RetryDelayOf(status); delay.has_value()) {
+        server.HoldUntil(now + std::min(*delay, kLongestHold));
+      }
+      break;
+    case FailureKind::kOtherDataset:
+      server.Expel(status);
+      if (set_->size() == 1 && fatal_.ok()) fatal_ = OwnStatus(status);
+      break;
+  }
+}
+
+void ReplicaCall::Finish(absl::Status status) {
+  Done done;
+  AttemptPtr winner;
+  int64_t cancel_id = -1;
+  {
+    MutexLock lock(&mu_);
+    done = std::move(done_);
+    winner = winner_;
+    cancel_id = cancel_id_;
+    if (timer_id_ >= 0) tools_.replicas.timer->Cancel(timer_id_);
+    timer_id_ = -1;
+  }
+  if (cancel_ != nullptr) cancel_->Remove(cancel_id);
+  if (status.ok()) {
+    tools_.budget->OnSuccess();
+    if (winner->role == kHedge) {
+      tools_.replicas.traffic->hedge_wins.fetch_add(1, std::memory_order_relaxed);
+      winner->aside.take();
+    }
+  }
+  done(std::move(status));
+}
+
+absl::Status ReplicaCall::AllFailed(Timer::Time now) const {
+  std::string text =
+      absl::StrFormat("shard %d: %s: no answer in %.1f s and %d attempts", set_->shard().value,
+                      OperationName(question_.operation), Seconds(now - started_), attempts_);
+  if (starved_) absl::StrAppend(&text, ", too many calls failed to try again");
+  std::optional<absl::StatusCode> code;
+  for (int i = 0; i < set_->size(); ++i) {
+    const absl::Status known = errors_[i].ok() ? set_->server(i).last_error() : errors_[i];
+    const absl::Status why = known.ok() ? absl::UnavailableError("not asked in time") : known;
+    absl::StrAppend(&text, i == 0 ? ": " : "; ",
+                    errors_[i].ok() ? absl::StrCat(Where(i), ": not asked: ") : "", why.message());
+    code = code.value_or(why.code()) == why.code() ? why.code() : absl::StatusCode::kUnavailable;
+  }
+  return absl::Status(*code, text);
+}
+
+std::string ReplicaCall::Where(int replica) const {
+  return absl::StrCat("shard ", set_->shard().value, " at ", set_->server(replica).name(), ": ",
+                      OperationName(question_.operation));
+}
+
+}  // namespace vicinity

@@ -1,0 +1,141 @@
+#include "client/replicas/replica_server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/shards/own_status.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int kMark = 10;  // in tenths
+
+}  // namespace
+
+ReplicaServer::ReplicaServer(std::string name, const Options& options, const ReplicaTools& tools,
+                             Probe probe)
+    : name_(std::move(name)),
+      options_(options),
+      tools_(tools),
+      probe_(std::move(probe)),
+      last_error_(absl::UnavailableError(absl::StrCat(name_, ": not connected yet"))) {}
+
+ReplicaServer::~ReplicaServer() {
+  {
+    MutexLock lock(&mu_);
+    stopping_ = true;
+    if (next_ == Next::kScheduled && tools_.timer->Cancel(timer_id_)) next_ = Next::kNothing;
+  }
+  cancel_.Cancel();
+  MutexLock lock(&mu_);
+  while (next_ != Next::kNothing) idle_.WaitFor(&mu_, std::chrono::seconds(1));
+}
+
+void ReplicaServer::Start() {
+  MutexLock lock(&mu_);
+  ScheduleProbe(tools_.timer->Now());
+}
+
+absl::Status ReplicaServer::last_error() const {
+  MutexLock lock(&mu_);
+  return OwnStatus(last_error_);
+}
+
+void ReplicaServer::OnSuccess() {
+  if (spotless_.load(std::memory_order_relaxed)) return;
+  MutexLock lock(&mu_);
+  if (!live_) return;  // an answer from before: whether it is back a probe tells
+  if (tenths_ > 0) --tenths_;
+  if (tenths_ > 0) return;
+  pauses_ = 0;
+  spotless_ = true;
+}
+
+void ReplicaServer::OnFailure(const absl::Status& why) {
+  MutexLock lock(&mu_);
+  if (!live_) return;
+  last_error_ = OwnStatus(why);
+  spotless_ = false;
+  tenths_ += kMark;
+  if (stops_ || tenths_ >= options_.most_marks * kMark) Quarantine(why);
+}
+
+void ReplicaServer::Expel(const absl::Status& why) {
+  MutexLock lock(&mu_);
+  if (live_) Quarantine(why);
+}
+
+void ReplicaServer::OnStopping() {
+  if (stopping()) return;
+  MutexLock lock(&mu_);
+  if (!live_ || stops_) return;
+  stops_ = true;
+  last_error_ = absl::UnavailableError(absl::StrCat(name_, ": the server is stopping"));
+  Pause();
+}
+
+void ReplicaServer::Quarantine(const absl::Status& why) {
+  live_.store(false, std::memory_order_release);
+  tools_.traffic->quarantines.fetch_add(1, std::memory_order_relaxed);
+  last_error_ = OwnStatus(why);
+  spotless_ = false;
+  Pause();
+}
+
+void ReplicaServer::Pause() {
+  std::chrono::nanoseconds pause = options_.first_pause;
+  for (int i = 0; i < pauses_ && pause < options_.longest_pause; ++i) pause *= 2;
+  pause = std::min(pause, options_.longest_pause);
+  ++pauses_;
+  // Half of it by chance, so that probes of many clients do not come together.
+  ScheduleProbe(tools_.timer->Now() + pause / 2 + tools_.jitter->UpTo(pause / 2));
+}
+
+void ReplicaServer::ScheduleProbe(Timer::Time when) {
+  if (stopping_ || next_ != Next::kNothing) return;
+  next_ = Next::kScheduled;
+  timer_id_ = tools_.timer->Schedule(when, [this] { RunProbe(); });
+}
+
+void ReplicaServer::Hurry() {
+  MutexLock lock(&mu_);
+  const Timer::Time now = tools_.timer->Now();
+  if (stopping_ || next_ != Next::kScheduled || now < last_probe_ + options_.first_pause) return;
+  if (!tools_.timer->Cancel(timer_id_)) return;  // it is about to run
+  next_ = Next::kNothing;
+  ScheduleProbe(now);
+}
+
+void ReplicaServer::RunProbe() {
+  {
+    MutexLock lock(&mu_);
+    next_ = stopping_ ? Next::kNothing : Next::kRunning;
+    if (stopping_) {
+      idle_.NotifyAll();
+      return;
+    }
+  }
+  probe_(&cancel_, [this](const absl::Status& answer) { OnProbe(answer); });
+}
+
+void ReplicaServer::OnProbe(const absl::Status& answer) {
+  MutexLock lock(&mu_);
+  next_ = Next::kNothing;
+  last_probe_ = tools_.timer->Now();
+  if (stopping_) {
+    idle_.NotifyAll();  // under the lock: once it is released this object may go
+    return;
+  }
+  if (answer.ok()) {
+    stops_ = false;
+    tenths_ = pauses_ > 0 ? (options_.most_marks - 1) * kMark : 0;
+    spotless_ = pauses_ == 0;
+    live_.store(true, std::memory_order_release);
+    return;
+  }
+  last_error_ = OwnStatus(answer);
+  Pause();
+}
+
+}  // namespace vicinity

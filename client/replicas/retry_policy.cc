@@ -1,0 +1,31 @@
+#include "client/replicas/retry_policy.h"
+
+namespace vicinity {
+
+FailureKind KindOf(const absl::Status& failure) {
+  switch (failure.code()) {
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kAborted:
+    // Of a server in order neither comes, but bits that flip on the way can make both.
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnknown:
+      return FailureKind::kServer;
+    case absl::StatusCode::kDataLoss:
+      return FailureKind::kCopy;
+    case absl::StatusCode::kResourceExhausted:
+      return FailureKind::kBusy;
+    case absl::StatusCode::kFailedPrecondition:
+      return FailureKind::kOtherDataset;
+    default:
+      return FailureKind::kCall;
+  }
+}
+
+std::chrono::nanoseconds RetryPolicy::MostBackoff(int failures) const {
+  std::chrono::nanoseconds wait = backoff_base;
+  for (int i = 1; i < failures && wait < backoff_cap; ++i) wait *= 2;
+  return wait < backoff_cap ? wait : backoff_cap;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,75 @@
+#include "client/rpc/hop_pieces.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vicinity {
+namespace {
+
+// Relations of the same targets, which a request names once.
+std::vector<SamplePiece::Range> GroupByTargets(const ShardHop& hop) {
+  std::vector<SamplePiece::Range> groups;
+  for (int i = 0; i < static_cast<int>(hop.relations.size()); ++i) {
+    const absl::Span<const uint64_t> rows = hop.relations[i].rows;
+    if (rows.empty()) continue;
+    const auto same = [&](const SamplePiece::Range& group) {
+      return hop.relations[group.relations.front()].rows.data() == rows.data();
+    };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) {
+      group = groups.insert(groups.end(), {0, static_cast<int64_t>(rows.size()), {}});
+    }
+    group->relations.push_back(i);
+  }
+  return groups;
+}
+
+// Of one target, over the relations of a group; all neighbours count as one.
+int64_t SampledPerTarget(const ShardHop& hop, const SamplePiece::Range& group) {
+  int64_t sampled = 0;
+  for (const int relation : group.relations) {
+    sampled += std::max<int64_t>(1, hop.relations[relation].fanout);
+  }
+  return sampled;
+}
+
+// A target takes eight bytes of a request, with its tree twelve.
+int64_t MaxTargets(const ShardHop& hop, const RequestLimits& limits) {
+  const bool trees = std::any_of(hop.relations.begin(), hop.relations.end(),
+                                 [](const auto& relation) { return !relation.trees.empty(); });
+  return trees ? std::max<int64_t>(1, limits.max_ids / 3 * 2) : limits.max_ids;
+}
+
+}  // namespace
+
+std::vector<SamplePiece> CutHop(const ShardHop& hop, const RequestLimits& limits) {
+  const int64_t max_targets = MaxTargets(hop, limits);
+  std::vector<SamplePiece> pieces(1);
+  int64_t ids_left = max_targets;
+  int64_t sampled_left = limits.max_sampled;
+  for (SamplePiece::Range group : GroupByTargets(hop)) {
+    const int64_t sampled_each = SampledPerTarget(hop, group);
+    while (group.count > 0) {
+      int64_t room = std::min(ids_left, sampled_left / sampled_each);
+      if (room == 0 && pieces.back().ranges.empty()) room = 1;
+      if (room > 0) {
+        SamplePiece::Range range = group;
+        range.count = std::min(room, group.count);
+        ids_left -= range.count;
+        sampled_left -= range.count * sampled_each;
+        group.first += range.count;
+        group.count -= range.count;
+        pieces.back().ranges.push_back(std::move(range));
+      }
+      if (group.count > 0) {
+        pieces.emplace_back();
+        ids_left = max_targets;
+        sampled_left = limits.max_sampled;
+      }
+    }
+  }
+  if (pieces.back().ranges.empty()) pieces.pop_back();
+  return pieces;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,257 @@
+#include "client/rpc/server_connection.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/shards/piece_run.h"
+#include "proto/version.h"
+
+namespace vicinity {
+namespace {
+
+// gRPC refuses messages above 4 MiB unless told otherwise: requests stay well below that.
+constexpr int64_t kMaxRequestIds = (int64_t{3} << 20) / 8;
+// A reply chunk is small, but for a row or name that alone is wider than a chunk.
+constexpr int kMaxReplyMessage = 64 << 20;
+
+grpc::ChannelArguments ChannelSettings(const ConnectionOptions& options) {
+  grpc::ChannelArguments arguments;
+  // Channels of equal settings would otherwise share one connection.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // gRPC also makes the second the kernel's limit for bytes that nobody acknowledges
+  // (TCP_USER_TIMEOUT), so that a host that has lost its power is noticed after that alone.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_time.count()));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                   static_cast<int>(options.keepalive_timeout.count()));
+  // As often as calls last: otherwise gRPC asks twice and then no more.
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
+  // A server whose name leads elsewhere from now on is found there: gRPC would go on dialling what
+  // it has found in the last 30 s.
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, 1'000);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // retry is ours, above the wire
+  arguments.SetMaxReceiveMessageSize(kMaxReplyMessage);
+  // gRPC inflates a message before it looks at its size; servers send none that are compressed.
+  arguments.SetInt(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  // A chunk comes as one frame, and is read in pieces of one size: some 7 % less work than by
+  // gRPC's own choices. Memory of larger pieces would go back to the system, and be new each time.
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, 1 << 20);
+  arguments.SetInt(GRPC_ARG_TCP_READ_CHUNK_SIZE, 64 << 10);
+  arguments.SetInt(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, 64 << 10);
+  arguments.SetInt(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, 64 << 10);
+  return arguments;
+}
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
+                                           const ConnectionOptions& options) {
+  return grpc::CreateCustomChannel(
+      address,
+      options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials(),
+      ChannelSettings(options));
+}
+
+// Asking wakes a channel that has gone to sleep, so that it is ready for the next call.
+bool IsReady(const std::shared_ptr<grpc::Channel>& channel) {
+  return channel->GetState(true) == GRPC_CHANNEL_READY;
+}
+
+std::string AddressOf(const ServerEndpoint& endpoint) {
+  return absl::StrCat(endpoint.address, " (server ", endpoint.name, ")");
+}
+
+int64_t Bounded(uint64_t limit) {
+  return static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX));
+}
+
+}  // namespace
+
+ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOptions& options,
+                                   TrafficCounters* traffic)
+    : endpoint_(std::move(endpoint)),
+      whole_(absl::StrCat(
+          "shards ",
+          absl::StrJoin(endpoint_.shards, ", ",
+                        [](std::string* out, ShardId shard) { absl::StrAppend(out, shard.value); }),
+          " at ", AddressOf(endpoint_))),
+      options_(options),
+      traffic_(traffic),
+      num_channels_(std::max(1, options.channels)) {
+  hellos_.resize(num_channels_);
+  MutexLock lock(&mu_);
+  for (int i = 0; i < num_channels_; ++i)
+    channels_.push_back(MakeChannel(endpoint_.address, options_));
+}
+
+void ServerConnection::Connect(Cancellation* cancel, Done done) {
+  RunPieces(
+      num_channels_, num_channels_,
+      [this, cancel](int64_t channel, Done said) { SayHello(channel, cancel, std::move(said)); },
+      [this, done = std::move(done)](const absl::Status& status) {
+        done(status.ok() ? CheckHellos() : status);
+      });
+}
+
+void ServerConnection::SayHello(size_t channel, Cancellation* cancel, Done done) {
+  proto::HelloRequest request;
+  request.set_protocol_version(kProtocolVersion);
+  request.set_client(options_.client_name);
+  CallSettings settings;
+  settings.where = whole_ + ": Hello";
+  settings.method = "Hello";
+  settings.timeout = options_.connect_timeout;
+  settings.wait_for_ready = true;
+  settings.cancel = cancel;
+  traffic_->CountCall(0);
+  StartSingleCall<proto::HelloReply>(
+      {ChannelAt(channel), &queue_}, std::move(request), settings,
+      [this, channel](const proto::HelloReply& reply, const SlicedMessage&) {
+        hellos_[channel] = reply;
+        return absl::OkStatus();
+      },
+      [this, channel, done = std::move(done)](absl::Status status) {
+        if (absl::IsDeadlineExceeded(status) && !IsReady(ChannelAt(channel))) {
+          status = NoConnection(options_.connect_timeout);
+        }
+        done(status.ok() ? CheckHello(hellos_[channel]) : status);
+      });
+}
+
+void ServerConnection::AskHello(
+    Cancellation* cancel, std::chrono::milliseconds timeout,
+    std::function<void(const absl::Status&, const proto::HelloReply&)> on_end) {
+  proto::HelloRequest request;
+  request.set_protocol_version(kProtocolVersion);
+  request.set_client(options_.client_name);
+  CallSettings settings;
+  settings.where = whole_ + ": Hello";
+  settings.method = "Hello";
+  settings.timeout = timeout;
+  settings.wait_for_ready = true;
+  settings.cancel = cancel;
+  auto got = std::make_shared<proto::HelloReply>();
+  StartSingle<proto::HelloReply>(
+      std::move(request), settings,
+      [got](const proto::HelloReply& reply, const SlicedMessage&) {
+        *got = reply;
+        return absl::OkStatus();
+      },
+      [this, got, timeout, on_end = std::move(on_end)](absl::Status status) {
+        if (absl::IsDeadlineExceeded(status) && !AnyReady()) status = NoConnection(timeout);
+        if (status.ok()) status = CheckHello(*got);
+        if (status.ok()) TakeLimits(got->limits());
+        on_end(status, *got);
+      });
+}
+
+absl::Status ServerConnection::NoConnection(std::chrono::milliseconds timeout) const {
+  return absl::UnavailableError(absl::StrFormat("%s: Hello: no connection in %.1f s", whole_,
+                                                std::chrono::duration<double>(timeout).count()));
+}
+
+bool ServerConnection::AnyReady() const {
+  MutexLock lock(&mu_);
+  return std::any_of(channels_.begin(), channels_.end(), IsReady);
+}
+
+absl::Status ServerConnection::CheckHello(const proto::HelloReply& reply) const {
+  if (reply.protocol_version() != kProtocolVersion) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(whole_, ": Hello: the server speaks protocol version ",
+                     reply.protocol_version(), ", this client ", kProtocolVersion));
+  }
+  if (reply.limits().max_ids() == 0 || reply.limits().max_sampled() == 0) {
+    return absl::InternalError(absl::StrCat(whole_, ": Hello: the server's limits allow nothing"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ServerConnection::CheckHellos() {
+  for (const proto::HelloReply& other : hellos_) {
+    if (other.fingerprint() != hello().fingerprint()) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("%s: Hello: dataset %016x on one connection and %016x on another", whole_,
+                          hello().fingerprint(), other.fingerprint()));
+    }
+  }
+  TakeLimits(hello().limits());
+  return absl::OkStatus();
+}
+
+void ServerConnection::TakeLimits(const proto::Limits& limits) {
+  MutexLock lock(&mu_);
+  limits_.max_ids = std::min(kMaxRequestIds, Bounded(limits.max_ids()));
+  limits_.max_sampled = Bounded(limits.max_sampled());
+}
+
+RequestLimits ServerConnection::limits() const {
+  MutexLock lock(&mu_);
+  return limits_;
+}
+
+absl::Status ServerConnection::Describe(proto::DescribeReply* reply) {
+  proto::DescribeRequest request;
+  request.set_fingerprint(hello().fingerprint());
+  CallSettings settings;
+  settings.where = whole_ + ": Describe";
+  settings.method = "Describe";
+  settings.timeout = options_.call_timeout;
+  FanOut calls;
+  StartSingle<proto::DescribeReply>(
+      std::move(request), settings,
+      [reply](const proto::DescribeReply& got, const SlicedMessage&) {
+        *reply = got;
+        return absl::OkStatus();
+      },
+      calls.Add());
+  return calls.Wait();
+}
+
+CallRoute ServerConnection::NextRoute() {
+  const size_t first = next_.fetch_add(1, std::memory_order_relaxed);
+  MutexLock lock(&mu_);
+  for (size_t i = 0; i < channels_.size(); ++i) {
+    const std::shared_ptr<grpc::Channel>& channel = channels_[(first + i) % channels_.size()];
+    if (IsReady(channel)) return {channel, &queue_};
+  }
+  return {channels_[first % channels_.size()], &queue_};
+}
+
+CallSettings ServerConnection::Watched(CallSettings settings, const CallRoute& route) {
+  settings.on_silence = [this, channel = route.channel.get()] { Replace(channel); };
+  settings.on_stopping = when_stopping_;
+  return settings;
+}
+
+void ServerConnection::Replace(const grpc::Channel* channel) {
+  const std::shared_ptr<grpc::Channel> fresh = MakeChannel(endpoint_.address, options_);
+  MutexLock lock(&mu_);
+  for (std::shared_ptr<grpc::Channel>& one : channels_) {
+    if (one.get() == channel) one = fresh;
+  }
+}
+
+std::shared_ptr<grpc::Channel> ServerConnection::ChannelAt(size_t position) const {
+  MutexLock lock(&mu_);
+  return channels_[position];
+}
+
+CallSettings ServerConnection::Settings(ShardId shard, const char* method,
+                                        Cancellation* cancel) const {
+  CallSettings settings;
+  settings.where = absl::StrCat("shard ", shard.value, " at ", AddressOf(endpoint_), ": ", method);
+  settings.method = method;
+  settings.timeout = options_.call_timeout;
+  settings.cancel = cancel;
+  return settings;
+}
+
+}  // namespace vicinity

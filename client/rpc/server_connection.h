@@ -1,0 +1,143 @@
+// The connections to one server: several channels, each its own TCP connection, each checked by a
+// hello before anything else is asked of it.
+#pragma once
+
+#include <grpcpp/channel.h>
+#include <grpcpp/security/credentials.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "client/rpc/call_queue.h"
+#include "client/rpc/hop_pieces.h"
+#include "client/rpc/rpc_call.h"
+#include "client/shards/cancellation.h"
+#include "client/shards/fan_out.h"
+#include "client/shards/traffic.h"
+#include "proto/bulk_fields.h"
+#include "proto/common/ids.h"
+#include "proto/common/mutex.h"
+#include "proto/service.pb.h"
+
+namespace vicinity {
+
+// Who to call.
+struct ServerEndpoint {
+  std::string name;
+  std::string address;          // host:port
+  std::vector<ShardId> shards;  // that it is to serve
+};
+
+struct ConnectionOptions {
+  std::chrono::milliseconds connect_timeout{5000};
+  std::chrono::milliseconds call_timeout{5000};
+  // While calls are under way a connection that says nothing for so long is asked whether it lives,
+  // and given up when it has not answered for as long again as the second says.
+  std::chrono::milliseconds keepalive_time{30'000};
+  std::chrono::milliseconds keepalive_timeout{10'000};
+  int channels = 2;
+  proto::Precision precision = proto::PRECISION_STORED;  // that float32 columns are asked for in
+  std::string client_name;
+  std::shared_ptr<grpc::ChannelCredentials> credentials;  // null: plaintext; shared by channels
+};
+
+// Answers are read in a thread of its own. A channel whose call gets no part of an answer until its
+// deadline is replaced, for its connection may be out of step: such a one says nothing for as long
+// as keep-alive lets it, 40 s.
+//
+// Threads:  any number, after Connect has succeeded; Connect until then, one at a time.
+// Lifetime: `traffic` must outlive it; calls must be over before it goes, and the last of them may
+//           not be what lets it go.
+class ServerConnection {
+ public:
+  ServerConnection(ServerEndpoint endpoint, const ConnectionOptions& options,
+                   TrafficCounters* traffic);
+
+  const ServerEndpoint& endpoint() const { return endpoint_; }
+  int num_channels() const { return num_channels_; }
+  std::chrono::milliseconds call_timeout() const { return options_.call_timeout; }
+  // Before any call: what is to happen when the server says that it is about to stop. Called from
+  // the queue's thread, often.
+  void WhenStopping(std::function<void()> tell) { when_stopping_ = std::move(tell); }
+  proto::Precision precision() const { return options_.precision; }
+
+  // Says hello on every channel, trying to connect until connect_timeout. Unavailable if the server
+  // cannot be reached, FailedPrecondition if it speaks another protocol version, both named;
+  // Internal if its limits allow nothing.
+  void Connect(Cancellation* cancel, Done done);
+
+  // One more hello, on the next channel in turn, trying to connect until `timeout`. After it, if it
+  // succeeds, limits() are the server's as it is now.
+  void AskHello(Cancellation* cancel, std::chrono::milliseconds timeout,
+                std::function<void(const absl::Status&, const proto::HelloReply&)> on_end);
+
+  // The server's answer to hello, once Connect is done.
+  const proto::HelloReply& hello() const { return hellos_.front(); }
+  // As the server's last hello has them: who takes its place at its address may have others.
+  RequestLimits limits() const;
+
+  // Asks for schema and book. Waits for the answer.
+  absl::Status Describe(proto::DescribeReply* reply);
+
+  // Of one call; `shard` is named in errors.
+  CallSettings Settings(ShardId shard, const char* method, Cancellation* cancel) const;
+
+  // Makes a call as StartCall does, on the next channel in turn, if it can on one that has a
+  // connection.
+  template <typename Reply, typename Request>
+  void Start(Request request, const CallSettings& settings,
+             std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply, Done done) {
+    const CallRoute route = NextRoute();
+    traffic_->CountCall(BulkBytes(request));
+    StartCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
+                     std::move(done));
+  }
+  // As StartSingleCall does.
+  template <typename Reply, typename Request>
+  void StartSingle(Request request, const CallSettings& settings,
+                   std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply,
+                   Done done) {
+    const CallRoute route = NextRoute();
+    traffic_->CountCall(BulkBytes(request));
+    StartSingleCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
+                           std::move(done));
+  }
+
+  TrafficCounters* traffic() const { return traffic_; }
+
+ private:
+  CallRoute NextRoute();
+  // With what is to happen when the route's channel keeps silent.
+  CallSettings Watched(CallSettings settings, const CallRoute& route);
+  void Replace(const grpc::Channel* channel);
+  std::shared_ptr<grpc::Channel> ChannelAt(size_t position) const;
+  void SayHello(size_t channel, Cancellation* cancel, Done done);
+  bool AnyReady() const;
+  absl::Status NoConnection(std::chrono::milliseconds timeout) const;
+  // What is wrong with an answer, and with all of them together.
+  absl::Status CheckHello(const proto::HelloReply& reply) const;
+  absl::Status CheckHellos();
+  void TakeLimits(const proto::Limits& limits);
+
+  const ServerEndpoint endpoint_;
+  const std::string whole_;  // "shards 2, 3 at 127.0.0.1:7502 (server c)"
+  const ConnectionOptions options_;
+  TrafficCounters* const traffic_;
+  std::function<void()> when_stopping_;
+  const int num_channels_;
+  std::vector<proto::HelloReply> hellos_;  // by channel
+  std::atomic<uint32_t> next_{0};
+  mutable Mutex mu_;
+  RequestLimits limits_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mu_);
+  CallQueue queue_;  // last: it ends the calls that use all above
+};
+
+}  // namespace vicinity

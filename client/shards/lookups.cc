@@ -1,0 +1,294 @@
+#include "client/shards/lookups.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/shards/fan_out.h"
+#include "proto/common/checksum.h"
+#include "proto/common/status.h"
+#include "sampler/owner_groups.h"
+
+namespace vicinity {
+namespace {
+
+constexpr size_t kNamedInErrors = 10;
+
+absl::Status CheckIdKind(const Schema& schema, NodeTypeId type, bool strings) {
+  const NodeTypeSpec& spec = schema.node_types[type.value];
+  if ((spec.id_kind == IdKind::kString) == strings) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the ids of node type ", spec.name, " are ", strings ? "integers" : "strings"));
+}
+
+// Asks each key's directory shard.
+absl::StatusOr<std::vector<int64_t>> ResolveKeys(const ShardRouter& router, NodeTypeId type,
+                                                 absl::Span<const uint64_t> keys) {
+  struct Part {
+    std::vector<uint64_t> keys;
+    std::vector<int64_t> positions;
+  };
+  std::vector<Part> parts(router.book().num_shards());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    Part& part = parts[router.book().DirectoryShard(keys[i]).value];
+    part.keys.push_back(keys[i]);
+    part.positions.push_back(static_cast<int64_t>(i));
+  }
+  std::vector<int64_t> nodes(keys.size(), -1);
+  FanOut calls;
+  for (size_t s = 0; s < parts.size(); ++s) {
+    if (parts[s].keys.empty()) continue;
+    router.shard(ShardId{static_cast<int32_t>(s)})
+        .ResolveKeys({type, parts[s].keys, parts[s].positions, nodes.data()}, nullptr, calls.Add());
+  }
+  VICINITY_RETURN_IF_ERROR(calls.Wait());
+  return nodes;
+}
+
+absl::Status FetchNames(const ShardRouter& router, NodeTypeId type, absl::Span<const int64_t> nodes,
+                        std::string* out) {
+  const std::vector<OwnerGroup> groups = GroupByOwner(router.book(), type, nodes);
+  std::vector<std::vector<int64_t>> positions;
+  for (const OwnerGroup& group : groups) {
+    positions.emplace_back(group.positions.begin(), group.positions.end());
+  }
+  FanOut calls;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    router.shard(groups[g].shard)
+        .FetchNames({type, groups[g].rows, positions[g], out}, nullptr, calls.Add());
+  }
+  return calls.Wait();
+}
+
+// Rows [0, num_nodes) of one shard's column.
+absl::Status FetchWhole(const ShardRouter& router, ShardId shard, NodeTypeId type, int32_t column,
+                        char* out) {
+  ShardRows rows;
+  rows.type = type;
+  rows.column = column;
+  rows.row_bytes = router.RowBytes(type, column);
+  rows.count = router.book().num_nodes(type, shard);
+  rows.out = out;
+  if (rows.count == 0) return absl::OkStatus();
+  FanOut calls;
+  router.shard(shard).FetchRows(rows, nullptr, calls.Add());
+  return calls.Wait();
+}
+
+// Key and global id of a node: sorts by key.
+using KeyedNode = std::pair<uint64_t, int64_t>;
+
+// Local rows of one shard whose split is `split`.
+absl::StatusOr<std::vector<uint64_t>> RowsOfSplit(const ShardRouter& router, ShardId shard,
+                                                  NodeTypeId type, Split split) {
+  const NodeTypeSpec& spec = router.schema().node_types[type.value];
+  const int column = spec.FindColumn(spec.split_column);
+  if (spec.split_column.empty() || column < 0) {
+    return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no splits"));
+  }
+  std::vector<char> splits(router.book().num_nodes(type, shard));
+  VICINITY_RETURN_IF_ERROR(FetchWhole(router, shard, type, column, splits.data()));
+  std::vector<uint64_t> rows;
+  for (size_t row = 0; row < splits.size(); ++row) {
+    if (static_cast<Split>(splits[row]) == split) rows.push_back(row);
+  }
+  return rows;
+}
+
+absl::Status AppendNodes(const ShardRouter& router, ShardId shard, NodeTypeId type, Split split,
+                         std::vector<KeyedNode>* out) {
+  const int64_t first = router.book().First(type, shard).value;
+  std::vector<uint64_t> keys;
+  std::vector<uint64_t> rows;
+  if (split == Split::kNone) {
+    keys.resize(router.book().num_nodes(type, shard));
+    VICINITY_RETURN_IF_ERROR(
+        FetchWhole(router, shard, type, kKeyColumn, reinterpret_cast<char*>(keys.data())));
+    for (size_t row = 0; row < keys.size(); ++row) out->emplace_back(keys[row], first + row);
+    return absl::OkStatus();
+  }
+  VICINITY_ASSIGN_OR_RETURN(rows, RowsOfSplit(router, shard, type, split));
+  if (rows.empty()) return absl::OkStatus();
+  keys.resize(rows.size());
+  ShardRows request;
+  request.type = type;
+  request.column = kKeyColumn;
+  request.row_bytes = sizeof(uint64_t);
+  request.rows = rows;
+  request.out = reinterpret_cast<char*>(keys.data());
+  FanOut calls;
+  router.shard(shard).FetchRows(request, nullptr, calls.Add());
+  VICINITY_RETURN_IF_ERROR(calls.Wait());
+  for (size_t i = 0; i < keys.size(); ++i) out->emplace_back(keys[i], first + rows[i]);
+  return absl::OkStatus();
+}
+
+absl::Status CheckShards(const ShardRouter& router, absl::Span<const int32_t> shards) {
+  for (const int32_t shard : shards) {
+    if (shard < 0 || shard >= router.book().num_shards()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("shard ", shard, " of ", router.book().num_shards()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+std::vector<int64_t> Widen(const std::vector<char>& bytes) {
+  std::vector<int64_t> values(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < values.size(); ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    values[i] = static_cast<int64_t>(value);
+  }
+  return values;
+}
+
+}  // namespace
+
+absl::Status CheckNodeType(const Schema& schema, int32_t node_type) {
+  if (node_type >= 0 && node_type < static_cast<int32_t>(schema.node_types.size())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("node type ", node_type, " of ", schema.node_types.size()));
+}
+
+absl::Status CheckNodes(const ShardRouter& router, NodeTypeId type,
+                        absl::Span<const int64_t> nodes) {
+  std::vector<int64_t> outside;
+  for (const int64_t node : nodes) {
+    if (router.book().Contains(type, GlobalNode{node})) continue;
+    outside.push_back(node);
+    if (outside.size() == kNamedInErrors) break;
+  }
+  if (outside.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "not among the ", router.book().num_nodes(type), " nodes of type ",
+      router.schema().node_types[type.value].name, ": ", absl::StrJoin(outside, ", ")));
+}
+
+absl::StatusOr<std::vector<int64_t>> ResolveIntegers(const ShardRouter& router, NodeTypeId type,
+                                                     absl::Span<const int64_t> user_ids) {
+  VICINITY_RETURN_IF_ERROR(CheckIdKind(router.schema(), type, false));
+  const std::vector<uint64_t> keys(user_ids.begin(), user_ids.end());
+  return ResolveKeys(router, type, keys);
+}
+
+absl::StatusOr<std::vector<int64_t>> ResolveNames(const ShardRouter& router, NodeTypeId type,
+                                                  absl::Span<const std::string> user_ids) {
+  VICINITY_RETURN_IF_ERROR(CheckIdKind(router.schema(), type, true));
+  const uint64_t salt = router.schema().node_types[type.value].key_salt;
+  std::vector<uint64_t> keys;
+  keys.reserve(user_ids.size());
+  for (const std::string& id : user_ids) keys.push_back(Checksum(id, salt));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, ResolveKeys(router, type, keys));
+
+  // No two stored ids share a key, but an id that is not stored may share one with one that is.
+  std::vector<int64_t> found;
+  for (const int64_t node : nodes) {
+    if (node >= 0) found.push_back(node);
+  }
+  std::vector<std::string> names(found.size());
+  VICINITY_RETURN_IF_ERROR(FetchNames(router, type, found, names.data()));
+  size_t next = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i] >= 0 && names[next++] != user_ids[i]) nodes[i] = -1;
+  }
+  return nodes;
+}
+
+absl::StatusOr<std::vector<int64_t>> IntegersOf(const ShardRouter& router, NodeTypeId type,
+                                                absl::Span<const int64_t> nodes) {
+  VICINITY_RETURN_IF_ERROR(CheckIdKind(router.schema(), type, false));
+  VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
+  std::vector<int64_t> ids(nodes.size());
+  const ColumnFetch fetch{type, kKeyColumn, nodes, {}, reinterpret_cast<char*>(ids.data())};
+  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, nullptr));
+  return ids;
+}
+
+absl::StatusOr<std::vector<std::string>> NamesOf(const ShardRouter& router, NodeTypeId type,
+                                                 absl::Span<const int64_t> nodes) {
+  VICINITY_RETURN_IF_ERROR(CheckIdKind(router.schema(), type, true));
+  VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
+  std::vector<std::string> names(nodes.size());
+  VICINITY_RETURN_IF_ERROR(FetchNames(router, type, nodes, names.data()));
+  return names;
+}
+
+absl::StatusOr<std::vector<int64_t>> NodesOfSplit(const ShardRouter& router, NodeTypeId type,
+                                                  Split split, absl::Span<const int32_t> shards) {
+  VICINITY_RETURN_IF_ERROR(CheckShards(router, shards));
+  std::vector<int32_t> wanted(shards.begin(), shards.end());
+  if (wanted.empty()) {
+    wanted.resize(router.book().num_shards());
+    std::iota(wanted.begin(), wanted.end(), 0);
+  }
+  std::vector<KeyedNode> by_key;
+  for (const int32_t shard : wanted) {
+    VICINITY_RETURN_IF_ERROR(AppendNodes(router, ShardId{shard}, type, split, &by_key));
+  }
+  std::sort(by_key.begin(), by_key.end());
+  std::vector<int64_t> nodes;
+  nodes.reserve(by_key.size());
+  for (const KeyedNode& node : by_key) nodes.push_back(node.second);
+  return nodes;
+}
+
+absl::StatusOr<RankedNodes> FetchRanking(const ShardRouter& router, const std::string& name,
+                                         absl::Span<const int32_t> home, NodeTypeId type,
+                                         int64_t count) {
+  VICINITY_RETURN_IF_ERROR(CheckShards(router, home));
+  const bool rising =
+      std::adjacent_find(home.begin(), home.end(), std::greater_equal<int32_t>()) == home.end();
+  if (home.empty() || !rising || count < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a ranking of home {", absl::StrJoin(home, ", "), "}, ", count,
+                     " nodes: a home is rising shard numbers, a count 0 or more"));
+  }
+  RankedNodes ranked;
+  ShardRanking request;
+  request.name = name;
+  request.home.assign(home.begin(), home.end());
+  request.type = type;
+  request.count = count;
+  request.out = &ranked;
+  FanOut calls;
+  router.shard(ShardId{home.front()}).FetchRanking(request, nullptr, calls.Add());
+  VICINITY_RETURN_IF_ERROR(calls.Wait());
+  return ranked;
+}
+
+absl::StatusOr<std::vector<int64_t>> IntegerColumn(const ShardRouter& router, NodeTypeId type,
+                                                   int32_t column,
+                                                   absl::Span<const int64_t> nodes) {
+  const ColumnSpec& spec = router.schema().node_types[type.value].columns[column];
+  const absl::Status no_integer = absl::InvalidArgumentError(
+      absl::StrCat("column ", spec.name, " of ", std::string(DTypeName(spec.dtype)), " with ",
+                   spec.num_values(), " values a row does not hold one integer a row"));
+  if (spec.num_values() != 1) return no_integer;
+  std::vector<char> bytes(nodes.size() * spec.row_bytes());
+  const ColumnFetch fetch{type, column, nodes, {}, bytes.data()};
+  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, nullptr));
+  switch (spec.dtype) {
+    case DType::kBool:
+    case DType::kUint8:
+      return Widen<uint8_t>(bytes);
+    case DType::kInt8:
+      return Widen<int8_t>(bytes);
+    case DType::kInt16:
+      return Widen<int16_t>(bytes);
+    case DType::kInt32:
+      return Widen<int32_t>(bytes);
+    case DType::kInt64:
+      return Widen<int64_t>(bytes);
+    default:
+      return no_integer;
+  }
+}
+
+}  // namespace vicinity

@@ -1,0 +1,57 @@
+// From the user's ids to nodes and back, the nodes of a split, and stored rankings.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/shards/shard_router.h"
+#include "partition/dataset/ranking.h"
+#include "partition/dataset/schema.h"
+#include "proto/common/ids.h"
+
+namespace vicinity {
+
+// InvalidArgument naming a node or edge type number that the schema does not have.
+absl::Status CheckNodeType(const Schema& schema, int32_t node_type);
+
+// InvalidArgument naming the type and up to ten of the ids that are not in the book.
+absl::Status CheckNodes(const ShardRouter& router, NodeTypeId type,
+                        absl::Span<const int64_t> nodes);
+
+// One answer for every id, -1 for those that no node has. InvalidArgument if the type's ids are
+// strings.
+absl::StatusOr<std::vector<int64_t>> ResolveIntegers(const ShardRouter& router, NodeTypeId type,
+                                                     absl::Span<const int64_t> user_ids);
+
+// Likewise for types whose ids are strings.
+absl::StatusOr<std::vector<int64_t>> ResolveNames(const ShardRouter& router, NodeTypeId type,
+                                                  absl::Span<const std::string> user_ids);
+
+// The user's ids of nodes in the book; InvalidArgument for the wrong kind of type.
+absl::StatusOr<std::vector<int64_t>> IntegersOf(const ShardRouter& router, NodeTypeId type,
+                                                absl::Span<const int64_t> nodes);
+absl::StatusOr<std::vector<std::string>> NamesOf(const ShardRouter& router, NodeTypeId type,
+                                                 absl::Span<const int64_t> nodes);
+
+// Global ids of the nodes of a split (kNone: of all) that `shards` own, in the order of their keys.
+// NotFound if the type has no split column; InvalidArgument naming a shard that does not exist.
+// Cost: reads a byte a node of the shards, and a key a node found.
+absl::StatusOr<std::vector<int64_t>> NodesOfSplit(const ShardRouter& router, NodeTypeId type,
+                                                  Split split, absl::Span<const int32_t> shards);
+
+// The first `count` (0: all) of a stored ranking. InvalidArgument if `home` is not rising shard
+// numbers; else as Ranking::Open.
+absl::StatusOr<RankedNodes> FetchRanking(const ShardRouter& router, const std::string& name,
+                                         absl::Span<const int32_t> home, NodeTypeId type,
+                                         int64_t count);
+
+// The values of an integer column for nodes in the book, widened. InvalidArgument if the column is
+// no integer scalar.
+absl::StatusOr<std::vector<int64_t>> IntegerColumn(const ShardRouter& router, NodeTypeId type,
+                                                   int32_t column, absl::Span<const int64_t> nodes);
+
+}  // namespace vicinity

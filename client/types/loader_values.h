@@ -1,0 +1,182 @@
+// What a loader is made with and what it gives, as plain values (client/loader.h).
+//
+// Public header: standard C++ and the project's own plain headers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/types/device_tensor.h"
+#include "client/types/graph_values.h"
+#include "client/types/row_buffer.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity {
+
+// Which seeds a trainer gets. Every trainer gets the same number of batches a epoch, by
+// construction.
+enum class SeedPolicy : uint8_t {
+  kGlobal,  // the epoch's permutation of all seeds, dealt to the trainers batch by batch: batches
+            // are the same for any number of shards
+  kHome,    // each trainer the seeds of its home shards, so that most rows are near; shorter
+            // lists begin again from their front
+};
+
+// The homes of trainers when nobody says otherwise: shard s is near trainer s % num_trainers; with
+// more trainers than shards trainer t shares shard t % num_shards.
+std::vector<std::vector<int32_t>> DealHomes(int32_t num_shards, int32_t num_trainers);
+
+// Which remote rows a trainer keeps for batches to come. Batches in flight always share theirs: a
+// row that several of them need comes once.
+enum class CachePolicy : uint8_t {
+  kNone,  // none
+  kVip,   // the likeliest by a stored ranking, which there must be
+  kAuto,  // those that batches sampled ahead need soonest, then the likeliest by the stored ranking
+          // or, where there is no "default" one, those used last
+};
+
+// Where the rows of a batch's columns are when Next returns. All else of a batch is on the host:
+// ids and blocks, labels, columns of edges.
+enum class Placement : uint8_t {
+  kHost,    // in BatchColumn::bytes
+  kDevice,  // in BatchColumn::tensor; the trainer's thread does not wait for the device to fill it
+};
+
+// Of Placement::kDevice, with any CachePolicy. Device memory holds the cache; room for the remote
+// rows of batches in flight, of each node type as many as half of window_bytes hold, less those
+// that find room in the cache; `home_bytes`; `batches` tensors for each column, as large as the
+// largest batch so far and a quarter more; and `staging_bytes`. Create
+// says what does not fit or, when tensors grow, Next (kResourceExhausted).
+struct DeviceOptions {
+  DeviceKind kind = DeviceKind::kCuda;
+  int32_t ordinal = 0;  // among the devices of its kind
+  // Of the rows of mapped shards, at most so many bytes are on the device: of each shard and column
+  // the same share, its likeliest rows. The others are read over the device's link from a
+  // pinned copy in host memory, at most half of the machine's, or, without pin_home, put together
+  // by the host from the mapped files and sent.
+  int64_t home_bytes = 0;
+  bool pin_home = true;
+  // Tensors for each column: the batch in training and the next are 2. A trainer that keeps
+  // tensors of earlier batches needs more.
+  int32_t batches = 2;
+  // Pinned memory that rows travel through, and as much on the device. At least sixteen rows of the
+  // widest column go through it at a time, and it grows to that.
+  int64_t staging_bytes = int64_t{8} << 20;
+};
+
+struct LoaderOptions {
+  std::string seed_type;  // empty: the only node type that has a split
+  Split split = Split::kTrain;
+  SamplingSpec sampling;
+  int64_t batch_size = 1024;
+  bool shuffle = true;
+  SeedPolicy seeds = SeedPolicy::kGlobal;
+  int32_t trainer = 0;  // this one, of
+  int32_t num_trainers = 1;
+  // With kHome, by trainer, the shards whose seeds it gets. All trainers' are here, so that each
+  // knows how many steps the others make. Trainers that share a shard deal its seeds out among
+  // them. Empty: as DealHomes says.
+  std::vector<std::vector<int32_t>> homes;
+  uint64_t run_seed = 0;
+
+  // Columns to bring for every node of the batch, by node type name; and of the seeds, the labels.
+  struct ColumnRequest {
+    std::string node_type;
+    std::string column;
+  };
+  std::vector<ColumnRequest> columns;
+  bool labels = true;  // of seed types that have a label column
+  bool edge_ids = false;
+  // Columns to bring for every sampled edge, by edge type ("source:relation:target", or a relation
+  // that is the only one of its name).
+  struct EdgeColumnRequest {
+    std::string edge_type;
+    std::string column;
+  };
+  std::vector<EdgeColumnRequest> edge_columns;
+
+  CachePolicy cache = CachePolicy::kAuto;
+  // How much the cache holds at most, rows of batches in flight included, unless they alone are
+  // more: so many rows over all types or, if that is 0, so many bytes over all columns. It begins
+  // with the likeliest rows of all types together, fetched by Create.
+  int64_t cache_rows = 0;
+  int64_t cache_bytes = int64_t{1} << 30;
+  // For kVip and kAuto: which stored ranking; that of the shards that this trainer's seeds are in,
+  // or those of each of them put together (`vicinity rank` makes them by default).
+  std::string ranking = "default";
+
+  Placement placement = Placement::kHost;
+  DeviceOptions device;  // of kDevice
+
+  // How far ahead rows are fetched: at most so many batches are planned and not yet taken, and they
+  // hold at most so many bytes (a batch larger than this passes alone; on a device it is refused,
+  // kResourceExhausted, if its rows do not fit into the cache either). Of these batches only the
+  // next one is put together before it is asked for; the others hold, of columns of nodes, remote
+  // rows alone.
+  int64_t fetch_ahead = 10;
+  int64_t window_bytes = int64_t{256} << 20;
+  // With kAuto: how far ahead ids are known: at most so many batches more are sampled and not
+  // planned, and what is known of them takes at most half of window_bytes on top. Sampled batches
+  // that wait for their turn hold an eighth more, under every policy.
+  int64_t sample_ahead = 512;
+  int sample_threads = 1;
+  int fetch_threads = 1;
+  std::chrono::milliseconds batch_timeout{30000};  // Next() waits no longer
+};
+
+// One column of a batch: row i belongs to the i-th node of its type.
+struct BatchColumn {
+  int32_t node_type = 0;
+  ColumnSpec spec;
+  int64_t num_rows = 0;
+  RowBuffer bytes;                       // Placement::kHost; else empty
+  std::unique_ptr<DeviceTensor> tensor;  // Placement::kDevice; else null
+};
+
+struct MiniBatch {
+  int64_t epoch = 0;
+  int64_t step = 0;  // in the epoch, of this trainer
+  SampledGraph graph;
+  std::vector<BatchColumn> columns;  // in LoaderOptions' order
+  std::vector<int64_t> labels;       // of each seed; -1: none
+  // In LoaderOptions' order, each for every hop that has a block of its edge type.
+  std::vector<EdgeRows> edge_columns;
+};
+
+// Where the time went. Of each stage: batches through it, seconds busy, seconds it waited for work
+// and seconds it waited for room, all summed over its threads: together they make up num_threads
+// times the wall time of the epochs. "train" is the caller: busy between a batch and the next
+// call of Next, starved inside Next. With kDevice, "fetch" and "assemble" are also busy while they
+// wait for room in the staging memory.
+struct StageTime {
+  std::string stage;  // "schedule", "sample", "plan", "fetch", "assemble", "train"
+  int num_threads = 1;
+  int64_t batches = 0;
+  double busy_seconds = 0;
+  double starved_seconds = 0;
+  double blocked_seconds = 0;
+  int64_t rows = 0;  // planned: remote ones; fetched; assembled: all; 0 of other stages
+};
+
+struct LoaderStats {
+  std::vector<StageTime> stages;
+  // Of epochs, from StartEpoch to what ended them; and between epochs where the second's batches
+  // were made ahead.
+  double wall_seconds = 0;
+  int64_t nodes = 0;        // input nodes of all batches that Next gave
+  int64_t rows_local = 0;   // rows of the columns asked for, by where they came from
+  int64_t rows_cached = 0;  // held, or on their way for an earlier batch
+  int64_t rows_remote = 0;
+  int64_t bytes_remote = 0;
+  int64_t cache_rows = 0;  // held at most
+  int64_t cache_bytes = 0;
+  std::string ranked_by;     // which ranking the cache goes by; "none: " and why; empty: no cache
+  int64_t device_bytes = 0;  // device memory taken so far; 0 with Placement::kHost
+};
+
+}  // namespace vicinity

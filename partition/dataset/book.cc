@@ -1,0 +1,110 @@
+#include "partition/dataset/book.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace vicinity {
+namespace {
+
+absl::Status CheckBegins(size_t type, const std::vector<int64_t>& begins) {
+  if (begins.front() != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("book: node type ", type, " begins at ", begins.front(), ", not at 0"));
+  }
+  for (size_t s = 1; s < begins.size(); ++s) {
+    if (begins[s] < begins[s - 1]) {
+      return absl::InvalidArgumentError(absl::StrCat("book: node type ", type, ": boundary ", s,
+                                                     " is ", begins[s], ", below ", begins[s - 1],
+                                                     " before it"));
+    }
+  }
+  if (begins.back() > kMaxNodes) {
+    return absl::InvalidArgumentError(absl::StrCat("book: node type ", type, " has ", begins.back(),
+                                                   " nodes, at most ", kMaxNodes));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Book> Book::Create(std::vector<std::vector<int64_t>> begins) {
+  if (begins.empty()) return absl::InvalidArgumentError("book: no node types");
+  const size_t size = begins[0].size();
+  if (size < 2 || size > size_t{kMaxShards} + 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "book: ", size, " boundaries make ", int64_t(size) - 1, " shards, not 1 to ", kMaxShards));
+  }
+  for (size_t type = 0; type < begins.size(); ++type) {
+    if (begins[type].size() != size) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "book: node type ", type, " has ", begins[type].size(), " boundaries, not ", size));
+    }
+    if (absl::Status status = CheckBegins(type, begins[type]); !status.ok()) return status;
+  }
+  return Book(std::move(begins));
+}
+
+absl::StatusOr<Book> Book::FromProto(const proto::Book& stored) {
+  std::vector<std::vector<int64_t>> begins;
+  for (const proto::Book::Ranges& type : stored.node_types()) {
+    begins.emplace_back(type.begins().begin(), type.begins().end());
+  }
+  absl::StatusOr<Book> book = Create(std::move(begins));
+  if (book.ok() && book->num_shards() != stored.num_shards()) {
+    return absl::InvalidArgumentError(absl::StrCat("book: num_shards is ", stored.num_shards(),
+                                                   ", but the boundaries make ",
+                                                   book->num_shards()));
+  }
+  return book;
+}
+
+Book::Book(std::vector<std::vector<int64_t>> begins)
+    : begins_(std::move(begins)), num_shards_(static_cast<int32_t>(begins_[0].size()) - 1) {}
+
+proto::Book Book::ToProto() const {
+  proto::Book stored;
+  stored.set_num_shards(num_shards_);
+  for (const std::vector<int64_t>& begins : begins_) {
+    stored.add_node_types()->mutable_begins()->Add(begins.begin(), begins.end());
+  }
+  return stored;
+}
+
+int64_t Book::num_nodes(NodeTypeId type, ShardId shard) const {
+  return begins_[type.value][shard.value + 1] - begins_[type.value][shard.value];
+}
+
+GlobalNode Book::First(NodeTypeId type, ShardId shard) const {
+  return {begins_[type.value][shard.value]};
+}
+
+bool Book::Contains(NodeTypeId type, GlobalNode node) const {
+  return node.value >= 0 && node.value < num_nodes(type);
+}
+
+ShardId Book::OwnerOf(NodeTypeId type, GlobalNode node) const {
+  // The inner boundaries alone, so that any number gets some shard: a node id that a corrupt
+  // file or message made up must not lead outside the book.
+  const std::vector<int64_t>& begins = begins_[type.value];
+  const auto after = std::upper_bound(begins.begin() + 1, begins.end() - 1, node.value);
+  return {static_cast<int32_t>(after - begins.begin()) - 1};
+}
+
+LocalRow Book::RowOf(NodeTypeId type, GlobalNode node) const {
+  return {node.value - begins_[type.value][OwnerOf(type, node).value]};
+}
+
+ShardId Book::DirectoryShard(uint64_t key) const {
+  // Stored in files (docs/formats.md): never to change. Mixed, since keys are often dense and
+  // a cut by their remainder would follow any pattern in them.
+  key ^= key >> 32;
+  key *= 0xd6e8feb86659fd93;
+  key ^= key >> 32;
+  key *= 0xd6e8feb86659fd93;
+  key ^= key >> 32;
+  return {static_cast<int32_t>(key % static_cast<uint64_t>(num_shards_))};
+}
+
+}  // namespace vicinity

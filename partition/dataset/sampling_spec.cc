@@ -1,0 +1,70 @@
+#include "partition/dataset/sampling_spec.h"
+
+#include <algorithm>
+
+namespace vicinity {
+namespace {
+
+std::string HopProblem(const Schema& schema, int hop, const std::vector<int64_t>& fanouts) {
+  const std::string where = "hop " + std::to_string(hop) + ": ";
+  if (fanouts.size() != schema.edge_types.size()) {
+    return where + std::to_string(fanouts.size()) + " fanouts for " +
+           std::to_string(schema.edge_types.size()) + " edge types";
+  }
+  for (size_t e = 0; e < fanouts.size(); ++e) {
+    if (fanouts[e] < kAllNeighbors || fanouts[e] > kMaxFanout) {
+      return where + "fanout " + std::to_string(fanouts[e]) + " of " +
+             schema.EdgeTypeName(static_cast<int>(e)) + " is not between 1 and " +
+             std::to_string(kMaxFanout) + ", " + std::to_string(kAllNeighbors) +
+             " (all neighbours) or 0 (not followed)";
+    }
+  }
+  if (std::all_of(fanouts.begin(), fanouts.end(), [](int64_t fanout) { return fanout == 0; })) {
+    return where + "fanout 0 along every edge type";
+  }
+  return "";
+}
+
+std::string WeightProblem(const Schema& schema, const SamplingSpec& spec) {
+  if (spec.weighted_by.empty()) return "";
+  std::string known;
+  for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+    const bool followed =
+        std::any_of(spec.fanouts.begin(), spec.fanouts.end(),
+                    [e](const std::vector<int64_t>& fanouts) { return fanouts[e] != 0; });
+    if (followed && IsWeighted(schema, spec, e)) return "";
+    const std::string& column = schema.edge_types[e].weight_column;
+    if (!column.empty()) known += " " + column + " of " + schema.EdgeTypeName(e);
+  }
+  return "no edge type that is followed has the weight column " + spec.weighted_by +
+         "; there are:" + (known.empty() ? " none" : known);
+}
+
+}  // namespace
+
+bool IsWeighted(const Schema& schema, const SamplingSpec& spec, int edge_type) {
+  return !spec.weighted_by.empty() &&
+         schema.edge_types[edge_type].weight_column == spec.weighted_by;
+}
+
+SamplingSpec SamplingSpec::Uniform(const Schema& schema, const std::vector<int64_t>& fanouts) {
+  SamplingSpec spec;
+  for (const int64_t fanout : fanouts) {
+    spec.fanouts.emplace_back(schema.edge_types.size(), fanout);
+  }
+  return spec;
+}
+
+std::string SpecProblem(const Schema& schema, const SamplingSpec& spec) {
+  if (spec.fanouts.empty()) return "no hops: fanouts are empty";
+  if (spec.num_hops() > kMaxHops) {
+    return std::to_string(spec.num_hops()) + " hops, at most " + std::to_string(kMaxHops);
+  }
+  for (int hop = 0; hop < spec.num_hops(); ++hop) {
+    std::string problem = HopProblem(schema, hop, spec.fanouts[hop]);
+    if (!problem.empty()) return problem;
+  }
+  return WeightProblem(schema, spec);
+}
+
+}  // namespace vicinity

@@ -1,0 +1,57 @@
+// How minibatches are sampled: what the sampler follows, what a VIP analysis assumes, and what
+// a stored ranking was made for.
+//
+// Standard C++ alone, since the client's public headers show it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "partition/dataset/schema.h"
+
+namespace vicinity {
+
+inline constexpr int64_t kAllNeighbors = -1;
+
+// Which nodes a hop expands.
+enum class Expansion : uint8_t {
+  kAllNodes,  // every node met so far, again: message-flow graphs, one block a layer
+  kNewNodes,  // only the nodes that the previous hop met for the first time: the union of hops
+};
+
+struct SamplingSpec {
+  // fanouts[h][e]: neighbours a target along edge type e in hop h (hop 0 is next to the seeds):
+  // > 0, kAllNeighbors, or 0: do not follow this edge type.
+  std::vector<std::vector<int64_t>> fanouts;
+  bool replace = false;
+  Expansion expansion = Expansion::kAllNodes;
+  // Edge types whose weight column has this name are drawn by it, others uniformly: with
+  // replacement each draw has chances in proportion to the weights; without, the draws are
+  // successive, each among the neighbours left. Neighbours of weight 0 are never drawn, nor taken
+  // where all are. Empty: uniform.
+  std::string weighted_by{};
+  // Every seed has a tree of its own, drawn apart from the others: a node that two trees meet is
+  // listed twice.
+  bool disjoint = false;
+
+  int num_hops() const { return static_cast<int>(fanouts.size()); }
+
+  // The same fanout along every edge type, hop by hop.
+  static SamplingSpec Uniform(const Schema& schema, const std::vector<int64_t>& fanouts);
+};
+
+// Limits that every entry point enforces.
+inline constexpr int kMaxHops = 8;
+inline constexpr int64_t kMaxFanout = 1 << 20;
+
+// Empty if the spec fits the schema, else what is wrong, with the value: no hops or more than
+// kMaxHops, a fanout of 0 everywhere in a hop, below -1 or above kMaxFanout, a wrong number of edge
+// types, `weighted_by` that no edge type that is followed has as its weight column.
+std::string SpecProblem(const Schema& schema, const SamplingSpec& spec);
+
+// Whether the edge type is drawn by weight.
+bool IsWeighted(const Schema& schema, const SamplingSpec& spec, int edge_type);
+
+}  // namespace vicinity

@@ -1,0 +1,234 @@
+#include "partition/writing/shard_checks.h"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "partition/dataset/alias_table.h"
+#include "partition/dataset/node_keys.h"
+#include "partition/dataset/shard.h"
+#include "partition/dataset/shard_files.h"
+#include "partition/dataset/stretch.h"
+#include "partition/dataset/weight_table.h"
+#include "proto/common/checksum.h"
+#include "proto/common/ids.h"
+#include "proto/common/parallel.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+// Checks one stretch after the other; any number of threads may.
+class Checker {
+ public:
+  explicit Checker(const Dataset& dataset)
+      : dataset_(dataset), schema_(dataset.schema()), book_(dataset.book()) {
+    for (int32_t t = 0; t < static_cast<int32_t>(schema_.node_types.size()); ++t) {
+      keys_.push_back(std::make_unique<NodeKeys>(dataset, NodeTypeId{t}));
+    }
+  }
+
+  absl::Status CheckNodes(const Stretch& stretch) const;
+  absl::Status CheckEdges(const Stretch& stretch) const;
+  absl::Status CheckDirectory(NodeTypeId type) const;
+
+ private:
+  absl::Status CheckName(const Stretch& stretch, int64_t row) const;
+  absl::Status CheckList(const Stretch& stretch, int64_t begin, int64_t end) const;
+  absl::Status CheckWeights(const Stretch& stretch) const;
+  absl::Status CheckDirectoryOf(const Shard& shard, NodeTypeId type) const;
+  absl::Status Damage(const std::string& path, int64_t position, const std::string& what) const {
+    return absl::DataLossError(
+        absl::StrCat(dataset_.directory(), "/", path, ": at ", position, ": ", what));
+  }
+
+  const Dataset& dataset_;
+  const Schema& schema_;
+  const Book& book_;
+  std::vector<std::unique_ptr<NodeKeys>> keys_;  // by type
+};
+
+absl::Status Checker::CheckNodes(const Stretch& stretch) const {
+  const NodeTypeId type = {stretch.type};
+  const NodeTable& table = stretch.shard->nodes(type);
+  const NodeTypeSpec& spec = schema_.node_types[type.value];
+  for (int64_t row = stretch.begin; row < stretch.end; ++row) {
+    if (spec.id_kind == IdKind::kString) {
+      VICINITY_RETURN_IF_ERROR(CheckName(stretch, row));
+    } else if (spec.id_kind == IdKind::kDense &&
+               table.keys[row] >= static_cast<uint64_t>(book_.num_nodes(type))) {
+      return Damage(
+          KeysPath(schema_, stretch.shard->id(), type), row,
+          absl::StrCat("dense id ", table.keys[row], " of ", book_.num_nodes(type), " nodes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Checker::CheckName(const Stretch& stretch, int64_t row) const {
+  const NodeTypeId type = {stretch.type};
+  const NodeTable& table = stretch.shard->nodes(type);
+  const uint64_t begin = table.name_offsets[row];
+  const uint64_t end = table.name_offsets[row + 1];
+  if (begin > end || end > table.name_bytes.size()) {
+    return Damage(
+        NameOffsetsPath(schema_, stretch.shard->id(), type), row,
+        absl::StrCat("offsets go from ", begin, " to ", end, " of ", table.name_bytes.size()));
+  }
+  const uint64_t key = Checksum(table.name(row), schema_.node_types[type.value].key_salt);
+  if (key != table.keys[row]) {
+    return Damage(KeysPath(schema_, stretch.shard->id(), type), row,
+                  absl::StrCat("key is ", table.keys[row], ", its name makes ", key));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Checker::CheckEdges(const Stretch& stretch) const {
+  const EdgeTable& table = stretch.shard->edges(EdgeTypeId{stretch.type});
+  for (int64_t row = stretch.begin; row < stretch.end; ++row) {
+    const uint64_t begin = table.offsets[row];
+    const uint64_t end = table.offsets[row + 1];
+    if (begin > end || end > static_cast<uint64_t>(table.num_edges())) {
+      return Damage(
+          OffsetsPath(schema_, stretch.shard->id(), EdgeTypeId{stretch.type}), row,
+          absl::StrCat("offsets go from ", begin, " to ", end, " of ", table.num_edges()));
+    }
+    VICINITY_RETURN_IF_ERROR(
+        CheckList(stretch, static_cast<int64_t>(begin), static_cast<int64_t>(end)));
+  }
+  return CheckWeights(stretch);
+}
+
+absl::Status Checker::CheckWeights(const Stretch& stretch) const {
+  const EdgeTypeId type = {stretch.type};
+  const EdgeTypeSpec& spec = schema_.edge_types[type.value];
+  if (spec.weight_column.empty()) return absl::OkStatus();
+  const int column = spec.FindColumn(spec.weight_column);
+  const EdgeTable& edges = stretch.shard->edges(type);
+  WeightTable weights(edges, spec.columns[column].dtype, column);
+  for (int64_t row = stretch.begin; row < stretch.end; ++row) {
+    const absl::StatusOr<absl::Span<const AliasEntry>> made = weights.Make(row);
+    if (!made.ok()) {
+      return Damage(EdgeColumnPath(schema_, stretch.shard->id(), type, column), edges.begin(row),
+                    std::string(made.status().message()));
+    }
+    const AliasEntry* const stored = edges.weights.data() + edges.begin(row);
+    if (made->empty() || std::memcmp(stored, made->data(), made->size() * sizeof(*stored)) == 0) {
+      continue;
+    }
+    return Damage(WeightsPath(schema_, stretch.shard->id(), type), edges.begin(row),
+                  absl::StrCat("the table of row ", row, " is not that of its weights"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Checker::CheckList(const Stretch& stretch, int64_t begin, int64_t end) const {
+  const EdgeTypeId type = {stretch.type};
+  const NodeTypeId source_type = {schema_.edge_types[type.value].source_type};
+  const EdgeTable& table = stretch.shard->edges(type);
+  const NodeKeys& keys = *keys_[source_type.value];
+  std::pair<uint64_t, uint64_t> before = {0, 0};
+  for (int64_t i = begin; i < end; ++i) {
+    const GlobalNode source = {table.sources[i]};
+    if (!book_.Contains(source_type, source)) {
+      return Damage(SourcesPath(schema_, stretch.shard->id(), type), i,
+                    absl::StrCat("source ", source.value, " is outside the book's ",
+                                 book_.num_nodes(source_type), " nodes"));
+    }
+    const std::pair<uint64_t, uint64_t> here = {keys[source],
+                                                static_cast<uint64_t>(table.edge_ids[i])};
+    if (here < before) {
+      return Damage(SourcesPath(schema_, stretch.shard->id(), type), i,
+                    absl::StrCat("(source key, edge id) (", here.first, ", ", here.second,
+                                 ") comes after (", before.first, ", ", before.second, ")"));
+    }
+    before = here;
+  }
+  return absl::OkStatus();
+}
+
+// Every entry leads to a node with its key, no key comes twice, and there are as many entries as
+// nodes: so every node is listed.
+absl::Status Checker::CheckDirectory(NodeTypeId type) const {
+  int64_t num_entries = 0;
+  for (const std::unique_ptr<Shard>& shard : dataset_.shards()) {
+    VICINITY_RETURN_IF_ERROR(CheckDirectoryOf(*shard, type));
+    num_entries += shard->nodes(type).directory_nodes.size();
+  }
+  if (num_entries != book_.num_nodes(type)) {
+    return absl::DataLossError(absl::StrCat(dataset_.directory(), ": the directory of node type ",
+                                            schema_.node_types[type.value].name, " lists ",
+                                            num_entries, " of ", book_.num_nodes(type), " nodes"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Checker::CheckDirectoryOf(const Shard& shard, NodeTypeId type) const {
+  const NodeTable& table = shard.nodes(type);
+  const absl::Span<const uint64_t> keys = table.directory_keys;
+  for (int64_t i = 0; i < static_cast<int64_t>(keys.size()); ++i) {
+    const GlobalNode node = {table.directory_nodes[i]};
+    if (i > 0 && keys[i - 1] >= keys[i]) {
+      return Damage(DirectoryKeysPath(schema_, shard.id(), type), i,
+                    absl::StrCat("key ", keys[i], " comes after ", keys[i - 1]));
+    }
+    if (!(book_.DirectoryShard(keys[i]) == shard.id())) {
+      return Damage(
+          DirectoryKeysPath(schema_, shard.id(), type), i,
+          absl::StrCat("key ", keys[i], " belongs to shard ", book_.DirectoryShard(keys[i]).value));
+    }
+    if (!book_.Contains(type, node) || (*keys_[type.value])[node] != keys[i]) {
+      return Damage(DirectoryNodesPath(schema_, shard.id(), type), i,
+                    absl::StrCat("node ", node.value, " does not have key ", keys[i]));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Runs `check` on every stretch, told as `phase`.
+template <typename Check>
+absl::Status CheckAll(const std::vector<Stretch>& stretches, absl::string_view phase,
+                      Progress* progress, const Check& check) {
+  int64_t num_rows = 0;
+  for (const Stretch& stretch : stretches) num_rows += stretch.end - stretch.begin;
+  progress->Begin({phase.data(), phase.size()}, num_rows, "nodes");
+  VICINITY_RETURN_IF_ERROR(
+      ForEachInParallel(stretches.size(), progress, [&](int64_t i) -> absl::StatusOr<int64_t> {
+        VICINITY_RETURN_IF_ERROR(check(stretches[i]));
+        return stretches[i].end - stretches[i].begin;
+      }));
+  progress->End();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckShards(const Dataset& dataset, Progress* progress) {
+  if (!dataset.whole()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(dataset.directory(), ": not all shards are open"));
+  }
+  const Checker checker(dataset);
+  VICINITY_RETURN_IF_ERROR(
+      CheckAll(NodeStretches(dataset), "checking nodes", progress,
+               [&](const Stretch& stretch) { return checker.CheckNodes(stretch); }));
+  VICINITY_RETURN_IF_ERROR(
+      CheckAll(EdgeStretches(dataset), "checking lists", progress,
+               [&](const Stretch& stretch) { return checker.CheckEdges(stretch); }));
+  const int64_t num_types = static_cast<int64_t>(dataset.schema().node_types.size());
+  progress->Begin("checking directories", num_types, "node types");
+  VICINITY_RETURN_IF_ERROR(
+      ForEachInParallel(num_types, progress, [&](int64_t t) -> absl::StatusOr<int64_t> {
+        VICINITY_RETURN_IF_ERROR(checker.CheckDirectory({static_cast<int32_t>(t)}));
+        return 1;
+      }));
+  progress->End();
+  return absl::OkStatus();
+}
+
+}  // namespace vicinity

@@ -1,0 +1,115 @@
+#include "server/calls/admin_operations.h"
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "proto/common/status.h"
+#include "proto/health.pb.h"
+#include "proto/reflection.pb.h"
+#include "server/calls/typed_exchange.h"
+#include "server/handlers/health_handler.h"
+#include "server/handlers/reflection_handler.h"
+#include "server/logging/logging.h"
+
+namespace vicinity {
+namespace {
+
+absl::Status NotHere() { return absl::UnimplementedError("this server was not told how"); }
+
+absl::StatusOr<proto::DrainReply> Drain(const ServerState& state, const proto::DrainRequest&) {
+  const AdminActions& actions = state.admin->actions;
+  if (!actions.drain) return NotHere();
+  proto::DrainReply reply;
+  reply.set_server(actions.server);
+  // Once: what a second signal does is end the server at once, and the calls under way with it.
+  if (!state.admin->drains.exchange(true)) actions.drain();
+  return reply;
+}
+
+absl::StatusOr<proto::SetLogLevelReply> SetLogLevel(const ServerState& state,
+                                                    const proto::SetLogLevelRequest& request) {
+  spdlog::logger& log = *state.admin->actions.log;
+  VICINITY_ASSIGN_OR_RETURN(const auto level, ParseLogLevel(request.level()));
+  proto::SetLogLevelReply reply;
+  reply.set_before(LogLevelName(log.level()));
+  log.set_level(level);
+  log.info("the log's level is {}", request.level());
+  return reply;
+}
+
+// A reply whose making takes long, and ends when nobody waits for it any more.
+class Verification final : public ChunkSource<proto::VerifyReply> {
+ public:
+  Verification(AdminState* admin, const proto::VerifyRequest& request)
+      : admin_(*admin), request_(request) {}
+
+  absl::StatusOr<Piece> Next(proto::VerifyReply* reply, IsGone is_gone) override {
+    if (admin_.verifies.exchange(true)) {
+      return absl::FailedPreconditionError("another call has the files read already");
+    }
+    absl::StatusOr<proto::VerifyReply> made = admin_.actions.verify(request_, is_gone);
+    admin_.verifies = false;
+    VICINITY_ASSIGN_OR_RETURN(*reply, std::move(made));
+    return Piece::kLast;
+  }
+
+ private:
+  AdminState& admin_;
+  const proto::VerifyRequest& request_;
+};
+
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::VerifyReply>>> Verify(
+    const ServerState& state, const proto::VerifyRequest& request) {
+  if (!state.admin->actions.verify) return NotHere();
+  return std::make_unique<Verification>(state.admin, request);
+}
+
+absl::StatusOr<proto::ReadFileReply> ReadFile(const ServerState& state,
+                                              const proto::ReadFileRequest& request) {
+  const AdminActions& actions = state.admin->actions;
+  if (!actions.read) return NotHere();
+  auto reply = actions.read(request);
+  if (reply.ok() && request.offset() == 0) actions.log->info("{} is read", request.path());
+  return reply;
+}
+
+absl::StatusOr<proto::ReloadCredentialsReply> ReloadCredentials(
+    const ServerState& state, const proto::ReloadCredentialsRequest&) {
+  if (!state.admin->actions.reload) return NotHere();
+  return state.admin->actions.reload();
+}
+
+absl::StatusOr<grpc::reflection::v1alpha::ServerReflectionResponse> ReflectAdmin(
+    const ServerState&, const grpc::reflection::v1alpha::ServerReflectionRequest& request) {
+  const google::protobuf::FileDescriptor* const files[] = {
+      proto::DrainRequest::descriptor()->file(),
+      grpc::health::v1::HealthCheckRequest::descriptor()->file(),
+      grpc::reflection::v1alpha::ServerReflectionRequest::descriptor()->file(),
+  };
+  return ReflectFiles(files, request);
+}
+
+constexpr char kDrain[] = "/vicinity.proto.Admin/Drain";
+constexpr char kSetLogLevel[] = "/vicinity.proto.Admin/SetLogLevel";
+constexpr char kVerify[] = "/vicinity.proto.Admin/Verify";
+constexpr char kReadFile[] = "/vicinity.proto.Admin/ReadFile";
+constexpr char kReloadCredentials[] = "/vicinity.proto.Admin/ReloadCredentials";
+
+// What takes long has a lane of its own, so that an order is always heard.
+constexpr std::array kAdminOperations = {
+    AsLogged(Describes<Drain, kDrain>(Lane::kSmall)),
+    AsLogged(Describes<SetLogLevel, kSetLogLevel>(Lane::kSmall)),
+    AsLogged(Describes<Verify, kVerify>(Lane::kData)),
+    Describes<ReadFile, kReadFile>(Lane::kData),
+    AsLogged(Describes<ReloadCredentials, kReloadCredentials>(Lane::kSmall)),
+    Describes<CheckHealth, kCheckPath>(Lane::kHealth),
+    AsConversation(Describes<ReflectAdmin, kReflectPath>(Lane::kSmall)),
+};
+
+}  // namespace
+
+Operations AdminOperations() { return kAdminOperations; }
+
+}  // namespace vicinity

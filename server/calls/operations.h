@@ -1,0 +1,68 @@
+// The RPCs of a server's port, a description each: what the transport has to know of them.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "server/admission/call_counters.h"
+#include "server/admission/call_gate.h"
+#include "server/handlers/chunk_source.h"
+#include "server/handlers/server_state.h"
+
+namespace vicinity {
+
+// One call's request, as it came, and the messages of its reply, ready to be sent.
+//
+// Threads:  any, one at a time.
+// Lifetime: the server's state outlives it.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+
+  // Bytes that the reply can have, for the admission; those of the request's bulk fields.
+  virtual int64_t reply_bytes(const ServerState& state) const = 0;
+  virtual int64_t request_bytes() const = 0;
+  // What the caller calls itself; empty: it does not say.
+  virtual std::string client_name() const = 0;
+
+  // Checks the request whole: what it says of itself first (Aborted if it was damaged on the way),
+  // then all that its handler checks.
+  virtual absl::Status Begin(const ServerState& state) = 0;
+
+  // The next message, as ChunkSource::Next; `payload` gets the bytes of its bulk fields, `copied`
+  // how many were copied to make it.
+  struct Message {
+    grpc::ByteBuffer bytes;
+    int64_t payload = 0;
+    int64_t copied = 0;
+  };
+  virtual absl::StatusOr<Piece> Next(Message* message, IsGone is_gone) = 0;
+};
+
+struct Operation {
+  const char* path;  // "/vicinity.proto.Graph/FetchRows"
+  Lane lane;
+  std::optional<Method> method;  // by which it is counted; none: it is not
+  // Null if the bytes are no such request: damaged, compressed, or of another protocol.
+  std::unique_ptr<Exchange> (*parse)(grpc::ByteBuffer* bytes);
+  // Every message of the caller gets a reply, until it has no more; else the first alone counts.
+  bool is_conversation = false;
+  // Who asks for it is in the log, at level info.
+  bool is_logged = false;
+};
+
+// All of a port. Few: they are searched one by one.
+using Operations = absl::Span<const Operation>;
+
+// Null if there is none.
+const Operation* FindOperation(Operations operations, absl::string_view path);
+
+}  // namespace vicinity

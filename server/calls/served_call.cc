@@ -1,0 +1,224 @@
+#include "server/calls/served_call.h"
+
+#include <grpcpp/support/status.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "proto/common/grpc_status.h"
+#include "proto/common/retry_delay.h"
+#include "proto/common/status.h"
+#include "server/connections/peer_address.h"
+
+namespace vicinity {
+namespace {
+
+absl::Status UnknownMethod(const std::string& method) {
+  // Escaped and cut: the text is whatever the caller likes.
+  return absl::UnimplementedError(
+      absl::StrCat("no method ", absl::CHexEscape(method.substr(0, 100)), " here"));
+}
+
+absl::Status UnreadableRequest() {
+  return absl::AbortedError(
+      "the request cannot be parsed: damaged on the way, compressed, or of another protocol");
+}
+
+}  // namespace
+
+ServedCall::ServedCall(const ServiceContext& service, grpc::GenericCallbackServerContext* context)
+    : service_(service),
+      context_(context),
+      operation_(FindOperation(service.operations, context->method())),
+      peer_(context->peer()),
+      account_(service.guard->Find(peer_)),
+      passage_(
+          service.gate, [this] { service_.workers->Push(this); },
+          [this] { context_->TryCancel(); }) {
+  absl::StatusOr<ServerTrust::Identity> identity =
+      service_.trust->Identify(context->method(), *context);
+  account_->CallBegins();
+  if (!identity.ok()) {
+    End(CallEnd::kUseless, identity.status());
+  } else if (operation_ == nullptr) {
+    End(CallEnd::kUseless, UnknownMethod(context->method()));
+  } else {
+    identity_ = *std::move(identity);
+    StartRead(&request_);
+  }
+}
+
+// Also looks at the clock: gRPC learns of a deadline only when its own timer gets to run.
+bool ServedCall::IsOver() const {
+  return context_->IsCancelled() || context_->deadline() <= std::chrono::system_clock::now();
+}
+
+void ServedCall::OnReadDone(bool ok) {
+  if (!ok) {
+    // A conversation ends when its caller has no more to ask.
+    const bool is_end = had_request_ && !context_->IsCancelled();
+    return is_end ? End(CallEnd::kAnswered, absl::OkStatus())
+                  : End(CallEnd::kUseless, IsOver() ? GoneError() : UnreadableRequest());
+  }
+  passage_.RequestIsThere();
+  if (!had_request_) account_->RequestArrives(static_cast<int64_t>(request_.Length()));
+  had_request_ = true;
+  if (operation_->method.has_value()) counted_.emplace(service_.counters, *operation_->method);
+  exchange_ = operation_->parse(&request_);
+  request_.Clear();
+  if (exchange_ == nullptr) return End(CallEnd::kUseless, UnreadableRequest());
+  if (const std::string name = exchange_->client_name(); !name.empty()) {
+    service_.clients->Learn(peer_, name);
+    // Escaped and cut: the text is whatever the caller likes.
+    service_.log->debug("hello from {} at {}", absl::CHexEscape(name.substr(0, 200)), peer_);
+  }
+  if (operation_->is_logged) {
+    service_.log->info("{} by {} at {}", operation_->path, identity_.shown, peer_);
+  }
+  if (counted_.has_value()) {
+    counted_->AddReceived(exchange_->request_bytes());
+    counted_->AddCopied(exchange_->request_bytes());  // by protobuf, into the message
+  }
+  has_begun_ = false;
+  Enter();
+}
+
+CallGate::Passage::Wish ServedCall::MakeWish() const {
+  CallGate::Passage::Wish wish;
+  wish.lane = operation_->lane;
+  wish.reply_bytes = exchange_->reply_bytes(*service_.state);
+  wish.deadline = context_->deadline();
+  // Whoever has not shown who it is could be as many clients as it likes; it asks for no data.
+  const std::optional<PeerAddress> address =
+      identity_.client.empty() && wish.lane != Lane::kData ? PeerOfText(peer_) : std::nullopt;
+  wish.client = address.has_value() ? absl::StrCat("somebody at ", address->machine)
+                                    : service_.clients->Of(peer_, identity_.client);
+  return wish;
+}
+
+void ServedCall::Enter() {
+  CallGate::Passage::Wish wish = MakeWish();
+  account_->SetClient(wish.client);
+  switch (passage_.Enter(std::move(wish))) {
+    case Admission::Place::kRunning:
+      return service_.workers->Push(this);
+    case Admission::Place::kRefused:
+      return EndRefused();
+    case Admission::Place::kWaiting:
+    case Admission::Place::kOutside:
+      // Its caller may have gone before there was anything to abandon. If its turn has come, this
+      // lives on still: gRPC waits until OnReadDone, of which this is a part, has returned.
+      if (context_->IsCancelled()) OnCancel();
+  }
+}
+
+void ServedCall::OnCancel() {
+  if (passage_.Abandon()) End(CallEnd::kUseless, GoneError());
+}
+
+void ServedCall::Run() {
+  if (passage_.place() == Admission::Place::kRefused) return EndRefused();
+  while (true) {
+    made_status_ = MakeMessage();
+    // The one before is still on its way: whoever hears that it is gone goes on.
+    int progress = kMaking | kSending;
+    if (progress_.compare_exchange_strong(progress, kSending)) return;
+    const bool is_last = !made_status_.ok() || piece_ != Piece::kMore || (progress & kLost) != 0;
+    if (is_last) return GoOn();
+    Send();
+  }
+}
+
+// With a message, or the reason why there is none, and nothing on its way.
+void ServedCall::GoOn() {
+  if ((progress_ & kLost) != 0) return End(CallEnd::kUseless, GoneError());
+  if (!made_status_.ok()) {
+    return End(absl::IsCancelled(made_status_) ? CallEnd::kUseless : CallEnd::kAnswered,
+               made_status_);
+  }
+  if (piece_ == Piece::kNothing) return End(CallEnd::kAnswered, absl::OkStatus());
+  const bool more = piece_ == Piece::kMore;
+  Send();
+  if (more) service_.workers->Push(this);
+}
+
+absl::Status ServedCall::MakeMessage() {
+  if (IsOver()) return GoneError();
+  if (!has_begun_) VICINITY_RETURN_IF_ERROR(exchange_->Begin(*service_.state));
+  has_begun_ = true;
+  VICINITY_ASSIGN_OR_RETURN(piece_, exchange_->Next(&made_, [this] { return IsOver(); }));
+  if (piece_ != Piece::kNothing && counted_.has_value()) {
+    counted_->AddSent(made_.payload);
+    counted_->AddCopied(made_.copied);
+  }
+  return absl::OkStatus();
+}
+
+// The last message takes the call's end with it: after that it may be gone.
+void ServedCall::Send() {
+  passage_.WriteBegins();
+  std::swap(made_, sending_);
+  if (piece_ == Piece::kMore) {
+    progress_ = kMaking | kSending;
+    StartWrite(&sending_.bytes);
+  } else if (operation_->is_conversation) {
+    progress_ = kSending;
+    StartWrite(&sending_.bytes);
+  } else {
+    const grpc::Status status = Note(CallEnd::kAnswered, absl::OkStatus());
+    StartWriteAndFinish(&sending_.bytes, grpc::WriteOptions(), status);
+  }
+}
+
+void ServedCall::OnWriteDone(bool ok) {
+  if (ok) passage_.WriteEnds(sending_.payload);
+  sending_.bytes.Clear();
+  if (operation_->is_conversation) {
+    if (!ok) return End(CallEnd::kUseless, GoneError());
+    progress_ = kMaking;
+    passage_.Leave();
+    return StartRead(&request_);
+  }
+  // A worker that is making the next message goes on with it.
+  int progress = kMaking | kSending;
+  if (progress_.compare_exchange_strong(progress, ok ? kMaking : kMaking | kLost)) return;
+  progress_ = ok ? kMaking : kMaking | kLost;
+  GoOn();
+}
+
+void ServedCall::EndRefused() {
+  if (passage_.retry_after().count() > 0) {
+    context_->AddTrailingMetadata(kRetryDelayTrailer, absl::StrCat(passage_.retry_after().count()));
+  }
+  End(passage_.refused_for_client() ? CallEnd::kUseless : CallEnd::kAnswered, passage_.status());
+}
+
+// All that a call's end leaves behind, before gRPC is told: after that it may be gone.
+grpc::Status ServedCall::Note(CallEnd end, const absl::Status& status) {
+  end_ = end;
+  if (service_.state->IsStopping()) context_->AddTrailingMetadata(kStoppingTrailer, "1");
+  if (counted_.has_value()) counted_->Finish(status.ok());
+  if (!status.ok()) {
+    service_.log->debug("{} for {} failed: {}", absl::CHexEscape(context_->method().substr(0, 100)),
+                        peer_, status.ToString());
+  }
+  return ToGrpc(status);
+}
+
+void ServedCall::End(CallEnd end, const absl::Status& status) {
+  const grpc::Status noted = Note(end, status);
+  // Its client has to take this, too.
+  passage_.WriteBegins();
+  Finish(noted);
+}
+
+void ServedCall::OnDone() {
+  passage_.WriteEnds(sending_.payload);
+  account_->CallEnds(end_, had_request_);
+  delete this;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,89 @@
+// One call of any method but a watch, from its first byte to its last, as gRPC's callback interface
+// carries it.
+#pragma once
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "server/admission/call_counters.h"
+#include "server/admission/call_gate.h"
+#include "server/admission/worker_pool.h"
+#include "server/calls/operations.h"
+#include "server/calls/service_context.h"
+#include "server/connections/connection_guard.h"
+#include "server/handlers/chunk_source.h"
+#include "server/security/credentials.h"
+
+namespace vicinity {
+
+// No thread belongs to it: gRPC's threads bring its request and tell when a message is gone, the
+// gate says when it may go on, and a worker makes each message of its reply.
+//
+//   reading --request--> entering --its turn--> making and sending messages
+//      |                    |                        |
+//      +--caller gone,------+--refused---------------+--last message, error, caller gone--> over
+//         not allowed, not to be read
+//
+// While it reads exactly one event comes next, and it is that which ends the call if it must. While
+// it waits for its turn, that and the caller's going away may come at once: the gate decides which
+// it was (CallGate::Passage::Abandon). Once it has its turn a worker makes one message while the
+// one before is on its way; who comes last, the worker with a message or gRPC with the word that
+// the other is gone, goes on (progress_).
+//
+// Lifetime: deletes itself, after gRPC has let go of it. Memory: some hundred bytes beside gRPC's
+//           own and the request's, and two messages of the reply.
+class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPool::Task {
+ public:
+  // `service` outlives it.
+  ServedCall(const ServiceContext& service, grpc::GenericCallbackServerContext* context);
+
+ private:
+  ~ServedCall() override = default;
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+  void Run() override;  // on a worker, when it is its turn
+
+  bool IsOver() const;
+  void Enter();
+  CallGate::Passage::Wish MakeWish() const;
+  absl::Status MakeMessage();
+  void Send();
+  void GoOn();
+  void End(CallEnd end, const absl::Status& status);
+  void EndRefused();
+  grpc::Status Note(CallEnd end, const absl::Status& status);
+
+  const ServiceContext& service_;
+  grpc::GenericCallbackServerContext* const context_;
+  const Operation* const operation_;  // null: no such method
+  const std::string peer_;            // as gRPC writes it
+  const std::shared_ptr<ConnectionAccount> account_;
+  ServerTrust::Identity identity_;  // who is proven to make it
+  CallGate::Passage passage_;
+  std::optional<CallCounters::Running> counted_;  // once its request is there
+  bool had_request_ = false;
+  bool has_begun_ = false;  // the request is checked
+  grpc::ByteBuffer request_;
+  std::unique_ptr<Exchange> exchange_;
+  // What is between the worker and gRPC, as bits. Whoever finds the other's bit gone has the call
+  // for itself; whoever has left its own touches nothing any more.
+  enum : int { kMaking = 1, kSending = 2, kLost = 4 };
+  std::atomic<int> progress_{kMaking};
+  Exchange::Message made_;    // the worker's, or of who goes on
+  absl::Status made_status_;  // likewise: why there is none
+  Piece piece_ = Piece::kNothing;
+  Exchange::Message sending_;  // gRPC's
+  CallEnd end_ = CallEnd::kUseless;
+};
+
+}  // namespace vicinity

@@ -1,0 +1,29 @@
+#include "server/calls/service.h"
+
+#include "server/calls/health_watch.h"
+#include "server/calls/served_call.h"
+
+namespace vicinity {
+namespace {
+
+class Service final : public grpc::CallbackGenericService {
+ public:
+  explicit Service(const ServiceContext* context) : context_(*context) {}
+
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* call) override {
+    // Both delete themselves.
+    if (call->method() == kHealthWatchPath) return new HealthWatch(context_, call);
+    return new ServedCall(context_, call);
+  }
+
+ private:
+  const ServiceContext& context_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::CallbackGenericService> MakeService(const ServiceContext* context) {
+  return std::make_unique<Service>(context);
+}
+
+}  // namespace vicinity

@@ -1,0 +1,209 @@
+// How an operation is made of its handler: the types of its messages, checksums, packing.
+#pragma once
+
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/bulk_fields.h"
+#include "proto/common/status.h"
+#include "proto/sliced_message.h"
+#include "proto/wire_checksum.h"
+#include "server/admission/call_counters.h"
+#include "server/admission/call_gate.h"
+#include "server/calls/operations.h"
+#include "server/handlers/chunk_source.h"
+#include "server/handlers/server_state.h"
+
+namespace vicinity {
+
+// What is to be known of a request by its type: of any, and where that is wrong of one.
+template <typename Request>
+struct AnyRequest {
+  // Of what it repeats.
+  static int NumParts(const Request&) { return 0; }
+  // As Exchange::reply_bytes. What is small counts as nothing.
+  static int64_t ReplyBytes(const ServerState&, const Request&) { return 0; }
+  // What its caller calls itself; empty: it does not say.
+  static std::string ClientName(const Request&) { return ""; }
+};
+template <typename Request>
+struct RequestTraits : AnyRequest<Request> {};
+
+template <typename Reply>
+struct ReplyTraits {
+  // Payload beside its bulk fields.
+  static int64_t NameBytes(const Reply&) { return 0; }
+};
+
+namespace internal {
+
+// Far more parts than a request that is meant well has.
+inline constexpr int kMostParts = 65'536;
+
+// Messages of our own carry checksums; those of gRPC's own services do not.
+template <typename Message, typename = void>
+struct HasChecksum : std::false_type {};
+template <typename Message>
+struct HasChecksum<Message, std::void_t<decltype(std::declval<Message>().checksum())>>
+    : std::true_type {};
+
+// A reply of one message that its handler has made whole.
+template <typename Reply>
+class OneReply final : public ChunkSource<Reply> {
+ public:
+  explicit OneReply(Reply reply) : reply_(std::move(reply)) {}
+  absl::StatusOr<Piece> Next(Reply* reply, IsGone) override {
+    *reply = std::move(reply_);
+    return Piece::kLast;
+  }
+
+ private:
+  Reply reply_;
+};
+
+// Handlers of either kind, as sources.
+template <typename Reply>
+absl::StatusOr<std::unique_ptr<ChunkSource<Reply>>> AsSource(absl::StatusOr<Reply> reply) {
+  if (!reply.ok()) return reply.status();
+  return std::make_unique<OneReply<Reply>>(*std::move(reply));
+}
+template <typename Reply>
+absl::StatusOr<std::unique_ptr<ChunkSource<Reply>>> AsSource(
+    absl::StatusOr<std::unique_ptr<ChunkSource<Reply>>> source) {
+  return source;
+}
+
+template <typename Request, typename Reply>
+class TypedExchange final : public Exchange {
+ public:
+  using Open = absl::StatusOr<std::unique_ptr<ChunkSource<Reply>>> (*)(const ServerState&,
+                                                                       const Request&);
+
+  TypedExchange(absl::string_view name, Open open) : name_(name), open_(open) {}
+
+  bool Parse(grpc::ByteBuffer* bytes) {
+    return grpc::SerializationTraits<Request>::Deserialize(bytes, &request_).ok();
+  }
+
+  int64_t reply_bytes(const ServerState& state) const override {
+    return RequestTraits<Request>::ReplyBytes(state, request_);
+  }
+  int64_t request_bytes() const override { return BulkBytes(request_); }
+  std::string client_name() const override { return RequestTraits<Request>::ClientName(request_); }
+
+  absl::Status Begin(const ServerState& state) override {
+    // Before the checksum, which looks at every part: an empty one takes two bytes on the wire.
+    if (const int parts = RequestTraits<Request>::NumParts(request_); parts > kMostParts) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          name_, ": the request has ", parts, " relations or homes, the limit is ", kMostParts));
+    }
+    VICINITY_RETURN_IF_ERROR(CheckChecksum());
+    VICINITY_ASSIGN_OR_RETURN(source_, open_(state, request_));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Piece> Next(Message* message, IsGone is_gone) override {
+    VICINITY_ASSIGN_OR_RETURN(const Piece piece, source_->Next(&reply_, is_gone));
+    if (piece != Piece::kNothing) Pack(message);
+    return piece;
+  }
+
+ private:
+  absl::Status CheckChecksum() {
+    if constexpr (HasChecksum<Request>::value) {
+      asked_ = RequestChecksum(name_, request_);
+      if (request_.checksum() != 0 && request_.checksum() != asked_) {
+        return absl::AbortedError(
+            absl::StrCat(name_, ": the request was damaged on the way: its checksum is ",
+                         absl::Hex(asked_, absl::kZeroPad16), ", the sender's ",
+                         absl::Hex(request_.checksum(), absl::kZeroPad16)));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Gives the reply its checksum and takes it apart. As bytes gRPC sends it from where it lies;
+  // generated code would have it copied once more.
+  void Pack(Message* message) {
+    if constexpr (HasChecksum<Reply>::value) {
+      reply_.set_checksum(ReplyChecksum(asked_, reply_));
+    }
+    const int64_t names = ReplyTraits<Reply>::NameBytes(reply_);
+    const int64_t bulk = BulkBytes(reply_);
+    message->payload = bulk + names;
+    message->copied = bulk + 2 * names;  // by the handler; names by protobuf once more
+    message->bytes = PackMessage(&reply_, BulkFields(&reply_));
+  }
+
+  const std::string name_;
+  const Open open_;
+  Request request_;
+  uint64_t asked_ = 0;  // the request's checksum, by which those of the replies go
+  std::unique_ptr<ChunkSource<Reply>> source_;
+  Reply reply_;
+};
+
+inline absl::string_view NameOfPath(absl::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+template <auto kHandler>
+struct HandlerTraits;
+template <typename Request, typename Reply,
+          absl::StatusOr<Reply> (*kHandler)(const ServerState&, const Request&)>
+struct HandlerTraits<kHandler> {
+  using RequestType = Request;
+  using ReplyType = Reply;
+};
+template <typename Request, typename Reply,
+          absl::StatusOr<std::unique_ptr<ChunkSource<Reply>>> (*kHandler)(const ServerState&,
+                                                                          const Request&)>
+struct HandlerTraits<kHandler> {
+  using RequestType = Request;
+  using ReplyType = Reply;
+};
+
+template <auto kHandler, const char* kPath>
+std::unique_ptr<Exchange> Parse(grpc::ByteBuffer* bytes) {
+  using Request = typename HandlerTraits<kHandler>::RequestType;
+  using Reply = typename HandlerTraits<kHandler>::ReplyType;
+  auto exchange = std::make_unique<TypedExchange<Request, Reply>>(
+      NameOfPath(kPath), [](const ServerState& state, const Request& request) {
+        return AsSource<Reply>(kHandler(state, request));
+      });
+  if (!exchange->Parse(bytes)) return nullptr;
+  return exchange;
+}
+
+}  // namespace internal
+
+// The operation of a handler: a function of the server's state and the request, that returns the
+// reply or a ChunkSource of its parts, or why there is none.
+template <auto kHandler, const char* kPath>
+constexpr Operation Describes(Lane lane, std::optional<Method> method = std::nullopt) {
+  return {kPath, lane, method, &internal::Parse<kHandler, kPath>};
+}
+
+constexpr Operation AsConversation(Operation operation) {
+  operation.is_conversation = true;
+  return operation;
+}
+
+constexpr Operation AsLogged(Operation operation) {
+  operation.is_logged = true;
+  return operation;
+}
+
+}  // namespace vicinity

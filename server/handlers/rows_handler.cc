@@ -1,0 +1,261 @@
+#include "server/handlers/rows_handler.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
+#include "partition/dataset/shard_reader.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+#include "proto/narrow_floats.h"
+#include "server/handlers/request_checks.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int32_t kKeysColumn = -1;
+
+// A row is at least a message, so a column of wider rows could not be read by any client.
+constexpr int64_t kWidestRow = int64_t{32} << 20;
+
+// Rows that a request may be about: those of a node type, or of an edge type.
+struct RowTable {
+  std::string name;  // of the type, for error texts
+  const std::vector<ColumnSpec>* specs;
+  const std::vector<ColumnView>* columns;
+  int64_t num_rows;
+};
+
+absl::StatusOr<RowTable> FindTable(const Schema& schema, const Shard& shard,
+                                   const proto::RowsRequest& request) {
+  if (!request.of_edges()) {
+    VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindNodeType(schema, request.node_type()));
+    const NodeTable& nodes = shard.nodes(type);
+    return RowTable{schema.node_types[type.value].name, &schema.node_types[type.value].columns,
+                    &nodes.columns, nodes.num_nodes()};
+  }
+  const int32_t type = request.node_type();
+  if (type < 0 || type >= static_cast<int64_t>(schema.edge_types.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("edge type ", type, " does not exist, there are ", schema.edge_types.size()));
+  }
+  const EdgeTable& edges = shard.edges(EdgeTypeId{type});
+  return RowTable{schema.EdgeTypeName(type), &schema.edge_types[type].columns, &edges.columns,
+                  edges.num_edges()};
+}
+
+absl::StatusOr<ColumnView> FindColumn(const RowTable& table, const Shard& shard,
+                                      const proto::RowsRequest& request) {
+  const int32_t column = request.column();
+  if (column == kKeysColumn && !request.of_edges()) {
+    const NodeTable& nodes = shard.nodes(NodeTypeId{request.node_type()});
+    return KeysColumn(nodes);
+  }
+  if (column < 0 || column >= static_cast<int64_t>(table.columns->size())) {
+    return absl::InvalidArgumentError(absl::StrCat("column ", column, " of type \"", table.name,
+                                                   "\" does not exist, there are ",
+                                                   table.columns->size()));
+  }
+  const ColumnView& view = (*table.columns)[column];
+  if (view.row_bytes > kWidestRow) {
+    return absl::InvalidArgumentError(absl::StrCat("column ", column, " of type \"", table.name,
+                                                   "\" has rows of ", view.row_bytes,
+                                                   " bytes, the widest to send are ", kWidestRow));
+  }
+  return view;
+}
+
+absl::Status CheckPrecision(const RowTable& table, const proto::RowsRequest& request) {
+  if (request.precision() == proto::PRECISION_STORED) return absl::OkStatus();
+  if (!proto::Precision_IsValid(request.precision())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("precision ", request.precision(), " does not exist"));
+  }
+  if (request.column() != kKeysColumn &&
+      (*table.specs)[request.column()].dtype == DType::kFloat32) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("column ", request.column(), " of type \"", table.name, "\" cannot be sent as ",
+                   proto::Precision_Name(request.precision()), ": it is not of float32"));
+}
+
+// Rows of a column, as they lie or narrowed: those of a range, or of a list.
+class RowSource final : public ChunkSource<proto::RowsChunk> {
+ public:
+  // `rows` in the request or in `copy`; empty: `count` rows from `first` on.
+  struct Wanted {
+    std::vector<uint64_t> copy;
+    absl::Span<const uint64_t> rows;
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+
+  RowSource(const Shard& shard, const ColumnView& column, proto::Precision precision,
+            const Limits& limits, Wanted wanted)
+      : reader_(shard),
+        column_(column),
+        wanted_(std::move(wanted)),
+        precision_(precision),
+        sent_row_bytes_(precision == proto::PRECISION_STORED ? column.row_bytes
+                                                             : column.row_bytes / 2),
+        // Rows of no bytes need no second chunk.
+        rows_per_chunk_(sent_row_bytes_ == 0
+                            ? INT64_MAX
+                            : std::max<int64_t>(limits.max_chunk_bytes / sent_row_bytes_, 1)) {}
+
+  absl::StatusOr<Piece> Next(proto::RowsChunk* chunk, IsGone) override {
+    if (wanted_.count == 0) return Piece::kNothing;
+    const int64_t taken = std::min(rows_per_chunk_, wanted_.count - done_);
+    chunk->set_first(done_);
+    chunk->set_precision(precision_);
+    chunk->mutable_rows()->clear();
+    chunk->mutable_rows()->reserve(taken * sent_row_bytes_);
+    VICINITY_RETURN_IF_ERROR(AddRows(taken, chunk->mutable_rows()));
+    done_ += taken;
+    return done_ == wanted_.count ? Piece::kLast : Piece::kMore;
+  }
+
+ private:
+  absl::Status AddRows(int64_t taken, std::string* to) const {
+    if (wanted_.rows.empty()) {
+      return reader_.ReadRange(column_, wanted_.first + done_, taken, [&](const char* rows) {
+        to->clear();
+        Add(rows, taken, to);
+      });
+    }
+    return reader_.ReadRows(
+        column_, wanted_.rows.subspan(done_, taken), [&] { to->clear(); },
+        [&](size_t, const char* row) { Add(row, 1, to); });
+  }
+
+  // Appends `count` rows of the column, which lie behind each other.
+  void Add(const char* from, int64_t count, std::string* to) const {
+    if (precision_ == proto::PRECISION_STORED) {
+      to->append(from, count * column_.row_bytes);
+    } else {
+      const size_t before = to->size();
+      to->resize(before + count * sent_row_bytes_);
+      NarrowFloats(precision_, from, count * sent_row_bytes_ / sizeof(uint16_t), &(*to)[before]);
+    }
+  }
+
+  const ShardReader reader_;
+  const ColumnView column_;
+  const Wanted wanted_;
+  const proto::Precision precision_;
+  const int64_t sent_row_bytes_;
+  const int64_t rows_per_chunk_;
+  int64_t done_ = 0;
+};
+
+absl::Status CheckRange(const proto::RowsRequest& request, const RowTable& table,
+                        const Shard& shard) {
+  const uint64_t num_rows = table.num_rows;
+  if (!request.rows().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("a range of ", request.count(),
+                                                   " rows and a list of ", request.rows().size(),
+                                                   " bytes at once"));
+  }
+  if (request.first() > num_rows || request.count() > num_rows - request.first()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "range of ", request.count(), " rows from ", request.first(), " on is not in shard ",
+        shard.id().value, ", which has ", num_rows, " of type \"", table.name, "\""));
+  }
+  return absl::OkStatus();
+}
+
+// Names of `rows`, as many a message as fit; a longer one goes alone.
+class NameSource final : public ChunkSource<proto::NamesChunk> {
+ public:
+  // `rows` in the request or in `copy`.
+  NameSource(const Shard& shard, NodeTypeId type, std::vector<uint64_t> copy,
+             absl::Span<const uint64_t> rows, const Limits& limits)
+      : reader_(shard),
+        type_(type),
+        copy_(std::move(copy)),
+        rows_(rows),
+        chunk_bytes_(limits.max_chunk_bytes) {}
+
+  absl::StatusOr<Piece> Next(proto::NamesChunk* chunk, IsGone) override {
+    if (rows_.empty()) return Piece::kNothing;
+    int64_t bytes = 0;
+    VICINITY_RETURN_IF_ERROR(reader_.ReadNames(
+        type_, rows_.subspan(at_),
+        [&] {
+          chunk->Clear();
+          bytes = 0;
+        },
+        [&](size_t, std::string_view name) {
+          const int64_t name_bytes = static_cast<int64_t>(name.size());
+          if (chunk->names_size() > 0 && bytes + name_bytes > chunk_bytes_) return false;
+          chunk->add_names(name.data(), name.size());
+          bytes += name_bytes + 2;  // its tag and length: nodes with empty names end a chunk, too
+          return true;
+        }));
+    chunk->set_first(at_);
+    at_ += chunk->names_size();
+    return at_ < rows_.size() ? Piece::kMore : Piece::kLast;
+  }
+
+ private:
+  const ShardReader reader_;
+  const NodeTypeId type_;
+  const std::vector<uint64_t> copy_;
+  const absl::Span<const uint64_t> rows_;
+  const int64_t chunk_bytes_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
+    const ServerState& state, const proto::RowsRequest& request) {
+  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
+                            FindShard(state, request.fingerprint(), request.shard()));
+  VICINITY_ASSIGN_OR_RETURN(const RowTable table,
+                            FindTable(state.dataset->schema(), *shard, request));
+  VICINITY_ASSIGN_OR_RETURN(const ColumnView column, FindColumn(table, *shard, request));
+  VICINITY_RETURN_IF_ERROR(CheckPrecision(table, request));
+  RowSource::Wanted wanted;
+  if (request.count() > 0) {
+    VICINITY_RETURN_IF_ERROR(CheckRange(request, table, *shard));
+    wanted.first = static_cast<int64_t>(request.first());
+    wanted.count = static_cast<int64_t>(request.count());
+  } else {
+    VICINITY_ASSIGN_OR_RETURN(wanted.rows,
+                              ReadIds("rows", request.rows(), state.limits, &wanted.copy));
+    VICINITY_RETURN_IF_ERROR(CheckRows(wanted.rows, table.num_rows, *shard, table.name));
+    wanted.count = static_cast<int64_t>(wanted.rows.size());
+  }
+  return std::make_unique<RowSource>(*shard, column, request.precision(), state.limits,
+                                     std::move(wanted));
+}
+
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::NamesChunk>>> FetchNames(
+    const ServerState& state, const proto::NamesRequest& request) {
+  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
+                            FindShard(state, request.fingerprint(), request.shard()));
+  const Schema& schema = state.dataset->schema();
+  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindNodeType(schema, request.node_type()));
+  const NodeTypeSpec& spec = schema.node_types[type.value];
+  if (spec.id_kind != IdKind::kString) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("nodes of type \"", spec.name, "\" have integer ids, no names"));
+  }
+  std::vector<uint64_t> copy;
+  VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> rows,
+                            ReadIds("rows", request.rows(), state.limits, &copy));
+  VICINITY_RETURN_IF_ERROR(CheckRows(rows, shard->nodes(type).num_nodes(), *shard, spec.name));
+  return std::make_unique<NameSource>(*shard, type, std::move(copy), rows, state.limits);
+}
+
+}  // namespace vicinity

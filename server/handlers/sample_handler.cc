@@ -1,0 +1,404 @@
+#include "server/handlers/sample_handler.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
+#include "partition/dataset/shard_reader.h"
+#include "proto/common/ids.h"
+#include "proto/common/random.h"
+#include "proto/common/status.h"
+#include "sampler/one_hop.h"
+#include "server/handlers/request_checks.h"
+
+namespace vicinity {
+namespace {
+
+using Relation = proto::SampleRequest::Relation;
+
+absl::Status CheckRelation(const Schema& schema, const Relation& relation, size_t num_targets) {
+  if (relation.edge_type() < 0 ||
+      relation.edge_type() >= static_cast<int64_t>(schema.edge_types.size())) {
+    return absl::InvalidArgumentError(absl::StrCat("edge type ", relation.edge_type(),
+                                                   " does not exist, there are ",
+                                                   schema.edge_types.size()));
+  }
+  if (relation.fanout() != kAllNeighbors &&
+      (relation.fanout() < 1 || relation.fanout() > kMaxFanout)) {
+    return absl::InvalidArgumentError(absl::StrCat("fanout ", relation.fanout(), " of edge type ",
+                                                   relation.edge_type(), ", should be from 1 to ",
+                                                   kMaxFanout, ", or ", kAllNeighbors, " for all"));
+  }
+  if (relation.weighted() && schema.edge_types[relation.edge_type()].weight_column.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "edge type ", schema.EdgeTypeName(relation.edge_type()), " has no weight column"));
+  }
+  if (uint64_t{relation.first_target()} + relation.num_targets() > num_targets) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "edge type ", relation.edge_type(), " asks for targets [", relation.first_target(), ", ",
+        uint64_t{relation.first_target()} + relation.num_targets(), "), there are ", num_targets));
+  }
+  return absl::OkStatus();
+}
+
+// Relations that end in one node type share a range; others have ranges of their own.
+absl::Status CheckRanges(const Schema& schema, const proto::SampleRequest& request) {
+  std::vector<const Relation*> by_range;
+  std::set<int32_t> edge_types;
+  for (const Relation& relation : request.relations()) {
+    if (!edge_types.insert(relation.edge_type()).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("edge type ", relation.edge_type(), " is asked for twice"));
+    }
+    if (relation.num_targets() > 0) by_range.push_back(&relation);
+  }
+  std::sort(by_range.begin(), by_range.end(), [](const Relation* a, const Relation* b) {
+    return std::pair(a->first_target(), a->num_targets()) <
+           std::pair(b->first_target(), b->num_targets());
+  });
+  for (size_t i = 1; i < by_range.size(); ++i) {
+    const Relation& a = *by_range[i - 1];
+    const Relation& b = *by_range[i];
+    if (b.first_target() >= uint64_t{a.first_target()} + a.num_targets()) continue;
+    const bool same_range =
+        a.first_target() == b.first_target() && a.num_targets() == b.num_targets();
+    if (same_range && schema.edge_types[a.edge_type()].target_type ==
+                          schema.edge_types[b.edge_type()].target_type) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat("the targets of edge types ", a.edge_type(),
+                                                   " and ", b.edge_type(), " overlap at ",
+                                                   b.first_target()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRequest(const ServerState& state, const proto::SampleRequest& request,
+                          const Shard& shard, absl::Span<const uint64_t> targets) {
+  const Schema& schema = state.dataset->schema();
+  // More relations than edge types have doubles; found before each is looked at.
+  if (static_cast<size_t>(request.relations_size()) > schema.edge_types.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(request.relations_size(), " relations for ",
+                                                   schema.edge_types.size(), " edge types"));
+  }
+  int64_t num_sampled = 0;  // at most 2^32 targets x 2^20 a relation: checked before it overflows
+  for (const Relation& relation : request.relations()) {
+    VICINITY_RETURN_IF_ERROR(CheckRelation(schema, relation, targets.size()));
+    num_sampled += int64_t{relation.num_targets()} * std::max<int64_t>(relation.fanout(), 1);
+    if (num_sampled > state.limits.max_sampled) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("targets x fanout is ", num_sampled, " with edge type ",
+                       relation.edge_type(), ", a request may have ", state.limits.max_sampled));
+    }
+  }
+  VICINITY_RETURN_IF_ERROR(CheckRanges(schema, request));
+  for (const Relation& relation : request.relations()) {
+    const int32_t type = schema.edge_types[relation.edge_type()].target_type;
+    VICINITY_RETURN_IF_ERROR(
+        CheckRows(targets.subspan(relation.first_target(), relation.num_targets()),
+                  shard.nodes(NodeTypeId{type}).num_nodes(), shard, schema.node_types[type].name));
+  }
+  return absl::OkStatus();
+}
+
+// Of each target its tree; empty: all of tree 0.
+absl::StatusOr<std::vector<uint32_t>> ReadTrees(const std::string& bytes, size_t num_targets) {
+  std::vector<uint32_t> trees(bytes.size() / sizeof(uint32_t));
+  if (!bytes.empty() && bytes.size() != num_targets * sizeof(uint32_t)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("trees: ", bytes.size(), " bytes for ", num_targets, " targets"));
+  }
+  if (!bytes.empty()) std::memcpy(trees.data(), bytes.data(), bytes.size());
+  return trees;
+}
+
+// Appends `count` values of `values` from `first` on, as little-endian words of `Word`.
+template <typename Word, typename Value>
+void AppendWords(const std::vector<Value>& values, size_t first, size_t count, std::string* out) {
+  static_assert(sizeof(Word) == sizeof(Value));
+  out->append(reinterpret_cast<const char*>(values.data() + first), count * sizeof(Word));
+}
+
+// Samples one relation, a group of targets at a time, and cuts the result into chunks.
+class RelationSampler {
+ public:
+  RelationSampler(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
+                  absl::Span<const uint64_t> all_targets, absl::Span<const uint32_t> all_trees,
+                  int index)
+      : relation_(request.relations(index)),
+        index_(index),
+        reader_(shard),
+        edges_(shard.edges(EdgeTypeId{relation_.edge_type()})),
+        target_type_{state.dataset->schema().edge_types[relation_.edge_type()].target_type},
+        nodes_(shard.nodes(target_type_)),
+        targets_(all_targets.subspan(relation_.first_target(), relation_.num_targets())),
+        trees_(all_trees.empty()
+                   ? all_trees
+                   : all_trees.subspan(relation_.first_target(), relation_.num_targets())),
+        chunk_bytes_(state.limits.max_chunk_bytes),
+        neighbor_bytes_(8 + (request.want_edge_ids() ? 8 : 0) +
+                        (request.want_edge_positions() ? 8 : 0)) {
+    options_.fanout = relation_.fanout();
+    options_.replace = request.replace();
+    options_.weighted = relation_.weighted();
+    options_.want_edge_ids = request.want_edge_ids();
+    options_.want_edge_positions = request.want_edge_positions();
+    options_.stream =
+        StreamKey({request.draw().run_seed(), request.draw().epoch(), request.draw().batch(),
+                   request.draw().hop(), relation_.edge_type()});
+  }
+
+  // True once all targets are answered.
+  bool IsOver() const { return first_ == targets_.size(); }
+
+  // Makes the next chunk; not to be called when it is over.
+  absl::Status Next(proto::SampleChunk* chunk) {
+    StartChunk(chunk);
+    if (group_ == 0) VICINITY_RETURN_IF_ERROR(StartGroup());
+    if (takes_whole_list_) return AddPartOfList(chunk);
+    AddSampled(chunk);
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename Read>
+  absl::Status ReadLists(const Read& read) const {
+    return reader_.ReadLists(EdgeTypeId{relation_.edge_type()}, target_type_, {}, read);
+  }
+  absl::Status Touch(size_t first, size_t count) const {
+    return ShardReader::TouchTargets(edges_, nodes_, targets_.subspan(first, count));
+  }
+
+  // How many targets from `first` on fit one chunk, at least one. 0: the list of target
+  // `first` is taken whole and is longer than a chunk.
+  absl::StatusOr<size_t> GroupSize(size_t first) const {
+    if (options_.fanout != kAllNeighbors) {
+      const int64_t target_bytes = 4 + options_.fanout * neighbor_bytes_;
+      return std::min<size_t>(targets_.size() - first,
+                              std::max<int64_t>(chunk_bytes_ / target_bytes, 1));
+    }
+    int64_t bytes = 0;
+    size_t count = 0;
+    for (; first + count < targets_.size(); ++count) {
+      VICINITY_RETURN_IF_ERROR(Touch(first + count, 1));
+      // A damaged list may look negative here; the sampler tells.
+      const int64_t degree = std::max<int64_t>(edges_.degree(targets_[first + count]), 0);
+      if (degree > chunk_bytes_ / neighbor_bytes_) break;
+      bytes += 4 + degree * neighbor_bytes_;
+      if (bytes > chunk_bytes_ && count > 0) break;
+    }
+    return count;
+  }
+
+  // Samples the next group of targets, or finds the list that is taken whole.
+  absl::Status StartGroup() {
+    VICINITY_RETURN_IF_ERROR(ReadLists([&]() -> absl::Status {
+      VICINITY_ASSIGN_OR_RETURN(group_, GroupSize(first_));
+      takes_whole_list_ = group_ == 0;
+      if (takes_whole_list_) return StartWholeList();
+      VICINITY_RETURN_IF_ERROR(Touch(first_, group_));
+      neighbors_.Clear();
+      if (!trees_.empty()) options_.trees = trees_.subspan(first_, group_);
+      return SampleOneHop(edges_, nodes_.keys, targets_.subspan(first_, group_), options_,
+                          &neighbors_);
+    }));
+    answered_ = 0;
+    next_edge_ = 0;
+    if (!takes_whole_list_) left_ = neighbors_.counts[0];
+    return absl::OkStatus();
+  }
+
+  absl::Status StartWholeList() {
+    group_ = 1;
+    const uint64_t row = targets_[first_];
+    list_at_ = edges_.offsets[row];
+    list_end_ = edges_.offsets[row + 1];
+    const auto num_edges = static_cast<uint64_t>(edges_.sources.size());
+    if (list_at_ <= list_end_ && list_end_ <= num_edges) return absl::OkStatus();
+    return absl::DataLossError(absl::StrCat("edge type ", relation_.edge_type(),
+                                            ": the list of row ", row, " runs from ", list_at_,
+                                            " to ", list_end_, " of ", num_edges));
+  }
+
+  void EndGroup() {
+    first_ += group_;
+    group_ = 0;
+  }
+
+  void AddSampled(proto::SampleChunk* chunk) {
+    chunk->set_first_target(static_cast<uint32_t>(first_ + answered_));
+    chunk->mutable_counts()->reserve((group_ - answered_) * sizeof(uint32_t));
+    const size_t first_edge = next_edge_;
+    int64_t room = chunk_bytes_;
+    while (answered_ < group_ && room >= 4 + (left_ > 0 ? neighbor_bytes_ : 0)) {
+      const uint32_t taken = std::min<int64_t>(left_, (room - 4) / neighbor_bytes_);
+      AddCount(taken, chunk);
+      next_edge_ += taken;
+      room -= 4 + taken * neighbor_bytes_;
+      left_ -= taken;
+      if (left_ > 0) {
+        chunk->set_more(true);
+        break;
+      }
+      if (++answered_ < group_) left_ = neighbors_.counts[answered_];
+    }
+    const size_t count = next_edge_ - first_edge;
+    AppendWords<uint64_t>(neighbors_.sources, first_edge, count, chunk->mutable_sources());
+    if (options_.want_edge_ids) {
+      AppendWords<uint64_t>(neighbors_.edge_ids, first_edge, count, chunk->mutable_edge_ids());
+    }
+    if (options_.want_edge_positions) {
+      AppendWords<uint64_t>(neighbors_.edge_positions, first_edge, count,
+                            chunk->mutable_edge_positions());
+    }
+    if (answered_ == group_) EndGroup();
+  }
+
+  absl::Status AddPartOfList(proto::SampleChunk* chunk) {
+    chunk->set_first_target(static_cast<uint32_t>(first_));
+    const uint64_t most = std::max<int64_t>((chunk_bytes_ - 4) / neighbor_bytes_, 1);
+    const uint64_t stop = std::min(list_end_, list_at_ + most);
+    VICINITY_RETURN_IF_ERROR(ReadLists([&]() -> absl::Status {
+      VICINITY_RETURN_IF_ERROR(ShardReader::TouchList(edges_, static_cast<int64_t>(list_at_),
+                                                      static_cast<int64_t>(stop)));
+      CopyPartOfList(stop, chunk);
+      return absl::OkStatus();
+    }));
+    list_at_ = stop;
+    chunk->set_more(list_at_ < list_end_);
+    if (list_at_ >= list_end_) EndGroup();
+    return absl::OkStatus();
+  }
+
+  void CopyPartOfList(uint64_t stop, proto::SampleChunk* chunk) const {
+    StartChunk(chunk);
+    const size_t bytes = (stop - list_at_) * sizeof(uint64_t);
+    chunk->mutable_sources()->reserve(bytes);
+    if (options_.want_edge_ids) chunk->mutable_edge_ids()->reserve(bytes);
+    if (options_.want_edge_positions) chunk->mutable_edge_positions()->reserve(bytes);
+    uint32_t count = 0;
+    for (uint64_t at = list_at_; at < stop; ++at) {
+      if (options_.weighted && !edges_.weights[at].has_weight()) continue;
+      ++count;
+      AppendId(edges_.sources[at], chunk->mutable_sources());
+      if (options_.want_edge_ids) AppendId(edges_.edge_ids[at], chunk->mutable_edge_ids());
+      if (options_.want_edge_positions) {
+        AppendId(static_cast<int64_t>(at), chunk->mutable_edge_positions());
+      }
+    }
+    AddCount(count, chunk);
+  }
+
+  // clear() keeps the strings' memory where their taker left it. Who fills them reserves what they
+  // need: strings that grow copy what is in them.
+  void StartChunk(proto::SampleChunk* chunk) const {
+    chunk->set_relation(index_);
+    chunk->set_more(false);
+    chunk->mutable_counts()->clear();
+    chunk->mutable_sources()->clear();
+    chunk->mutable_edge_ids()->clear();
+    chunk->mutable_edge_positions()->clear();
+  }
+  static void AddCount(uint32_t count, proto::SampleChunk* chunk) {
+    chunk->mutable_counts()->append(reinterpret_cast<const char*>(&count), sizeof(count));
+  }
+  static void AppendId(int64_t id, std::string* out) {
+    out->append(reinterpret_cast<const char*>(&id), sizeof(id));
+  }
+
+  const Relation& relation_;
+  const int index_;
+  const ShardReader reader_;
+  const EdgeTable& edges_;
+  const NodeTypeId target_type_;
+  const NodeTable& nodes_;
+  const absl::Span<const uint64_t> targets_;
+  const absl::Span<const uint32_t> trees_;
+  const int64_t chunk_bytes_;
+  const int64_t neighbor_bytes_;
+  OneHopOptions options_;
+  // Targets [first_, first_ + group_) are being answered, [.., first_) have been; a group of none:
+  // the next one is still to be started.
+  size_t first_ = 0;
+  size_t group_ = 0;
+  bool takes_whole_list_ = false;
+  // Of a sampled group: targets answered, and what is left of the next one's neighbours.
+  Neighbors neighbors_;
+  size_t answered_ = 0;
+  size_t next_edge_ = 0;
+  uint32_t left_ = 0;
+  // Of a list that is taken whole.
+  uint64_t list_at_ = 0;
+  uint64_t list_end_ = 0;
+};
+
+// Relation by relation.
+class SampleSource final : public ChunkSource<proto::SampleChunk> {
+ public:
+  // `targets` in the request or in `copy`.
+  SampleSource(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
+               std::vector<uint64_t> copy, absl::Span<const uint64_t> targets,
+               std::vector<uint32_t> trees)
+      : state_(state),
+        request_(request),
+        shard_(shard),
+        copy_(std::move(copy)),
+        targets_(targets),
+        trees_(std::move(trees)) {
+    SkipWhatIsOver();
+  }
+
+  absl::StatusOr<Piece> Next(proto::SampleChunk* chunk, IsGone) override {
+    if (!sampler_.has_value()) return Piece::kNothing;
+    VICINITY_RETURN_IF_ERROR(sampler_->Next(chunk));
+    SkipWhatIsOver();
+    return sampler_.has_value() ? Piece::kMore : Piece::kLast;
+  }
+
+ private:
+  // On to the next relation that has targets left; to none if there is none.
+  void SkipWhatIsOver() {
+    while (!sampler_.has_value() || sampler_->IsOver()) {
+      sampler_.reset();
+      if (next_relation_ == request_.relations_size()) return;
+      sampler_.emplace(state_, request_, shard_, targets_, trees_, next_relation_++);
+    }
+  }
+
+  const ServerState& state_;
+  const proto::SampleRequest& request_;
+  const Shard& shard_;
+  const std::vector<uint64_t> copy_;
+  const absl::Span<const uint64_t> targets_;
+  const std::vector<uint32_t> trees_;
+  std::optional<RelationSampler> sampler_;
+  int next_relation_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors(
+    const ServerState& state, const proto::SampleRequest& request) {
+  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
+                            FindShard(state, request.fingerprint(), request.shard()));
+  std::vector<uint64_t> copy;
+  VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> targets,
+                            ReadIds("targets", request.targets(), state.limits, &copy));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<uint32_t> trees,
+                            ReadTrees(request.trees(), targets.size()));
+  VICINITY_RETURN_IF_ERROR(CheckRequest(state, request, *shard, targets));
+  return std::make_unique<SampleSource>(state, request, *shard, std::move(copy), targets,
+                                        std::move(trees));
+}
+
+}  // namespace vicinity

@@ -1,0 +1,44 @@
+// What the handlers see of their server.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "partition/dataset/dataset.h"
+#include "proto/security/certificates.h"
+#include "server/admission/call_counters.h"
+#include "server/admission/call_gate.h"
+#include "server/connections/connection_acceptor.h"
+#include "server/handlers/limits.h"
+#include "server/health/serving_states.h"
+#include "server/health/shard_health.h"
+#include "server/logging/log_sink.h"
+
+namespace vicinity {
+
+struct AdminState;
+
+// Threads:  immutable, and what it points to may be used by any number at once.
+// Lifetime: everything pointed to outlives it.
+struct ServerState {
+  std::string name;
+  const Dataset* dataset = nullptr;
+  Limits limits;
+  std::chrono::steady_clock::time_point started;
+  const ShardHealth* health = nullptr;
+  const CallCounters* counters = nullptr;
+  const CallGate* gate = nullptr;
+  ConnectionAcceptor* connections = nullptr;  // null: not counted
+  const LogSink* log_sink = nullptr;          // null: not counted
+  std::function<TlsState()> tls;              // null: plaintext
+  const ServingStates* serving = nullptr;     // null: the health service knows nothing
+  AdminState* admin = nullptr;                // null: not of the admin port
+  // Set some time before it refuses calls. Null: it never does.
+  const std::atomic<bool>* stopping = nullptr;
+
+  bool IsStopping() const { return stopping != nullptr && *stopping; }
+};
+
+}  // namespace vicinity

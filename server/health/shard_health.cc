@@ -1,0 +1,80 @@
+#include "server/health/shard_health.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "partition/dataset/shard.h"
+
+namespace vicinity {
+
+ShardHealth::ShardHealth(const Dataset& dataset) : dataset_(dataset) {
+  std::set<std::string> unchecked;
+  for (const proto::FileEntry& file : dataset.unchecked()) unchecked.insert(file.path());
+  for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
+    const int32_t id = shard->id().value;
+    for (const proto::FileEntry& file : dataset.manifest().shards(id).files()) {
+      if (unchecked.count(file.path()) > 0) continue;
+      checked_[id].insert(absl::StrCat(dataset.directory(), "/", file.path()));
+      checked_bytes_[id] += static_cast<int64_t>(file.size());
+    }
+  }
+}
+
+void ShardHealth::AddChecked(ShardId shard, const VerifiedFile& file) {
+  const MutexLock lock(&mu_);
+  if (checked_[shard.value].insert(file.path()).second) checked_bytes_[shard.value] += file.size();
+}
+
+void ShardHealth::LogFault(ShardId shard, spdlog::logger* log) {
+  const absl::Status fault = dataset_.fault(shard);
+  const MutexLock lock(&mu_);
+  if (fault.ok() && known_faulty_.erase(shard.value) > 0) {
+    log->info("shard {} is served again", shard.value);
+  } else if (!fault.ok() && known_faulty_.insert(shard.value).second) {
+    log->error("shard {} is not served any more: {}", shard.value, std::string(fault.message()));
+  }
+}
+
+void ShardHealth::SetScrubbed(const Scrubbed& scrubbed) {
+  const MutexLock lock(&mu_);
+  scrubbed_ = scrubbed;
+}
+
+void ShardHealth::SetScrubDone(int64_t bytes) {
+  const MutexLock lock(&mu_);
+  scrubbed_.done_bytes = bytes;
+}
+
+ShardHealth::Scrubbed ShardHealth::scrubbed() const {
+  const MutexLock lock(&mu_);
+  return scrubbed_;
+}
+
+std::vector<ShardHealth::State> ShardHealth::states() const {
+  std::vector<State> states;
+  for (const ShardId id : dataset_.wanted()) {
+    State state;
+    state.shard = id;
+    for (const proto::FileEntry& file : dataset_.manifest().shards(id.value).files()) {
+      state.file_bytes += static_cast<int64_t>(file.size());
+    }
+    if (const Shard* const shard = dataset_.shard(id); shard != nullptr) {
+      for (const std::unique_ptr<VerifiedFile>& file : shard->files()) {
+        state.checked_bytes += file->verified_bytes();
+      }
+    }
+    {
+      const MutexLock lock(&mu_);
+      const auto at_open = checked_bytes_.find(id.value);
+      const int64_t whole = at_open == checked_bytes_.end() ? 0 : at_open->second;
+      state.checked_bytes = std::min(std::max(state.checked_bytes, whole), state.file_bytes);
+    }
+    state.fault = std::string(dataset_.fault(id).message());
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+}  // namespace vicinity

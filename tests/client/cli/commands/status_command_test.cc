@@ -1,0 +1,73 @@
+#include "client/cli/commands/status_command.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/client/cli/run_command.h"
+#include "tests/integration/fixtures/small_cluster.h"
+#include "tests/testing/graphs/small_graphs.h"
+
+namespace vicinity::cli {
+namespace {
+
+TEST_CASE("status shows every server of a cluster", "[cli]") {
+  const testing::SmallCluster cluster(testing::RandomGraph({}), 3, 2);
+  const Answer table = RunCommand(kStatusCommand, {"--cluster", cluster.cluster_file()});
+  CHECK(table.code == ExitCode::kOk);
+  CHECK_THAT(table.out, Catch::Contains("s0") && Catch::Contains("s1"));
+  CHECK_THAT(table.out, Catch::Contains("0,2"));
+  CHECK_THAT(table.out, Catch::Contains(cluster.address(1)));
+
+  const Answer json =
+      RunCommand(kStatusCommand, {"--cluster", cluster.cluster_file(), "--format=json"});
+  CHECK(json.code == ExitCode::kOk);
+  const nlohmann::json found = nlohmann::json::parse(json.out);
+  REQUIRE(found["servers"].size() == 2);
+  const nlohmann::json& first = found["servers"][0];
+  CHECK(first["name"] == "s0");
+  CHECK(first["answered"] == true);
+  CHECK(first["shards"].size() == 2);
+  CHECK(first["shards"][1]["shard"] == 2);
+  CHECK(first["shards"][1]["fault"] == "");
+  CHECK(first["resident_bytes"] > 0);
+  CHECK(first["methods"].size() == 8);
+  CHECK(first["limits"].size() > 8);
+  CHECK(first["limits"][0]["name"] == "max-calls");
+  CHECK(first["limits"][0]["limit"] == 1024);
+  CHECK(first["limits"][0]["refused"] == 0);
+}
+
+TEST_CASE("status of one server needs its address alone", "[cli]") {
+  const testing::SmallCluster cluster(testing::RandomGraph({}), 2, 1);
+  const Answer answer = RunCommand(kStatusCommand, {"--server", cluster.address(0)});
+  CHECK(answer.code == ExitCode::kOk);
+  CHECK_THAT(answer.out, Catch::Contains("0,1"));
+}
+
+TEST_CASE("status shows what it got and marks who is missing", "[cli]") {
+  testing::SmallCluster cluster(testing::RandomGraph({}), 2, 2);
+  cluster.Stop(1);
+  const Answer some =
+      RunCommand(kStatusCommand, {"--cluster", cluster.cluster_file(), "--format=json"});
+  CHECK(some.code == ExitCode::kDegraded);
+  const nlohmann::json found = nlohmann::json::parse(some.out);
+  CHECK(found["servers"][0]["answered"] == true);
+  CHECK(found["servers"][1]["answered"] == false);
+  CHECK_THAT(some.narration, Catch::Contains("s1"));
+  const Answer table = RunCommand(kStatusCommand, {"--cluster", cluster.cluster_file()});
+  CHECK(table.code == ExitCode::kDegraded);
+  CHECK_THAT(table.out, Catch::Contains("no answer"));
+  cluster.Stop(0);
+  CHECK(RunCommand(kStatusCommand, {"--cluster", cluster.cluster_file()}).code ==
+        ExitCode::kNotConnected);
+}
+
+TEST_CASE("status without knowing whom to ask is misuse", "[cli]") {
+  CHECK(RunCommand(kStatusCommand, {}).code == ExitCode::kUsage);
+  CHECK(RunCommand(kStatusCommand, {"--cluster", "c", "--server", "h:1"}).code == ExitCode::kUsage);
+  CHECK(RunCommand(kStatusCommand, {"--cluster", "/no/such/file"}).code == ExitCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace vicinity::cli

@@ -1,0 +1,552 @@
+// The loader without gRPC: also run under ThreadSanitizer.
+#include "client/loading/loader_core.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "client/shards/lookups.h"
+#include "sampler/local_sampler.h"
+#include "tests/client/routed_graph.h"
+#include "tests/sampler/sampled_graphs.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/slow_build.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::DescribeInKeys;
+using testing::RoutedGraph;
+
+constexpr NodeTypeId kUser{0};
+
+testing::MemoryGraph Graph() { return testing::TypedGraph(400, 250, 40, 9); }
+
+LoaderOptions Options(const RoutedGraph& graph) {
+  LoaderOptions options;
+  options.seed_type = "user";
+  options.sampling = SamplingSpec::Uniform(graph.router().schema(), {4, 3});
+  options.batch_size = 16;
+  options.run_seed = 77;
+  options.columns = {{"user", "features"}, {"item", "features"}};
+  options.edge_ids = true;
+  options.batch_timeout = std::chrono::seconds(60);
+  return options;
+}
+
+std::unique_ptr<LoaderCore> Make(const RoutedGraph& graph, const LoaderOptions& options) {
+  VICINITY_ASSERT_OK_AND_ASSIGN(std::unique_ptr<LoaderCore> loader,
+                                LoaderCore::Create(graph.router(), options));
+  return loader;
+}
+
+// A batch as text: blocks in keys, rows and labels byte for byte.
+std::string Describe(const RoutedGraph& graph, const MiniBatch& batch) {
+  std::string text = DescribeInKeys(graph.dataset(), batch.graph);
+  for (const BatchColumn& column : batch.columns) {
+    text.append(column.bytes.begin(), column.bytes.end());
+  }
+  for (const int64_t label : batch.labels) text += " " + std::to_string(label);
+  return text;
+}
+
+std::vector<std::string> Epoch(const RoutedGraph& graph, LoaderCore* loader, int64_t epoch,
+                               int64_t first_step = 0) {
+  VICINITY_REQUIRE_OK(loader->StartEpoch(epoch, first_step));
+  std::vector<std::string> batches;
+  while (true) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) return batches;
+    REQUIRE(batch->step == first_step + static_cast<int64_t>(batches.size()));
+    REQUIRE(batch->epoch == epoch);
+    batches.push_back(Describe(graph, *batch));
+  }
+}
+
+TEST_CASE("a batch is what sampling in one process and looking rows up gives", "[loader]") {
+  const RoutedGraph graph(Graph(), 3, {1});
+  const LoaderOptions options = Options(graph);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(4, 0));
+  const NodeTypeSpec& user = graph.graph().schema.node_types[0];
+  for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    REQUIRE(batch != nullptr);
+    std::vector<int64_t> seeds;
+    for (const int32_t position : batch->graph.seed_positions) {
+      seeds.push_back(batch->graph.nodes[0].ids[position]);
+    }
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        const SampledGraph expected,
+        SampleLocal(graph.dataset(), kUser, seeds, options.sampling,
+                    {options.run_seed, 4, static_cast<uint64_t>(step)}, true));
+    REQUIRE(testing::Describe(batch->graph) == testing::Describe(expected));
+    for (int32_t type = 0; type < 2; ++type) {
+      std::string rows;
+      for (const int64_t node : batch->graph.nodes[type].ids) {
+        rows += graph.graph().row({type}, 0, graph.placement().PositionOf({type}, {node}));
+      }
+      const auto& bytes = batch->columns[type].bytes;
+      REQUIRE(std::string(bytes.begin(), bytes.end()) == rows);
+    }
+    REQUIRE(batch->labels.size() == seeds.size());
+    for (size_t i = 0; i < seeds.size(); ++i) {
+      int32_t label;
+      std::memcpy(&label,
+                  graph.graph()
+                      .row(kUser, user.FindColumn(user.label_column),
+                           graph.placement().PositionOf(kUser, {seeds[i]}))
+                      .data(),
+                  sizeof(label));
+      REQUIRE(batch->labels[i] == label);
+    }
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> end, loader->Next());
+  CHECK(end == nullptr);
+}
+
+TEST_CASE("an epoch is the same for any threads, cuts, caches and windows", "[loader]") {
+  const RoutedGraph whole(Graph(), 1);
+  const std::unique_ptr<LoaderCore> reference = Make(whole, Options(whole));
+  const std::vector<std::string> expected = Epoch(whole, reference.get(), 1);
+  CHECK(expected.size() > 5);
+  for (const int32_t num_shards : {1, 2, 4, 8}) {
+    RoutedGraph graph(Graph(), num_shards, {0, 2, 3, 5});
+    graph.Rank("default");
+    for (const int threads : {1, 2, 8}) {
+      LoaderOptions options = Options(graph);
+      options.sample_threads = threads;
+      options.fetch_threads = threads;
+      options.window_bytes = threads == 2 ? 0 : 1 << 20;
+      if (threads > 1) options.cache = CachePolicy::kVip;
+      options.cache_rows = threads == 2 ? 50 : 10'000;
+      if (num_shards > 1) {
+        options.homes = {{}};
+        for (int32_t s = 0; s < num_shards; ++s) options.homes[0].push_back(s);
+      }
+      const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+      REQUIRE(Epoch(graph, loader.get(), 1) == expected);
+      if (threads == 8) {
+        CHECK(loader->stats().rows_remote == 0);  // everything is held
+      }
+    }
+  }
+}
+
+TEST_CASE("an epoch is the same with look-ahead over a cache of any size and window", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  graph.Rank("default");
+  const std::vector<std::string> expected = Epoch(graph, Make(graph, Options(graph)).get(), 1);
+  for (const int64_t cache_rows : {0, 1, 50, 200, 10'000}) {
+    for (const int64_t window_bytes : {0, 1 << 14, 1 << 20}) {
+      CAPTURE(cache_rows, window_bytes);
+      LoaderOptions options = Options(graph);
+      options.cache = CachePolicy::kAuto;
+      options.cache_rows = cache_rows;
+      options.cache_bytes = 0;
+      options.window_bytes = window_bytes;
+      options.sample_ahead = cache_rows == 50 ? 0 : 5;
+      options.fetch_ahead = cache_rows == 200 ? 1 : 4;
+      options.sample_threads = 2;
+      options.fetch_threads = 3;
+      options.homes = {{0, 1, 2, 3}};
+      const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+      for (int round = 0; round < 2; ++round) REQUIRE(Epoch(graph, loader.get(), 1) == expected);
+      if (cache_rows == 10'000) CHECK(loader->stats().rows_remote == 0);  // everything is held
+      if (cache_rows == 200) CHECK(loader->stats().rows_cached > 0);
+    }
+  }
+}
+
+TEST_CASE("a cache of so many bytes holds no more, and changes no batch", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.homes = {{0, 1, 2, 3}};
+  const std::vector<std::string> expected = Epoch(graph, Make(graph, options).get(), 1);
+  options.cache = GENERATE(CachePolicy::kVip, CachePolicy::kAuto);
+  for (const int64_t bytes : {0, 100, 3000, 1 << 20}) {
+    options.cache_bytes = bytes;
+    const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+    REQUIRE(Epoch(graph, loader.get(), 1) == expected);
+    const LoaderStats stats = loader->stats();
+    CHECK(stats.cache_bytes <= bytes);
+    CHECK(stats.stages[3].stage == "fetch");
+    CHECK(stats.stages[3].rows == stats.rows_remote);
+    CHECK(stats.stages[2].rows == stats.rows_cached + stats.rows_remote);
+    if (bytes == 1 << 20) CHECK(stats.rows_remote == 0);      // everything is held
+    if (bytes == 3000) CHECK(stats.cache_bytes > 3000 - 20);  // less than a row is left
+  }
+}
+
+// Remote rows that an epoch needs, batch by batch: of users and of items.
+std::vector<std::set<std::pair<int32_t, int64_t>>> RemoteRows(const RoutedGraph& graph,
+                                                              LoaderCore* loader, int64_t epoch) {
+  std::vector<std::set<std::pair<int32_t, int64_t>>> batches;
+  VICINITY_REQUIRE_OK(loader->StartEpoch(epoch, 0));
+  while (true) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) return batches;
+    batches.emplace_back();
+    for (int32_t type = 0; type < 2; ++type) {
+      for (const int64_t node : batch->graph.nodes[type].ids) {
+        const ShardId owner = graph.router().book().OwnerOf({type}, {node});
+        if (!graph.router().IsLocal(owner)) batches.back().emplace(type, node);
+      }
+    }
+  }
+}
+
+TEST_CASE("without a cache a row comes once for as many batches as may be on their way",
+          "[loader]") {
+  const RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  LoaderOptions options = Options(graph);
+  options.cache = CachePolicy::kNone;
+  const auto batches = RemoteRows(graph, Make(graph, options).get(), 1);
+  for (const int64_t ahead : {0, 1, 3, 1000}) {
+    int64_t expected = 0;
+    for (size_t b = 0; b < batches.size(); ++b) {
+      std::set<std::pair<int32_t, int64_t>> there;
+      const size_t first = b - std::min<size_t>(b, std::max<int64_t>(ahead - 1, 0));
+      for (size_t i = first; i < b; ++i) there.insert(batches[i].begin(), batches[i].end());
+      for (const auto& row : batches[b]) expected += there.count(row) == 0 ? 1 : 0;
+    }
+    CAPTURE(ahead);
+    options.fetch_ahead = ahead;
+    // However fast they are made and taken.
+    for (const int threads : {1, 4}) {
+      options.sample_threads = options.fetch_threads = threads;
+      const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+      VICINITY_REQUIRE_OK(loader->StartEpoch(1, 0));
+      for (size_t b = 0; b < batches.size(); ++b) {
+        VICINITY_REQUIRE_OK(loader->Next());
+        if (threads == 4 && b % 3 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      CHECK(loader->stats().rows_remote == expected);
+    }
+  }
+}
+
+TEST_CASE("whole epochs in a row are one pipeline, and every other order is as before",
+          "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kVip, CachePolicy::kAuto);
+  options.cache_rows = 60;
+  options.sample_threads = options.fetch_threads = 3;
+  options.fetch_ahead = GENERATE(1, 4, 1000);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  // Whole epochs, twice the same, back, a jump, a part, and on.
+  for (const auto& [epoch, first] : std::vector<std::pair<int64_t, int64_t>>{{0, 0},
+                                                                             {1, 0},
+                                                                             {2, 0},
+                                                                             {3, 0},
+                                                                             {3, 0},
+                                                                             {2, 0},
+                                                                             {7, 0},
+                                                                             {8, 0},
+                                                                             {9, 2},
+                                                                             {10, 0},
+                                                                             {11, 0}}) {
+    CAPTURE(epoch, first);
+    REQUIRE(Epoch(graph, loader.get(), epoch, first) ==
+            Epoch(graph, Make(graph, options).get(), epoch, first));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> none, loader->Next());
+    CHECK(none == nullptr);
+    CHECK(loader->WaitForNext(std::chrono::seconds(10)));
+  }
+  // Dropped in the middle while the one behind is made.
+  VICINITY_REQUIRE_OK(loader->StartEpoch(12, 0));
+  VICINITY_REQUIRE_OK(loader->Next());
+  VICINITY_REQUIRE_OK(loader->StartEpoch(13, 0));
+  CHECK(Epoch(graph, loader.get(), 14) == Epoch(graph, Make(graph, options).get(), 14));
+}
+
+TEST_CASE("rows are shared across the border of epochs, and counted with their batches",
+          "[loader]") {
+  const RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  LoaderOptions options = Options(graph);
+  options.cache = CachePolicy::kNone;
+  options.fetch_ahead = 3;
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  std::vector<std::set<std::pair<int32_t, int64_t>>> batches;
+  std::vector<int64_t> fetched;  // after each epoch
+  for (int64_t epoch = 0; epoch < 4; ++epoch) {
+    const auto more = RemoteRows(graph, loader.get(), epoch);
+    batches.insert(batches.end(), more.begin(), more.end());
+    fetched.push_back(loader->stats().rows_remote);
+  }
+  const auto steps = static_cast<size_t>(loader->steps_per_epoch());
+  int64_t expected = 0;
+  for (size_t b = 0; b < batches.size(); ++b) {
+    std::set<std::pair<int32_t, int64_t>> there;
+    // The first epoch ends for itself: nobody knew that another would come.
+    const size_t begin = b < steps ? 0 : steps;
+    for (size_t i = std::max(begin, b < 2 ? 0 : b - 2); i < b; ++i) {
+      there.insert(batches[i].begin(), batches[i].end());
+    }
+    for (const auto& row : batches[b]) expected += there.count(row) == 0 ? 1 : 0;
+    if (b % steps == steps - 1) CHECK(fetched[b / steps] == expected);
+  }
+}
+
+TEST_CASE("what failed before its epoch was begun is asked for once more", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  LoaderOptions options = Options(graph);
+  options.cache = CachePolicy::kNone;
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  Epoch(graph, loader.get(), 0);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(1, 0));
+  for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
+    // Its last batches are there, those behind are not.
+    if (step + 1 == loader->steps_per_epoch()) {
+      CHECK(loader->WaitForNext(std::chrono::seconds(10)));
+      graph.faults()->fail_after = graph.faults()->calls.load();
+    }
+    VICINITY_REQUIRE_OK(loader->Next());
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> none, loader->Next());
+  CHECK(none == nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  graph.faults()->fail_after = -1;  // the shard is there again
+  CHECK(Epoch(graph, loader.get(), 2) == Epoch(graph, Make(graph, options).get(), 2));
+  CHECK(Epoch(graph, loader.get(), 3) == Epoch(graph, Make(graph, options).get(), 3));
+}
+
+TEST_CASE("the default cache needs no ranking, and says whether it has one", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 2, 3});
+  LoaderOptions options = Options(graph);
+  options.homes = {{}};
+  std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 1);
+  CHECK(loader->stats().ranked_by.substr(0, 6) == "none: ");
+  CHECK_THAT(loader->stats().ranked_by, Catch::Contains("`vicinity rank`"));
+  int64_t num_remote = 0;
+  for (const auto& rows : RemoteRows(graph, Make(graph, options).get(), 1))
+    num_remote += rows.size();
+  CHECK(loader->stats().rows_remote < num_remote / 2);
+  CHECK(Epoch(graph, loader.get(), 1) == expected);
+  const int64_t fetched = loader->stats().rows_remote;
+  CHECK(Epoch(graph, loader.get(), 1) == expected);
+  CHECK(loader->stats().rows_remote == fetched);  // there is room for all
+  options.ranking = "mine";
+  VICINITY_CHECK_CODE(LoaderCore::Create(graph.router(), options).status(),
+                      absl::StatusCode::kNotFound);
+  options.ranking = "default";
+  options.cache = CachePolicy::kVip;
+  VICINITY_CHECK_CODE(LoaderCore::Create(graph.router(), options).status(),
+                      absl::StatusCode::kNotFound);
+  graph.Rank("default");
+  loader = Make(graph, options);
+  CHECK(loader->stats().ranked_by == "default");
+  CHECK(Epoch(graph, loader.get(), 1) == expected);
+}
+
+TEST_CASE("a part of an epoch is the same batches and then ends", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {1, 2});
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.homes = {{0, 1, 2, 3}};
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kAuto);
+  options.cache_rows = 40;
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 3);
+  std::vector<std::string> parts;
+  for (int64_t first = 0; first < loader->steps_per_epoch(); first += 2) {
+    const int64_t end = std::min(first + 2, loader->steps_per_epoch());
+    VICINITY_REQUIRE_OK(loader->StartEpoch(3, first, end));
+    for (int64_t step = first; step < end; ++step) {
+      VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+      REQUIRE(batch != nullptr);
+      parts.push_back(Describe(graph, *batch));
+    }
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> none, loader->Next());
+    CHECK(none == nullptr);
+  }
+  CHECK(parts == expected);
+  for (const auto& [first, end] : {std::pair(2, 1), std::pair(0, 1 << 20), std::pair(0, -2)}) {
+    VICINITY_CHECK_CODE(loader->StartEpoch(0, first, end), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_CASE("trainers share an epoch's batches out; each can be made again alone", "[loader]") {
+  const RoutedGraph graph(Graph(), 2, {1});
+  LoaderOptions options = Options(graph);
+  const std::vector<std::string> all = Epoch(graph, Make(graph, options).get(), 0);
+  options.num_trainers = 3;
+  for (options.trainer = 0; options.trainer < 3; ++options.trainer) {
+    const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+    const std::vector<std::string> mine = Epoch(graph, loader.get(), 0);
+    REQUIRE(static_cast<int64_t>(mine.size()) == loader->steps_per_epoch());
+    REQUIRE(mine.size() == (all.size() + 2) / 3);
+    for (size_t step = 0; step < mine.size(); ++step) {
+      const size_t batch = step * 3 + options.trainer;
+      if (batch < all.size()) CHECK(mine[step] == all[batch]);
+    }
+    const std::vector<std::string> tail = Epoch(graph, loader.get(), 0, 2);
+    CHECK(tail == std::vector<std::string>(mine.begin() + 2, mine.end()));
+  }
+}
+
+TEST_CASE("with home seeds every trainer makes the same number of steps", "[loader]") {
+  const RoutedGraph graph(Graph(), 5, {1});
+  LoaderOptions options = Options(graph);
+  options.seeds = SeedPolicy::kHome;
+  options.num_trainers = 2;
+  std::vector<size_t> steps;
+  for (options.trainer = 0; options.trainer < 2; ++options.trainer) {
+    steps.push_back(Epoch(graph, Make(graph, options).get(), 0).size());
+  }
+  CHECK(steps[0] == steps[1]);
+  CHECK(steps[0] > 0);
+}
+
+TEST_CASE("an epoch may be dropped in the middle and another begun", "[loader]") {
+  RoutedGraph graph(Graph(), 4, {0, 1, 2, 3});
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.sample_threads = 3;
+  options.fetch_threads = 2;
+  options.cache = GENERATE(CachePolicy::kVip, CachePolicy::kAuto);
+  options.cache_rows = 20;
+  options.sample_ahead = 4;
+  options.homes = {{0, 1, 2, 3}};
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 2);
+  for (int round = 0; round < 5; ++round) {
+    VICINITY_REQUIRE_OK(loader->StartEpoch(round, 0));
+    for (int i = 0; i < round; ++i) VICINITY_REQUIRE_OK(loader->Next());
+  }
+  CHECK(Epoch(graph, loader.get(), 2) == expected);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(3, 0));  // and dropped by the destructor
+}
+
+TEST_CASE("a shard that fails is an error in its turn; the epoch can go on from there",
+          "[loader]") {
+  RoutedGraph graph(Graph(), 4, {1});
+  graph.Rank("default");
+  LoaderOptions options = Options(graph);
+  options.cache = GENERATE(CachePolicy::kNone, CachePolicy::kAuto);
+  options.cache_rows = 30;
+  options.homes = {{0, 1, 2, 3}};
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 0);
+  graph.faults()->fail_after = graph.faults()->calls + 7;
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  std::vector<std::string> batches;
+  absl::Status error;
+  while (error.ok()) {
+    absl::StatusOr<std::unique_ptr<MiniBatch>> batch = loader->Next();
+    error = batch.status();
+    if (!error.ok()) break;
+    REQUIRE(*batch != nullptr);
+    batches.push_back(Describe(graph, **batch));
+  }
+  VICINITY_CHECK_CODE(error, absl::StatusCode::kUnavailable);
+  VICINITY_CHECK_CODE(loader->Next().status(), absl::StatusCode::kFailedPrecondition);
+  graph.faults()->fail_after = -1;
+  const std::vector<std::string> rest =
+      Epoch(graph, loader.get(), 0, static_cast<int64_t>(batches.size()));
+  batches.insert(batches.end(), rest.begin(), rest.end());
+  CHECK(batches == expected);
+}
+
+TEST_CASE("a shard that never answers is an error in time, and does not hold up the end",
+          "[loader]") {
+  RoutedGraph graph(Graph(), 4, {1});
+  LoaderOptions options = Options(graph);
+  options.batch_timeout = std::chrono::milliseconds(50);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  graph.faults()->silent = true;
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  const absl::Status status = loader->Next().status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kDeadlineExceeded);
+  CHECK_THAT(std::string(status.message()), Catch::Contains("sample"));
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));  // and the destructor
+}
+
+TEST_CASE("waiting for a batch in slices gives the same batches, and ends in the same time",
+          "[loader]") {
+  RoutedGraph graph(Graph(), 4, {1});
+  LoaderOptions options = Options(graph);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  CHECK(loader->WaitForNext(std::chrono::hours(1)));  // no epoch: Next says so at once
+  const std::vector<std::string> expected = Epoch(graph, loader.get(), 0);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  std::vector<std::string> batches;
+  while (true) {
+    while (!loader->WaitForNext(std::chrono::microseconds(100))) {
+    }
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) break;
+    batches.push_back(Describe(graph, *batch));
+  }
+  CHECK(batches == expected);
+
+  options.batch_timeout = std::chrono::milliseconds(50);
+  const std::unique_ptr<LoaderCore> silent = Make(graph, options);
+  graph.faults()->silent = true;
+  VICINITY_REQUIRE_OK(silent->StartEpoch(0, 0));
+  CHECK_FALSE(silent->WaitForNext(std::chrono::milliseconds(1)));
+  CHECK(silent->WaitForNext(std::chrono::hours(1)));  // the batch timeout has passed
+  const auto start = std::chrono::steady_clock::now();
+  VICINITY_CHECK_CODE(silent->Next().status(), absl::StatusCode::kDeadlineExceeded);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(50));
+}
+
+TEST_CASE("stage times make up the threads' time", "[loader]") {
+  const RoutedGraph graph(Graph(), 4, {1, 2});
+  LoaderOptions options = Options(graph);
+  options.sample_threads = 2;
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  Epoch(graph, loader.get(), 0);
+  Epoch(graph, loader.get(), 2);  // not the one behind, which would go on with a third
+  const LoaderStats stats = loader->stats();
+  REQUIRE(stats.stages.size() == 6);
+  CHECK(stats.wall_seconds > 0);
+  for (const StageTime& stage : stats.stages) {
+    INFO(stage.stage);
+    CHECK(stage.batches == 2 * loader->steps_per_epoch());
+    // Under a sanitizer threads take 10 ms to begin and end.
+    const double margin = testing::kSlower > 1 ? 0.01 : 0;
+    CHECK(stage.busy_seconds + stage.starved_seconds + stage.blocked_seconds ==
+          Approx(stats.wall_seconds * stage.num_threads).epsilon(0.05).margin(margin));
+  }
+  CHECK(stats.rows_local + stats.rows_remote > 0);
+  int64_t num_remote = 0;  // as large as it can be of use
+  for (const int32_t type : {0, 1}) {
+    for (const int32_t shard : {1, 2}) {
+      num_remote += graph.router().book().num_nodes({type}, {shard});
+    }
+  }
+  CHECK(stats.cache_rows == num_remote);
+  CHECK(stats.cache_bytes > 0);
+}
+
+TEST_CASE("no seeds make an epoch without batches", "[loader]") {
+  const RoutedGraph graph(Graph(), 2);
+  LoaderOptions options = Options(graph);
+  options.seed_type = "user";
+  options.split = Split::kTest;
+  const std::unique_ptr<LoaderCore> some = Make(graph, options);
+  CHECK(some->steps_per_epoch() > 0);
+  VICINITY_CHECK_CODE(some->Next().status(), absl::StatusCode::kFailedPrecondition);
+  VICINITY_CHECK_CODE(some->StartEpoch(0, some->steps_per_epoch() + 1),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_REQUIRE_OK(some->StartEpoch(0, some->steps_per_epoch()));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> none, some->Next());
+  CHECK(none == nullptr);
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,142 @@
+#include "client/loading/loader_setup.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "client/shards/lookups.h"
+#include "tests/client/routed_graph.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::RoutedGraph;
+
+LoaderOptions Options(const RoutedGraph& graph) {
+  LoaderOptions options;
+  options.seed_type = "user";
+  options.sampling = SamplingSpec::Uniform(graph.router().schema(), {3, 2});
+  options.batch_size = 10;
+  return options;
+}
+
+TEST_CASE("options that cannot be are refused", "[loader_setup]") {
+  const RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 4);
+  VICINITY_CHECK_OK(CheckLoaderOptions(graph.router(), Options(graph)));
+  const std::vector<std::function<void(LoaderOptions*)>> mistakes = {
+      [](LoaderOptions* o) { o->batch_size = 0; },
+      [](LoaderOptions* o) { o->num_trainers = 0; },
+      [](LoaderOptions* o) { o->trainer = 1; },
+      [](LoaderOptions* o) { o->trainer = -1; },
+      [](LoaderOptions* o) { o->sample_threads = 0; },
+      [](LoaderOptions* o) { o->fetch_threads = 1 << 20; },
+      [](LoaderOptions* o) { o->window_bytes = -1; },
+      [](LoaderOptions* o) { o->cache_rows = -1; },
+      [](LoaderOptions* o) { o->cache_bytes = -1; },
+      [](LoaderOptions* o) { o->sample_ahead = -1; },
+      [](LoaderOptions* o) { o->fetch_ahead = -1; },
+      [](LoaderOptions* o) { o->batch_timeout = std::chrono::milliseconds(0); },
+      [](LoaderOptions* o) { o->batch_timeout = std::chrono::hours(24 * 366); },
+      [](LoaderOptions* o) { o->sampling.fanouts.clear(); },
+      [](LoaderOptions* o) { o->sampling.fanouts[0][0] = -2; },
+      [](LoaderOptions* o) { o->sampling.fanouts[1][0] = kMaxFanout + 1; },
+      [](LoaderOptions* o) { o->device.batches = 0; },
+      [](LoaderOptions* o) { o->device.staging_bytes = 0; },
+      [](LoaderOptions* o) { o->device.home_bytes = -1; },
+      [](LoaderOptions* o) { o->homes = {{4}}; },
+      [](LoaderOptions* o) {
+        o->seeds = SeedPolicy::kHome;
+        o->homes = {{}};
+      },
+      [](LoaderOptions* o) {
+        o->seeds = SeedPolicy::kHome;
+        o->homes = {{0}};
+      },
+      [](LoaderOptions* o) {
+        o->homes = {{0, 1, 2, 3}, {0}};
+      },
+  };
+  for (size_t i = 0; i < mistakes.size(); ++i) {
+    INFO("mistake " << i);
+    LoaderOptions options = Options(graph);
+    mistakes[i](&options);
+    VICINITY_CHECK_CODE(CheckLoaderOptions(graph.router(), options),
+                        absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_CASE("the seed type is named, or the only one with splits", "[loader_setup]") {
+  const testing::MemoryGraph typed = testing::TypedGraph(100, 60, 10, 3);
+  LoaderOptions options;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const NodeTypeId found, FindSeedType(typed.schema, options));
+  CHECK(found.value == 0);
+  options.seed_type = "tag";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const NodeTypeId tag, FindSeedType(typed.schema, options));
+  CHECK(tag.value == 2);
+  options.seed_type = "author";
+  VICINITY_CHECK_CODE(FindSeedType(typed.schema, options).status(), absl::StatusCode::kNotFound);
+  options.seed_type = "";
+  Schema two = typed.schema;
+  two.node_types[1].split_column = "split";
+  VICINITY_CHECK_CODE(FindSeedType(two, options).status(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("home seeds are divided among trainers, and all know all sizes", "[loader_setup]") {
+  const RoutedGraph graph(testing::TypedGraph(400, 60, 10, 3), 4, {2});
+  const int32_t num_trainers = GENERATE(1, 2, 3, 6);
+  LoaderOptions options = Options(graph);
+  options.seeds = SeedPolicy::kHome;
+  options.num_trainers = num_trainers;
+  std::vector<int64_t> all;
+  std::vector<int64_t> sizes;
+  for (options.trainer = 0; options.trainer < num_trainers; ++options.trainer) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const TrainerSeeds seeds,
+                                  ReadSeeds(graph.router(), NodeTypeId{0}, options));
+    REQUIRE(static_cast<int32_t>(seeds.list_sizes.size()) == num_trainers);
+    if (options.trainer == 0) sizes = seeds.list_sizes;
+    CHECK(seeds.list_sizes == sizes);
+    CHECK(static_cast<int64_t>(seeds.seeds.size()) == sizes[options.trainer]);
+    all.insert(all.end(), seeds.seeds.begin(), seeds.seeds.end());
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(std::vector<int64_t> expected,
+                                NodesOfSplit(graph.router(), NodeTypeId{0}, Split::kTrain, {}));
+  std::sort(all.begin(), all.end());
+  std::sort(expected.begin(), expected.end());
+  CHECK(all == expected);
+}
+
+TEST_CASE("unknown columns and types are not found, with those that are there", "[loader_setup]") {
+  const RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 2);
+  LoaderOptions options = Options(graph);
+  options.columns = {{"user", "features"}, {"item", "wings"}};
+  const absl::Status status = MakeColumns(graph.router(), options, {}, nullptr).status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kNotFound);
+  CHECK_THAT(std::string(status.message()),
+             Catch::Contains("wings") && Catch::Contains("features"));
+  options.columns = {{"author", "features"}};
+  VICINITY_CHECK_CODE(MakeColumns(graph.router(), options, {}, nullptr).status(),
+                      absl::StatusCode::kNotFound);
+}
+
+TEST_CASE("types without labels give none", "[loader_setup]") {
+  const RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 2);
+  LoaderOptions options = Options(graph);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> labels,
+                                ReadLabels(graph.router(), NodeTypeId{0}, {0, 1, 2}, options));
+  CHECK(labels.size() == 3);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> none,
+                                ReadLabels(graph.router(), NodeTypeId{2}, {0, 1, 2}, options));
+  CHECK(none.empty());
+  options.labels = false;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> unwanted,
+                                ReadLabels(graph.router(), NodeTypeId{0}, {0, 1, 2}, options));
+  CHECK(unwanted.empty());
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,140 @@
+#include "client/planning/seed_batches.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cache/vip/seed_chances.h"
+#include "client/planning/home_plan.h"
+#include "partition/dataset/dataset.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity::cli {
+namespace {
+
+class Fixture {
+ public:
+  explicit Fixture(const testing::MemoryGraph& graph) {
+    VICINITY_REQUIRE_OK(WriteGraph(graph, Shuffled(graph, 4, 3), folder_.File("d")));
+    VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(folder_.File("d")));
+  }
+  const Dataset& dataset() const { return *dataset_; }
+  HomePlan Plan(const VipFlags& flags) const {
+    VICINITY_ASSERT_OK_AND_ASSIGN(HomePlan plan,
+                                  PlanHomes(*dataset_, AssignmentOf(dataset_->book()), flags));
+    return plan;
+  }
+
+ private:
+  const testing::TempDir folder_;
+  std::unique_ptr<Dataset> dataset_;
+};
+
+TEST_CASE("epochs of a home's nodes take each once, and go on", "[cli]") {
+  const Fixture fixture(testing::RandomGraph({}));
+  VipFlags flags;
+  flags.batch_size = 5;
+  flags.seeds = "all";
+  const HomePlan plan = fixture.Plan(flags);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches, BatchesOf(fixture.dataset(), plan, 2, 1, 7));
+  const std::set<int64_t> nodes(plan.seeds[2].nodes.begin(), plan.seeds[2].nodes.end());
+  std::vector<int64_t> first_epoch;
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) {
+    std::vector<int64_t> order;
+    std::set<uint64_t> draws;
+    for (int64_t step = 0; step < batches->steps(); ++step) {
+      const SeedBatch batch = batches->Next();
+      CHECK(batch.seeds.size() <= 5);
+      CHECK(batch.draw.run_seed == 7);
+      CHECK(batch.draw.epoch == epoch);
+      CHECK(draws.insert(batch.draw.batch).second);
+      order.insert(order.end(), batch.seeds.begin(), batch.seeds.end());
+    }
+    CHECK(std::set<int64_t>(order.begin(), order.end()) == nodes);
+    if (epoch == 0) first_epoch = order;
+    if (epoch > 0) CHECK(order != first_epoch);
+  }
+}
+
+TEST_CASE("seeds of all are dealt to the homes' trainers, each once", "[cli]") {
+  const Fixture fixture(testing::RandomGraph({}));
+  VipFlags flags;
+  flags.batch_size = 5;
+  flags.seeds = "all";
+  HomePlan plan = fixture.Plan(flags);
+  const bool from_all = GENERATE(false, true);
+  if (from_all) VICINITY_REQUIRE_OK(DealFromAll(&plan));
+  // Two trainers a home: the first of each has half of what there is.
+  std::set<int64_t> taken;
+  int64_t num_taken = 0;
+  for (int32_t home = 0; home < 4; ++home) {
+    if (plan.num_seeds(home) == 0) continue;
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches,
+                                  BatchesOf(fixture.dataset(), plan, home, 2, 7));
+    for (int64_t step = 0; step + 1 < batches->steps(); ++step) {  // the last may begin again
+      const SeedBatch batch = batches->Next();
+      num_taken += static_cast<int64_t>(batch.seeds.size());
+      taken.insert(batch.seeds.begin(), batch.seeds.end());
+    }
+  }
+  const int64_t num_nodes = fixture.dataset().book().num_nodes({0});
+  CHECK(num_taken <= (num_nodes + 1) / 2 + 20);
+  CHECK(num_taken >= num_nodes / 2 - 60);
+  if (from_all) CHECK(static_cast<int64_t>(taken.size()) == num_taken);
+}
+
+TEST_CASE("batches of links hold nodes as often as the analysis says", "[cli]") {
+  testing::RandomGraphOptions shape;
+  shape.num_nodes = 40;
+  shape.num_edges = 120;
+  const Fixture fixture(testing::RandomGraph(shape));
+  VipFlags flags;
+  flags.seed_links = "links";
+  flags.negatives_per_link = GENERATE(0, 2);
+  flags.batch_size = 6;
+  const HomePlan plan = fixture.Plan(flags);
+  int32_t home = 0;
+  while (plan.num_seeds(home) < 20) ++home;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches, BatchesOf(fixture.dataset(), plan, home, 1, 7));
+  constexpr int kBatches = 20000;
+  std::vector<double> held(40);
+  for (int i = 0; i < kBatches; ++i) {
+    const std::vector<int64_t> batch = batches->Next().seeds;
+    CHECK(static_cast<int64_t>(batch.size()) == 6 * (2 + flags.negatives_per_link));
+    for (const int64_t node : std::set<int64_t>(batch.begin(), batch.end())) held[node] += 1;
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<SeedChances> chances,
+                                ChancesOf(plan.links[home], 6, fixture.dataset().book()));
+  REQUIRE(chances.size() == 1);
+  std::vector<double> expected(40, chances[0].others);
+  for (size_t i = 0; i < chances[0].nodes.size(); ++i) {
+    expected[chances[0].nodes[i]] = chances[0].chances[i];
+  }
+  for (size_t node = 0; node < 40; ++node) {
+    CAPTURE(node);
+    CHECK(held[node] / kBatches == Approx(expected[node]).margin(0.02));  // 5 standard errors
+  }
+}
+
+TEST_CASE("batches with seeds of two types are refused", "[cli]") {
+  const Fixture fixture(testing::TypedGraph(60, 40, 5, 1));
+  VipFlags flags;
+  flags.negatives_per_link = 1;
+  SECTION("ends") { flags.seed_links = "buys"; }
+  SECTION("negatives") {
+    flags.seed_links = "knows";
+    flags.negative_type = "item";
+  }
+  VICINITY_CHECK_CODE(BatchesOf(fixture.dataset(), fixture.Plan(flags), 0, 1, 1).status(),
+                      absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace vicinity::cli

@@ -1,0 +1,109 @@
+#include "client/replicas/replicated_shard.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/common/ids.h"
+#include "tests/client/pattern_shard.h"
+#include "tests/client/simulated_replicas.h"
+#include "tests/testing/graphs/simulated_shard.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/virtual_timer.h"
+
+namespace vicinity {
+namespace {
+
+using std::chrono::seconds;
+using testing::Fate;
+
+// Every third call fails, wherever it goes.
+class ReplicatedShardTest {
+ protected:
+  ReplicatedShardTest() {
+    testing::ReplicaWorld world;
+    world.fates = [this](int, uint64_t question) {
+      Fate fate;
+      if (question != testing::ReplicaWorld::kProbe && ++calls_ % 3 == 0) {
+        fate.status = absl::DataLossError("damaged");
+      }
+      return fate;
+    };
+    world_ = std::make_unique<testing::SimulatedReplicas>(world, &timer_);
+    shard_ = world_->Replicate(ShardId{1}, &near_, {0, 1});
+  }
+  Done Finish() {
+    over_.reset();
+    return [this](const absl::Status& status) { over_ = status; };
+  }
+  void MustBeOver() {
+    REQUIRE(timer_.RunUntil([this] { return over_.has_value(); }, timer_.Now() + seconds(60)));
+    VICINITY_REQUIRE_OK(*over_);
+  }
+
+  testing::VirtualTimer timer_;
+  testing::PatternShard near_;
+  int calls_ = 0;
+  std::unique_ptr<testing::SimulatedReplicas> world_;
+  std::unique_ptr<ShardAccess> shard_;
+  std::optional<absl::Status> over_;
+};
+
+TEST_CASE_METHOD(ReplicatedShardTest, "every question gets its answer through failures",
+                 "[replicated_shard]") {
+  CHECK(shard_->remote());
+  const std::vector<uint64_t> asked = {8, 6};
+  const std::vector<int64_t> positions = {1, 0};
+  for (int i = 0; i < 6; ++i) {
+    ShardHop hop;
+    hop.relations = {{EdgeTypeId{1}, 1, asked}};
+    std::vector<Neighbors> out(1);
+    shard_->SampleHop(hop, absl::MakeSpan(out), nullptr, Finish());
+    MustBeOver();
+    CHECK(out[0].sources == std::vector<int64_t>{9, 7});
+
+    std::vector<std::string> names(2);
+    shard_->FetchNames({NodeTypeId{0}, asked, positions, names.data()}, nullptr, Finish());
+    MustBeOver();
+    CHECK(names == std::vector<std::string>{"n6", "n8"});
+
+    std::vector<int64_t> nodes(2);
+    shard_->ResolveKeys({NodeTypeId{0}, asked, positions, nodes.data()}, nullptr, Finish());
+    MustBeOver();
+    CHECK(nodes == std::vector<int64_t>{12, 16});
+
+    RankedNodes ranked;
+    ShardRanking ranking;
+    ranking.count = 4;
+    ranking.out = &ranked;
+    shard_->FetchRanking(ranking, nullptr, Finish());
+    MustBeOver();
+    CHECK(ranked.nodes == std::vector<int64_t>{0, 1, 2, 3});
+  }
+  CHECK(world_->traffic().retries > 0);
+}
+
+TEST_CASE_METHOD(ReplicatedShardTest, "much is asked for in parts, each tried again alone",
+                 "[replicated_shard]") {
+  ShardRows rows;
+  rows.row_bytes = int64_t{1} << 20;
+  rows.first = 5;
+  rows.count = 100;
+  std::vector<char> out(rows.row_bytes * rows.count);
+  rows.out = out.data();
+  shard_->FetchRows(rows, nullptr, Finish());
+  MustBeOver();
+  CHECK(world_->traffic().shard_calls == 4);  // of 32 rows at most
+  CHECK(world_->traffic().attempts == 5);
+  for (int64_t i = 0; i < rows.count; ++i) {
+    REQUIRE(out[i * rows.row_bytes + 77] == testing::PatternShard::ByteOf(5 + i, 77));
+  }
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,43 @@
+#include "client/replicas/retry_policy.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "absl/status/status.h"
+
+namespace vicinity {
+namespace {
+
+using std::chrono::milliseconds;
+
+FailureKind KindOf(absl::StatusCode code) { return vicinity::KindOf(absl::Status(code, "")); }
+
+TEST_CASE("what another replica may mend is told from what none can", "[retry_policy]") {
+  CHECK(KindOf(absl::StatusCode::kUnavailable) == FailureKind::kServer);
+  CHECK(KindOf(absl::StatusCode::kDeadlineExceeded) == FailureKind::kServer);
+  CHECK(KindOf(absl::StatusCode::kAborted) == FailureKind::kServer);
+  CHECK(KindOf(absl::StatusCode::kInternal) == FailureKind::kServer);
+  CHECK(KindOf(absl::StatusCode::kUnknown) == FailureKind::kServer);
+  CHECK(KindOf(absl::StatusCode::kDataLoss) == FailureKind::kCopy);
+  CHECK(KindOf(absl::StatusCode::kResourceExhausted) == FailureKind::kBusy);
+  CHECK(KindOf(absl::StatusCode::kFailedPrecondition) == FailureKind::kOtherDataset);
+  for (const absl::StatusCode code :
+       {absl::StatusCode::kInvalidArgument, absl::StatusCode::kNotFound,
+        absl::StatusCode::kCancelled, absl::StatusCode::kPermissionDenied,
+        absl::StatusCode::kUnauthenticated, absl::StatusCode::kUnimplemented,
+        absl::StatusCode::kOutOfRange}) {
+    CHECK(KindOf(code) == FailureKind::kCall);
+  }
+}
+
+TEST_CASE("waits double up to the cap", "[retry_policy]") {
+  const RetryPolicy policy;
+  CHECK(policy.MostBackoff(1) == milliseconds(10));
+  CHECK(policy.MostBackoff(2) == milliseconds(20));
+  CHECK(policy.MostBackoff(7) == milliseconds(640));
+  CHECK(policy.MostBackoff(8) == milliseconds(1000));
+  CHECK(policy.MostBackoff(1000) == milliseconds(1000));
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,72 @@
+#include "partition/dataset/sampling_spec.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace vicinity {
+namespace {
+
+Schema TwoRelations() {
+  Schema schema;
+  schema.node_types.resize(1);
+  schema.node_types[0].name = "node";
+  schema.edge_types = {{0, "a", 0, {}}, {0, "b", 0, {}}};
+  return schema;
+}
+
+TEST_CASE("the same fanouts along every edge type", "[partition]") {
+  const SamplingSpec spec = SamplingSpec::Uniform(TwoRelations(), {15, 10, kAllNeighbors});
+  CHECK(spec.num_hops() == 3);
+  CHECK(spec.fanouts == std::vector<std::vector<int64_t>>{{15, 15}, {10, 10}, {-1, -1}});
+  CHECK(SpecProblem(TwoRelations(), spec).empty());
+}
+
+TEST_CASE("a fanout of 0 leaves one edge type out of a hop", "[partition]") {
+  SamplingSpec spec;
+  spec.fanouts = {{0, 5}, {kMaxFanout, 0}};
+  CHECK(SpecProblem(TwoRelations(), spec).empty());
+}
+
+TEST_CASE("a spec that cannot be sampled is refused with its value", "[partition]") {
+  const auto [fanouts, value] = GENERATE(table<std::vector<std::vector<int64_t>>, std::string>({
+      {{}, "no hops"},
+      {std::vector<std::vector<int64_t>>(9, {1, 1}), "9"},
+      {{{1, 1}, {0, 0}}, "hop 1"},
+      {{{5}}, "1 fanouts for 2"},
+      {{{5, 5, 5}}, "3 fanouts for 2"},
+      {{{5, -2}}, "-2 of node:b:node"},
+      {{{(1 << 20) + 1, 5}}, "1048577"},
+      {{{INT64_MIN, 5}}, "-9223372036854775808"},
+  }));
+  SamplingSpec spec;
+  spec.fanouts = fanouts;
+  CHECK_THAT(SpecProblem(TwoRelations(), spec), Catch::Contains(value));
+}
+
+TEST_CASE("draws are by weight along the edge types whose weight column has the name",
+          "[partition]") {
+  Schema schema = TwoRelations();
+  schema.edge_types[1].columns = {{"w", DType::kFloat32, {}}};
+  schema.edge_types[1].weight_column = "w";
+  SamplingSpec spec = SamplingSpec::Uniform(schema, {5});
+  CHECK_FALSE(IsWeighted(schema, spec, 1));
+  spec.weighted_by = "w";
+  CHECK(SpecProblem(schema, spec).empty());
+  CHECK_FALSE(IsWeighted(schema, spec, 0));
+  CHECK(IsWeighted(schema, spec, 1));
+  spec.fanouts = {{5, 0}};  // the only one with weights is not followed
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("w of node:b:node"));
+  spec = SamplingSpec::Uniform(schema, {5});
+  spec.weighted_by = "other";
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("other"));
+}
+
+TEST_CASE("a graph without edge types has nothing to sample", "[partition]") {
+  Schema schema = TwoRelations();
+  schema.edge_types.clear();
+  CHECK_FALSE(SpecProblem(schema, SamplingSpec::Uniform(schema, {5})).empty());
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,164 @@
+#include "partition/dataset/shard_reader.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+#include "tests/testing/graphs/damage.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+constexpr NodeTypeId kUser{0};
+constexpr NodeTypeId kItem{1};
+constexpr EdgeTypeId kBuys{0};
+constexpr int64_t kData = 64;  // where a file's rows begin
+
+// A typed dataset of one shard, opened as a server opens it.
+class ReaderTest {
+ public:
+  ReaderTest() {
+    const testing::MemoryGraph graph = testing::TypedGraph(400, 300, 7, 2);
+    VICINITY_REQUIRE_OK(WriteGraph(graph, folder_.File("g")));
+    VICINITY_ASSERT_OK_AND_ASSIGN(oracle_, Dataset::Open(folder_.File("g")));
+    Open();
+  }
+
+ protected:
+  void Open() {
+    Dataset::Options options;
+    options.verify_at_touch = true;
+    VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(folder_.File("g"), options));
+  }
+  const Shard& shard() const { return *dataset_->shard({0}); }
+  const Shard& oracle() const { return *oracle_->shard({0}); }
+  std::string File(const std::string& name) const {
+    return absl::StrCat(folder_.File("g"), "/shard-00000/", name);
+  }
+  // Damages a file, has `read` notice, and mends it again.
+  template <typename Read>
+  void MustNotice(const std::string& name, int64_t at, const Read& read) {
+    INFO(name);
+    Open();
+    VICINITY_CHECK_OK(read());
+    testing::FlipBit(File(name), at);
+    Open();
+    const absl::Status status = read();
+    VICINITY_CHECK_CODE(status, absl::StatusCode::kDataLoss);
+    CHECK_THAT(std::string(status.message()), Catch::Contains(File(name)));
+    testing::FlipBit(File(name), at);
+    Open();
+  }
+
+ private:
+  const testing::TempDir folder_;
+  std::unique_ptr<Dataset> oracle_;
+  std::unique_ptr<Dataset> dataset_;
+};
+
+TEST_CASE_METHOD(ReaderTest, "rows, ranges, names and keys are those of the files",
+                 "[shard_reader]") {
+  const ShardReader reader(shard());
+  const ColumnView& column = shard().nodes(kUser).columns[0];
+  const std::vector<uint64_t> rows = {3, 399, 3, 0};
+  std::vector<std::string> found;
+  VICINITY_REQUIRE_OK(reader.ReadRows(
+      column, rows, [&] { found.clear(); },
+      [&](size_t, const char* row) { found.emplace_back(row, column.row_bytes); }));
+  REQUIRE(found.size() == rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    CHECK(found[i] == oracle().nodes(kUser).columns[0].row(static_cast<int64_t>(rows[i])));
+  }
+  std::string range;
+  VICINITY_REQUIRE_OK(reader.ReadRange(
+      column, 2, 5, [&](const char* at) { range.assign(at, 5 * column.row_bytes); }));
+  CHECK(range.substr(0, column.row_bytes) == oracle().nodes(kUser).columns[0].row(2));
+  std::vector<std::string> names;
+  VICINITY_REQUIRE_OK(reader.ReadNames(
+      kItem, {7, 0, 299}, [&] { names.clear(); },
+      [&](size_t, std::string_view name) {
+        names.emplace_back(name);
+        return names.size() < 2;
+      }));
+  REQUIRE(names.size() == 2);
+  CHECK(names[0] == oracle().nodes(kItem).name(7));
+}
+
+TEST_CASE_METHOD(ReaderTest, "every key is found, and no other", "[shard_reader]") {
+  const ShardReader reader(shard());
+  const NodeTable& users = shard().nodes(kUser);
+  std::vector<uint64_t> keys(oracle().nodes(kUser).keys.begin(), oracle().nodes(kUser).keys.end());
+  const size_t known = keys.size();
+  keys.push_back(UINT64_MAX);
+  keys.push_back(*std::max_element(users.keys.begin(), users.keys.end()) + 1);
+  std::vector<int64_t> nodes(keys.size());
+  VICINITY_REQUIRE_OK(reader.FindKeys(kUser, keys, nodes.data()));
+  for (size_t i = 0; i < known; ++i) CHECK(nodes[i] == static_cast<int64_t>(i));
+  for (size_t i = known; i < keys.size(); ++i) CHECK(nodes[i] == -1);
+}
+
+TEST_CASE_METHOD(ReaderTest, "damage is noticed in every file that a read uses", "[shard_reader]") {
+  MustNotice("nodes.user.column.features", kData, [&] {
+    return ShardReader(shard()).ReadRange(shard().nodes(kUser).columns[0], 0, 1,
+                                          [](const char*) {});
+  });
+  MustNotice("nodes.user.keys", kData, [&] {
+    return ShardReader(shard()).ReadRows(
+        KeysColumn(shard().nodes(kUser)), {0}, [] {}, [](size_t, const char*) {});
+  });
+  for (const char* name : {"nodes.item.names.offsets", "nodes.item.names.bytes"}) {
+    MustNotice(name, kData + 8, [&] {
+      return ShardReader(shard()).ReadNames(
+          kItem, {0, 1}, [] {}, [](size_t, std::string_view) { return true; });
+    });
+  }
+  for (const char* name : {"nodes.user.directory.keys", "nodes.user.directory.nodes"}) {
+    MustNotice(name, kData, [&] {
+      int64_t node = 0;
+      const uint64_t key = oracle().nodes(kUser).directory_keys[0];
+      return ShardReader(shard()).FindKeys(kUser, {key}, &node);
+    });
+  }
+  for (const char* part : {"offsets", "sources", "ids", "weights.weight"}) {
+    MustNotice(absl::StrCat("edges.user.buys.item.", part), kData + 8, [&] {
+      const EdgeTable& edges = shard().edges(kBuys);
+      return ShardReader(shard()).ReadLists(
+          kBuys, kItem, {0}, [&] { return ShardReader::TouchList(edges, 0, edges.num_edges()); });
+    });
+  }
+}
+
+TEST_CASE_METHOD(ReaderTest, "a read begins again when its file has changed meanwhile",
+                 "[shard_reader]") {
+  const ShardReader reader(shard());
+  const ColumnView& column = shard().nodes(kUser).columns[0];
+  int starts = 0;
+  std::string found;
+  const uint64_t rows[] = {5};
+  VICINITY_REQUIRE_OK(reader.ReadRows(
+      column, rows, [&] { ++starts; },
+      [&](size_t, const char* row) {
+        found.assign(row, column.row_bytes);
+        if (starts > 1) return;
+        testing::FlipBit(File("nodes.user.column.features"), kData);
+        testing::FlipBit(File("nodes.user.column.features"), kData);
+      }));
+  CHECK(starts == 2);
+  CHECK(found == oracle().nodes(kUser).columns[0].row(5));
+}
+
+}  // namespace
+}  // namespace vicinity

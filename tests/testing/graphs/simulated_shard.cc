@@ -1,0 +1,143 @@
+#include "tests/testing/graphs/simulated_shard.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "proto/common/checksum.h"
+#include "proto/common/mutex.h"
+
+namespace vicinity::testing {
+namespace {
+
+// A digest of values, one after the other.
+class Asked {
+ public:
+  Asked& Add(int64_t value) {
+    text_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    return *this;
+  }
+  Asked& Add(absl::Span<const uint64_t> values) {
+    Add(static_cast<int64_t>(values.size()));
+    text_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(uint64_t));
+    return *this;
+  }
+  uint64_t Digest() const { return Checksum(text_); }
+
+ private:
+  std::string text_;
+};
+
+// A call that ends once: by its answer or by its cancellation, whichever comes first. The other
+// finds nobody to tell, and keeps nothing of the call alive.
+class Pending {
+ public:
+  explicit Pending(Done done) : done_(std::move(done)) {}
+
+  // Null when the call is over.
+  Done End() {
+    MutexLock lock(&mu_);
+    return std::exchange(done_, nullptr);
+  }
+
+ private:
+  Mutex mu_;
+  Done done_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+SimulatedShard::SimulatedShard(ShardAccess* near, Timer* timer, Decide decide)
+    : near_(near), timer_(timer), decide_(std::move(decide)) {}
+
+void SimulatedShard::Run(uint64_t question, std::function<void(Done)> answer,
+                         std::function<void()> spoil, Cancellation* cancel, Done done) {
+  const Fate fate = decide_(question);
+  auto pending = std::make_shared<Pending>(std::move(done));
+  if (!fate.lost) {
+    timer_->Schedule(timer_->Now() + fate.delay,
+                     [pending, fate, answer = std::move(answer), spoil] {
+                       const Done end = pending->End();
+                       if (end == nullptr) return;
+                       if (fate.status.ok()) return answer(end);
+                       spoil();
+                       end(fate.status);
+                     });
+  }
+  if (cancel == nullptr) return;
+  cancel->Add([pending, spoil = std::move(spoil)] {
+    const Done end = pending->End();
+    if (end == nullptr) return;
+    spoil();
+    end(absl::CancelledError("simulated"));
+  });
+}
+
+void SimulatedShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
+                               Done done) {
+  Asked asked;
+  asked.Add(0).Add(static_cast<int64_t>(hop.draw.epoch)).Add(hop.hop);
+  asked.Add(static_cast<int64_t>(hop.draw.batch));
+  for (const ShardHop::Relation& relation : hop.relations) {
+    asked.Add(relation.edge_type.value).Add(relation.fanout).Add(relation.rows);
+  }
+  Run(
+      asked.Digest(),
+      [this, hop, out](Done then) { near_->SampleHop(hop, out, nullptr, std::move(then)); },
+      [out] {
+        for (Neighbors& neighbors : out) {
+          neighbors.counts.push_back(3);
+          neighbors.sources.push_back(-77);
+        }
+      },
+      cancel, std::move(done));
+}
+
+void SimulatedShard::FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) {
+  Asked asked;
+  asked.Add(1).Add(rows.type.value).Add(rows.column).Add(rows.first).Add(rows.count);
+  asked.Add(rows.rows);
+  Run(
+      asked.Digest(), [this, rows](Done then) { near_->FetchRows(rows, nullptr, std::move(then)); },
+      [rows] {
+        for (int64_t i = 0; i < rows.num_rows(); i += 2) {
+          const int64_t place = rows.positions.empty() ? i : rows.positions[i];
+          std::memset(rows.out + place * rows.row_bytes, 0xee, rows.row_bytes);
+        }
+      },
+      cancel, std::move(done));
+}
+
+void SimulatedShard::FetchNames(const ShardNames& names, Cancellation* cancel, Done done) {
+  Run(
+      Asked().Add(2).Add(names.type.value).Add(names.rows).Digest(),
+      [this, names](Done then) { near_->FetchNames(names, nullptr, std::move(then)); },
+      [names] {
+        for (const int64_t place : names.positions) names.out[place] = "garbage";
+      },
+      cancel, std::move(done));
+}
+
+void SimulatedShard::ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) {
+  Run(
+      Asked().Add(3).Add(keys.type.value).Add(keys.keys).Digest(),
+      [this, keys](Done then) { near_->ResolveKeys(keys, nullptr, std::move(then)); },
+      [keys] {
+        for (const int64_t place : keys.positions) keys.out[place] = -77;
+      },
+      cancel, std::move(done));
+}
+
+void SimulatedShard::FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) {
+  Run(
+      Asked().Add(4).Add(ranking.type.value).Add(ranking.count).Digest(),
+      [this, ranking](Done then) { near_->FetchRanking(ranking, nullptr, std::move(then)); },
+      [ranking] {
+        ranking.out->nodes.push_back(-77);
+        ranking.out->probabilities.push_back(-1);
+      },
+      cancel, std::move(done));
+}
+
+}  // namespace vicinity::testing
