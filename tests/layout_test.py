@@ -59,9 +59,11 @@ ROOMS = {
     "client": {"client/loading", "client/replicas", "client/rpc", "client/shards", "client/types"},
     "client/c_api": {"client", "client/types"},
     "client/train": {"client", "client/types"},
-    "client/planning": {"client/cli/output", "client/loading", "client/types"},  # for now
+    "client/planning": {"client/loading", "client/types"},
     "client/cli/output": {"client/planning"},
-    "client/cli/flags": {"client", "client/cli/output", "client/rpc", "client/types"},
+    "client/cli/flags": {
+        "client", "client/cli/output", "client/planning", "client/rpc", "client/types",
+    },
     "client/cli/commands": {
         "client", "client/cli/flags", "client/cli/output", "client/planning", "client/types",
     },

@@ -1,6 +1,5 @@
 #include "client/planning/calibrated_scores.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -20,7 +19,7 @@
 #include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 // No user's run has these draws.
@@ -152,11 +151,6 @@ absl::Status CalibrateAll(const Dataset& dataset, const HomePlan& plan,
 
 }  // namespace
 
-void AddCalibrationFlag(CLI::App* app, CalibrationOptions* options) {
-  app->add_option("--sampled-epochs", options->most_epochs,
-                  "at most so many of each home correct the formula's scores; 0: none");
-}
-
 absl::StatusOr<CalibratedScores> CalibratedScoresOf(const Dataset& dataset, const HomePlan& plan,
                                                     const CalibrationOptions& options,
                                                     Progress* progress) {
@@ -172,4 +166,4 @@ absl::StatusOr<CalibratedScores> CalibratedScoresOf(const Dataset& dataset, cons
   return result;
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

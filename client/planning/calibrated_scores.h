@@ -9,11 +9,7 @@
 #include "partition/dataset/dataset.h"
 #include "proto/common/progress.h"
 
-namespace CLI {
-class App;
-}
-
-namespace vicinity::cli {
+namespace vicinity {
 
 struct CalibrationOptions {
   int64_t most_epochs = 8;  // of each home; 0: the formula alone
@@ -23,8 +19,6 @@ struct CalibrationOptions {
   // A thread samples so many one behind the other.
   static constexpr int64_t kBatchesATime = 4;
 };
-// Declares `--sampled-epochs`.
-void AddCalibrationFlag(CLI::App* app, CalibrationOptions* options);
 
 struct CalibratedScores {
   VipScores scores;
@@ -42,4 +36,4 @@ absl::StatusOr<CalibratedScores> CalibratedScoresOf(const Dataset& dataset, cons
                                                     const CalibrationOptions& options,
                                                     Progress* progress);
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

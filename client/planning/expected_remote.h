@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
-#include <ostream>
-#include <string>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -14,7 +11,7 @@
 #include "partition/cut/assigner.h"
 #include "proto/common/ids.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 // What a batch is expected to fetch with a static cache that holds the likeliest remote rows: means
 // over the homes that have seeds.
@@ -57,13 +54,7 @@ struct ExpectedRemote {
 std::vector<ExpectedRemote::Point> ReportedSizes(const RemoteCurves& curves,
                                                  const Assignment& assignment);
 
-// "5 %"; "all remote".
-std::string CacheShareText(double share);
-
 ExpectedRemote ExpectRemote(const VipScores& scores, const HomePlan& plan,
                             const Assignment& assignment);
 
-void PrintExpectedRemote(const ExpectedRemote& expected, std::ostream& out);
-nlohmann::ordered_json ExpectedRemoteJson(const ExpectedRemote& expected);
-
-}  // namespace vicinity::cli
+}  // namespace vicinity

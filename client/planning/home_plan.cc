@@ -1,23 +1,18 @@
 #include "client/planning/home_plan.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "client/cli/output/choices.h"
 #include "client/planning/link_plan.h"
 #include "partition/cut/node_facts.h"
 #include "partition/dataset/whole_read.h"
 #include "proto/common/status.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 // kNone stands for all nodes, as in NodesInSplit.
@@ -46,10 +41,10 @@ absl::StatusOr<std::vector<int32_t>> HomeOfShards(const std::vector<std::vector<
 }
 
 // The nodes that are seeds, in the homes' shards.
-absl::Status PlanNodes(const Dataset& dataset, const Assignment& assignment, const VipFlags& flags,
-                       HomePlan* plan) {
-  VICINITY_ASSIGN_OR_RETURN(const Split split, ParseSeeds(flags.seeds));
-  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindSeedType(dataset, flags));
+absl::Status PlanNodes(const Dataset& dataset, const Assignment& assignment,
+                       const VipRequest& request, HomePlan* plan) {
+  VICINITY_ASSIGN_OR_RETURN(const Split split, ParseSeeds(request.seeds));
+  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindSeedType(dataset, request));
   plan->seeds.assign(plan->homes.size(), HomeSeeds{type, {}});
   std::vector<int64_t> nodes;
   VICINITY_RETURN_IF_ERROR(ReadWhole(SplitFiles(dataset), NoProgress(), [&] {
@@ -64,26 +59,26 @@ absl::Status PlanNodes(const Dataset& dataset, const Assignment& assignment, con
     ++num_seeds;
   }
   if (num_seeds > 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("no seeds: no ", flags.seeds, " nodes of type ",
-                                                    dataset.schema().node_types[type.value].name,
-                                                    " in the homes' shards"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("no seeds: no ", request.seeds, " nodes of type ",
+                   dataset.schema().node_types[type.value].name, " in the homes' shards"));
 }
 
 // The links to nodes in the homes' shards.
-absl::Status PlanLinks(const Dataset& dataset, const Assignment& assignment, const VipFlags& flags,
-                       HomePlan* plan) {
+absl::Status PlanLinks(const Dataset& dataset, const Assignment& assignment,
+                       const VipRequest& request, HomePlan* plan) {
   const Schema& schema = dataset.schema();
-  const EdgeTypeId type{schema.FindEdgeType(flags.seed_links)};
+  const EdgeTypeId type{schema.FindEdgeType(request.seed_links)};
   if (type.value < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("links '", flags.seed_links, "' are no edge type of the dataset"));
+        absl::StrCat("links '", request.seed_links, "' are no edge type of the dataset"));
   }
   const NodeTypeId target_type{schema.edge_types[type.value].target_type};
   NodeTypeId negative_type = target_type;
-  if (!flags.negative_type.empty()) negative_type = {schema.FindNodeType(flags.negative_type)};
-  if (negative_type.value < 0 || flags.negatives_per_link < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(flags.negatives_per_link, " negatives of type '", flags.negative_type, "'"));
+  if (!request.negative_type.empty()) negative_type = {schema.FindNodeType(request.negative_type)};
+  if (negative_type.value < 0 || request.negatives_per_link < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        request.negatives_per_link, " negatives of type '", request.negative_type, "'"));
   }
   plan->link_edges.type = type;
   for (const int32_t shard : assignment.shard_of[target_type.value]) {
@@ -96,7 +91,7 @@ absl::Status PlanLinks(const Dataset& dataset, const Assignment& assignment, con
   }));
   int64_t num_links = 0;
   for (LinkSeeds& links : plan->links) {
-    links.negatives_per_link = flags.negatives_per_link;
+    links.negatives_per_link = request.negatives_per_link;
     links.negative_type = negative_type;
     num_links += links.num_links;
   }
@@ -107,44 +102,6 @@ absl::Status PlanLinks(const Dataset& dataset, const Assignment& assignment, con
 }
 
 }  // namespace
-
-void AddVipFlags(CLI::App* app, VipFlags* flags) {
-  app->add_option("--fanouts", flags->fanouts,
-                  "neighbours drawn in each hop, the seeds' first; -1: all")
-      ->delimiter(',')
-      ->allow_extra_args(false)  // or it would take what follows too
-      ->type_name("N,N,...")
-      ->default_str("15,10,5");
-  app->add_option("--batch-size", flags->batch_size, "seeds in a minibatch");
-  app->add_flag("--replace", flags->replace, "draw with replacement");
-  const std::map<std::string, Expansion> expansions = {{"all", Expansion::kAllNodes},
-                                                       {"new", Expansion::kNewNodes}};
-  app->add_option("--expansion", flags->expansion,
-                  "what a hop expands: all nodes met so far, or only the new ones")
-      ->type_name("all|new")
-      ->transform(Choices(expansions))
-      ->default_str("all");
-  app->add_option("--weighted-by", flags->weighted_by,
-                  "draw by this weight column where an edge type has it (default: uniformly)")
-      ->type_name("COLUMN");
-  app->add_option("--seeds", flags->seeds, "train, validation, test or all nodes");
-  app->add_option("--seed-type", flags->seed_type, "their node type, if more than one has splits");
-  app->add_option("--homes", flags->homes,
-                  "shards that each trainer is at home in, as 0,2/1,3 for two trainers on four "
-                  "shards; default: one trainer a shard");
-}
-
-void AddLinkFlags(CLI::App* app, VipFlags* flags) {
-  CLI::Option* const links =
-      app->add_option("--seed-links", flags->seed_links,
-                      "batches are of links of this edge type: both ends of each are seeds");
-  app->add_option("--negatives", flags->negatives_per_link,
-                  "nodes drawn at random for every link of a batch, seeds too")
-      ->needs(links);
-  app->add_option("--negative-type", flags->negative_type,
-                  "their node type; default: that of the links' targets")
-      ->needs(links);
-}
 
 absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view text,
                                                              int32_t num_shards) {
@@ -170,13 +127,13 @@ absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view te
   return homes;
 }
 
-absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipFlags& flags) {
-  VICINITY_ASSIGN_OR_RETURN(const Split split, ParseSeeds(flags.seeds));
+absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipRequest& request) {
+  VICINITY_ASSIGN_OR_RETURN(const Split split, ParseSeeds(request.seeds));
   const std::vector<NodeTypeSpec>& types = dataset.schema().node_types;
   std::vector<int32_t> candidates;
   std::string names;
   for (int32_t t = 0; t < static_cast<int32_t>(types.size()); ++t) {
-    if (!flags.seed_type.empty() && types[t].name != flags.seed_type) continue;
+    if (!request.seed_type.empty() && types[t].name != request.seed_type) continue;
     if (split != Split::kNone && types[t].split_column.empty()) continue;
     candidates.push_back(t);
     absl::StrAppend(&names, names.empty() ? "" : ", ", types[t].name);
@@ -186,31 +143,32 @@ absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipFlags& 
     return absl::InvalidArgumentError(
         absl::StrCat("more than one node type can have seeds (", names, "): name it"));
   }
-  if (!flags.seed_type.empty() && dataset.schema().FindNodeType(flags.seed_type) < 0) {
+  if (!request.seed_type.empty() && dataset.schema().FindNodeType(request.seed_type) < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("seed type '", flags.seed_type, "' is no node type of the dataset"));
+        absl::StrCat("seed type '", request.seed_type, "' is no node type of the dataset"));
   }
   return absl::FailedPreconditionError("the dataset has no splits to take seeds from");
 }
 
 absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
-                                   const VipFlags& flags) {
+                                   const VipRequest& request) {
   HomePlan plan;
-  plan.options.batch_size = flags.batch_size;
-  plan.options.sampling = SamplingSpec::Uniform(dataset.schema(), flags.fanouts);
-  plan.options.sampling.replace = flags.replace;
-  plan.options.sampling.expansion = flags.expansion;
-  plan.options.sampling.weighted_by = flags.weighted_by;
+  plan.options.batch_size = request.batch_size;
+  plan.options.sampling = SamplingSpec::Uniform(dataset.schema(), request.fanouts);
+  plan.options.sampling.replace = request.replace;
+  plan.options.sampling.expansion = request.expansion;
+  plan.options.sampling.weighted_by = request.weighted_by;
   const std::string problem = SpecProblem(dataset.schema(), plan.options.sampling);
   if (!problem.empty()) return absl::InvalidArgumentError(problem);
-  if (flags.batch_size < 1) {
-    return absl::InvalidArgumentError(absl::StrCat("batch size ", flags.batch_size));
+  if (request.batch_size < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("batch size ", request.batch_size));
   }
-  VICINITY_ASSIGN_OR_RETURN(plan.homes, ParseHomes(flags.homes, assignment.num_shards));
+  VICINITY_ASSIGN_OR_RETURN(plan.homes, ParseHomes(request.homes, assignment.num_shards));
   VICINITY_ASSIGN_OR_RETURN(plan.home_of, HomeOfShards(plan.homes, assignment.num_shards));
 
-  VICINITY_RETURN_IF_ERROR(flags.seed_links.empty() ? PlanNodes(dataset, assignment, flags, &plan)
-                                                    : PlanLinks(dataset, assignment, flags, &plan));
+  VICINITY_RETURN_IF_ERROR(request.seed_links.empty()
+                               ? PlanNodes(dataset, assignment, request, &plan)
+                               : PlanLinks(dataset, assignment, request, &plan));
   return plan;
 }
 
@@ -268,19 +226,19 @@ Assignment AssignmentOf(const Book& book) {
   return assignment;
 }
 
-proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
+proto::Ranking DescribeRanking(const std::string& name, const VipRequest& request,
                                const HomePlan& plan) {
   proto::Ranking ranking;
   ranking.set_name(name);
-  ranking.set_seeds(flags.seed_links.empty() ? flags.seeds : "links");
-  ranking.set_seed_links(flags.seed_links);
-  ranking.set_negatives_per_link(flags.negatives_per_link);
-  ranking.set_negative_type(flags.negative_type);
-  ranking.set_batch_size(flags.batch_size);
-  for (const int64_t fanout : flags.fanouts) ranking.add_fanouts(fanout);
-  ranking.set_replace(flags.replace);
-  ranking.set_weighted_by(flags.weighted_by);
-  ranking.set_new_nodes_only(flags.expansion == Expansion::kNewNodes);
+  ranking.set_seeds(request.seed_links.empty() ? request.seeds : "links");
+  ranking.set_seed_links(request.seed_links);
+  ranking.set_negatives_per_link(request.negatives_per_link);
+  ranking.set_negative_type(request.negative_type);
+  ranking.set_batch_size(request.batch_size);
+  for (const int64_t fanout : request.fanouts) ranking.add_fanouts(fanout);
+  ranking.set_replace(request.replace);
+  ranking.set_weighted_by(request.weighted_by);
+  ranking.set_new_nodes_only(request.expansion == Expansion::kNewNodes);
   for (const std::vector<int32_t>& home : plan.homes) {
     proto::Ranking::Home* const shards = ranking.add_homes();
     for (const int32_t shard : home) shards->add_shards(shard);
@@ -288,53 +246,4 @@ proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
   return ranking;
 }
 
-namespace {
-
-// "train"; "links node:link:node with 2 negatives each".
-std::string SeedsText(const proto::Ranking& ranking) {
-  if (ranking.seed_links().empty()) return ranking.seeds();
-  return absl::StrCat(
-      "links ", ranking.seed_links(),
-      ranking.negatives_per_link() == 0
-          ? ""
-          : absl::StrCat(" with ", ranking.negatives_per_link(), " negatives each"));
-}
-
-}  // namespace
-
-std::string RankingText(const proto::Ranking& ranking) {
-  return absl::StrCat(
-      "Ranking \"", ranking.name(), "\": seeds ", SeedsText(ranking), ", batch ",
-      ranking.batch_size(), ", fanouts ", absl::StrJoin(ranking.fanouts(), ","),
-      ranking.replace() ? ", with replacement" : "",
-      ranking.weighted_by().empty() ? "" : absl::StrCat(", weighted by ", ranking.weighted_by()),
-      ranking.new_nodes_only() ? ", new nodes only" : "", ", ", ranking.homes_size(),
-      ranking.homes_size() == 1 ? " home" : " homes",
-      ranking.sampled_batches() > 0
-          ? absl::StrCat(", corrected by ", ranking.sampled_batches(), " sampled batches")
-          : ", by the VIP formula alone");
-}
-
-nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {
-  nlohmann::ordered_json json;
-  json["name"] = ranking.name();
-  json["seeds"] = ranking.seeds();
-  if (!ranking.seed_links().empty()) {
-    json["seed_links"] = ranking.seed_links();
-    json["negatives_per_link"] = ranking.negatives_per_link();
-    json["negative_type"] = ranking.negative_type();
-  }
-  json["batch_size"] = ranking.batch_size();
-  json["fanouts"] = std::vector<int64_t>(ranking.fanouts().begin(), ranking.fanouts().end());
-  json["replace"] = ranking.replace();
-  if (!ranking.weighted_by().empty()) json["weighted_by"] = ranking.weighted_by();
-  json["new_nodes_only"] = ranking.new_nodes_only();
-  json["sampled_batches"] = ranking.sampled_batches();
-  json["homes"] = nlohmann::ordered_json::array();
-  for (const proto::Ranking::Home& home : ranking.homes()) {
-    json["homes"].push_back(std::vector<int32_t>(home.shards().begin(), home.shards().end()));
-  }
-  return json;
-}
-
-}  // namespace vicinity::cli
+}  // namespace vicinity

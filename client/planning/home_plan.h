@@ -1,9 +1,7 @@
-// What a VIP analysis is asked: whose seeds, sampled how. The flags of `partition`, `rank`, `plan`
-// and `policies`, and what they come to on a dataset.
+// What a VIP analysis is asked: whose seeds, sampled how; and what that comes to on a dataset.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,13 +18,10 @@
 #include "proto/common/progress.h"
 #include "proto/manifest.pb.h"
 
-namespace CLI {
-class App;
-}
+namespace vicinity {
 
-namespace vicinity::cli {
-
-struct VipFlags {
+// As users say it; the flags of `partition`, `rank`, `plan` and `policies` fill it in.
+struct VipRequest {
   std::vector<int64_t> fanouts = {15, 10, 5};
   int64_t batch_size = 1024;
   bool replace = false;
@@ -40,9 +35,6 @@ struct VipFlags {
   int64_t negatives_per_link = 0;
   std::string negative_type;  // empty: that of the links' targets
 };
-void AddVipFlags(CLI::App* app, VipFlags* flags);
-// For commands that take links as seeds.
-void AddLinkFlags(CLI::App* app, VipFlags* flags);
 
 struct HomePlan {
   std::vector<std::vector<int32_t>> homes;  // the shards of each, rising
@@ -66,16 +58,16 @@ absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view te
 
 // The type whose nodes are seeds. FailedPrecondition if none has a split (or, for "all", has
 // nodes); InvalidArgument if it must be named, or there is no such type.
-absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipFlags& flags);
+absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipRequest& request);
 
 // Every home's seeds are the seeds in its shards; its links those to nodes in its shards.
-// InvalidArgument for flags that do not fit the dataset; FailedPrecondition where there are no
-// seeds at all; what ReadWhole says of the files that tell.
+// InvalidArgument for a request that does not fit the dataset; FailedPrecondition where there are
+// no seeds at all; what ReadWhole says of the files that tell.
 absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
-                                   const VipFlags& flags);
+                                   const VipRequest& request);
 
-// Gives every home the seeds of all of them, as SeedPolicy::kGlobal does (client/loader.h).
-// InvalidArgument for links.
+// Gives every home the seeds of all of them, as SeedPolicy::kGlobal does
+// (client/types/loader_values.h). InvalidArgument for links.
 absl::Status DealFromAll(HomePlan* plan);
 
 // Errors as ComputeVip.
@@ -86,10 +78,7 @@ absl::StatusOr<VipScores> ScoresOf(const Dataset& dataset, const HomePlan& plan,
 Assignment AssignmentOf(const Book& book);
 
 // What a stored ranking says about itself.
-proto::Ranking DescribeRanking(const std::string& name, const VipFlags& flags,
+proto::Ranking DescribeRanking(const std::string& name, const VipRequest& request,
                                const HomePlan& plan);
-// In a line: 'Ranking "default": seeds train, batch 1024, fanouts 15,10,5, 4 homes'.
-std::string RankingText(const proto::Ranking& ranking);
-nlohmann::ordered_json RankingJson(const proto::Ranking& ranking);
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -10,7 +10,7 @@
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 constexpr int64_t kPieceBatches = 8;  // sampled one behind the other
@@ -85,4 +85,4 @@ double HomeTrace::mean_announced_bytes() const {
   return std::max(1.0, static_cast<double>(sum) / static_cast<double>(batches_.size()));
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -13,7 +13,7 @@
 #include "partition/dataset/dataset.h"
 #include "sampler/sampled_graph.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 // What a loader fetches of a node type.
 struct WantedRows {
@@ -62,4 +62,4 @@ class HomeTrace {
   std::vector<TracedBatch> batches_;
 };
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

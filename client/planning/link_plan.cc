@@ -9,7 +9,7 @@
 #include "partition/dataset/book.h"
 #include "partition/dataset/schema.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 // Links of one home by node.
@@ -99,4 +99,4 @@ std::pair<int64_t, int64_t> LinkIndex::EndsOf(int64_t i) const {
   return {edges.sources[position], parts_[part].first_target + row};
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

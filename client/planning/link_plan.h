@@ -11,7 +11,7 @@
 #include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 // By home: all edges of the type whose target is its own, as home_of[target] says, -1 for nobody's;
 // homes may be of another cut than the dataset's. Without negatives.
@@ -44,4 +44,4 @@ class LinkIndex {
   std::vector<int64_t> begins_;  // the first link of each part, and the number of links
 };
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

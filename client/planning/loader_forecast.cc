@@ -16,7 +16,7 @@
 #include "proto/common/parallel.h"
 #include "proto/common/status.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 // Batches that tell how large all of them are.
@@ -315,4 +315,4 @@ absl::StatusOr<LoaderForecast> ForecastLoaders(const Dataset& dataset, const Vip
   return forecast;
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

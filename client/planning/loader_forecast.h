@@ -19,7 +19,7 @@
 #include "partition/dataset/dataset.h"
 #include "proto/common/progress.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 struct ForecastOptions {
   std::vector<WantedRows> wanted;  // by node type
@@ -53,4 +53,4 @@ absl::StatusOr<LoaderForecast> ForecastLoaders(const Dataset& dataset, const Vip
                                                absl::Span<const int64_t> cache_rows,
                                                const ForecastOptions& options, Progress* progress);
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -13,7 +13,7 @@
 #include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 constexpr int64_t kProcessBytes = int64_t{2} << 20;  // of a tool that has done nothing
@@ -131,4 +131,4 @@ WorkEstimate EstimatePartition(const Dataset& source, const WorkEstimate& assign
   return need;
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

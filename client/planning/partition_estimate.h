@@ -8,7 +8,7 @@
 #include "partition/cut/assigner.h"
 #include "partition/dataset/dataset.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 // The sum, beside the mapped dataset, of what all phases hold and the largest of the phases:
 // `assigning`, the VIP analysis, sampling, writing shards and the ranking. `plan`: what is analysed
@@ -16,4 +16,4 @@ namespace vicinity::cli {
 WorkEstimate EstimatePartition(const Dataset& source, const WorkEstimate& assigning,
                                const HomePlan* plan, const CalibrationOptions& calibration);
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -1,19 +1,16 @@
-// What every cache policy would fetch: counted, and shown as a table, as JSON and as a chart.
+// What every cache policy would fetch, counted.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
-#include <ostream>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/cli/output/line_chart.h"
 #include "client/planning/home_plan.h"
 #include "partition/dataset/dataset.h"
 #include "proto/common/progress.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 struct PolicyReportOptions {
   // Rows in memory, those of batches in flight among them, each as a share of a mean shard's nodes.
@@ -59,8 +56,4 @@ struct PolicyReport {
 absl::StatusOr<PolicyReport> CountPolicies(const Dataset& dataset, const HomePlan& plan,
                                            const PolicyReportOptions& options, Progress* progress);
 
-void PrintPolicyReport(const PolicyReport& report, std::ostream& out);
-nlohmann::ordered_json PolicyReportJson(const PolicyReport& report);
-LineChart PolicyChart(const PolicyReport& report, const std::string& dataset_name);
-
-}  // namespace vicinity::cli
+}  // namespace vicinity

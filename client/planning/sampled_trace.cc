@@ -12,7 +12,7 @@
 #include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 std::vector<int64_t> RemoteNodes(const TrainerView& view, const SampledGraph& graph) {
@@ -62,4 +62,4 @@ absl::StatusOr<AccessTrace> SampleTrace(const TrainerView& view, const TraceOpti
   return trace;
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -9,7 +9,7 @@
 #include "cache/policies/trainer_view.h"
 #include "proto/common/progress.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 struct TraceOptions {
   uint64_t run_seed = 0;
@@ -22,4 +22,4 @@ struct TraceOptions {
 absl::StatusOr<AccessTrace> SampleTrace(const TrainerView& view, const TraceOptions& options,
                                         Progress* progress);
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

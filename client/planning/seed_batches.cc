@@ -19,7 +19,7 @@
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 // Of a home's seeds, those that fall to the first of the trainers that share it.
@@ -177,4 +177,4 @@ absl::StatusOr<std::unique_ptr<SeedBatches>> BatchesOf(const Dataset& dataset, c
   return std::make_unique<LinkBatches>(dataset, plan, home, trainers_per_home, run_seed);
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -12,7 +12,7 @@
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 struct SeedBatch {
   std::vector<int64_t> seeds;  // global ids; nodes may repeat
@@ -39,4 +39,4 @@ absl::StatusOr<std::unique_ptr<SeedBatches>> BatchesOf(const Dataset& dataset, c
                                                        int32_t home, int64_t trainers_per_home,
                                                        uint64_t run_seed);
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -6,17 +6,14 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <vector>
 
 #include "absl/types/span.h"
-#include "client/cli/output/line_chart.h"
 #include "client/planning/expected_remote.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 // The cache sizes at which rows are worked out, rising: those of `reported`, and others from no
 // cache to all that is remote, closer together where the cache is small.
@@ -84,8 +81,4 @@ struct TransferPlan {
   std::optional<TransferCost> more;
 };
 
-void PrintTransferPlan(const TransferPlan& plan, std::ostream& out);
-nlohmann::ordered_json TransferPlanJson(const TransferPlan& plan);
-LineChart TransferChart(const TransferPlan& plan, const std::string& dataset_name);
-
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -7,11 +7,10 @@
 namespace vicinity::benchmark {
 
 TrainerView MakeTrainerView(const Dataset& dataset, int64_t batch_size) {
-  cli::VipFlags flags;
+  VipRequest flags;
   flags.batch_size = batch_size;
   flags.homes = "0";
-  const cli::HomePlan plan =
-      Must(cli::PlanHomes(dataset, cli::AssignmentOf(dataset.book()), flags));
+  const HomePlan plan = Must(PlanHomes(dataset, AssignmentOf(dataset.book()), flags));
   return Must(TrainerView::Create(&dataset, plan.homes[0], plan.seeds[0], plan.options));
 }
 

@@ -56,11 +56,11 @@ constexpr Policy kPolicies[] = {
 class Comparison {
  public:
   Comparison(const Dataset& dataset, int64_t batch_size)
-      : dataset_(dataset), assignment_(cli::AssignmentOf(dataset.book())) {
+      : dataset_(dataset), assignment_(AssignmentOf(dataset.book())) {
     flags_.batch_size = batch_size;
-    plan_ = Must(cli::PlanHomes(dataset, assignment_, flags_));
-    Must(cli::DealFromAll(&plan_));
-    scores_ = Must(cli::ScoresOf(dataset, plan_, NoProgress()));
+    plan_ = Must(PlanHomes(dataset, assignment_, flags_));
+    Must(DealFromAll(&plan_));
+    scores_ = Must(ScoresOf(dataset, plan_, NoProgress()));
   }
 
   int64_t steps() const {
@@ -71,17 +71,17 @@ class Comparison {
 
   double Foretell(CachePolicy cache) const {
     const NodeTypeSpec& type = dataset_.schema().node_types[0];
-    cli::ForecastOptions options;
+    ForecastOptions options;
     options.cache = cache;
     options.wanted = {{type.columns[FeatureColumn(type)].row_bytes(), 1}};
     const std::vector<int64_t> sizes = {CacheRows()};
-    return Must(cli::ForecastLoaders(dataset_, scores_, plan_, assignment_, sizes, options,
-                                     NoProgress()))
+    return Must(
+               ForecastLoaders(dataset_, scores_, plan_, assignment_, sizes, options, NoProgress()))
         .rows[0];
   }
 
   double ByFormula(CachePolicy cache) const {
-    const cli::RemoteCurves curves(scores_, plan_, assignment_);
+    const RemoteCurves curves(scores_, plan_, assignment_);
     return curves.RowsPerBatch(cache == CachePolicy::kNone ? 0 : CacheRows());
   }
 
@@ -111,8 +111,8 @@ class Comparison {
 
   const Dataset& dataset_;
   const Assignment assignment_;
-  cli::VipFlags flags_;
-  cli::HomePlan plan_;
+  VipRequest flags_;
+  HomePlan plan_;
   VipScores scores_;
 };
 

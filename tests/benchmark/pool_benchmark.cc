@@ -70,9 +70,9 @@ class Comparison {
   void Compare(const Dataset& dataset, const std::string& name) {
     for (const int64_t batch_size : kBatchSizes) {
       const TrainerView view = MakeTrainerView(dataset, batch_size);
-      cli::TraceOptions options;
+      TraceOptions options;
       options.num_epochs = kNumEpochs;
-      const AccessTrace trace = Must(cli::SampleTrace(view, options, NoProgress()));
+      const AccessTrace trace = Must(SampleTrace(view, options, NoProgress()));
       const std::unique_ptr<StaticOrder> vip = Must(MakeVipPolicy(view));
       for (const int depth : kDepths) {
         for (const double total : kTotals) {

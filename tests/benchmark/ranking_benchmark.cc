@@ -36,10 +36,10 @@ constexpr double kShares[] = {0.05, 0.2, 0.5};
 constexpr int64_t kCounted = 4, kSampled = 8, kMany = 32;  // epochs
 
 AccessTrace Sample(const TrainerView& view, int64_t first_epoch, int64_t num_epochs) {
-  cli::TraceOptions options;
+  TraceOptions options;
   options.first_epoch = first_epoch;
   options.num_epochs = num_epochs;
-  return Must(cli::SampleTrace(view, options, NoProgress()));
+  return Must(SampleTrace(view, options, NoProgress()));
 }
 
 StaticOrder OrderOf(const std::vector<double>& scores) { return {"", OrderByScore(scores)}; }

@@ -40,14 +40,14 @@ T Must(absl::StatusOr<T> value) {
 
 class Comparison {
  public:
-  Comparison(const Dataset& dataset, const cli::VipFlags& flags)
+  Comparison(const Dataset& dataset, const VipRequest& flags)
       : dataset_(dataset),
-        assignment_(cli::AssignmentOf(dataset.book())),
-        homes_(Must(cli::PlanHomes(dataset, assignment_, flags))) {}
+        assignment_(AssignmentOf(dataset.book())),
+        homes_(Must(PlanHomes(dataset, assignment_, flags))) {}
 
   // By cache size: the error in %.
   std::vector<double> ErrorsOf(const VipScores& scores) const {
-    const cli::RemoteCurves curves(scores, homes_, assignment_);
+    const RemoteCurves curves(scores, homes_, assignment_);
     const std::vector<int64_t> sizes = Sizes();
     testing::MeasureOptions options;
     options.precision = 0.005;
@@ -66,17 +66,17 @@ class Comparison {
   VipScores Published(Recurrence recurrence) const {
     return PublishedVip(dataset_, homes_.seeds, homes_.options, recurrence);
   }
-  VipScores Ours() const { return Must(cli::ScoresOf(dataset_, homes_, NoProgress())); }
+  VipScores Ours() const { return Must(ScoresOf(dataset_, homes_, NoProgress())); }
 
  private:
   const Dataset& dataset_;
   const Assignment assignment_;
-  const cli::HomePlan homes_;
+  const HomePlan homes_;
 };
 
 void CompareAll(const Dataset& dataset, const std::string& name, BenchReport* report) {
   for (const int64_t batch_size : {128, 1024}) {
-    cli::VipFlags flags;
+    VipRequest flags;
     flags.batch_size = batch_size;
     const Comparison comparison(dataset, flags);
     const auto published = comparison.ErrorsOf(comparison.Published(Recurrence::kPublished));

@@ -19,6 +19,7 @@
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "proto/admin.grpc.pb.h"
+#include "proto/common/human_text.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {

@@ -16,6 +16,7 @@
 #include "client/graph.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
+#include "proto/common/human_text.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {

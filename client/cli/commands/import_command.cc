@@ -8,7 +8,7 @@
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/ingest_output.h"
 #include "client/cli/output/output.h"
-#include "client/planning/resources.h"
+#include "client/planning/available_resources.h"
 #include "partition/ingest/importer.h"
 #include "proto/common/status.h"
 

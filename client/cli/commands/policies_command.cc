@@ -7,8 +7,10 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "client/cli/flags/vip_flags.h"
 #include "client/cli/output/line_chart.h"
 #include "client/cli/output/output.h"
+#include "client/cli/output/policy_report_output.h"
 #include "client/cli/output/svg_chart.h"
 #include "client/cli/output/text_chart.h"
 #include "client/planning/home_plan.h"
@@ -23,7 +25,7 @@ namespace {
 
 struct Flags {
   std::string directory;
-  VipFlags vip;
+  VipRequest vip;
   PolicyReportOptions report;
   std::string picture;
   OutputFormat format = OutputFormat::kTable;

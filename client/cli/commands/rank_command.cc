@@ -8,7 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "cache/vip/rank_order.h"
 #include "cache/vip/vip.h"
+#include "client/cli/flags/vip_flags.h"
+#include "client/cli/output/expected_remote_output.h"
 #include "client/cli/output/output.h"
+#include "client/cli/output/ranking_output.h"
 #include "client/planning/calibrated_scores.h"
 #include "client/planning/expected_remote.h"
 #include "client/planning/home_plan.h"
@@ -25,7 +28,7 @@ namespace {
 struct Flags {
   std::string directory;
   std::string name = kDefaultRanking;
-  VipFlags vip;
+  VipRequest vip;
   CalibrationOptions calibration;
   OutputFormat format = OutputFormat::kTable;
 };

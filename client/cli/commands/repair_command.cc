@@ -15,6 +15,7 @@
 #include "client/cli/output/output.h"
 #include "partition/writing/repair.h"
 #include "proto/admin.grpc.pb.h"
+#include "proto/common/human_text.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 

@@ -21,6 +21,7 @@
 #include "client/graph.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
+#include "proto/common/human_text.h"
 #include "proto/common/status.h"
 #include "sampler/sampled_graph.h"
 

@@ -20,6 +20,7 @@
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "proto/cluster/cluster_file.h"
+#include "proto/common/human_text.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "proto/service.pb.h"

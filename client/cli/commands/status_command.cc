@@ -16,6 +16,7 @@
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
+#include "proto/common/human_text.h"
 #include "proto/common/status.h"
 #include "proto/service.pb.h"
 

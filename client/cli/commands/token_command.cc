@@ -13,7 +13,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/output/choices.h"
-#include "client/planning/resources.h"
+#include "client/planning/available_resources.h"
 #include "proto/access.pb.h"
 #include "proto/cluster/text_proto.h"
 #include "proto/common/file.h"

@@ -21,6 +21,7 @@
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/output/load_rates.h"
 #include "client/cli/output/output.h"
+#include "proto/common/human_text.h"
 #include "proto/common/status.h"
 #include "proto/service.pb.h"
 

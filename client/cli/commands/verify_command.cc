@@ -10,6 +10,7 @@
 #include "client/cli/output/output.h"
 #include "partition/dataset/manifest.h"
 #include "partition/writing/audit.h"
+#include "proto/common/human_text.h"
 #include "proto/common/status.h"
 #include "proto/manifest.pb.h"
 #include "proto/schema.pb.h"

@@ -12,6 +12,7 @@
 #include "partition/dataset/book.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/schema_proto.h"
+#include "proto/common/human_text.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 

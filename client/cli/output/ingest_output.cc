@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "proto/common/human_text.h"
+
 namespace vicinity::cli {
 namespace {
 

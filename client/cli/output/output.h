@@ -1,11 +1,9 @@
 // How commands show data: aligned tables for people, JSON for scripts.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -44,20 +42,11 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-std::string HumanBytes(int64_t bytes);      // "1.5 GiB"
-std::string HumanCount(int64_t count);      // "1,234,567"
-std::string HumanSeconds(double seconds);   // "850 ms", "12.3 s", "3 min 20 s", "2 h 5 min"
-std::string HumanRatio(double value);       // "1.031", three decimals
-std::string HumanPercent(double fraction);  // "12.5 %"
-
 // What is left at `now` of a certificate that ends then: "87 d", "5 h", "expired"; "-" for one that
 // never ends, which is none.
 std::string HumanTimeLeft(absl::Time end, absl::Time now);
 
 // A line about a server whose certificate ends within two weeks; empty for others.
 std::string ExpiryWarning(const std::string& server, absl::Time end, absl::Time now);
-
-// The bytes of "512", "16G", "1.5GiB" (K, M, G, T are powers of 1024). -1 if it is none of these.
-int64_t ParseBytes(std::string_view text);
 
 }  // namespace vicinity::cli

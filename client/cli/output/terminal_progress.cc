@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "client/cli/output/output.h"
+#include "proto/common/human_text.h"
 
 namespace vicinity::cli {
 namespace {

@@ -19,10 +19,10 @@ namespace {
 
 TEST_CASE("the table has every policy, each in its place", "[policies]") {
   const auto trainer = testing::MakeSmallTrainer(GENERATE(false, true));
-  cli::TraceOptions other_epochs;
+  TraceOptions other_epochs;
   other_epochs.first_epoch = 10;
   VICINITY_ASSERT_OK_AND_ASSIGN(const AccessTrace simulated,
-                                cli::SampleTrace(*trainer->view, other_epochs, NoProgress()));
+                                SampleTrace(*trainer->view, other_epochs, NoProgress()));
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const std::vector<std::unique_ptr<Policy>> policies,
       MakeAllPolicies(*trainer->view, simulated, *trainer->trace, {4, 12}));

@@ -60,9 +60,9 @@ std::unique_ptr<SmallTrainer> MakeSmallTrainer(bool typed) {
   auto view = TrainerView::Create(trainer->dataset.get(), {kHome}, seeds, options);
   VICINITY_REQUIRE_OK(view);
   trainer->view = std::make_unique<TrainerView>(*std::move(view));
-  cli::TraceOptions trace_options;
+  TraceOptions trace_options;
   trace_options.num_epochs = 3;
-  auto trace = cli::SampleTrace(*trainer->view, trace_options, NoProgress());
+  auto trace = SampleTrace(*trainer->view, trace_options, NoProgress());
   VICINITY_REQUIRE_OK(trace);
   trainer->trace = std::make_unique<AccessTrace>(*std::move(trace));
   return trainer;

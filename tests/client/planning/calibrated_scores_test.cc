@@ -19,7 +19,7 @@
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 VipScores Calibrated(const Dataset& dataset, const HomePlan& plan,
@@ -42,7 +42,7 @@ struct Fixture {
     VICINITY_REQUIRE_OK(GenerateBlockModel(options, folder.File("d"), NoProgress()).status());
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset, Dataset::Open(folder.File("d")));
     VICINITY_ASSERT_OK_AND_ASSIGN(assignment, HashAssigner().Assign(*dataset, 4, NoProgress()));
-    VipFlags flags;
+    VipRequest flags;
     flags.fanouts = {5, 5, 5};
     flags.batch_size = 16;
     flags.seeds = "all";  // many batches: the last of an epoch is smaller
@@ -111,7 +111,7 @@ TEST_CASE("links between two node types are ranked by the formula", "[cli]") {
   VICINITY_REQUIRE_OK(testing::WriteGraph(graph, testing::Shuffled(graph, 4, 3), folder.File("d")));
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
                                 Dataset::Open(folder.File("d")));
-  VipFlags flags;
+  VipRequest flags;
   flags.seed_links = "user:buys:item";
   VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan,
                                 PlanHomes(*dataset, AssignmentOf(dataset->book()), flags));
@@ -123,4 +123,4 @@ TEST_CASE("links between two node types are ranked by the formula", "[cli]") {
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

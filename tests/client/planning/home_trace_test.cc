@@ -16,7 +16,7 @@
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 constexpr int32_t kHome = 2;  // of four shards, one that has nodes
@@ -28,7 +28,7 @@ class Fixture {
     VICINITY_REQUIRE_OK(testing::WriteGraph(graph_, order_, folder_.File("d")));
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(folder_.File("d")));
     assignment_ = AssignmentOf(dataset_->book());
-    VipFlags flags;
+    VipRequest flags;
     flags.fanouts = {-1};
     flags.batch_size = 5;
     flags.seeds = "all";
@@ -101,4 +101,4 @@ TEST_CASE("of types that nobody wants there is nothing to fetch", "[cli]") {
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -15,7 +15,7 @@
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 using Links = std::vector<std::pair<int64_t, int64_t>>;
@@ -95,4 +95,4 @@ TEST_CASE("links are found by number", "[cli]") {
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

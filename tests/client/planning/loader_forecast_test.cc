@@ -23,7 +23,7 @@
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 constexpr int64_t kWidth = 16;  // floats of a row
@@ -108,7 +108,7 @@ class Fixture {
  private:
   const testing::TempDir folder_;
   std::unique_ptr<Dataset> dataset_;
-  VipFlags flags_;
+  VipRequest flags_;
   Assignment assignment_;
   HomePlan plan_;
   VipScores scores_;
@@ -165,4 +165,4 @@ TEST_CASE("more cache is foretold to leave no more rows, and enough of it none",
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -11,7 +11,7 @@
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 constexpr int64_t kNodes = 100'000;
@@ -28,7 +28,7 @@ class EstimateTest {
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(folder_.File("d")));
   }
 
-  HomePlan Plan(const VipFlags& flags) const {
+  HomePlan Plan(const VipRequest& flags) const {
     VICINITY_ASSERT_OK_AND_ASSIGN(HomePlan plan,
                                   PlanHomes(*dataset_, MakeAssignment(*dataset_, 4), flags));
     return plan;
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(EstimateTest, "memory is that of the hungriest phase", "[partit
   const HomePlan four = Plan({});
   const int64_t vip = VipMemoryBytes(*dataset_, four.options.sampling, 4);
   CHECK(Memory(&four, 0) >= vip + 4 * kNodes);
-  VipFlags one_home;
+  VipRequest one_home;
   one_home.homes = "0,1,2,3";
   const HomePlan one = Plan(one_home);
   CHECK(Memory(&one, 0) < Memory(&four, 0));
@@ -62,7 +62,7 @@ TEST_CASE_METHOD(EstimateTest, "memory is that of the hungriest phase", "[partit
 
 TEST_CASE_METHOD(EstimateTest, "sampling counts where its batches are large",
                  "[partition_estimate]") {
-  VipFlags flags;
+  VipRequest flags;
   flags.fanouts = {20, 20, 20, 20};
   flags.batch_size = 1'000'000;
   const HomePlan large = Plan(flags);
@@ -85,4 +85,4 @@ TEST_CASE_METHOD(EstimateTest, "the disk takes the shards, rankings and what the
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -1,12 +1,9 @@
 #include "client/planning/policy_report.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "absl/status/status.h"
@@ -14,7 +11,6 @@
 #include "cache/policies/policy.h"
 #include "cache/policies/trainer_view.h"
 #include "cache/policies/vip.h"
-#include "client/cli/output/line_chart.h"
 #include "client/planning/home_plan.h"
 #include "client/planning/sampled_trace.h"
 #include "partition/dataset/dataset.h"
@@ -23,7 +19,7 @@
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 struct Fixture {
@@ -35,7 +31,7 @@ struct Fixture {
     VICINITY_REQUIRE_OK(
         testing::WriteGraph(graph, testing::Shuffled(graph, 3, 5), folder.File("d")));
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset, Dataset::Open(folder.File("d")));
-    VipFlags flags;
+    VipRequest flags;
     flags.fanouts = {3, 2};
     flags.batch_size = 8;
     flags.homes = "0/1,2";
@@ -88,30 +84,6 @@ TEST_CASE("the report sums up what each trainer's policies come to", "[policies]
   CHECK(cells["belady"].fetched <= cells["next-use-9"].fetched);
 }
 
-TEST_CASE("the report is a table, JSON and a chart", "[policies]") {
-  const Fixture fixture;
-  VICINITY_ASSERT_OK_AND_ASSIGN(
-      const PolicyReport report,
-      CountPolicies(*fixture.dataset, fixture.plan, fixture.options, NoProgress()));
-  std::stringstream table;
-  PrintPolicyReport(report, table);
-  CHECK_THAT(table.str(), Catch::Contains("next-use-9") && Catch::Contains("0.5 (50)"));
-
-  const nlohmann::json json = PolicyReportJson(report);
-  CHECK(json["trainers"] == 2);
-  CHECK(json["sizes"][1]["total_rows"] == 10);
-  REQUIRE(json["policies"].size() == 12);
-  CHECK(json["policies"][0]["policy"] == "none");
-  CHECK(json["policies"][0]["rows_fetched_per_epoch"].size() == 2);
-  CHECK(json["rows_used_per_epoch"] == report.used);
-
-  const LineChart chart = PolicyChart(report, "graph");
-  REQUIRE(chart.series.size() == 12);
-  CHECK_FALSE(chart.log_x);
-  CHECK(chart.series[0].points[0].first == 0.1);  // rising, however they were asked for
-  CHECK(chart.series[0].points[1].second == report.lines[0].cells[0].fetched);
-}
-
 TEST_CASE("report options that make no sense are refused", "[policies]") {
   PolicyReportOptions options;
   VICINITY_CHECK_OK(options.Validate());
@@ -126,4 +98,4 @@ TEST_CASE("report options that make no sense are refused", "[policies]") {
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

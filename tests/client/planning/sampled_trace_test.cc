@@ -12,7 +12,7 @@
 #include "tests/cache/policies/policy_oracles.h"
 #include "tests/testing/status_checks.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 TEST_CASE("a trace has every batch of every epoch, remote nodes alone and once", "[trace]") {
@@ -64,4 +64,4 @@ TEST_CASE("the same epochs are sampled alike, others otherwise", "[trace]") {
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

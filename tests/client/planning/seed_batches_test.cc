@@ -16,7 +16,7 @@
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 class Fixture {
@@ -26,7 +26,7 @@ class Fixture {
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(folder_.File("d")));
   }
   const Dataset& dataset() const { return *dataset_; }
-  HomePlan Plan(const VipFlags& flags) const {
+  HomePlan Plan(const VipRequest& flags) const {
     VICINITY_ASSERT_OK_AND_ASSIGN(HomePlan plan,
                                   PlanHomes(*dataset_, AssignmentOf(dataset_->book()), flags));
     return plan;
@@ -39,7 +39,7 @@ class Fixture {
 
 TEST_CASE("epochs of a home's nodes take each once, and go on", "[cli]") {
   const Fixture fixture(testing::RandomGraph({}));
-  VipFlags flags;
+  VipRequest flags;
   flags.batch_size = 5;
   flags.seeds = "all";
   const HomePlan plan = fixture.Plan(flags);
@@ -65,7 +65,7 @@ TEST_CASE("epochs of a home's nodes take each once, and go on", "[cli]") {
 
 TEST_CASE("seeds of all are dealt to the homes' trainers, each once", "[cli]") {
   const Fixture fixture(testing::RandomGraph({}));
-  VipFlags flags;
+  VipRequest flags;
   flags.batch_size = 5;
   flags.seeds = "all";
   HomePlan plan = fixture.Plan(flags);
@@ -95,7 +95,7 @@ TEST_CASE("batches of links hold nodes as often as the analysis says", "[cli]") 
   shape.num_nodes = 40;
   shape.num_edges = 120;
   const Fixture fixture(testing::RandomGraph(shape));
-  VipFlags flags;
+  VipRequest flags;
   flags.seed_links = "links";
   flags.negatives_per_link = GENERATE(0, 2);
   flags.batch_size = 6;
@@ -125,7 +125,7 @@ TEST_CASE("batches of links hold nodes as often as the analysis says", "[cli]") 
 
 TEST_CASE("batches with seeds of two types are refused", "[cli]") {
   const Fixture fixture(testing::TypedGraph(60, 40, 5, 1));
-  VipFlags flags;
+  VipRequest flags;
   flags.negatives_per_link = 1;
   SECTION("ends") { flags.seed_links = "buys"; }
   SECTION("negatives") {
@@ -137,4 +137,4 @@ TEST_CASE("batches with seeds of two types are refused", "[cli]") {
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -34,7 +34,7 @@ struct Node {
 // By node type and node: its place among the home's remote nodes, likeliest first.
 class Places {
  public:
-  Places(const VipScores& scores, const cli::HomePlan& plan, const Assignment& assignment,
+  Places(const VipScores& scores, const HomePlan& plan, const Assignment& assignment,
          absl::Span<const NodeTypeId> types, int32_t home) {
     std::vector<Node> remote;
     for (int32_t type = 0; type < static_cast<int32_t>(scores.values.size()); ++type) {
@@ -85,8 +85,7 @@ class Places {
 // Samples batches of one home.
 class HomeBatches {
  public:
-  HomeBatches(const Dataset& dataset, const VipOptions& options,
-              std::unique_ptr<cli::SeedBatches> seeds)
+  HomeBatches(const Dataset& dataset, const VipOptions& options, std::unique_ptr<SeedBatches> seeds)
       : dataset_(dataset),
         options_(options),
         seeds_(std::move(seeds)),
@@ -118,8 +117,8 @@ class HomeBatches {
   }
 
   // An epoch's last batch may be smaller, and is left out.
-  cli::SeedBatch NextFull() {
-    cli::SeedBatch batch = seeds_->Next();
+  SeedBatch NextFull() {
+    SeedBatch batch = seeds_->Next();
     if (most_seeds_ == 0) most_seeds_ = batch.seeds.size();
     while (batch.seeds.size() < most_seeds_) batch = seeds_->Next();
     return batch;
@@ -127,7 +126,7 @@ class HomeBatches {
 
   absl::Status CountBatch(const Places& places, absl::Span<const int64_t> cache_rows,
                           std::vector<double>* rows) {
-    const cli::SeedBatch batch = NextFull();
+    const SeedBatch batch = NextFull();
     LocalNeighborSource source(dataset_, batch.draw);
     VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
                               sampler_.Sample(options_.sampling, seeds_->type(), batch.seeds,
@@ -138,7 +137,7 @@ class HomeBatches {
 
   const Dataset& dataset_;
   const VipOptions& options_;
-  const std::unique_ptr<cli::SeedBatches> seeds_;
+  const std::unique_ptr<SeedBatches> seeds_;
   size_t most_seeds_ = 0;  // of a batch
   MinibatchSampler sampler_;
 };
@@ -146,8 +145,7 @@ class HomeBatches {
 }  // namespace
 
 absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipScores& scores,
-                                             const cli::HomePlan& plan,
-                                             const Assignment& assignment,
+                                             const HomePlan& plan, const Assignment& assignment,
                                              absl::Span<const NodeTypeId> types,
                                              absl::Span<const int64_t> cache_rows,
                                              const MeasureOptions& options, Progress* progress) {
@@ -165,9 +163,9 @@ absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipSc
     progress->Begin("sampled batches", num_homes, "homes");
     for (size_t i = 0; i < homes.size(); ++i) {
       const Places places(scores, plan, assignment, types, homes[i]);
-      VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<cli::SeedBatches> seeds,
-                                cli::BatchesOf(dataset, plan, homes[i],
-                                               /*trainers_per_home=*/1, options.run_seed));
+      VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<SeedBatches> seeds,
+                                BatchesOf(dataset, plan, homes[i],
+                                          /*trainers_per_home=*/1, options.run_seed));
       HomeBatches batches(dataset, plan.options, std::move(seeds));
       std::vector<double> rows(cache_rows.size());
       VICINITY_ASSIGN_OR_RETURN(const int64_t counted, batches.Count(least, most, options.precision,

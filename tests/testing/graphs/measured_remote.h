@@ -34,8 +34,7 @@ struct MeasuredRemote {
 //
 // Memory: 4 bytes a node, and 16 a node that one home may need.
 absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipScores& scores,
-                                             const cli::HomePlan& plan,
-                                             const Assignment& assignment,
+                                             const HomePlan& plan, const Assignment& assignment,
                                              absl::Span<const NodeTypeId> types,
                                              absl::Span<const int64_t> cache_rows,
                                              const MeasureOptions& options, Progress* progress);

@@ -41,8 +41,8 @@ struct Fixture {
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset, Dataset::Open(folder.File("d")));
     VICINITY_ASSERT_OK_AND_ASSIGN(assignment, HashAssigner().Assign(*dataset, 4, NoProgress()));
   }
-  void Analyse(const cli::VipFlags& flags) {
-    VICINITY_ASSERT_OK_AND_ASSIGN(plan, cli::PlanHomes(*dataset, assignment, flags));
+  void Analyse(const VipRequest& flags) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(plan, PlanHomes(*dataset, assignment, flags));
     VICINITY_ASSERT_OK_AND_ASSIGN(scores,
                                   ComputeVip(*dataset, plan.seeds, plan.options, NoProgress()));
   }
@@ -50,19 +50,19 @@ struct Fixture {
   TempDir folder;
   std::unique_ptr<Dataset> dataset;
   Assignment assignment;
-  cli::HomePlan plan;
+  HomePlan plan;
   VipScores scores;
 };
 
 TEST_CASE("expected remote rows are those of sampled epochs to 3 percent, for any cache", "[cli]") {
   Fixture fixture(20000);
-  cli::VipFlags flags;
+  VipRequest flags;
   flags.fanouts = {10, 5, 5};
   flags.batch_size = 64;
   flags.expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
   flags.homes = "0/1,3";  // shard 2 is nobody's home
   fixture.Analyse(flags);
-  const cli::RemoteCurves curves(fixture.scores, fixture.plan, fixture.assignment);
+  const RemoteCurves curves(fixture.scores, fixture.plan, fixture.assignment);
   const std::vector<int64_t> cache_rows = {0, 50, 250, 1000, 2500, 5000};
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const MeasuredRemote measured,
@@ -78,11 +78,11 @@ TEST_CASE("expected remote rows are those of sampled epochs to 3 percent, for an
 TEST_CASE("a sample of everything is counted exactly", "[cli]") {
   // Batches of all seeds that take all neighbours leave nothing to chance.
   Fixture fixture(300);
-  cli::VipFlags flags;
+  VipRequest flags;
   flags.fanouts = {-1, -1};
   flags.batch_size = 1000;
   fixture.Analyse(flags);
-  const cli::RemoteCurves curves(fixture.scores, fixture.plan, fixture.assignment);
+  const RemoteCurves curves(fixture.scores, fixture.plan, fixture.assignment);
   const std::vector<int64_t> cache_rows = {0, 10, curves.most_remote()};
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const MeasuredRemote measured,
@@ -97,7 +97,7 @@ TEST_CASE("a sample of everything is counted exactly", "[cli]") {
 
 TEST_CASE("sampling goes on until the count is precise, or told to stop", "[cli]") {
   Fixture fixture(300);
-  cli::VipFlags flags;
+  VipRequest flags;
   flags.fanouts = {2};
   flags.batch_size = 1;
   fixture.Analyse(flags);
@@ -122,7 +122,7 @@ TEST_CASE("sampling goes on until the count is precise, or told to stop", "[cli]
 
 TEST_CASE("nothing sampled is nothing measured", "[cli]") {
   Fixture fixture(300);
-  fixture.Analyse(cli::VipFlags());
+  fixture.Analyse(VipRequest());
   const std::vector<int64_t> cache_rows = {0};
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const MeasuredRemote measured,

@@ -52,7 +52,7 @@ testing::MemoryGraph GraphOf(int64_t num_nodes, bool splits = true) {
 }
 
 // The stored ranking is the VIP analysis of the cut itself, and shards are in its order.
-void CheckRanking(const Dataset& cut, const VipFlags& flags) {
+void CheckRanking(const Dataset& cut, const VipRequest& flags) {
   const Assignment assignment = AssignmentOf(cut.book());
   VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan, PlanHomes(cut, assignment, flags));
   VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores scores,
@@ -87,7 +87,7 @@ void CheckRanking(const Dataset& cut, const VipFlags& flags) {
 TEST_CASE("a cut keeps the graph, orders it by VIP and stores the ranking", "[cli]") {
   const int which = GENERATE(0, 1);
   const Fixture fixture(which == 0 ? GraphOf(400) : testing::TypedGraph(200, 150, 30, 2));
-  VipFlags flags;
+  VipRequest flags;
   flags.fanouts = {5, 3};
   flags.batch_size = 16;
   flags.homes = GENERATE("", "0,2/1,3");

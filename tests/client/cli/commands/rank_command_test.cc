@@ -52,7 +52,7 @@ TEST_CASE("a ranking is stored for the homes, seeds and fanouts asked for", "[cl
   CHECK(json["expected"]["by_cache_size"].size() == 7);
 
   const std::unique_ptr<Dataset> dataset = fixture.Open();
-  VipFlags flags;
+  VipRequest flags;
   flags.homes = "1,3/0,2";
   flags.seeds = "validation";
   flags.fanouts = {4, 2};

@@ -1,13 +1,13 @@
-#include "client/planning/resources.h"
+#include "client/planning/available_resources.h"
 
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/output/output.h"
+#include "proto/common/human_text.h"
 #include "proto/common/machine.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 std::string Text(int64_t bytes) { return bytes < 0 ? "an unknown amount" : HumanBytes(bytes); }
@@ -21,8 +21,8 @@ std::string ParentOf(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
-absl::StatusOr<Available> LookAround(const std::string& folder) {
-  Available available;
+absl::StatusOr<AvailableResources> ResourcesAt(const std::string& folder) {
+  AvailableResources available;
   available.memory_bytes = AvailableMemory();
   std::error_code error;
   const std::filesystem::space_info space = std::filesystem::space(folder, error);
@@ -31,11 +31,13 @@ absl::StatusOr<Available> LookAround(const std::string& folder) {
   return available;
 }
 
-absl::Status CheckFits(const WorkEstimate& need, const Available& available,
-                       std::ostream& narration) {
-  narration << "needs about " << HumanBytes(need.memory_bytes) << " of memory (there are "
-            << Text(available.memory_bytes) << ") and " << HumanBytes(need.disk_bytes)
-            << " of disk (" << Text(available.disk_bytes) << ")" << std::endl;
+std::string NeedText(const WorkEstimate& need, const AvailableResources& available) {
+  return absl::StrCat("needs about ", HumanBytes(need.memory_bytes), " of memory (there are ",
+                      Text(available.memory_bytes), ") and ", HumanBytes(need.disk_bytes),
+                      " of disk (", Text(available.disk_bytes), ")");
+}
+
+absl::Status CheckFits(const WorkEstimate& need, const AvailableResources& available) {
   if (available.memory_bytes >= 0 && need.memory_bytes > available.memory_bytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("needs about ", HumanBytes(need.memory_bytes), " of memory, there are ",
@@ -49,4 +51,4 @@ absl::Status CheckFits(const WorkEstimate& need, const Available& available,
   return absl::OkStatus();
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -1,8 +1,10 @@
-#include "client/cli/output/partition_report.h"
+#include "client/cli/output/partition_report_output.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "client/planning/graph_cut.h"
 
 namespace vicinity::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/cli/output/partition_report.h"
+#include "client/cli/output/partition_report_output.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -7,8 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/cli/output/expected_remote_output.h"
 #include "client/cli/output/output.h"
-#include "client/planning/home_plan.h"
+#include "client/cli/output/ranking_output.h"
+#include "proto/common/human_text.h"
 
 namespace vicinity::cli {
 namespace {

@@ -1,0 +1,18 @@
+// Remote rows of a batch alone, as a table and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <ostream>
+#include <string>
+
+#include "client/planning/expected_remote.h"
+
+namespace vicinity::cli {
+
+// "5 %"; "all remote".
+std::string CacheShareText(double share);
+
+void PrintExpectedRemote(const ExpectedRemote& expected, std::ostream& out);
+nlohmann::ordered_json ExpectedRemoteJson(const ExpectedRemote& expected);
+
+}  // namespace vicinity::cli

@@ -1,0 +1,62 @@
+#include "client/cli/output/ranking_output.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "proto/manifest.pb.h"
+
+namespace vicinity::cli {
+namespace {
+
+// "train"; "links node:link:node with 2 negatives each".
+std::string SeedsText(const proto::Ranking& ranking) {
+  if (ranking.seed_links().empty()) return ranking.seeds();
+  return absl::StrCat(
+      "links ", ranking.seed_links(),
+      ranking.negatives_per_link() == 0
+          ? ""
+          : absl::StrCat(" with ", ranking.negatives_per_link(), " negatives each"));
+}
+
+}  // namespace
+
+std::string RankingText(const proto::Ranking& ranking) {
+  return absl::StrCat(
+      "Ranking \"", ranking.name(), "\": seeds ", SeedsText(ranking), ", batch ",
+      ranking.batch_size(), ", fanouts ", absl::StrJoin(ranking.fanouts(), ","),
+      ranking.replace() ? ", with replacement" : "",
+      ranking.weighted_by().empty() ? "" : absl::StrCat(", weighted by ", ranking.weighted_by()),
+      ranking.new_nodes_only() ? ", new nodes only" : "", ", ", ranking.homes_size(),
+      ranking.homes_size() == 1 ? " home" : " homes",
+      ranking.sampled_batches() > 0
+          ? absl::StrCat(", corrected by ", ranking.sampled_batches(), " sampled batches")
+          : ", by the VIP formula alone");
+}
+
+nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {
+  nlohmann::ordered_json json;
+  json["name"] = ranking.name();
+  json["seeds"] = ranking.seeds();
+  if (!ranking.seed_links().empty()) {
+    json["seed_links"] = ranking.seed_links();
+    json["negatives_per_link"] = ranking.negatives_per_link();
+    json["negative_type"] = ranking.negative_type();
+  }
+  json["batch_size"] = ranking.batch_size();
+  json["fanouts"] = std::vector<int64_t>(ranking.fanouts().begin(), ranking.fanouts().end());
+  json["replace"] = ranking.replace();
+  if (!ranking.weighted_by().empty()) json["weighted_by"] = ranking.weighted_by();
+  json["new_nodes_only"] = ranking.new_nodes_only();
+  json["sampled_batches"] = ranking.sampled_batches();
+  json["homes"] = nlohmann::ordered_json::array();
+  for (const proto::Ranking::Home& home : ranking.homes()) {
+    json["homes"].push_back(std::vector<int32_t>(home.shards().begin(), home.shards().end()));
+  }
+  return json;
+}
+
+}  // namespace vicinity::cli

@@ -1,0 +1,49 @@
+#include "client/cli/output/ranking_output.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "proto/manifest.pb.h"
+
+namespace vicinity::cli {
+namespace {
+
+proto::Ranking Mine() {
+  proto::Ranking ranking;
+  ranking.set_name("mine");
+  ranking.set_seeds("train");
+  ranking.set_batch_size(7);
+  ranking.add_fanouts(5);
+  ranking.add_fanouts(-1);
+  ranking.set_weighted_by("weight");
+  ranking.add_homes()->add_shards(0);
+  ranking.add_homes()->add_shards(2);
+  return ranking;
+}
+
+TEST_CASE("a ranking says in a line what it is of, and how it came about", "[cli]") {
+  proto::Ranking ranking = Mine();
+  CHECK_THAT(RankingText(ranking),
+             Catch::Contains("\"mine\": seeds train, batch 7") && Catch::Contains("fanouts 5,-1") &&
+                 Catch::Contains("weighted by weight") && Catch::Contains("2 homes") &&
+                 Catch::Contains("by the VIP formula alone"));
+  ranking.set_sampled_batches(12);
+  CHECK_THAT(RankingText(ranking), Catch::Contains("corrected by 12 sampled batches"));
+  ranking.set_seeds("links");
+  ranking.set_seed_links("a:b:c");
+  ranking.set_negatives_per_link(2);
+  CHECK_THAT(RankingText(ranking), Catch::Contains("seeds links a:b:c with 2 negatives each"));
+}
+
+TEST_CASE("a ranking's JSON has raw values", "[cli]") {
+  const nlohmann::ordered_json json = RankingJson(Mine());
+  CHECK(json["name"] == "mine");
+  CHECK(json["fanouts"] == std::vector<int>{5, -1});
+  CHECK(json["weighted_by"] == "weight");
+  CHECK(json["homes"][1] == std::vector<int>{2});
+  CHECK_FALSE(json.contains("seed_links"));
+}
+
+}  // namespace
+}  // namespace vicinity::cli
