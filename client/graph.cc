@@ -12,6 +12,7 @@
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "proto/common/thread.h"
+#include "proto/telemetry/registry.h"
 #include "sampler/minibatch_sampler.h"
 
 namespace vicinity {
@@ -157,5 +158,15 @@ Result<RankedList> Graph::Ranked(const std::string& name, const std::vector<int3
 }
 
 TrafficStats Graph::traffic() const { return impl_->traffic(); }
+
+std::vector<MetricValue> Graph::metrics() const {
+  std::vector<MetricValue> values;
+  for (MetricRegistry::Reading& reading : impl_->metrics()->Read()) {
+    values.push_back({std::move(reading.metric.name), std::move(reading.metric.help),
+                      reading.metric.kind == MetricKind::kCounter, std::move(reading.labels),
+                      reading.value});
+  }
+  return values;
+}
 
 }  // namespace vicinity

@@ -82,6 +82,9 @@ class Graph {
                             int32_t node_type, int64_t count = 0) const;
 
   TrafficStats traffic() const;
+  // All that is counted for this graph and for the loaders made from it that are still there:
+  // traffic, times of stages, rows by where they came from. Sorted by name, then by labels.
+  std::vector<MetricValue> metrics() const;
 
   // For the library's own parts.
   const GraphImpl& impl() const { return *impl_; }

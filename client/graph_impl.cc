@@ -21,6 +21,7 @@
 #include "proto/common/bus_errors.h"
 #include "proto/common/lock_order.h"
 #include "proto/common/status.h"
+#include "proto/telemetry/counter_table.h"
 
 namespace vicinity {
 namespace {
@@ -79,6 +80,10 @@ absl::StatusOr<std::unique_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& o
   return graph;
 }
 
+GraphImpl::GraphImpl() { RegisterCounters(kTrafficRows, traffic_, {}, &own_metrics_); }
+
+std::string GraphImpl::NameOfNextLoader() const { return absl::StrCat(num_loaders_.fetch_add(1)); }
+
 absl::Status GraphImpl::CheckProcess() const {
   if (getpid() == pid_) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("process ", getpid(),
@@ -96,7 +101,7 @@ absl::Status GraphImpl::OpenDirectory(const GraphOptions& options) {
   fingerprint_ = dataset_->fingerprint();
   std::vector<std::unique_ptr<ShardAccess>> shards;
   for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
-    shards.push_back(std::make_unique<MappedShard>(*dataset_, *shard, &traffic_));
+    shards.push_back(MakeMappedShard(*dataset_, *shard, &traffic_));
   }
   router_ = std::make_unique<ShardRouter>(dataset_->schema(), dataset_->book(), std::move(shards),
                                           HomesOfRankings(dataset_->manifest().rankings()));
@@ -213,7 +218,7 @@ absl::Status GraphImpl::MakeRouter(const ClusterFile& cluster, const GraphOption
   for (int32_t i = 0; i < cluster.num_shards; ++i) {
     const Shard* const mapped = dataset_ == nullptr ? nullptr : dataset_->shard(ShardId{i});
     if (mapped != nullptr) {
-      shards.push_back(std::make_unique<MappedShard>(*dataset_, *mapped, &traffic_));
+      shards.push_back(MakeMappedShard(*dataset_, *mapped, &traffic_));
     } else {
       shards.push_back(Replicate(ShardId{i}, options));
     }
@@ -231,11 +236,10 @@ std::unique_ptr<ShardAccess> GraphImpl::Replicate(ShardId shard,
     const std::vector<ShardId>& served = connection->endpoint().shards;
     if (std::find(served.begin(), served.end(), shard) == served.end()) continue;
     replicas.push_back(
-        {servers_->replica(i),
-         std::make_unique<RemoteShard>(shard, fingerprint_, connection, *schema_, *book_)});
+        {servers_->replica(i), MakeRemoteShard(shard, fingerprint_, connection, *schema_, *book_)});
   }
   const int width = options.channels_per_server * static_cast<int>(replicas.size());
-  return std::make_unique<ReplicatedShard>(shard, std::move(replicas), width, tools_);
+  return MakeReplicatedShard(shard, std::move(replicas), width, tools_);
 }
 
 }  // namespace vicinity

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,6 +28,7 @@
 #include "proto/cluster/cluster_file.h"
 #include "proto/common/ids.h"
 #include "proto/service.pb.h"
+#include "proto/telemetry/registry.h"
 
 namespace vicinity {
 
@@ -40,13 +42,17 @@ class GraphImpl {
   const std::string& name() const { return name_; }
   uint64_t fingerprint() const { return fingerprint_; }
   TrafficStats traffic() const { return traffic_.Read(); }
+  // What this graph and its loaders count.
+  MetricRegistry* metrics() const { return &metrics_; }
+  // "0", "1", ...: what loaders' metrics are told apart by.
+  std::string NameOfNextLoader() const;
 
   // FailedPrecondition in a child forked after Open: gRPC's threads and locks are not there, so
   // a call would hang.
   absl::Status CheckProcess() const;
 
  private:
-  GraphImpl() = default;
+  GraphImpl();
   absl::Status OpenDirectory(const GraphOptions& options);
   absl::Status OpenCluster(const GraphOptions& options);
   absl::Status Connect(const ClusterFile& cluster, const GraphOptions& options);
@@ -61,6 +67,9 @@ class GraphImpl {
   // Later members use earlier ones.
   pid_t pid_ = 0;
   TrafficCounters traffic_;
+  mutable MetricRegistry metrics_;
+  MetricRegistry::Group own_metrics_{&metrics_};
+  mutable std::atomic<int64_t> num_loaders_{0};
   std::unique_ptr<Dataset> dataset_;  // the mapped shards; null: none
   std::unique_ptr<RealTimer> timer_;  // this and the next four: null without servers
   std::unique_ptr<Jitter> jitter_;

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -11,17 +12,25 @@
 #include "client/loading/loader_core.h"
 #include "client/types/error.h"
 #include "proto/common/thread.h"
+#include "proto/telemetry/registry.h"
 
 namespace vicinity {
 
 class Loader::Impl {
  public:
   Impl(const GraphImpl& graph, std::unique_ptr<LoaderCore> core)
-      : graph_(graph), core_(std::move(core)) {}
+      : graph_(graph),
+        core_(std::move(core)),
+        metrics_(std::make_unique<MetricRegistry::Group>(graph.metrics())) {
+    core_->AddMetrics(graph.NameOfNextLoader(), metrics_.get());
+  }
 
   ~Impl() {
-    // A forked child has none of the stages' threads: joining them would wait for ever.
-    if (!graph_.CheckProcess().ok()) static_cast<void>(core_.release());
+    if (graph_.CheckProcess().ok()) return;
+    // A forked child has none of the stages' threads: joining them would wait for ever, and so
+    // might a lock that one of them held.
+    static_cast<void>(metrics_.release());
+    static_cast<void>(core_.release());
   }
 
   const GraphImpl& graph() const { return graph_; }
@@ -30,6 +39,7 @@ class Loader::Impl {
  private:
   const GraphImpl& graph_;
   std::unique_ptr<LoaderCore> core_;
+  std::unique_ptr<MetricRegistry::Group> metrics_;  // last: it reads the core
 };
 
 Result<std::unique_ptr<Loader>> Loader::Create(const Graph* graph, const LoaderOptions& options) {

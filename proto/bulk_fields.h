@@ -23,36 +23,8 @@ struct BulkField {
   std::string* bytes;
 };
 
-// Those of a message, by rising number.
-inline std::vector<BulkField> BulkFields(proto::SampleRequest* message) {
-  return {{proto::SampleRequest::kTreesFieldNumber, message->mutable_trees()},
-          {proto::SampleRequest::kTargetsFieldNumber, message->mutable_targets()}};
-}
-inline std::vector<BulkField> BulkFields(proto::SampleChunk* message) {
-  return {{proto::SampleChunk::kCountsFieldNumber, message->mutable_counts()},
-          {proto::SampleChunk::kEdgeIdsFieldNumber, message->mutable_edge_ids()},
-          {proto::SampleChunk::kSourcesFieldNumber, message->mutable_sources()},
-          {proto::SampleChunk::kEdgePositionsFieldNumber, message->mutable_edge_positions()}};
-}
-inline std::vector<BulkField> BulkFields(proto::RowsRequest* message) {
-  return {{proto::RowsRequest::kRowsFieldNumber, message->mutable_rows()}};
-}
-inline std::vector<BulkField> BulkFields(proto::RowsChunk* message) {
-  return {{proto::RowsChunk::kRowsFieldNumber, message->mutable_rows()}};
-}
-inline std::vector<BulkField> BulkFields(proto::NamesRequest* message) {
-  return {{proto::NamesRequest::kRowsFieldNumber, message->mutable_rows()}};
-}
-inline std::vector<BulkField> BulkFields(proto::ResolveRequest* message) {
-  return {{proto::ResolveRequest::kKeysFieldNumber, message->mutable_keys()}};
-}
-inline std::vector<BulkField> BulkFields(proto::ResolveReply* message) {
-  return {{proto::ResolveReply::kGlobalIdsFieldNumber, message->mutable_global_ids()}};
-}
-inline std::vector<BulkField> BulkFields(proto::RankingChunk* message) {
-  return {{proto::RankingChunk::kGlobalIdsFieldNumber, message->mutable_global_ids()},
-          {proto::RankingChunk::kProbabilitiesFieldNumber, message->mutable_probabilities()}};
-}
+// Those of a message, by rising number: an overload for each that has any, made from service.proto.
+#include "proto/bulk_fields_list.inc"
 template <typename Message>
 std::vector<BulkField> BulkFields(Message*) {
   return {};

@@ -81,7 +81,7 @@ class AdminServer::Impl {
   const ServerTrust* const trust_;
   const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
   AdminState admin_;
-  CallCounters counters_;
+  CallCounters counters_{CountedMethods(AdminOperations())};
   CallGate gate_;
   WorkerPool workers_;
   ClientNames clients_;

@@ -16,6 +16,8 @@
 #include "proto/common/lock_order.h"
 #include "proto/common/machine.h"
 #include "proto/common/status.h"
+#include "proto/limits.h"
+#include "proto/telemetry/registry.h"
 #include "server/admin_server.h"
 #include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
@@ -130,11 +132,15 @@ class Server::Impl {
     state_.health = &health_;
     state_.counters = &counters_;
     state_.gate = &gate_;
+    state_.metrics = &metrics_;
     state_.log_sink = options.log_sink.get();
     state_.stopping = &stopping_;
     if (options.security.encrypted()) state_.tls = [this] { return trust_->Tls(); };
     state_.serving = &serving_;
     FillContext();
+    counters_.AddMetrics(&own_metrics_);
+    gate_.AddMetrics(&own_metrics_);
+    health_.AddMetrics(&own_metrics_);
   }
 
   ~Impl() { Stop(absl::ZeroDuration()); }
@@ -222,8 +228,10 @@ class Server::Impl {
   const std::unique_ptr<Dataset> dataset_;
   const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
   ShardHealth health_;
-  CallCounters counters_;
+  CallCounters counters_{CountedMethods(DataOperations())};
   CallGate gate_;
+  MetricRegistry metrics_;
+  MetricRegistry::Group own_metrics_{&metrics_};
   WorkerPool workers_;
   ClientNames clients_;
   ServingStates serving_;

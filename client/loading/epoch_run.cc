@@ -35,11 +35,11 @@ EpochRun::EpochRun(const EpochParts& parts, const EpochLine& line, bool goes_on)
       line_(line),
       end_(goes_on && line.num_steps() > 0 ? kUnbounded : line.first_end()),
       epoch_end_(line.first_end()),
-      window_(parts.fetch_ahead, parts.window_bytes),
-      held_(parts.fetch_ahead, parts.window_bytes),
+      window_(parts.options->fetch_ahead, parts.options->window_bytes),
+      held_(parts.options->fetch_ahead, parts.options->window_bytes),
       allowed_(epoch_end_ + line.num_steps()),
       scheduled_(0, end_, kScheduledAhead),
-      sampled_(0, end_, parts.window_bytes / kSampledShare),
+      sampled_(0, end_, parts.options->window_bytes / kSampledShare),
       planned_(0, end_, kUnbounded),
       fetched_(0, end_, kUnbounded),
       assembled_(0, end_, kUnbounded) {}
@@ -60,9 +60,9 @@ absl::Status EpochRun::StartThreads() {
     return absl::OkStatus();
   };
   VICINITY_RETURN_IF_ERROR(start(1, &EpochRun::ScheduleAll));
-  VICINITY_RETURN_IF_ERROR(start(parts_.sample_threads, &EpochRun::SampleSome));
+  VICINITY_RETURN_IF_ERROR(start(parts_.options->sample_threads, &EpochRun::SampleSome));
   VICINITY_RETURN_IF_ERROR(start(1, &EpochRun::PlanAll));
-  VICINITY_RETURN_IF_ERROR(start(parts_.fetch_threads, &EpochRun::FetchSome));
+  VICINITY_RETURN_IF_ERROR(start(parts_.options->fetch_threads, &EpochRun::FetchSome));
   return start(1, &EpochRun::AssembleSome);
 }
 
@@ -110,7 +110,7 @@ bool EpochRun::WaitForNext(std::chrono::nanoseconds limit) {
 std::chrono::nanoseconds EpochRun::TimeLeft() {
   const Clock::time_point now = Clock::now();
   if (!waiting_since_.has_value()) waiting_since_ = now;
-  return parts_.batch_timeout - (now - *waiting_since_);
+  return parts_.options->batch_timeout - (now - *waiting_since_);
 }
 
 template <typename Work>
@@ -171,13 +171,13 @@ void EpochRun::SampleSome() {
 
 absl::Status EpochRun::Sample(MinibatchSampler* sampler, Job* job) {
   MinibatchDraw draw;
-  draw.run_seed = parts_.run_seed;
+  draw.run_seed = parts_.options->run_seed;
   draw.epoch = static_cast<uint64_t>(job->place.epoch);
   draw.batch = parts_.schedule->DrawBatch(job->place.step);
   RoutedSource source(*parts_.router, draw, &cancel_);
-  VICINITY_ASSIGN_OR_RETURN(
-      job->batch->graph,
-      sampler->Sample(parts_.sampling, parts_.seed_type, job->seeds, parts_.edge_detail, &source));
+  VICINITY_ASSIGN_OR_RETURN(job->batch->graph,
+                            sampler->Sample(parts_.options->sampling, parts_.seed_type, job->seeds,
+                                            parts_.edge_detail, &source));
   return absl::OkStatus();
 }
 
@@ -218,9 +218,10 @@ void EpochRun::Announce(JobPtr job, Ahead* ahead) {
 }
 
 void EpochRun::AnnounceSampled(Ahead* ahead) {
-  const int64_t most_bytes = parts_.window_bytes / kAnnouncedShare;
-  while (static_cast<int64_t>(ahead->jobs.size()) < parts_.sample_ahead &&
-         ahead->bytes < most_bytes) {
+  const bool announces = parts_.options->cache == CachePolicy::kAuto;
+  const int64_t sample_ahead = announces ? parts_.options->sample_ahead : 0;
+  const int64_t most_bytes = parts_.options->window_bytes / kAnnouncedShare;
+  while (static_cast<int64_t>(ahead->jobs.size()) < sample_ahead && ahead->bytes < most_bytes) {
     std::optional<JobPtr> job = sampled_.Pop(std::chrono::nanoseconds(0));
     if (!job.has_value()) return;
     Announce(*std::move(job), ahead);
@@ -274,7 +275,7 @@ bool EpochRun::WaitToAssemble(int64_t position) {
 }
 
 absl::Status EpochRun::Assemble(Job* job) {
-  VICINITY_RETURN_IF_ERROR(parts_.rows->Assemble(&job->rows, parts_.batch_timeout));
+  VICINITY_RETURN_IF_ERROR(parts_.rows->Assemble(&job->rows, parts_.options->batch_timeout));
   for (BatchRows::Column& column : job->rows.columns) {
     job->batch->columns.push_back(std::move(column.result));
   }
@@ -290,7 +291,7 @@ absl::Status EpochRun::Late() const {
                     !parts_.rows->WaitForTensors(std::chrono::nanoseconds(0));
   return absl::DeadlineExceededError(absl::StrFormat(
       "batch %d of epoch %d is not ready in %.1f s: it is in stage %s%s", place.step, place.epoch,
-      std::chrono::duration<double>(parts_.batch_timeout).count(), StageName(stage),
+      std::chrono::duration<double>(parts_.options->batch_timeout).count(), StageName(stage),
       kept ? ", where the trainer still has all device tensors of a column, or its streams still "
              "read them: let go of earlier batches before the next is asked for, or raise "
              "DeviceOptions::batches"

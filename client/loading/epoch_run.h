@@ -39,7 +39,6 @@
 #include "client/shards/edge_rows.h"
 #include "client/shards/shard_router.h"
 #include "client/types/loader_values.h"
-#include "partition/dataset/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"
@@ -61,16 +60,10 @@ struct EpochParts {
   NodeTypeId seed_type;
   absl::Span<const int64_t> seeds;   // this trainer's, as the schedule counts them
   absl::Span<const int64_t> labels;  // of each seed; empty: none
-  SamplingSpec sampling;
   EdgeDetail edge_detail;
   absl::Span<const EdgeColumnPlan> edge_columns;  // to bring for every sampled edge
-  uint64_t run_seed = 0;
-  int64_t fetch_ahead = 0;
-  int64_t window_bytes = 0;
-  int64_t sample_ahead = 0;  // batches that are announced to the pools before they are planned
-  int sample_threads = 1;
-  int fetch_threads = 1;
-  std::chrono::milliseconds batch_timeout{0};
+  // Of a loader that has been checked.
+  const LoaderOptions* options = nullptr;
 };
 
 // Threads:  Next from one thread.

@@ -74,16 +74,9 @@ EpochParts LoaderCore::Parts() const {
   parts.seed_type = seed_type_;
   parts.seeds = seeds_;
   parts.labels = labels_;
-  parts.sampling = options_.sampling;
   parts.edge_detail = EdgeDetail(options_.edge_ids, !edge_columns_.empty());
   parts.edge_columns = edge_columns_;
-  parts.run_seed = options_.run_seed;
-  parts.fetch_ahead = options_.fetch_ahead;
-  parts.window_bytes = options_.window_bytes;
-  if (options_.cache == CachePolicy::kAuto) parts.sample_ahead = options_.sample_ahead;
-  parts.sample_threads = options_.sample_threads;
-  parts.fetch_threads = options_.fetch_threads;
-  parts.batch_timeout = options_.batch_timeout;
+  parts.options = &options_;
   return parts;
 }
 
@@ -170,7 +163,9 @@ void LoaderCore::EndEpoch() {
   for (int stage = 0; stage < kNumStages; ++stage) {
     const double unaccounted =
         past_seconds_ * NumThreads(static_cast<Stage>(stage)) - Sum(totals_[stage].Read());
-    totals_[stage].Add(StageState::kStarved, std::max(0.0, unaccounted));
+    totals_[stage].Add(
+        StageState::kStarved,
+        std::chrono::nanoseconds(static_cast<int64_t>(std::max(0.0, unaccounted) * 1e9)));
   }
 }
 
@@ -182,6 +177,21 @@ int LoaderCore::NumThreads(Stage stage) const {
 
 double LoaderCore::EpochSeconds() const {
   return std::chrono::duration<double>(Clock::now() - epoch_start_).count();
+}
+
+void LoaderCore::AddMetrics(const std::string& loader, MetricRegistry::Group* group) const {
+  for (int stage = 0; stage < kNumStages; ++stage) {
+    totals_[stage].AddMetrics({{"loader", loader}, {"stage", StageName(static_cast<Stage>(stage))}},
+                              group);
+  }
+  const auto add_rows = [&](const char* tier, int64_t RowCounts::*count) {
+    group->Add({"vicinity_loader_rows_total", "Rows of batches taken, by where they came from"},
+               {{"loader", loader}, {"tier", tier}},
+               [this, count] { return static_cast<double>(rows_->counts().*count); });
+  };
+  add_rows("local", &RowCounts::local);
+  add_rows("cached", &RowCounts::cached);
+  add_rows("remote", &RowCounts::remote);
 }
 
 LoaderStats LoaderCore::stats() const {

@@ -22,6 +22,7 @@
 #include "client/types/loader_values.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
+#include "proto/telemetry/registry.h"
 
 namespace vicinity {
 
@@ -42,6 +43,8 @@ class LoaderCore {
   absl::StatusOr<std::unique_ptr<MiniBatch>> Next();
   bool WaitForNext(std::chrono::nanoseconds limit);
   LoaderStats stats() const;
+  // Registers stage times and rows; `loader` tells it from others. It must outlive the group.
+  void AddMetrics(const std::string& loader, MetricRegistry::Group* group) const;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,20 +1,30 @@
 #include "client/loading/stage_time.h"
 
 namespace vicinity {
+namespace {
 
-void StageTotals::Add(StageState state, double seconds) {
-  MutexLock lock(&mu_);
-  values_.seconds[static_cast<int>(state)] += seconds;
-}
+constexpr const char* kStateNames[] = {"busy", "starved", "blocked"};
 
-void StageTotals::CountBatch() {
-  MutexLock lock(&mu_);
-  ++values_.batches;
-}
+}  // namespace
 
 StageTotals::Values StageTotals::Read() const {
-  MutexLock lock(&mu_);
-  return values_;
+  Values values;
+  values.batches = batches_.value();
+  for (size_t state = 0; state < nanoseconds_.size(); ++state) {
+    values.seconds[state] = static_cast<double>(nanoseconds_[state].value()) * 1e-9;
+  }
+  return values;
+}
+
+void StageTotals::AddMetrics(const MetricLabels& labels, MetricRegistry::Group* group) const {
+  group->Add({"vicinity_loader_stage_batches_total", "Batches through a stage"}, labels, &batches_);
+  for (size_t state = 0; state < nanoseconds_.size(); ++state) {
+    MetricLabels of_state = labels;
+    of_state.emplace_back("state", kStateNames[state]);
+    group->Add({"vicinity_loader_stage_seconds_total",
+                "Time of a stage's threads: busy, without work, or without room"},
+               of_state, &nanoseconds_[state], 1e-9);
+  }
 }
 
 StageClock::StageClock(StageTotals* totals, StageState state)
@@ -24,7 +34,7 @@ StageClock::~StageClock() { Enter(state_); }
 
 void StageClock::Enter(StageState state) {
   const Clock::time_point now = Clock::now();
-  totals_->Add(state_, std::chrono::duration<double>(now - since_).count());
+  totals_->Add(state_, now - since_);
   state_ = state;
   since_ = now;
 }

@@ -1,10 +1,12 @@
 // Where a pipeline's stages spend their time.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 
-#include "proto/common/mutex.h"
+#include "proto/telemetry/metric.h"
+#include "proto/telemetry/registry.h"
 
 namespace vicinity {
 
@@ -20,13 +22,19 @@ class StageTotals {
     double seconds[3] = {0, 0, 0};  // by StageState
   };
 
-  void Add(StageState state, double seconds);
-  void CountBatch();
+  void Add(StageState state, std::chrono::nanoseconds time) {
+    nanoseconds_[static_cast<int>(state)].Add(time.count());
+  }
+  void CountBatch() { batches_.Add(); }
   Values Read() const;
 
+  // As vicinity_loader_stage_seconds_total and vicinity_loader_stage_batches_total. It must outlive
+  // the group.
+  void AddMetrics(const MetricLabels& labels, MetricRegistry::Group* group) const;
+
  private:
-  mutable Mutex mu_;
-  Values values_ ABSL_GUARDED_BY(mu_);
+  Counter batches_;
+  std::array<Counter, 3> nanoseconds_;  // by StageState
 };
 
 // One thread's clock: always in one state, whose time is added when it is left.

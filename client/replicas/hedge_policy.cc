@@ -4,21 +4,15 @@
 
 namespace vicinity {
 
-const char* OperationName(Operation operation) {
-  static constexpr const char* kNames[kNumOperations] = {
-      "SampleNeighbors", "FetchRows", "FetchNames", "ResolveKeys", "FetchRanking"};
-  return kNames[static_cast<int>(operation)];
-}
-
-std::optional<std::chrono::nanoseconds> HedgePolicy::Delay(Operation operation) const {
+std::optional<std::chrono::nanoseconds> HedgePolicy::Delay(int operation) const {
   if (!enabled_) return std::nullopt;
-  const auto known = latencies_[static_cast<int>(operation)].Get();
+  const auto known = latencies_[operation].Get();
   if (!known.has_value()) return std::nullopt;
   return std::max(*known, kLeastDelay);
 }
 
-void HedgePolicy::Observe(Operation operation, std::chrono::nanoseconds duration) {
-  latencies_[static_cast<int>(operation)].Add(duration);
+void HedgePolicy::Observe(int operation, std::chrono::nanoseconds duration) {
+  latencies_[operation].Add(duration);
 }
 
 void HedgePolicy::CountCall() {

@@ -8,14 +8,10 @@
 #include <optional>
 
 #include "client/replicas/latency_quantile.h"
+#include "client/shards/shard_requests.h"
 #include "proto/common/mutex.h"
 
 namespace vicinity {
-
-// What a client asks of shards.
-enum class Operation { kSampleHop = 0, kFetchRows, kFetchNames, kResolveKeys, kFetchRanking };
-inline constexpr int kNumOperations = 5;
-const char* OperationName(Operation operation);  // as the wire calls it: "SampleNeighbors"
 
 // Threads: any number.
 class HedgePolicy {
@@ -26,12 +22,12 @@ class HedgePolicy {
   // `enabled` false: never.
   explicit HedgePolicy(bool enabled) : enabled_(enabled) {}
 
-  // From the start of an attempt to its hedge: the live 95th percentile, at least kLeastDelay. None
-  // while too few have answered to know it.
-  std::optional<std::chrono::nanoseconds> Delay(Operation operation) const;
+  // `operation`: kRequestIndex of what is asked. From the start of an attempt to its hedge: the
+  // live 95th percentile, at least kLeastDelay. None while too few have answered to know it.
+  std::optional<std::chrono::nanoseconds> Delay(int operation) const;
 
   // How long an attempt took, or, of one that was given up, how long it has taken at least.
-  void Observe(Operation operation, std::chrono::nanoseconds duration);
+  void Observe(int operation, std::chrono::nanoseconds duration);
 
   void CountCall();
   // One hedge more, unless that is above the share of the calls.
@@ -42,9 +38,10 @@ class HedgePolicy {
   static constexpr int64_t kMostSaved = 10;  // hedges at once after a long time without
 
   const bool enabled_;
-  std::array<LatencyQuantile, kNumOperations> latencies_{
-      LatencyQuantile(0.95), LatencyQuantile(0.95), LatencyQuantile(0.95), LatencyQuantile(0.95),
-      LatencyQuantile(0.95)};
+  struct Percentile95 : LatencyQuantile {
+    Percentile95() : LatencyQuantile(0.95) {}
+  };
+  std::array<Percentile95, ShardRequests::kSize> latencies_;  // by operation
   Mutex mu_;
   int64_t calls_ ABSL_GUARDED_BY(mu_) = 0;  // not yet spent on hedges
 };

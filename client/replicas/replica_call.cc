@@ -7,11 +7,11 @@
 #include "absl/strings/str_format.h"
 #include "client/shards/own_status.h"
 #include "proto/common/retry_delay.h"
+#include "proto/limits.h"
 
 namespace vicinity {
 namespace {
 
-constexpr int64_t kUnitBytes = int64_t{32} << 20;
 // Between two looks for a replica that has become live, or for a token.
 constexpr std::chrono::nanoseconds kLookAgain = std::chrono::milliseconds(20);
 constexpr std::chrono::milliseconds kLongestHold(5000);
@@ -33,7 +33,7 @@ ReplicaCall::ReplicaCall(const CallTools& tools, ReplicaSet* set, ReplicaQuestio
       set_(set),
       question_(std::move(question)),
       cancel_(cancel),
-      size_(std::max<int64_t>(1, (question_.bytes + kUnitBytes - 1) / kUnitBytes)),
+      size_(std::max<int64_t>(1, (question_.bytes + kMaxCallBytes - 1) / kMaxCallBytes)),
       started_(tools.replicas.timer->Now()),
       deadline_(started_ + tools.policy.call_budget * size_),
       most_attempts_(std::max(tools.policy.max_attempts,
@@ -43,7 +43,7 @@ ReplicaCall::ReplicaCall(const CallTools& tools, ReplicaSet* set, ReplicaQuestio
       errors_(set->size()) {}
 
 void ReplicaCall::Begin() {
-  tools_.replicas.traffic->shard_calls.fetch_add(1, std::memory_order_relaxed);
+  tools_.replicas.traffic->shard_calls.Add();
   tools_.hedging->CountCall();
   int64_t id = -1;
   if (cancel_ != nullptr) id = cancel_->Add([self = shared_from_this()] { self->OnCancel(); });
@@ -80,8 +80,8 @@ void ReplicaCall::Proceed() {
 std::optional<absl::Status> ReplicaCall::Outcome(Timer::Time now) {
   if (winner_ != nullptr) return absl::OkStatus();
   if (cancelled_) {
-    return absl::CancelledError(absl::StrCat("shard ", set_->shard().value, ": ",
-                                             OperationName(question_.operation), ": cancelled"));
+    return absl::CancelledError(
+        absl::StrCat("shard ", set_->shard().value, ": ", question_.method, ": cancelled"));
   }
   if (!fatal_.ok()) return OwnStatus(fatal_);
   if (attempts_ >= most_attempts_ || std::max(now, not_before_) >= deadline_) {
@@ -105,7 +105,7 @@ ReplicaCall::AttemptPtr ReplicaCall::NextAttempt(Timer::Time now) {
     WakeAt(std::min(now + wait, deadline_));
     return nullptr;
   }
-  if (attempts_++ > 0) tools_.replicas.traffic->retries.fetch_add(1, std::memory_order_relaxed);
+  if (attempts_++ > 0) tools_.replicas.traffic->retries.Add();
   AttemptPtr attempt = MakeAttempt(kFirst, replica, now);
   const auto delay = tools_.hedging->Delay(question_.operation);
   hedge_at_.reset();
@@ -121,7 +121,7 @@ ReplicaCall::AttemptPtr ReplicaCall::MakeAttempt(Role role, int replica, Timer::
   attempt->started = now;
   attempt->expires = std::min(now + tools_.policy.attempt_timeout * size_, deadline_);
   set_->server(replica).Begin(question_.bytes);
-  tools_.replicas.traffic->attempts.fetch_add(1, std::memory_order_relaxed);
+  tools_.replicas.traffic->attempts.Add();
   running_[role] = attempt;
   return attempt;
 }
@@ -136,13 +136,13 @@ ReplicaCall::AttemptPtr ReplicaCall::TryHedge(Timer::Time now) {
     return nullptr;
   }
   hedged_ = true;
-  tools_.replicas.traffic->hedges.fetch_add(1, std::memory_order_relaxed);
+  tools_.replicas.traffic->hedges.Add();
   return MakeAttempt(kHedge, replica, now);
 }
 
 void ReplicaCall::Run(const AttemptPtr& attempt) {
-  if (attempt->role == kHedge) attempt->aside = question_.aside();
-  const ReplicaQuestion::Ask& ask = attempt->role == kHedge ? attempt->aside.ask : question_.ask;
+  if (attempt->role == kHedge) attempt->apart = question_.apart();
+  const ReplicaQuestion::Ask& ask = attempt->role == kHedge ? attempt->apart.ask : question_.ask;
   ask(set_->access(attempt->replica), &attempt->cancel,
       [self = shared_from_this(), attempt](const absl::Status& status) {
         self->OnEnd(attempt, status);
@@ -294,8 +294,8 @@ void ReplicaCall::Finish(absl::Status status) {
   if (status.ok()) {
     tools_.budget->OnSuccess();
     if (winner->role == kHedge) {
-      tools_.replicas.traffic->hedge_wins.fetch_add(1, std::memory_order_relaxed);
-      winner->aside.take();
+      tools_.replicas.traffic->hedge_wins.Add();
+      winner->apart.take();
     }
   }
   done(std::move(status));
@@ -304,7 +304,7 @@ void ReplicaCall::Finish(absl::Status status) {
 absl::Status ReplicaCall::AllFailed(Timer::Time now) const {
   std::string text =
       absl::StrFormat("shard %d: %s: no answer in %.1f s and %d attempts", set_->shard().value,
-                      OperationName(question_.operation), Seconds(now - started_), attempts_);
+                      question_.method, Seconds(now - started_), attempts_);
   if (starved_) absl::StrAppend(&text, ", too many calls failed to try again");
   std::optional<absl::StatusCode> code;
   for (int i = 0; i < set_->size(); ++i) {
@@ -319,7 +319,7 @@ absl::Status ReplicaCall::AllFailed(Timer::Time now) const {
 
 std::string ReplicaCall::Where(int replica) const {
   return absl::StrCat("shard ", set_->shard().value, " at ", set_->server(replica).name(), ": ",
-                      OperationName(question_.operation));
+                      question_.method);
 }
 
 }  // namespace vicinity

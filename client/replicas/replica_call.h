@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,13 +11,13 @@
 
 #include "absl/status/status.h"
 #include "client/replicas/hedge_policy.h"
+#include "client/replicas/replica_question.h"
 #include "client/replicas/replica_set.h"
 #include "client/replicas/retry_budget.h"
 #include "client/replicas/retry_policy.h"
 #include "client/replicas/timer.h"
 #include "client/shards/cancellation.h"
 #include "client/shards/fan_out.h"
-#include "client/shards/shard_access.h"
 #include "proto/common/mutex.h"
 
 namespace vicinity {
@@ -29,20 +28,6 @@ struct CallTools {
   RetryPolicy policy;
   RetryBudget* budget = nullptr;
   HedgePolicy* hedging = nullptr;
-};
-
-// What is asked, in a form that can be asked several times.
-struct ReplicaQuestion {
-  using Ask = std::function<void(ShardAccess&, Cancellation*, Done)>;
-  // An answer to buffers of its own, so that a second attempt never writes where the first does.
-  struct Aside {
-    Ask ask;
-    std::function<void()> take;  // into the caller's buffers, after an answer
-  };
-  Operation operation;
-  int64_t bytes = 0;  // about, both ways: for the load and for the limits of time
-  Ask ask;            // straight into the caller's buffers, whatever is there
-  std::function<Aside()> aside;
 };
 
 // Asks until it has an answer, an error that no replica can mend, or no more attempts or time; then
@@ -72,7 +57,7 @@ class ReplicaCall : public std::enable_shared_from_this<ReplicaCall> {
     int replica;
     Timer::Time started;
     Timer::Time expires;
-    ReplicaQuestion::Aside aside;  // of a hedge
+    ReplicaQuestion::Apart apart;  // of a hedge
     Cancellation cancel;
     bool running = true;   // these three under the call's mutex
     bool expired = false;  // cancelled since it took too long
@@ -110,7 +95,7 @@ class ReplicaCall : public std::enable_shared_from_this<ReplicaCall> {
   ReplicaSet* const set_;
   const ReplicaQuestion question_;
   Cancellation* const cancel_;
-  const int64_t size_;  // in units of 32 MiB, rounded up
+  const int64_t size_;  // in units of kMaxCallBytes, rounded up
   const Timer::Time started_;
   const Timer::Time deadline_;
   const int most_attempts_;

@@ -77,7 +77,7 @@ void ReplicaServer::OnStopping() {
 
 void ReplicaServer::Quarantine(const absl::Status& why) {
   live_.store(false, std::memory_order_release);
-  tools_.traffic->quarantines.fetch_add(1, std::memory_order_relaxed);
+  tools_.traffic->quarantines.Add();
   last_error_ = OwnStatus(why);
   spotless_ = false;
   Pause();

@@ -5,7 +5,7 @@
 // on: docs/guarantees.md.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "client/replicas/replica_call.h"
@@ -15,35 +15,13 @@
 
 namespace vicinity {
 
-// Rows, names and keys are asked for in parts of at most 32 MiB, each a call for itself with its
-// own attempts, so that what fails late is not all asked again.
+// What is larger than one call is asked for in parts, each a call for itself with its own attempts,
+// so that what fails late is not all asked again. At most `width` parts of one request are under
+// way at once. There is at least one replica.
 //
 // Lifetime: what `tools` points to, and the servers, must outlive it.
 // Errors:   as ShardAccess and ReplicaCall.
-class ReplicatedShard : public ShardAccess {
- public:
-  // At least one replica. At most `width` parts of one request are under way at once.
-  ReplicatedShard(ShardId shard, std::vector<ShardReplica> replicas, int width,
-                  const CallTools& tools);
-
-  bool remote() const override { return true; }
-  void SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
-                 Done done) override;
-  void FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) override;
-  void FetchNames(const ShardNames& names, Cancellation* cancel, Done done) override;
-  void ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) override;
-  void FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) override;
-
- private:
-  void Call(ReplicaQuestion question, Cancellation* cancel, Done done);
-  // `count` elements, at most `most` in one call.
-  template <typename Request>
-  void CallInParts(const Request& request, int64_t count, int64_t most, Cancellation* cancel,
-                   Done done);
-
-  ReplicaSet set_;
-  const int width_;
-  const CallTools tools_;
-};
+std::unique_ptr<ShardAccess> MakeReplicatedShard(ShardId shard, std::vector<ShardReplica> replicas,
+                                                 int width, const CallTools& tools);
 
 }  // namespace vicinity

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "client/shards/shard_access.h"
+#include "client/shards/shard_requests.h"
 
 namespace vicinity {
 

@@ -1,47 +1,97 @@
 #include "client/rpc/remote_shard.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/rpc/hop_pieces.h"
 #include "client/rpc/rows_reader.h"
 #include "client/rpc/sample_reader.h"
 #include "client/rpc/wire_array.h"
 #include "client/shards/piece_run.h"
+#include "client/shards/request_parts.h"
 #include "proto/common/status.h"
+#include "proto/limits.h"
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
 
 namespace vicinity {
 namespace {
 
-// One RPC brings at most this much, so that slow links too end it within the call timeout.
-constexpr int64_t kMaxReplyBytes = int64_t{32} << 20;
-constexpr int64_t kMaxNamesInRequest = 65536;  // names are of any length
-constexpr int64_t kMaxRankedInRequest = 1 << 20;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 absl::Status WrongAmount(const char* what, int64_t got, int64_t expected) {
   return absl::InternalError(absl::StrCat(got, " ", what, " where ", expected, " were asked for"));
 }
 
-}  // namespace
+// As many of a request's elements as one message may ask for.
+template <typename Request>
+int64_t MostWithin(const Request& request, const RequestLimits& limits) {
+  return std::min(request.max_elements(), limits.max_ids);
+}
+// A range of rows names no ids.
+int64_t MostWithin(const ShardRows& rows, const RequestLimits& limits) {
+  return rows.rows.empty() ? rows.max_elements() : std::min(rows.max_elements(), limits.max_ids);
+}
 
-RemoteShard::RemoteShard(ShardId shard, uint64_t fingerprint, ServerConnection* connection,
-                         const Schema& schema, const Book& book)
-    : shard_(shard),
-      fingerprint_(fingerprint),
-      connection_(connection),
-      schema_(schema),
-      book_(book) {}
+class RemoteShard final : public AnswersAlike<RemoteShard> {
+ public:
+  RemoteShard(ShardId shard, uint64_t fingerprint, ServerConnection* connection,
+              const Schema& schema, const Book& book)
+      : shard_(shard),
+        fingerprint_(fingerprint),
+        connection_(connection),
+        schema_(schema),
+        book_(book) {}
 
-void RemoteShard::AskByLimits(AskWithin question, Cancellation* cancel, Done done) {
+  bool remote() const override { return true; }
+  template <typename Request>
+  void AskAny(const Request& request, Cancellation* cancel, Done done) {
+    auto ask = [this, request, cancel](const RequestLimits& limits, Done asked) {
+      AskWithin(request, limits, cancel, std::move(asked));
+    };
+    AskByLimits(std::move(ask), cancel, std::move(done));
+  }
+
+ private:
+  // Asks in pieces within these limits.
+  void AskWithin(const ShardHop& hop, const RequestLimits& limits, Cancellation* cancel, Done done);
+  void AskWithin(const ShardRanking& ranking, const RequestLimits& limits, Cancellation* cancel,
+                 Done done);
+  template <typename Request>
+  void AskWithin(const Request& request, const RequestLimits& limits, Cancellation* cancel,
+                 Done done) {
+    AskInParts<Request>(
+        request, MostWithin(request, limits), connection_->num_channels(),
+        [this, cancel](const Request& part, Done part_done) {
+          AskOnce(part, cancel, std::move(part_done));
+        },
+        std::move(done));
+  }
+  using Question = std::function<void(const RequestLimits& limits, Done done)>;
+  void AskByLimits(Question question, Cancellation* cancel, Done done);
+
+  // One RPC each.
+  void AskOnce(const ShardHop& hop, const SamplePiece& piece, Cancellation* cancel, Done done);
+  void AskOnce(const ShardRows& rows, Cancellation* cancel, Done done);
+  void AskOnce(const ShardNames& names, Cancellation* cancel, Done done);
+  void AskOnce(const ShardKeys& keys, Cancellation* cancel, Done done);
+  proto::Precision PrecisionOf(const ShardRows& rows) const;
+
+  const ShardId shard_;
+  const uint64_t fingerprint_;
+  ServerConnection* const connection_;
+  const Schema& schema_;
+  const Book& book_;
+};
+
+void RemoteShard::AskByLimits(Question question, Cancellation* cancel, Done done) {
   const RequestLimits limits = connection_->limits();
   // Shared, since what it holds of the request is costly to copy, and asked again only seldom.
-  const auto ask = std::make_shared<const AskWithin>(std::move(question));
+  const auto ask = std::make_shared<const Question>(std::move(question));
   (*ask)(limits, [=, done = std::move(done)](const absl::Status& status) {
     if (!absl::IsInvalidArgument(status)) return done(status);
     const auto again = [=](const absl::Status& hello, const proto::HelloReply&) {
@@ -55,35 +105,21 @@ void RemoteShard::AskByLimits(AskWithin question, Cancellation* cancel, Done don
   });
 }
 
-void RemoteShard::RunParts(int64_t count, int64_t most,
-                           std::function<void(int64_t begin, int64_t end, Done done)> part,
-                           Done done) const {
+void RemoteShard::AskWithin(const ShardHop& hop, const RequestLimits& limits, Cancellation* cancel,
+                            Done done) {
+  hop.Forget();  // what an attempt that was refused has left
+  auto pieces = std::make_shared<const std::vector<SamplePiece>>(CutHop(hop, limits));
+  // One after the other: each appends to the same lists.
   RunPieces(
-      CeilDiv(count, most), connection_->num_channels(),
-      [count, most, part = std::move(part)](int64_t piece, Done piece_done) {
-        part(piece * most, std::min(count, (piece + 1) * most), std::move(piece_done));
+      static_cast<int64_t>(pieces->size()), 1,
+      [this, hop, pieces, cancel](int64_t piece, Done piece_done) {
+        AskOnce(hop, (*pieces)[piece], cancel, std::move(piece_done));
       },
       std::move(done));
 }
 
-void RemoteShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
-                            Done done) {
-  auto ask = [this, hop, out, cancel](const RequestLimits& limits, Done asked) {
-    for (Neighbors& neighbors : out) neighbors.Clear();  // of an attempt that was refused
-    auto pieces = std::make_shared<const std::vector<SamplePiece>>(CutHop(hop, limits));
-    // One after the other: each appends to the same lists.
-    RunPieces(
-        static_cast<int64_t>(pieces->size()), 1,
-        [this, hop, pieces, out, cancel](int64_t piece, Done piece_done) {
-          SampleOne(hop, (*pieces)[piece], out, cancel, std::move(piece_done));
-        },
-        std::move(asked));
-  };
-  AskByLimits(std::move(ask), cancel, std::move(done));
-}
-
-void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
-                            absl::Span<Neighbors> out, Cancellation* cancel, Done done) {
+void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, Cancellation* cancel,
+                          Done done) {
   proto::SampleRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
@@ -111,18 +147,17 @@ void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
       relation->set_num_targets(range.count);
       relation->set_weighted(asked.weighted);
       const NodeTypeId source_type{schema_.edge_types[asked.edge_type.value].source_type};
-      expected.push_back({range.count, asked.fanout, book_.num_nodes(source_type), &out[i]});
+      expected.push_back({range.count, asked.fanout, book_.num_nodes(source_type), &hop.out[i]});
     }
   }
   auto reader = std::make_shared<SampleReader>(std::move(expected), hop.detail);
-  const CallSettings settings = connection_->Settings(shard_, "SampleNeighbors", cancel);
+  const CallSettings settings = connection_->Settings(shard_, hop.kMethod, cancel);
   connection_->Start<proto::SampleChunk>(
       std::move(request), settings,
       [reader, traffic = connection_->traffic()](const proto::SampleChunk& chunk,
                                                  const SlicedMessage& message) {
         const size_t sources = message[proto::SampleChunk::kSourcesFieldNumber].size();
-        traffic->sampled_edges_remote.fetch_add(sources / sizeof(int64_t),
-                                                std::memory_order_relaxed);
+        traffic->sampled_edges_remote.Add(sources / sizeof(int64_t));
         traffic->CountReceived(message.BulkBytes());
         return reader->Add(chunk, message);
       },
@@ -131,22 +166,7 @@ void RemoteShard::SampleOne(const ShardHop& hop, const SamplePiece& piece,
       });
 }
 
-void RemoteShard::FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) {
-  auto ask = [this, rows, cancel](const RequestLimits& limits, Done asked) {
-    int64_t most = std::max<int64_t>(1, kMaxReplyBytes / rows.row_bytes);
-    if (!rows.rows.empty()) most = std::min(most, limits.max_ids);
-    RunParts(
-        rows.num_rows(), most,
-        [this, rows, cancel](int64_t begin, int64_t end, Done part_done) {
-          FetchSome(rows, begin, end, cancel, std::move(part_done));
-        },
-        std::move(asked));
-  };
-  AskByLimits(std::move(ask), cancel, std::move(done));
-}
-
-void RemoteShard::FetchSome(const ShardRows& rows, int64_t begin, int64_t end, Cancellation* cancel,
-                            Done done) {
+void RemoteShard::AskOnce(const ShardRows& rows, Cancellation* cancel, Done done) {
   proto::RowsRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
@@ -154,15 +174,14 @@ void RemoteShard::FetchSome(const ShardRows& rows, int64_t begin, int64_t end, C
   request.set_node_type(rows.edge_type.has_value() ? rows.edge_type->value : rows.type.value);
   request.set_column(rows.column);
   if (rows.rows.empty()) {
-    request.set_first(rows.first + begin);
-    request.set_count(end - begin);
+    request.set_first(rows.first);
+    request.set_count(rows.count);
   } else {
-    AppendBytes(rows.rows.subspan(begin, end - begin), request.mutable_rows());
+    AppendBytes(rows.rows, request.mutable_rows());
   }
   request.set_precision(PrecisionOf(rows));
-  auto reader =
-      std::make_shared<RowsReader>(rows, begin, end, request.precision(), connection_->traffic());
-  const CallSettings settings = connection_->Settings(shard_, "FetchRows", cancel);
+  auto reader = std::make_shared<RowsReader>(rows, request.precision(), connection_->traffic());
+  const CallSettings settings = connection_->Settings(shard_, rows.kMethod, cancel);
   connection_->Start<proto::RowsChunk>(
       std::move(request), settings,
       [reader](const proto::RowsChunk& chunk, const SlicedMessage& message) {
@@ -181,86 +200,61 @@ proto::Precision RemoteShard::PrecisionOf(const ShardRows& rows) const {
   return narrow ? connection_->precision() : proto::PRECISION_STORED;
 }
 
-void RemoteShard::FetchNames(const ShardNames& names, Cancellation* cancel, Done done) {
-  auto ask = [this, names, cancel](const RequestLimits& limits, Done asked) {
-    RunParts(
-        static_cast<int64_t>(names.rows.size()), std::min(kMaxNamesInRequest, limits.max_ids),
-        [this, names, cancel](int64_t begin, int64_t end, Done part_done) {
-          FetchSomeNames(names, begin, end, cancel, std::move(part_done));
-        },
-        std::move(asked));
-  };
-  AskByLimits(std::move(ask), cancel, std::move(done));
-}
-
-void RemoteShard::FetchSomeNames(const ShardNames& names, int64_t begin, int64_t end,
-                                 Cancellation* cancel, Done done) {
+void RemoteShard::AskOnce(const ShardNames& names, Cancellation* cancel, Done done) {
   proto::NamesRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
   request.set_node_type(names.type.value);
-  AppendBytes(names.rows.subspan(begin, end - begin), request.mutable_rows());
+  AppendBytes(names.rows, request.mutable_rows());
+  const int64_t expected = names.num_elements();
   auto received = std::make_shared<int64_t>(0);
-  const CallSettings settings = connection_->Settings(shard_, "FetchNames", cancel);
+  const CallSettings settings = connection_->Settings(shard_, names.kMethod, cancel);
   connection_->Start<proto::NamesChunk>(
       std::move(request), settings,
-      [names, begin, end, received, traffic = connection_->traffic()](
+      [names, expected, received, traffic = connection_->traffic()](
           const proto::NamesChunk& chunk, const SlicedMessage&) -> absl::Status {
         if (static_cast<int64_t>(chunk.first()) != *received ||
-            chunk.names_size() > end - begin - *received) {
-          return WrongAmount("names", *received + chunk.names_size(), end - begin);
+            chunk.names_size() > expected - *received) {
+          return WrongAmount("names", *received + chunk.names_size(), expected);
         }
         for (const std::string& name : chunk.names()) {
-          names.out[names.positions[begin + *received]] = name;
+          names.out[names.positions[*received]] = name;
           ++*received;
           traffic->CountReceived(static_cast<int64_t>(name.size()));
         }
         return absl::OkStatus();
       },
-      [received, begin, end, where = settings.where, done = std::move(done)](absl::Status status) {
-        if (status.ok() && *received != end - begin) {
-          status = At(where, WrongAmount("names", *received, end - begin));
+      [received, expected, where = settings.where, done = std::move(done)](absl::Status status) {
+        if (status.ok() && *received != expected) {
+          status = At(where, WrongAmount("names", *received, expected));
         }
         done(status);
       });
 }
 
-void RemoteShard::ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) {
-  auto ask = [this, keys, cancel](const RequestLimits& limits, Done asked) {
-    RunParts(
-        static_cast<int64_t>(keys.keys.size()), limits.max_ids,
-        [this, keys, cancel](int64_t begin, int64_t end, Done part_done) {
-          ResolveSome(keys, begin, end, cancel, std::move(part_done));
-        },
-        std::move(asked));
-  };
-  AskByLimits(std::move(ask), cancel, std::move(done));
-}
-
-void RemoteShard::ResolveSome(const ShardKeys& keys, int64_t begin, int64_t end,
-                              Cancellation* cancel, Done done) {
+void RemoteShard::AskOnce(const ShardKeys& keys, Cancellation* cancel, Done done) {
   proto::ResolveRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
   request.set_node_type(keys.type.value);
-  AppendBytes(keys.keys.subspan(begin, end - begin), request.mutable_keys());
-  const CallSettings settings = connection_->Settings(shard_, "ResolveKeys", cancel);
-  const auto store = [keys, begin, end, num_nodes = book_.num_nodes(keys.type),
+  AppendBytes(keys.keys, request.mutable_keys());
+  const CallSettings settings = connection_->Settings(shard_, keys.kMethod, cancel);
+  const auto store = [keys, num_nodes = book_.num_nodes(keys.type),
                       traffic = connection_->traffic()](
                          const proto::ResolveReply&, const SlicedMessage& message) -> absl::Status {
     const SlicedBytes& ids = message[proto::ResolveReply::kGlobalIdsFieldNumber];
-    if (ids.size() != static_cast<size_t>(end - begin) * sizeof(int64_t)) {
-      return WrongAmount("bytes of ids", ids.size(), (end - begin) * sizeof(int64_t));
+    if (const size_t expected = keys.keys.size() * sizeof(int64_t); ids.size() != expected) {
+      return WrongAmount("bytes of ids", ids.size(), expected);
     }
     SlicedBytes::Cursor from(ids);
-    for (int64_t i = begin; i < end; ++i) {
+    for (const int64_t position : keys.positions) {
       int64_t id = 0;
       from.Read(reinterpret_cast<char*>(&id), sizeof(id));
       if (id < -1 || id >= num_nodes) {
         return absl::InternalError(
             absl::StrCat("node ", id, " for a key, where there are ", num_nodes));
       }
-      keys.out[keys.positions[i]] = id;
+      keys.out[position] = id;
     }
     traffic->CountReceived(static_cast<int64_t>(ids.size()));
     return absl::OkStatus();
@@ -269,13 +263,11 @@ void RemoteShard::ResolveSome(const ShardKeys& keys, int64_t begin, int64_t end,
                                                 std::move(done));
 }
 
-void RemoteShard::FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) {
-  FetchMore(ranking, cancel, std::move(done));
-}
-
-void RemoteShard::FetchMore(const ShardRanking& ranking, Cancellation* cancel, Done done) {
+// What `out` lacks, a part at a time.
+void RemoteShard::AskWithin(const ShardRanking& ranking, const RequestLimits& limits,
+                            Cancellation* cancel, Done done) {
   const auto have = static_cast<int64_t>(ranking.out->nodes.size());
-  int64_t count = kMaxRankedInRequest;
+  int64_t count = kMaxRequestRanked;
   if (ranking.count > 0) count = std::min(count, ranking.count - have);
   if (count == 0) return done(absl::OkStatus());
   proto::RankingRequest request;
@@ -285,7 +277,7 @@ void RemoteShard::FetchMore(const ShardRanking& ranking, Cancellation* cancel, D
   request.set_node_type(ranking.type.value);
   request.set_first(have);
   request.set_count(count);
-  const CallSettings settings = connection_->Settings(shard_, "FetchRanking", cancel);
+  const CallSettings settings = connection_->Settings(shard_, ranking.kMethod, cancel);
   auto size = std::make_shared<int64_t>(-1);  // of the whole ranking, as the server says
   connection_->Start<proto::RankingChunk>(
       std::move(request), settings,
@@ -293,7 +285,7 @@ void RemoteShard::FetchMore(const ShardRanking& ranking, Cancellation* cancel, D
        traffic = connection_->traffic()](const proto::RankingChunk& chunk,
                                          const SlicedMessage& message) -> absl::Status {
         const SlicedBytes& ids = message[proto::RankingChunk::kGlobalIdsFieldNumber];
-        const SlicedBytes& odds = message[proto::RankingChunk::kProbabilitiesFieldNumber];
+        const SlicedBytes& probabilities = message[proto::RankingChunk::kProbabilitiesFieldNumber];
         const auto got = static_cast<int64_t>(ids.size() / sizeof(int64_t));
         *size = static_cast<int64_t>(chunk.size());
         // A server that goes on for ever would fill our memory.
@@ -302,12 +294,12 @@ void RemoteShard::FetchMore(const ShardRanking& ranking, Cancellation* cancel, D
               absl::StrCat("a ranking of ", *size, " nodes where there are ", num_nodes));
         }
         if (ids.size() % sizeof(int64_t) != 0 || chunk.first() != out->nodes.size() ||
-            odds.size() != got * sizeof(float) ||
+            probabilities.size() != got * sizeof(float) ||
             static_cast<int64_t>(out->nodes.size()) + got > limit) {
           return WrongAmount("ranked nodes", out->nodes.size() + got, limit);
         }
         AppendArray(ids, &out->nodes);
-        AppendArray(odds, &out->probabilities);
+        AppendArray(probabilities, &out->probabilities);
         traffic->CountReceived(message.BulkBytes());
         const auto outside =
             std::find_if(out->nodes.end() - got, out->nodes.end(),
@@ -316,15 +308,23 @@ void RemoteShard::FetchMore(const ShardRanking& ranking, Cancellation* cancel, D
         return absl::InternalError(
             absl::StrCat("ranks node ", *outside, " where there are ", num_nodes));
       },
-      [this, ranking, cancel, limit = have + count, size, where = settings.where,
+      [this, ranking, limits, cancel, limit = have + count, size, where = settings.where,
        done = std::move(done)](const absl::Status& status) {
         const auto got = static_cast<int64_t>(ranking.out->nodes.size());
         const int64_t expected = std::min(limit, *size);
         if (!status.ok()) return done(status);
         if (got != expected) return done(At(where, WrongAmount("ranked nodes", got, expected)));
         if (got == *size) return done(absl::OkStatus());
-        FetchMore(ranking, cancel, done);
+        AskWithin(ranking, limits, cancel, done);
       });
+}
+
+}  // namespace
+
+std::unique_ptr<ShardAccess> MakeRemoteShard(ShardId shard, uint64_t fingerprint,
+                                             ServerConnection* connection, const Schema& schema,
+                                             const Book& book) {
+  return std::make_unique<RemoteShard>(shard, fingerprint, connection, schema, book);
 }
 
 }  // namespace vicinity

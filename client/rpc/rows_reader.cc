@@ -8,11 +8,9 @@
 
 namespace vicinity {
 
-RowsReader::RowsReader(const ShardRows& rows, int64_t begin, int64_t end,
-                       proto::Precision precision, TrafficCounters* traffic)
+RowsReader::RowsReader(const ShardRows& rows, proto::Precision precision, TrafficCounters* traffic)
     : rows_(rows),
-      begin_(begin),
-      num_rows_(end - begin),
+      num_rows_(rows.num_elements()),
       precision_(precision),
       wire_row_bytes_(precision == proto::PRECISION_STORED ? rows.row_bytes : rows.row_bytes / 2),
       traffic_(traffic) {}
@@ -40,7 +38,7 @@ absl::Status RowsReader::Add(const proto::RowsChunk& chunk, const SlicedBytes& w
     }
   }
   received_ += count;
-  traffic_->rows_remote.fetch_add(count, std::memory_order_relaxed);
+  traffic_->rows_remote.Add(count);
   traffic_->CountReceived(bytes);
   return absl::OkStatus();
 }
@@ -51,7 +49,7 @@ absl::Status RowsReader::Finish() const {
 }
 
 char* RowsReader::Place(int64_t i) const {
-  const int64_t at = rows_.positions.empty() ? begin_ + i : rows_.positions[begin_ + i];
+  const int64_t at = rows_.positions.empty() ? i : rows_.positions[i];
   return rows_.out + at * rows_.row_bytes;
 }
 
@@ -61,7 +59,7 @@ void RowsReader::Widen(int64_t count, const SlicedBytes& wire) {
   for (int64_t i = received_; i < received_ + count; ++i) {
     const char* const halves = from.Take(scratch.size(), &scratch[0]);
     if (halves == scratch.data()) {
-      traffic_->bytes_copied.fetch_add(wire_row_bytes_, std::memory_order_relaxed);
+      traffic_->bytes_copied.Add(wire_row_bytes_);
     }
     WidenFloats(precision_, halves, scratch.size() / sizeof(uint16_t), Place(i));
   }

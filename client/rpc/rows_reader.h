@@ -4,21 +4,20 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "client/shards/shard_access.h"
+#include "client/shards/shard_requests.h"
 #include "client/shards/traffic.h"
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
 
 namespace vicinity {
 
-// Puts rows [begin, end) of a request where they belong as they come, float32 again if they were
-// narrowed on the way.
+// Puts the rows of a request where they belong as they come, float32 again if they were narrowed on
+// the way.
 //
 // Threads: one at a time. Lifetime: `traffic`, and what `rows` points to, must outlive it.
 class RowsReader {
  public:
-  RowsReader(const ShardRows& rows, int64_t begin, int64_t end, proto::Precision precision,
-             TrafficCounters* traffic);
+  RowsReader(const ShardRows& rows, proto::Precision precision, TrafficCounters* traffic);
 
   // Of `chunk` the rows are left out: they are `wire`. Internal, with the values, for rows that are
   // not next, not whole, too many, or of another precision than was asked for.
@@ -28,11 +27,10 @@ class RowsReader {
   absl::Status Finish() const;
 
  private:
-  char* Place(int64_t i) const;  // where row `begin_ + i` goes
+  char* Place(int64_t i) const;  // where row i goes
   void Widen(int64_t count, const SlicedBytes& wire);
 
   const ShardRows rows_;
-  const int64_t begin_;
   const int64_t num_rows_;
   const proto::Precision precision_;
   const int64_t wire_row_bytes_;

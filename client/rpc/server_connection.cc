@@ -10,13 +10,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/shards/piece_run.h"
+#include "proto/limits.h"
 #include "proto/version.h"
 
 namespace vicinity {
 namespace {
 
-// gRPC refuses messages above 4 MiB unless told otherwise: requests stay well below that.
-constexpr int64_t kMaxRequestIds = (int64_t{3} << 20) / 8;
 // A reply chunk is small, but for a row or name that alone is wider than a chunk.
 constexpr int kMaxReplyMessage = 64 << 20;
 

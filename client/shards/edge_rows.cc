@@ -102,7 +102,7 @@ class EdgeFetch {
       }
       request.rows = part.routed.rows[s];
       request.positions = part.routed.positions[s];
-      shard.FetchRows(request, cancel, calls->Add());
+      shard.Ask(request, cancel, calls->Add());
     }
   }
 

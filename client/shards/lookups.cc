@@ -42,7 +42,8 @@ absl::StatusOr<std::vector<int64_t>> ResolveKeys(const ShardRouter& router, Node
   for (size_t s = 0; s < parts.size(); ++s) {
     if (parts[s].keys.empty()) continue;
     router.shard(ShardId{static_cast<int32_t>(s)})
-        .ResolveKeys({type, parts[s].keys, parts[s].positions, nodes.data()}, nullptr, calls.Add());
+        .Ask(ShardKeys{type, parts[s].keys, parts[s].positions, nodes.data()}, nullptr,
+             calls.Add());
   }
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   return nodes;
@@ -58,7 +59,7 @@ absl::Status FetchNames(const ShardRouter& router, NodeTypeId type, absl::Span<c
   FanOut calls;
   for (size_t g = 0; g < groups.size(); ++g) {
     router.shard(groups[g].shard)
-        .FetchNames({type, groups[g].rows, positions[g], out}, nullptr, calls.Add());
+        .Ask(ShardNames{type, groups[g].rows, positions[g], out}, nullptr, calls.Add());
   }
   return calls.Wait();
 }
@@ -74,7 +75,7 @@ absl::Status FetchWhole(const ShardRouter& router, ShardId shard, NodeTypeId typ
   rows.out = out;
   if (rows.count == 0) return absl::OkStatus();
   FanOut calls;
-  router.shard(shard).FetchRows(rows, nullptr, calls.Add());
+  router.shard(shard).Ask(rows, nullptr, calls.Add());
   return calls.Wait();
 }
 
@@ -120,7 +121,7 @@ absl::Status AppendNodes(const ShardRouter& router, ShardId shard, NodeTypeId ty
   request.rows = rows;
   request.out = reinterpret_cast<char*>(keys.data());
   FanOut calls;
-  router.shard(shard).FetchRows(request, nullptr, calls.Add());
+  router.shard(shard).Ask(request, nullptr, calls.Add());
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   for (size_t i = 0; i < keys.size(); ++i) out->emplace_back(keys[i], first + rows[i]);
   return absl::OkStatus();
@@ -258,7 +259,7 @@ absl::StatusOr<RankedNodes> FetchRanking(const ShardRouter& router, const std::s
   request.count = count;
   request.out = &ranked;
   FanOut calls;
-  router.shard(ShardId{home.front()}).FetchRanking(request, nullptr, calls.Add());
+  router.shard(ShardId{home.front()}).Ask(request, nullptr, calls.Add());
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   return ranked;
 }

@@ -3,21 +3,54 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "partition/dataset/ranking.h"
+#include "partition/dataset/shard_reader.h"
+#include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "sampler/local_sampler.h"
 
 namespace vicinity {
-MappedShard::MappedShard(const Dataset& dataset, const Shard& shard, TrafficCounters* traffic)
-    : dataset_(dataset), shard_(shard), reader_(shard), traffic_(traffic) {}
+namespace {
 
-void MappedShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out,
-                            Cancellation* /*cancel*/, Done done) {
+class MappedShard final : public AnswersAlike<MappedShard> {
+ public:
+  MappedShard(const Dataset& dataset, const Shard& shard, TrafficCounters* traffic)
+      : dataset_(dataset), shard_(shard), reader_(shard), traffic_(traffic) {}
+
+  bool remote() const override { return false; }
+  std::optional<ColumnView> Mapped(NodeTypeId type, int32_t column) const override {
+    const NodeTable& table = shard_.nodes(type);
+    return column == kKeyColumn ? KeysColumn(table) : table.columns[column];
+  }
+  template <typename Request>
+  void AskAny(const Request& request, Cancellation* /*cancel*/, const Done& done) {
+    done(Answer(request));
+  }
+
+ private:
+  absl::Status Answer(const ShardHop& hop) const;
+  absl::Status Answer(const ShardRows& rows) const;
+  absl::Status Answer(const ShardNames& names) const;
+  absl::Status Answer(const ShardKeys& keys) const;
+  absl::Status Answer(const ShardRanking& ranking) const;
+
+  absl::Status CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,
+                         const std::string& type) const;
+
+  const Dataset& dataset_;
+  const Shard& shard_;
+  const ShardReader reader_;
+  TrafficCounters* const traffic_;
+};
+
+absl::Status MappedShard::Answer(const ShardHop& hop) const {
   for (size_t i = 0; i < hop.relations.size(); ++i) {
     const ShardHop::Relation& relation = hop.relations[i];
     RelationRequest request;
@@ -28,31 +61,18 @@ void MappedShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out,
     request.detail = hop.detail;
     OneHopOptions options = OptionsOf(hop.draw, hop.hop, request);
     options.trees = relation.trees;
-    const absl::Status status =
-        SampleShard(dataset_.schema(), shard_, relation.edge_type, relation.rows, options, &out[i]);
-    if (!status.ok()) return done(status);
-    traffic_->sampled_edges_local.fetch_add(out[i].sources.size(), std::memory_order_relaxed);
+    VICINITY_RETURN_IF_ERROR(SampleShard(dataset_.schema(), shard_, relation.edge_type,
+                                         relation.rows, options, &hop.out[i]));
+    traffic_->sampled_edges_local.Add(hop.out[i].sources.size());
   }
-  done(absl::OkStatus());
+  return absl::OkStatus();
 }
 
-void MappedShard::FetchRows(const ShardRows& rows, Cancellation* /*cancel*/, Done done) {
-  done(CopyRows(rows));
-}
-
-void MappedShard::FetchNames(const ShardNames& names, Cancellation* /*cancel*/, Done done) {
-  done(CopyNames(names));
-}
-
-void MappedShard::ResolveKeys(const ShardKeys& keys, Cancellation* /*cancel*/, Done done) {
+absl::Status MappedShard::Answer(const ShardKeys& keys) const {
   std::vector<int64_t> nodes(keys.keys.size());
-  const absl::Status status = reader_.FindKeys(keys.type, keys.keys, nodes.data());
-  for (size_t i = 0; status.ok() && i < nodes.size(); ++i) keys.out[keys.positions[i]] = nodes[i];
-  done(status);
-}
-
-void MappedShard::FetchRanking(const ShardRanking& ranking, Cancellation* /*cancel*/, Done done) {
-  done(CopyRanking(ranking));
+  VICINITY_RETURN_IF_ERROR(reader_.FindKeys(keys.type, keys.keys, nodes.data()));
+  for (size_t i = 0; i < nodes.size(); ++i) keys.out[keys.positions[i]] = nodes[i];
+  return absl::OkStatus();
 }
 
 absl::Status MappedShard::CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,
@@ -65,12 +85,7 @@ absl::Status MappedShard::CheckRows(absl::Span<const uint64_t> rows, int64_t num
                                                  " of type ", type, " is not below ", num_rows));
 }
 
-std::optional<ColumnView> MappedShard::Mapped(NodeTypeId type, int32_t column) const {
-  const NodeTable& table = shard_.nodes(type);
-  return column == kKeyColumn ? KeysColumn(table) : table.columns[column];
-}
-
-absl::Status MappedShard::CopyRows(const ShardRows& rows) const {
+absl::Status MappedShard::Answer(const ShardRows& rows) const {
   const Schema& schema = dataset_.schema();
   const ColumnView column = rows.edge_type.has_value()
                                 ? shard_.edges(*rows.edge_type).columns[rows.column]
@@ -79,7 +94,7 @@ absl::Status MappedShard::CopyRows(const ShardRows& rows) const {
                                      rows.edge_type.has_value()
                                          ? schema.EdgeTypeName(rows.edge_type->value)
                                          : schema.node_types[rows.type.value].name));
-  traffic_->rows_local.fetch_add(rows.num_rows(), std::memory_order_relaxed);
+  traffic_->rows_local.Add(rows.num_elements());
   if (!rows.rows.empty()) {
     const auto bytes = static_cast<size_t>(column.row_bytes);
     return reader_.ReadRows(
@@ -101,7 +116,7 @@ absl::Status MappedShard::CopyRows(const ShardRows& rows) const {
   });
 }
 
-absl::Status MappedShard::CopyNames(const ShardNames& names) const {
+absl::Status MappedShard::Answer(const ShardNames& names) const {
   const NodeTable& table = shard_.nodes(names.type);
   VICINITY_RETURN_IF_ERROR(CheckRows(names.rows, table.num_nodes(),
                                      dataset_.schema().node_types[names.type.value].name));
@@ -113,7 +128,7 @@ absl::Status MappedShard::CopyNames(const ShardNames& names) const {
       });
 }
 
-absl::Status MappedShard::CopyRanking(const ShardRanking& ranking) const {
+absl::Status MappedShard::Answer(const ShardRanking& ranking) const {
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Ranking> stored,
                             Ranking::Open(dataset_, ranking.name, ranking.home, ranking.type));
   const int64_t count =
@@ -126,6 +141,13 @@ absl::Status MappedShard::CopyRanking(const ShardRanking& ranking) const {
   ranking.out->probabilities.insert(ranking.out->probabilities.end(), probabilities.begin(),
                                     probabilities.end());
   return absl::OkStatus();
+}
+
+}  // namespace
+
+std::unique_ptr<ShardAccess> MakeMappedShard(const Dataset& dataset, const Shard& shard,
+                                             TrafficCounters* traffic) {
+  return std::make_unique<MappedShard>(dataset, shard, traffic);
 }
 
 }  // namespace vicinity

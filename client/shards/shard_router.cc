@@ -95,7 +95,7 @@ absl::Status ShardRouter::FetchRows(absl::Span<const ColumnFetch> fetches,
         if (shard(group.shard).remote() != remote) continue;
         request.rows = group.rows;
         request.positions = routed_of[i]->positions[g];
-        shard(group.shard).FetchRows(request, cancel, calls.Add());
+        shard(group.shard).Ask(request, cancel, calls.Add());
       }
     }
   }
@@ -135,7 +135,8 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
         asked[s].replace = relations.front().replace;
         asked[s].detail = relations.front().detail;
         answers[s].resize(asked[s].relations.size());
-        shard.SampleHop(asked[s], absl::MakeSpan(answers[s]), cancel_, calls.Add());
+        asked[s].out = absl::MakeSpan(answers[s]);
+        shard.Ask(asked[s], cancel_, calls.Add());
       }
     }
     VICINITY_RETURN_IF_ERROR(calls.Wait());

@@ -1,60 +1,78 @@
 // What went over the wire and what did not have to: counters that every part of a client adds to.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "client/types/graph_values.h"
+#include "proto/telemetry/counter_table.h"
+#include "proto/telemetry/metric.h"
 
 namespace vicinity {
 
+// As TrafficStats says of each.
+//
 // Threads: any number.
 struct TrafficCounters {
-  std::atomic<int64_t> calls{0};
-  std::atomic<int64_t> sampled_edges_local{0};
-  std::atomic<int64_t> sampled_edges_remote{0};
-  std::atomic<int64_t> rows_local{0};
-  std::atomic<int64_t> rows_remote{0};
-  std::atomic<int64_t> bytes_sent{0};
-  std::atomic<int64_t> bytes_received{0};
-  std::atomic<int64_t> bytes_copied{0};
+  Counter calls;
+  Counter sampled_edges_local;
+  Counter sampled_edges_remote;
+  Counter rows_local;
+  Counter rows_remote;
+  Counter bytes_sent;
+  Counter bytes_received;
+  Counter bytes_copied;
+  Counter shard_calls;
+  Counter attempts;
+  Counter retries;
+  Counter hedges;
+  Counter hedge_wins;
+  Counter quarantines;
 
   // Payload of an answer, copied once to where it belongs.
   void CountReceived(int64_t bytes) {
-    bytes_received.fetch_add(bytes, std::memory_order_relaxed);
-    bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+    bytes_received.Add(bytes);
+    bytes_copied.Add(bytes);
   }
   // A call, whose payload was copied once into its request.
   void CountCall(int64_t bytes) {
-    calls.fetch_add(1, std::memory_order_relaxed);
-    bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
-    bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+    calls.Add();
+    bytes_sent.Add(bytes);
+    bytes_copied.Add(bytes);
   }
-  std::atomic<int64_t> shard_calls{0};
-  std::atomic<int64_t> attempts{0};
-  std::atomic<int64_t> retries{0};
-  std::atomic<int64_t> hedges{0};
-  std::atomic<int64_t> hedge_wins{0};
-  std::atomic<int64_t> quarantines{0};
 
-  TrafficStats Read() const {
-    TrafficStats stats;
-    stats.calls = calls;
-    stats.sampled_edges_local = sampled_edges_local;
-    stats.sampled_edges_remote = sampled_edges_remote;
-    stats.rows_local = rows_local;
-    stats.rows_remote = rows_remote;
-    stats.bytes_sent = bytes_sent;
-    stats.bytes_received = bytes_received;
-    stats.bytes_copied = bytes_copied;
-    stats.shard_calls = shard_calls;
-    stats.attempts = attempts;
-    stats.retries = retries;
-    stats.hedges = hedges;
-    stats.hedge_wins = hedge_wins;
-    stats.quarantines = quarantines;
-    return stats;
-  }
+  TrafficStats Read() const;
 };
+
+inline constexpr CounterRow<TrafficStats, TrafficCounters> kTrafficRows[] = {
+    {"vicinity_client_rpcs_total", "RPCs made", &TrafficStats::calls, &TrafficCounters::calls},
+    {"vicinity_client_sampled_edges_local_total", "Edges sampled from mapped shards",
+     &TrafficStats::sampled_edges_local, &TrafficCounters::sampled_edges_local},
+    {"vicinity_client_sampled_edges_remote_total", "Edges sampled by servers",
+     &TrafficStats::sampled_edges_remote, &TrafficCounters::sampled_edges_remote},
+    {"vicinity_client_rows_local_total", "Rows read from mapped shards", &TrafficStats::rows_local,
+     &TrafficCounters::rows_local},
+    {"vicinity_client_rows_remote_total", "Rows fetched from servers", &TrafficStats::rows_remote,
+     &TrafficCounters::rows_remote},
+    {"vicinity_client_sent_bytes_total", "Payload sent", &TrafficStats::bytes_sent,
+     &TrafficCounters::bytes_sent},
+    {"vicinity_client_received_bytes_total", "Payload received", &TrafficStats::bytes_received,
+     &TrafficCounters::bytes_received},
+    {"vicinity_client_copied_bytes_total", "Payload copied on its way, each time",
+     &TrafficStats::bytes_copied, &TrafficCounters::bytes_copied},
+    {"vicinity_client_shard_calls_total", "Calls to shards behind servers, retries not counted",
+     &TrafficStats::shard_calls, &TrafficCounters::shard_calls},
+    {"vicinity_client_attempts_total", "Attempts of calls to shards", &TrafficStats::attempts,
+     &TrafficCounters::attempts},
+    {"vicinity_client_retries_total", "Attempts after one that failed", &TrafficStats::retries,
+     &TrafficCounters::retries},
+    {"vicinity_client_hedges_total", "Second attempts beside one that takes long",
+     &TrafficStats::hedges, &TrafficCounters::hedges},
+    {"vicinity_client_hedge_wins_total", "Hedges that answered first", &TrafficStats::hedge_wins,
+     &TrafficCounters::hedge_wins},
+    {"vicinity_client_quarantines_total", "Times that a server was taken out of use",
+     &TrafficStats::quarantines, &TrafficCounters::quarantines},
+};
+
+inline TrafficStats TrafficCounters::Read() const { return ReadCounters(kTrafficRows, *this); }
 
 }  // namespace vicinity

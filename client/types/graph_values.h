@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/types/credential_options.h"
@@ -87,6 +88,15 @@ struct TrafficStats {
   int64_t hedges = 0;          // second attempts beside one that takes long
   int64_t hedge_wins = 0;      // hedges that answered first
   int64_t quarantines = 0;     // times that a server was taken out of use
+};
+
+// One number that a graph or one of its loaders counts, by the conventions of Prometheus.
+struct MetricValue {
+  std::string name;  // "vicinity_client_rpcs_total"
+  std::string help;
+  bool is_counter = true;                                   // else a gauge
+  std::vector<std::pair<std::string, std::string>> labels;  // {"stage", "fetch"}, ...
+  double value = 0;
 };
 
 }  // namespace vicinity

@@ -1,27 +1,17 @@
 // Counts what a server does, method by method.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/telemetry/metric.h"
+#include "proto/telemetry/registry.h"
 
 namespace vicinity {
-
-// In the order of proto/service.proto.
-enum class Method : int {
-  kHello,
-  kDescribe,
-  kSampleNeighbors,
-  kFetchRows,
-  kFetchNames,
-  kResolveKeys,
-  kFetchRanking,
-  kStatus,
-};
-inline constexpr std::array<const char*, 8> kMethodNames = {
-    "Hello",      "Describe",    "SampleNeighbors", "FetchRows",
-    "FetchNames", "ResolveKeys", "FetchRanking",    "Status"};
 
 struct MethodCounts {
   int64_t started = 0;
@@ -35,10 +25,13 @@ struct MethodCounts {
 // Threads: all methods from any number at once; counts only rise, and are read one by one.
 class CallCounters {
  public:
+  // `methods`: their names, "FetchRows"; below a method is its place among them.
+  explicit CallCounters(std::vector<std::string> methods);
+
   // One call, from its construction until Finish().
   class Running {
    public:
-    Running(CallCounters* counters, Method method);
+    Running(CallCounters* counters, size_t method);
     ~Running();  // a call that was not finished counts as failed
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
@@ -50,28 +43,31 @@ class CallCounters {
 
    private:
     CallCounters* const counters_;
-    const Method method_;
+    const size_t method_;
     const std::chrono::steady_clock::time_point begun_;
     bool ok_ = false;
   };
 
-  MethodCounts counts(Method method) const;
-  int64_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
+  const std::vector<std::string>& methods() const { return methods_; }
+  MethodCounts counts(size_t method) const;
+  // By method, as vicinity_server_calls_total and its like. They must outlive the group.
+  void AddMetrics(MetricRegistry::Group* group) const;
+  int64_t in_flight() const { return in_flight_.value(); }
 
  private:
   // A cache line each, since every call writes here.
   struct alignas(64) Cell {
-    std::atomic<int64_t> started{0};
-    std::atomic<int64_t> failed{0};
-    std::atomic<int64_t> bytes_sent{0};
-    std::atomic<int64_t> bytes_received{0};
-    std::atomic<int64_t> bytes_copied{0};
-    std::atomic<int64_t> busy_nanoseconds{0};
+    Counter started;
+    Counter failed;
+    Counter bytes_sent;
+    Counter bytes_received;
+    Counter bytes_copied;
+    Counter busy_nanoseconds;
   };
-  Cell& cell(Method method) { return cells_[static_cast<size_t>(method)]; }
 
-  std::array<Cell, kMethodNames.size()> cells_;
-  std::atomic<int64_t> in_flight_{0};
+  const std::vector<std::string> methods_;
+  const std::unique_ptr<Cell[]> cells_;
+  Gauge in_flight_;
 };
 
 }  // namespace vicinity

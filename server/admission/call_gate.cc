@@ -187,4 +187,33 @@ void CallGate::Passage::WriteEnds(int64_t bytes) {
   if (call_.has_value()) admission().Sent(&*call_, bytes, Clock::now());
 }
 
+void CallGate::AddMetrics(MetricRegistry::Group* group) const {
+  static constexpr const char* kLanes[kNumLanes] = {"data", "small", "health"};
+  for (size_t lane = 0; lane < kNumLanes; ++lane) {
+    const Admission* const admission = lanes_[lane].get();
+    const auto add = [&](const char* name, const char* help, const char* state,
+                         int64_t AdmissionGauges::*value) {
+      MetricLabels labels = {{"lane", kLanes[lane]}};
+      if (state != nullptr) labels.emplace_back("state", state);
+      group->Add({name, help, MetricKind::kGauge}, labels,
+                 [admission, value] { return static_cast<double>(admission->gauges().*value); });
+    };
+    constexpr char kCalls[] = "vicinity_server_admitted_calls";
+    constexpr char kCallsHelp[] = "Calls that run, wait for their turn, or for their client";
+    add(kCalls, kCallsHelp, "running", &AdmissionGauges::running);
+    add(kCalls, kCallsHelp, "waiting", &AdmissionGauges::waiting);
+    add(kCalls, kCallsHelp, "stalled", &AdmissionGauges::stalled);
+    add("vicinity_server_reply_bytes", "Bytes of replies still to be sent", nullptr,
+        &AdmissionGauges::reply_bytes);
+    for (size_t reason = 0; reason < kRefusalNames.size(); ++reason) {
+      group->Add(
+          {"vicinity_server_refused_calls_total", "Calls refused, by the limit that was met"},
+          {{"lane", kLanes[lane]}, {"limit", kRefusalNames[reason]}},
+          [admission, reason] { return static_cast<double>(admission->gauges().refused[reason]); });
+    }
+  }
+  group->Add({"vicinity_server_cut_off_calls_total", "Calls cut off whose clients do not read"}, {},
+             [this] { return static_cast<double>(cut_off()); });
+}
+
 }  // namespace vicinity

@@ -18,6 +18,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "proto/common/mutex.h"
+#include "proto/telemetry/registry.h"
 #include "server/admission/admission.h"
 #include "server/admission/admission_limits.h"
 
@@ -122,6 +123,9 @@ class CallGate {
   AdmissionGauges gauges(Lane lane = Lane::kData) const { return admission(lane).gauges(); }
   const AdmissionLimits& limits(Lane lane = Lane::kData) const { return admission(lane).limits(); }
   int64_t max_running(Lane lane = Lane::kData) const { return admission(lane).max_running(); }
+  // By lane: calls that run, wait and are stalled, bytes of replies, refusals by reason. The gate
+  // must outlive the group.
+  void AddMetrics(MetricRegistry::Group* group) const;
   int64_t cut_off() const { return cut_off_.load(std::memory_order_relaxed); }  // calls, so far
 
  private:

@@ -5,14 +5,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
 #include "server/handlers/chunk_source.h"
 #include "server/handlers/server_state.h"
@@ -50,17 +49,23 @@ class Exchange {
 struct Operation {
   const char* path;  // "/vicinity.proto.Graph/FetchRows"
   Lane lane;
-  std::optional<Method> method;  // by which it is counted; none: it is not
   // Null if the bytes are no such request: damaged, compressed, or of another protocol.
   std::unique_ptr<Exchange> (*parse)(grpc::ByteBuffer* bytes);
   // Every message of the caller gets a reply, until it has no more; else the first alone counts.
   bool is_conversation = false;
   // Who asks for it is in the log, at level info.
   bool is_logged = false;
+  bool is_counted = true;
 };
 
 // All of a port. Few: they are searched one by one.
 using Operations = absl::Span<const Operation>;
+
+// "FetchRows".
+absl::string_view MethodName(absl::string_view path);
+
+// By operation, for CallCounters: empty for those that are not counted.
+std::vector<std::string> CountedMethods(Operations operations);
 
 // Null if there is none.
 const Operation* FindOperation(Operations operations, absl::string_view path);

@@ -66,7 +66,9 @@ void ServedCall::OnReadDone(bool ok) {
   passage_.RequestIsThere();
   if (!had_request_) account_->RequestArrives(static_cast<int64_t>(request_.Length()));
   had_request_ = true;
-  if (operation_->method.has_value()) counted_.emplace(service_.counters, *operation_->method);
+  if (operation_->is_counted) {
+    counted_.emplace(service_.counters, operation_ - service_.operations.data());
+  }
   exchange_ = operation_->parse(&request_);
   request_.Clear();
   if (exchange_ == nullptr) return End(CallEnd::kUseless, UnreadableRequest());

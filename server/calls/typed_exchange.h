@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,9 +17,9 @@
 #include "absl/strings/string_view.h"
 #include "proto/bulk_fields.h"
 #include "proto/common/status.h"
+#include "proto/message_size.h"
 #include "proto/sliced_message.h"
 #include "proto/wire_checksum.h"
-#include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
 #include "server/calls/operations.h"
 #include "server/handlers/chunk_source.h"
@@ -28,29 +27,25 @@
 
 namespace vicinity {
 
-// What is to be known of a request by its type: of any, and where that is wrong of one.
+// What a request's caller calls itself; empty: it does not say. Specialised for one that does.
 template <typename Request>
-struct AnyRequest {
-  // Of what it repeats.
-  static int NumParts(const Request&) { return 0; }
-  // As Exchange::reply_bytes. What is small counts as nothing.
-  static int64_t ReplyBytes(const ServerState&, const Request&) { return 0; }
-  // What its caller calls itself; empty: it does not say.
-  static std::string ClientName(const Request&) { return ""; }
-};
-template <typename Request>
-struct RequestTraits : AnyRequest<Request> {};
-
-template <typename Reply>
-struct ReplyTraits {
-  // Payload beside its bulk fields.
-  static int64_t NameBytes(const Reply&) { return 0; }
-};
+std::string ClientNameIn(const Request& /*request*/) {
+  return "";
+}
 
 namespace internal {
 
 // Far more parts than a request that is meant well has.
-inline constexpr int kMostParts = 65'536;
+inline constexpr int64_t kMaxParts = 65'536;
+
+// Requests for data have a ReplyBytes (server/handlers/reply_size.h); what is small counts as
+// nothing.
+template <typename Request, typename = void>
+struct HasReplyBytes : std::false_type {};
+template <typename Request>
+struct HasReplyBytes<Request, std::void_t<decltype(ReplyBytes(std::declval<const ServerState&>(),
+                                                              std::declval<const Request&>()))>>
+    : std::true_type {};
 
 // Messages of our own carry checksums; those of gRPC's own services do not.
 template <typename Message, typename = void>
@@ -98,16 +93,17 @@ class TypedExchange final : public Exchange {
   }
 
   int64_t reply_bytes(const ServerState& state) const override {
-    return RequestTraits<Request>::ReplyBytes(state, request_);
+    if constexpr (HasReplyBytes<Request>::value) return ReplyBytes(state, request_);
+    return 0;
   }
   int64_t request_bytes() const override { return BulkBytes(request_); }
-  std::string client_name() const override { return RequestTraits<Request>::ClientName(request_); }
+  std::string client_name() const override { return ClientNameIn(request_); }
 
   absl::Status Begin(const ServerState& state) override {
     // Before the checksum, which looks at every part: an empty one takes two bytes on the wire.
-    if (const int parts = RequestTraits<Request>::NumParts(request_); parts > kMostParts) {
+    if (const int64_t parts = RepeatedElements(request_); parts > kMaxParts) {
       return absl::InvalidArgumentError(absl::StrCat(
-          name_, ": the request has ", parts, " relations or homes, the limit is ", kMostParts));
+          name_, ": the request has ", parts, " relations or homes, the limit is ", kMaxParts));
     }
     VICINITY_RETURN_IF_ERROR(CheckChecksum());
     VICINITY_ASSIGN_OR_RETURN(source_, open_(state, request_));
@@ -140,7 +136,7 @@ class TypedExchange final : public Exchange {
     if constexpr (HasChecksum<Reply>::value) {
       reply_.set_checksum(ReplyChecksum(asked_, reply_));
     }
-    const int64_t names = ReplyTraits<Reply>::NameBytes(reply_);
+    const int64_t names = RepeatedStringBytes(reply_);
     const int64_t bulk = BulkBytes(reply_);
     message->payload = bulk + names;
     message->copied = bulk + 2 * names;  // by the handler; names by protobuf once more
@@ -154,10 +150,6 @@ class TypedExchange final : public Exchange {
   std::unique_ptr<ChunkSource<Reply>> source_;
   Reply reply_;
 };
-
-inline absl::string_view NameOfPath(absl::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 template <auto kHandler>
 struct HandlerTraits;
@@ -180,7 +172,7 @@ std::unique_ptr<Exchange> Parse(grpc::ByteBuffer* bytes) {
   using Request = typename HandlerTraits<kHandler>::RequestType;
   using Reply = typename HandlerTraits<kHandler>::ReplyType;
   auto exchange = std::make_unique<TypedExchange<Request, Reply>>(
-      NameOfPath(kPath), [](const ServerState& state, const Request& request) {
+      MethodName(kPath), [](const ServerState& state, const Request& request) {
         return AsSource<Reply>(kHandler(state, request));
       });
   if (!exchange->Parse(bytes)) return nullptr;
@@ -191,13 +183,21 @@ std::unique_ptr<Exchange> Parse(grpc::ByteBuffer* bytes) {
 
 // The operation of a handler: a function of the server's state and the request, that returns the
 // reply or a ChunkSource of its parts, or why there is none.
-template <auto kHandler, const char* kPath>
-constexpr Operation Describes(Lane lane, std::optional<Method> method = std::nullopt) {
-  return {kPath, lane, method, &internal::Parse<kHandler, kPath>};
+template <auto kHandler, const char* kPath, Lane kLane>
+constexpr Operation Describes() {
+  using Request = typename internal::HandlerTraits<kHandler>::RequestType;
+  static_assert(kLane != Lane::kData || internal::HasReplyBytes<Request>::value,
+                "who asks for data is admitted by the size of the reply");
+  return {kPath, kLane, &internal::Parse<kHandler, kPath>};
 }
 
 constexpr Operation AsConversation(Operation operation) {
   operation.is_conversation = true;
+  return operation;
+}
+
+constexpr Operation Uncounted(Operation operation) {
+  operation.is_counted = false;
   return operation;
 }
 

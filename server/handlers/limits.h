@@ -12,14 +12,11 @@ struct Limits {
   int64_t max_sampled = 10'000'000;              // targets x fanout of one SampleRequest
   int64_t max_chunk_bytes = int64_t{256} << 10;  // payload of one reply message
 
-  // Requests of so many ids stay below kMaxRequestBytes.
+  // Requests of so many ids stay below kMaxRequestBytes (proto/limits.h).
   static constexpr int64_t kMostIds = 1'000'000;
 
   // InvalidArgument naming the limit that is out of its range.
   absl::Status Validate() const;
 };
-
-// Of one request message, enforced by the transport.
-inline constexpr int64_t kMaxRequestBytes = int64_t{8} << 20;
 
 }  // namespace vicinity

@@ -9,11 +9,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/ranking.h"
 #include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
+#include "server/handlers/reply_size.h"
 #include "server/handlers/request_checks.h"
 
 namespace vicinity {
@@ -69,6 +71,8 @@ class RankingSource final : public ChunkSource<proto::RankingChunk> {
   std::vector<float> probabilities_;
 };
 
+constexpr int64_t kRankedBytes = 12;  // an id and a probability
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::RankingChunk>>> FetchRanking(
@@ -88,6 +92,15 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::RankingChunk>>> FetchRanking(
   const uint64_t end =
       request.first() + (request.count() == 0 ? left : std::min(left, request.count()));
   return std::make_unique<RankingSource>(std::move(ranking), request.first(), end, state.limits);
+}
+
+int64_t ReplyBytes(const ServerState& state, const proto::RankingRequest& request) {
+  const Dataset& dataset = *state.dataset;
+  const int32_t type = request.node_type();
+  if (type < 0 || type >= static_cast<int64_t>(dataset.schema().node_types.size())) return 0;
+  const auto nodes = static_cast<uint64_t>(dataset.book().num_nodes(NodeTypeId{type}));
+  const uint64_t count = request.count() == 0 ? nodes : std::min(nodes, request.count());
+  return ClampBytes(WideBytes{count} * kRankedBytes);
 }
 
 }  // namespace vicinity

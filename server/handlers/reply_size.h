@@ -1,21 +1,22 @@
-// How large a reply can get, computed from the request before anything is allocated or read.
+// How large a reply can get, told from the request before anything is allocated or read.
+//
+// Beside the handler of each request for data there is
+//   int64_t ReplyBytes(const ServerState& state, const proto::XRequest& request);
+// the payload bytes that the reply has at most, as an estimate where only reading the graph would
+// tell. It is 0 for a request that its handler will refuse anyway. Whatever the request says,
+// nothing overflows: what is too large is INT64_MAX.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-
-#include "partition/dataset/dataset.h"
-#include "proto/service.pb.h"
 
 namespace vicinity {
 
-// Payload bytes that the reply has at most, as an estimate where only reading the graph would tell:
-// names are taken to have 32 bytes, and lists that are taken whole the mean length of their type. 0
-// for a request that its handler will refuse anyway. Whatever the request says, nothing overflows:
-// what is too large is INT64_MAX.
-int64_t ReplyBytes(const Dataset& dataset, const proto::SampleRequest& request);
-int64_t ReplyBytes(const Dataset& dataset, const proto::RowsRequest& request);
-int64_t ReplyBytes(const Dataset& dataset, const proto::NamesRequest& request);
-int64_t ReplyBytes(const Dataset& dataset, const proto::ResolveRequest& request);
-int64_t ReplyBytes(const Dataset& dataset, const proto::RankingRequest& request);
+inline constexpr int64_t kIdBytes = 8;
+
+using WideBytes = unsigned __int128;
+inline int64_t ClampBytes(WideBytes bytes) {
+  return static_cast<int64_t>(std::min<WideBytes>(bytes, WideBytes{INT64_MAX}));
+}
 
 }  // namespace vicinity

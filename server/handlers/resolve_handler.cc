@@ -15,6 +15,7 @@
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
+#include "server/handlers/reply_size.h"
 #include "server/handlers/request_checks.h"
 
 namespace vicinity {
@@ -72,6 +73,10 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::ResolveReply>>> ResolveKeys(
     }
   }
   return std::make_unique<ResolvedKeys>(*shard, type, std::move(copy), keys);
+}
+
+int64_t ReplyBytes(const ServerState&, const proto::ResolveRequest& request) {
+  return static_cast<int64_t>(request.keys().size());
 }
 
 }  // namespace vicinity

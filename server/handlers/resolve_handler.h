@@ -1,6 +1,7 @@
 // Handler of ResolveKeys: which nodes have these keys.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -15,5 +16,8 @@ namespace vicinity {
 // Cost: a binary search a key.
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::ResolveReply>>> ResolveKeys(
     const ServerState& state, const proto::ResolveRequest& request);
+
+// server/handlers/reply_size.h
+int64_t ReplyBytes(const ServerState& state, const proto::ResolveRequest& request);
 
 }  // namespace vicinity

@@ -15,7 +15,9 @@
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
+#include "proto/limits.h"
 #include "proto/narrow_floats.h"
+#include "server/handlers/reply_size.h"
 #include "server/handlers/request_checks.h"
 
 namespace vicinity {
@@ -24,7 +26,6 @@ namespace {
 constexpr int32_t kKeysColumn = -1;
 
 // A row is at least a message, so a column of wider rows could not be read by any client.
-constexpr int64_t kWidestRow = int64_t{32} << 20;
 
 // Rows that a request may be about: those of a node type, or of an edge type.
 struct RowTable {
@@ -65,10 +66,10 @@ absl::StatusOr<ColumnView> FindColumn(const RowTable& table, const Shard& shard,
                                                    table.columns->size()));
   }
   const ColumnView& view = (*table.columns)[column];
-  if (view.row_bytes > kWidestRow) {
-    return absl::InvalidArgumentError(absl::StrCat("column ", column, " of type \"", table.name,
-                                                   "\" has rows of ", view.row_bytes,
-                                                   " bytes, the widest to send are ", kWidestRow));
+  if (view.row_bytes > kMaxCallBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("column ", column, " of type \"", table.name, "\" has rows of ",
+                     view.row_bytes, " bytes, the widest to send are ", kMaxCallBytes));
   }
   return view;
 }
@@ -215,6 +216,20 @@ class NameSource final : public ChunkSource<proto::NamesChunk> {
   size_t at_ = 0;
 };
 
+constexpr int64_t kNameBytes = 32;  // a guess
+
+// The bytes of a row of one of `types`, of nodes or edges; 0 for a column that there is not.
+template <typename Types>
+int64_t RowBytes(const Types& types, const proto::RowsRequest& request) {
+  const int32_t type = request.node_type();
+  const int32_t column = request.column();
+  if (type < 0 || type >= static_cast<int64_t>(types.size())) return 0;
+  if (column == -1) return request.of_edges() ? 0 : kIdBytes;  // the keys
+  const auto& columns = types[type].columns;
+  if (column < 0 || column >= static_cast<int64_t>(columns.size())) return 0;
+  return std::max<int64_t>(columns[column].row_bytes(), 0);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
@@ -256,6 +271,19 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::NamesChunk>>> FetchNames(
                             ReadIds("rows", request.rows(), state.limits, &copy));
   VICINITY_RETURN_IF_ERROR(CheckRows(rows, shard->nodes(type).num_nodes(), *shard, spec.name));
   return std::make_unique<NameSource>(*shard, type, std::move(copy), rows, state.limits);
+}
+
+int64_t ReplyBytes(const ServerState& state, const proto::RowsRequest& request) {
+  const Dataset& dataset = *state.dataset;
+  const Schema& schema = dataset.schema();
+  const int64_t row_bytes = request.of_edges() ? RowBytes(schema.edge_types, request)
+                                               : RowBytes(schema.node_types, request);
+  const WideBytes rows = request.count() > 0 ? request.count() : request.rows().size() / kIdBytes;
+  return ClampBytes(rows * row_bytes);
+}
+
+int64_t ReplyBytes(const ServerState&, const proto::NamesRequest& request) {
+  return ClampBytes(WideBytes{request.rows().size() / kIdBytes} * kNameBytes);
 }
 
 }  // namespace vicinity

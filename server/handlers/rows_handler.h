@@ -1,6 +1,7 @@
 // Handlers of FetchRows and FetchNames: what nodes that one shard owns are, column by column.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -18,5 +19,9 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
 // InvalidArgument if the type's ids are not strings.
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::NamesChunk>>> FetchNames(
     const ServerState& state, const proto::NamesRequest& request);
+
+// server/handlers/reply_size.h
+int64_t ReplyBytes(const ServerState& state, const proto::RowsRequest& request);
+int64_t ReplyBytes(const ServerState& state, const proto::NamesRequest& request);
 
 }  // namespace vicinity

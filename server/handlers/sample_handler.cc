@@ -19,6 +19,7 @@
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 #include "sampler/one_hop.h"
+#include "server/handlers/reply_size.h"
 #include "server/handlers/request_checks.h"
 
 namespace vicinity {
@@ -385,6 +386,17 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
   int next_relation_ = 0;
 };
 
+constexpr int64_t kCountBytes = 4;
+
+// Neighbours that a target has on average, rounded up; 0 where there are none.
+int64_t MeanDegree(const Dataset& dataset, int32_t shard, int32_t edge_type) {
+  const Shard* const found = dataset.shard(ShardId{shard});
+  if (found == nullptr) return 0;
+  const EdgeTable& edges = found->edges(EdgeTypeId{edge_type});
+  if (edges.num_targets() <= 0) return 0;
+  return (edges.num_edges() + edges.num_targets() - 1) / edges.num_targets();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors(
@@ -399,6 +411,22 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors
   VICINITY_RETURN_IF_ERROR(CheckRequest(state, request, *shard, targets));
   return std::make_unique<SampleSource>(state, request, *shard, std::move(copy), targets,
                                         std::move(trees));
+}
+
+int64_t ReplyBytes(const ServerState& state, const proto::SampleRequest& request) {
+  const Dataset& dataset = *state.dataset;
+  const WideBytes neighbor_bytes =
+      kIdBytes * (1 + (request.want_edge_ids() ? 1 : 0) + (request.want_edge_positions() ? 1 : 0));
+  const auto num_types = static_cast<int64_t>(dataset.schema().edge_types.size());
+  WideBytes bytes = 0;
+  for (const proto::SampleRequest::Relation& relation : request.relations()) {
+    if (relation.edge_type() < 0 || relation.edge_type() >= num_types) return 0;
+    const int64_t neighbors = relation.fanout() == kAllNeighbors
+                                  ? MeanDegree(dataset, request.shard(), relation.edge_type())
+                                  : std::clamp<int64_t>(relation.fanout(), 0, kMaxFanout);
+    bytes += WideBytes{relation.num_targets()} * (kCountBytes + neighbors * neighbor_bytes);
+  }
+  return ClampBytes(bytes);
 }
 
 }  // namespace vicinity

@@ -1,6 +1,7 @@
 // Handler of SampleNeighbors: one hop around nodes that one shard owns.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -18,5 +19,8 @@ namespace vicinity {
 //         fanout). Lists that are taken whole are read as they are sent, whatever their length.
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors(
     const ServerState& state, const proto::SampleRequest& request);
+
+// server/handlers/reply_size.h; lists that are taken whole count as the mean length of their type.
+int64_t ReplyBytes(const ServerState& state, const proto::SampleRequest& request);
 
 }  // namespace vicinity

@@ -8,6 +8,7 @@
 
 #include "partition/dataset/dataset.h"
 #include "proto/security/certificates.h"
+#include "proto/telemetry/registry.h"
 #include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
 #include "server/connections/connection_acceptor.h"
@@ -30,6 +31,7 @@ struct ServerState {
   const ShardHealth* health = nullptr;
   const CallCounters* counters = nullptr;
   const CallGate* gate = nullptr;
+  const MetricRegistry* metrics = nullptr;    // null: none are shown
   ConnectionAcceptor* connections = nullptr;  // null: not counted
   const LogSink* log_sink = nullptr;          // null: not counted
   std::function<TlsState()> tls;              // null: plaintext

@@ -9,6 +9,8 @@
 #include "absl/time/time.h"
 #include "partition/dataset/dataset.h"
 #include "proto/security/certificates.h"
+#include "proto/telemetry/metric.h"
+#include "proto/telemetry/registry.h"
 #include "proto/version.h"
 #include "server/admission/admission.h"
 #include "server/admission/admission_limits.h"
@@ -74,10 +76,25 @@ void AddLimits(const CallGate& gate, proto::StatusReply* reply) {
            static_cast<double>(gauges.stalled), gate.cut_off(), reply);
 }
 
+void AddMetrics(const MetricRegistry& registry, proto::StatusReply* reply) {
+  for (const MetricRegistry::Reading& reading : registry.Read()) {
+    proto::MetricStatus* const metric = reply->add_metrics();
+    metric->set_name(reading.metric.name);
+    metric->set_help(reading.metric.help);
+    metric->set_is_counter(reading.metric.kind == MetricKind::kCounter);
+    metric->set_value(reading.value);
+    for (const auto& [name, value] : reading.labels) {
+      proto::MetricLabel* const label = metric->add_labels();
+      label->set_name(name);
+      label->set_value(value);
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
-                                                const proto::StatusRequest&) {
+                                                const proto::StatusRequest& request) {
   proto::StatusReply reply;
   reply.set_server(state.name);
   reply.set_version(kVersion);
@@ -98,10 +115,11 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
   reply.mutable_scrub()->set_passes(static_cast<uint64_t>(scrubbed.passes));
   reply.mutable_scrub()->set_done_bytes(static_cast<uint64_t>(scrubbed.done_bytes));
   reply.mutable_scrub()->set_all_bytes(static_cast<uint64_t>(scrubbed.all_bytes));
-  for (size_t i = 0; i < kMethodNames.size(); ++i) {
-    const MethodCounts counts = state.counters->counts(static_cast<Method>(i));
+  for (size_t i = 0; i < state.counters->methods().size(); ++i) {
+    if (state.counters->methods()[i].empty()) continue;
+    const MethodCounts counts = state.counters->counts(i);
     proto::MethodStatus* status = reply.add_methods();
-    status->set_method(kMethodNames[i]);
+    status->set_method(state.counters->methods()[i]);
     status->set_started(counts.started);
     status->set_failed(counts.failed);
     status->set_bytes_sent(counts.bytes_sent);
@@ -126,6 +144,7 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
     reply.set_certificate_expires(absl::ToUnixSeconds(tls.expires));
     reply.set_certificate_fault(tls.fault);
   }
+  if (request.want_metrics() && state.metrics != nullptr) AddMetrics(*state.metrics, &reply);
   return reply;
 }
 

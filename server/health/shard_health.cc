@@ -77,4 +77,26 @@ std::vector<ShardHealth::State> ShardHealth::states() const {
   return states;
 }
 
+void ShardHealth::AddMetrics(MetricRegistry::Group* group) const {
+  const std::vector<State> shards = states();
+  for (size_t i = 0; i < shards.size(); ++i) {
+    const auto add = [&](const char* name, const char* help, auto value) {
+      group->Add({name, help, MetricKind::kGauge}, {{"shard", absl::StrCat(shards[i].shard.value)}},
+                 [this, i, value] { return static_cast<double>(value(states()[i])); });
+    };
+    add("vicinity_server_shard_file_bytes", "Bytes of a shard's files",
+        [](const State& state) { return state.file_bytes; });
+    add("vicinity_server_shard_checked_bytes",
+        "Of these, verified since start or since they changed",
+        [](const State& state) { return state.checked_bytes; });
+    add("vicinity_server_shard_faulty", "1 for a shard whose calls are refused, for its damage",
+        [](const State& state) { return state.fault.empty() ? 0 : 1; });
+  }
+  group->Add({"vicinity_server_scrub_passes_total", "Checks of all files that are over"}, {},
+             [this] { return static_cast<double>(scrubbed().passes); });
+  group->Add({"vicinity_server_scrub_done_bytes", "Bytes checked in the pass under way",
+              MetricKind::kGauge},
+             {}, [this] { return static_cast<double>(scrubbed().done_bytes); });
+}
+
 }  // namespace vicinity

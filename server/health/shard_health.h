@@ -14,6 +14,7 @@
 #include "partition/dataset/verified_file.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
+#include "proto/telemetry/registry.h"
 
 namespace vicinity {
 
@@ -50,6 +51,10 @@ class ShardHealth {
   Scrubbed scrubbed() const;
 
   std::vector<State> states() const;  // by rising shard
+
+  // Of each shard its bytes, those checked, and whether it is faulty; how far the check in the
+  // background is. It must outlive the group.
+  void AddMetrics(MetricRegistry::Group* group) const;
 
  private:
   const Dataset& dataset_;

@@ -77,7 +77,7 @@ struct Asked {
   }
 };
 
-double VicinityRound(RemoteShard* shard, int32_t column, Asked* asked) {
+double VicinityRound(ShardAccess* shard, int32_t column, Asked* asked) {
   ShardRows request;
   request.type = NodeTypeId{0};
   request.column = column;
@@ -89,7 +89,7 @@ double VicinityRound(RemoteShard* shard, int32_t column, Asked* asked) {
       kCallsInRound, kInFlight,
       [&](int64_t call, Done done) {
         request.out = asked->outs[call % kInFlight].data();
-        shard->FetchRows(request, nullptr, std::move(done));
+        shard->Ask(request, nullptr, std::move(done));
       },
       round.Add());
   Check(round.Wait());
@@ -113,7 +113,7 @@ double PlainRound(const PlainClient& client, PlainForm form, bool tuned, int32_t
 
 // Adds the seconds that calls for a few rows take, one after the other, while large ones keep the
 // server busy.
-void SmallBesideLarge(double seconds, RemoteShard* shard, int32_t column, Asked* asked,
+void SmallBesideLarge(double seconds, ShardAccess* shard, int32_t column, Asked* asked,
                       std::vector<double>* taken) {
   using Clock = std::chrono::steady_clock;
   std::atomic<bool> enough{false};
@@ -131,7 +131,7 @@ void SmallBesideLarge(double seconds, RemoteShard* shard, int32_t column, Asked*
   while (Clock::now() - start < std::chrono::duration<double>(seconds)) {
     const auto asked_at = Clock::now();
     FanOut call;
-    shard->FetchRows(request, nullptr, call.Add());
+    shard->Ask(request, nullptr, call.Add());
     Check(call.Wait());
     taken->push_back(std::chrono::duration<double>(Clock::now() - asked_at).count());
   }

@@ -45,7 +45,7 @@ std::vector<uint64_t> Targets(const Dataset& dataset, size_t count) {
   return targets;
 }
 
-double VicinityRound(RemoteShard* shard, int64_t fanout, const std::vector<uint64_t>& targets) {
+double VicinityRound(ShardAccess* shard, int64_t fanout, const std::vector<uint64_t>& targets) {
   ShardHop hop;
   hop.relations = {{EdgeTypeId{0}, fanout, targets}};
   std::vector<Neighbors> answers(kCallsInRound);
@@ -53,7 +53,9 @@ double VicinityRound(RemoteShard* shard, int64_t fanout, const std::vector<uint6
   RunPieces(
       kCallsInRound, kInFlight,
       [&](int64_t call, Done done) {
-        shard->SampleHop(hop, absl::MakeSpan(&answers[call], 1), nullptr, std::move(done));
+        ShardHop asked = hop;
+        asked.out = absl::MakeSpan(&answers[call], 1);
+        shard->Ask(asked, nullptr, std::move(done));
       },
       round.Add());
   Check(round.Wait());

@@ -112,8 +112,8 @@ VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision pr
   FanOut hello;
   connection_->Connect(nullptr, hello.Add());
   Check(hello.Wait());
-  shard_ = std::make_unique<RemoteShard>(ShardId{0}, dataset.fingerprint(), connection_.get(),
-                                         dataset.schema(), dataset.book());
+  shard_ = MakeRemoteShard(ShardId{0}, dataset.fingerprint(), connection_.get(), dataset.schema(),
+                           dataset.book());
 }
 
 }  // namespace vicinity::benchmark

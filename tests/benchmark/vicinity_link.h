@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "client/rpc/remote_shard.h"
 #include "client/rpc/server_connection.h"
+#include "client/shards/shard_access.h"
 #include "client/shards/traffic.h"
 #include "partition/dataset/dataset.h"
 #include "proto/security/certificates.h"
@@ -27,12 +27,12 @@ class VicinityLink {
  public:
   VicinityLink(int port, const Dataset& dataset, proto::Precision precision,
                const TlsFiles& tls = {});
-  RemoteShard* shard() { return shard_.get(); }
+  ShardAccess* shard() { return shard_.get(); }
 
  private:
   TrafficCounters traffic_;
   std::unique_ptr<ServerConnection> connection_;
-  std::unique_ptr<RemoteShard> shard_;
+  std::unique_ptr<ShardAccess> shard_;
 };
 
 // A dataset of one shard, opened without reading it. Exits 1, saying why, if it cannot be.

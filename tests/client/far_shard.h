@@ -25,7 +25,7 @@ struct Faults {
 };
 
 // Threads: as ShardAccess. Lifetime: `faults` must outlive it; calls must be over before it goes.
-class FarShard : public ShardAccess {
+class FarShard final : public AnswersAlike<FarShard> {
  public:
   FarShard(std::unique_ptr<ShardAccess> near, Faults* faults)
       : near_(std::move(near)), faults_(faults), worker_([this] { Work(); }) {}
@@ -41,26 +41,10 @@ class FarShard : public ShardAccess {
 
   bool remote() const override { return true; }
 
-  void SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
-                 Done done) override {
+  template <typename Request>
+  void AskAny(const Request& request, Cancellation* cancel, Done done) {
     Run(cancel, std::move(done),
-        [this, hop, out](Done then) { near_->SampleHop(hop, out, nullptr, std::move(then)); });
-  }
-  void FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) override {
-    Run(cancel, std::move(done),
-        [this, rows](Done then) { near_->FetchRows(rows, nullptr, std::move(then)); });
-  }
-  void FetchNames(const ShardNames& names, Cancellation* cancel, Done done) override {
-    Run(cancel, std::move(done),
-        [this, names](Done then) { near_->FetchNames(names, nullptr, std::move(then)); });
-  }
-  void ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) override {
-    Run(cancel, std::move(done),
-        [this, keys](Done then) { near_->ResolveKeys(keys, nullptr, std::move(then)); });
-  }
-  void FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) override {
-    Run(cancel, std::move(done),
-        [this, ranking](Done then) { near_->FetchRanking(ranking, nullptr, std::move(then)); });
+        [this, request](Done then) { near_->Ask(request, nullptr, std::move(then)); });
   }
 
  private:

@@ -13,7 +13,7 @@ std::unique_ptr<ShardRouter> RouteDataset(const Dataset& dataset, absl::Span<con
                                           TrafficCounters* traffic, Faults* faults) {
   std::vector<std::unique_ptr<ShardAccess>> shards;
   for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
-    std::unique_ptr<ShardAccess> access = std::make_unique<MappedShard>(dataset, *shard, traffic);
+    std::unique_ptr<ShardAccess> access = MakeMappedShard(dataset, *shard, traffic);
     if (std::find(far.begin(), far.end(), shard->id().value) != far.end()) {
       access = std::make_unique<FarShard>(std::move(access), faults);
     }

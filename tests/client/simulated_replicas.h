@@ -78,7 +78,7 @@ class SimulatedReplicas {
   }
   std::unique_ptr<ShardAccess> Replicate(ShardId shard, ShardAccess* near,
                                          const std::vector<int>& servers) {
-    return std::make_unique<ReplicatedShard>(shard, Replicas(near, servers), 2, tools_);
+    return MakeReplicatedShard(shard, Replicas(near, servers), 2, tools_);
   }
 
  private:

@@ -258,7 +258,7 @@ class LoneClient {
     rows.rows = call->rows;
     rows.row_bytes = kRowBytes;
     rows.out = call->out.data();
-    shards_[draws_.Below(kNumShards)]->FetchRows(
+    shards_[draws_.Below(kNumShards)]->Ask(
         rows, nullptr, [call](const absl::Status& status) { call->over = status; });
   }
 
@@ -292,7 +292,7 @@ TEST_CASE("calls through every kind of trouble are right or fail in time", "[sim
 }
 
 // Lets time pass while a call is under way, and finds those that take longer than they may.
-class WatchedShard : public ShardAccess {
+class WatchedShard final : public AnswersAlike<WatchedShard> {
  public:
   struct Watch {
     const Timer* timer;
@@ -303,21 +303,9 @@ class WatchedShard : public ShardAccess {
       : shard_(std::move(shard)), watch_(watch) {}
 
   bool remote() const override { return true; }
-  void SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
-                 Done done) override {
-    Begin(done, [&](Done end) { shard_->SampleHop(hop, out, cancel, std::move(end)); });
-  }
-  void FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) override {
-    Begin(done, [&](Done end) { shard_->FetchRows(rows, cancel, std::move(end)); });
-  }
-  void FetchNames(const ShardNames& names, Cancellation* cancel, Done done) override {
-    Begin(done, [&](Done end) { shard_->FetchNames(names, cancel, std::move(end)); });
-  }
-  void ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) override {
-    Begin(done, [&](Done end) { shard_->ResolveKeys(keys, cancel, std::move(end)); });
-  }
-  void FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) override {
-    Begin(done, [&](Done end) { shard_->FetchRanking(ranking, cancel, std::move(end)); });
+  template <typename Request>
+  void AskAny(const Request& request, Cancellation* cancel, const Done& done) {
+    Begin(done, [&](Done end) { shard_->Ask(request, cancel, std::move(end)); });
   }
 
  private:
@@ -375,7 +363,7 @@ class LoadedEpoch {
     world_ = std::make_unique<testing::SimulatedReplicas>(world, &timer_);
     std::vector<std::unique_ptr<ShardAccess>> shards;
     for (const std::unique_ptr<Shard>& shard : graph.dataset().shards()) {
-      near_.push_back(std::make_unique<MappedShard>(graph.dataset(), *shard, &local_));
+      near_.push_back(MakeMappedShard(graph.dataset(), *shard, &local_));
       shards.push_back(std::make_unique<WatchedShard>(
           world_->Replicate(shard->id(), near_.back().get(), ServersOf(shard->id().value)),
           &watch_));
@@ -432,7 +420,7 @@ class LoadedEpoch {
   Trouble trouble_;
   TrafficCounters local_;
   WatchedShard::Watch watch_;
-  std::vector<std::unique_ptr<MappedShard>> near_;
+  std::vector<std::unique_ptr<ShardAccess>> near_;
   std::unique_ptr<testing::SimulatedReplicas> world_;
   testing::PassingTime passing_;
   std::unique_ptr<ShardRouter> router_;

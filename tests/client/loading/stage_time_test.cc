@@ -30,7 +30,7 @@ TEST_CASE("threads add up", "[stage_time]") {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&totals] {
       for (int i = 0; i < 100; ++i) {
-        totals.Add(StageState::kBlocked, 0.5);
+        totals.Add(StageState::kBlocked, std::chrono::milliseconds(500));
         totals.CountBatch();
       }
     });
@@ -38,6 +38,21 @@ TEST_CASE("threads add up", "[stage_time]") {
   for (std::thread& thread : threads) thread.join();
   CHECK(totals.Read().batches == 400);
   CHECK(totals.Read().seconds[static_cast<int>(StageState::kBlocked)] == 200.0);
+}
+
+TEST_CASE("a stage's times are metrics in seconds, one a state", "[stage_time]") {
+  StageTotals totals;
+  totals.Add(StageState::kBlocked, std::chrono::milliseconds(1500));
+  totals.CountBatch();
+  MetricRegistry registry;
+  MetricRegistry::Group group(&registry);
+  totals.AddMetrics({{"stage", "fetch"}}, &group);
+  const std::vector<MetricRegistry::Reading> readings = registry.Read();
+  REQUIRE(readings.size() == 4);
+  CHECK(readings[0].metric.name == "vicinity_loader_stage_batches_total");
+  CHECK(readings[0].value == 1);
+  CHECK(readings[1].labels == MetricLabels{{"stage", "fetch"}, {"state", "blocked"}});
+  CHECK(readings[1].value == Approx(1.5));
 }
 
 }  // namespace

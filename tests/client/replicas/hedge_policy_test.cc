@@ -11,13 +11,13 @@ using std::chrono::milliseconds;
 
 TEST_CASE("a hedge comes after the percentile, and not within 5 ms", "[hedge_policy]") {
   HedgePolicy policy(true);
-  CHECK_FALSE(policy.Delay(Operation::kFetchRows).has_value());
-  for (int i = 0; i < 100; ++i) policy.Observe(Operation::kFetchRows, microseconds(300));
-  CHECK(policy.Delay(Operation::kFetchRows) == HedgePolicy::kLeastDelay);
-  for (int i = 0; i < 100; ++i) policy.Observe(Operation::kSampleHop, milliseconds(40));
-  CHECK(*policy.Delay(Operation::kSampleHop) >= milliseconds(40));
-  CHECK(*policy.Delay(Operation::kSampleHop) < milliseconds(44));
-  CHECK(policy.Delay(Operation::kFetchRows) == HedgePolicy::kLeastDelay);  // each for itself
+  CHECK_FALSE(policy.Delay(kRequestIndex<ShardRows>).has_value());
+  for (int i = 0; i < 100; ++i) policy.Observe(kRequestIndex<ShardRows>, microseconds(300));
+  CHECK(policy.Delay(kRequestIndex<ShardRows>) == HedgePolicy::kLeastDelay);
+  for (int i = 0; i < 100; ++i) policy.Observe(kRequestIndex<ShardHop>, milliseconds(40));
+  CHECK(*policy.Delay(kRequestIndex<ShardHop>) >= milliseconds(40));
+  CHECK(*policy.Delay(kRequestIndex<ShardHop>) < milliseconds(44));
+  CHECK(policy.Delay(kRequestIndex<ShardRows>) == HedgePolicy::kLeastDelay);  // each for itself
 }
 
 TEST_CASE("at most one call in twenty is hedged", "[hedge_policy]") {
@@ -47,9 +47,9 @@ TEST_CASE("a hedge that did not come about is given back", "[hedge_policy]") {
 
 TEST_CASE("hedging can be off", "[hedge_policy]") {
   HedgePolicy policy(false);
-  for (int i = 0; i < 100; ++i) policy.Observe(Operation::kFetchRows, milliseconds(1));
+  for (int i = 0; i < 100; ++i) policy.Observe(kRequestIndex<ShardRows>, milliseconds(1));
   for (int i = 0; i < 100; ++i) policy.CountCall();
-  CHECK_FALSE(policy.Delay(Operation::kFetchRows).has_value());
+  CHECK_FALSE(policy.Delay(kRequestIndex<ShardRows>).has_value());
   CHECK_FALSE(policy.TryTake());
 }
 

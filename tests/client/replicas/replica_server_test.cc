@@ -58,7 +58,7 @@ TEST_CASE_METHOD(ReplicaServerTest, "a server is used once its first probe has s
   CHECK(probes_ == 1);
   RunFor(seconds(100));
   CHECK(probes_ == 1);  // a live server is not probed
-  CHECK(traffic_.quarantines == 0);
+  CHECK(traffic_.quarantines.value() == 0);
 }
 
 TEST_CASE_METHOD(ReplicaServerTest, "a server that is not there is asked again, ever more seldom",
@@ -89,13 +89,13 @@ TEST_CASE_METHOD(ReplicaServerTest, "three failures in a row quarantine a server
   server_->OnFailure(kGone);
   CHECK_FALSE(server_->live());
   CHECK(server_->last_error() == kGone);
-  CHECK(traffic_.quarantines == 1);
+  CHECK(traffic_.quarantines.value() == 1);
   server_->OnSuccess();  // a late answer
   server_->OnFailure(kGone);
   CHECK_FALSE(server_->live());
   RunFor(milliseconds(100));
   CHECK(server_->live());
-  CHECK(traffic_.quarantines == 1);
+  CHECK(traffic_.quarantines.value() == 1);
 }
 
 TEST_CASE_METHOD(ReplicaServerTest, "a server that is about to stop is live until it is gone",
@@ -113,7 +113,7 @@ TEST_CASE_METHOD(ReplicaServerTest, "a server that is about to stop is live unti
   CHECK(probes_ > 2);  // for the one that comes in its place
   CHECK(server_->live());
   CHECK(server_->stopping());
-  CHECK(traffic_.quarantines == 0);
+  CHECK(traffic_.quarantines.value() == 0);
   SECTION("its successor is used as soon as it is found") {
     answer_ = absl::OkStatus();
     RunFor(seconds(2));
@@ -125,7 +125,7 @@ TEST_CASE_METHOD(ReplicaServerTest, "a server that is about to stop is live unti
   SECTION("the first call that it does not answer is enough") {
     server_->OnFailure(kGone);
     CHECK_FALSE(server_->live());
-    CHECK(traffic_.quarantines == 1);
+    CHECK(traffic_.quarantines.value() == 1);
     answer_ = absl::OkStatus();
     RunFor(seconds(2));
     CHECK(server_->live());

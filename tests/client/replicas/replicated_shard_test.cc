@@ -63,17 +63,18 @@ TEST_CASE_METHOD(ReplicatedShardTest, "every question gets its answer through fa
     ShardHop hop;
     hop.relations = {{EdgeTypeId{1}, 1, asked}};
     std::vector<Neighbors> out(1);
-    shard_->SampleHop(hop, absl::MakeSpan(out), nullptr, Finish());
+    hop.out = absl::MakeSpan(out);
+    shard_->Ask(hop, nullptr, Finish());
     MustBeOver();
     CHECK(out[0].sources == std::vector<int64_t>{9, 7});
 
     std::vector<std::string> names(2);
-    shard_->FetchNames({NodeTypeId{0}, asked, positions, names.data()}, nullptr, Finish());
+    shard_->Ask(ShardNames{NodeTypeId{0}, asked, positions, names.data()}, nullptr, Finish());
     MustBeOver();
     CHECK(names == std::vector<std::string>{"n6", "n8"});
 
     std::vector<int64_t> nodes(2);
-    shard_->ResolveKeys({NodeTypeId{0}, asked, positions, nodes.data()}, nullptr, Finish());
+    shard_->Ask(ShardKeys{NodeTypeId{0}, asked, positions, nodes.data()}, nullptr, Finish());
     MustBeOver();
     CHECK(nodes == std::vector<int64_t>{12, 16});
 
@@ -81,7 +82,7 @@ TEST_CASE_METHOD(ReplicatedShardTest, "every question gets its answer through fa
     ShardRanking ranking;
     ranking.count = 4;
     ranking.out = &ranked;
-    shard_->FetchRanking(ranking, nullptr, Finish());
+    shard_->Ask(ranking, nullptr, Finish());
     MustBeOver();
     CHECK(ranked.nodes == std::vector<int64_t>{0, 1, 2, 3});
   }
@@ -96,7 +97,7 @@ TEST_CASE_METHOD(ReplicatedShardTest, "much is asked for in parts, each tried ag
   rows.count = 100;
   std::vector<char> out(rows.row_bytes * rows.count);
   rows.out = out.data();
-  shard_->FetchRows(rows, nullptr, Finish());
+  shard_->Ask(rows, nullptr, Finish());
   MustBeOver();
   CHECK(world_->traffic().shard_calls == 4);  // of 32 rows at most
   CHECK(world_->traffic().attempts == 5);

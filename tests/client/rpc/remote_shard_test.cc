@@ -36,7 +36,7 @@ struct Remote {
   Schema schema;
   std::unique_ptr<Book> book;
   std::unique_ptr<ServerConnection> connection;
-  std::unique_ptr<RemoteShard> shard;
+  std::unique_ptr<ShardAccess> shard;
 
   explicit Remote(int64_t max_ids = 1000,
                   std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
@@ -55,7 +55,7 @@ struct Remote {
     FanOut hello;
     connection->Connect(nullptr, hello.Add());
     VICINITY_REQUIRE_OK(hello.Wait());
-    shard = std::make_unique<RemoteShard>(ShardId{0}, 1, connection.get(), schema, *book);
+    shard = MakeRemoteShard(ShardId{0}, 1, connection.get(), schema, *book);
   }
 };
 
@@ -84,7 +84,7 @@ absl::Status FetchThree(Remote* remote, std::vector<int32_t>* out, Cancellation*
   request.rows = rows;
   request.positions = positions;
   request.out = reinterpret_cast<char*>(out->data());
-  return Outcome([&](Done done) { remote->shard->FetchRows(request, cancel, done); });
+  return Outcome([&](Done done) { remote->shard->Ask(request, cancel, done); });
 }
 
 TEST_CASE("rows are scattered as their chunks come", "[remote_shard]") {
@@ -100,9 +100,9 @@ TEST_CASE("rows are scattered as their chunks come", "[remote_shard]") {
   std::vector<int32_t> out;
   VICINITY_CHECK_OK(FetchThree(&remote, &out));
   CHECK(out == std::vector<int32_t>{70, 60, 50});
-  CHECK(remote.traffic.rows_remote == 3);
-  CHECK(remote.traffic.bytes_received == 12);
-  CHECK(remote.traffic.bytes_sent == 24);
+  CHECK(remote.traffic.rows_remote.value() == 3);
+  CHECK(remote.traffic.bytes_received.value() == 12);
+  CHECK(remote.traffic.bytes_sent.value() == 24);
 }
 
 TEST_CASE("rows that were not asked for, or too few, are refused", "[remote_shard]") {
@@ -158,7 +158,7 @@ TEST_CASE("an answer that changed on the way is refused, and the error says by w
       Catch::StartsWith("shard 0 at " + remote.server.address() + " (server a): FetchRows: ") &&
           Catch::Contains("damaged on the way"));
   CHECK(out == std::vector<int32_t>{-1, -1, -1});
-  CHECK(remote.traffic.rows_remote == 0);
+  CHECK(remote.traffic.rows_remote.value() == 0);
 }
 
 TEST_CASE("what a server refuses keeps its code and gains its place", "[remote_shard]") {
@@ -245,7 +245,7 @@ TEST_CASE("requests are cut to what the server takes", "[remote_shard]") {
   request.row_bytes = 4;
   request.rows = rows;
   request.out = reinterpret_cast<char*>(out.data());
-  VICINITY_CHECK_OK(Outcome([&](Done done) { remote.shard->FetchRows(request, nullptr, done); }));
+  VICINITY_CHECK_OK(Outcome([&](Done done) { remote.shard->Ask(request, nullptr, done); }));
   for (size_t i = 0; i < rows.size(); ++i) CHECK(out[i] == static_cast<int32_t>(rows[i]) * 10);
   CHECK(remote.server.rows.requests.size() == 10);
 }
@@ -271,7 +271,7 @@ absl::Status FetchFirst(Remote* remote, int count, std::vector<int32_t>* out) {
   request.row_bytes = 4;
   request.rows = rows;
   request.out = reinterpret_cast<char*>(out->data());
-  return Outcome([&](Done done) { remote->shard->FetchRows(request, nullptr, done); });
+  return Outcome([&](Done done) { remote->shard->Ask(request, nullptr, done); });
 }
 
 TEST_CASE("limits that have become smaller are learned from a refusal", "[remote_shard]") {
@@ -346,7 +346,7 @@ TEST_CASE("a range is asked for as a range", "[remote_shard]") {
   request.first = 3;
   request.count = 2;
   request.out = reinterpret_cast<char*>(out.data());
-  VICINITY_CHECK_OK(Outcome([&](Done done) { remote.shard->FetchRows(request, nullptr, done); }));
+  VICINITY_CHECK_OK(Outcome([&](Done done) { remote.shard->Ask(request, nullptr, done); }));
   CHECK(out == std::vector<int32_t>{30, 40});
 }
 
@@ -375,8 +375,8 @@ TEST_CASE("a hop beyond the limits comes back whole and in order", "[remote_shar
   hop.replace = true;
   hop.relations = {{EdgeTypeId{0}, 4, rows}};
   std::vector<Neighbors> answers(1);
-  VICINITY_CHECK_OK(Outcome(
-      [&](Done done) { remote.shard->SampleHop(hop, absl::MakeSpan(answers), nullptr, done); }));
+  hop.out = absl::MakeSpan(answers);
+  VICINITY_CHECK_OK(Outcome([&](Done done) { remote.shard->Ask(hop, nullptr, done); }));
   CHECK(answers[0].counts == std::vector<uint32_t>(25, 1));
   CHECK(answers[0].sources == std::vector<int64_t>(rows.begin(), rows.end()));
   CHECK(remote.server.sample.requests.size() == 3);
@@ -388,9 +388,8 @@ TEST_CASE("a hop that is answered in part is an error", "[remote_shard]") {
   ShardHop hop;
   hop.relations = {{EdgeTypeId{0}, 4, rows}};
   std::vector<Neighbors> answers(1);
-  VICINITY_CHECK_CODE(Outcome([&](Done done) {
-                        remote.shard->SampleHop(hop, absl::MakeSpan(answers), nullptr, done);
-                      }),
+  hop.out = absl::MakeSpan(answers);
+  VICINITY_CHECK_CODE(Outcome([&](Done done) { remote.shard->Ask(hop, nullptr, done); }),
                       absl::StatusCode::kInternal);
 }
 
@@ -404,7 +403,7 @@ TEST_CASE("ids that do not exist, or are too few, are refused", "[remote_shard]"
     std::vector<int64_t> out(2, -1);
     VICINITY_CHECK_CODE(
         Outcome([&](Done done) {
-          remote.shard->ResolveKeys({kNode, keys, positions, out.data()}, nullptr, done);
+          remote.shard->Ask(ShardKeys{kNode, keys, positions, out.data()}, nullptr, done);
         }),
         absl::StatusCode::kInternal);
   }
@@ -427,7 +426,7 @@ TEST_CASE("names too few or too many are refused", "[remote_shard]") {
   const std::vector<int64_t> positions = {1, 0};
   std::vector<std::string> out(2);
   const absl::Status status = Outcome([&](Done done) {
-    remote.shard->FetchNames({kNode, rows, positions, out.data()}, nullptr, done);
+    remote.shard->Ask(ShardNames{kNode, rows, positions, out.data()}, nullptr, done);
   });
   if (num_names == 2) {
     VICINITY_CHECK_OK(status);
@@ -457,7 +456,7 @@ TEST_CASE("a ranking ends where the server says, and lies are refused", "[remote
     request.type = kNode;
     request.count = 3;
     request.out = out;
-    return Outcome([&](Done done) { remote->shard->FetchRanking(request, nullptr, done); });
+    return Outcome([&](Done done) { remote->shard->Ask(request, nullptr, done); });
   };
   {
     Remote remote;
@@ -500,7 +499,7 @@ TEST_CASE("a ranking without end is refused at its first chunk", "[remote_shard]
   request.type = kNode;
   request.out = &ranked;
   const absl::Status status =
-      Outcome([&](Done done) { remote.shard->FetchRanking(request, nullptr, done); });
+      Outcome([&](Done done) { remote.shard->Ask(request, nullptr, done); });
   VICINITY_CHECK_CODE(status, absl::StatusCode::kInternal);
   CHECK(ranked.nodes.empty());
 }

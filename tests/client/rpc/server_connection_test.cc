@@ -41,7 +41,7 @@ TEST_CASE("every channel says hello, and the smaller limit counts", "[server_con
   TrafficCounters traffic;
   const auto connection = To(server.address(), &traffic);
   VICINITY_CHECK_OK(Connect(connection.get()));
-  CHECK(traffic.calls == 3);
+  CHECK(traffic.calls.value() == 3);
   CHECK(connection->limits().max_ids == 1000);
 
   server.hello.mutable_limits()->set_max_ids(UINT64_MAX);

@@ -42,7 +42,7 @@ TEST_CASE("rows, ranges and keys of a mapped shard are those of the files", "[ma
   request.rows = rows;
   request.positions = positions;
   request.out = out.data();
-  VICINITY_CHECK_OK(Outcome([&](Done done) { shard.FetchRows(request, nullptr, done); }));
+  VICINITY_CHECK_OK(Outcome([&](Done done) { shard.Ask(request, nullptr, done); }));
   for (size_t i = 0; i < rows.size(); ++i) {
     CHECK(out.substr(positions[i] * row_bytes, row_bytes) == table.columns[0].row(rows[i]));
   }
@@ -55,7 +55,7 @@ TEST_CASE("rows, ranges and keys of a mapped shard are those of the files", "[ma
   range.first = 2;
   range.count = table.num_nodes() - 2;
   range.out = reinterpret_cast<char*>(keys.data());
-  VICINITY_CHECK_OK(Outcome([&](Done done) { shard.FetchRows(range, nullptr, done); }));
+  VICINITY_CHECK_OK(Outcome([&](Done done) { shard.Ask(range, nullptr, done); }));
   CHECK(absl::MakeConstSpan(keys) == table.keys.subspan(2));
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("a mapped shard refuses rows that it does not have", "[mapped_shard]")
     request.first = INT64_MAX;
     request.count = 2;
   }
-  VICINITY_CHECK_CODE(Outcome([&](Done done) { shard.FetchRows(request, nullptr, done); }),
+  VICINITY_CHECK_CODE(Outcome([&](Done done) { shard.Ask(request, nullptr, done); }),
                       absl::StatusCode::kInvalidArgument);
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("names and the directory of a mapped shard", "[mapped_shard]") {
   const std::vector<int64_t> positions = {0, 1};
   std::vector<std::string> names(2);
   VICINITY_CHECK_OK(Outcome([&](Done done) {
-    shard.FetchNames({kItem, rows, positions, names.data()}, nullptr, done);
+    shard.Ask(ShardNames{kItem, rows, positions, names.data()}, nullptr, done);
   }));
   CHECK(names[0] == files.nodes(kItem).name(2));
   CHECK(names[1] == files.nodes(kItem).name(0));
@@ -103,7 +103,7 @@ TEST_CASE("names and the directory of a mapped shard", "[mapped_shard]") {
   for (size_t i = 0; i < keys.size(); ++i) places.push_back(i);
   std::vector<int64_t> nodes(keys.size(), -7);
   VICINITY_CHECK_OK(Outcome([&](Done done) {
-    shard.ResolveKeys({kUser, keys, places, nodes.data()}, nullptr, done);
+    shard.Ask(ShardKeys{kUser, keys, places, nodes.data()}, nullptr, done);
   }));
   for (int64_t i = 0; i < table.directory_nodes.size(); ++i) {
     CHECK(nodes[i] == table.directory_nodes[i]);
@@ -122,11 +122,11 @@ TEST_CASE("a ranking that is not there is not found", "[mapped_shard]") {
   request.count = 5;
   request.out = &ranked;
   ShardAccess& shard = graph.router().shard(ShardId{1});
-  VICINITY_CHECK_OK(Outcome([&](Done done) { shard.FetchRanking(request, nullptr, done); }));
+  VICINITY_CHECK_OK(Outcome([&](Done done) { shard.Ask(request, nullptr, done); }));
   CHECK(ranked.nodes.size() == 5);
   CHECK(ranked.probabilities[1] == 0.5f);
   request.name = "yours";
-  VICINITY_CHECK_CODE(Outcome([&](Done done) { shard.FetchRanking(request, nullptr, done); }),
+  VICINITY_CHECK_CODE(Outcome([&](Done done) { shard.Ask(request, nullptr, done); }),
                       absl::StatusCode::kNotFound);
 }
 

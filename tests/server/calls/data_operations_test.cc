@@ -1,5 +1,6 @@
 #include "server/calls/data_operations.h"
 
+#include <google/protobuf/descriptor.h>
 #include <grpcpp/support/byte_buffer.h>
 
 #include <catch2/catch.hpp>
@@ -49,22 +50,36 @@ std::string Text(const grpc::ByteBuffer& bytes) {
 
 bool Stays() { return false; }
 
-TEST_CASE("methods are found by their paths, and each has its lane", "[data_operations]") {
+TEST_CASE("every method of the service is found by its path, and has its lane",
+          "[data_operations]") {
   CHECK(FindOperation(DataOperations(), kFetchRows)->lane == Lane::kData);
-  CHECK(FindOperation(DataOperations(), kFetchRows)->method == Method::kFetchRows);
+  CHECK(FindOperation(DataOperations(), kFetchRows)->is_counted);
   CHECK(FindOperation(DataOperations(), "/vicinity.proto.Graph/Status")->lane == Lane::kSmall);
   CHECK(FindOperation(DataOperations(), "/grpc.health.v1.Health/Check")->lane == Lane::kHealth);
-  for (size_t i = 0; i < kMethodNames.size(); ++i) {
-    const Operation* const operation =
-        FindOperation(DataOperations(), std::string("/vicinity.proto.Graph/") + kMethodNames[i]);
-    REQUIRE(operation != nullptr);
-    CHECK(operation->method == static_cast<Method>(i));
+  const auto* const service =
+      google::protobuf::DescriptorPool::generated_pool()->FindServiceByName("vicinity.proto.Graph");
+  REQUIRE(service != nullptr);
+  for (int i = 0; i < service->method_count(); ++i) {
+    CAPTURE(service->method(i)->name());
+    CHECK(FindOperation(DataOperations(), "/vicinity.proto.Graph/" + service->method(i)->name()) !=
+          nullptr);
   }
   for (const char* path : {"", "/", "/vicinity.proto.Graph/", "/vicinity.proto.Graph/Fetch",
                            "/vicinity.proto.Admin/Drain", "vicinity.proto.Graph/FetchRows"}) {
     CAPTURE(path);
     CHECK(FindOperation(DataOperations(), path) == nullptr);
   }
+}
+
+TEST_CASE("calls are counted by the names of their methods, checks of health are not",
+          "[data_operations]") {
+  const std::vector<std::string> methods = CountedMethods(DataOperations());
+  REQUIRE(methods.size() == DataOperations().size());
+  CHECK(methods[0] == "Hello");
+  const Operation* const rows = FindOperation(DataOperations(), kFetchRows);
+  CHECK(methods[rows - DataOperations().data()] == "FetchRows");
+  const Operation* const check = FindOperation(DataOperations(), "/grpc.health.v1.Health/Check");
+  CHECK(methods[check - DataOperations().data()].empty());
 }
 
 TEST_CASE("an exchange ends with the checksum that its request has asked for",

@@ -9,6 +9,8 @@
 #include "partition/dataset/dataset.h"
 #include "proto/common/ids.h"
 #include "proto/service.pb.h"
+#include "server/handlers/ranking_handler.h"
+#include "server/handlers/resolve_handler.h"
 #include "server/handlers/rows_handler.h"
 #include "server/handlers/sample_handler.h"
 #include "tests/server/serving.h"
@@ -42,7 +44,7 @@ TEST_CASE_METHOD(ReplySizeTest, "rows take what they take", "[reply_size]") {
   int64_t sent = 0;
   for (const proto::RowsChunk& chunk : chunks) sent += static_cast<int64_t>(chunk.rows().size());
   CHECK(sent > 0);
-  CHECK(ReplyBytes(serving_.dataset(), request) == sent);
+  CHECK(ReplyBytes(serving_.state(), request) == sent);
 }
 
 TEST_CASE_METHOD(ReplySizeTest, "rows of edges have the size of the edge type's column",
@@ -56,9 +58,9 @@ TEST_CASE_METHOD(ReplySizeTest, "rows of edges have the size of the edge type's 
   int64_t sent = 0;
   for (const proto::RowsChunk& chunk : chunks) sent += static_cast<int64_t>(chunk.rows().size());
   CHECK(sent == 5 * 4);
-  CHECK(ReplyBytes(serving_.dataset(), request) == sent);
+  CHECK(ReplyBytes(serving_.state(), request) == sent);
   request.set_column(-1);  // edges have no keys
-  CHECK(ReplyBytes(serving_.dataset(), request) == 0);
+  CHECK(ReplyBytes(serving_.state(), request) == 0);
 }
 
 TEST_CASE_METHOD(ReplySizeTest, "samples take at most what is said", "[reply_size]") {
@@ -79,45 +81,45 @@ TEST_CASE_METHOD(ReplySizeTest, "samples take at most what is said", "[reply_siz
                                  chunk.edge_ids().size() + chunk.edge_positions().size());
   }
   CHECK(sent > 0);
-  CHECK(ReplyBytes(serving_.dataset(), request) >= sent);
+  CHECK(ReplyBytes(serving_.state(), request) >= sent);
   const int64_t per_neighbor =
       8 * (1 + (request.want_edge_ids() ? 1 : 0) + (request.want_edge_positions() ? 1 : 0));
-  CHECK(ReplyBytes(serving_.dataset(), request) ==
+  CHECK(ReplyBytes(serving_.state(), request) ==
         10 * (4 + per_neighbor * request.relations(0).fanout()));
   request.mutable_relations(0)->set_fanout(-1);
-  CHECK(ReplyBytes(serving_.dataset(), request) >= 40);
+  CHECK(ReplyBytes(serving_.state(), request) >= 40);
 }
 
 TEST_CASE_METHOD(ReplySizeTest, "keys and ranks have sizes, names an estimate", "[reply_size]") {
   proto::ResolveRequest keys;
   keys.set_keys(Ids(9));
-  CHECK(ReplyBytes(serving_.dataset(), keys) == 72);
+  CHECK(ReplyBytes(serving_.state(), keys) == 72);
   proto::NamesRequest names;
   names.set_rows(Ids(9));
-  CHECK(ReplyBytes(serving_.dataset(), names) == 9 * 32);
+  CHECK(ReplyBytes(serving_.state(), names) == 9 * 32);
   proto::RankingRequest ranking;
   const int64_t users = serving_.dataset().book().num_nodes(NodeTypeId{0});
-  CHECK(ReplyBytes(serving_.dataset(), ranking) == users * 12);
+  CHECK(ReplyBytes(serving_.state(), ranking) == users * 12);
   ranking.set_count(3);
-  CHECK(ReplyBytes(serving_.dataset(), ranking) == 36);
+  CHECK(ReplyBytes(serving_.state(), ranking) == 36);
   ranking.set_count(UINT64_MAX);
-  CHECK(ReplyBytes(serving_.dataset(), ranking) == users * 12);
+  CHECK(ReplyBytes(serving_.state(), ranking) == users * 12);
 }
 
 TEST_CASE_METHOD(ReplySizeTest, "whatever is asked for, the size does not overflow",
                  "[reply_size]") {
   proto::RowsRequest rows;
   rows.set_count(UINT64_MAX);
-  CHECK(ReplyBytes(serving_.dataset(), rows) == INT64_MAX);
+  CHECK(ReplyBytes(serving_.state(), rows) == INT64_MAX);
   proto::SampleRequest sample;
   for (int i = 0; i < 10'000; ++i) {
     sample.add_relations()->set_edge_type(0);
     sample.mutable_relations(i)->set_num_targets(UINT32_MAX);
     sample.mutable_relations(i)->set_fanout(INT64_MAX);
   }
-  CHECK(ReplyBytes(serving_.dataset(), sample) == INT64_MAX);
+  CHECK(ReplyBytes(serving_.state(), sample) == INT64_MAX);
   sample.mutable_relations(0)->set_fanout(INT64_MIN);
-  CHECK(ReplyBytes(serving_.dataset(), sample) > 0);
+  CHECK(ReplyBytes(serving_.state(), sample) > 0);
 }
 
 TEST_CASE_METHOD(ReplySizeTest, "what is not there has no size", "[reply_size]") {
@@ -125,21 +127,21 @@ TEST_CASE_METHOD(ReplySizeTest, "what is not there has no size", "[reply_size]")
   proto::RowsRequest rows;
   rows.set_count(5);
   rows.set_column(nothing);
-  CHECK(ReplyBytes(serving_.dataset(), rows) == 0);
+  CHECK(ReplyBytes(serving_.state(), rows) == 0);
   rows.set_column(0);
   rows.set_node_type(nothing);
-  CHECK(ReplyBytes(serving_.dataset(), rows) == 0);
+  CHECK(ReplyBytes(serving_.state(), rows) == 0);
   proto::SampleRequest sample;
   sample.add_relations()->set_edge_type(nothing);
-  CHECK(ReplyBytes(serving_.dataset(), sample) == 0);
+  CHECK(ReplyBytes(serving_.state(), sample) == 0);
   sample.mutable_relations(0)->set_edge_type(0);
   sample.mutable_relations(0)->set_num_targets(3);
   sample.mutable_relations(0)->set_fanout(-1);
   sample.set_shard(nothing);
-  CHECK(ReplyBytes(serving_.dataset(), sample) == 12);
+  CHECK(ReplyBytes(serving_.state(), sample) == 12);
   proto::RankingRequest ranking;
   ranking.set_node_type(nothing);
-  CHECK(ReplyBytes(serving_.dataset(), ranking) == 0);
+  CHECK(ReplyBytes(serving_.state(), ranking) == 0);
 }
 
 }  // namespace

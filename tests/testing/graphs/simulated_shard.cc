@@ -74,70 +74,59 @@ void SimulatedShard::Run(uint64_t question, std::function<void(Done)> answer,
   });
 }
 
-void SimulatedShard::SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
-                               Done done) {
+uint64_t SimulatedShard::DigestOf(const ShardHop& hop) {
   Asked asked;
   asked.Add(0).Add(static_cast<int64_t>(hop.draw.epoch)).Add(hop.hop);
   asked.Add(static_cast<int64_t>(hop.draw.batch));
   for (const ShardHop::Relation& relation : hop.relations) {
     asked.Add(relation.edge_type.value).Add(relation.fanout).Add(relation.rows);
   }
-  Run(
-      asked.Digest(),
-      [this, hop, out](Done then) { near_->SampleHop(hop, out, nullptr, std::move(then)); },
-      [out] {
-        for (Neighbors& neighbors : out) {
-          neighbors.counts.push_back(3);
-          neighbors.sources.push_back(-77);
-        }
-      },
-      cancel, std::move(done));
+  return asked.Digest();
 }
 
-void SimulatedShard::FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) {
+uint64_t SimulatedShard::DigestOf(const ShardRows& rows) {
   Asked asked;
   asked.Add(1).Add(rows.type.value).Add(rows.column).Add(rows.first).Add(rows.count);
-  asked.Add(rows.rows);
-  Run(
-      asked.Digest(), [this, rows](Done then) { near_->FetchRows(rows, nullptr, std::move(then)); },
-      [rows] {
-        for (int64_t i = 0; i < rows.num_rows(); i += 2) {
-          const int64_t place = rows.positions.empty() ? i : rows.positions[i];
-          std::memset(rows.out + place * rows.row_bytes, 0xee, rows.row_bytes);
-        }
-      },
-      cancel, std::move(done));
+  return asked.Add(rows.rows).Digest();
 }
 
-void SimulatedShard::FetchNames(const ShardNames& names, Cancellation* cancel, Done done) {
-  Run(
-      Asked().Add(2).Add(names.type.value).Add(names.rows).Digest(),
-      [this, names](Done then) { near_->FetchNames(names, nullptr, std::move(then)); },
-      [names] {
-        for (const int64_t place : names.positions) names.out[place] = "garbage";
-      },
-      cancel, std::move(done));
+uint64_t SimulatedShard::DigestOf(const ShardNames& names) {
+  return Asked().Add(2).Add(names.type.value).Add(names.rows).Digest();
 }
 
-void SimulatedShard::ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) {
-  Run(
-      Asked().Add(3).Add(keys.type.value).Add(keys.keys).Digest(),
-      [this, keys](Done then) { near_->ResolveKeys(keys, nullptr, std::move(then)); },
-      [keys] {
-        for (const int64_t place : keys.positions) keys.out[place] = -77;
-      },
-      cancel, std::move(done));
+uint64_t SimulatedShard::DigestOf(const ShardKeys& keys) {
+  return Asked().Add(3).Add(keys.type.value).Add(keys.keys).Digest();
 }
 
-void SimulatedShard::FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) {
-  Run(
-      Asked().Add(4).Add(ranking.type.value).Add(ranking.count).Digest(),
-      [this, ranking](Done then) { near_->FetchRanking(ranking, nullptr, std::move(then)); },
-      [ranking] {
-        ranking.out->nodes.push_back(-77);
-        ranking.out->probabilities.push_back(-1);
-      },
-      cancel, std::move(done));
+uint64_t SimulatedShard::DigestOf(const ShardRanking& ranking) {
+  return Asked().Add(4).Add(ranking.type.value).Add(ranking.count).Digest();
+}
+
+void SimulatedShard::Spoil(const ShardHop& hop) {
+  for (Neighbors& neighbors : hop.out) {
+    neighbors.counts.push_back(3);
+    neighbors.sources.push_back(-77);
+  }
+}
+
+void SimulatedShard::Spoil(const ShardRows& rows) {
+  for (int64_t i = 0; i < rows.num_elements(); i += 2) {
+    const int64_t place = rows.positions.empty() ? i : rows.positions[i];
+    std::memset(rows.out + place * rows.row_bytes, 0xee, rows.row_bytes);
+  }
+}
+
+void SimulatedShard::Spoil(const ShardNames& names) {
+  for (const int64_t place : names.positions) names.out[place] = "garbage";
+}
+
+void SimulatedShard::Spoil(const ShardKeys& keys) {
+  for (const int64_t place : keys.positions) keys.out[place] = -77;
+}
+
+void SimulatedShard::Spoil(const ShardRanking& ranking) {
+  ranking.out->nodes.push_back(-77);
+  ranking.out->probabilities.push_back(-1);
 }
 
 }  // namespace vicinity::testing

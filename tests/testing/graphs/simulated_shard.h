@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "client/replicas/timer.h"
@@ -24,7 +25,7 @@ struct Fate {
 //
 // Threads:  as ShardAccess; answers come in the timer's thread.
 // Lifetime: `near`, which answers at once, and `timer` must outlive it.
-class SimulatedShard : public ShardAccess {
+class SimulatedShard final : public AnswersAlike<SimulatedShard> {
  public:
   // `question` is a digest of all that a call asks. May be called from any thread.
   using Decide = std::function<Fate(uint64_t question)>;
@@ -32,14 +33,26 @@ class SimulatedShard : public ShardAccess {
   SimulatedShard(ShardAccess* near, Timer* timer, Decide decide);
 
   bool remote() const override { return true; }
-  void SampleHop(const ShardHop& hop, absl::Span<Neighbors> out, Cancellation* cancel,
-                 Done done) override;
-  void FetchRows(const ShardRows& rows, Cancellation* cancel, Done done) override;
-  void FetchNames(const ShardNames& names, Cancellation* cancel, Done done) override;
-  void ResolveKeys(const ShardKeys& keys, Cancellation* cancel, Done done) override;
-  void FetchRanking(const ShardRanking& ranking, Cancellation* cancel, Done done) override;
+  template <typename Request>
+  void AskAny(const Request& request, Cancellation* cancel, Done done) {
+    Run(
+        DigestOf(request),
+        [this, request](Done then) { near_->Ask(request, nullptr, std::move(then)); },
+        [request] { Spoil(request); }, cancel, std::move(done));
+  }
 
  private:
+  static uint64_t DigestOf(const ShardHop& hop);
+  static uint64_t DigestOf(const ShardRows& rows);
+  static uint64_t DigestOf(const ShardNames& names);
+  static uint64_t DigestOf(const ShardKeys& keys);
+  static uint64_t DigestOf(const ShardRanking& ranking);
+  // Leaves garbage where the answer would go.
+  static void Spoil(const ShardHop& hop);
+  static void Spoil(const ShardRows& rows);
+  static void Spoil(const ShardNames& names);
+  static void Spoil(const ShardKeys& keys);
+  static void Spoil(const ShardRanking& ranking);
   void Run(uint64_t question, std::function<void(Done)> answer, std::function<void()> spoil,
            Cancellation* cancel, Done done);
 

@@ -1,9 +1,8 @@
-#include "client/replicas/replica_questions.h"
+#include "client/replicas/replica_question.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,7 +14,7 @@
 namespace vicinity {
 namespace {
 
-// Asks twice straight and, before the answer is taken, once aside; `spoil` and `check` are given
+// Asks twice straight and, before the answer is taken, once apart; `spoil` and `check` are given
 // the caller's buffers in between.
 template <typename Spoil, typename Check>
 void AskInEveryWay(const ReplicaQuestion& question, Spoil spoil, Check check) {
@@ -29,22 +28,23 @@ void AskInEveryWay(const ReplicaQuestion& question, Spoil spoil, Check check) {
     CHECK(check());
   }
   spoil();
-  const ReplicaQuestion::Aside aside = question.aside();
+  const ReplicaQuestion::Apart apart = question.apart();
   FanOut calls;
-  aside.ask(shard, nullptr, calls.Add());
+  apart.ask(shard, nullptr, calls.Add());
   VICINITY_REQUIRE_OK(calls.Wait());
   CHECK_FALSE(check());  // nothing of the caller's is touched yet
-  aside.take();
+  apart.take();
   CHECK(check());
 }
 
-TEST_CASE("hops can be asked again and aside", "[replica_questions]") {
+TEST_CASE("hops can be asked again and apart", "[replica_question]") {
   const std::vector<uint64_t> rows = {5, 3, 3};
   ShardHop hop;
   hop.relations = {{EdgeTypeId{0}, 2, rows}, {EdgeTypeId{7}, kAllNeighbors, rows}};
   std::vector<Neighbors> out(2);
+  hop.out = absl::MakeSpan(out);
   AskInEveryWay(
-      QuestionOf(hop, absl::MakeSpan(out)),
+      QuestionOf(hop),
       [&] {
         for (Neighbors& neighbors : out) neighbors.sources.push_back(-1);
       },
@@ -55,19 +55,7 @@ TEST_CASE("hops can be asked again and aside", "[replica_questions]") {
       });
 }
 
-TEST_CASE("a huge fanout does not give a hop hours to answer", "[replica_questions]") {
-  const std::vector<uint64_t> rows = {5, 3, 3};
-  const auto bytes = [&rows](int32_t fanout) {
-    ShardHop hop;
-    hop.relations = {{EdgeTypeId{0}, fanout, rows}};
-    std::vector<Neighbors> out(1);
-    return QuestionOf(hop, absl::MakeSpan(out)).bytes;
-  };
-  CHECK(bytes(10) < bytes(1024));
-  CHECK(bytes(1 << 20) == bytes(1024));
-}
-
-TEST_CASE("rows can be asked again and aside", "[replica_questions]") {
+TEST_CASE("rows can be asked again and apart", "[replica_question]") {
   const std::vector<uint64_t> wanted = {9, 2, 9};
   const std::vector<int64_t> positions = {2, 0, 1};
   ShardRows rows;
@@ -99,7 +87,7 @@ TEST_CASE("rows can be asked again and aside", "[replica_questions]") {
       });
 }
 
-TEST_CASE("names and keys can be asked again and aside", "[replica_questions]") {
+TEST_CASE("names and keys can be asked again and apart", "[replica_question]") {
   const std::vector<uint64_t> asked = {9, 2, 4};
   const std::vector<int64_t> positions = {2, 0, 1};
   std::vector<std::string> names(3);
@@ -118,7 +106,7 @@ TEST_CASE("names and keys can be asked again and aside", "[replica_questions]") 
       });
 }
 
-TEST_CASE("rankings can be asked again and aside", "[replica_questions]") {
+TEST_CASE("rankings can be asked again and apart", "[replica_question]") {
   RankedNodes out;
   ShardRanking ranking;
   ranking.count = GENERATE(0, 3);
@@ -127,44 +115,6 @@ TEST_CASE("rankings can be asked again and aside", "[replica_questions]") {
   AskInEveryWay(
       QuestionOf(ranking), [&] { out.nodes.push_back(-1); },
       [&] { return out.nodes.size() == expected && out.nodes[2] == 2; });
-}
-
-TEST_CASE("parts of a request are the request", "[replica_questions]") {
-  const std::vector<uint64_t> asked = {9, 2, 4, 7};
-  const std::vector<int64_t> positions = {3, 2, 0, 1};
-  testing::PatternShard shard;
-  std::vector<char> whole(20);
-  std::vector<char> parts(20);
-  ShardRows rows;
-  rows.row_bytes = 5;
-  SECTION("scattered") {
-    rows.rows = asked;
-    rows.positions = positions;
-  }
-  SECTION("in order") { rows.rows = asked; }
-  SECTION("a range") {
-    rows.first = 30;
-    rows.count = 4;
-  }
-  rows.out = whole.data();
-  const Done ignore = [](const absl::Status&) {};
-  shard.FetchRows(rows, nullptr, ignore);
-  rows.out = parts.data();
-  for (const auto& [begin, end] : {std::pair(0, 1), std::pair(1, 4)}) {
-    shard.FetchRows(Part(rows, begin, end), nullptr, ignore);
-  }
-  CHECK(parts == whole);
-
-  std::vector<std::string> names(4);
-  const ShardNames all_names{NodeTypeId{0}, asked, positions, names.data()};
-  std::vector<int64_t> nodes(4);
-  const ShardKeys all_keys{NodeTypeId{0}, asked, positions, nodes.data()};
-  for (const auto& [begin, end] : {std::pair(0, 3), std::pair(3, 4)}) {
-    shard.FetchNames(Part(all_names, begin, end), nullptr, ignore);
-    shard.ResolveKeys(Part(all_keys, begin, end), nullptr, ignore);
-  }
-  CHECK(names == std::vector<std::string>{"n4", "n7", "n2", "n9"});
-  CHECK(nodes == std::vector<int64_t>{8, 14, 4, 18});
 }
 
 }  // namespace

@@ -1,0 +1,158 @@
+#include "client/shards/shard_requests.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "proto/limits.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int64_t kIdBytes = sizeof(uint64_t);
+constexpr int64_t kNameBytes = 32;                    // a guess
+constexpr int64_t kRankedBytes = 12;                  // an id and a probability
+constexpr int64_t kUnknownCount = int64_t{16} << 20;  // of a whole ranking: a guess
+constexpr int64_t kNeighborsOfAll = 32;               // a guess, for a fanout of all
+// Larger fanouts stand for "all", too; the time for a call does not grow with them.
+constexpr int64_t kMaxNeighbors = 1024;
+
+// Row i of `from` to where the request wants it.
+void Scatter(const ShardRows& rows, const char* from) {
+  if (rows.positions.empty()) {
+    std::memcpy(rows.out, from, rows.num_elements() * rows.row_bytes);
+    return;
+  }
+  for (const int64_t position : rows.positions) {
+    std::memcpy(rows.out + position * rows.row_bytes, from, rows.row_bytes);
+    from += rows.row_bytes;
+  }
+}
+
+// Of a request whose answer to element i goes to out[positions[i]]: room for the answers in the
+// order of the elements.
+template <typename Request, typename Value>
+RequestApart<Request> ElementsApart(const Request& request) {
+  struct Room {
+    std::vector<int64_t> in_order;
+    std::vector<Value> values;
+  };
+  auto room = std::make_shared<Room>();
+  room->in_order.resize(request.num_elements());
+  std::iota(room->in_order.begin(), room->in_order.end(), int64_t{0});
+  room->values.resize(request.num_elements());
+  RequestApart<Request> apart{request, [request, room] {
+                                for (size_t i = 0; i < room->values.size(); ++i) {
+                                  request.out[request.positions[i]] = std::move(room->values[i]);
+                                }
+                              }};
+  apart.request.positions = room->in_order;
+  apart.request.out = room->values.data();
+  return apart;
+}
+
+}  // namespace
+
+int64_t ShardHop::bytes() const {
+  int64_t bytes = 0;
+  const int64_t num_values = 1 + (detail.ids ? 1 : 0) + (detail.positions ? 1 : 0);
+  for (const Relation& relation : relations) {
+    const int64_t neighbors =
+        relation.fanout > 0 ? std::min(relation.fanout, kMaxNeighbors) : kNeighborsOfAll;
+    const int64_t each = kIdBytes * num_values * neighbors + kIdBytes;
+    bytes += static_cast<int64_t>(relation.rows.size()) * each;
+  }
+  return bytes;
+}
+
+void ShardHop::Forget() const {
+  for (Neighbors& neighbors : out) neighbors.Clear();
+}
+
+RequestApart<ShardHop> ShardHop::Apart() const {
+  auto room = std::make_shared<std::vector<Neighbors>>(out.size());
+  RequestApart<ShardHop> apart{
+      *this, [to = out, room] { std::move(room->begin(), room->end(), to.begin()); }};
+  apart.request.out = absl::MakeSpan(*room);
+  return apart;
+}
+
+int64_t ShardRows::max_elements() const {
+  const int64_t most = std::max<int64_t>(1, kMaxCallBytes / row_bytes);
+  return rows.empty() ? most : std::min(most, kMaxRequestIds);
+}
+
+ShardRows ShardRows::Part(int64_t begin, int64_t end) const {
+  ShardRows part = *this;
+  if (rows.empty()) {
+    part.first += begin;
+    part.count = end - begin;
+  } else {
+    part.rows = rows.subspan(begin, end - begin);
+  }
+  if (positions.empty()) {
+    part.out += begin * row_bytes;
+  } else {
+    part.positions = positions.subspan(begin, end - begin);
+  }
+  return part;
+}
+
+int64_t ShardRows::bytes() const {
+  return num_elements() * row_bytes + static_cast<int64_t>(rows.size()) * kIdBytes;
+}
+
+RequestApart<ShardRows> ShardRows::Apart() const {
+  // Not a vector: nothing needs these bytes to be zeroes first.
+  const std::shared_ptr<char[]> room(new char[num_elements() * row_bytes]);
+  RequestApart<ShardRows> apart{*this, [rows = *this, room] { Scatter(rows, room.get()); }};
+  apart.request.positions = {};
+  apart.request.out = room.get();
+  return apart;
+}
+
+int64_t ShardNames::max_elements() const { return kMaxRequestNames; }
+
+ShardNames ShardNames::Part(int64_t begin, int64_t end) const {
+  ShardNames part = *this;
+  part.rows = rows.subspan(begin, end - begin);
+  part.positions = positions.subspan(begin, end - begin);
+  return part;
+}
+
+int64_t ShardNames::bytes() const { return num_elements() * (kIdBytes + kNameBytes); }
+
+RequestApart<ShardNames> ShardNames::Apart() const {
+  return ElementsApart<ShardNames, std::string>(*this);
+}
+
+int64_t ShardKeys::max_elements() const { return kMaxRequestIds; }
+
+ShardKeys ShardKeys::Part(int64_t begin, int64_t end) const {
+  ShardKeys part = *this;
+  part.keys = keys.subspan(begin, end - begin);
+  part.positions = positions.subspan(begin, end - begin);
+  return part;
+}
+
+int64_t ShardKeys::bytes() const { return num_elements() * 2 * kIdBytes; }
+
+RequestApart<ShardKeys> ShardKeys::Apart() const {
+  return ElementsApart<ShardKeys, int64_t>(*this);
+}
+
+int64_t ShardRanking::bytes() const { return (count > 0 ? count : kUnknownCount) * kRankedBytes; }
+
+void ShardRanking::Forget() const { *out = RankedNodes(); }
+
+RequestApart<ShardRanking> ShardRanking::Apart() const {
+  auto room = std::make_shared<RankedNodes>();
+  RequestApart<ShardRanking> apart{*this, [to = out, room] { *to = std::move(*room); }};
+  apart.request.out = room.get();
+  return apart;
+}
+
+}  // namespace vicinity

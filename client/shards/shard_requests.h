@@ -1,0 +1,172 @@
+// What can be asked of a shard: a struct for each operation, which is all that a trainer's side has
+// to know of it.
+//
+// Each struct has, beside what is asked and where the answer goes:
+//   kMethod             its name in proto/service.proto
+//   num_elements()      into how many elements it can be cut; 1 where it cannot
+//   max_elements()      how many of them one call may ask for (proto/limits.h)
+//   Part(begin, end)    the request for those elements alone
+//   bytes()             about how much it moves, both ways: for loads and for limits of time
+//   Forget()            clears what an attempt that failed left in the answer
+//   Apart()             the same request with room of its own for the answer
+//
+// A new operation is a struct here and in the list at the end, an Ask in each of mapped_shard.cc
+// and client/rpc/remote_shard.cc, and on the server a handler and its row in
+// server/calls/data_operations.cc.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "partition/dataset/ranking.h"
+#include "proto/common/ids.h"
+#include "sampler/minibatch_sampler.h"
+#include "sampler/one_hop.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity {
+
+// A request whose answer goes to room of its own, so that a second attempt never writes where the
+// first does. The room lives as long as `take`, which moves the answer to where the first request
+// wants it.
+template <typename Request>
+struct RequestApart {
+  Request request;
+  std::function<void()> take;
+};
+
+// One hop from nodes of this shard, along several edge types: SampleNeighbors.
+struct ShardHop {
+  struct Relation {
+    EdgeTypeId edge_type;
+    int64_t fanout = 0;  // > 0, or kAllNeighbors
+    // Local rows of the edge type's target type; relations of one target type have the same.
+    absl::Span<const uint64_t> rows;
+    bool weighted = false;
+    absl::Span<const uint32_t> trees{};  // of each row; empty: trees are not disjoint
+  };
+  MinibatchDraw draw;
+  int hop = 0;
+  bool replace = false;
+  EdgeDetail detail;
+  std::vector<Relation> relations;
+  // Neighbours for each relation, in the order of its rows; empty elements at first.
+  absl::Span<Neighbors> out;
+
+  static constexpr const char* kMethod = "SampleNeighbors";
+  int64_t num_elements() const { return 1; }
+  int64_t max_elements() const { return 1; }
+  ShardHop Part(int64_t /*begin*/, int64_t /*end*/) const { return *this; }
+  int64_t bytes() const;
+  void Forget() const;
+  RequestApart<ShardHop> Apart() const;
+};
+
+// Rows of one column: `rows`, or, where that is empty, [first, first + count).
+struct ShardRows {
+  NodeTypeId type;
+  int32_t column = 0;               // position in the type, or kKeyColumn
+  int64_t row_bytes = 0;            // > 0
+  absl::Span<const uint64_t> rows;  // local rows, any order, repeats allowed
+  int64_t first = 0;
+  int64_t count = 0;
+  // Row i goes to out + positions[i] * row_bytes; no positions: to out + i * row_bytes.
+  absl::Span<const int64_t> positions;
+  char* out = nullptr;
+  // Of edges instead of nodes: `type` is not used, rows are Neighbors::edge_positions.
+  std::optional<EdgeTypeId> edge_type;
+
+  static constexpr const char* kMethod = "FetchRows";
+  int64_t num_elements() const { return rows.empty() ? count : static_cast<int64_t>(rows.size()); }
+  int64_t max_elements() const;
+  ShardRows Part(int64_t begin, int64_t end) const;
+  int64_t bytes() const;
+  void Forget() const {}
+  RequestApart<ShardRows> Apart() const;
+};
+
+// The keys of a type's nodes, asked for like a column: uint64, 8 bytes a row.
+inline constexpr int32_t kKeyColumn = -1;
+
+// Names of nodes of a STRING type: that of row i goes to out[positions[i]].
+struct ShardNames {
+  NodeTypeId type;
+  absl::Span<const uint64_t> rows;
+  absl::Span<const int64_t> positions;
+  std::string* out = nullptr;
+
+  static constexpr const char* kMethod = "FetchNames";
+  int64_t num_elements() const { return static_cast<int64_t>(rows.size()); }
+  int64_t max_elements() const;
+  ShardNames Part(int64_t begin, int64_t end) const;
+  int64_t bytes() const;
+  void Forget() const {}
+  RequestApart<ShardNames> Apart() const;
+};
+
+// Global ids of keys that this shard's directory lists: that of key i goes to out[positions[i]], -1
+// for a key that no node has.
+struct ShardKeys {
+  NodeTypeId type;
+  absl::Span<const uint64_t> keys;
+  absl::Span<const int64_t> positions;
+  int64_t* out = nullptr;
+
+  static constexpr const char* kMethod = "ResolveKeys";
+  int64_t num_elements() const { return static_cast<int64_t>(keys.size()); }
+  int64_t max_elements() const;
+  ShardKeys Part(int64_t begin, int64_t end) const;
+  int64_t bytes() const;
+  void Forget() const {}
+  RequestApart<ShardKeys> Apart() const;
+};
+
+// The head of a stored ranking, appended to `out`.
+struct ShardRanking {
+  std::string name;
+  std::vector<int32_t> home;  // rising shard numbers
+  NodeTypeId type;
+  int64_t count = 0;  // 0: all
+  RankedNodes* out = nullptr;
+
+  static constexpr const char* kMethod = "FetchRanking";
+  int64_t num_elements() const { return 1; }
+  int64_t max_elements() const { return 1; }
+  ShardRanking Part(int64_t /*begin*/, int64_t /*end*/) const { return *this; }
+  int64_t bytes() const;
+  void Forget() const;
+  RequestApart<ShardRanking> Apart() const;
+};
+
+template <typename... Requests>
+struct RequestList {
+  static constexpr int kSize = sizeof...(Requests);
+};
+
+// All of them.
+using ShardRequests = RequestList<ShardHop, ShardRows, ShardNames, ShardKeys, ShardRanking>;
+
+namespace internal {
+
+template <typename Request, typename List>
+struct PositionIn;
+template <typename Request, typename... Rest>
+struct PositionIn<Request, RequestList<Request, Rest...>> {
+  static constexpr int value = 0;
+};
+template <typename Request, typename First, typename... Rest>
+struct PositionIn<Request, RequestList<First, Rest...>> {
+  static constexpr int value = 1 + PositionIn<Request, RequestList<Rest...>>::value;
+};
+
+}  // namespace internal
+
+// The place of a request in the list: for tables with a row for each.
+template <typename Request>
+inline constexpr int kRequestIndex = internal::PositionIn<Request, ShardRequests>::value;
+
+}  // namespace vicinity

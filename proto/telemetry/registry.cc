@@ -1,0 +1,44 @@
+#include "proto/telemetry/registry.h"
+
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+#include <utility>
+
+namespace vicinity {
+
+MetricRegistry::Group::~Group() {
+  if (num_metrics_ == 0) return;
+  MutexLock lock(&registry_->mu_);
+  registry_->metrics_.remove_if([this](const Metric& metric) { return metric.group == this; });
+}
+
+void MetricRegistry::Group::Add(MetricName metric, MetricLabels labels,
+                                std::function<double()> read) {
+  ++num_metrics_;
+  MutexLock lock(&registry_->mu_);
+  registry_->metrics_.push_back({this, std::move(metric), std::move(labels), std::move(read)});
+}
+
+void MetricRegistry::Group::Add(MetricName metric, MetricLabels labels, const Counter* counter,
+                                double unit) {
+  Add(std::move(metric), std::move(labels),
+      [counter, unit] { return static_cast<double>(counter->value()) * unit; });
+}
+
+std::vector<MetricRegistry::Reading> MetricRegistry::Read() const {
+  std::vector<Reading> readings;
+  {
+    MutexLock lock(&mu_);
+    readings.reserve(metrics_.size());
+    for (const Metric& metric : metrics_) {
+      readings.push_back({metric.metric, metric.labels, metric.read()});
+    }
+  }
+  std::sort(readings.begin(), readings.end(), [](const Reading& a, const Reading& b) {
+    return std::tie(a.metric.name, a.labels) < std::tie(b.metric.name, b.labels);
+  });
+  return readings;
+}
+
+}  // namespace vicinity
