@@ -78,7 +78,7 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
                                                  Neighbors* out) const {
   const Schema& schema = dataset_.schema();
   const NodeTypeId target{schema.edge_types[relation.edge_type.value].target_type};
-  OneHopOptions options = OptionsOf(draw_, hop, relation);
+  OneHopOptions options = OptionsOf(draw_, hop, relation.edge_type, relation.spec, relation.detail);
   if (dataset_.book().num_shards() == 1 && dataset_.shard({0}) != nullptr) {
     // Global ids are local rows: they need not be taken apart, nor even copied.
     options.trees = relation.trees;

@@ -28,19 +28,18 @@ absl::Status CheckDetail(EdgeDetail detail, const Neighbors& answer) {
 
 }  // namespace
 
-OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, const RelationRequest& relation) {
+OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, EdgeTypeId edge_type,
+                        const DrawSpec& spec, EdgeDetail detail) {
   DrawKey key;
   key.run_seed = draw.run_seed;
   key.epoch = draw.epoch;
   key.batch = draw.batch;
   key.hop = static_cast<uint32_t>(hop);
-  key.edge_type = relation.edge_type.value;
+  key.edge_type = edge_type.value;
   OneHopOptions options;
-  options.fanout = relation.fanout;
-  options.replace = relation.replace;
-  options.weighted = relation.weighted;
-  options.want_edge_ids = relation.detail.ids;
-  options.want_edge_positions = relation.detail.positions;
+  static_cast<DrawSpec&>(options) = spec;
+  options.want_edge_ids = detail.ids;
+  options.want_edge_positions = detail.positions;
   options.stream = StreamKey(key);
   return options;
 }
@@ -70,13 +69,13 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, Edge
   for (size_t type = 0; type < schema_.edge_types.size(); ++type) {
     RelationRequest relation;
     relation.edge_type = {static_cast<int32_t>(type)};
-    relation.fanout = spec.fanouts[hop][type];
-    relation.replace = spec.replace;
-    relation.weighted = IsWeighted(schema_, spec, static_cast<int>(type));
+    relation.spec.fanout = spec.fanouts[hop][type];
+    relation.spec.replace = spec.replace;
+    relation.spec.weighted = IsWeighted(schema_, spec, static_cast<int>(type));
     relation.detail = detail;
     relation.targets = builder_.Frontier({schema_.edge_types[type].target_type});
     relation.trees = builder_.FrontierTrees({schema_.edge_types[type].target_type});
-    if (relation.fanout != 0 && !relation.targets.empty()) relations_.push_back(relation);
+    if (relation.spec.fanout != 0 && !relation.targets.empty()) relations_.push_back(relation);
   }
   if (!relations_.empty()) {
     if (neighbors_.size() < relations_.size()) neighbors_.resize(relations_.size());

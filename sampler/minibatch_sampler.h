@@ -12,6 +12,7 @@
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
+#include "sampler/draw_spec.h"
 #include "sampler/graph_builder.h"
 #include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"
@@ -21,13 +22,11 @@ namespace vicinity {
 // What one hop asks along one edge type.
 struct RelationRequest {
   EdgeTypeId edge_type;
-  int64_t fanout = 0;  // > 0, or kAllNeighbors
-  bool replace = false;
-  bool weighted = false;
+  DrawSpec spec;
   EdgeDetail detail;
-  absl::Span<const int64_t>
-      targets;  // global ids of the edge type's target type, never empty, all in
-                // the book; those of one target type are the same for its relations
+  // Global ids of the edge type's target type, never empty, all in the book; those of one target
+  // type are the same for its relations.
+  absl::Span<const int64_t> targets;
   absl::Span<const uint32_t> trees;  // of each target; empty: not disjoint
 };
 
@@ -38,8 +37,9 @@ struct MinibatchDraw {
   uint64_t batch = 0;
 };
 
-// How SampleOneHop is to draw for one relation of one hop; the trees are for the caller to add.
-OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, const RelationRequest& relation);
+// How SampleOneHop is to draw along one edge type in one hop; the trees are for the caller to add.
+OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, EdgeTypeId edge_type,
+                        const DrawSpec& spec, EdgeDetail detail);
 
 // Whoever knows neighbours. One object draws one minibatch: it knows the MinibatchDraw.
 class NeighborSource {

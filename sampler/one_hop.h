@@ -11,13 +11,11 @@
 #include "absl/types/span.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
+#include "sampler/draw_spec.h"
 
 namespace vicinity {
 
-struct OneHopOptions {
-  int64_t fanout = 0;     // neighbours a target, > 0, or kAllNeighbors
-  bool replace = false;   // draw with replacement: `fanout` draws from any non-empty list
-  bool weighted = false;  // by the edge type's weight column, else uniformly
+struct OneHopOptions : DrawSpec {
   bool want_edge_ids = false;
   bool want_edge_positions = false;
   uint64_t stream = 0;  // StreamKey() of the hop and edge type

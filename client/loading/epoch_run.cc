@@ -164,20 +164,17 @@ EpochRun::JobPtr EpochRun::MakeJob(int64_t position, const EpochOrder& order) co
 }
 
 void EpochRun::SampleSome() {
-  MinibatchSampler sampler(parts_.router->schema(), parts_.router->book());
+  const std::unique_ptr<BatchSampler> sampler = parts_.make_sampler();
   RunStage(kSample, &scheduled_, &sampled_,
-           [&](Job* job, StageClock*) { return Sample(&sampler, job); });
+           [&](Job* job, StageClock*) { return Sample(sampler.get(), job); });
 }
 
-absl::Status EpochRun::Sample(MinibatchSampler* sampler, Job* job) {
+absl::Status EpochRun::Sample(BatchSampler* sampler, Job* job) {
   MinibatchDraw draw;
   draw.run_seed = parts_.options->run_seed;
   draw.epoch = static_cast<uint64_t>(job->place.epoch);
   draw.batch = parts_.schedule->DrawBatch(job->place.step);
-  RoutedSource source(*parts_.router, draw, &cancel_);
-  VICINITY_ASSIGN_OR_RETURN(job->batch->graph,
-                            sampler->Sample(parts_.options->sampling, parts_.seed_type, job->seeds,
-                                            parts_.edge_detail, &source));
+  VICINITY_ASSIGN_OR_RETURN(job->batch->graph, sampler->Sample(job->seeds, draw, &cancel_));
   return absl::OkStatus();
 }
 

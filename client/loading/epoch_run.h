@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -28,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/loading/batch_rows.h"
+#include "client/loading/batch_sampler.h"
 #include "client/loading/batch_window.h"
 #include "client/loading/epoch_line.h"
 #include "client/loading/held_rows.h"
@@ -40,7 +42,6 @@
 #include "client/shards/shard_router.h"
 #include "client/types/loader_values.h"
 #include "proto/common/ids.h"
-#include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {
@@ -57,10 +58,10 @@ struct EpochParts {
   const SeedSchedule* schedule = nullptr;
   const RowLoader* rows = nullptr;
   StageTotalsArray* totals = nullptr;
-  NodeTypeId seed_type;
-  absl::Span<const int64_t> seeds;   // this trainer's, as the schedule counts them
-  absl::Span<const int64_t> labels;  // of each seed; empty: none
-  EdgeDetail edge_detail;
+  // For each thread that samples.
+  std::function<std::unique_ptr<BatchSampler>()> make_sampler;
+  absl::Span<const int64_t> seeds;                // this trainer's, as the schedule counts them
+  absl::Span<const int64_t> labels;               // of each seed; empty: none
   absl::Span<const EdgeColumnPlan> edge_columns;  // to bring for every sampled edge
   // Of a loader that has been checked.
   const LoaderOptions* options = nullptr;
@@ -125,7 +126,7 @@ class EpochRun {
   void RunStage(Stage stage, Queue* in, Queue* out, Work work);
 
   JobPtr MakeJob(int64_t position, const EpochOrder& order) const;
-  absl::Status Sample(MinibatchSampler* sampler, Job* job);
+  absl::Status Sample(BatchSampler* sampler, Job* job);
 
   // Batches that are sampled and announced, oldest first.
   struct Ahead {

@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/device/device_side.h"
+#include "client/loading/batch_sampler.h"
 #include "client/loading/loader_setup.h"
+#include "client/loading/seed_source.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -39,10 +41,12 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
   } else if (device == nullptr) {
     VICINITY_ASSIGN_OR_RETURN(device, OpenLoaderDevice(options.device));
   }
-  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId seed_type, FindSeedType(router.schema(), options));
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<SeedSource> source,
+                            MakeSeedSource(router, options));
+  const NodeTypeId seed_type = source->type();
   VICINITY_ASSIGN_OR_RETURN(std::vector<EdgeColumnPlan> edge_columns,
                             FindEdgeColumns(router.schema(), options));
-  VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, seed_type, options));
+  VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, *source, options));
   VICINITY_ASSIGN_OR_RETURN(
       CachedColumns columns,
       MakeColumns(router, options, SeedShardsOf(router, seed_type, seeds.seeds),
@@ -71,10 +75,13 @@ EpochParts LoaderCore::Parts() const {
   parts.schedule = &schedule_;
   parts.rows = rows_.get();
   parts.totals = &totals_;
-  parts.seed_type = seed_type_;
   parts.seeds = seeds_;
   parts.labels = labels_;
-  parts.edge_detail = EdgeDetail(options_.edge_ids, !edge_columns_.empty());
+  parts.make_sampler = [this] {
+    return std::make_unique<RoutedBatchSampler>(
+        router_, seed_type_, options_.sampling,
+        EdgeDetail(options_.edge_ids, !edge_columns_.empty()));
+  };
   parts.edge_columns = edge_columns_;
   parts.options = &options_;
   return parts;

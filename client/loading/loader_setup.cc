@@ -20,34 +20,20 @@ constexpr int kMaxThreads = 256;
 // A year, which no sum with the clock's time overflows.
 constexpr std::chrono::milliseconds kMostTimeout = std::chrono::hours(24 * 365);
 
-std::string TypeNames(const Schema& schema) {
-  std::string names;
-  for (const NodeTypeSpec& type : schema.node_types) absl::StrAppend(&names, " ", type.name);
-  return names;
-}
-
 absl::Status Positive(const char* what, int64_t value, int64_t most) {
   if (value >= 1 && value <= most) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(what, " ", value, " is not from 1 to ", most));
 }
 
-absl::StatusOr<NodeTypeId> FindType(const Schema& schema, const std::string& name) {
-  const int type = schema.FindNodeType(name);
-  if (type >= 0) return NodeTypeId{type};
-  return absl::NotFoundError(
-      absl::StrCat("no node type ", name, "; there are:", TypeNames(schema)));
-}
-
 // kHome: from each shard of its home a trainer takes the seeds that fall to it.
-absl::StatusOr<TrainerSeeds> ReadHomeSeeds(const ShardRouter& router, NodeTypeId seed_type,
+absl::StatusOr<TrainerSeeds> ReadHomeSeeds(const ShardRouter& router, const SeedSource& source,
                                            const LoaderOptions& options) {
   const std::vector<std::vector<int32_t>> homes = HomesOf(router, options);
   const SharedSeeds shared = ShareSeeds(homes, router.book().num_shards());
   TrainerSeeds result;
   result.list_sizes.resize(homes.size(), 0);
   for (int32_t shard = 0; shard < router.book().num_shards(); ++shard) {
-    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> seeds,
-                              NodesOfSplit(router, seed_type, options.split, {shard}));
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> seeds, source.Seeds({shard}));
     const auto num_seeds = static_cast<int64_t>(seeds.size());
     for (size_t trainer = 0; trainer < homes.size(); ++trainer) {
       const auto found = std::find(homes[trainer].begin(), homes[trainer].end(), shard);
@@ -158,26 +144,11 @@ std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const Loade
   return DealHomes(router.book().num_shards(), options.num_trainers);
 }
 
-absl::StatusOr<NodeTypeId> FindSeedType(const Schema& schema, const LoaderOptions& options) {
-  if (!options.seed_type.empty()) return FindType(schema, options.seed_type);
-  std::vector<int32_t> possible;
-  for (size_t type = 0; type < schema.node_types.size(); ++type) {
-    if (!schema.node_types[type].split_column.empty()) {
-      possible.push_back(static_cast<int32_t>(type));
-    }
-  }
-  if (possible.empty() && schema.node_types.size() == 1) possible.push_back(0);
-  if (possible.size() == 1) return NodeTypeId{possible.front()};
-  return absl::InvalidArgumentError(
-      absl::StrCat("which node type the seeds are of must be said: ", possible.size(),
-                   " types have splits, of:", TypeNames(schema)));
-}
-
-absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, NodeTypeId seed_type,
+absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, const SeedSource& source,
                                        const LoaderOptions& options) {
-  if (options.seeds == SeedPolicy::kHome) return ReadHomeSeeds(router, seed_type, options);
+  if (options.seeds == SeedPolicy::kHome) return ReadHomeSeeds(router, source, options);
   TrainerSeeds result;
-  VICINITY_ASSIGN_OR_RETURN(result.seeds, NodesOfSplit(router, seed_type, options.split, {}));
+  VICINITY_ASSIGN_OR_RETURN(result.seeds, source.Seeds({}));
   return result;
 }
 
@@ -200,7 +171,7 @@ absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const Loade
   std::vector<ColumnPlan>& plans = columns.plans;
   for (const LoaderOptions::ColumnRequest& request : options.columns) {
     ColumnPlan plan;
-    VICINITY_ASSIGN_OR_RETURN(plan.type, FindType(router.schema(), request.node_type));
+    VICINITY_ASSIGN_OR_RETURN(plan.type, FindNodeType(router.schema(), request.node_type));
     const NodeTypeSpec& spec = router.schema().node_types[plan.type.value];
     plan.column = spec.FindColumn(request.column);
     if (plan.column < 0) {

@@ -12,6 +12,7 @@
 #include "client/loading/batch_rows.h"
 #include "client/loading/likeliest_nodes.h"
 #include "client/loading/seed_schedule.h"
+#include "client/loading/seed_source.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/shard_router.h"
 #include "client/types/loader_values.h"
@@ -26,16 +27,12 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
 // The homes that the options say, or the default ones.
 std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const LoaderOptions& options);
 
-// The type the options name, or the only one that can be meant. NotFound or InvalidArgument naming
-// the types.
-absl::StatusOr<NodeTypeId> FindSeedType(const Schema& schema, const LoaderOptions& options);
-
 // This trainer's seeds and how they are dealt.
 struct TrainerSeeds {
   std::vector<int64_t> seeds;
   std::vector<int64_t> list_sizes;  // kHome: by trainer
 };
-absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, NodeTypeId seed_type,
+absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, const SeedSource& source,
                                        const LoaderOptions& options);
 
 // The labels of the seeds; empty where the type has none or none are wanted.

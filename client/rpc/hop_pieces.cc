@@ -28,7 +28,7 @@ std::vector<SamplePiece::Range> GroupByTargets(const ShardHop& hop) {
 int64_t SampledPerTarget(const ShardHop& hop, const SamplePiece::Range& group) {
   int64_t sampled = 0;
   for (const int relation : group.relations) {
-    sampled += std::max<int64_t>(1, hop.relations[relation].fanout);
+    sampled += std::max<int64_t>(1, hop.relations[relation].spec.fanout);
   }
   return sampled;
 }

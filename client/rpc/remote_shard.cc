@@ -19,6 +19,7 @@
 #include "proto/limits.h"
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
+#include "sampler/draw_spec_proto.h"
 
 namespace vicinity {
 namespace {
@@ -127,7 +128,6 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, Cancell
   request.mutable_draw()->set_epoch(hop.draw.epoch);
   request.mutable_draw()->set_batch(hop.draw.batch);
   request.mutable_draw()->set_hop(hop.hop);
-  request.set_replace(hop.replace);
   request.set_want_edge_ids(hop.detail.ids);
   request.set_want_edge_positions(hop.detail.positions);
   std::vector<ExpectedRelation> expected;
@@ -142,12 +142,12 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, Cancell
       const ShardHop::Relation& asked = hop.relations[i];
       proto::SampleRequest::Relation* relation = request.add_relations();
       relation->set_edge_type(asked.edge_type.value);
-      relation->set_fanout(asked.fanout);
+      ToProto(asked.spec, relation->mutable_spec());
       relation->set_first_target(first_target);
       relation->set_num_targets(range.count);
-      relation->set_weighted(asked.weighted);
       const NodeTypeId source_type{schema_.edge_types[asked.edge_type.value].source_type};
-      expected.push_back({range.count, asked.fanout, book_.num_nodes(source_type), &hop.out[i]});
+      expected.push_back(
+          {range.count, asked.spec.fanout, book_.num_nodes(source_type), &hop.out[i]});
     }
   }
   auto reader = std::make_shared<SampleReader>(std::move(expected), hop.detail);

@@ -53,13 +53,8 @@ class MappedShard final : public AnswersAlike<MappedShard> {
 absl::Status MappedShard::Answer(const ShardHop& hop) const {
   for (size_t i = 0; i < hop.relations.size(); ++i) {
     const ShardHop::Relation& relation = hop.relations[i];
-    RelationRequest request;
-    request.edge_type = relation.edge_type;
-    request.fanout = relation.fanout;
-    request.replace = hop.replace;
-    request.weighted = relation.weighted;
-    request.detail = hop.detail;
-    OneHopOptions options = OptionsOf(hop.draw, hop.hop, request);
+    OneHopOptions options =
+        OptionsOf(hop.draw, hop.hop, relation.edge_type, relation.spec, hop.detail);
     options.trees = relation.trees;
     VICINITY_RETURN_IF_ERROR(SampleShard(dataset_.schema(), shard_, relation.edge_type,
                                          relation.rows, options, &hop.out[i]));

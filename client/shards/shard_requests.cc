@@ -61,7 +61,7 @@ int64_t ShardHop::bytes() const {
   const int64_t num_values = 1 + (detail.ids ? 1 : 0) + (detail.positions ? 1 : 0);
   for (const Relation& relation : relations) {
     const int64_t neighbors =
-        relation.fanout > 0 ? std::min(relation.fanout, kMaxNeighbors) : kNeighborsOfAll;
+        relation.spec.fanout > 0 ? std::min(relation.spec.fanout, kMaxNeighbors) : kNeighborsOfAll;
     const int64_t each = kIdBytes * num_values * neighbors + kIdBytes;
     bytes += static_cast<int64_t>(relation.rows.size()) * each;
   }

@@ -24,6 +24,7 @@
 #include "absl/types/span.h"
 #include "partition/dataset/ranking.h"
 #include "proto/common/ids.h"
+#include "sampler/draw_spec.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"
@@ -43,15 +44,13 @@ struct RequestApart {
 struct ShardHop {
   struct Relation {
     EdgeTypeId edge_type;
-    int64_t fanout = 0;  // > 0, or kAllNeighbors
+    DrawSpec spec;
     // Local rows of the edge type's target type; relations of one target type have the same.
     absl::Span<const uint64_t> rows;
-    bool weighted = false;
     absl::Span<const uint32_t> trees{};  // of each row; empty: trees are not disjoint
   };
   MinibatchDraw draw;
   int hop = 0;
-  bool replace = false;
   EdgeDetail detail;
   std::vector<Relation> relations;
   // Neighbours for each relation, in the order of its rows; empty elements at first.

@@ -119,9 +119,8 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
   std::vector<std::vector<Neighbors>> answers(num_shards);
   for (size_t i = 0; i < relations.size(); ++i) {
     for (const OwnerGroup& group : routed.lists[routed.list_of[i]]) {
-      asked[group.shard.value].relations.push_back({relations[i].edge_type, relations[i].fanout,
-                                                    group.rows, relations[i].weighted,
-                                                    group.trees});
+      asked[group.shard.value].relations.push_back(
+          {relations[i].edge_type, relations[i].spec, group.rows, group.trees});
     }
   }
   {
@@ -132,7 +131,6 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
         if (asked[s].relations.empty() || shard.remote() != remote) continue;
         asked[s].draw = draw_;
         asked[s].hop = hop;
-        asked[s].replace = relations.front().replace;
         asked[s].detail = relations.front().detail;
         answers[s].resize(asked[s].relations.size());
         asked[s].out = absl::MakeSpan(answers[s]);

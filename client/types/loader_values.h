@@ -72,6 +72,9 @@ struct DeviceOptions {
 struct LoaderOptions {
   std::string seed_type;  // empty: the only node type that has a split
   Split split = Split::kTrain;
+  // Seeds in the place of a split's: global ids (Graph::Resolve has those of user ids), repeats
+  // allowed. Empty: those of `split`.
+  std::vector<int64_t> nodes;
   SamplingSpec sampling;
   int64_t batch_size = 1024;
   bool shuffle = true;

@@ -18,6 +18,7 @@
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
+#include "sampler/draw_spec_proto.h"
 #include "sampler/one_hop.h"
 #include "server/handlers/reply_size.h"
 #include "server/handlers/request_checks.h"
@@ -34,13 +35,13 @@ absl::Status CheckRelation(const Schema& schema, const Relation& relation, size_
                                                    " does not exist, there are ",
                                                    schema.edge_types.size()));
   }
-  if (relation.fanout() != kAllNeighbors &&
-      (relation.fanout() < 1 || relation.fanout() > kMaxFanout)) {
-    return absl::InvalidArgumentError(absl::StrCat("fanout ", relation.fanout(), " of edge type ",
+  const int64_t fanout = relation.spec().fanout();
+  if (fanout != kAllNeighbors && (fanout < 1 || fanout > kMaxFanout)) {
+    return absl::InvalidArgumentError(absl::StrCat("fanout ", fanout, " of edge type ",
                                                    relation.edge_type(), ", should be from 1 to ",
                                                    kMaxFanout, ", or ", kAllNeighbors, " for all"));
   }
-  if (relation.weighted() && schema.edge_types[relation.edge_type()].weight_column.empty()) {
+  if (relation.spec().weighted() && schema.edge_types[relation.edge_type()].weight_column.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "edge type ", schema.EdgeTypeName(relation.edge_type()), " has no weight column"));
   }
@@ -95,7 +96,7 @@ absl::Status CheckRequest(const ServerState& state, const proto::SampleRequest& 
   int64_t num_sampled = 0;  // at most 2^32 targets x 2^20 a relation: checked before it overflows
   for (const Relation& relation : request.relations()) {
     VICINITY_RETURN_IF_ERROR(CheckRelation(schema, relation, targets.size()));
-    num_sampled += int64_t{relation.num_targets()} * std::max<int64_t>(relation.fanout(), 1);
+    num_sampled += int64_t{relation.num_targets()} * std::max<int64_t>(relation.spec().fanout(), 1);
     if (num_sampled > state.limits.max_sampled) {
       return absl::InvalidArgumentError(
           absl::StrCat("targets x fanout is ", num_sampled, " with edge type ",
@@ -149,9 +150,7 @@ class RelationSampler {
         chunk_bytes_(state.limits.max_chunk_bytes),
         neighbor_bytes_(8 + (request.want_edge_ids() ? 8 : 0) +
                         (request.want_edge_positions() ? 8 : 0)) {
-    options_.fanout = relation_.fanout();
-    options_.replace = request.replace();
-    options_.weighted = relation_.weighted();
+    static_cast<DrawSpec&>(options_) = FromProto(relation_.spec());
     options_.want_edge_ids = request.want_edge_ids();
     options_.want_edge_positions = request.want_edge_positions();
     options_.stream =
@@ -421,9 +420,9 @@ int64_t ReplyBytes(const ServerState& state, const proto::SampleRequest& request
   WideBytes bytes = 0;
   for (const proto::SampleRequest::Relation& relation : request.relations()) {
     if (relation.edge_type() < 0 || relation.edge_type() >= num_types) return 0;
-    const int64_t neighbors = relation.fanout() == kAllNeighbors
+    const int64_t neighbors = relation.spec().fanout() == kAllNeighbors
                                   ? MeanDegree(dataset, request.shard(), relation.edge_type())
-                                  : std::clamp<int64_t>(relation.fanout(), 0, kMaxFanout);
+                                  : std::clamp<int64_t>(relation.spec().fanout(), 0, kMaxFanout);
     bytes += WideBytes{relation.num_targets()} * (kCountBytes + neighbors * neighbor_bytes);
   }
   return ClampBytes(bytes);

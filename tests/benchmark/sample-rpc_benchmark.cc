@@ -47,7 +47,7 @@ std::vector<uint64_t> Targets(const Dataset& dataset, size_t count) {
 
 double VicinityRound(ShardAccess* shard, int64_t fanout, const std::vector<uint64_t>& targets) {
   ShardHop hop;
-  hop.relations = {{EdgeTypeId{0}, fanout, targets}};
+  hop.relations = {{EdgeTypeId{0}, {fanout}, targets}};
   std::vector<Neighbors> answers(kCallsInRound);
   FanOut round;
   RunPieces(

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/rpc/credentials.h"
+#include "client/rpc/remote_shard.h"
 #include "client/shards/fan_out.h"
 #include "client/types/credential_options.h"
 #include "partition/dataset/whole_read.h"

@@ -62,7 +62,7 @@ class SimulatedReplicas {
   }
 
   const CallTools& tools() const { return tools_; }
-  const TrafficCounters& traffic() const { return traffic_; }
+  TrafficStats traffic() const { return traffic_.Read(); }
   ReplicaServer& server(int s) { return *servers_[s]; }
 
   // `near`, which answers for all of them, must outlive what comes back.

@@ -159,7 +159,7 @@ struct Totals {
   int64_t quarantines = 0;
   int64_t errors = 0;
 
-  void Add(const TrafficCounters& traffic) {
+  void Add(const TrafficStats& traffic) {
     calls += traffic.shard_calls;
     attempts += traffic.attempts;
     retries += traffic.retries;
@@ -175,7 +175,7 @@ struct Totals {
 };
 
 // What a client may add to the load, whatever happens.
-void CheckAmplification(const TrafficCounters& traffic, Timer::Time passed) {
+void CheckAmplification(const TrafficStats& traffic, Timer::Time passed) {
   const int64_t extra = traffic.retries + traffic.hedges;
   const int64_t tenths = testing::ReplicaWorld::kTokens * 10 + passed / milliseconds(100);
   REQUIRE(extra * 10 <= tenths + traffic.shard_calls);
@@ -205,7 +205,7 @@ class LoneClient {
     }
   }
 
-  const TrafficCounters& traffic() const { return world_->traffic(); }
+  TrafficStats traffic() const { return world_->traffic(); }
   Timer::Time now() const { return timer_.Now(); }
 
   // A few calls at once, again and again; a digest of all that came and when.

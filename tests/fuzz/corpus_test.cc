@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/fuzz/targets.h"
-#include "tests/testing/input_files.h"
+#include "tests/testing/graphs/input_files.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/test_size.h"
 

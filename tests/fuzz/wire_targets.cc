@@ -124,7 +124,7 @@ FuzzTarget FuzzMessage(const std::string&) {
   const auto kinds = std::make_shared<std::vector<std::unique_ptr<Message>>>(MessageKinds());
   proto::SampleRequest request;
   request.set_fingerprint(~uint64_t{0});
-  request.add_relations()->set_fanout(-1);
+  request.add_relations()->mutable_spec()->set_fanout(-1);
   request.set_targets(std::string(16, 't'));
   request.set_trees("tree");
   proto::NamesChunk names;
@@ -169,7 +169,8 @@ FuzzTarget FuzzRowsReply(const std::string&) {
     asked.rows = rows;
     if ((chosen & 4) != 0) asked.positions = positions;
     asked.out = out.data();
-    RowsReader reader(asked, 1, kNumRows, static_cast<proto::Precision>(chosen % 4 % 3), &traffic);
+    RowsReader reader(asked.Part(1, kNumRows), static_cast<proto::Precision>(chosen % 4 % 3),
+                      &traffic);
     ForEachMessage(input.substr(1), [&](std::string_view bytes) {
       grpc::ByteBuffer buffer = InPieces(bytes, 1 + chosen / 8);
       proto::RowsChunk chunk;

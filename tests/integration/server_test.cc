@@ -196,7 +196,7 @@ TEST_CASE_METHOD(ServerTest, "a hop over the wire is what the sampler draws, byt
   request.mutable_draw()->set_hop(4);
   request.set_want_edge_ids(true);
   request.add_relations()->set_edge_type(edge_type.value);
-  request.mutable_relations(0)->set_fanout(2);
+  request.mutable_relations(0)->mutable_spec()->set_fanout(2);
   request.mutable_relations(0)->set_num_targets(targets.size());
   request.set_targets(targets.data(), targets.size() * sizeof(uint64_t));
   grpc::ClientContext context;

@@ -77,9 +77,9 @@ void CountServer(const testing::Serving& serving) {
     request.set_fingerprint(serving.fingerprint());
     request.set_targets(testing::Packed(rows));
     proto::SampleRequest::Relation* const relation = request.add_relations();
-    relation->set_fanout(10);
+    relation->mutable_spec()->set_fanout(10);
     relation->set_num_targets(rows.size());
-    relation->set_weighted(weighted);
+    relation->mutable_spec()->set_weighted(weighted);
     Count(weighted ? "sample_one_hop_weighted" : "sample_one_hop", [&] {
       std::vector<proto::SampleChunk> chunks;
       Must(testing::Collect(SampleNeighbors, serving.state(), request, &chunks));

@@ -37,7 +37,7 @@ proto::SampleRequest Sample() {
   request.set_want_edge_ids(true);
   proto::SampleRequest::Relation* relation = request.add_relations();
   relation->set_edge_type(6);
-  relation->set_fanout(-1);
+  relation->mutable_spec()->set_fanout(-1);
   relation->set_num_targets(1);
   request.set_targets("12345678");
   request.set_checksum(99);  // counts for nothing

@@ -48,8 +48,8 @@ class Successors : public NeighborSource {
           std::to_string(hop) + ":" + std::to_string(relations[i].edge_type.value) + ":";
       for (const int64_t target : relations[i].targets) {
         line += " " + std::to_string(target);
-        neighbors[i].counts.push_back(static_cast<uint32_t>(relations[i].fanout));
-        for (int64_t j = 1; j <= relations[i].fanout; ++j) {
+        neighbors[i].counts.push_back(static_cast<uint32_t>(relations[i].spec.fanout));
+        for (int64_t j = 1; j <= relations[i].spec.fanout; ++j) {
           neighbors[i].sources.push_back(target + j);
           if (relations[i].detail.ids && !forget_edge_ids) neighbors[i].edge_ids.push_back(j);
         }
@@ -148,26 +148,22 @@ TEST_CASE("a spec or a seed that does not fit is refused", "[minibatch_sampler]"
 
 TEST_CASE("every hop, edge type, batch, epoch and run has a stream of its own",
           "[minibatch_sampler]") {
-  RelationRequest relation;
-  relation.edge_type = {2};
-  relation.fanout = 7;
-  relation.replace = true;
-  relation.weighted = true;
-  relation.detail = {true, true};
+  const DrawSpec spec{7, /*replace=*/true, /*weighted=*/true};
+  const auto of = [&spec](const MinibatchDraw& draw, int hop, int32_t edge_type) {
+    return OptionsOf(draw, hop, EdgeTypeId{edge_type}, spec, {true, true});
+  };
   const MinibatchDraw draw{1, 2, 3};
-  const OneHopOptions options = OptionsOf(draw, 4, relation);
+  const OneHopOptions options = of(draw, 4, 2);
   CHECK(options.fanout == 7);
   CHECK(options.replace);
   CHECK(options.want_edge_ids);
   CHECK(options.want_edge_positions);
   CHECK(options.weighted);
   CHECK(options.stream == StreamKey({1, 2, 3, 4, 2}));
-  std::vector<uint64_t> streams = {options.stream, OptionsOf({0, 2, 3}, 4, relation).stream,
-                                   OptionsOf({1, 0, 3}, 4, relation).stream,
-                                   OptionsOf({1, 2, 0}, 4, relation).stream,
-                                   OptionsOf(draw, 0, relation).stream};
-  relation.edge_type = {0};
-  streams.push_back(OptionsOf(draw, 4, relation).stream);
+  std::vector<uint64_t> streams = {options.stream, of({0, 2, 3}, 4, 2).stream,
+                                   of({1, 0, 3}, 4, 2).stream, of({1, 2, 0}, 4, 2).stream,
+                                   of(draw, 0, 2).stream};
+  streams.push_back(of(draw, 4, 0).stream);
   for (size_t i = 0; i < streams.size(); ++i) {
     for (size_t j = 0; j < i; ++j) CHECK(streams[i] != streams[j]);
   }

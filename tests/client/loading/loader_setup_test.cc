@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -70,22 +71,6 @@ TEST_CASE("options that cannot be are refused", "[loader_setup]") {
   }
 }
 
-TEST_CASE("the seed type is named, or the only one with splits", "[loader_setup]") {
-  const testing::MemoryGraph typed = testing::TypedGraph(100, 60, 10, 3);
-  LoaderOptions options;
-  VICINITY_ASSERT_OK_AND_ASSIGN(const NodeTypeId found, FindSeedType(typed.schema, options));
-  CHECK(found.value == 0);
-  options.seed_type = "tag";
-  VICINITY_ASSERT_OK_AND_ASSIGN(const NodeTypeId tag, FindSeedType(typed.schema, options));
-  CHECK(tag.value == 2);
-  options.seed_type = "author";
-  VICINITY_CHECK_CODE(FindSeedType(typed.schema, options).status(), absl::StatusCode::kNotFound);
-  options.seed_type = "";
-  Schema two = typed.schema;
-  two.node_types[1].split_column = "split";
-  VICINITY_CHECK_CODE(FindSeedType(two, options).status(), absl::StatusCode::kInvalidArgument);
-}
-
 TEST_CASE("home seeds are divided among trainers, and all know all sizes", "[loader_setup]") {
   const RoutedGraph graph(testing::TypedGraph(400, 60, 10, 3), 4, {2});
   const int32_t num_trainers = GENERATE(1, 2, 3, 6);
@@ -95,8 +80,10 @@ TEST_CASE("home seeds are divided among trainers, and all know all sizes", "[loa
   std::vector<int64_t> all;
   std::vector<int64_t> sizes;
   for (options.trainer = 0; options.trainer < num_trainers; ++options.trainer) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<SeedSource> source,
+                                  MakeSeedSource(graph.router(), options));
     VICINITY_ASSERT_OK_AND_ASSIGN(const TrainerSeeds seeds,
-                                  ReadSeeds(graph.router(), NodeTypeId{0}, options));
+                                  ReadSeeds(graph.router(), *source, options));
     REQUIRE(static_cast<int32_t>(seeds.list_sizes.size()) == num_trainers);
     if (options.trainer == 0) sizes = seeds.list_sizes;
     CHECK(seeds.list_sizes == sizes);

@@ -147,7 +147,9 @@ TEST_CASE("links are seeds of the home that their target is in", "[planning]") {
                                 ScoresOf(fixture.dataset(), plan, NoProgress()));
   CHECK(scores.num_homes == 2);
   const proto::Ranking ranking = DescribeRanking("links", flags, plan);
-  CHECK_THAT(RankingText(ranking), Catch::Contains("links buys with 2 negatives each"));
+  CHECK(ranking.seeds() == "links");
+  CHECK(ranking.seed_links() == "buys");
+  CHECK(ranking.negatives_per_link() == 2);
 
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   flags.negative_type = "colour";

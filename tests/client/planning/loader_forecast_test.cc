@@ -28,10 +28,10 @@ namespace {
 
 constexpr int64_t kWidth = 16;  // floats of a row
 
-void MustRun(const Command& command, const std::vector<std::string>& args) {
-  const Answer answer = RunCommand(command, args);
+void MustRun(const cli::Command& command, const std::vector<std::string>& args) {
+  const cli::Answer answer = cli::RunCommand(command, args);
   INFO(answer.narration);
-  REQUIRE(answer.code == ExitCode::kOk);
+  REQUIRE(answer.code == cli::ExitCode::kOk);
 }
 
 // A generated graph on four shards, one trainer at home in each.
@@ -48,8 +48,8 @@ class Fixture {
     }
     generate.insert(generate.end(),
                     {"--feature-width", absl::StrCat(kWidth), "--output", folder_.File("whole")});
-    MustRun(kGenerateCommand, generate);
-    MustRun(kPartitionCommand,
+    MustRun(cli::kGenerateCommand, generate);
+    MustRun(cli::kPartitionCommand,
             {"--input", folder_.File("whole"), "--output", folder_.File("shards"), "--shards", "4",
              "--assigner", cut, "--fanouts", "5,3", "--batch-size", absl::StrCat(batch_size)});
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(folder_.File("shards")));

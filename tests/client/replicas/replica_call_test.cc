@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/replicas/replica_questions.h"
+#include "client/replicas/replica_question.h"
 #include "client/replicas/retry_policy.h"
 #include "client/shards/cancellation.h"
 #include "proto/common/retry_delay.h"

@@ -40,7 +40,7 @@ void AskInEveryWay(const ReplicaQuestion& question, Spoil spoil, Check check) {
 TEST_CASE("hops can be asked again and apart", "[replica_question]") {
   const std::vector<uint64_t> rows = {5, 3, 3};
   ShardHop hop;
-  hop.relations = {{EdgeTypeId{0}, 2, rows}, {EdgeTypeId{7}, kAllNeighbors, rows}};
+  hop.relations = {{EdgeTypeId{0}, {2}, rows}, {EdgeTypeId{7}, {kAllNeighbors}, rows}};
   std::vector<Neighbors> out(2);
   hop.out = absl::MakeSpan(out);
   AskInEveryWay(

@@ -61,7 +61,7 @@ TEST_CASE_METHOD(ReplicatedShardTest, "every question gets its answer through fa
   const std::vector<int64_t> positions = {1, 0};
   for (int i = 0; i < 6; ++i) {
     ShardHop hop;
-    hop.relations = {{EdgeTypeId{1}, 1, asked}};
+    hop.relations = {{EdgeTypeId{1}, {1}, asked}};
     std::vector<Neighbors> out(1);
     hop.out = absl::MakeSpan(out);
     shard_->Ask(hop, nullptr, Finish());

@@ -17,9 +17,9 @@ struct SmallHop {
   ShardHop hop;
 
   SmallHop(int64_t fanout_a, int64_t fanout_b, int64_t fanout_c) {
-    hop.relations = {{EdgeTypeId{0}, fanout_a, first},
-                     {EdgeTypeId{1}, fanout_b, second},
-                     {EdgeTypeId{2}, fanout_c, first}};
+    hop.relations = {{EdgeTypeId{0}, {fanout_a}, first},
+                     {EdgeTypeId{1}, {fanout_b}, second},
+                     {EdgeTypeId{2}, {fanout_c}, first}};
   }
 };
 
@@ -75,7 +75,7 @@ TEST_CASE("targets with trees make requests of no more bytes", "[hop_pieces]") {
   const std::vector<uint64_t> rows(max_ids * 2 + 1);
   const std::vector<uint32_t> trees(rows.size());
   ShardHop hop;
-  hop.relations = {{EdgeTypeId{0}, 1, rows, false, trees}};
+  hop.relations = {{EdgeTypeId{0}, {1}, rows, trees}};
   int64_t next = 0;
   for (const SamplePiece& piece : CutHop(hop, {max_ids, INT64_MAX})) {
     REQUIRE(piece.ranges.size() == 1);

@@ -356,8 +356,9 @@ TEST_CASE("a hop beyond the limits comes back whole and in order", "[remote_shar
                                    std::vector<proto::SampleChunk>* chunks) {
     CHECK(request.draw().run_seed() == 7);
     CHECK(request.draw().hop() == 2);
-    CHECK(request.replace());
     REQUIRE(request.relations_size() == 1);
+    CHECK(request.relations(0).spec().fanout() == 4);
+    CHECK(request.relations(0).spec().replace());
     proto::SampleChunk chunk;  // the neighbour of v is v
     for (size_t i = 0; i < request.relations(0).num_targets(); ++i) {
       AppendBytes<uint32_t>({1}, chunk.mutable_counts());
@@ -372,8 +373,7 @@ TEST_CASE("a hop beyond the limits comes back whole and in order", "[remote_shar
   ShardHop hop;
   hop.draw.run_seed = 7;
   hop.hop = 2;
-  hop.replace = true;
-  hop.relations = {{EdgeTypeId{0}, 4, rows}};
+  hop.relations = {{EdgeTypeId{0}, {4, /*replace=*/true}, rows}};
   std::vector<Neighbors> answers(1);
   hop.out = absl::MakeSpan(answers);
   VICINITY_CHECK_OK(Outcome([&](Done done) { remote.shard->Ask(hop, nullptr, done); }));
@@ -386,7 +386,7 @@ TEST_CASE("a hop that is answered in part is an error", "[remote_shard]") {
   Remote remote;  // whose script answers nothing
   const std::vector<uint64_t> rows = {1, 2};
   ShardHop hop;
-  hop.relations = {{EdgeTypeId{0}, 4, rows}};
+  hop.relations = {{EdgeTypeId{0}, {4}, rows}};
   std::vector<Neighbors> answers(1);
   hop.out = absl::MakeSpan(answers);
   VICINITY_CHECK_CODE(Outcome([&](Done done) { remote.shard->Ask(hop, nullptr, done); }),

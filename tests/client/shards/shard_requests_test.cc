@@ -19,7 +19,7 @@ TEST_CASE("a huge fanout does not give a hop hours to answer", "[shard_requests]
   const std::vector<uint64_t> rows = {5, 3, 3};
   const auto bytes = [&rows](int32_t fanout) {
     ShardHop hop;
-    hop.relations = {{EdgeTypeId{0}, fanout, rows}};
+    hop.relations = {{EdgeTypeId{0}, {fanout}, rows}};
     return hop.bytes();
   };
   CHECK(bytes(10) < bytes(1024));

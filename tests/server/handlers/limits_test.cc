@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/status/status.h"
+#include "proto/limits.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -68,11 +68,11 @@ TEST_CASE_METHOD(ReplySizeTest, "samples take at most what is said", "[reply_siz
   request.set_fingerprint(serving_.fingerprint());
   request.set_want_edge_ids(GENERATE(false, true));
   request.set_want_edge_positions(GENERATE(false, true));
-  request.set_replace(true);
   request.set_targets(Ids(10));
   request.add_relations()->set_edge_type(0);
   request.mutable_relations(0)->set_num_targets(10);
-  request.mutable_relations(0)->set_fanout(GENERATE(1, 7));
+  request.mutable_relations(0)->mutable_spec()->set_replace(true);
+  request.mutable_relations(0)->mutable_spec()->set_fanout(GENERATE(1, 7));
   std::vector<proto::SampleChunk> chunks;
   VICINITY_CHECK_OK(Collect(SampleNeighbors, serving_.state(), request, &chunks));
   int64_t sent = 0;
@@ -85,8 +85,8 @@ TEST_CASE_METHOD(ReplySizeTest, "samples take at most what is said", "[reply_siz
   const int64_t per_neighbor =
       8 * (1 + (request.want_edge_ids() ? 1 : 0) + (request.want_edge_positions() ? 1 : 0));
   CHECK(ReplyBytes(serving_.state(), request) ==
-        10 * (4 + per_neighbor * request.relations(0).fanout()));
-  request.mutable_relations(0)->set_fanout(-1);
+        10 * (4 + per_neighbor * request.relations(0).spec().fanout()));
+  request.mutable_relations(0)->mutable_spec()->set_fanout(-1);
   CHECK(ReplyBytes(serving_.state(), request) >= 40);
 }
 
@@ -115,10 +115,10 @@ TEST_CASE_METHOD(ReplySizeTest, "whatever is asked for, the size does not overfl
   for (int i = 0; i < 10'000; ++i) {
     sample.add_relations()->set_edge_type(0);
     sample.mutable_relations(i)->set_num_targets(UINT32_MAX);
-    sample.mutable_relations(i)->set_fanout(INT64_MAX);
+    sample.mutable_relations(i)->mutable_spec()->set_fanout(INT64_MAX);
   }
   CHECK(ReplyBytes(serving_.state(), sample) == INT64_MAX);
-  sample.mutable_relations(0)->set_fanout(INT64_MIN);
+  sample.mutable_relations(0)->mutable_spec()->set_fanout(INT64_MIN);
   CHECK(ReplyBytes(serving_.state(), sample) > 0);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE_METHOD(ReplySizeTest, "what is not there has no size", "[reply_size]")
   CHECK(ReplyBytes(serving_.state(), sample) == 0);
   sample.mutable_relations(0)->set_edge_type(0);
   sample.mutable_relations(0)->set_num_targets(3);
-  sample.mutable_relations(0)->set_fanout(-1);
+  sample.mutable_relations(0)->mutable_spec()->set_fanout(-1);
   sample.set_shard(nothing);
   CHECK(ReplyBytes(serving_.state(), sample) == 12);
   proto::RankingRequest ranking;

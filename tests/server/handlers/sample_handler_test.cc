@@ -13,6 +13,7 @@
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "proto/service.pb.h"
+#include "sampler/draw_spec_proto.h"
 #include "sampler/one_hop.h"
 #include "tests/server/serving.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -62,7 +63,7 @@ SampleRequest TypedRequest(const Serving& serving, int64_t fanout) {
     if (type > 1) continue;
     SampleRequest::Relation* relation = request.add_relations();
     relation->set_edge_type(static_cast<int32_t>(e));
-    relation->set_fanout(fanout);
+    relation->mutable_spec()->set_fanout(fanout);
     relation->set_first_target(type == 0 ? 0 : num_users);
     relation->set_num_targets(type == 0 ? num_users : items.size());
   }
@@ -76,9 +77,7 @@ Neighbors Expected(const Serving& serving, const SampleRequest& request, int ind
   const Shard& shard = *serving.dataset().shard(ShardId{request.shard()});
   const NodeTypeId target_type{serving.dataset().schema().edge_types[type.value].target_type};
   OneHopOptions options;
-  options.fanout = relation.fanout();
-  options.replace = request.replace();
-  options.weighted = relation.weighted();
+  static_cast<DrawSpec&>(options) = FromProto(relation.spec());
   options.want_edge_ids = request.want_edge_ids();
   options.want_edge_positions = request.want_edge_positions();
   const std::vector<uint32_t> trees = Unpacked<uint32_t>(request.trees());
@@ -133,11 +132,11 @@ TEST_CASE("chunks join to exactly what the sampler draws", "[sample_handler]") {
   CAPTURE(chunk_bytes, fanout, replace, want_edge_ids);
   const Serving serving(testing::TypedGraph(40, 30, 20, 3), {}, ChunksOf(chunk_bytes));
   SampleRequest request = TypedRequest(serving, fanout);
-  request.set_replace(replace);
+  for (auto& relation : *request.mutable_relations()) relation.mutable_spec()->set_replace(replace);
   request.set_want_edge_ids(want_edge_ids);
   if (GENERATE(false, true)) {  // by weight where there is one, each target in a tree of its own
     request.set_want_edge_positions(true);
-    request.mutable_relations(0)->set_weighted(true);
+    request.mutable_relations(0)->mutable_spec()->set_weighted(true);
     std::vector<uint32_t> trees(request.targets().size() / 8);
     std::iota(trees.begin(), trees.end(), 5);
     request.set_trees(Packed(trees));
@@ -166,7 +165,7 @@ TEST_CASE("all neighbours are all in-edges, in their order", "[sample_handler]")
   request.set_want_edge_ids(true);
   const std::vector<uint64_t> rows = AllRows(serving, 0, 2);
   request.set_targets(Packed(rows));
-  request.add_relations()->set_fanout(kAllNeighbors);
+  request.add_relations()->mutable_spec()->set_fanout(kAllNeighbors);
   request.mutable_relations(0)->set_num_targets(rows.size());
   std::vector<SampleChunk> chunks;
   VICINITY_REQUIRE_OK(Collect(SampleNeighbors, serving.state(), request, &chunks));
@@ -192,7 +191,7 @@ TEST_CASE("targets may repeat, and none at all is an answer too", "[sample_handl
   request.set_fingerprint(serving.fingerprint());
   std::vector<SampleChunk> chunks;
   VICINITY_CHECK_OK(Collect(SampleNeighbors, serving.state(), request, &chunks));
-  request.add_relations()->set_fanout(2);
+  request.add_relations()->mutable_spec()->set_fanout(2);
   VICINITY_CHECK_OK(Collect(SampleNeighbors, serving.state(), request, &chunks));
   CHECK(chunks.empty());
   request.set_targets(Packed<uint64_t>({3, 3, 3}));
@@ -223,18 +222,24 @@ TEST_CASE("a wrong sample request is refused before anything is sent", "[sample_
        absl::StatusCode::kFailedPrecondition},
       {"no such shard", [](SampleRequest* r) { r->set_shard(3); }},
       {"edges without weights drawn by weight",
-       [](SampleRequest* r) { r->mutable_relations(1)->set_weighted(true); }},
+       [](SampleRequest* r) { r->mutable_relations(1)->mutable_spec()->set_weighted(true); }},
       {"half a tree", [](SampleRequest* r) { r->set_trees("abc"); }},
       {"fewer trees than targets", [](SampleRequest* r) { r->set_trees("abcd"); }},
       {"negative shard", [](SampleRequest* r) { r->set_shard(INT32_MIN); }},
-      {"fanout 0", [](SampleRequest* r) { r->mutable_relations(0)->set_fanout(0); }},
-      {"fanout -2", [](SampleRequest* r) { r->mutable_relations(0)->set_fanout(-2); }},
-      {"least fanout", [](SampleRequest* r) { r->mutable_relations(0)->set_fanout(INT64_MIN); }},
-      {"huge fanout", [](SampleRequest* r) { r->mutable_relations(0)->set_fanout(INT64_MAX); }},
+      {"fanout 0",
+       [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_fanout(0); }},
+      {"fanout -2",
+       [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_fanout(-2); }},
+      {"least fanout",
+       [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_fanout(INT64_MIN); }},
+      {"huge fanout",
+       [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_fanout(INT64_MAX); }},
       {"fanout above the limit",
-       [](SampleRequest* r) { r->mutable_relations(0)->set_fanout(kMaxFanout + 1); }},
+       [](SampleRequest* r) {
+         r->mutable_relations(0)->mutable_spec()->set_fanout(kMaxFanout + 1);
+       }},
       {"too many to sample",
-       [](SampleRequest* r) { r->mutable_relations(0)->set_fanout(kMaxFanout); }},
+       [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_fanout(kMaxFanout); }},
       {"no such edge type", [](SampleRequest* r) { r->mutable_relations(0)->set_edge_type(99); }},
       {"negative edge type", [](SampleRequest* r) { r->mutable_relations(0)->set_edge_type(-1); }},
       {"edge type twice",

@@ -79,7 +79,7 @@ uint64_t SimulatedShard::DigestOf(const ShardHop& hop) {
   asked.Add(0).Add(static_cast<int64_t>(hop.draw.epoch)).Add(hop.hop);
   asked.Add(static_cast<int64_t>(hop.draw.batch));
   for (const ShardHop::Relation& relation : hop.relations) {
-    asked.Add(relation.edge_type.value).Add(relation.fanout).Add(relation.rows);
+    asked.Add(relation.edge_type.value).Add(relation.spec.fanout).Add(relation.rows);
   }
   return asked.Digest();
 }

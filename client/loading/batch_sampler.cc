@@ -1,0 +1,22 @@
+#include "client/loading/batch_sampler.h"
+
+#include <utility>
+
+namespace vicinity {
+
+RoutedBatchSampler::RoutedBatchSampler(const ShardRouter& router, NodeTypeId seed_type,
+                                       SamplingSpec sampling, EdgeDetail detail)
+    : router_(router),
+      seed_type_(seed_type),
+      sampling_(std::move(sampling)),
+      detail_(detail),
+      sampler_(router.schema(), router.book()) {}
+
+absl::StatusOr<SampledGraph> RoutedBatchSampler::Sample(absl::Span<const int64_t> seeds,
+                                                        const MinibatchDraw& draw,
+                                                        Cancellation* cancel) {
+  RoutedSource source(router_, draw, cancel);
+  return sampler_.Sample(sampling_, seed_type_, seeds, detail_, &source);
+}
+
+}  // namespace vicinity

@@ -1,0 +1,46 @@
+// Who draws a loader's minibatches: seeds and a draw in, a sampled graph out.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/shards/cancellation.h"
+#include "client/shards/shard_router.h"
+#include "partition/dataset/sampling_spec.h"
+#include "proto/common/ids.h"
+#include "sampler/minibatch_sampler.h"
+#include "sampler/sampled_graph.h"
+
+namespace vicinity {
+
+// Threads: one at a time; each thread of the sampling stage has one of its own.
+class BatchSampler {
+ public:
+  virtual ~BatchSampler() = default;
+
+  // The minibatch around `seeds` (global ids of the loader's seed type). Cancelled soon after
+  // cancel->Cancel(); other errors name what was asked.
+  virtual absl::StatusOr<SampledGraph> Sample(absl::Span<const int64_t> seeds,
+                                              const MinibatchDraw& draw, Cancellation* cancel) = 0;
+};
+
+// Draws from the router's shards, near and far.
+//
+// Lifetime: the router must outlive it.
+class RoutedBatchSampler final : public BatchSampler {
+ public:
+  RoutedBatchSampler(const ShardRouter& router, NodeTypeId seed_type, SamplingSpec sampling,
+                     EdgeDetail detail);
+  absl::StatusOr<SampledGraph> Sample(absl::Span<const int64_t> seeds, const MinibatchDraw& draw,
+                                      Cancellation* cancel) override;
+
+ private:
+  const ShardRouter& router_;
+  const NodeTypeId seed_type_;
+  const SamplingSpec sampling_;
+  const EdgeDetail detail_;
+  MinibatchSampler sampler_;
+};
+
+}  // namespace vicinity
