@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,6 +25,25 @@ namespace vicinity::cli {
 namespace {
 
 using Answers = std::vector<absl::StatusOr<proto::StatusReply>>;
+
+struct Flags {
+  ServersFlags servers;
+  bool metrics = false;
+};
+
+nlohmann::ordered_json MetricsJson(const proto::StatusReply& reply) {
+  nlohmann::ordered_json metrics = nlohmann::ordered_json::array();
+  for (const proto::MetricStatus& metric : reply.metrics()) {
+    nlohmann::ordered_json labels = nlohmann::ordered_json::object();
+    for (const proto::MetricLabel& label : metric.labels()) labels[label.name()] = label.value();
+    metrics.push_back({{"name", metric.name()},
+                       {"help", metric.help()},
+                       {"kind", metric.is_counter() ? "counter" : "gauge"},
+                       {"labels", std::move(labels)},
+                       {"value", metric.value()}});
+  }
+  return metrics;
+}
 
 nlohmann::ordered_json ToJson(const proto::StatusReply& reply) {
   nlohmann::ordered_json json;
@@ -63,6 +83,7 @@ nlohmann::ordered_json ToJson(const proto::StatusReply& reply) {
                               {"used", limit.used()},
                               {"refused", limit.refused()}});
   }
+  if (reply.metrics_size() > 0) json["metrics"] = MetricsJson(reply);
   return json;
 }
 
@@ -139,6 +160,23 @@ void PrintAsTable(const std::vector<ServerTarget>& targets, const Answers& answe
   table.Print(out);
 }
 
+// A line for each number, as in "a: vicinity_server_calls_total{method=FetchRows} 12".
+void PrintMetrics(const std::vector<ServerTarget>& targets, const Answers& answers,
+                  std::ostream& out) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (!answers[i].ok()) continue;
+    for (const proto::MetricStatus& metric : answers[i]->metrics()) {
+      std::string labels;
+      for (const proto::MetricLabel& label : metric.labels()) {
+        absl::StrAppend(&labels, labels.empty() ? "" : ",", label.name(), "=", label.value());
+      }
+      out << targets[i].name << ": " << metric.name();
+      if (!labels.empty()) out << '{' << labels << '}';
+      out << absl::StrFormat(" %.15g\n", metric.value());
+    }
+  }
+}
+
 // Certificates that end soon, and files of TLS that servers do not take.
 void PrintCertificates(const std::vector<ServerTarget>& targets, const Answers& answers,
                        std::ostream& out) {
@@ -181,15 +219,17 @@ absl::Status FaultsOf(const std::vector<ServerTarget>& targets, const Answers& a
   return WithExitCode(absl::DataLossError(faults), ExitCode::kDegraded);
 }
 
-absl::Status RunStatus(const ServersFlags& flags, std::ostream& out) {
-  VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets, TargetsOf(flags));
-  const Answers answers = AskAll(targets, flags.timeout(), AskStatus);
-  if (flags.format == OutputFormat::kJson) {
+absl::Status RunStatus(const Flags& flags, std::ostream& out) {
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets, TargetsOf(flags.servers));
+  const Answers answers = AskAll(targets, flags.servers.timeout(),
+                                 flags.metrics ? AskStatusAndMetrics : AskStatus);
+  if (flags.servers.format == OutputFormat::kJson) {
     PrintAsJson(targets, answers, out);
   } else {
     PrintAsTable(targets, answers, out);
     PrintRefusals(targets, answers, out);
     PrintCertificates(targets, answers, out);
+    PrintMetrics(targets, answers, out);
   }
   std::vector<absl::Status> statuses;
   for (const auto& answer : answers) statuses.push_back(answer.status());
@@ -200,8 +240,9 @@ absl::Status RunStatus(const ServersFlags& flags, std::ostream& out) {
 }  // namespace
 
 Action DeclareStatus(CLI::App* app) {
-  const auto flags = std::make_shared<ServersFlags>();
-  AddServersFlags(app, flags.get());
+  const auto flags = std::make_shared<Flags>();
+  AddServersFlags(app, &flags->servers);
+  app->add_flag("--metrics", flags->metrics, "also show every number that the servers count");
   return [flags](const ToolContext&, std::ostream& out) { return RunStatus(*flags, out); };
 }
 

@@ -13,6 +13,13 @@ absl::StatusOr<proto::StatusReply> AskStatus(const ServerTarget& server, absl::D
                                   proto::StatusRequest());
 }
 
+absl::StatusOr<proto::StatusReply> AskStatusAndMetrics(const ServerTarget& server,
+                                                       absl::Duration timeout) {
+  proto::StatusRequest request;
+  request.set_want_metrics(true);
+  return CallServer<proto::Graph>(server, timeout, &proto::Graph::Stub::Status, request);
+}
+
 absl::StatusOr<proto::DescribeReply> AskDescribe(const ServerTarget& server,
                                                  absl::Duration timeout) {
   return CallServer<proto::Graph>(server, timeout, &proto::Graph::Stub::Describe,

@@ -22,6 +22,9 @@ namespace vicinity::cli {
 // DeadlineExceeded if nobody answers, Unauthenticated if that is for want of TLS or of the right
 // certificates, else what the server said.
 absl::StatusOr<proto::StatusReply> AskStatus(const ServerTarget& server, absl::Duration timeout);
+// With all that the server counts.
+absl::StatusOr<proto::StatusReply> AskStatusAndMetrics(const ServerTarget& server,
+                                                       absl::Duration timeout);
 absl::StatusOr<proto::DescribeReply> AskDescribe(const ServerTarget& server,
                                                  absl::Duration timeout);
 struct HealthAnswer {

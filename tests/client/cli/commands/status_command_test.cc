@@ -38,6 +38,28 @@ TEST_CASE("status shows every server of a cluster", "[cli]") {
   CHECK(first["limits"][0]["refused"] == 0);
 }
 
+TEST_CASE("status shows what servers count if it is asked to", "[cli]") {
+  const testing::SmallCluster cluster(testing::RandomGraph({}), 2, 1);
+  RunCommand(kStatusCommand, {"--server", cluster.address(0)});
+  const Answer text = RunCommand(kStatusCommand, {"--server", cluster.address(0), "--metrics"});
+  CHECK(text.code == ExitCode::kOk);
+  CHECK_THAT(text.out, Catch::Contains("vicinity_server_calls_total{method=Status} 2") &&
+                           Catch::Contains("vicinity_server_shard_faulty{shard=1} 0"));
+  const Answer json = RunCommand(
+      kStatusCommand, {"--server", cluster.address(0), "--metrics", "--format=json"});
+  const nlohmann::json server = nlohmann::json::parse(json.out)["servers"][0];
+  REQUIRE(server["metrics"].size() > 50);
+  bool found = false;
+  for (const nlohmann::json& metric : server["metrics"]) {
+    if (metric["name"] != "vicinity_server_calls_total") continue;
+    if (metric["labels"]["method"] != "Status") continue;
+    found = true;
+    CHECK(metric["kind"] == "counter");
+    CHECK(metric["value"] == 3);
+  }
+  CHECK(found);
+}
+
 TEST_CASE("status of one server needs its address alone", "[cli]") {
   const testing::SmallCluster cluster(testing::RandomGraph({}), 2, 1);
   const Answer answer = RunCommand(kStatusCommand, {"--server", cluster.address(0)});
