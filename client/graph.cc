@@ -105,6 +105,19 @@ Result<std::vector<std::string>> Graph::UserNames(int32_t node_type,
   return ToResult(NamesOf(impl_->router(), NodeTypeId{node_type}, nodes));
 }
 
+Result<std::vector<int64_t>> Graph::Degrees(int32_t edge_type,
+                                            const std::vector<int64_t>& nodes) const {
+  const auto num_types = static_cast<int32_t>(schema().edge_types.size());
+  if (edge_type < 0 || edge_type >= num_types) {
+    return ToError(absl::InvalidArgumentError(
+        absl::StrCat("edge type ", edge_type, " does not exist, there are ", num_types)));
+  }
+  const absl::Status ready = impl_->CheckProcess();
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(
+      WithinResources([&] { return DegreesOf(impl_->router(), EdgeTypeId{edge_type}, nodes); }));
+}
+
 Result<std::vector<int64_t>> Graph::NodesOf(int32_t node_type, Split split,
                                             const std::vector<int32_t>& shards) const {
   const absl::Status ready = CheckCall(*impl_, node_type);

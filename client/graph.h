@@ -59,6 +59,10 @@ class Graph {
   Result<std::vector<int64_t>> NodesOf(int32_t node_type, Split split,
                                        const std::vector<int32_t>& shards = {}) const;
 
+  // In-degrees: how many edges of the type lead to each of `nodes` (global ids of its target type,
+  // in their order, repeats allowed); parallel edges count each. Errors as Fetch.
+  Result<std::vector<int64_t>> Degrees(int32_t edge_type, const std::vector<int64_t>& nodes) const;
+
   // Draws a minibatch around `seeds` (global ids of one type, repeats allowed). kInvalidArgument
   // naming the first seed out of range, or what is wrong with the spec.
   Result<SampledGraph> Sample(int32_t seed_type, const std::vector<int64_t>& seeds,

@@ -80,6 +80,7 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
   void AskOnce(const ShardRows& rows, Cancellation* cancel, Done done);
   void AskOnce(const ShardNames& names, Cancellation* cancel, Done done);
   void AskOnce(const ShardKeys& keys, Cancellation* cancel, Done done);
+  void AskOnce(const ShardDegrees& degrees, Cancellation* cancel, Done done);
   proto::Precision PrecisionOf(const ShardRows& rows) const;
 
   const ShardId shard_;
@@ -260,6 +261,32 @@ void RemoteShard::AskOnce(const ShardKeys& keys, Cancellation* cancel, Done done
     return absl::OkStatus();
   };
   connection_->StartSingle<proto::ResolveReply>(std::move(request), settings, store,
+                                                std::move(done));
+}
+
+void RemoteShard::AskOnce(const ShardDegrees& degrees, Cancellation* cancel, Done done) {
+  proto::DegreesRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  request.set_edge_type(degrees.edge_type.value);
+  AppendBytes(degrees.rows, request.mutable_targets());
+  const CallSettings settings = connection_->Settings(shard_, degrees.kMethod, cancel);
+  const auto store = [degrees, traffic = connection_->traffic()](
+                         const proto::DegreesReply&, const SlicedMessage& message) -> absl::Status {
+    const SlicedBytes& found = message[proto::DegreesReply::kDegreesFieldNumber];
+    const size_t expected = degrees.rows.size() * sizeof(int64_t);
+    if (found.size() != expected) return WrongAmount("bytes of degrees", found.size(), expected);
+    SlicedBytes::Cursor from(found);
+    for (const int64_t position : degrees.positions) {
+      int64_t degree = 0;
+      from.Read(reinterpret_cast<char*>(&degree), sizeof(degree));
+      if (degree < 0) return absl::InternalError(absl::StrCat("a degree of ", degree));
+      degrees.out[position] = degree;
+    }
+    traffic->CountReceived(static_cast<int64_t>(found.size()));
+    return absl::OkStatus();
+  };
+  connection_->StartSingle<proto::DegreesReply>(std::move(request), settings, store,
                                                 std::move(done));
 }
 

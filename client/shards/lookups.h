@@ -49,6 +49,10 @@ absl::StatusOr<RankedNodes> FetchRanking(const ShardRouter& router, const std::s
                                          absl::Span<const int32_t> home, NodeTypeId type,
                                          int64_t count);
 
+// Of each node (in the book, of the edge type's target type) how many in-edges of the type it has.
+absl::StatusOr<std::vector<int64_t>> DegreesOf(const ShardRouter& router, EdgeTypeId edge_type,
+                                               absl::Span<const int64_t> nodes);
+
 // The values of an integer column for nodes in the book, widened. InvalidArgument if the column is
 // no integer scalar.
 absl::StatusOr<std::vector<int64_t>> IntegerColumn(const ShardRouter& router, NodeTypeId type,

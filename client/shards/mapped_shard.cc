@@ -39,6 +39,7 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   absl::Status Answer(const ShardRows& rows) const;
   absl::Status Answer(const ShardNames& names) const;
   absl::Status Answer(const ShardKeys& keys) const;
+  absl::Status Answer(const ShardDegrees& degrees) const;
   absl::Status Answer(const ShardRanking& ranking) const;
 
   absl::Status CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,
@@ -67,6 +68,17 @@ absl::Status MappedShard::Answer(const ShardKeys& keys) const {
   std::vector<int64_t> nodes(keys.keys.size());
   VICINITY_RETURN_IF_ERROR(reader_.FindKeys(keys.type, keys.keys, nodes.data()));
   for (size_t i = 0; i < nodes.size(); ++i) keys.out[keys.positions[i]] = nodes[i];
+  return absl::OkStatus();
+}
+
+absl::Status MappedShard::Answer(const ShardDegrees& degrees) const {
+  const NodeTypeId target{dataset_.schema().edge_types[degrees.edge_type.value].target_type};
+  VICINITY_RETURN_IF_ERROR(CheckRows(degrees.rows, shard_.nodes(target).num_nodes(),
+                                     dataset_.schema().node_types[target.value].name));
+  std::vector<int64_t> found(degrees.rows.size());
+  VICINITY_RETURN_IF_ERROR(
+      reader_.ReadDegrees(degrees.edge_type, target, degrees.rows, found.data()));
+  for (size_t i = 0; i < found.size(); ++i) degrees.out[degrees.positions[i]] = found[i];
   return absl::OkStatus();
 }
 

@@ -144,6 +144,21 @@ RequestApart<ShardKeys> ShardKeys::Apart() const {
   return ElementsApart<ShardKeys, int64_t>(*this);
 }
 
+int64_t ShardDegrees::max_elements() const { return kMaxRequestIds; }
+
+ShardDegrees ShardDegrees::Part(int64_t begin, int64_t end) const {
+  ShardDegrees part = *this;
+  part.rows = rows.subspan(begin, end - begin);
+  part.positions = positions.subspan(begin, end - begin);
+  return part;
+}
+
+int64_t ShardDegrees::bytes() const { return num_elements() * 2 * kIdBytes; }
+
+RequestApart<ShardDegrees> ShardDegrees::Apart() const {
+  return ElementsApart<ShardDegrees, int64_t>(*this);
+}
+
 int64_t ShardRanking::bytes() const { return (count > 0 ? count : kUnknownCount) * kRankedBytes; }
 
 void ShardRanking::Forget() const { *out = RankedNodes(); }

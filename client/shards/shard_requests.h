@@ -124,6 +124,22 @@ struct ShardKeys {
   RequestApart<ShardKeys> Apart() const;
 };
 
+// In-degrees of nodes along one edge type: that of row i goes to out[positions[i]].
+struct ShardDegrees {
+  EdgeTypeId edge_type;
+  absl::Span<const uint64_t> rows;  // local rows of the edge type's target type
+  absl::Span<const int64_t> positions;
+  int64_t* out = nullptr;
+
+  static constexpr const char* kMethod = "FetchDegrees";
+  int64_t num_elements() const { return static_cast<int64_t>(rows.size()); }
+  int64_t max_elements() const;
+  ShardDegrees Part(int64_t begin, int64_t end) const;
+  int64_t bytes() const;
+  void Forget() const {}
+  RequestApart<ShardDegrees> Apart() const;
+};
+
 // The head of a stored ranking, appended to `out`.
 struct ShardRanking {
   std::string name;
@@ -147,7 +163,8 @@ struct RequestList {
 };
 
 // All of them.
-using ShardRequests = RequestList<ShardHop, ShardRows, ShardNames, ShardKeys, ShardRanking>;
+using ShardRequests =
+    RequestList<ShardHop, ShardRows, ShardNames, ShardKeys, ShardDegrees, ShardRanking>;
 
 namespace internal {
 

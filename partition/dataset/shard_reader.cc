@@ -101,4 +101,15 @@ absl::Status ShardReader::TouchList(const EdgeTable& edges, int64_t begin, int64
   return Touch(edges.weights_file, edges.weights.data() + begin, count);
 }
 
+absl::Status ShardReader::ReadDegrees(EdgeTypeId type, NodeTypeId target_type,
+                                      absl::Span<const uint64_t> rows, int64_t* out) const {
+  return ReadLists(type, target_type, rows, [&] {
+    const EdgeTable& edges = shard_.edges(type);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      out[i] = edges.degree(static_cast<int64_t>(rows[i]));
+    }
+    return absl::OkStatus();
+  });
+}
+
 }  // namespace vicinity

@@ -90,6 +90,11 @@ class ShardReader {
   // Of each key its global id, -1 where no node has it. `out` has room for all.
   absl::Status FindKeys(NodeTypeId type, absl::Span<const uint64_t> keys, int64_t* out) const;
 
+  // Of each target (local rows of the edge type's target type) how many in-edges of the type it
+  // has. `out` has room for all.
+  absl::Status ReadDegrees(EdgeTypeId type, NodeTypeId target_type, absl::Span<const uint64_t> rows,
+                           int64_t* out) const;
+
   // Calls `read` with the offsets and keys of these targets verified; it may use all of the edge
   // type's arrays, but verifies the pages of the others itself (SampleOneHop, TouchList).
   template <typename Read>

@@ -7,6 +7,7 @@
 #include "proto/reflection.pb.h"
 #include "proto/service.pb.h"
 #include "server/calls/typed_exchange.h"
+#include "server/handlers/degrees_handler.h"
 #include "server/handlers/describe_handler.h"
 #include "server/handlers/health_handler.h"
 #include "server/handlers/ranking_handler.h"
@@ -31,6 +32,7 @@ constexpr char kSampleNeighbors[] = "/vicinity.proto.Graph/SampleNeighbors";
 constexpr char kFetchRows[] = "/vicinity.proto.Graph/FetchRows";
 constexpr char kFetchNames[] = "/vicinity.proto.Graph/FetchNames";
 constexpr char kResolveKeys[] = "/vicinity.proto.Graph/ResolveKeys";
+constexpr char kFetchDegrees[] = "/vicinity.proto.Graph/FetchDegrees";
 constexpr char kFetchRanking[] = "/vicinity.proto.Graph/FetchRanking";
 constexpr char kStatus[] = "/vicinity.proto.Graph/Status";
 
@@ -41,6 +43,7 @@ constexpr std::array kDataOperations = {
     Describes<FetchRows, kFetchRows, Lane::kData>(),
     Describes<FetchNames, kFetchNames, Lane::kData>(),
     Describes<ResolveKeys, kResolveKeys, Lane::kData>(),
+    Describes<FetchDegrees, kFetchDegrees, Lane::kData>(),
     Describes<FetchRanking, kFetchRanking, Lane::kData>(),
     Describes<ReportStatus, kStatus, Lane::kSmall>(),
     Uncounted(Describes<CheckHealth, kCheckPath, Lane::kHealth>()),

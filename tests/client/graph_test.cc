@@ -84,6 +84,35 @@ TEST_CASE("a column without values has rows of no bytes", "[graph]") {
   CHECK(found);
 }
 
+TEST_CASE("degrees are asked for by edge type", "[graph]") {
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 3);
+  const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);
+  const auto lists = on_disk.graph().InEdgesOfAll(EdgeTypeId{0});
+  const NodeTypeId target{graph->schema().edge_types[0].target_type};
+  const std::vector<int64_t> nodes = on_disk.GlobalIds(target);
+  const std::vector<int64_t> degrees = Value(graph->Degrees(0, {nodes[7], nodes[3], nodes[7]}));
+  CHECK(degrees[0] == static_cast<int64_t>(lists[7].size()));
+  CHECK(degrees[1] == static_cast<int64_t>(lists[3].size()));
+  CHECK(degrees[2] == degrees[0]);
+  CHECK(graph->Degrees(99, {0}).error().code() == ErrorCode::kInvalidArgument);
+  CHECK(graph->Degrees(0, {1 << 20}).error().code() == ErrorCode::kInvalidArgument);
+}
+
+TEST_CASE("what a graph counts has names", "[graph]") {
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 3);
+  const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);
+  const auto value = [&](const std::string& name) {
+    for (const MetricValue& metric : graph->metrics()) {
+      if (metric.name == name && metric.is_counter) return metric.value;
+    }
+    return -1.0;
+  };
+  CHECK(value("vicinity_client_rows_local_total") == 0);
+  Value(graph->Fetch(0, graph->schema().node_types[0].columns[0].name, {1, 2, 3}));
+  CHECK(value("vicinity_client_rows_local_total") == 3);
+  CHECK(value("vicinity_client_rpcs_total") == 0);
+}
+
 TEST_CASE("stored rankings can be read", "[graph]") {
   RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 2);
   on_disk.Rank("default");

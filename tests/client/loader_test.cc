@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,61 @@ TEST_CASE("a loader gives an epoch's batches and then null", "[loader]") {
   }
   CHECK(loader->stats().stages.size() == 6);
   CHECK(loader->stats().rows_remote == 0);
+}
+
+TEST_CASE("a loader's seeds may be a list of the user's, dealt out like those of a split",
+          "[loader]") {
+  const RoutedGraph on_disk(testing::TypedGraph(300, 80, 20, 6), 2);
+  GraphOptions directory;
+  directory.directory = on_disk.directory();
+  const std::unique_ptr<Graph> graph = Value(Graph::Open(directory));
+  LoaderOptions options = Options(*graph);
+  options.batch_size = 4;
+  for (int64_t node = 0; node < 300; node += 7) options.nodes.push_back(node);
+  options.num_trainers = 2;
+  options.seeds = GENERATE(SeedPolicy::kGlobal, SeedPolicy::kHome);
+  std::set<int64_t> dealt;
+  int64_t steps = -1;
+  for (options.trainer = 0; options.trainer < 2; ++options.trainer) {
+    const std::unique_ptr<Loader> loader = Value(Loader::Create(graph.get(), options));
+    if (steps < 0) steps = loader->steps_per_epoch();
+    CHECK(loader->steps_per_epoch() == steps);
+    REQUIRE(loader->StartEpoch(0).ok());
+    while (const std::unique_ptr<MiniBatch> batch = Value(loader->Next())) {
+      for (const int64_t seed : batch->graph.seed_positions) {
+        dealt.insert(batch->graph.nodes[0].ids[seed]);
+      }
+    }
+  }
+  CHECK(dealt == std::set<int64_t>(options.nodes.begin(), options.nodes.end()));
+  options.trainer = 0;
+  options.nodes.push_back(300);
+  CHECK(Loader::Create(graph.get(), options).error().code() == ErrorCode::kInvalidArgument);
+}
+
+TEST_CASE("each loader's stages are among its graph's metrics while it is there", "[loader]") {
+  const RoutedGraph on_disk(testing::TypedGraph(300, 80, 20, 6), 2);
+  GraphOptions directory;
+  directory.directory = on_disk.directory();
+  const std::unique_ptr<Graph> graph = Value(Graph::Open(directory));
+  const auto trained = [&](const std::string& loader) {
+    for (const MetricValue& metric : graph->metrics()) {
+      if (metric.name != "vicinity_loader_stage_batches_total") continue;
+      if (metric.labels[0].second == loader && metric.labels[1].second == "train") {
+        return metric.value;
+      }
+    }
+    return -1.0;
+  };
+  std::unique_ptr<Loader> first = Value(Loader::Create(graph.get(), Options(*graph)));
+  const std::unique_ptr<Loader> second = Value(Loader::Create(graph.get(), Options(*graph)));
+  REQUIRE(first->StartEpoch(0).ok());
+  Value(first->Next());
+  CHECK(trained("0") == 1);
+  CHECK(trained("1") == 0);
+  first.reset();
+  CHECK(trained("0") == -1);
+  CHECK(trained("1") == 0);
 }
 
 TEST_CASE("a loader that cannot be made says why", "[loader]") {

@@ -221,8 +221,8 @@ absl::Status FaultsOf(const std::vector<ServerTarget>& targets, const Answers& a
 
 absl::Status RunStatus(const Flags& flags, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets, TargetsOf(flags.servers));
-  const Answers answers = AskAll(targets, flags.servers.timeout(),
-                                 flags.metrics ? AskStatusAndMetrics : AskStatus);
+  const Answers answers =
+      AskAll(targets, flags.servers.timeout(), flags.metrics ? AskStatusAndMetrics : AskStatus);
   if (flags.servers.format == OutputFormat::kJson) {
     PrintAsJson(targets, answers, out);
   } else {

@@ -50,7 +50,8 @@ TEST_CASE("a cancelled loader draws no more", "[batch_sampler]") {
                              SamplingSpec::Uniform(graph.router().schema(), {4}), EdgeDetail());
   Cancellation cancel;
   cancel.Cancel();
-  VICINITY_CHECK_CODE(sampler.Sample({{1}}, {}, &cancel).status(), absl::StatusCode::kCancelled);
+  const std::vector<int64_t> seeds = {1};
+  VICINITY_CHECK_CODE(sampler.Sample(seeds, {}, &cancel).status(), absl::StatusCode::kCancelled);
 }
 
 }  // namespace

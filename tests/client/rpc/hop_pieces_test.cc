@@ -47,7 +47,7 @@ TEST_CASE("every target is asked once along each edge type, within the limits", 
       for (const int relation : range.relations) {
         CHECK(range.first == next[relation]);
         next[relation] += range.count;
-        sampled += range.count * small.hop.relations[relation].fanout;
+        sampled += range.count * small.hop.relations[relation].spec.fanout;
       }
     }
     CHECK(ids <= max_ids);

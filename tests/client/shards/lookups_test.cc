@@ -54,6 +54,22 @@ TEST_CASE("string ids lead to nodes and back, unknown ones to -1", "[lookups]") 
   CHECK(found == std::vector<int64_t>{-1, nodes[1], -1});
 }
 
+TEST_CASE("degrees are those of the graph, near and far", "[lookups]") {
+  const RoutedGraph graph(Graph(), 4, {2});
+  for (int32_t type = 0; type < 2; ++type) {
+    const NodeTypeId target{graph.router().schema().edge_types[type].target_type};
+    const auto lists = graph.graph().InEdgesOfAll(EdgeTypeId{type});
+    const std::vector<int64_t> nodes = graph.GlobalIds(target);
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> degrees,
+                                  DegreesOf(graph.router(), EdgeTypeId{type}, nodes));
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      CHECK(degrees[i] == static_cast<int64_t>(lists[i].size()));
+    }
+  }
+  VICINITY_CHECK_CODE(DegreesOf(graph.router(), EdgeTypeId{0}, {-1}).status(),
+                      absl::StatusCode::kInvalidArgument);
+}
+
 TEST_CASE("ids of the wrong kind are refused", "[lookups]") {
   const RoutedGraph graph(Graph(), 2);
   const auto refused = absl::StatusCode::kInvalidArgument;

@@ -98,6 +98,10 @@ uint64_t SimulatedShard::DigestOf(const ShardKeys& keys) {
   return Asked().Add(3).Add(keys.type.value).Add(keys.keys).Digest();
 }
 
+uint64_t SimulatedShard::DigestOf(const ShardDegrees& degrees) {
+  return Asked().Add(5).Add(degrees.edge_type.value).Add(degrees.rows).Digest();
+}
+
 uint64_t SimulatedShard::DigestOf(const ShardRanking& ranking) {
   return Asked().Add(4).Add(ranking.type.value).Add(ranking.count).Digest();
 }
@@ -122,6 +126,10 @@ void SimulatedShard::Spoil(const ShardNames& names) {
 
 void SimulatedShard::Spoil(const ShardKeys& keys) {
   for (const int64_t place : keys.positions) keys.out[place] = -77;
+}
+
+void SimulatedShard::Spoil(const ShardDegrees& degrees) {
+  for (const int64_t place : degrees.positions) degrees.out[place] = -77;
 }
 
 void SimulatedShard::Spoil(const ShardRanking& ranking) {

@@ -31,7 +31,7 @@ TEST_CASE("status shows every server of a cluster", "[cli]") {
   CHECK(first["shards"][1]["shard"] == 2);
   CHECK(first["shards"][1]["fault"] == "");
   CHECK(first["resident_bytes"] > 0);
-  CHECK(first["methods"].size() == 8);
+  CHECK(first["methods"].size() == 9);
   CHECK(first["limits"].size() > 8);
   CHECK(first["limits"][0]["name"] == "max-calls");
   CHECK(first["limits"][0]["limit"] == 1024);
@@ -45,8 +45,8 @@ TEST_CASE("status shows what servers count if it is asked to", "[cli]") {
   CHECK(text.code == ExitCode::kOk);
   CHECK_THAT(text.out, Catch::Contains("vicinity_server_calls_total{method=Status} 2") &&
                            Catch::Contains("vicinity_server_shard_faulty{shard=1} 0"));
-  const Answer json = RunCommand(
-      kStatusCommand, {"--server", cluster.address(0), "--metrics", "--format=json"});
+  const Answer json =
+      RunCommand(kStatusCommand, {"--server", cluster.address(0), "--metrics", "--format=json"});
   const nlohmann::json server = nlohmann::json::parse(json.out)["servers"][0];
   REQUIRE(server["metrics"].size() > 50);
   bool found = false;

@@ -1,0 +1,88 @@
+#include "server/handlers/degrees_handler.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/schema.h"
+#include "partition/dataset/shard.h"
+#include "partition/dataset/shard_reader.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+#include "server/handlers/request_checks.h"
+
+namespace vicinity {
+namespace {
+
+// Some hundred microseconds' work.
+constexpr size_t kTargetsBetweenLooks = 4096;
+
+// One message, whatever the number of targets: clients ask for no more than fit.
+class Degrees final : public ChunkSource<proto::DegreesReply> {
+ public:
+  // `targets` in the request or in `copy`.
+  Degrees(const Shard& shard, EdgeTypeId edge_type, NodeTypeId target_type,
+          std::vector<uint64_t> copy, absl::Span<const uint64_t> targets)
+      : reader_(shard),
+        edge_type_(edge_type),
+        target_type_(target_type),
+        copy_(std::move(copy)),
+        targets_(targets) {}
+
+  absl::StatusOr<Piece> Next(proto::DegreesReply* reply, IsGone is_gone) override {
+    std::string* const out = reply->mutable_degrees();
+    out->reserve(targets_.size() * sizeof(int64_t));
+    std::vector<int64_t> degrees;
+    for (size_t i = 0; i < targets_.size(); i += degrees.size()) {
+      if (is_gone()) return GoneError();
+      degrees.resize(std::min(kTargetsBetweenLooks, targets_.size() - i));
+      VICINITY_RETURN_IF_ERROR(reader_.ReadDegrees(
+          edge_type_, target_type_, targets_.subspan(i, degrees.size()), degrees.data()));
+      out->append(reinterpret_cast<const char*>(degrees.data()), degrees.size() * sizeof(int64_t));
+    }
+    return Piece::kLast;
+  }
+
+ private:
+  const ShardReader reader_;
+  const EdgeTypeId edge_type_;
+  const NodeTypeId target_type_;
+  const std::vector<uint64_t> copy_;
+  const absl::Span<const uint64_t> targets_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::DegreesReply>>> FetchDegrees(
+    const ServerState& state, const proto::DegreesRequest& request) {
+  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
+                            FindShard(state, request.fingerprint(), request.shard()));
+  const Schema& schema = state.dataset->schema();
+  const int32_t type = request.edge_type();
+  if (type < 0 || type >= static_cast<int64_t>(schema.edge_types.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("edge type ", type, " does not exist, there are ", schema.edge_types.size()));
+  }
+  const int32_t target_type = schema.edge_types[type].target_type;
+  std::vector<uint64_t> copy;
+  VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> targets,
+                            ReadIds("targets", request.targets(), state.limits, &copy));
+  VICINITY_RETURN_IF_ERROR(
+      CheckRows(targets, state.dataset->book().num_nodes(NodeTypeId{target_type}, shard->id()),
+                *shard, schema.node_types[target_type].name));
+  return std::make_unique<Degrees>(*shard, EdgeTypeId{type}, NodeTypeId{target_type},
+                                   std::move(copy), targets);
+}
+
+int64_t ReplyBytes(const ServerState&, const proto::DegreesRequest& request) {
+  return static_cast<int64_t>(request.targets().size());
+}
+
+}  // namespace vicinity
