@@ -15,7 +15,7 @@
 
 namespace vicinity {
 
-// Writes row i of the rows that are asked for, of a stretch [first, first + n), to out + i *
+// Writes row i of the rows that are asked for, of a range [first, first + n), to out + i *
 // row_bytes.
 using StageRows = std::function<void(int64_t first, int64_t n, char* out)>;
 

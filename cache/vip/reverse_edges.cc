@@ -17,7 +17,7 @@
 namespace vicinity {
 namespace {
 
-// Sums of hashes over the edges as they are, and turned round.
+// Sums of hashes over the edges as they are, and reversed.
 struct Digest {
   int64_t num_edges = 0;
   uint64_t forth = 0;
@@ -30,7 +30,8 @@ uint64_t Spread(int64_t node) {
   return product ^ product >> 32;
 }
 
-// Of an edge whose ends are spread: both halves of a product, which are not the same turned round.
+// Of an edge whose ends are spread: both halves of a product, which are not those of the edge
+// reversed.
 uint64_t HashOf(uint64_t from, uint64_t to) {
   const unsigned __int128 product =
       static_cast<unsigned __int128>(from ^ 0xa0761d6478bd642fu) * (to ^ 0xe7037ed1a0b428dbu);

@@ -16,7 +16,7 @@ namespace vicinity {
 // The weights that edges are drawn by; none where all of a type are alike.
 using WeightsOf = std::function<EdgeWeights(EdgeTypeId, const Shard&)>;
 
-// Of each edge type: the first edge type that holds exactly its edges turned round, with
+// Of each edge type: the first edge type that holds exactly its edges reversed, with
 // the same weights (itself, if it is symmetric), or -1. Only types with `wanted` not 0 are looked
 // at; their edges must lie in the book and the dataset must be whole. Parallel edges count. Edges
 // are compared by a 64-bit hash of them all.

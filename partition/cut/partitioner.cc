@@ -56,7 +56,7 @@ absl::Status CheckAssignment(const Dataset& source, const Assignment& assignment
   return absl::OkStatus();
 }
 
-// The new global id of every node of the source: the order turned round. InvalidArgument if it
+// The new global id of every node of the source: the order inverted. InvalidArgument if it
 // is no order of all nodes, shard by shard.
 absl::StatusOr<std::vector<int64_t>> NewIds(const std::vector<int64_t>& order,
                                             const std::vector<int32_t>& shard_of,

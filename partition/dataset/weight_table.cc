@@ -25,11 +25,15 @@ double LoadWeight(DType dtype, const char* bytes) {
 
 bool IsWeight(double weight) { return weight >= 0 && !std::isinf(weight); }
 
-WeightTable::WeightTable(const EdgeTable& edges, DType dtype, int column)
-    : edges_(edges), dtype_(dtype), column_(edges.columns[static_cast<size_t>(column)]) {}
+int64_t WeightedLists::degree(int64_t row) const {
+  const uint64_t first = offsets[row];
+  const uint64_t last = offsets[row + 1];
+  if (first > last || last > static_cast<uint64_t>(weights.num_rows)) return 0;
+  return static_cast<int64_t>(last - first);
+}
 
 absl::StatusOr<absl::Span<const AliasEntry>> WeightTable::Make(int64_t row) {
-  const int64_t degree = edges_.degree(row);
+  const int64_t degree = lists_.degree(row);
   if (degree > kMaxWeightedDegree) {
     return absl::ResourceExhaustedError(absl::StrCat("target row ", row, " has ", degree,
                                                      " weighted in-edges, at most ",
@@ -37,10 +41,10 @@ absl::StatusOr<absl::Span<const AliasEntry>> WeightTable::Make(int64_t row) {
   }
   weights_.resize(static_cast<size_t>(degree));
   for (int64_t i = 0; i < degree; ++i) {
-    const int64_t position = edges_.begin(row) + i;
-    const double weight = LoadWeight(dtype_, column_.data + position * column_.row_bytes);
+    const int64_t position = lists_.begin(row) + i;
+    const double weight = LoadWeight(lists_.dtype, lists_.weights.row(position).data());
     if (!IsWeight(weight)) {
-      return absl::InvalidArgumentError(absl::StrCat("edge ", edges_.edge_ids[position],
+      return absl::InvalidArgumentError(absl::StrCat("edge ", lists_.edge_ids[position],
                                                      " (target row ", row, ") has weight ", weight,
                                                      "; weights must be finite and not below 0"));
     }

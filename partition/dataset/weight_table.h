@@ -19,12 +19,24 @@ double LoadWeight(DType dtype, const char* bytes);
 // Finite and not below 0.
 bool IsWeight(double weight);
 
+// The lists of one edge type, and the weights of their edges.
+struct WeightedLists {
+  absl::Span<const uint64_t> offsets;  // num targets + 1
+  IdArray edge_ids;                    // by position, for errors
+  ColumnView weights;                  // by position, one value an edge
+  DType dtype = DType::kFloat32;       // of the weights, or kFloat64
+
+  int64_t num_targets() const { return static_cast<int64_t>(offsets.size()) - 1; }
+  // As EdgeTable: positions [begin, begin + degree) always exist.
+  int64_t begin(int64_t row) const { return static_cast<int64_t>(offsets[row]); }
+  int64_t degree(int64_t row) const;
+};
+
 // Threads:  one at a time.
-// Lifetime: what `edges` points to must outlive it.
+// Lifetime: what the lists point to must outlive it.
 class WeightTable {
  public:
-  // `edges` has offsets, edge ids and columns; `column` is float32 or float64, one value an edge.
-  WeightTable(const EdgeTable& edges, DType dtype, int column);
+  explicit WeightTable(const WeightedLists& lists) : lists_(lists) {}
 
   // The table of the list of target `row`, valid until the next call. InvalidArgument naming the
   // edge's id and its weight: below 0, infinite or not a number; ResourceExhausted: a list longer
@@ -32,9 +44,7 @@ class WeightTable {
   absl::StatusOr<absl::Span<const AliasEntry>> Make(int64_t row);
 
  private:
-  const EdgeTable& edges_;
-  const DType dtype_;
-  const ColumnView column_;
+  const WeightedLists lists_;
   AliasBuilder builder_;
   std::vector<double> weights_;
   std::vector<AliasEntry> table_;

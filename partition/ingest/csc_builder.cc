@@ -62,8 +62,8 @@ class Builder {
   template <typename Visit>
   void VisitEdge(int64_t e, Visit visit) const {
     const Edge edge = edges_[e];
-    const int64_t source = spec_.turned ? edge.target : edge.source;
-    const int64_t target = spec_.turned ? edge.source : edge.target;
+    const int64_t source = spec_.reversed ? edge.target : edge.source;
+    const int64_t target = spec_.reversed ? edge.source : edge.target;
     if (spec_.drop_self_loops && source == target) return;
     visit(target, source, e);
     if (spec_.add_reverse && source != target) visit(source, target, edges_.size() + e);

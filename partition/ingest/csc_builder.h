@@ -31,7 +31,7 @@ struct CscSpec {
   EdgeTypeId type = {0};
   std::string spool_directory = ".";
   // Every edge the other way round: the lists are those of the edges' sources.
-  bool turned = false;
+  bool reversed = false;
   // Of `num_edges` edges, edge e also the other way round, as edge num_edges + e, unless its ends
   // are the same. Only where both ends are of one node type; so is drop_self_loops.
   bool add_reverse = false;

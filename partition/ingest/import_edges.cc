@@ -246,11 +246,11 @@ absl::StatusOr<EdgeImport::Rows> EdgeImport::ReadRows(ImportColumn* column,
   return rows;
 }
 
-proto::EdgeType EdgeImport::Type(bool turned) const {
+proto::EdgeType EdgeImport::Type(bool reversed) const {
   proto::EdgeType type;
-  type.set_source(turned ? source_.target() : source_.source());
-  type.set_relation(absl::StrCat(turned ? kReversePrefix : "", source_.relation()));
-  type.set_target(turned ? source_.source() : source_.target());
+  type.set_source(reversed ? source_.target() : source_.source());
+  type.set_relation(absl::StrCat(reversed ? kReversePrefix : "", source_.relation()));
+  type.set_target(reversed ? source_.source() : source_.target());
   for (const ImportColumn& column : columns_) {
     proto::Column* const added = type.add_columns();
     added->set_name(column.spec.name);

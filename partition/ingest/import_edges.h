@@ -47,8 +47,8 @@ class EdgeImport {
   // Once the ends are read.
   absl::Status ReadColumns(Progress* progress);
 
-  // What the schema says of it, or, turned, of its reverse.
-  proto::EdgeType Type(bool turned) const;
+  // What the schema says of it, or, reversed, of its reverse.
+  proto::EdgeType Type(bool reversed) const;
 
   // The row of the edge at position i is that of ids[i] modulo the number of edges.
   absl::Status WriteColumns(EdgeTypeId type, const OutputArray& ids, DatasetWriter* writer,

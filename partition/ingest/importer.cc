@@ -144,9 +144,9 @@ class Importer {
       *stored.add_node_types() = nodes->Type();
       begins.push_back({0, nodes->ids()->size()});
     }
-    for (const auto& edges : edges_) *stored.add_edge_types() = edges->Type(/*turned=*/false);
+    for (const auto& edges : edges_) *stored.add_edge_types() = edges->Type(/*reversed=*/false);
     if (description_.add_reverse() && !joins()) {
-      for (const auto& edges : edges_) *stored.add_edge_types() = edges->Type(/*turned=*/true);
+      for (const auto& edges : edges_) *stored.add_edge_types() = edges->Type(/*reversed=*/true);
     }
     VICINITY_ASSIGN_OR_RETURN(Schema schema, SchemaFromProto(stored));
     VICINITY_ASSIGN_OR_RETURN(Book book, Book::Create(std::move(begins)));
@@ -165,8 +165,8 @@ class Importer {
   // The edge types of the schema are those of the description, then their reverses.
   absl::Status WriteEdges(EdgeTypeId type) {
     const size_t index = static_cast<size_t>(type.value);
-    const bool turned = index >= edges_.size();
-    const EdgeImport& edges = *edges_[turned ? index - edges_.size() : index];
+    const bool reversed = index >= edges_.size();
+    const EdgeImport& edges = *edges_[reversed ? index - edges_.size() : index];
     const EdgeTypeSpec& ends = writer_->schema().edge_types[index];
     const size_t source_type = static_cast<size_t>(ends.source_type);
     const size_t target_type = static_cast<size_t>(ends.target_type);
@@ -174,7 +174,7 @@ class Importer {
     CscSpec spec;
     spec.type = type;
     spec.spool_directory = options_.spool_directory;
-    spec.turned = turned;
+    spec.reversed = reversed;
     spec.add_reverse = joins();
     spec.dedup = description_.dedup();
     spec.drop_self_loops = description_.drop_self_loops() && source_type == target_type;
@@ -185,8 +185,8 @@ class Importer {
 
     IngestReport::Edges report;
     report.name = writer_->schema().EdgeTypeName(type.value);
-    report.read = turned ? 0 : edges.edges().size();
-    report.reversed = turned ? edges.edges().size() : csc.reversed;
+    report.read = reversed ? 0 : edges.edges().size();
+    report.reversed = reversed ? edges.edges().size() : csc.reversed;
     report.self_loops_dropped = csc.self_loops_dropped;
     report.duplicates_dropped = csc.duplicates_dropped;
     report.stored = csc.stored;

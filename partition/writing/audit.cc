@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/dataset/node_keys.h"
+#include "partition/dataset/row_range.h"
 #include "partition/dataset/shard.h"
 #include "partition/dataset/shard_files.h"
-#include "partition/dataset/stretch.h"
 #include "partition/writing/shard_checks.h"
 #include "proto/common/checksum.h"
 #include "proto/common/ids.h"
@@ -50,19 +50,19 @@ struct Sums {
   }
 };
 
-Sums HashNodes(const Dataset& dataset, const Stretch& stretch) {
-  const NodeTable& table = stretch.shard->nodes(NodeTypeId{stretch.type});
-  const bool named = dataset.schema().node_types[stretch.type].id_kind == IdKind::kString;
+Sums HashNodes(const Dataset& dataset, const RowRange& range) {
+  const NodeTable& table = range.shard->nodes(NodeTypeId{range.type});
+  const bool named = dataset.schema().node_types[range.type].id_kind == IdKind::kString;
   Sums sums;
   sums.columns.resize(table.columns.size());
-  for (int64_t row = stretch.begin; row < stretch.end; ++row) {
-    const uint64_t node = HashOf(table.keys[row], static_cast<uint64_t>(stretch.type));
+  for (int64_t row = range.begin; row < range.end; ++row) {
+    const uint64_t node = HashOf(table.keys[row], static_cast<uint64_t>(range.type));
     sums.things += named ? Checksum(table.name(row), node) : node;
     for (size_t c = 0; c < table.columns.size(); ++c) {
       sums.columns[c] += Checksum(table.columns[c].row(row), node);
     }
   }
-  sums.count = static_cast<uint64_t>(stretch.end - stretch.begin);
+  sums.count = static_cast<uint64_t>(range.end - range.begin);
   return sums;
 }
 
@@ -76,22 +76,22 @@ class EdgeHasher {
         target_type_{dataset.schema().edge_types[type.value].target_type},
         source_keys_(dataset, source_type_) {}
 
-  absl::StatusOr<Sums> Hash(const Stretch& stretch) const {
-    const EdgeTable& edges = stretch.shard->edges(type_);
-    const absl::Span<const uint64_t> target_keys = stretch.shard->nodes(target_type_).keys;
+  absl::StatusOr<Sums> Hash(const RowRange& range) const {
+    const EdgeTable& edges = range.shard->edges(type_);
+    const absl::Span<const uint64_t> target_keys = range.shard->nodes(target_type_).keys;
     Sums sums;
     sums.columns.resize(edges.columns.size());
-    for (int64_t row = stretch.begin; row < stretch.end; ++row) {
+    for (int64_t row = range.begin; row < range.end; ++row) {
       const uint64_t begin = edges.offsets[row];
       const uint64_t end = edges.offsets[row + 1];
       if (begin > end || end > static_cast<uint64_t>(edges.num_edges())) {
-        return Damage(OffsetsPath(dataset_.schema(), stretch.shard->id(), type_), row,
+        return Damage(OffsetsPath(dataset_.schema(), range.shard->id(), type_), row,
                       absl::StrCat("offsets go from ", begin, " to ", end));
       }
       for (int64_t i = begin; i < static_cast<int64_t>(end); ++i) {
         const GlobalNode source = {edges.sources[i]};
         if (!dataset_.book().Contains(source_type_, source)) {
-          return Damage(SourcesPath(dataset_.schema(), stretch.shard->id(), type_), i,
+          return Damage(SourcesPath(dataset_.schema(), range.shard->id(), type_), i,
                         absl::StrCat("source ", source.value, " is outside the book"));
         }
         const HashedEdge edge = {source_keys_[source], target_keys[row],
@@ -139,15 +139,15 @@ class Totals {
 };
 
 absl::Status AuditNodes(const Dataset& dataset, Progress* progress, proto::Audit* audit) {
-  const std::vector<Stretch> stretches = NodeStretches(dataset);
+  const std::vector<RowRange> ranges = NodeRanges(dataset);
   Totals totals(dataset.schema().node_types.size());
   int64_t num_nodes = 0;
-  for (const Stretch& stretch : stretches) num_nodes += stretch.end - stretch.begin;
+  for (const RowRange& range : ranges) num_nodes += range.end - range.begin;
   progress->Begin("auditing nodes", num_nodes, "nodes");
   VICINITY_RETURN_IF_ERROR(
-      ForEachInParallel(stretches.size(), progress, [&](int64_t i) -> absl::StatusOr<int64_t> {
-        totals.Add(stretches[i].type, HashNodes(dataset, stretches[i]));
-        return stretches[i].end - stretches[i].begin;
+      ForEachInParallel(ranges.size(), progress, [&](int64_t i) -> absl::StatusOr<int64_t> {
+        totals.Add(ranges[i].type, HashNodes(dataset, ranges[i]));
+        return ranges[i].end - ranges[i].begin;
       }));
   progress->End();
   for (const Sums& sums : totals.Take()) {
@@ -160,7 +160,7 @@ absl::Status AuditNodes(const Dataset& dataset, Progress* progress, proto::Audit
 }
 
 absl::Status AuditEdges(const Dataset& dataset, Progress* progress, proto::Audit* audit) {
-  const std::vector<Stretch> stretches = EdgeStretches(dataset);
+  const std::vector<RowRange> ranges = EdgeRanges(dataset);
   const int32_t num_types = static_cast<int32_t>(dataset.schema().edge_types.size());
   Totals totals(num_types);
   std::vector<std::unique_ptr<EdgeHasher>> hashers;
@@ -173,9 +173,9 @@ absl::Status AuditEdges(const Dataset& dataset, Progress* progress, proto::Audit
   }
   progress->Begin("auditing edges", num_edges, "edges");
   VICINITY_RETURN_IF_ERROR(
-      ForEachInParallel(stretches.size(), progress, [&](int64_t i) -> absl::StatusOr<int64_t> {
-        VICINITY_ASSIGN_OR_RETURN(const Sums sums, hashers[stretches[i].type]->Hash(stretches[i]));
-        totals.Add(stretches[i].type, sums);
+      ForEachInParallel(ranges.size(), progress, [&](int64_t i) -> absl::StatusOr<int64_t> {
+        VICINITY_ASSIGN_OR_RETURN(const Sums sums, hashers[ranges[i].type]->Hash(ranges[i]));
+        totals.Add(ranges[i].type, sums);
         return static_cast<int64_t>(sums.count);
       }));
   progress->End();

@@ -11,9 +11,9 @@
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
 #include "partition/dataset/node_keys.h"
+#include "partition/dataset/row_range.h"
 #include "partition/dataset/shard.h"
 #include "partition/dataset/shard_files.h"
-#include "partition/dataset/stretch.h"
 #include "partition/dataset/weight_table.h"
 #include "proto/common/checksum.h"
 #include "proto/common/ids.h"
@@ -23,7 +23,7 @@
 namespace vicinity {
 namespace {
 
-// Checks one stretch after the other; any number of threads may.
+// Checks one range after the other; any number of threads may.
 class Checker {
  public:
   explicit Checker(const Dataset& dataset)
@@ -33,14 +33,14 @@ class Checker {
     }
   }
 
-  absl::Status CheckNodes(const Stretch& stretch) const;
-  absl::Status CheckEdges(const Stretch& stretch) const;
+  absl::Status CheckNodes(const RowRange& range) const;
+  absl::Status CheckEdges(const RowRange& range) const;
   absl::Status CheckDirectory(NodeTypeId type) const;
 
  private:
-  absl::Status CheckName(const Stretch& stretch, int64_t row) const;
-  absl::Status CheckList(const Stretch& stretch, int64_t begin, int64_t end) const;
-  absl::Status CheckWeights(const Stretch& stretch) const;
+  absl::Status CheckName(const RowRange& range, int64_t row) const;
+  absl::Status CheckList(const RowRange& range, int64_t begin, int64_t end) const;
+  absl::Status CheckWeights(const RowRange& range) const;
   absl::Status CheckDirectoryOf(const Shard& shard, NodeTypeId type) const;
   absl::Status Damage(const std::string& path, int64_t position, const std::string& what) const {
     return absl::DataLossError(
@@ -53,97 +53,98 @@ class Checker {
   std::vector<std::unique_ptr<NodeKeys>> keys_;  // by type
 };
 
-absl::Status Checker::CheckNodes(const Stretch& stretch) const {
-  const NodeTypeId type = {stretch.type};
-  const NodeTable& table = stretch.shard->nodes(type);
+absl::Status Checker::CheckNodes(const RowRange& range) const {
+  const NodeTypeId type = {range.type};
+  const NodeTable& table = range.shard->nodes(type);
   const NodeTypeSpec& spec = schema_.node_types[type.value];
-  for (int64_t row = stretch.begin; row < stretch.end; ++row) {
+  for (int64_t row = range.begin; row < range.end; ++row) {
     if (spec.id_kind == IdKind::kString) {
-      VICINITY_RETURN_IF_ERROR(CheckName(stretch, row));
+      VICINITY_RETURN_IF_ERROR(CheckName(range, row));
     } else if (spec.id_kind == IdKind::kDense &&
                table.keys[row] >= static_cast<uint64_t>(book_.num_nodes(type))) {
       return Damage(
-          KeysPath(schema_, stretch.shard->id(), type), row,
+          KeysPath(schema_, range.shard->id(), type), row,
           absl::StrCat("dense id ", table.keys[row], " of ", book_.num_nodes(type), " nodes"));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status Checker::CheckName(const Stretch& stretch, int64_t row) const {
-  const NodeTypeId type = {stretch.type};
-  const NodeTable& table = stretch.shard->nodes(type);
+absl::Status Checker::CheckName(const RowRange& range, int64_t row) const {
+  const NodeTypeId type = {range.type};
+  const NodeTable& table = range.shard->nodes(type);
   const uint64_t begin = table.name_offsets[row];
   const uint64_t end = table.name_offsets[row + 1];
   if (begin > end || end > table.name_bytes.size()) {
     return Damage(
-        NameOffsetsPath(schema_, stretch.shard->id(), type), row,
+        NameOffsetsPath(schema_, range.shard->id(), type), row,
         absl::StrCat("offsets go from ", begin, " to ", end, " of ", table.name_bytes.size()));
   }
   const uint64_t key = Checksum(table.name(row), schema_.node_types[type.value].key_salt);
   if (key != table.keys[row]) {
-    return Damage(KeysPath(schema_, stretch.shard->id(), type), row,
+    return Damage(KeysPath(schema_, range.shard->id(), type), row,
                   absl::StrCat("key is ", table.keys[row], ", its name makes ", key));
   }
   return absl::OkStatus();
 }
 
-absl::Status Checker::CheckEdges(const Stretch& stretch) const {
-  const EdgeTable& table = stretch.shard->edges(EdgeTypeId{stretch.type});
-  for (int64_t row = stretch.begin; row < stretch.end; ++row) {
+absl::Status Checker::CheckEdges(const RowRange& range) const {
+  const EdgeTable& table = range.shard->edges(EdgeTypeId{range.type});
+  for (int64_t row = range.begin; row < range.end; ++row) {
     const uint64_t begin = table.offsets[row];
     const uint64_t end = table.offsets[row + 1];
     if (begin > end || end > static_cast<uint64_t>(table.num_edges())) {
       return Damage(
-          OffsetsPath(schema_, stretch.shard->id(), EdgeTypeId{stretch.type}), row,
+          OffsetsPath(schema_, range.shard->id(), EdgeTypeId{range.type}), row,
           absl::StrCat("offsets go from ", begin, " to ", end, " of ", table.num_edges()));
     }
     VICINITY_RETURN_IF_ERROR(
-        CheckList(stretch, static_cast<int64_t>(begin), static_cast<int64_t>(end)));
+        CheckList(range, static_cast<int64_t>(begin), static_cast<int64_t>(end)));
   }
-  return CheckWeights(stretch);
+  return CheckWeights(range);
 }
 
-absl::Status Checker::CheckWeights(const Stretch& stretch) const {
-  const EdgeTypeId type = {stretch.type};
+absl::Status Checker::CheckWeights(const RowRange& range) const {
+  const EdgeTypeId type = {range.type};
   const EdgeTypeSpec& spec = schema_.edge_types[type.value];
   if (spec.weight_column.empty()) return absl::OkStatus();
   const int column = spec.FindColumn(spec.weight_column);
-  const EdgeTable& edges = stretch.shard->edges(type);
-  WeightTable weights(edges, spec.columns[column].dtype, column);
-  for (int64_t row = stretch.begin; row < stretch.end; ++row) {
+  const EdgeTable& edges = range.shard->edges(type);
+  WeightTable weights(WeightedLists{edges.offsets, edges.edge_ids, edges.columns[column],
+                                    spec.columns[column].dtype});
+  for (int64_t row = range.begin; row < range.end; ++row) {
     const absl::StatusOr<absl::Span<const AliasEntry>> made = weights.Make(row);
     if (!made.ok()) {
-      return Damage(EdgeColumnPath(schema_, stretch.shard->id(), type, column), edges.begin(row),
+      return Damage(EdgeColumnPath(schema_, range.shard->id(), type, column), edges.begin(row),
                     std::string(made.status().message()));
     }
     const AliasEntry* const stored = edges.weights.data() + edges.begin(row);
     if (made->empty() || std::memcmp(stored, made->data(), made->size() * sizeof(*stored)) == 0) {
       continue;
     }
-    return Damage(WeightsPath(schema_, stretch.shard->id(), type), edges.begin(row),
+    return Damage(WeightsPath(schema_, range.shard->id(), type), edges.begin(row),
                   absl::StrCat("the table of row ", row, " is not that of its weights"));
   }
   return absl::OkStatus();
 }
 
-absl::Status Checker::CheckList(const Stretch& stretch, int64_t begin, int64_t end) const {
-  const EdgeTypeId type = {stretch.type};
+absl::Status Checker::CheckList(const RowRange& range, int64_t begin, int64_t end) const {
+  const EdgeTypeId type = {range.type};
   const NodeTypeId source_type = {schema_.edge_types[type.value].source_type};
-  const EdgeTable& table = stretch.shard->edges(type);
+  const EdgeTable& table = range.shard->edges(type);
   const NodeKeys& keys = *keys_[source_type.value];
   std::pair<uint64_t, uint64_t> before = {0, 0};
   for (int64_t i = begin; i < end; ++i) {
     const GlobalNode source = {table.sources[i]};
     if (!book_.Contains(source_type, source)) {
-      return Damage(SourcesPath(schema_, stretch.shard->id(), type), i,
+      return Damage(SourcesPath(schema_, range.shard->id(), type), i,
                     absl::StrCat("source ", source.value, " is outside the book's ",
                                  book_.num_nodes(source_type), " nodes"));
     }
     const std::pair<uint64_t, uint64_t> here = {keys[source],
                                                 static_cast<uint64_t>(table.edge_ids[i])};
     if (here < before) {
-      return Damage(SourcesPath(schema_, stretch.shard->id(), type), i,
+      return Damage(SourcesPath(schema_, range.shard->id(), type), i,
                     absl::StrCat("(source key, edge id) (", here.first, ", ", here.second,
                                  ") comes after (", before.first, ", ", before.second, ")"));
     }
@@ -190,17 +191,17 @@ absl::Status Checker::CheckDirectoryOf(const Shard& shard, NodeTypeId type) cons
   return absl::OkStatus();
 }
 
-// Runs `check` on every stretch, told as `phase`.
+// Runs `check` on every range, told as `phase`.
 template <typename Check>
-absl::Status CheckAll(const std::vector<Stretch>& stretches, absl::string_view phase,
+absl::Status CheckAll(const std::vector<RowRange>& ranges, absl::string_view phase,
                       Progress* progress, const Check& check) {
   int64_t num_rows = 0;
-  for (const Stretch& stretch : stretches) num_rows += stretch.end - stretch.begin;
+  for (const RowRange& range : ranges) num_rows += range.end - range.begin;
   progress->Begin({phase.data(), phase.size()}, num_rows, "nodes");
   VICINITY_RETURN_IF_ERROR(
-      ForEachInParallel(stretches.size(), progress, [&](int64_t i) -> absl::StatusOr<int64_t> {
-        VICINITY_RETURN_IF_ERROR(check(stretches[i]));
-        return stretches[i].end - stretches[i].begin;
+      ForEachInParallel(ranges.size(), progress, [&](int64_t i) -> absl::StatusOr<int64_t> {
+        VICINITY_RETURN_IF_ERROR(check(ranges[i]));
+        return ranges[i].end - ranges[i].begin;
       }));
   progress->End();
   return absl::OkStatus();
@@ -215,11 +216,11 @@ absl::Status CheckShards(const Dataset& dataset, Progress* progress) {
   }
   const Checker checker(dataset);
   VICINITY_RETURN_IF_ERROR(
-      CheckAll(NodeStretches(dataset), "checking nodes", progress,
-               [&](const Stretch& stretch) { return checker.CheckNodes(stretch); }));
+      CheckAll(NodeRanges(dataset), "checking nodes", progress,
+               [&](const RowRange& range) { return checker.CheckNodes(range); }));
   VICINITY_RETURN_IF_ERROR(
-      CheckAll(EdgeStretches(dataset), "checking lists", progress,
-               [&](const Stretch& stretch) { return checker.CheckEdges(stretch); }));
+      CheckAll(EdgeRanges(dataset), "checking lists", progress,
+               [&](const RowRange& range) { return checker.CheckEdges(range); }));
   const int64_t num_types = static_cast<int64_t>(dataset.schema().node_types.size());
   progress->Begin("checking directories", num_types, "node types");
   VICINITY_RETURN_IF_ERROR(

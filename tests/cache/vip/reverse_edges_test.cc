@@ -80,7 +80,7 @@ std::vector<int32_t> Found(const MemoryGraph& graph, const std::vector<uint8_t>&
   return reverses;
 }
 
-TEST_CASE("an edge type and its edges turned round are each other's reverse", "[reverse_edges]") {
+TEST_CASE("an edge type and its edges reversed are each other's reverse", "[reverse_edges]") {
   const MemoryEdges edges = RandomEdges(1);
   const MemoryGraph graph =
       TwoTypes({{0, "x", 1, {}}, {1, "y", 0, {}}, {1, "z", 0, {}}, {0, "w", 1, {}}},
@@ -113,7 +113,7 @@ MemoryEdges Weighted(MemoryEdges edges) {
   return edges;
 }
 
-TEST_CASE("edges turned round must have the same weights", "[reverse_edges]") {
+TEST_CASE("edges reversed must have the same weights", "[reverse_edges]") {
   const ColumnSpec weight{"weight", DType::kFloat64, {}};
   const MemoryEdges edges = Weighted(RandomEdges(1));
   MemoryEdges other = TurnedRound(edges);

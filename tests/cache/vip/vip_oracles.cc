@@ -217,7 +217,7 @@ struct Pair {
 // Reverse or not, type of v, v, type of u, u.
 using PairKey = std::tuple<bool, int32_t, int64_t, int32_t, int64_t>;
 
-// The edge types that are followed and whose edges turned round are those of one such, with the
+// The edge types that are followed and whose edges reversed are those of one such, with the
 // same weights.
 std::vector<uint8_t> HaveReverse(const MemoryGraph& graph, const SamplingSpec& spec) {
   using Edges = std::multiset<std::tuple<int64_t, int64_t, double>>;

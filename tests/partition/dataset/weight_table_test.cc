@@ -24,13 +24,11 @@ struct Edges {
   std::vector<uint64_t> offsets{0, 3, 4};
   std::vector<uint64_t> ids{10, 11, 12, 13};
 
-  EdgeTable table() const {
-    EdgeTable table;
-    table.offsets = offsets;
-    table.edge_ids = IdArray(absl::MakeConstSpan(ids));
-    table.sources = table.edge_ids;
-    table.columns = {{reinterpret_cast<const char*>(weights.data()), 4, sizeof(Float)}};
-    return table;
+  WeightedLists lists() const {
+    return {offsets,
+            IdArray(absl::MakeConstSpan(ids)),
+            {reinterpret_cast<const char*>(weights.data()), 4, sizeof(Float)},
+            sizeof(Float) == 4 ? DType::kFloat32 : DType::kFloat64};
   }
 };
 
@@ -42,8 +40,7 @@ std::vector<uint64_t> Units(absl::Span<const AliasEntry> table) {
 
 TEMPLATE_TEST_CASE("each list has a table of its own weights", "[weight_table]", float, double) {
   const Edges<TestType> edges = {{1, 0, 2, 5}};
-  const EdgeTable table = edges.table();
-  WeightTable weights(table, sizeof(TestType) == 4 ? DType::kFloat32 : DType::kFloat64, 0);
+  WeightTable weights(edges.lists());
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto first, weights.Make(0));
   const std::vector<uint64_t> expected = {uint64_t{1} << 32, 0, uint64_t{2} << 32};
   CHECK(Units(first) == expected);
@@ -56,12 +53,20 @@ TEST_CASE("a weight that is none is refused with its edge", "[weight_table]") {
       GENERATE(-1.0f, -std::numeric_limits<float>::denorm_min(),
                std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN());
   const Edges<float> edges = {{1, 1, bad, 1}};
-  const EdgeTable table = edges.table();
-  WeightTable weights(table, DType::kFloat32, 0);
+  WeightTable weights(edges.lists());
   const auto made = weights.Make(0);
   VICINITY_CHECK_CODE(made.status(), absl::StatusCode::kInvalidArgument);
   CHECK_THAT(std::string(made.status().message()), Catch::Contains("edge 12"));
   VICINITY_CHECK_OK(weights.Make(1));
+}
+
+TEST_CASE("a list whose offsets are impossible has no table", "[weight_table]") {
+  const Edges<float> edges = {
+      {1, 1, 1, 1}, GENERATE(std::vector<uint64_t>{3, 2, 4}, std::vector<uint64_t>{0, 5, 5})};
+  CHECK(edges.lists().degree(0) == 0);
+  WeightTable weights(edges.lists());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto table, weights.Make(0));
+  CHECK(table.empty());
 }
 
 }  // namespace

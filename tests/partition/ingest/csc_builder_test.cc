@@ -62,7 +62,7 @@ Expected Expect(const std::vector<Edge>& edges, const std::vector<uint64_t>& key
   const int64_t num_edges = static_cast<int64_t>(edges.size());
   for (int64_t e = 0; e < num_edges; ++e) {
     Edge edge = edges[static_cast<size_t>(e)];
-    if (spec.turned) std::swap(edge.source, edge.target);
+    if (spec.reversed) std::swap(edge.source, edge.target);
     if (spec.drop_self_loops && edge.source == edge.target) {
       ++expected.counts.self_loops_dropped;
       continue;
@@ -157,11 +157,11 @@ std::vector<Edge> RandomEdges(int64_t num_nodes, int64_t num_edges, uint64_t see
 TEST_CASE("edges come out in lists by target, sorted by source key and edge id, as asked for",
           "[csc]") {
   CscSpec spec;
-  spec.turned = GENERATE(false, true);
+  spec.reversed = GENERATE(false, true);
   spec.add_reverse = GENERATE(false, true);
   spec.drop_self_loops = GENERATE(false, true);
   spec.dedup = GENERATE(false, true);
-  CAPTURE(spec.turned, spec.add_reverse, spec.drop_self_loops, spec.dedup);
+  CAPTURE(spec.reversed, spec.add_reverse, spec.drop_self_loops, spec.dedup);
   std::vector<uint64_t> keys(200);
   std::mt19937_64 random(3);
   for (uint64_t& key : keys) key = random();

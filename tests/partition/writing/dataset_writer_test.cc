@@ -259,7 +259,8 @@ TEST_CASE("each list has the table of its weights, whatever the cut", "[partitio
   for (const std::unique_ptr<Shard>& shard : dataset->shards()) {
     const EdgeTable& edges = shard->edges({0});
     REQUIRE(edges.weights.size() == static_cast<size_t>(edges.num_edges()));
-    WeightTable weights(edges, DType::kFloat32, 0);
+    WeightTable weights(
+        WeightedLists{edges.offsets, edges.edge_ids, edges.columns[0], DType::kFloat32});
     for (int64_t row = 0; row < edges.num_targets(); ++row) {
       VICINITY_ASSERT_OK_AND_ASSIGN(const auto table, weights.Make(row));
       for (size_t i = 0; i < table.size(); ++i) {

@@ -1,4 +1,4 @@
-// A dataset's rows in stretches, the pieces that checks and audits work on in parallel.
+// A dataset's rows in ranges, the pieces that checks and audits work on in parallel.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 namespace vicinity {
 
 // Rows [begin, end) of one node type in one shard, or the lists of these targets of one edge type.
-struct Stretch {
+struct RowRange {
   const Shard* shard;
   int32_t type;  // a node type's number, or an edge type's
   int64_t begin;
   int64_t end;
 };
 
-// All nodes, or all targets of all edge types, of the shards that are open. At least one stretch
+// All nodes, or all targets of all edge types, of the shards that are open. At least one range
 // for each shard and type, even if it has no rows.
-std::vector<Stretch> NodeStretches(const Dataset& dataset);
-std::vector<Stretch> EdgeStretches(const Dataset& dataset);
+std::vector<RowRange> NodeRanges(const Dataset& dataset);
+std::vector<RowRange> EdgeRanges(const Dataset& dataset);
 
 }  // namespace vicinity

@@ -1,4 +1,4 @@
-#include "partition/dataset/stretch.h"
+#include "partition/dataset/row_range.h"
 
 #include <catch2/catch.hpp>
 #include <map>
@@ -14,26 +14,26 @@ namespace {
 
 using testing::TempDir;
 
-// Counts rows by (shard, type) and checks that stretches follow one another without gaps.
-std::map<std::pair<int32_t, int32_t>, int64_t> Rows(const std::vector<Stretch>& stretches) {
+// Counts rows by (shard, type) and checks that ranges follow one another without gaps.
+std::map<std::pair<int32_t, int32_t>, int64_t> Rows(const std::vector<RowRange>& ranges) {
   std::map<std::pair<int32_t, int32_t>, int64_t> rows;
-  for (const Stretch& stretch : stretches) {
-    int64_t& end = rows[{stretch.shard->id().value, stretch.type}];
-    CHECK(stretch.begin == end);
-    CHECK(stretch.end >= stretch.begin);
-    end = stretch.end;
+  for (const RowRange& range : ranges) {
+    int64_t& end = rows[{range.shard->id().value, range.type}];
+    CHECK(range.begin == end);
+    CHECK(range.end >= range.begin);
+    end = range.end;
   }
   return rows;
 }
 
-TEST_CASE("stretches cover every row of every shard and type once", "[partition]") {
+TEST_CASE("ranges cover every row of every shard and type once", "[partition]") {
   TempDir dir;
   testing::MemoryGraph graph = testing::TypedGraph(70'000, 5, 0, 1);
   VICINITY_REQUIRE_OK(WriteGraph(graph, Shuffled(graph, 2, 3), dir.File("set")));
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
                                 Dataset::Open(dir.File("set")));
-  const auto nodes = Rows(NodeStretches(*dataset));
-  const auto edges = Rows(EdgeStretches(*dataset));
+  const auto nodes = Rows(NodeRanges(*dataset));
+  const auto edges = Rows(EdgeRanges(*dataset));
   CHECK(nodes.size() == 2 * 3);
   CHECK(edges.size() == 2 * 5);
   for (const std::unique_ptr<Shard>& shard : dataset->shards()) {
