@@ -8,30 +8,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "proto/cluster/cluster_server.h"
+#include "proto/cluster/host_port.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {
-
-// "host:port", a host being a DNS name, an IPv4 address or an IPv6 address in brackets.
-struct HostPort {
-  std::string host;  // without brackets
-  int port = 0;
-
-  std::string ToString() const;
-  bool loopback() const;  // 127.0.0.0/8, ::1 or "localhost"
-  bool wildcard() const;  // 0.0.0.0 or ::, every address of the host
-};
-
-// InvalidArgument quoting `text` unless it is such an address, with a port from 0 to 65535.
-absl::StatusOr<HostPort> ParseHostPort(absl::string_view text);
-
-struct ClusterServer {
-  std::string name;
-  HostPort listen;
-  std::string advertise;        // what clients dial; empty: `listen` has port 0 and no one can know
-  std::vector<ShardId> shards;  // rising
-  std::string admin;            // host:port of the admin RPCs; empty: none
-};
 
 // Paths are joined to the file's folder, like `data`.
 struct ClusterTls {
@@ -43,8 +24,8 @@ struct ClusterTls {
 
 struct ClusterFile {
   std::string path;
-  std::string
-      data;  // the dataset directory; a relative path is already joined to the file's folder
+  // The dataset directory; a relative path is already joined to the file's folder.
+  std::string data;
   int32_t num_shards = 0;
   std::vector<ClusterServer> servers;
   ClusterTls tls;

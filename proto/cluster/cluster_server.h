@@ -1,0 +1,20 @@
+// One server as the cluster file describes it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proto/cluster/host_port.h"
+#include "proto/common/ids.h"
+
+namespace vicinity {
+
+struct ClusterServer {
+  std::string name;
+  HostPort listen;
+  std::string advertise;        // what clients dial; empty: `listen` has port 0 and no one can know
+  std::vector<ShardId> shards;  // rising
+  std::string admin;            // host:port of the admin RPCs; empty: none
+};
+
+}  // namespace vicinity
