@@ -35,6 +35,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "cache/vip/seed_chances.h"
+#include "cache/vip/vip_scores.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
 #include "proto/common/ids.h"
@@ -48,30 +49,23 @@ struct VipOptions {
   int num_threads = 0;        // 0: all cores
 };
 
-// P for every node and home: row u, home k is values[type][u * num_homes + k].
-struct VipScores {
-  int32_t num_homes = 0;
-  std::vector<std::vector<float>> values;  // by node type
-
-  float at(NodeTypeId type, GlobalNode node, int32_t home) const {
-    return values[type.value][node.value * num_homes + home];
-  }
-};
-
-// Eight homes at a time in one pass over the edges a hop, read from the mapped files as they lie,
-// once all of their lists are verified (partition/dataset/whole_read.h, which also has the errors).
-// The same for any number of threads, and on every machine unless edges are weighted. A home
-// without seeds scores 0. InvalidArgument: a spec that does not fit, a batch size below 1, a seed
-// out of range or given twice, an unknown node type; FailedPrecondition: the dataset is not whole;
-// DataLoss: a damaged file, or an edge that does not lie in its file or its source type;
-// ResourceExhausted: no memory.
+// Reads the edges from the mapped files as they lie, once all of their lists are verified
+// (partition/dataset/whole_read.h, which also has the errors): eight homes at a time, in one pass a
+// hop. A home without seeds scores 0. The result is the same for any number of threads; and on
+// every machine, unless edges are weighted.
 //
+// Errors: InvalidArgument      a spec that does not fit, a batch size below 1, a seed out of range
+//                              or given twice, an unknown node type
+//         FailedPrecondition   the dataset is not whole
+//         DataLoss             a damaged file, or an edge that does not lie in its file or its
+//                              source type
+//         ResourceExhausted    no memory
 // Memory: VipMemoryBytes.
 // Cost:   edges x hops x homes / 8 random reads of two neighbouring cache lines, shared by the
-//         threads, where there is a reverse (no logarithms: chances are joined by a + b - ab, which
-//         keeps cold nodes in order). Without one, every thread reads every edge. Between node
-//         types with weighted edges, or more than one parallel edge in 1,000, some ten times as
-//         much.
+//         threads, where edge types have a reverse. (No logarithms: chances are joined by
+//         a + b - ab, which keeps cold nodes in order.) Without a reverse every thread reads every
+//         edge. Between node types with weighted edges, or with more than one parallel edge in
+//         1,000, it takes some ten times as long.
 absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const HomeSeeds> homes,
                                      const VipOptions& options, Progress* progress);
 

@@ -21,7 +21,7 @@ namespace vicinity {
 // Lifetime: dataset and spec must outlive it.
 class VipGraph {
  public:
-  // A stretch of one shard's nodes of a type.
+  // A range of one shard's nodes of a type.
   struct Chunk {
     const Shard* shard = nullptr;
     int64_t base = 0;  // the shard's first node
@@ -48,7 +48,7 @@ class VipGraph {
   bool is_weighted(EdgeTypeId type) const { return weight_columns_[type.value] >= 0; }
   EdgeWeights WeightsOf(EdgeTypeId type, const Shard& shard) const;
 
-  // The edge type that holds its edges turned round, or -1.
+  // The edge type that holds its edges reversed, or -1.
   int32_t reverse(EdgeTypeId type) const { return reverses_[type.value]; }
   // Its place among those that are followed and end in the same node type, and how many those are.
   int slot(EdgeTypeId type) const { return slots_[type.value]; }
