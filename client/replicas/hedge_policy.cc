@@ -17,7 +17,7 @@ void HedgePolicy::Observe(int operation, std::chrono::nanoseconds duration) {
 
 void HedgePolicy::CountCall() {
   MutexLock lock(&mu_);
-  calls_ = std::min(calls_ + 1, kMostSaved * kCallsPerHedge);
+  calls_ = std::min(calls_ + 1, kMaxSaved * kCallsPerHedge);
 }
 
 bool HedgePolicy::TryTake() {
@@ -29,7 +29,7 @@ bool HedgePolicy::TryTake() {
 
 void HedgePolicy::GiveBack() {
   MutexLock lock(&mu_);
-  calls_ = std::min(calls_ + kCallsPerHedge, kMostSaved * kCallsPerHedge);
+  calls_ = std::min(calls_ + kCallsPerHedge, kMaxSaved * kCallsPerHedge);
 }
 
 }  // namespace vicinity

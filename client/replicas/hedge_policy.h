@@ -35,7 +35,7 @@ class HedgePolicy {
   void GiveBack();  // what was taken, for a hedge that did not come about
 
  private:
-  static constexpr int64_t kMostSaved = 10;  // hedges at once after a long time without
+  static constexpr int64_t kMaxSaved = 10;  // hedges at once after a long time without
 
   const bool enabled_;
   struct Percentile95 : LatencyQuantile {

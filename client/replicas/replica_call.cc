@@ -36,8 +36,8 @@ ReplicaCall::ReplicaCall(const CallTools& tools, ReplicaSet* set, ReplicaQuestio
       size_(std::max<int64_t>(1, (question_.bytes + kMaxCallBytes - 1) / kMaxCallBytes)),
       started_(tools.replicas.timer->Now()),
       deadline_(started_ + tools.policy.call_budget * size_),
-      most_attempts_(std::max(tools.policy.max_attempts,
-                              set->size() * ReplicaServer::Options().most_marks + 1)),
+      max_attempts_(std::max(tools.policy.max_attempts,
+                             set->size() * ReplicaServer::Options().max_marks + 1)),
       done_(std::move(done)),
       tried_(set->size(), 0),
       errors_(set->size()) {}
@@ -55,16 +55,18 @@ void ReplicaCall::Begin() {
   Proceed();
 }
 
-bool ReplicaCall::Running() const {
-  return running_[kFirst] != nullptr || running_[kHedge] != nullptr;
+bool ReplicaCall::IsRunning() const {
+  return running_[kFirst].attempt != nullptr || running_[kHedge].attempt != nullptr;
 }
+
+bool ReplicaCall::HasOutcome() const { return winner_ != nullptr || !fatal_.ok() || cancelled_; }
 
 void ReplicaCall::Proceed() {
   AttemptPtr attempt;
   std::optional<absl::Status> outcome;
   {
     MutexLock lock(&mu_);
-    if (finished_ || !begun_ || Running()) return;
+    if (finished_ || !begun_ || IsRunning()) return;  // keeps I2
     const Timer::Time now = tools_.replicas.timer->Now();
     outcome = Outcome(now);
     if (outcome.has_value()) {
@@ -84,7 +86,7 @@ std::optional<absl::Status> ReplicaCall::Outcome(Timer::Time now) {
         absl::StrCat("shard ", set_->shard().value, ": ", question_.method, ": cancelled"));
   }
   if (!fatal_.ok()) return OwnStatus(fatal_);
-  if (attempts_ >= most_attempts_ || std::max(now, not_before_) >= deadline_) {
+  if (attempts_ >= max_attempts_ || std::max(now, not_before_) >= deadline_) {
     return AllFailed(now);
   }
   return std::nullopt;
@@ -97,10 +99,11 @@ ReplicaCall::AttemptPtr ReplicaCall::NextAttempt(Timer::Time now) {
   }
   const int replica = set_->Pick(tried_, ReplicaSet::kNone, now);
   if (replica == ReplicaSet::kNone) {
-    for (int i = 0; i < set_->size(); ++i) set_->server(i).Hurry();
+    for (int i = 0; i < set_->size(); ++i) set_->server(i).ProbeSoon();
   }
-  starved_ = replica != ReplicaSet::kNone && attempts_ > 0 && !tools_.budget->TryTake(now);
-  if (replica == ReplicaSet::kNone || starved_) {
+  waiting_for_retry_token_ =
+      replica != ReplicaSet::kNone && attempts_ > 0 && !tools_.budget->TryTake(now);
+  if (replica == ReplicaSet::kNone || waiting_for_retry_token_) {
     const auto wait = kLookAgain / 2 + tools_.replicas.jitter->UpTo(kLookAgain / 2);
     WakeAt(std::min(now + wait, deadline_));
     return nullptr;
@@ -122,13 +125,13 @@ ReplicaCall::AttemptPtr ReplicaCall::MakeAttempt(Role role, int replica, Timer::
   attempt->expires = std::min(now + tools_.policy.attempt_timeout * size_, deadline_);
   set_->server(replica).Begin(question_.bytes);
   tools_.replicas.traffic->attempts.Add();
-  running_[role] = attempt;
+  running_[role].attempt = attempt;  // keeps I1
   return attempt;
 }
 
 ReplicaCall::AttemptPtr ReplicaCall::TryHedge(Timer::Time now) {
   hedge_at_.reset();
-  const int first = running_[kFirst]->replica;
+  const int first = running_[kFirst].attempt->replica;
   const int replica = set_->Pick(tried_, first, now);
   if (replica == ReplicaSet::kNone || !tools_.hedging->TryTake()) return nullptr;
   if (!tools_.budget->TryTake(now)) {
@@ -157,11 +160,26 @@ void ReplicaCall::WakeAt(Timer::Time when) {
 
 void ReplicaCall::WakeForAttempts() {
   Timer::Time when = Timer::Time::max();
-  for (const AttemptPtr& attempt : running_) {
-    if (attempt != nullptr && !attempt->expired) when = std::min(when, attempt->expires);
+  for (const Running& each : running_) {
+    if (each.attempt != nullptr && !each.expired) when = std::min(when, each.attempt->expires);
   }
   if (hedge_at_.has_value()) when = std::min(when, *hedge_at_);
   if (when != Timer::Time::max()) WakeAt(when);
+}
+
+std::vector<ReplicaCall::AttemptPtr> ReplicaCall::Expire(Timer::Time now) {
+  std::vector<AttemptPtr> expired;
+  for (Running& each : running_) {
+    if (each.attempt == nullptr || each.expired || now < each.attempt->expires) continue;
+    each.expired = true;
+    expired.push_back(each.attempt);
+  }
+  return expired;
+}
+
+bool ReplicaCall::MayHedge(Timer::Time now) const {
+  const bool alone = running_[kFirst].attempt != nullptr && running_[kHedge].attempt == nullptr;
+  return alone && winner_ == nullptr && hedge_at_.has_value() && *hedge_at_ <= now;
 }
 
 void ReplicaCall::OnTimer() {
@@ -172,17 +190,9 @@ void ReplicaCall::OnTimer() {
     timer_id_ = -1;
     if (finished_) return;
     const Timer::Time now = tools_.replicas.timer->Now();
-    for (const AttemptPtr& attempt : running_) {
-      if (attempt == nullptr || attempt->expired || now < attempt->expires) continue;
-      attempt->expired = true;
-      expired.push_back(attempt);
-    }
-    const bool alone = running_[kFirst] != nullptr && running_[kHedge] == nullptr;
-    if (alone && expired.empty() && winner_ == nullptr && hedge_at_.has_value() &&
-        *hedge_at_ <= now) {
-      hedge = TryHedge(now);
-    }
-    if (Running()) WakeForAttempts();
+    expired = Expire(now);
+    if (expired.empty() && MayHedge(now)) hedge = TryHedge(now);
+    if (IsRunning()) WakeForAttempts();
   }
   for (const AttemptPtr& attempt : expired) attempt->cancel.Cancel();
   if (hedge != nullptr) Run(hedge);
@@ -194,7 +204,7 @@ void ReplicaCall::OnCancel() {
   {
     MutexLock lock(&mu_);
     cancelled_ = true;
-    attempts = running_;
+    for (size_t role = 0; role < attempts.size(); ++role) attempts[role] = running_[role].attempt;
   }
   for (const AttemptPtr& attempt : attempts) {
     if (attempt != nullptr) attempt->cancel.Cancel();
@@ -208,18 +218,17 @@ void ReplicaCall::OnEnd(const AttemptPtr& attempt, absl::Status status) {
     MutexLock lock(&mu_);
     const Timer::Time now = tools_.replicas.timer->Now();
     set_->server(attempt->replica).End(question_.bytes);
-    if (attempt->expired && absl::IsCancelled(status)) {
+    const Running ended = std::exchange(running_[attempt->role], Running());
+    if (ended.expired && absl::IsCancelled(status)) {
       status = absl::DeadlineExceededError(absl::StrFormat(
           "%s: no answer in %.1f s", Where(attempt->replica), Seconds(now - attempt->started)));
     }
-    attempt->running = false;
-    running_[attempt->role].reset();
     if (status.ok() && winner_ == nullptr) winner_ = attempt;
-    Judge(attempt.get(), status, now);
-    const AttemptPtr& other = running_[attempt->role == kFirst ? kHedge : kFirst];
-    if (other != nullptr && (winner_ != nullptr || !fatal_.ok() || cancelled_)) {
-      other->lost = true;
-      loser = other;
+    Learn(ended, status, now);
+    Running& other = running_[OtherThan(attempt->role)];
+    if (other.attempt != nullptr && HasOutcome()) {
+      other.lost = true;
+      loser = other.attempt;
     }
     hedge_at_.reset();
   }
@@ -227,35 +236,37 @@ void ReplicaCall::OnEnd(const AttemptPtr& attempt, absl::Status status) {
   Proceed();
 }
 
-void ReplicaCall::Judge(Attempt* attempt, const absl::Status& status, Timer::Time now) {
-  ReplicaServer& server = set_->server(attempt->replica);
+void ReplicaCall::Learn(const Running& ended, const absl::Status& status, Timer::Time now) {
+  const Attempt& attempt = *ended.attempt;
   if (status.ok()) {
-    server.OnSuccess();
-    set_->OnSound(attempt->replica);
-    tools_.hedging->Observe(question_.operation, now - attempt->started);
-    return;
+    set_->server(attempt.replica).OnSuccess();
+    set_->OnSound(attempt.replica);
+    tools_.hedging->Observe(question_.operation, now - attempt.started);
+  } else if (ended.lost || cancelled_) {
+    LearnFromLoss(attempt, now);
+  } else {
+    LearnFromFailure(attempt, status, now);
   }
-  if (attempt->lost || cancelled_) {
-    // An attempt that a later one overtook has failed, too, or nobody would ever find out that
-    // its server has stopped.
-    if (attempt->role == kFirst && winner_ != nullptr && winner_->role == kHedge) {
-      tools_.hedging->Observe(question_.operation, now - attempt->started);
-      server.OnFailure(absl::DeadlineExceededError(
-          absl::StrFormat("%s: no answer in %.3f s, when another replica had given one",
-                          Where(attempt->replica), Seconds(now - attempt->started))));
-    }
-    return;
-  }
-  JudgeFailure(*attempt, status, now);
 }
 
-void ReplicaCall::JudgeFailure(const Attempt& attempt, const absl::Status& status,
-                               Timer::Time now) {
+// An attempt that a later one overtook has failed, too, or nobody would ever find out that its
+// server has stopped. Other attempts that were cancelled say nothing.
+void ReplicaCall::LearnFromLoss(const Attempt& attempt, Timer::Time now) {
+  if (attempt.role != kFirst || winner_ == nullptr || winner_->role != kHedge) return;
+  tools_.hedging->Observe(question_.operation, now - attempt.started);
+  set_->server(attempt.replica)
+      .OnFailure(absl::DeadlineExceededError(
+          absl::StrFormat("%s: no answer in %.3f s, when another replica had given one",
+                          Where(attempt.replica), Seconds(now - attempt.started))));
+}
+
+void ReplicaCall::LearnFromFailure(const Attempt& attempt, const absl::Status& status,
+                                   Timer::Time now) {
   ReplicaServer& server = set_->server(attempt.replica);
   tried_[attempt.replica] = 1;
   errors_[attempt.replica] = OwnStatus(status);
   not_before_ =
-      now + tools_.replicas.jitter->UpTo(tools_.policy.MostBackoff(std::max(1, attempts_)));
+      now + tools_.replicas.jitter->UpTo(tools_.policy.MaxBackoff(std::max(1, attempts_)));
   switch (KindOf(status)) {
     case FailureKind::kCall:
       if (fatal_.ok()) fatal_ = OwnStatus(status);
@@ -305,7 +316,7 @@ absl::Status ReplicaCall::AllFailed(Timer::Time now) const {
   std::string text =
       absl::StrFormat("shard %d: %s: no answer in %.1f s and %d attempts", set_->shard().value,
                       question_.method, Seconds(now - started_), attempts_);
-  if (starved_) absl::StrAppend(&text, ", too many calls failed to try again");
+  if (waiting_for_retry_token_) absl::StrAppend(&text, ", too many calls failed to try again");
   std::optional<absl::StatusCode> code;
   for (int i = 0; i < set_->size(); ++i) {
     const absl::Status known = errors_[i].ok() ? set_->server(i).last_error() : errors_[i];

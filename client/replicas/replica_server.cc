@@ -24,7 +24,7 @@ ReplicaServer::ReplicaServer(std::string name, const Options& options, const Rep
 ReplicaServer::~ReplicaServer() {
   {
     MutexLock lock(&mu_);
-    stopping_ = true;
+    closing_ = true;
     if (next_ == Next::kScheduled && tools_.timer->Cancel(timer_id_)) next_ = Next::kNothing;
   }
   cancel_.Cancel();
@@ -43,22 +43,22 @@ absl::Status ReplicaServer::last_error() const {
 }
 
 void ReplicaServer::OnSuccess() {
-  if (spotless_.load(std::memory_order_relaxed)) return;
+  if (unmarked_.load(std::memory_order_relaxed)) return;
   MutexLock lock(&mu_);
   if (!live_) return;  // an answer from before: whether it is back a probe tells
-  if (tenths_ > 0) --tenths_;
-  if (tenths_ > 0) return;
+  if (marks_in_tenths_ > 0) --marks_in_tenths_;
+  if (marks_in_tenths_ > 0) return;
   pauses_ = 0;
-  spotless_ = true;
+  unmarked_ = true;
 }
 
 void ReplicaServer::OnFailure(const absl::Status& why) {
   MutexLock lock(&mu_);
   if (!live_) return;
   last_error_ = OwnStatus(why);
-  spotless_ = false;
-  tenths_ += kMark;
-  if (stops_ || tenths_ >= options_.most_marks * kMark) Quarantine(why);
+  unmarked_ = false;
+  marks_in_tenths_ += kMark;
+  if (about_to_stop_ || marks_in_tenths_ >= options_.max_marks * kMark) Quarantine(why);
 }
 
 void ReplicaServer::Expel(const absl::Status& why) {
@@ -69,8 +69,8 @@ void ReplicaServer::Expel(const absl::Status& why) {
 void ReplicaServer::OnStopping() {
   if (stopping()) return;
   MutexLock lock(&mu_);
-  if (!live_ || stops_) return;
-  stops_ = true;
+  if (!live_ || about_to_stop_) return;
+  about_to_stop_ = true;
   last_error_ = absl::UnavailableError(absl::StrCat(name_, ": the server is stopping"));
   Pause();
 }
@@ -79,7 +79,7 @@ void ReplicaServer::Quarantine(const absl::Status& why) {
   live_.store(false, std::memory_order_release);
   tools_.traffic->quarantines.Add();
   last_error_ = OwnStatus(why);
-  spotless_ = false;
+  unmarked_ = false;
   Pause();
 }
 
@@ -93,15 +93,15 @@ void ReplicaServer::Pause() {
 }
 
 void ReplicaServer::ScheduleProbe(Timer::Time when) {
-  if (stopping_ || next_ != Next::kNothing) return;
+  if (closing_ || next_ != Next::kNothing) return;
   next_ = Next::kScheduled;
   timer_id_ = tools_.timer->Schedule(when, [this] { RunProbe(); });
 }
 
-void ReplicaServer::Hurry() {
+void ReplicaServer::ProbeSoon() {
   MutexLock lock(&mu_);
   const Timer::Time now = tools_.timer->Now();
-  if (stopping_ || next_ != Next::kScheduled || now < last_probe_ + options_.first_pause) return;
+  if (closing_ || next_ != Next::kScheduled || now < last_probe_ + options_.first_pause) return;
   if (!tools_.timer->Cancel(timer_id_)) return;  // it is about to run
   next_ = Next::kNothing;
   ScheduleProbe(now);
@@ -110,8 +110,8 @@ void ReplicaServer::Hurry() {
 void ReplicaServer::RunProbe() {
   {
     MutexLock lock(&mu_);
-    next_ = stopping_ ? Next::kNothing : Next::kRunning;
-    if (stopping_) {
+    next_ = closing_ ? Next::kNothing : Next::kRunning;
+    if (closing_) {
       idle_.NotifyAll();
       return;
     }
@@ -123,14 +123,14 @@ void ReplicaServer::OnProbe(const absl::Status& answer) {
   MutexLock lock(&mu_);
   next_ = Next::kNothing;
   last_probe_ = tools_.timer->Now();
-  if (stopping_) {
+  if (closing_) {
     idle_.NotifyAll();  // under the lock: once it is released this object may go
     return;
   }
   if (answer.ok()) {
-    stops_ = false;
-    tenths_ = pauses_ > 0 ? (options_.most_marks - 1) * kMark : 0;
-    spotless_ = pauses_ == 0;
+    about_to_stop_ = false;
+    marks_in_tenths_ = pauses_ > 0 ? (options_.max_marks - 1) * kMark : 0;
+    unmarked_ = pauses_ == 0;
     live_.store(true, std::memory_order_release);
     return;
   }

@@ -1,16 +1,27 @@
 // One server as one of several that may be asked: how busy it is, whether it is to be asked at all,
 // and how it comes back when it is not.
 //
-// A server is live or quarantined. It begins quarantined, and only a probe, which asks it who it
-// is, makes it live: so the first connection and every later return are the same thing.
+//                  probe succeeds             OnStopping
+//   quarantined -----------------------> live -----------> live, about to stop
+//      ^  ^  |                           |  ^                 |            |
+//      |  +--+ probe fails:              |  +--probe succeeds-+            |
+//      |       pause, then a probe       |                                 |
+//      +------third mark, or Expel-------+                                 |
+//      +------next failure-------------------------------------------------+
 //
-// A failure is a mark against it that ten successes wipe off; three marks quarantine it, be they in
-// a row or one in ten calls, which is more than the budget of retries makes good. Probes then come
-// at pauses that double up to a limit. Who is back has two marks left: the next failure is one too
-// many, and the pauses are short again when the marks are gone.
+// It begins quarantined. Only a probe, which asks the server who it is, makes it live, so the first
+// connection and every later return are the same thing.
 //
-// A server that says that it is about to stop stays live, for a shard that has no other, but
-// whoever has a choice asks another; until a probe finds its successor.
+// A failure is a mark against the server, and ten successes wipe a mark off. Three marks quarantine
+// it. They may come in a row, or from more than one failure in ten calls, which is more than the
+// budget of retries makes good.
+//
+// Probes of a quarantined server come at pauses that double up to a limit. A server that is back
+// has two marks, so its next failure is one too many. Pauses are short again once its marks are
+// gone.
+//
+// A server that says that it is about to stop stays live, for shards that no other has. Whoever has
+// a choice asks another, until a probe finds the server's successor.
 #pragma once
 
 #include <atomic>
@@ -41,7 +52,7 @@ struct ReplicaTools {
 class ReplicaServer {
  public:
   struct Options {
-    int most_marks = 3;
+    int max_marks = 3;
     std::chrono::nanoseconds first_pause = std::chrono::milliseconds(100);
     std::chrono::nanoseconds longest_pause = std::chrono::seconds(10);
   };
@@ -60,7 +71,7 @@ class ReplicaServer {
 
   const std::string& name() const { return name_; }
   bool live() const { return live_.load(std::memory_order_acquire); }
-  bool stopping() const { return stops_.load(std::memory_order_relaxed); }  // if it is live
+  bool stopping() const { return about_to_stop_.load(std::memory_order_relaxed); }  // if it is live
   // Why it is quarantined, or what failed last; OK: nothing did.
   absl::Status last_error() const;
 
@@ -80,8 +91,8 @@ class ReplicaServer {
   void HoldUntil(Timer::Time when) { held_until_.store(when.count(), std::memory_order_relaxed); }
   Timer::Time held_until() const { return Timer::Time(held_until_.load()); }
 
-  // A call waits for it: a probe now, unless one runs or has run in the last first_pause.
-  void Hurry();
+  // A call waits for it: probes it now, unless a probe runs or has run in the last first_pause.
+  void ProbeSoon();
 
  private:
   void Quarantine(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -95,23 +106,25 @@ class ReplicaServer {
   const ReplicaTools tools_;
   const Probe probe_;
   std::atomic<bool> live_{false};
-  std::atomic<bool> stops_{false};
+  std::atomic<bool> about_to_stop_{false};
   std::atomic<int64_t> bytes_{0};
   std::atomic<int64_t> held_until_{0};
-  std::atomic<bool> spotless_{
-      true};  // neither failures_ nor pauses_: most successes change nothing
+  // There are no marks and no pauses, so a success changes nothing: most need no lock.
+  std::atomic<bool> unmarked_{true};
   Cancellation cancel_;
 
   enum class Next { kNothing, kScheduled, kRunning };  // of the probe
 
   mutable Mutex mu_;
   CondVar idle_;
-  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  bool closing_ ABSL_GUARDED_BY(mu_) = false;
   Next next_ ABSL_GUARDED_BY(mu_) = Next::kNothing;
-  int64_t timer_id_ ABSL_GUARDED_BY(mu_) = -1;  // of the scheduled probe
+  // Of the scheduled probe.
+  int64_t timer_id_ ABSL_GUARDED_BY(mu_) = -1;
   Timer::Time last_probe_ ABSL_GUARDED_BY(mu_){};
-  int tenths_ ABSL_GUARDED_BY(mu_) = 0;  // of marks
-  int pauses_ ABSL_GUARDED_BY(mu_) = 0;  // since there was no mark
+  int marks_in_tenths_ ABSL_GUARDED_BY(mu_) = 0;
+  // Since there was no mark.
+  int pauses_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Status last_error_ ABSL_GUARDED_BY(mu_);
 };
 

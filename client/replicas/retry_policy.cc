@@ -22,7 +22,7 @@ FailureKind KindOf(const absl::Status& failure) {
   }
 }
 
-std::chrono::nanoseconds RetryPolicy::MostBackoff(int failures) const {
+std::chrono::nanoseconds RetryPolicy::MaxBackoff(int failures) const {
   std::chrono::nanoseconds wait = backoff_base;
   for (int i = 1; i < failures && wait < backoff_cap; ++i) wait *= 2;
   return wait < backoff_cap ? wait : backoff_cap;

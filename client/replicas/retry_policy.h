@@ -31,7 +31,7 @@ struct RetryPolicy {
 
   // The wait after the n-th failure, n from 1, is uniform over [0, min(cap, base * 2^(n - 1))]
   // ("full jitter").
-  std::chrono::nanoseconds MostBackoff(int failures) const;
+  std::chrono::nanoseconds MaxBackoff(int failures) const;
 };
 
 }  // namespace vicinity

@@ -189,7 +189,7 @@ TEST_CASE_METHOD(ReplicaServerTest, "a call that waits hastens the probe, within
   RunFor(seconds(60));
   probes_ = 0;
   for (int i = 0; i < 10'000; ++i) {
-    server_->Hurry();
+    server_->ProbeSoon();
     RunFor(milliseconds(0));
     timer_.Schedule(timer_.Now() + milliseconds(1), [] {});
     RunFor(milliseconds(1));

@@ -32,11 +32,11 @@ TEST_CASE("what another replica may mend is told from what none can", "[retry_po
 
 TEST_CASE("waits double up to the cap", "[retry_policy]") {
   const RetryPolicy policy;
-  CHECK(policy.MostBackoff(1) == milliseconds(10));
-  CHECK(policy.MostBackoff(2) == milliseconds(20));
-  CHECK(policy.MostBackoff(7) == milliseconds(640));
-  CHECK(policy.MostBackoff(8) == milliseconds(1000));
-  CHECK(policy.MostBackoff(1000) == milliseconds(1000));
+  CHECK(policy.MaxBackoff(1) == milliseconds(10));
+  CHECK(policy.MaxBackoff(2) == milliseconds(20));
+  CHECK(policy.MaxBackoff(7) == milliseconds(640));
+  CHECK(policy.MaxBackoff(8) == milliseconds(1000));
+  CHECK(policy.MaxBackoff(1000) == milliseconds(1000));
 }
 
 }  // namespace
