@@ -38,46 +38,105 @@ absl::Status Exhausted(const Admission::Call& call, absl::string_view what,
 
 }  // namespace
 
-int64_t Admission::Charge(const Call& call) const {
-  return std::min(call.left_bytes_, std::max<int64_t>(limits_.max_reply_bytes / 16, 1));
-}
-
-int64_t Admission::ClientCharge(const Call& call) const {
-  return std::min(call.left_bytes_, limits_.max_client_reply_bytes);
-}
-
-Admission::Client& Admission::FindClient(const std::string& name, Time now) {
-  if (clients_.size() > kMaxIdleClients && now >= next_forget_) {
-    ForgetIdleClients(now);
-    next_forget_ = now + kBetweenForgetting;
-  }
-  return clients_.try_emplace(name, limits_, now).first->second;
-}
-
-void Admission::ForgetIdleClients(Time now) {
-  for (auto it = clients_.begin(); it != clients_.end();) {
-    Client& client = it->second;
-    const bool idle = client.calls == 0 && client.requests.IsFull(now) && client.bytes.IsFull(now);
-    it = idle ? clients_.erase(it) : std::next(it);
+// The oldest call is looked at first, in an overload or not: what it has waited is what the queue
+// costs now. Keeps I3.
+void Admission::AdvanceLocked(Time now) {
+  while (!queue_.empty()) {
+    Observe(now - StateOf(*queue_.front()).arrived, now);
+    if (overloaded_) RefuseLate(now);
+    if (queue_.empty() || running_ >= max_running_) return;
+    Call* const next = NextToRun();
+    if (next->deadline_ <= now) {
+      RefuseWaiting(next, Refusal::kExpired, now);
+      continue;
+    }
+    if (!Fits(*next)) return;
+    Run(next);
   }
 }
 
-void Admission::Refuse(Call* call, Refusal why, nanoseconds retry_after, absl::Status status) {
-  ++refused_[static_cast<size_t>(why)];
-  call->retry_after_ = RoundUp(retry_after);
-  call->refusal_ = std::move(status);
-  call->refused_for_client_ = IsOfClient(why);
-  Move(call, Place::kRefused);
+// A long queue alone is no overload: it is one if even the shortest wait of an interval was too
+// long. It lasts until an interval in which no wait was too long and nobody had to be refused for
+// it.
+void Admission::Observe(nanoseconds delay, Time now) {
+  if (now < interval_end_) {
+    least_delay_ = std::min(least_delay_, delay);
+    return;
+  }
+  overloaded_ = least_delay_ > limits_.max_queue_delay || (overloaded_ && refused_late_);
+  least_delay_ = delay;
+  refused_late_ = false;
+  last_turns_ = turns_;
+  turns_ = 0;
+  interval_end_ = now + limits_.overload_time;
 }
 
-void Admission::Move(Call* call, Place place) {
-  call->place_ = place;
-  if (call != entering_) call->OnMoved();
+// In an overload, refuses calls that have waited for too long. Of the modest clients' calls it
+// spares as many as get their turn soon. If it spared more, the calls of many equal clients would
+// all wait for long, and be refused only then.
+void Admission::RefuseLate(Time now) {
+  int64_t to_spare = FewTurns();
+  for (auto it = queue_.begin(); it != queue_.end();) {
+    Call* const call = *it++;
+    const nanoseconds waited = now - StateOf(call).arrived;
+    if (waited <= limits_.max_overload_delay) return;  // as all that came later
+    if (to_spare > 0 && waited <= 2 * limits_.max_queue_delay && IsModest(*call)) {
+      --to_spare;
+      continue;
+    }
+    refused_late_ = true;
+    RefuseWaiting(call, Refusal::kQueueDelay, now);
+  }
 }
 
-std::string Admission::Flag(Refusal limit) const {
-  if (!limits_.has_flags) return "";
-  return absl::StrCat(" (--", kRefusalNames[static_cast<size_t>(limit)], ")");
+// A client with no more than its share of the turns need not pay for what the others ask.
+bool Admission::IsModest(const Call& call) const {
+  const auto share = max_running_ / static_cast<int64_t>(std::max<size_t>(clients_.size(), 1));
+  return StateOf(call).client_entry->calls <= std::max<int64_t>(share, 1);
+}
+
+// The oldest call; in an overload, the oldest of those whose clients have the fewest calls.
+Admission::Call* Admission::NextToRun() const {
+  if (!overloaded_) return queue_.front();
+  Call* next = nullptr;
+  int64_t fewest = 0;
+  for (Call* const call : queue_) {
+    if (next != nullptr && StateOf(call).client_entry->calls >= fewest) continue;
+    next = call;
+    fewest = StateOf(call).client_entry->calls;
+  }
+  return next;
+}
+
+bool Admission::Fits(const Call& call) const {
+  if (running_ >= max_running_) return false;
+  return running_bytes_ == 0 || running_bytes_ + Charge(call) <= limits_.max_reply_bytes;
+}
+
+void Admission::Run(Call* call) {
+  RemoveFromQueue(call);
+  ++running_;
+  ++turns_;
+  running_bytes_ += Charge(*call);
+  Move(call, Place::kRunning);
+}
+
+Admission::Place Admission::Enter(Call* call, Time now) {
+  MutexLock lock(&mu_);
+  if (overloaded_) AdvanceLocked(now);
+  entering_ = call;
+  if (MayWait(call, now)) Queue(call, now);
+  entering_ = nullptr;
+  return StateOf(call).place;
+}
+
+bool Admission::MayWait(Call* call, Time now) {
+  Client& client = FindClient(call->client_, now);
+  const bool may_wait = CheckCounts(call, client) && CheckBytes(call, client) &&
+                        CheckProspects(call, client) && CheckRates(call, &client, now);
+  // A call that is refused leaves nothing behind.
+  if (!may_wait && client.calls == 0 && !HasRates()) clients_.erase(call->client_);
+  return may_wait;
 }
 
 bool Admission::CheckCounts(Call* call, const Client& client) {
@@ -126,6 +185,27 @@ bool Admission::CheckBytes(Call* call, const Client& client) {
   return true;
 }
 
+// In an overload, a call that would have to wait for too long is refused at once, before it costs a
+// thread and the server's attention. It would if more calls are before it than get their turn in
+// the time that it may wait.
+bool Admission::CheckProspects(Call* call, const Client& client) {
+  if (!overloaded_) return true;
+  const int64_t soon = std::max<int64_t>(
+      FewTurns(), last_turns_ * limits_.max_overload_delay / limits_.overload_time);
+  int64_t ahead = 0;
+  for (const Call* const other : queue_) {
+    ahead += StateOf(*other).client_entry->calls <= client.calls + 1 ? 1 : 0;
+  }
+  if (ahead < soon) return true;
+  refused_late_ = true;
+  Refuse(call, Refusal::kQueueDelay, kServerRetry,
+         Exhausted(*call,
+                   absl::StrCat(ahead, " calls wait before it, the server is overloaded: the limit",
+                                " for waiting is then ", limits_.max_overload_delay.count(), " ms"),
+                   kServerRetry));
+  return false;
+}
+
 bool Admission::CheckRates(Call* call, Client* client, Time now) {
   const nanoseconds requests = client->requests.WaitTime(now);
   const nanoseconds bytes = client->bytes.WaitTime(now);
@@ -146,52 +226,16 @@ bool Admission::CheckRates(Call* call, Client* client, Time now) {
   return false;
 }
 
-// In an overload whoever would have to wait too long is told so at once, before it costs a thread
-// and the server's attention: those before it are more than get a turn within that time.
-bool Admission::CheckProspects(Call* call, const Client& client) {
-  if (!overloaded_) return true;
-  const int64_t soon = std::max<int64_t>(
-      FewTurns(), last_turns_ * limits_.max_overload_delay / limits_.overload_time);
-  int64_t ahead = 0;
-  for (const Call* const other : queue_) ahead += other->its_->calls <= client.calls + 1 ? 1 : 0;
-  if (ahead < soon) return true;
-  refused_late_ = true;
-  Refuse(call, Refusal::kQueueDelay, kServerRetry,
-         Exhausted(*call,
-                   absl::StrCat(ahead, " calls wait before it, the server is overloaded: the limit",
-                                " for waiting is then ", limits_.max_overload_delay.count(), " ms"),
-                   kServerRetry));
-  return false;
-}
-
-Admission::Place Admission::Enter(Call* call, Time now) {
-  MutexLock lock(&mu_);
-  if (overloaded_) AdvanceLocked(now);
-  entering_ = call;
-  if (MayWait(call, now)) Queue(call, now);
-  entering_ = nullptr;
-  return call->place_;
-}
-
-bool Admission::MayWait(Call* call, Time now) {
-  Client& client = FindClient(call->client_, now);
-  const bool may_wait = CheckCounts(call, client) && CheckBytes(call, client) &&
-                        CheckProspects(call, client) && CheckRates(call, &client, now);
-  // One that is refused leaves nothing behind.
-  if (!may_wait && client.calls == 0 && !HasRates()) clients_.erase(call->client_);
-  return may_wait;
-}
-
 void Admission::Queue(Call* call, Time now) {
   Client& client = FindClient(call->client_, now);
-  call->its_ = &client;
+  StateOf(call).client_entry = &client;
   ++client.calls;
   client.reply_bytes += ClientCharge(*call);
   if (queue_.empty()) Observe(nanoseconds(0), now);
-  call->arrived_ = now;
-  call->place_ = Place::kWaiting;
+  StateOf(call).arrived = now;
+  StateOf(call).place = Place::kWaiting;
   queued_bytes_ += Charge(*call);
-  call->in_queue_ = queue_.insert(queue_.end(), call);
+  StateOf(call).in_queue = queue_.insert(queue_.end(), call);
   AdvanceLocked(now);
 }
 
@@ -202,46 +246,14 @@ void Admission::Advance(Time now) {
 
 Admission::Place Admission::PlaceOf(const Call& call) const {
   MutexLock lock(&mu_);
-  return call.place_;
+  return StateOf(call).place;
 }
 
 bool Admission::Abandon(Call* call, Time now) {
   MutexLock lock(&mu_);
-  if (call->place_ != Place::kWaiting) return false;
+  if (StateOf(call).place != Place::kWaiting) return false;
   LeaveLocked(call, now);
   return true;
-}
-
-void Admission::Stall(Call* call, Time now) {
-  MutexLock lock(&mu_);
-  if (call->place_ != Place::kRunning || call->stalled_) return;
-  call->stalled_ = true;
-  ++stalled_;
-  --running_;
-  running_bytes_ -= Charge(*call);
-  AdvanceLocked(now);
-}
-
-void Admission::Resume(Call* call) {
-  if (!call->stalled_) return;
-  call->stalled_ = false;
-  --stalled_;
-  ++running_;
-  running_bytes_ += Charge(*call);
-}
-
-void Admission::Sent(Call* call, int64_t bytes, Time now) {
-  MutexLock lock(&mu_);
-  if (call->place_ != Place::kRunning) return;
-  Resume(call);
-  const int64_t before = Charge(*call);
-  const int64_t of_client_before = ClientCharge(*call);
-  call->left_bytes_ = std::max<int64_t>(call->left_bytes_ - bytes, 0);
-  call->its_->reply_bytes -= of_client_before - ClientCharge(*call);
-  const int64_t freed = before - Charge(*call);
-  if (freed == 0) return;
-  running_bytes_ -= freed;
-  AdvanceLocked(now);
 }
 
 void Admission::Leave(Call* call, Time now) {
@@ -250,12 +262,12 @@ void Admission::Leave(Call* call, Time now) {
 }
 
 void Admission::LeaveLocked(Call* call, Time now) {
-  switch (call->place_) {
+  switch (StateOf(call).place) {
     case Place::kWaiting:
       RemoveFromQueue(call);
       break;
     case Place::kRunning:
-      if (call->stalled_) {
+      if (StateOf(call).stalled) {
         --stalled_;
       } else {
         --running_;
@@ -266,27 +278,59 @@ void Admission::LeaveLocked(Call* call, Time now) {
     case Place::kRefused:
       return;
   }
-  call->place_ = Place::kOutside;
+  StateOf(call).place = Place::kOutside;
   RemoveFromClient(call);
   if (queue_.empty()) Observe(nanoseconds(0), now);
   AdvanceLocked(now);
 }
 
+void Admission::Stall(Call* call, Time now) {
+  MutexLock lock(&mu_);
+  if (StateOf(call).place != Place::kRunning || StateOf(call).stalled) return;
+  StateOf(call).stalled = true;
+  ++stalled_;
+  --running_;
+  running_bytes_ -= Charge(*call);
+  AdvanceLocked(now);
+}
+
+void Admission::Resume(Call* call) {
+  if (!StateOf(call).stalled) return;
+  StateOf(call).stalled = false;
+  --stalled_;
+  ++running_;
+  running_bytes_ += Charge(*call);
+}
+
+void Admission::Sent(Call* call, int64_t bytes, Time now) {
+  MutexLock lock(&mu_);
+  if (StateOf(call).place != Place::kRunning) return;
+  Resume(call);
+  const int64_t before = Charge(*call);
+  const int64_t of_client_before = ClientCharge(*call);
+  StateOf(call).left_bytes = std::max<int64_t>(StateOf(call).left_bytes - bytes, 0);
+  StateOf(call).client_entry->reply_bytes -= of_client_before - ClientCharge(*call);
+  const int64_t freed = before - Charge(*call);
+  if (freed == 0) return;
+  running_bytes_ -= freed;
+  AdvanceLocked(now);
+}
+
 void Admission::RemoveFromQueue(Call* call) {
-  queue_.erase(call->in_queue_);
+  queue_.erase(StateOf(call).in_queue);
   queued_bytes_ -= Charge(*call);
 }
 
 void Admission::RemoveFromClient(Call* call) {
-  Client& client = *call->its_;
-  call->its_ = nullptr;
+  Client& client = *StateOf(call).client_entry;
+  StateOf(call).client_entry = nullptr;
   --client.calls;
   client.reply_bytes -= ClientCharge(*call);
   if (client.calls == 0 && !HasRates()) clients_.erase(call->client_);
 }
 
 void Admission::RefuseWaiting(Call* call, Refusal why, Time now) {
-  const nanoseconds waited = now - call->arrived_;
+  const nanoseconds waited = now - StateOf(call).arrived;
   RemoveFromQueue(call);
   RemoveFromClient(call);
   const milliseconds retry_after = std::max(kServerRetry, RoundUp(waited));
@@ -304,84 +348,46 @@ void Admission::RefuseWaiting(Call* call, Refusal why, Time now) {
                    retry_after));
 }
 
-bool Admission::Fits(const Call& call) const {
-  if (running_ >= max_running_) return false;
-  return running_bytes_ == 0 || running_bytes_ + Charge(call) <= limits_.max_reply_bytes;
+void Admission::Refuse(Call* call, Refusal why, nanoseconds retry_after, absl::Status status) {
+  ++refused_[static_cast<size_t>(why)];
+  call->retry_after_ = RoundUp(retry_after);
+  call->refusal_ = std::move(status);
+  call->refused_for_client_ = IsOfClient(why);
+  Move(call, Place::kRefused);
 }
 
-void Admission::Run(Call* call) {
-  RemoveFromQueue(call);
-  ++running_;
-  ++turns_;
-  running_bytes_ += Charge(*call);
-  Move(call, Place::kRunning);
+void Admission::Move(Call* call, Place place) {
+  StateOf(call).place = place;
+  if (call != entering_) call->OnMoved();
 }
 
-void Admission::Observe(nanoseconds delay, Time now) {
-  if (now < interval_end_) {
-    least_delay_ = std::min(least_delay_, delay);
-    return;
+int64_t Admission::Charge(const Call& call) const {
+  return std::min(StateOf(call).left_bytes, std::max<int64_t>(limits_.max_reply_bytes / 16, 1));
+}
+
+int64_t Admission::ClientCharge(const Call& call) const {
+  return std::min(StateOf(call).left_bytes, limits_.max_client_reply_bytes);
+}
+
+Admission::Client& Admission::FindClient(const std::string& name, Time now) {
+  if (clients_.size() > kMaxIdleClients && now >= next_forget_) {
+    ForgetIdleClients(now);
+    next_forget_ = now + kBetweenForgetting;
   }
-  overloaded_ = least_delay_ > limits_.max_queue_delay || (overloaded_ && refused_late_);
-  least_delay_ = delay;
-  refused_late_ = false;
-  last_turns_ = turns_;
-  turns_ = 0;
-  interval_end_ = now + limits_.overload_time;
+  return clients_.try_emplace(name, limits_, now).first->second;
 }
 
-// A client with no more than its share of the turns need not pay for what the others ask.
-bool Admission::IsModest(const Call& call) const {
-  const auto share = max_running_ / static_cast<int64_t>(std::max<size_t>(clients_.size(), 1));
-  return call.its_->calls <= std::max<int64_t>(share, 1);
-}
-
-// In an overload: who has waited for too long. Of the modest, as many are spared as get their turn
-// soon: were it more, all of many equal clients would wait for long, and be refused only then.
-void Admission::RefuseLate(Time now) {
-  int64_t to_spare = FewTurns();
-  for (auto it = queue_.begin(); it != queue_.end();) {
-    Call* const call = *it++;
-    const nanoseconds waited = now - call->arrived_;
-    if (waited <= limits_.max_overload_delay) return;  // as all that came later
-    if (to_spare > 0 && waited <= 2 * limits_.max_queue_delay && IsModest(*call)) {
-      --to_spare;
-      continue;
-    }
-    refused_late_ = true;
-    RefuseWaiting(call, Refusal::kQueueDelay, now);
+void Admission::ForgetIdleClients(Time now) {
+  for (auto it = clients_.begin(); it != clients_.end();) {
+    Client& client = it->second;
+    const bool idle = client.calls == 0 && client.requests.IsFull(now) && client.bytes.IsFull(now);
+    it = idle ? clients_.erase(it) : std::next(it);
   }
 }
 
-// The oldest; in an overload the oldest of the clients that have the fewest calls.
-Admission::Call* Admission::NextToRun() const {
-  if (!overloaded_) return queue_.front();
-  Call* next = nullptr;
-  int64_t fewest = 0;
-  for (Call* const call : queue_) {
-    if (next != nullptr && call->its_->calls >= fewest) continue;
-    next = call;
-    fewest = call->its_->calls;
-  }
-  return next;
-}
-
-// As "Controlling queue delay" (Nichols, Jacobson 2012) does for packets: not the queue's length
-// but the time that it is never short for tells a burst from an overload. Unlike packets, calls are
-// told that they are refused, and soon.
-void Admission::AdvanceLocked(Time now) {
-  while (!queue_.empty()) {
-    Observe(now - queue_.front()->arrived_, now);
-    if (overloaded_) RefuseLate(now);
-    if (queue_.empty() || running_ >= max_running_) return;
-    Call* const next = NextToRun();
-    if (next->deadline_ <= now) {
-      RefuseWaiting(next, Refusal::kExpired, now);
-      continue;
-    }
-    if (!Fits(*next)) return;
-    Run(next);
-  }
+std::string Admission::Flag(Refusal limit) const {
+  if (!limits_.has_flags) return "";
+  return absl::StrCat(" (--", kRefusalNames[static_cast<size_t>(limit)], ")");
 }
 
 AdmissionGauges Admission::gauges() const {
