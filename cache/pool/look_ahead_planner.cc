@@ -67,16 +67,16 @@ LookAheadPlanner::LookAheadPlanner(const Options& options, absl::Span<const int6
       ring_(options.first_position),
       cold_(&index_, &ring_),
       admitted_end_(ring_.end()) {
-  const size_t num_seeds = std::min<size_t>(capacity_, ranked.size());
+  const size_t num_first_rows = std::min<size_t>(capacity_, ranked.size());
   const uint32_t never = NewStamp();
-  index_.Reserve(num_seeds);
-  for (size_t i = 0; i < num_seeds; ++i) {
+  index_.Reserve(num_first_rows);
+  for (size_t i = 0; i < num_first_rows; ++i) {
     RowEntry* const entry = index_.Add(KeyOf(ranked[i]));
     entry->slot = TakeSlot();
     entry->last_use = never;
   }
   // The likeliest last, as if it had been used last.
-  for (size_t i = num_seeds; i-- > 0;) cold_.Add(KeyOf(ranked[i]), never);
+  for (size_t i = num_first_rows; i-- > 0;) cold_.Add(KeyOf(ranked[i]), never);
 }
 
 RowKey LookAheadPlanner::KeyOf(int64_t id) const {
@@ -196,8 +196,8 @@ bool LookAheadPlanner::IsOldestAnnounced(absl::Span<const int64_t> ids) const {
   return true;
 }
 
-// The row's next use, if there is one, learns its slot.
-inline int32_t LookAheadPlanner::TellNextUse(uint32_t position) {
+// The row's next use, if there is one, learns its slot: keeps I2.
+inline int32_t LookAheadPlanner::PassSlotOn(uint32_t position) {
   const int32_t slot = ring_.slot(position);
   ring_.set_slot(ring_.next(position), slot);
   return slot;
@@ -212,7 +212,7 @@ void LookAheadPlanner::FindHeld(const Batch& batch, RowPlan* plan) {
   for (int32_t i = 0; i < num_ids; ++i) {
     ring_.PrefetchSlot(ring_.next(batch.begin + i + kNear));  // or whatever is behind the batch
     const int32_t slot = ring_.slot(batch.begin + i);
-    // As TellNextUse, but a repeat of a row that is not held stays one: it is not missing again.
+    // As PassSlotOn, but a repeat of a row that is not held stays one: it is not missing again.
     ring_.set_slot(ring_.next(batch.begin + i), slot < 0 ? kRepeat : slot);
     plan->slots[i] = slot;
     plan->missing[num_missing] = i;
@@ -231,14 +231,14 @@ void LookAheadPlanner::PlaceMissing(absl::Span<const int64_t> ids, const Batch& 
     const uint32_t position = batch.begin + missing[j];
     index_.Find(ids[missing[j]])->slot = slot;
     ring_.set_slot(position, slot);
-    plan->slots[missing[j]] = TellNextUse(position);
+    plan->slots[missing[j]] = PassSlotOn(position);
   }
 }
 
 // Repeated ids get the slot of the mention before, whichever way that came by it.
 void LookAheadPlanner::PlaceRepeats(const Batch& batch, RowPlan* plan) {
   for (uint32_t position = batch.begin; position != batch.end; ++position) {
-    plan->slots[position - batch.begin] = TellNextUse(position);
+    plan->slots[position - batch.begin] = PassSlotOn(position);
   }
 }
 
@@ -272,7 +272,7 @@ void LookAheadPlanner::Release(int64_t ticket) {
 void LookAheadPlanner::Unpin(const Batch& batch) {
   for (uint32_t position = batch.begin; position != batch.end; ++position) {
     const uint32_t next = ring_.next(position);
-    ring_.MarkIf(!IsAdmitted(next), next);
+    ring_.MarkIf(!IsAdmitted(next), next);  // keeps I3
     if (next != position) continue;
     if ((ring_.slot(position) & kDisowned) != 0) {
       FreeSlot(ring_.slot(position) & ~kDisowned);
@@ -322,7 +322,8 @@ void LookAheadPlanner::Forget() {
   Release(first_ticket_ + static_cast<int64_t>(in_flight_.size()) - 1);
 }
 
-// Rows in flight are no longer known to be needed after that.
+// Ends the chains of rows in flight at their last use that is admitted: nobody is known to need
+// them after that.
 void LookAheadPlanner::CutChains() {
   for (uint32_t position = ring_.begin(); position != admitted_end_; ++position) {
     if (IsAdmitted(ring_.next(position))) continue;
@@ -331,7 +332,7 @@ void LookAheadPlanner::CutChains() {
   }
 }
 
-// The other rows that were announced go cold if they are held.
+// Lets the other rows that were announced go cold if they are held: keeps I4.
 void LookAheadPlanner::ForgetUses(uint32_t first, uint32_t last) {
   const uint32_t stamp = NewStamp();
   for (uint32_t position = first; position != last; ++position) {
@@ -346,7 +347,7 @@ void LookAheadPlanner::ForgetUses(uint32_t first, uint32_t last) {
   }
 }
 
-// Lets go of the rows with the least claim; of fewer if the rest are pinned.
+// Lets go of the rows with the least claim, or of fewer if the rest are pinned.
 void LookAheadPlanner::Evict(int64_t num_rows) {
   if (num_rows <= 0) return;
   victims_.clear();

@@ -1,15 +1,42 @@
 // Decides which rows a pool holds and where: ids in, slots out. It knows no row bytes and no
 // threads, so pools in host memory and on a device share it, and a simulation runs it alone.
 //
-// Batches are Announced as soon as they are sampled and Admitted when their rows are to be fetched,
-// in the same order; between the two their ids tell which rows are needed when. A row is held at
-// most once. While a batch is in flight its rows are pinned; of the others the planner keeps as
-// many as fit. What has to go is, first, rows that no announced batch needs, the least likely first
-// (by the ranking, then the longest unused), and after them the row whose next use is farthest
-// ahead: Belady's rule, as far as one can see.
+// Batches are Announced as soon as they are sampled, and Admitted in the same order when their rows
+// are to be fetched. Between the two, their ids tell which rows are needed when. A row is held at
+// most once. While a batch is in flight its rows are pinned; of the other rows the planner keeps as
+// many as fit. What has to go is:
 //
-// Rows over the capacity are held only while batches in flight pin more than that; once they are
+//   first   rows that no announced batch needs: the least likely by the ranking, and of equally
+//           likely ones the longest unused;
+//   then    the row whose next use is farthest ahead: Belady's rule, as far as one can see.
+//
+// Rows over the capacity are held only while batches in flight pin more than that. Once they are
 // released they stay only if they have a better claim than another row that is held.
+//
+// Chains in the use ring. Every mention of a row in a batch is a use, and has a position in the
+// ring. The uses of one row form a chain, from each to the next:
+//
+//   row           A     B  |  C     B  ||  A     D  |  E     B
+//   position     100   101 | 102   103 || 104   105 | 106   107
+//   next         104   103 |  .    107 ||  .     .  |  .     .       . is the position itself
+//   slot          4     7  |  2     7  ||  4     5* | -1     7       * is marked
+//                |  two batches in     ||  two announced batches   |
+//                |  flight: pinned     ||                          |
+//             begin()             admitted_end_                  end()
+//
+// A, B and C are pinned. D is held, and may go: its next use is marked. E is not held. When the
+// first batch ends, the use of A at 104 is marked. When the second ends, so is that of B at 107; C,
+// of which no use is known then, goes cold (cache/pool/cold_rows.h). To find the row that is needed
+// last is to find the last mark.
+//
+//   I1  The index has exactly the rows that are held or have a use in the ring. An entry's last_use
+//       is the end of its chain, or, of a row that has none, a position that is gone.
+//   I2  A use that is admitted has its row's slot, or, once Disown() took the row from it, a slot
+//       that is free when the use ends. A row's first use that is not admitted has the row's slot,
+//       or -1 if the row is not held. Later uses learn the slot when the one before is admitted.
+//   I3  Marked are exactly the first uses of rows that are held and not pinned, all of them
+//       announced.
+//   I4  Cold are exactly the rows that are held and have no use in the ring.
 #pragma once
 
 #include <cstdint>
@@ -90,13 +117,13 @@ class LookAheadPlanner {
   static constexpr int64_t kMaxRows = int64_t{1} << 29;
 
  private:
-  // Its uses are [begin, end) of the ring.
+  // A batch whose uses are [begin, end) of the ring.
   struct Batch {
     uint32_t begin = 0;
     uint32_t end = 0;
     bool has_repeats = false;
     bool ended = false;
-    bool forgotten = false;  // never admitted: its uses mean nothing
+    bool forgotten = false;  // it was never admitted, and its uses mean nothing
   };
 
   LookAheadPlanner(const Options& options, absl::Span<const int64_t> ranked);
@@ -114,7 +141,7 @@ class LookAheadPlanner {
   void FindHeld(const Batch& batch, RowPlan* plan);
   void PlaceMissing(absl::Span<const int64_t> ids, const Batch& batch, RowPlan* plan);
   void PlaceRepeats(const Batch& batch, RowPlan* plan);
-  int32_t TellNextUse(uint32_t position);
+  int32_t PassSlotOn(uint32_t position);
 
   void Unpin(const Batch& batch);
   void DisownUse(uint32_t position);
@@ -130,20 +157,21 @@ class LookAheadPlanner {
   const int64_t capacity_;
   const bool use_likelihood_;
   const LikelihoodClasses classes_;
-  RowIndex index_;  // rows that are held or have a use in the ring
-  UseRing ring_;    // marked: the next uses of rows that are held and not pinned
+  RowIndex index_;
+  UseRing ring_;
   ColdRows cold_;
 
-  // A row's first use that is not admitted has its slot, -1 if it is not held; later ones are told
-  // when the one before is admitted.
-  std::deque<Batch> in_flight_;  // by ticket; those that ended are behind one that did not
+  // By ticket. A batch that has ended stays while one before it has not.
+  std::deque<Batch> in_flight_;
   std::deque<Batch> announced_;
-  int64_t first_ticket_ = 0;  // of in_flight_.front()
+  // The ticket of in_flight_.front().
+  int64_t first_ticket_ = 0;
   uint32_t num_stamps_ = 0;
-  uint32_t admitted_end_;  // uses before it are of batches in flight, others announced
+  // Uses before it are of batches in flight, the others are announced.
+  uint32_t admitted_end_;
 
   std::vector<int32_t> free_;           // slots below the capacity
-  std::vector<int32_t> free_overflow_;  // and the others
+  std::vector<int32_t> free_overflow_;  // slots from the capacity on
   int64_t num_slots_ = 0;
   int64_t held_ = 0;
   int64_t most_held_ = 0;

@@ -26,9 +26,10 @@ using FillRows = std::function<absl::Status(absl::Span<const int64_t> ids, char*
 struct PoolBatch {
   int64_t ticket = 0;          // the pool's own name for it
   std::vector<int32_t> slots;  // of each id admitted; only the pool that made them can read them
-  std::vector<int32_t>
-      missing;  // rising indexes into the ids: rows for the caller to fetch and Deliver
-  std::vector<int32_t> awaited;  // rising indexes of rows that an earlier batch is fetching
+  // Rising indexes into the ids: rows for the caller to fetch and Deliver.
+  std::vector<int32_t> missing;
+  // Rising indexes of rows that an earlier batch is fetching.
+  std::vector<int32_t> awaited;
 };
 
 struct PoolStats {
@@ -41,8 +42,8 @@ struct PoolStats {
 
 // Threads:  all methods may be called from any number of threads at once, for different batches and
 //           for one; but Release ends a batch: no other call about it may be under way or follow.
-// Memory:   the capacity, and the missing rows of the batches in flight: whoever admits bounds
-// those.
+// Memory:   the capacity, and the missing rows of the batches in flight, which whoever admits
+//           bounds.
 class RowPool {
  public:
   virtual ~RowPool() = default;
@@ -59,9 +60,9 @@ class RowPool {
   virtual void Forget() {}
 
   // `ids`: global ids of one node type, none local. Pins every row until Release. A repeated id
-  // gets the slot of its first mention and is fetched once. InvalidArgument for a negative id
-  // and for ids that were not announced next, ResourceExhausted if there is no room for slots;
-  // nothing is pinned then.
+  // gets the slot of its first mention and is fetched once. InvalidArgument for a negative id, and
+  // for ids that were not announced next; ResourceExhausted if there is no room for slots. Nothing
+  // is pinned then.
   virtual absl::StatusOr<PoolBatch> Admit(absl::Span<const int64_t> ids) = 0;
 
   // Rows for missing[first], missing[first + 1], ...: rows.size() is a multiple of row_bytes. Each
@@ -71,8 +72,8 @@ class RowPool {
                                absl::Span<const char> rows) = 0;
 
   // The caller could not fetch what is not delivered yet: this batch, and those that await these
-  // rows, get Unavailable from Assemble. A batch admitted later fetches them itself. No
-  // Deliver of the batch may be under way.
+  // rows, get Unavailable from Assemble. A batch admitted later fetches them itself. No Deliver of
+  // the batch may be under way.
   virtual void Abandon(const PoolBatch& batch) = 0;
 
   // Writes row i to out + positions[i] * row_bytes(). Waits for rows that are on their way, this

@@ -10,11 +10,9 @@ namespace vicinity {
 // Pieces of doubling size, so 32 pointers are enough for any slot and need no lock to be read.
 //
 // Threads: Grow by one at a time. Row() of a slot may be called by any thread that has the slot
-// from
-//          whoever grew the slab for it.
+//          from whoever grew the slab for it.
 // Memory:  at most twice the rows asked for, rounded up to a piece of some pages; what was never
-// written to is
-//          not resident.
+//          written to is not resident.
 class RowSlab {
  public:
   explicit RowSlab(int64_t row_bytes) : row_bytes_(row_bytes) {}
@@ -36,8 +34,8 @@ class RowSlab {
     int piece;
     int64_t row;
   };
-  // Piece p holds kFirstRows << p rows, so slot + kFirstRows has its highest bit at p +
-  // log2(kFirstRows).
+  // Piece p holds kFirstRows << p rows, so the highest bit of slot + kFirstRows is bit
+  // p + log2(kFirstRows).
   static Place PlaceOf(int32_t slot) {
     const uint64_t shifted = static_cast<uint64_t>(slot) + kFirstRows;
     const int top = 63 - __builtin_clzll(shifted);
