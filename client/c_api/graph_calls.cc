@@ -13,6 +13,7 @@
 #include "client/c_api/options.h"
 #include "client/c_api/vicinity.h"
 #include "client/graph.h"
+#include "client/options/option_json.h"
 #include "client/types/result.h"
 
 namespace vicinity::c_api {
@@ -110,6 +111,14 @@ const char* vicinity_code_name(int32_t code) {
 }
 
 void vicinity_string_free(char* text) { free(text); }
+
+int32_t vicinity_options_describe(char** json) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"json", json}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::GiveText(vicinity::DescribeAllOptions().dump(), json);
+  });
+}
 
 int32_t vicinity_graph_open(const char* options_json, VicinityGraph** graph) {
   return Call([&]() -> Error {

@@ -29,6 +29,21 @@ void JsonFields::Read(const std::string& name, std::chrono::milliseconds* value)
   *value = std::chrono::milliseconds(milliseconds);
 }
 
+void JsonFields::Read(const std::string& name, const std::vector<std::string>& words,
+                      size_t* word) {
+  const nlohmann::json* const field = Find(name);
+  if (field == nullptr) return;
+  std::string all = "one of";
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (*field == words[i]) {
+      *word = i;
+      return;
+    }
+    all += " \"" + words[i] + '"';
+  }
+  Refuse(name, *field, all);
+}
+
 const nlohmann::json* JsonFields::Find(const std::string& name) {
   known_.insert(name);
   if (!object_.is_object()) return nullptr;

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "client/types/result.h"
@@ -55,22 +54,8 @@ class JsonFields {
     if (!good) Refuse(name, *field, "a list of lists of integers in range");
   }
 
-  // One of a few words.
-  template <typename Choice>
-  void Read(const std::string& name, std::initializer_list<std::pair<const char*, Choice>> choices,
-            Choice* value) {
-    const nlohmann::json* const field = Find(name);
-    if (field == nullptr) return;
-    std::string words = "one of";
-    for (const auto& [word, choice] : choices) {
-      if (*field == word) {
-        *value = choice;
-        return;
-      }
-      words += std::string(" \"") + word + '"';
-    }
-    Refuse(name, *field, words);
-  }
+  // One of a few words: which.
+  void Read(const std::string& name, const std::vector<std::string>& words, size_t* word);
 
   // A field that is read otherwise; null if it is absent.
   const nlohmann::json* Find(const std::string& name);

@@ -78,15 +78,19 @@ const char* vicinity_code_name(int32_t code);
 
 void vicinity_string_free(char* text); /* null is fine */
 
+/* ---- Options ---- */
+
+/* What vicinity_graph_open and vicinity_loader_create can be told, docs/options.md as JSON:
+ * {"graph": [...], "loader": [...]}, each a list of {"name", "type": for people, "default", "doc"},
+ * where they apply with "least": a number, "words": those there are to choose from, and "options":
+ * of an object, in a list like this. */
+int32_t vicinity_options_describe(char** json);
+
 /* ---- Graphs: client/graph.h ---- */
 
-/* Options are the fields of GraphOptions under their names:
- *   {"cluster_file": PATH} or {"directory": PATH}, and any of
- *   "local_shards": [0, ...], "connect_timeout_ms", "call_timeout_ms", "call_budget_ms": integers,
- *   "hedge": bool, "channels_per_server": integer, "client_name": text,
- *   "wire_precision": "stored" | "float16" | "bfloat16",
- *   "credentials": {"ca", "certificate", "key", "token_file": PATH, "allow_plaintext": bool}
- * A name that is none of these is VICINITY_INVALID_ARGUMENT, as is a value of another type. */
+/* {"cluster_file": PATH} or {"directory": PATH}, and any other of the options of graphs in
+ * docs/options.md, as {"call_timeout_ms": 2000, "credentials": {"token_file": PATH}}. A name that
+ * is none of these is VICINITY_INVALID_ARGUMENT, as is a value of another type. */
 int32_t vicinity_graph_open(const char* options_json, VicinityGraph** graph);
 void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
 
@@ -116,21 +120,9 @@ int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, 
 
 /* ---- Loaders: client/loader.h ---- */
 
-/* Options are the fields of LoaderOptions and SamplingSpec under their names:
- *   "fanouts": [15, 10, 5], hop by hop, or for each hop a list with one number an edge type; needed
- *   "replace", "disjoint": bool; "expansion": "all_nodes" | "new_nodes"; "weighted_by": text,
- *   "seed_type": text; "split": "train" | "validation" | "test" | "" (all nodes),
- *   "batch_size", "run_seed", "trainer", "num_trainers": integers; "shuffle": bool,
- *   "seeds": "global" | "home"; "homes": [[0, 2], [1, 3]],
- *   "columns": [{"node_type", "column"}]; "edge_columns": [{"edge_type", "column"}],
- *   "labels", "edge_ids": bool,
- *   "cache": "none" | "vip" | "auto"; "cache_rows", "cache_bytes": integers,
- *   "ranking": text,
- *   "fetch_ahead", "window_bytes", "sample_ahead", "sample_threads", "fetch_threads",
- *   "batch_timeout_ms": integers,
- *   "placement": "host" | "device": where the rows of "columns" are when a batch is there,
- *   "device": {"kind": "cuda" | "host" (its twin), "ordinal", "home_bytes", "batches",
- *              "staging_bytes": integers, "pin_home": bool}
+/* {"fanouts": [15, 10, 5]}, hop by hop, or for each hop a list with one number an edge type, and
+ * any other of the options of loaders in docs/options.md, as {"batch_size": 512, "cache": "vip",
+ * "columns": [{"node_type": "paper", "column": "features"}], "device": {"kind": "host"}}.
  * Waits for servers, which read the seeds and fill the cache. */
 int32_t vicinity_loader_create(VicinityGraph* graph, const char* options_json,
                                VicinityLoader** loader);

@@ -66,6 +66,7 @@ _CALLS = {
     "vicinity_abi_version": (_INT32, []),
     "vicinity_last_error": (_TEXT, []),
     "vicinity_string_free": (None, [ctypes.c_void_p]),
+    "vicinity_options_describe": (_INT32, [_OUT]),
     "vicinity_graph_open": (_INT32, [_TEXT, _OUT]),
     "vicinity_graph_close": (None, [_HANDLE]),
     "vicinity_graph_describe": (_INT32, [_HANDLE, _OUT]),

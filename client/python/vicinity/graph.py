@@ -3,6 +3,7 @@
 import ctypes
 import json
 
+from . import options as _options
 from . import tensors
 from ._library import Handle, call_for_json, call_for_pointer, lib
 from .errors import FailedPrecondition
@@ -24,13 +25,11 @@ def _ids(values):
     return (ctypes.c_int64 * count).from_buffer(view), count
 
 
+@_options.documents(_options.GRAPH)
 class Graph:
     """A graph behind the servers of a cluster file, or the dataset of a directory.
 
         graph = vicinity.Graph(cluster_file="cluster.textproto")
-
-    The keyword arguments are the options of vicinity_graph_open in client/c_api/vicinity.h:
-    local_shards, connect_timeout_ms, call_timeout_ms, hedge, credentials, and so on.
 
     Threads: any number at once. A process that forks after a graph was opened cannot use it in the
     child (FailedPrecondition): fork before, or let multiprocessing spawn. Graphs and loaders can be
@@ -91,7 +90,7 @@ class Graph:
                                column.encode(), ids, count)
 
     def loader(self, fanouts, **options):
-        """A Loader of this graph."""
+        """A Loader of this graph; help(vicinity.Loader) tells the options."""
         return Loader(self, fanouts, **options)
 
     def close(self):

@@ -3,6 +3,7 @@
 import ctypes
 import json
 
+from . import options as _options
 from ._library import NOT_READY, OK, Handle, call_for_json, call_for_pointer, check, lib
 from .batch import Batch
 from .errors import DeadlineExceeded, FailedPrecondition
@@ -11,6 +12,7 @@ from .errors import DeadlineExceeded, FailedPrecondition
 _SLICE_MS = 100
 
 
+@_options.documents(_options.LOADER, "graph", "fanouts")
 class Loader:
     """Batches of a graph.
 
@@ -18,7 +20,6 @@ class Loader:
         for batch in loader:          # an epoch; the next `for` is the next epoch
             train(batch)
 
-    The keyword arguments are the options of vicinity_loader_create in client/c_api/vicinity.h;
     columns and edge_columns are pairs of a type's name and a column's.
 
     Threads: batches are taken by one thread; another that tries gets FailedPrecondition. stats from

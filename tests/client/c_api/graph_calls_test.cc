@@ -1,6 +1,7 @@
 // The calls of client/c_api/vicinity.h that concern graphs.
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,16 @@ TEST_CASE("the library tells its version and the names of codes", "[c_api]") {
   CHECK(std::string(vicinity_code_name(VICINITY_NOT_FOUND)) == "NOT_FOUND");
   CHECK(std::string(vicinity_code_name(VICINITY_NOT_READY)) == "NOT_READY");
   CHECK(vicinity_code_name(12345) != nullptr);
+}
+
+TEST_CASE("the library tells its options", "[c_api]") {
+  char* text = nullptr;
+  RequireOk(vicinity_options_describe(&text));
+  const nlohmann::json described = nlohmann::json::parse(text);
+  vicinity_string_free(text);
+  CHECK(described["graph"][0]["name"] == "cluster_file");
+  CHECK(described["loader"][0]["name"] == "fanouts");
+  CHECK(vicinity_options_describe(nullptr) == VICINITY_INVALID_ARGUMENT);
 }
 
 TEST_CASE("nodes, ids and rows are those of the C++ interface", "[c_api]") {

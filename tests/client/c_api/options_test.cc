@@ -3,11 +3,18 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "client/options/option_json.h"
+#include "client/options/options_table.h"
+#include "tests/client/options/other_value.h"
+
 namespace vicinity::c_api {
 namespace {
+
+using nlohmann::ordered_json;
 
 Schema TwoEdgeTypes() {
   Schema schema;
@@ -95,6 +102,51 @@ TEST_CASE("loader options are read by the names of their fields", "[options]") {
   CHECK_FALSE(options->device.pin_home);
   CHECK(options->device.batches == 14);
   CHECK(options->device.staging_bytes == 15);
+}
+
+// What the table says of options that were read from `given`, whatever their type.
+template <typename Options>
+ordered_json ValuesOf(Result<Options> read) {
+  INFO(read.error().message());
+  REQUIRE(read.ok());
+  ordered_json values;
+  for (const Option& option : OptionsOf(&*read)) values[option.name] = ValueOf(option.field);
+  return values;
+}
+
+Result<GraphOptions> Read(const ordered_json& given, GraphOptions*) {
+  return ParseGraphOptions(given.dump().c_str());
+}
+
+Result<LoaderOptions> Read(ordered_json given, LoaderOptions*) {
+  if (!given.contains("fanouts")) given["fanouts"] = ordered_json::array();
+  return ParseLoaderOptions(TwoEdgeTypes(), given.dump().c_str());
+}
+
+TEMPLATE_TEST_CASE("every option of the table is read, and absent ones are as made", "[options]",
+                   GraphOptions, LoaderOptions) {
+  TestType made;
+  ordered_json defaults;
+  ordered_json others;
+  for (const Option& option : OptionsOf(&made)) {
+    defaults[option.name] = ValueOf(option.field);
+    others[option.name] = testing::OtherValue(option);
+    CHECK(others[option.name] != defaults[option.name]);
+  }
+  CHECK(ValuesOf(Read(ordered_json::object(), &made)) == defaults);
+  CHECK(ValuesOf(Read(defaults, &made)) == defaults);
+  CHECK(ValuesOf(Read(others, &made)) == others);
+}
+
+TEMPLATE_TEST_CASE("an unknown name's error lists all that there are", "[options]", GraphOptions,
+                   LoaderOptions) {
+  TestType made;
+  const Error error = Read({{"no_such", 1}}, &made).error();
+  CHECK(error.code() == ErrorCode::kInvalidArgument);
+  CHECK_THAT(error.message(), Catch::Contains("no_such"));
+  for (const Option& option : OptionsOf(&made)) {
+    CHECK_THAT(error.message(), Catch::Contains(' ' + option.name));
+  }
 }
 
 TEST_CASE("fanouts may differ by edge type", "[options]") {

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "client/options/options_table.h"
 #include "client/shards/lookups.h"
 #include "tests/client/routed_graph.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -68,6 +71,39 @@ TEST_CASE("options that cannot be are refused", "[loader_setup]") {
     mistakes[i](&options);
     VICINITY_CHECK_CODE(CheckLoaderOptions(graph.router(), options),
                         absl::StatusCode::kInvalidArgument);
+  }
+}
+
+// One below what the options' table says is the least.
+void SetBelow(const Option& option) {
+  if (const auto* field = std::get_if<int32_t*>(&option.field)) {
+    **field = static_cast<int32_t>(option.least - 1);
+  } else if (const auto* field = std::get_if<int64_t*>(&option.field)) {
+    **field = option.least - 1;
+  } else if (const auto* bytes = std::get_if<Bytes>(&option.field)) {
+    *bytes->value = option.least - 1;
+  } else {
+    *std::get<std::chrono::milliseconds*>(option.field) =
+        std::chrono::milliseconds(option.least - 1);
+  }
+}
+
+TEST_CASE("below what the options' table calls the least, options are refused", "[loader_setup]") {
+  const RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 4);
+  LoaderOptions options = Options(graph);
+  const auto check = [&](const Option& option) {
+    if (option.least == Least::kNone) return;
+    INFO(option.name);
+    const LoaderOptions before = options;
+    SetBelow(option);
+    VICINITY_CHECK_CODE(CheckLoaderOptions(graph.router(), options),
+                        absl::StatusCode::kInvalidArgument);
+    options = before;
+  };
+  for (const Option& option : OptionsOf(&options)) {
+    check(option);
+    const auto* const group = std::get_if<OptionGroup>(&option.field);
+    if (group != nullptr) std::for_each(group->options.begin(), group->options.end(), check);
   }
 }
 

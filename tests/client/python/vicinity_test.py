@@ -4,10 +4,12 @@ refuses. NumPy and PyTorch take part where they are installed."""
 
 import ctypes
 import gc
+import inspect
 import json
 import os
 import pathlib
 import pickle
+import pydoc
 import resource
 import signal
 import sys
@@ -21,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from small_cluster import SmallCluster, run_tests, tool  # noqa: E402
 
 import vicinity  # noqa: E402
-from vicinity import _library  # noqa: E402
+from vicinity import _library, options  # noqa: E402
 
 try:
     import numpy
@@ -145,6 +147,43 @@ class ContentTest(ClusterTest):
     def test_what_is_pickled_opens_again(self):
         again = pickle.loads(pickle.dumps(self.loader()))
         self.assertEqual(everything(next(iter(again))), everything(self.first_batch()))
+
+
+class OptionsTest(ClusterTest):
+    """What there is to choose is the library's to say."""
+
+    @staticmethod
+    def defaults(described):
+        return {option["name"]: option["default"] for option in described}
+
+    def test_every_option_is_a_keyword(self):
+        given = self.defaults(options.GRAPH)
+        given["cluster_file"] = str(self.cluster.cluster_file)
+        graph = vicinity.Graph(**given)
+        given = self.defaults(options.LOADER)
+        given["fanouts"] = FANOUTS
+        expected = next(iter(self.graph.loader(FANOUTS))).nodes().tolist()
+        self.assertEqual(next(iter(graph.loader(**given))).nodes().tolist(), expected)
+
+    def test_a_wrong_keywords_error_names_every_option(self):
+        for described, call in ((options.GRAPH, vicinity.Graph), (options.LOADER, self.loader)):
+            with self.assertRaises(vicinity.InvalidArgument) as caught:
+                call(no_such_option=1)
+            for option in described:
+                self.assertIn(f" {option['name']}", str(caught.exception))
+
+    def test_help_and_signature_name_every_option_and_its_default(self):
+        for described, shown in ((options.GRAPH, vicinity.Graph),
+                                 (options.LOADER, vicinity.Loader)):
+            parameters = inspect.signature(shown).parameters
+            text = pydoc.render_doc(shown, renderer=pydoc.plaintext)
+            for option in described:
+                self.assertIn(f"{option['name']}: {option['type']}", text)
+                if option["name"] != "fanouts":
+                    self.assertEqual(parameters[option["name"]].default, option["default"])
+        self.assertEqual(list(inspect.signature(vicinity.Loader).parameters)[:2],
+                         ["graph", "fanouts"])
+        self.assertIn("batch_size: integer, at least 1; default 1024", vicinity.Loader.__doc__)
 
 
 class SharingTest(ClusterTest):

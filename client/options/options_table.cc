@@ -1,0 +1,175 @@
+#include "client/options/options_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace vicinity {
+namespace {
+
+std::vector<Option> OptionsOf(CredentialOptions* o) {
+  return {
+      {"ca", &o->ca,
+       "PEM file of whom to believe that a server is who it says, which means TLS; empty: "
+       "VICINITY_TLS_CA, or what the cluster file says"},
+      {"certificate", &o->certificate,
+       "PEM file of our own certificate, which may hold its private key; empty: "
+       "VICINITY_TLS_CERTIFICATE"},
+      {"key", &o->key,
+       "PEM file of the private key where it has one of its own; empty: VICINITY_TLS_KEY"},
+      {"token_file", &o->token_file,
+       "File of a token that is shown to servers; empty: VICINITY_TOKEN_FILE, or the token itself "
+       "in VICINITY_TOKEN"},
+      {"allow_plaintext", &o->allow_plaintext, "Dial addresses beyond loopback without TLS"},
+  };
+}
+
+std::vector<Option> OptionsOf(DeviceOptions* o) {
+  return {
+      {"kind", Choice(&o->kind), "A GPU, or its twin in host memory, which tests use"},
+      {"ordinal", &o->ordinal, "Which of the devices of its kind"},
+      {"home_bytes", Bytes{&o->home_bytes},
+       "How much of the mapped shards' rows lies on the device, the likeliest first", Least{0}},
+      {"pin_home", &o->pin_home,
+       "Read the rest of them over the device's link, from a pinned copy in host memory"},
+      {"batches", &o->batches,
+       "Tensors for each column: a trainer that keeps those of earlier batches needs more",
+       Least{1}},
+      {"staging_bytes", Bytes{&o->staging_bytes}, "Pinned memory that rows travel through",
+       Least{1}},
+  };
+}
+
+void Append(std::vector<Option> more, std::vector<Option>* options) {
+  std::move(more.begin(), more.end(), std::back_inserter(*options));
+}
+
+std::vector<Option> SamplingOptions(SamplingSpec* o) {
+  return {
+      {"fanouts", Fanouts{&o->fanouts},
+       "Neighbours to draw, hop by hop from the seeds: -1 all, 0 none along this edge type; "
+       "needed"},
+      {"replace", &o->replace, "Draw with replacement"},
+      {"disjoint", &o->disjoint, "Give every seed a tree of its own"},
+      {"weighted_by", &o->weighted_by,
+       "Weight column to draw by, of the edge types that have it; empty: draw uniformly",
+       Flag{"--weighted-by"}},
+      {"expansion", Choice(&o->expansion),
+       "Which nodes a hop expands: all met so far, or those that the previous hop met first"},
+  };
+}
+
+std::vector<Option> SeedOptions(LoaderOptions* o) {
+  return {
+      {"seed_type", &o->seed_type, "Node type of the seeds; empty: the only one that has a split"},
+      {"split", Choice(&o->split), "Which of its nodes are seeds; \"\": all"},
+      {"batch_size", &o->batch_size, "Seeds of a batch", Flag{"--batch-size"}, Least{1}},
+      {"shuffle", &o->shuffle, "Another order in every epoch"},
+      {"seeds", Choice(&o->seeds),
+       "Seeds of a trainer: global, dealt from all, or home, those of its home shards",
+       Flag{"--seeds"}},
+      {"trainer", &o->trainer, "Number of this trainer, from 0", Flag{"--trainer"}, Least{0}},
+      {"num_trainers", &o->num_trainers, "How many trainers there are", Flag{"--trainers"},
+       Least{1}},
+      {"homes", &o->homes,
+       "Home shards of each trainer; empty: shard s is near trainer s % num_trainers",
+       Flag{"--homes"}},
+      {"run_seed", &o->run_seed, "Of shuffling and draws: the same number, the same batches"},
+  };
+}
+
+std::vector<Option> ColumnOptions(LoaderOptions* o) {
+  return {
+      {"columns", &o->columns, "Columns to bring for every node of a batch"},
+      {"labels", &o->labels, "Bring the seeds' labels where their type has a label column"},
+      {"edge_ids", &o->edge_ids, "Bring the ids of sampled edges"},
+      {"edge_columns", &o->edge_columns, "Columns to bring for every sampled edge"},
+  };
+}
+
+std::vector<Option> CacheOptions(LoaderOptions* o) {
+  return {
+      {"cache", Choice(&o->cache),
+       "Remote rows to keep: none; vip, the likeliest by a stored ranking; or auto, those that "
+       "batches sampled ahead need soonest, then the likeliest",
+       Flag{"--cache"}},
+      {"cache_rows", &o->cache_rows,
+       "How many rows it holds, those of batches in flight included; 0: cache_bytes counts",
+       Flag{"--cache-rows"}, Least{0}},
+      {"cache_bytes", Bytes{&o->cache_bytes},
+       "How much it holds, rows of batches in flight included", Flag{"--cache-bytes"}, Least{0}},
+      {"ranking", &o->ranking, "With a cache: which stored ranking", Flag{"--ranking"}},
+  };
+}
+
+std::vector<Option> AheadOptions(LoaderOptions* o) {
+  return {
+      {"fetch_ahead", &o->fetch_ahead, "Batches whose rows are fetched before they are trained on",
+       Flag{"--fetch-ahead"}, Least{0}},
+      {"window_bytes", Bytes{&o->window_bytes}, "What these hold at most", Least{0}},
+      {"sample_ahead", &o->sample_ahead,
+       "With cache auto: batches more that are sampled before that", Flag{"--sample-ahead"},
+       Least{0}},
+      {"sample_threads", &o->sample_threads, "Threads that sample", Least{1}},
+      {"fetch_threads", &o->fetch_threads, "Threads that fetch", Least{1}},
+      {"batch_timeout_ms", &o->batch_timeout, "How long the next batch is waited for", Least{1}},
+  };
+}
+
+}  // namespace
+
+Option::Option(std::string its_name, OptionField its_field, std::string its_doc, Flag its_flag,
+               Least its_least)
+    : name(std::move(its_name)),
+      field(std::move(its_field)),
+      doc(std::move(its_doc)),
+      flag(std::move(its_flag.name)),
+      least(its_least.value) {}
+
+Option::Option(std::string its_name, OptionField its_field, std::string its_doc, Least its_least)
+    : Option(std::move(its_name), std::move(its_field), std::move(its_doc), Flag(), its_least) {}
+
+size_t Choice::Get() const {
+  return std::find(values_.begin(), values_.end(), *value_) - values_.begin();
+}
+
+std::vector<Option> OptionsOf(GraphOptions* o) {
+  return {
+      {"cluster_file", &o->cluster_file, "Cluster file: the graph is behind its servers",
+       Flag{"--cluster"}},
+      {"directory", &o->directory, "Dataset directory on this machine: no servers",
+       Flag{"--graph"}},
+      {"local_shards", &o->local_shards,
+       "With cluster_file: shards to read from this machine's files instead of by RPC",
+       Flag{"--local-shards"}},
+      {"connect_timeout_ms", &o->connect_timeout, "To every server, its first answer included",
+       Least{1}},
+      {"call_timeout_ms", &o->call_timeout, "Of one RPC", Least{1}},
+      {"call_budget_ms", &o->call_budget,
+       "Of one call to a shard with all its retries, on whichever replicas; at least "
+       "call_timeout_ms",
+       Least{1}},
+      {"hedge", &o->hedge, "Ask a second replica when the first takes long"},
+      {"channels_per_server", &o->channels_per_server, "Connections to each server", Least{1}},
+      {"client_name", &o->client_name, "For the servers' logs; empty: host and process id"},
+      {"wire_precision", Choice(&o->wire_precision),
+       "What float32 columns are on their way from servers; they come out as float32 again"},
+      {"credentials", OptionGroup{OptionsOf(&o->credentials)},
+       "Whom to believe, and what to show to servers"},
+  };
+}
+
+std::vector<Option> OptionsOf(LoaderOptions* o) {
+  std::vector<Option> options = SamplingOptions(&o->sampling);
+  Append(SeedOptions(o), &options);
+  Append(ColumnOptions(o), &options);
+  Append(CacheOptions(o), &options);
+  Append(AheadOptions(o), &options);
+  Append(
+      {{"placement", Choice(&o->placement), "Where the rows of columns are when a batch is there"},
+       {"device", OptionGroup{OptionsOf(&o->device)}, "With placement device: which, and how"}},
+      &options);
+  return options;
+}
+
+}  // namespace vicinity

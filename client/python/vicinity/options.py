@@ -1,0 +1,50 @@
+"""The options of graphs and loaders, as the library describes them.
+
+What Graph and Loader take as keywords is the library's to say: its description gives their
+signatures and what help() shows, and its errors name the options that there are.
+"""
+
+import inspect
+import textwrap
+
+from ._library import call_for_json, lib
+
+#: Lists of {"name", "type", "default", "doc"}, as vicinity_options_describe.
+GRAPH, LOADER = (call_for_json(lib.vicinity_options_describe)[each] for each in ("graph", "loader"))
+
+
+def text(options, indent="    "):
+    """Every option with what it is, its type and its default, for people."""
+    lines = []
+    for option in options:
+        least = f", at least {option['least']}" if "least" in option else ""
+        default = "" if "options" in option else f"; default {option['default']!r}"
+        lines.append(f"{indent}{option['name']}: {option['type']}{least}{default}")
+        lines += textwrap.wrap(option["doc"] + ".", 92, initial_indent=indent + "    ",
+                               subsequent_indent=indent + "    ")
+        if "options" in option:
+            lines.append(text(option["options"], indent + "    "))
+    return "\n".join(lines)
+
+
+def signature(options, positional):
+    """The positional arguments, then the other options as keywords with their defaults."""
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+                  for name in positional]
+    for option in options:
+        if option["name"] in positional:
+            continue
+        default = ({each["name"]: each["default"] for each in option["options"]}
+                   if "options" in option else option["default"])
+        parameters.append(inspect.Parameter(option["name"], inspect.Parameter.KEYWORD_ONLY,
+                                            default=default))
+    return inspect.Signature(parameters)
+
+
+def documents(options, *positional):
+    """Has a class show the options that it takes as keywords."""
+    def document(shown):
+        shown.__doc__ = f"{inspect.getdoc(shown) or ''}\n\nOptions:\n\n{text(options)}\n"
+        shown.__signature__ = signature(options, positional)
+        return shown
+    return document
