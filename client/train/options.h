@@ -19,15 +19,12 @@ enum class ModelKind : uint8_t {
 };
 
 struct TrainOptions {
-  // Where the graph is: one of the two.
-  std::string cluster_file;
-  std::string directory;
-  std::vector<int32_t> local_shards;  // read from this machine's files instead of by RPC
-  WirePrecision wire_precision = WirePrecision::kStored;  // of float32 features from servers
+  // Where the graph is and how batches are made: those of the options that have a flag in
+  // client/options/options_table.cc, under it. What the task says (task.h) goes on top.
+  GraphOptions graph;
+  LoaderOptions loader;
 
-  // Who trains.
-  int trainer = 0;
-  int num_trainers = 1;
+  // Who trains, beside loader.trainer and num_trainers.
   std::string rendezvous;               // host:port or file:PATH, where trainers meet
   std::string interface = "127.0.0.1";  // of the gradients' traffic
   double group_timeout_seconds = 120;
@@ -36,20 +33,10 @@ struct TrainOptions {
   // On what.
   std::string node_type;  // of the seeds; empty: the only one with labels and a split
   std::string features;   // column; empty: the only candidate
-  SeedPolicy seeds = SeedPolicy::kGlobal;
-  std::vector<std::vector<int32_t>> homes;  // by trainer: its home shards; empty: as DealHomes says
   std::vector<int64_t> fanouts = {15, 10, 5};
-  std::string weighted_by;  // the weight column to draw by, in training and evaluation; empty: none
-  int64_t batch_size = 1024;  // seeds of one trainer's step
-  int64_t accumulate = 1;     // batches whose gradients make one step: one trainer with N makes the
-                              // steps of N trainers, of the same batches
-  uint64_t seed = 0;          // of weights, dropout, shuffling and draws
-  CachePolicy cache = CachePolicy::kAuto;
-  int64_t cache_rows = 0;  // one of the two, as in LoaderOptions
-  int64_t cache_bytes = int64_t{1} << 30;
-  std::string ranking = "default";
-  int64_t fetch_ahead = 10;
-  int64_t sample_ahead = 512;
+  int64_t accumulate = 1;  // batches whose gradients make one step: one trainer with N makes the
+                           // steps of N trainers, of the same batches
+  uint64_t seed = 0;       // of weights, dropout, shuffling and draws
 
   // What.
   ModelKind model = ModelKind::kSage;

@@ -5,6 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/options/option_json.h"
+#include "client/options/options_table.h"
+#include "client/options/words.h"
+
 namespace vicinity {
 namespace {
 
@@ -22,26 +26,9 @@ const char* NameOf(ModelKind model) {
   return "unknown";
 }
 
-const char* NameOf(CachePolicy cache) {
-  switch (cache) {
-    case CachePolicy::kNone:
-      return "none";
-    case CachePolicy::kVip:
-      return "vip";
-    case CachePolicy::kAuto:
-      return "auto";
-  }
-  return "unknown";
-}
-
 const char* NameOf(WirePrecision precision) {
-  switch (precision) {
-    case WirePrecision::kStored:
-      return "stored";
-    case WirePrecision::kFloat16:
-      return "fp16";
-    case WirePrecision::kBfloat16:
-      return "bf16";
+  for (const Word<WirePrecision>& word : kShortPrecisions) {
+    if (word.value == precision) return word.word;
   }
   return "unknown";
 }
@@ -61,30 +48,26 @@ std::string Short(int64_t count) {
 }
 
 json OptionsJson(const TrainOptions& options) {
-  return {{"model", NameOf(options.model)},
-          {"trainers", options.num_trainers},
-          {"trainer", options.trainer},
-          {"through_servers", !options.cluster_file.empty()},
-          {"local_shards", options.local_shards},
-          {"wire_precision", NameOf(options.wire_precision)},
-          {"seeds", options.seeds == SeedPolicy::kHome ? "home" : "global"},
-          {"homes", options.homes},
-          {"fanouts", options.fanouts},
-          {"eval_fanouts", options.eval_fanouts.empty() ? options.fanouts : options.eval_fanouts},
-          {"weighted_by", options.weighted_by},
-          {"batch_size", options.batch_size},
-          {"hidden", options.hidden},
-          {"dropout", options.dropout},
-          {"learning_rate", options.learning_rate},
-          {"weight_decay", options.weight_decay},
-          {"epochs", options.epochs},
-          {"accumulate", options.accumulate},
-          {"seed", options.seed},
-          {"cache", NameOf(options.cache)},
-          {"cache_rows", options.cache_rows},
-          {"cache_bytes", options.cache_bytes},
-          {"fetch_ahead", options.fetch_ahead},
-          {"sample_ahead", options.sample_ahead}};
+  json object = {
+      {"model", NameOf(options.model)},
+      {"trainers", options.loader.num_trainers},
+      {"through_servers", !options.graph.cluster_file.empty()},
+      {"local_shards", options.graph.local_shards},
+      {"wire_precision", NameOf(options.graph.wire_precision)},
+      {"fanouts", options.fanouts},
+      {"eval_fanouts", options.eval_fanouts.empty() ? options.fanouts : options.eval_fanouts},
+      {"hidden", options.hidden},
+      {"dropout", options.dropout},
+      {"learning_rate", options.learning_rate},
+      {"weight_decay", options.weight_decay},
+      {"epochs", options.epochs},
+      {"accumulate", options.accumulate},
+      {"seed", options.seed}};
+  LoaderOptions loader = options.loader;
+  for (const Option& option : OptionsOf(&loader)) {
+    if (!option.flag.empty()) object[option.name] = ValueOf(option.field);
+  }
+  return object;
 }
 
 json StagesJson(const std::vector<StageTime>& stages) {
@@ -172,7 +155,7 @@ void Reporter::Start(const StartRecord& record) {
   }
   if (out_ == nullptr) return;
   *out_ << record.dataset << ": " << Short(record.seeds) << " seeds a trainer in "
-        << record.batches_per_epoch << " batches, " << options_.num_trainers << " trainers, "
+        << record.batches_per_epoch << " batches, " << options_.loader.num_trainers << " trainers, "
         << Short(record.parameters) << " parameters, " << record.threads << " threads" << std::endl;
 }
 

@@ -74,8 +74,8 @@ Error ChooseSampling(const Schema& schema, const TrainOptions& options, Task* ta
   task->sampling = SamplingSpec::Uniform(schema, options.fanouts);
   task->eval_sampling = SamplingSpec::Uniform(
       schema, options.eval_fanouts.empty() ? options.fanouts : options.eval_fanouts);
-  task->sampling.weighted_by = options.weighted_by;
-  task->eval_sampling.weighted_by = options.weighted_by;
+  task->sampling.weighted_by = options.loader.sampling.weighted_by;
+  task->eval_sampling.weighted_by = options.loader.sampling.weighted_by;
   for (const SamplingSpec* spec : {&task->sampling, &task->eval_sampling}) {
     const std::string problem = SpecProblem(schema, *spec);
     if (!problem.empty()) return Error(ErrorCode::kInvalidArgument, problem);
@@ -83,20 +83,15 @@ Error ChooseSampling(const Schema& schema, const TrainOptions& options, Task* ta
   return Error();
 }
 
-// What the loaders of training and evaluation have in common.
-LoaderOptions CommonLoader(const Schema& schema, const Task& task, const TrainOptions& options) {
-  LoaderOptions loader;
-  loader.seed_type = schema.node_types[task.seed_type].name;
-  loader.batch_size = options.batch_size;
-  loader.trainer = options.trainer;
-  loader.num_trainers = options.num_trainers;
-  loader.labels = task.num_classes > 0;
+// What the task says to the loaders of training and of evaluation.
+void SetTask(const Schema& schema, const Task& task, LoaderOptions* loader) {
+  loader->seed_type = schema.node_types[task.seed_type].name;
+  loader->labels = task.num_classes > 0;
   for (size_t type = 0; type < schema.node_types.size(); ++type) {
     if (task.feature_columns[type] < 0) continue;
     const NodeTypeSpec& spec = schema.node_types[type];
-    loader.columns.push_back({spec.name, spec.columns[task.feature_columns[type]].name});
+    loader->columns.push_back({spec.name, spec.columns[task.feature_columns[type]].name});
   }
-  return loader;
 }
 
 }  // namespace
@@ -111,24 +106,21 @@ Result<Task> MakeTask(const Schema& schema, const TrainOptions& options) {
 }
 
 LoaderOptions TrainingLoader(const Schema& schema, const Task& task, const TrainOptions& options) {
-  LoaderOptions loader = CommonLoader(schema, task, options);
+  LoaderOptions loader = options.loader;
+  SetTask(schema, task, &loader);
   loader.split = task.split;
   loader.sampling = task.sampling;
   loader.run_seed = options.seed;
-  loader.seeds = options.seeds;
-  loader.homes = options.homes;
-  loader.cache = options.cache;
-  loader.cache_rows = options.cache_rows;
-  loader.cache_bytes = options.cache_bytes;
-  loader.fetch_ahead = options.fetch_ahead;
-  loader.sample_ahead = options.sample_ahead;
-  loader.ranking = options.ranking;
   return loader;
 }
 
 LoaderOptions EvaluationLoader(const Schema& schema, const Task& task, const TrainOptions& options,
                                Split split) {
-  LoaderOptions loader = CommonLoader(schema, task, options);
+  LoaderOptions loader;
+  SetTask(schema, task, &loader);
+  loader.batch_size = options.loader.batch_size;
+  loader.trainer = options.loader.trainer;
+  loader.num_trainers = options.loader.num_trainers;
   loader.split = split;
   loader.sampling = task.eval_sampling;
   loader.run_seed = options.seed ^ kEvaluationSeed;

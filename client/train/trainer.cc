@@ -51,13 +51,13 @@ std::shared_ptr<Model> NewModel(const Task& task, const TrainOptions& options) {
 // while they wait for each other, so a thread too many costs far more than its share.
 int ModelThreads(const TrainOptions& options) {
   if (options.threads > 0) return options.threads;
-  return std::max(1, NumCores() / options.num_trainers - 1);
+  return std::max(1, NumCores() / options.loader.num_trainers - 1);
 }
 
 TrainerGroupOptions GroupOptions(const TrainOptions& options) {
   TrainerGroupOptions group;
-  group.trainer = options.trainer;
-  group.num_trainers = options.num_trainers;
+  group.trainer = options.loader.trainer;
+  group.num_trainers = options.loader.num_trainers;
   group.rendezvous = options.rendezvous;
   group.interface = options.interface;
   group.timeout =
@@ -108,7 +108,7 @@ Error Trainer::MakeModel() {
       if (!error.ok()) return error;
     }
     // Dropout takes libtorch's own generator; each trainer drops other values.
-    torch::manual_seed(options_.seed + options_.trainer);
+    torch::manual_seed(options_.seed + options_.loader.trainer);
     return Error();
   });
 }
@@ -292,7 +292,7 @@ Error Trainer::EvaluateEpoch(EpochRecord* record) {
                                        std::pair(&test_, &record->test_accuracy)}) {
     if (part->loader == nullptr) continue;
     Result<Accuracy> found =
-        Evaluate(graph_->schema(), task_.eval_sampling.expansion, options_.batch_size,
+        Evaluate(graph_->schema(), task_.eval_sampling.expansion, options_.loader.batch_size,
                  part->num_nodes, part->loader.get(), model_.get(), group_);
     if (!found.ok()) return found.error();
     *accuracy = found->value();
@@ -301,19 +301,14 @@ Error Trainer::EvaluateEpoch(EpochRecord* record) {
 }
 
 Error RunTraining(const TrainOptions& options, std::ostream* out) {
-  GraphOptions where;
-  where.cluster_file = options.cluster_file;
-  where.directory = options.directory;
-  where.local_shards = options.local_shards;
-  where.wire_precision = options.wire_precision;
-  Result<std::unique_ptr<Graph>> graph = Graph::Open(where);
+  Result<std::unique_ptr<Graph>> graph = Graph::Open(options.graph);
   if (!graph.ok()) return graph.error();
   Result<std::unique_ptr<TrainerGroup>> group = TrainerGroup::Join(GroupOptions(options));
   if (!group.ok()) return group.error();
   Result<std::unique_ptr<Trainer>> trainer = Trainer::Create(options, graph->get(), group->get());
   if (!trainer.ok()) return trainer.error();
   Result<std::unique_ptr<Reporter>> reporter =
-      Reporter::Open(options, options.trainer == 0 ? out : nullptr);
+      Reporter::Open(options, options.loader.trainer == 0 ? out : nullptr);
   if (!reporter.ok()) return reporter.error();
   return (*trainer)->Run(reporter->get());
 }

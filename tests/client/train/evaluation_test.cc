@@ -57,14 +57,14 @@ Result<Accuracy> EvaluateAs(const TrainOptions& options, const Graph& graph) {
   Result<std::vector<int64_t>> nodes = graph.NodesOf(0, Split::kTest);
   if (!nodes.ok()) return nodes.error();
   TrainerGroupOptions group_options;
-  group_options.trainer = options.trainer;
-  group_options.num_trainers = options.num_trainers;
+  group_options.trainer = options.loader.trainer;
+  group_options.num_trainers = options.loader.num_trainers;
   group_options.rendezvous = options.rendezvous;
   Result<std::unique_ptr<TrainerGroup>> group = TrainerGroup::Join(group_options);
   if (!group.ok()) return group.error();
   LinearModel model(0, task->feature_widths[0], task->num_classes);
   InitializeWeights(5, &model);
-  return Evaluate(schema, task->eval_sampling.expansion, options.batch_size,
+  return Evaluate(schema, task->eval_sampling.expansion, options.loader.batch_size,
                   static_cast<int64_t>(nodes->size()), loader->get(), &model, group->get());
 }
 
@@ -107,9 +107,9 @@ TEST_CASE("each node of the split is evaluated once, whoever does it", "[evaluat
       TrainOptions options;
       options.model = ModelKind::kLinear;
       options.features = "features";
-      options.batch_size = kBatchSize;
-      options.trainer = trainer;
-      options.num_trainers = num_trainers;
+      options.loader.batch_size = kBatchSize;
+      options.loader.trainer = trainer;
+      options.loader.num_trainers = num_trainers;
       options.rendezvous = "file:" + dir.File("rendezvous");
       found[trainer] = EvaluateAs(options, **graph);
     });

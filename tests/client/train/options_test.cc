@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "client/options/options_table.h"
+
 namespace vicinity {
 namespace {
 
@@ -33,9 +35,9 @@ Parsed Parse(std::vector<const char*> arguments) {
 TEST_CASE("a graph alone is enough", "[options]") {
   const Parsed parsed = Parse({"--graph", "here"});
   REQUIRE(!parsed.exit_status);
-  CHECK(parsed.options.directory == "here");
+  CHECK(parsed.options.graph.directory == "here");
   CHECK(parsed.options.fanouts == std::vector<int64_t>{15, 10, 5});
-  CHECK(parsed.options.batch_size == 1024);
+  CHECK(parsed.options.loader.batch_size == 1024);
   CHECK(parsed.options.hidden == 256);
   CHECK(parsed.options.num_layers() == 3);
 }
@@ -51,15 +53,15 @@ TEST_CASE("every option reaches its field", "[options]") {
   INFO(parsed.err);
   REQUIRE(!parsed.exit_status);
   const TrainOptions& options = parsed.options;
-  CHECK(options.local_shards == std::vector<int32_t>{0, 2});
-  CHECK(options.trainer == 1);
-  CHECK(options.seeds == SeedPolicy::kHome);
-  CHECK(options.homes == std::vector<std::vector<int32_t>>{{1, 3}, {0, 2}});
+  CHECK(options.graph.local_shards == std::vector<int32_t>{0, 2});
+  CHECK(options.loader.trainer == 1);
+  CHECK(options.loader.seeds == SeedPolicy::kHome);
+  CHECK(options.loader.homes == std::vector<std::vector<int32_t>>{{1, 3}, {0, 2}});
   CHECK(options.fanouts == std::vector<int64_t>{-1, 4});
   CHECK(options.eval_fanouts == std::vector<int64_t>{-1, -1});
   CHECK(options.model == ModelKind::kLinear);
-  CHECK(options.cache == CachePolicy::kVip);
-  CHECK(options.cache_rows == 500);
+  CHECK(options.loader.cache == CachePolicy::kVip);
+  CHECK(options.loader.cache_rows == 500);
   CHECK(options.seed == 9);
   CHECK(options.features == "feat");
   CHECK(options.eval_every == 0);
@@ -72,17 +74,17 @@ TEST_CASE("a look-ahead pool is told its bytes and how far to look", "[options]"
                                "--fetch-ahead", "7", "--sample-ahead", "90"});
   INFO(parsed.err);
   REQUIRE(!parsed.exit_status);
-  CHECK(parsed.options.cache == CachePolicy::kAuto);
-  CHECK(parsed.options.cache_rows == 0);
-  CHECK(parsed.options.cache_bytes == int64_t{3} << 20);
-  CHECK(parsed.options.fetch_ahead == 7);
-  CHECK(parsed.options.sample_ahead == 90);
+  CHECK(parsed.options.loader.cache == CachePolicy::kAuto);
+  CHECK(parsed.options.loader.cache_rows == 0);
+  CHECK(parsed.options.loader.cache_bytes == int64_t{3} << 20);
+  CHECK(parsed.options.loader.fetch_ahead == 7);
+  CHECK(parsed.options.loader.sample_ahead == 90);
 }
 
 TEST_CASE("features may travel in half the bytes", "[options]") {
   const auto precision = [](std::vector<const char*> more) {
     more.insert(more.begin(), {"--cluster", "c.textproto"});
-    return Parse(more).options.wire_precision;
+    return Parse(more).options.graph.wire_precision;
   };
   CHECK(precision({}) == WirePrecision::kStored);
   CHECK(precision({"--wire-precision", "stored"}) == WirePrecision::kStored);
@@ -118,6 +120,17 @@ TEST_CASE("mistakes end with status 2 and a message", "[options]") {
   const Parsed parsed = Parse(wrong);
   CHECK(parsed.exit_status == 2);
   CHECK(!parsed.err.empty());
+}
+
+TEST_CASE("every flag of the options' table is a flag here", "[options]") {
+  const std::string help = Parse({"--help"}).out;
+  TrainOptions options;
+  for (const std::vector<Option>& table : {OptionsOf(&options.graph), OptionsOf(&options.loader)}) {
+    for (const Option& option : table) {
+      INFO(option.flag);
+      CHECK_THAT(help, Catch::Contains(option.flag));
+    }
+  }
 }
 
 TEST_CASE("--help prints the options and ends well", "[options]") {

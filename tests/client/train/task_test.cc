@@ -13,10 +13,10 @@ TEST_CASE("a task names the seeds, their features and the fanouts", "[task]") {
   TrainOptions options;
   options.fanouts = {4, 2};
   options.eval_fanouts = {-1, -1};
-  options.seeds = SeedPolicy::kHome;
-  options.trainer = 1;
-  options.num_trainers = 2;
-  options.homes = {{1}, {0}};
+  options.loader.seeds = SeedPolicy::kHome;
+  options.loader.trainer = 1;
+  options.loader.num_trainers = 2;
+  options.loader.homes = {{1}, {0}};
   const Schema schema = TwoTypeSchema();
   const Result<Task> task = MakeTask(schema, options);
   REQUIRE(task.ok());
@@ -29,7 +29,7 @@ TEST_CASE("a task names the seeds, their features and the fanouts", "[task]") {
   CHECK(training.split == Split::kTrain);
   CHECK(training.shuffle);
   CHECK(training.seeds == SeedPolicy::kHome);
-  CHECK(training.homes == options.homes);
+  CHECK(training.homes == options.loader.homes);
   CHECK(training.sampling.fanouts == std::vector<std::vector<int64_t>>{{4, 4, 4}, {2, 2, 2}});
   REQUIRE(training.columns.size() == 2);
   CHECK(training.columns[1].node_type == "tag");

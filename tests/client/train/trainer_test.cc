@@ -30,7 +30,7 @@ std::string WriteRandomGraph(const TempDir& dir, const testing::RandomGraphOptio
 // All neighbours and no dropout: nothing is left to chance.
 TrainOptions ExactOptions(const std::string& directory) {
   TrainOptions options;
-  options.directory = directory;
+  options.graph.directory = directory;
   options.features = "features";
   options.fanouts = {-1, -1};
   options.hidden = 16;
@@ -43,7 +43,7 @@ TrainOptions ExactOptions(const std::string& directory) {
 
 int64_t NumTrainingSeeds(const TrainOptions& options) {
   GraphOptions where;
-  where.directory = options.directory;
+  where.directory = options.graph.directory;
   Result<std::unique_ptr<Graph>> graph = Graph::Open(where);
   REQUIRE(graph.ok());
   return static_cast<int64_t>((*graph)->NodesOf(0, Split::kTrain).value().size());
@@ -93,11 +93,11 @@ TEST_CASE("trainers together take the steps of one with their batches", "[traine
   const int64_t num_seeds = NumTrainingSeeds(options);
   const int64_t batch_size = (num_seeds + 5) / 6;
   REQUIRE((num_seeds + batch_size - 1) / batch_size == 6);
-  options.batch_size = batch_size;
+  options.loader.batch_size = batch_size;
   const auto many = RunGroup(dir, options, num_trainers);
-  options.batch_size = batch_size * num_trainers;
+  options.loader.batch_size = batch_size * num_trainers;
   const auto one = RunGroup(dir, options, 1);
-  options.batch_size = batch_size;
+  options.loader.batch_size = batch_size;
   options.accumulate = num_trainers;
   const auto accumulating = RunGroup(dir, options, 1);
 
@@ -135,7 +135,7 @@ TEST_CASE("without a model batches are made and counted", "[trainer]") {
   const TempDir dir;
   TrainOptions options = ExactOptions(WriteRandomGraph(dir, {}));
   options.model = ModelKind::kNone;
-  options.batch_size = 8;
+  options.loader.batch_size = 8;
   options.epochs = 1;
   const auto lines = RunGroup(dir, options, 2)[0];
   CHECK(lines[1]["seeds"].get<double>() > 0);
