@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cache/vip/vip.h"
+#include "client/options/words.h"
 #include "client/planning/calibrated_scores.h"
 #include "client/planning/expected_remote.h"
 #include "client/planning/home_plan.h"
@@ -124,13 +125,11 @@ void Answer(const PlanRequest& request, TransferPlan* plan) {
 }
 
 std::string LoaderText(const ForecastOptions& loader, bool seeds_from_all) {
-  static constexpr const char* kCaches[] = {"none", "vip", "auto"};
-  return absl::StrCat("cache ", kCaches[static_cast<int>(loader.cache)], ", seeds ",
-                      seeds_from_all ? "from all" : "of the home", ", ", loader.fetch_ahead,
-                      " batches fetched ahead in at most ", HumanBytes(loader.window_bytes),
-                      loader.cache == CachePolicy::kAuto
-                          ? absl::StrCat(", ", loader.sample_ahead, " sampled ahead")
-                          : "");
+  return absl::StrCat(
+      "cache ", WordOf(loader.cache), ", seeds ", seeds_from_all ? "from all" : "of the home", ", ",
+      loader.fetch_ahead, " batches fetched ahead in at most ", HumanBytes(loader.window_bytes),
+      loader.cache == CachePolicy::kAuto ? absl::StrCat(", ", loader.sample_ahead, " sampled ahead")
+                                         : "");
 }
 
 RemoteEstimate AloneAt(const std::vector<int64_t>& sizes, const RemoteCurves& curves) {

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cstdint>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -26,6 +25,7 @@
 
 #include "client/graph.h"
 #include "client/loader.h"
+#include "client/options/words.h"
 #include "client/types/result.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
@@ -204,8 +204,6 @@ void AddGraph(CLI::App* app, Options* options) {
 }
 
 CLI::App* AddTrain(CLI::App* app, Options* options) {
-  static const std::map<std::string, CachePolicy> kCaches = {
-      {"none", CachePolicy::kNone}, {"vip", CachePolicy::kVip}, {"auto", CachePolicy::kAuto}};
   CLI::App* const train = app->add_subcommand("train");
   AddGraph(train, options);
   LoaderOptions* const loader = &options->loader;
@@ -213,7 +211,8 @@ CLI::App* AddTrain(CLI::App* app, Options* options) {
   train->add_option("--trainers", loader->num_trainers);
   train->add_option("--fanouts", options->fanouts)->delimiter(',');
   train->add_option("--batch-size", loader->batch_size);
-  train->add_option("--cache", loader->cache)->transform(CLI::CheckedTransformer(kCaches));
+  train->add_option("--cache", loader->cache)
+      ->transform(CLI::CheckedTransformer(WordMap(kWords<CachePolicy>)));
   train->add_option("--cache-rows", loader->cache_rows);
   train->add_option("--fetch-ahead", loader->fetch_ahead);
   train->add_option("--sample-ahead", loader->sample_ahead);

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cache/vip/vip.h"
+#include "client/options/words.h"
 #include "client/planning/expected_remote.h"
 #include "client/planning/home_plan.h"
 #include "client/planning/loader_forecast.h"
@@ -44,13 +45,6 @@ int FeatureColumn(const NodeTypeSpec& type) {
   }
   return 0;
 }
-
-struct Policy {
-  const char* name;
-  CachePolicy cache;
-};
-constexpr Policy kPolicies[] = {
-    {"none", CachePolicy::kNone}, {"vip", CachePolicy::kVip}, {"auto", CachePolicy::kAuto}};
 
 // One graph, cut and batch size.
 class Comparison {
@@ -123,15 +117,15 @@ void CompareAll(const BenchOptions& options, BenchGraph graph, const std::string
   for (const int64_t batch_size : kBatchSizes) {
     const Comparison comparison(*dataset, batch_size);
     if (comparison.steps() > kMostSteps) continue;
-    for (const Policy& policy : kPolicies) {
-      const double measured = comparison.Measure(policy.cache);
+    for (const Word<CachePolicy>& policy : kWords<CachePolicy>) {
+      const double measured = comparison.Measure(policy.value);
       if (measured < 1) continue;  // nothing left to foretell
       const auto error = [&](double rows) { return (rows / measured - 1) * 100; };
       report->Add(
           {"plan",
-           absl::StrCat(NameOf(graph), ", ", cut, ", batch ", batch_size, ", ", policy.name),
-           "% of fetched rows off", error(comparison.Foretell(policy.cache)),
-           error(comparison.ByFormula(policy.cache)), kWanted});
+           absl::StrCat(NameOf(graph), ", ", cut, ", batch ", batch_size, ", ", policy.word),
+           "% of fetched rows off", error(comparison.Foretell(policy.value)),
+           error(comparison.ByFormula(policy.value)), kWanted});
     }
   }
 }

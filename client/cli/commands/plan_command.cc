@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -18,6 +17,7 @@
 #include "client/cli/output/svg_chart.h"
 #include "client/cli/output/text_chart.h"
 #include "client/cli/output/transfer_plan_output.h"
+#include "client/options/words.h"
 #include "client/planning/transfer_plan.h"
 #include "client/planning/transfer_planner.h"
 #include "client/types/loader_values.h"
@@ -76,18 +76,14 @@ absl::Status RunPlan(const Flags& flags, const ToolContext& tool, std::ostream& 
 
 // Named as the options of loaders are (client/types/loader_values.h).
 void AddLoaderFlags(CLI::App* app, Flags* flags) {
-  const std::map<std::string, CachePolicy> caches = {
-      {"none", CachePolicy::kNone}, {"vip", CachePolicy::kVip}, {"auto", CachePolicy::kAuto}};
   app->add_option("--policy", flags->request.loader.cache, "the loader's cache: none, vip or auto")
-      ->type_name("none|vip|auto")
-      ->transform(Choices(caches))
-      ->default_str("auto");
-  const std::map<std::string, SeedPolicy> seeds = {{"global", SeedPolicy::kGlobal},
-                                                   {"home", SeedPolicy::kHome}};
+      ->type_name(JoinedWords<CachePolicy>("|"))
+      ->transform(Choices(WordMap(kWords<CachePolicy>)))
+      ->default_str(WordOf(flags->request.loader.cache));
   app->add_option("--seed-policy", flags->request.seed_policy,
                   "a trainer's seeds: dealt from all of them, or those of its home")
-      ->type_name("global|home")
-      ->transform(Choices(seeds));
+      ->type_name(JoinedWords<SeedPolicy>("|"))
+      ->transform(Choices(WordMap(kWords<SeedPolicy>)));
   app->add_option("--fetch-ahead", flags->request.loader.fetch_ahead,
                   "batches whose rows are fetched before they are trained on");
   app->add_option("--window", flags->window, "what these may hold at most")->type_name("SIZE");
