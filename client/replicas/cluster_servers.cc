@@ -52,12 +52,22 @@ ClusterServers::~ClusterServers() {
   for (const Done& probe : probes) probe(absl::CancelledError("the graph is closed"));
 }
 
+bool ClusterServers::IsConnected(int server) const {
+  MutexLock lock(&mu_);
+  return answers_[server].connected;
+}
+
+void ClusterServers::SetConnected(int server, bool connected) {
+  MutexLock lock(&mu_);
+  answers_[server].connected = connected;
+}
+
 void ClusterServers::Probe(int server, Cancellation* cancel, Done done) {
   ServerConnection* const connection = servers_[server]->connection.get();
-  if (!servers_[server]->connected) {
+  if (!IsConnected(server)) {
     connection->Connect(
         cancel, [this, server, connection, done = std::move(done)](const absl::Status& status) {
-          servers_[server]->connected = status.ok();
+          SetConnected(server, status.ok());
           OnHello(server, status, status.ok() ? connection->hello() : proto::HelloReply(), done);
         });
     return;

@@ -64,18 +64,21 @@ class ClusterServers {
  private:
   struct Server {
     std::unique_ptr<ServerConnection> connection;
-    bool connected = false;                  // of its probe, of which there is one at a time
     std::unique_ptr<ReplicaServer> replica;  // last: its probe uses all above
   };
   // A server's last answer to a hello.
   struct Answer {
     bool asked = false;  // it, or an error, has come
+    bool connected = false;
     absl::Status error;
     uint64_t fingerprint = 0;
     std::set<int32_t> shards;
     Done probe;  // that waits for the choice
   };
 
+  bool IsConnected(int server) const;
+  void SetConnected(int server, bool connected);
+  // Connects, or, if the server is connected, says hello again. One probe of a server at a time.
   void Probe(int server, Cancellation* cancel, Done done);
   void OnHello(int server, const absl::Status& status, const proto::HelloReply& hello, Done done);
   absl::StatusOr<KnownDataset> WaitForChoice(const std::optional<KnownDataset>& known);
@@ -93,7 +96,7 @@ class ClusterServers {
   std::chrono::milliseconds connect_timeout_{0};  // the longest
   std::set<int32_t> shards_;                      // of all servers
 
-  Mutex mu_;
+  mutable Mutex mu_;
   CondVar changed_;
   std::optional<KnownDataset> chosen_ ABSL_GUARDED_BY(mu_);
   bool closing_ ABSL_GUARDED_BY(mu_) = false;
