@@ -92,10 +92,6 @@ class CudaStream : public DeviceStream {
   absl::Status Launch(const PublishCounts& work) override {
     return LaunchKernel("publish counts", work);
   }
-  absl::Status Launch(const PrefixSum& work) override { return LaunchKernel("prefix sum", work); }
-  absl::Status Launch(const SampleStep& step) override {
-    return LaunchKernel(absl::StrCat("sampling pass ", static_cast<int>(step.pass)), step);
-  }
 
   void* native() const override { return stream_; }
 
@@ -104,8 +100,7 @@ class CudaStream : public DeviceStream {
   absl::Status LaunchKernel(absl::string_view name, const Work& work) {
     const CudaContext::Scope here(context_);
     const cudaError_t error = LaunchOn(stream_, work);
-    // CUB only looks at the error that it finds, and would be blamed for it the next time.
-    if (error != cudaSuccess) cudaGetLastError();
+    if (error != cudaSuccess) cudaGetLastError();  // or the next launch would be blamed for it
     return At(absl::StrCat("kernel \"", name, "\""), CudaStatus("cudaLaunchKernel", error));
   }
 

@@ -5,7 +5,6 @@
 
 #include "cache/device/copy_rows.h"
 #include "cache/device/index_work.h"
-#include "cache/device/sample_work.h"
 
 namespace vicinity {
 
@@ -15,7 +14,5 @@ cudaError_t LaunchOn(cudaStream_t stream, const CopyRows& work);
 cudaError_t LaunchOn(cudaStream_t stream, const WriteCells& work);
 cudaError_t LaunchOn(cudaStream_t stream, const LookUpIds& work);
 cudaError_t LaunchOn(cudaStream_t stream, const PublishCounts& work);
-cudaError_t LaunchOn(cudaStream_t stream, const PrefixSum& work);
-cudaError_t LaunchOn(cudaStream_t stream, const SampleStep& step);
 
 }  // namespace vicinity

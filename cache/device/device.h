@@ -1,4 +1,4 @@
-// A device as the row pool and the sampler see it: memory, streams, events, and a few kernels.
+// A device as the row pool sees it: memory, streams, events, and a few kernels.
 //
 // Two kinds exist: CUDA devices (cuda_device.h), and the host itself (host_device.h), which is both
 // the build without CUDA and the oracle of its tests. Which one is used is decided at run time.
@@ -14,7 +14,6 @@
 #include "absl/status/statusor.h"
 #include "cache/device/copy_rows.h"
 #include "cache/device/index_work.h"
-#include "cache/device/sample_work.h"
 
 namespace vicinity {
 
@@ -93,8 +92,6 @@ class DeviceStream {
   virtual absl::Status Launch(const WriteCells& work) = 0;
   virtual absl::Status Launch(const LookUpIds& work) = 0;
   virtual absl::Status Launch(const PublishCounts& work) = 0;
-  virtual absl::Status Launch(const PrefixSum& work) = 0;
-  virtual absl::Status Launch(const SampleStep& step) = 0;
 
   // The cudaStream_t, for libraries that take one; null on the host.
   virtual void* native() const = 0;

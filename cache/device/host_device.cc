@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "cache/device/copy_rows.h"
 #include "cache/device/index_work.h"
-#include "cache/device/sample_work.h"
 #include "proto/common/mutex.h"
 
 namespace vicinity {
@@ -40,30 +39,6 @@ CopyRowsFunction CopyRowsOf(int word_bytes) {
     default:
       return CopyRowsThread<1>;
   }
-}
-
-using SampleFunction = void (*)(const SampleStep&, int64_t);
-
-SampleFunction SampleThreadOf(SamplePass pass) {
-  switch (pass) {
-    case SamplePass::kCount:
-      return SampleThread<SamplePass::kCount>;
-    case SamplePass::kChoose:
-      return SampleThread<SamplePass::kChoose>;
-    case SamplePass::kGather:
-      return SampleThread<SamplePass::kGather>;
-    case SamplePass::kInsert:
-      return SampleThread<SamplePass::kInsert>;
-    case SamplePass::kMarkFirst:
-      return SampleThread<SamplePass::kMarkFirst>;
-    case SamplePass::kNumber:
-      return SampleThread<SamplePass::kNumber>;
-    case SamplePass::kResolve:
-      return SampleThread<SamplePass::kResolve>;
-    case SamplePass::kFinishHop:
-      return SampleThread<SamplePass::kFinishHop>;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -150,14 +125,6 @@ class HostDevice::Stream : public DeviceStream {
   }
   absl::Status Launch(const PublishCounts& work) override {
     return PutThreads(work.num_counts, [=](int64_t t) { PublishCountsThread(work, t); });
-  }
-  absl::Status Launch(const PrefixSum& work) override {
-    return PutWork(
-        [=] { std::exclusive_scan(work.in, work.in + work.size, work.out, int64_t{0}); });
-  }
-  absl::Status Launch(const SampleStep& step) override {
-    const SampleFunction thread = SampleThreadOf(step.pass);
-    return PutThreads(ThreadsOf(step), [=](int64_t t) { thread(step, t); });
   }
 
   void* native() const override { return nullptr; }

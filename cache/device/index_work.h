@@ -98,15 +98,4 @@ VICINITY_HOST_DEVICE inline void PublishCountsThread(const PublishCounts& work, 
   work.to[thread] = work.from[thread];
 }
 
-// out[i] = in[0] + ... + in[i - 1]. `in` and `out` do not overlap.
-struct PrefixSum {
-  const int64_t* in = nullptr;
-  int64_t* out = nullptr;
-  int64_t size = 0;
-  void* scratch = nullptr;  // PrefixSumScratchBytes(size)
-};
-
-// Ample for the library that does it on CUDA devices; one that wanted more would be refused.
-inline int64_t PrefixSumScratchBytes(int64_t size) { return (int64_t{1} << 16) + size / 8; }
-
 }  // namespace vicinity

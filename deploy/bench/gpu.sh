@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# What a GPU does with rows and samples: gather, scatter and sampling against the machine's limits;
-# and how much of an epoch of GraphSAGE it waits for data, with and without the pool in its memory
-# and the pipeline.
+# What a GPU does with rows: gather and scatter against the machine's limits; and how much of an
+# epoch of GraphSAGE it waits for data, with and without the pool in its memory and the pipeline.
 #
 #   deploy/bench.sh gpu [--size small|full] [--format table|json] [--data DIR]
 #

@@ -1,10 +1,9 @@
-// Rows and sampling on a GPU. Exits 3 where there is none, saying why; with --host as its first
+// Rows on a GPU. Exits 3 where there is none, saying why; with --host as its first
 // option it runs on the host twin, which shows that all of it works, and whose figures mean
 // nothing.
 //
 // Limit of gather and scatter: a device-to-device copy of as many bytes, read and written, in the
 // same run; baseline: a plain kernel. Limit of rows from pinned memory: a copy over the link.
-// Baseline of sampling: the CPU sampler on one core, whose batches are compared number by number.
 // Everything is the median of many times, over memory far larger than any cache, at random.
 #include <algorithm>
 #include <chrono>
@@ -26,16 +25,10 @@
 #include "cache/device/cuda_device.h"
 #include "cache/device/device.h"
 #include "cache/device/device_pool.h"
-#include "cache/device/device_sampler.h"
-#include "cache/device/device_topology.h"
 #include "cache/device/home_rows.h"
 #include "cache/device/host_device.h"
 #include "cache/pool/row_pool.h"
-#include "sampler/local_sampler.h"
-#include "sampler/minibatch_sampler.h"
-#include "sampler/sampled_graph.h"
 #include "tests/benchmark/baselines/plain_gather.h"
-#include "tests/benchmark/bench_graph.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/device_bench.h"
 
@@ -231,61 +224,6 @@ void BenchPool(const DeviceBench& bench, int64_t row_bytes, double link_rate, Be
                static_cast<double>(delivered) / taken.count(), std::nullopt, link_rate});
 }
 
-int64_t CountDifferences(const SampledBatch& batch, const SampledGraph& graph) {
-  int64_t differences = batch.seed_positions == graph.seed_positions ? 0 : 1;
-  differences += batch.ids[0] == graph.nodes[0].ids ? 0 : 1;
-  for (size_t hop = 0; hop < graph.hops.size(); ++hop) {
-    differences += batch.hops[hop][0].offsets == graph.hops[hop][0].offsets ? 0 : 1;
-    differences += batch.hops[hop][0].sources == graph.hops[hop][0].sources ? 0 : 1;
-  }
-  return differences;
-}
-
-void BenchSampling(const DeviceBench& bench, const BenchOptions& options, MemoryKind kind,
-                   BenchReport* report) {
-  constexpr NodeTypeId kNode{0};
-  const std::unique_ptr<Dataset> dataset = OpenRmat(options);
-  const auto topology = Must(DeviceTopology::Create(bench.mover.get(), *dataset, kind));
-  DeviceSampler::Options sampling;
-  sampling.spec = SamplingSpec::Uniform(dataset->schema(), {15, 10, 5});
-  const auto sampler = Must(DeviceSampler::Create(bench.mover.get(), topology.get(), sampling));
-  const int64_t num_nodes = dataset->book().num_nodes(kNode);
-  constexpr int kNumBatches = 8;
-  std::vector<std::vector<int64_t>> seeds;
-  MinibatchSampler cpu(dataset->schema(), dataset->book());
-  int64_t num_edges = 0;
-  double cpu_seconds = 0;
-  for (uint64_t b = 0; b < kNumBatches; ++b) {
-    const std::vector<int32_t> rows = RandomRows(sampling.max_seeds, num_nodes, b);
-    seeds.emplace_back(rows.begin(), rows.end());
-    LocalNeighborSource source(*dataset, {.run_seed = 1, .epoch = 0, .batch = b});
-    SampledGraph graph;
-    cpu_seconds += FastestSeconds(3, [&] {
-      graph = Must(cpu.Sample(sampling.spec, kNode, seeds[b], /*want_edge_ids=*/false, &source));
-    });
-    num_edges += graph.num_edges();
-    MustBeOk(sampler->Start(seeds[b], 1, 0, b));
-    MustBeRight(CountDifferences(Must(sampler->Finish(kLong)), graph), "sampling");
-  }
-  // As many batches in one go, so that what a trainer sees is what counts: the stream.
-  const auto start = Must(bench.device->NewEvent());
-  const auto end = Must(bench.device->NewEvent());
-  std::vector<double> seconds;
-  for (int i = 0; i < bench.num_times; ++i) {
-    MustBeOk(sampler->stream()->Record(start.get()));
-    for (uint64_t b = 0; b < kNumBatches; ++b) MustBeOk(sampler->Start(seeds[b], 1, 0, b));
-    MustBeOk(sampler->stream()->Record(end.get()));
-    MustBeOk(end->WaitOnHost(kLong));
-    seconds.push_back(Must(end->SecondsSince(*start)));
-  }
-  std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
-  const auto edges = static_cast<double>(num_edges);
-  report->Add({"gpu",
-               absl::StrCat("sampling (15, 10, 5), topology ",
-                            kind == MemoryKind::kDevice ? "on the device" : "in pinned memory"),
-               "edges/s", edges / seconds[seconds.size() / 2], edges / cpu_seconds, std::nullopt});
-}
-
 int Run(int argc, char** argv) {
   const bool on_host = argc > 1 && std::string_view(argv[1]) == "--host";
   const BenchOptions options = ParseBenchOptions(argc - on_host, argv + on_host);
@@ -323,8 +261,6 @@ int Run(int argc, char** argv) {
     }
   }
   for (const int64_t row_bytes : {128, 512, 2048}) BenchPool(bench, row_bytes, link_rate, &report);
-  BenchSampling(bench, options, MemoryKind::kDevice, &report);
-  BenchSampling(bench, options, MemoryKind::kPinned, &report);
   return 0;
 }
 
