@@ -14,8 +14,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tests=(
-  copy_rows_test cuda_device_test device_test device_index_test device_pool_test dlpack_test
-  home_rows_test batch_tensor_ring_test row_mover_test staging_ring_test
+  base/cuda_device_test base/device_test base/staging_ring_test copy_rows_test index_work_test
+  device_index_test device_pool_test dlpack_test home_rows_test batch_tensor_ring_test
+  row_mover_test
 )
 
 # Everything a binary links to, but what belongs to the C and C++ runtime of the machine it runs on.

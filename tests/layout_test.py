@@ -32,7 +32,8 @@ ROOMS = {
     "partition/cut": {"partition/dataset", "partition/ingest/formats", "partition/writing"},
     "cache/vip": set(),
     "cache/pool": set(),
-    "cache/device": {"cache/pool"},
+    "cache/device/base": set(),
+    "cache/device": {"cache/device/base", "cache/pool"},
     "cache/policies": {"cache/pool", "cache/vip"},
     "server/connections": set(),
     "server/health": set(),
@@ -75,8 +76,10 @@ ROOMS = {
 # Sources without a twin test of their own -> the test that covers them instead.
 # Every *main.cc is exempt: a main only joins what is tested elsewhere.
 COVERED_ELSEWHERE = {
-    "cache/device/cuda_absent.cc": "tests/cache/device/cuda_device_test.cc",
-    "cache/device/cuda_context.cc": "tests/cache/device/cuda_device_test.cc",
+    "cache/device/base/cuda_absent.cc": "tests/cache/device/base/cuda_device_test.cc",
+    "cache/device/base/cuda_context.cc": "tests/cache/device/base/cuda_device_test.cc",
+    "cache/device/copy_rows_absent.cc": "tests/cache/device/copy_rows_test.cc",
+    "cache/device/index_work_absent.cc": "tests/cache/device/index_work_test.cc",
     "client/c_api/handles.cc": "tests/client/c_api/batch_parts_test.cc",
     "client/loading/epoch_run.cc": "tests/client/loading/loader_core_test.cc",
     "client/graph_impl.cc": "tests/integration/failure_test.cc",

@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstdint>
 
+#include "cache/device/base/kernel.h"
 #include "proto/common/device_code.h"
 
 namespace vicinity {
@@ -59,6 +60,11 @@ struct CopyRowsShape {
 };
 
 inline constexpr int kRowsAtOnce = 4;
+
+// What streams take (DeviceStream::Launch).
+Kernel KernelOf(const CopyRows& work);
+// Into a cudaStream_t; a cudaError_t, kNoCuda in builds without CUDA.
+int LaunchOnCuda(void* stream, const CopyRows& work);
 
 inline CopyRowsShape ShapeOf(const CopyRows& work) {
   const auto low_bits = [](const RowPlaces& places) {

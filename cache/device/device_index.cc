@@ -124,7 +124,7 @@ absl::Status DeviceIndex::SendChanges() {
     work.table = table_;
     work.cells = reinterpret_cast<const IndexCell*>(lease.device());
     work.num_cells = n;
-    VICINITY_RETURN_IF_ERROR(mover_->stream()->Launch(work));
+    VICINITY_RETURN_IF_ERROR(mover_->stream()->Launch(KernelOf(work)));
     VICINITY_RETURN_IF_ERROR(lease.Done(mover_->stream()));
   }
   changed_.clear();
@@ -140,13 +140,13 @@ absl::Status DeviceIndex::LookUp(const int64_t* ids, int64_t num_ids, int32_t* s
   work.slots = slots;
   work.counts = counts_.as<uint64_t>();
   MutexLock lock(&mu_);
-  VICINITY_RETURN_IF_ERROR(mover_->stream()->Launch(work));
-  if (then != nullptr) VICINITY_RETURN_IF_ERROR(mover_->stream()->Launch(*then));
+  VICINITY_RETURN_IF_ERROR(mover_->stream()->Launch(KernelOf(work)));
+  if (then != nullptr) VICINITY_RETURN_IF_ERROR(mover_->stream()->Launch(KernelOf(*then)));
   PublishCounts publish;
   publish.from = work.counts;
   publish.to = published_.as<uint64_t>();
   publish.num_counts = kNumCounts;
-  return mover_->stream()->Launch(publish);
+  return mover_->stream()->Launch(KernelOf(publish));
 }
 
 LookUpCounts DeviceIndex::counts() const {

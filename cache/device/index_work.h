@@ -7,7 +7,8 @@
 #include <cassert>
 #include <cstdint>
 
-#include "cache/device/atomics.h"
+#include "cache/device/base/atomics.h"
+#include "cache/device/base/kernel.h"
 #include "proto/common/device_code.h"
 
 namespace vicinity {
@@ -97,5 +98,14 @@ struct PublishCounts {
 VICINITY_HOST_DEVICE inline void PublishCountsThread(const PublishCounts& work, int64_t thread) {
   work.to[thread] = work.from[thread];
 }
+
+// What streams take (DeviceStream::Launch).
+Kernel KernelOf(const WriteCells& work);
+Kernel KernelOf(const LookUpIds& work);
+Kernel KernelOf(const PublishCounts& work);
+// Into a cudaStream_t; a cudaError_t, kNoCuda in builds without CUDA.
+int LaunchOnCuda(void* stream, const WriteCells& work);
+int LaunchOnCuda(void* stream, const LookUpIds& work);
+int LaunchOnCuda(void* stream, const PublishCounts& work);
 
 }  // namespace vicinity

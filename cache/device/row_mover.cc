@@ -71,7 +71,7 @@ absl::Status RowMover::Gather(const RowPlaces& from, absl::Span<const int32_t> f
     work.to_rows = work.from_rows + n;
     work.num_rows = n;
     work.row_bytes = row_bytes;
-    VICINITY_RETURN_IF_ERROR(stream_->Launch(work));
+    VICINITY_RETURN_IF_ERROR(stream_->Launch(KernelOf(work)));
     VICINITY_RETURN_IF_ERROR(lease.Done(stream_.get()));
   }
   return absl::OkStatus();
@@ -100,7 +100,7 @@ absl::Status RowMover::Send(int64_t row_bytes, const StageRows& stage, const Row
     work.to_rows = reinterpret_cast<const int32_t*>(lease.device());
     work.num_rows = n;
     work.row_bytes = row_bytes;
-    VICINITY_RETURN_IF_ERROR(stream_->Launch(work));
+    VICINITY_RETURN_IF_ERROR(stream_->Launch(KernelOf(work)));
     VICINITY_RETURN_IF_ERROR(lease.Done(stream_.get()));
   }
   return absl::OkStatus();

@@ -9,9 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "cache/device/base/device.h"
+#include "cache/device/base/staging_ring.h"
 #include "cache/device/copy_rows.h"
-#include "cache/device/device.h"
-#include "cache/device/staging_ring.h"
 
 namespace vicinity {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cache/device/cuda_device.h"
-#include "cache/device/host_device.h"
-#include "cache/device/staging_ring.h"
+#include "cache/device/base/cuda_device.h"
+#include "cache/device/base/host_device.h"
+#include "cache/device/base/staging_ring.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 #include "cache/device/row_mover.h"
 #include "client/types/loader_values.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 #include "client/loading/batch_rows.h"
 #include "client/loading/row_cache.h"
 #include "client/shards/shard_router.h"

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 #include "client/loading/batch_rows.h"
 #include "client/loading/epoch_line.h"
 #include "client/loading/epoch_run.h"

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 #include "client/loading/batch_rows.h"
 #include "client/loading/likeliest_nodes.h"
 #include "client/loading/seed_schedule.h"

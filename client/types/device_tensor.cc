@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 #include "cache/device/dlpack.h"
 #include "client/types/device_tensor_impl.h"
 #include "client/types/dlpack_type.h"

@@ -21,12 +21,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "cache/device/base/cuda_device.h"
+#include "cache/device/base/device.h"
+#include "cache/device/base/host_device.h"
 #include "cache/device/copy_rows.h"
-#include "cache/device/cuda_device.h"
-#include "cache/device/device.h"
 #include "cache/device/device_pool.h"
 #include "cache/device/home_rows.h"
-#include "cache/device/host_device.h"
 #include "cache/pool/row_pool.h"
 #include "tests/benchmark/baselines/plain_gather.h"
 #include "tests/benchmark/bench_report.h"
@@ -110,7 +110,7 @@ void BenchGather(const DeviceBench& bench, const CheckedRows& pool, int64_t row_
   const double ours = rate(MedianSeconds(bench, [&](int i) {
     last = i % kNumLists;
     work.from_rows = lists.there[last].as<int32_t>();
-    return bench.stream()->Launch(work);
+    return bench.stream()->Launch(KernelOf(work));
   }));
   check();
   report->Add({"gpu", name, "bytes/s", ours, plain, limit});
@@ -133,7 +133,7 @@ void BenchScatter(const DeviceBench& bench, const CheckedRows& arrived, int64_t 
   const double seconds = MedianSeconds(bench, [&](int i) {
     last = i % kNumLists;
     work.to_rows = lists.there[last].as<int32_t>();
-    return bench.stream()->Launch(work);
+    return bench.stream()->Launch(KernelOf(work));
   });
   const DeviceMemory back = Must(bench.device->Allocate(MemoryKind::kDevice, n * row_bytes));
   std::vector<int32_t> in_order(n);
@@ -143,7 +143,7 @@ void BenchScatter(const DeviceBench& bench, const CheckedRows& arrived, int64_t 
   gather.from_rows = work.to_rows;
   gather.to = RowsAt(back.data(), n, row_bytes);
   gather.to_rows = nullptr;
-  MustBeOk(bench.stream()->Launch(gather));
+  MustBeOk(bench.stream()->Launch(KernelOf(gather)));
   const std::string name = absl::StrCat("scatter, ", row_bytes, " bytes a row");
   MustBeRight(arrived.CountWrong(bench, back.data(), in_order, row_bytes), name);
   report->Add({"gpu", name, "bytes/s", 2.0 * static_cast<double>(n * row_bytes) / seconds,

@@ -13,10 +13,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cache/device/host_device.h"
+#include "cache/device/base/host_device.h"
 #include "client/loading/epoch_run.h"
 #include "client/loading/loader_core.h"
-#include "tests/cache/device/tested_devices.h"
+#include "tests/cache/device/base/tested_devices.h"
 #include "tests/client/column_bytes.h"
 #include "tests/client/routed_graph.h"
 #include "tests/sampler/sampled_graphs.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/device/cuda_device.h"
+#include "cache/device/base/cuda_device.h"
 #include "client/graph.h"
 #include "client/loader.h"
 #include "client/types/device_tensor.h"

@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "cache/device/device.h"
+#include "absl/status/status.h"
+#include "cache/device/base/cuda_device.h"
+#include "cache/device/base/device.h"
+#include "cache/device/base/kernel.h"
 #include "proto/common/random.h"
-#include "tests/cache/device/tested_devices.h"
+#include "tests/cache/device/base/tested_devices.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {
@@ -85,7 +88,7 @@ TEST_CASE("rows of any width are gathered out of two memories", "[copy_rows]") {
   work.to_rows = to_list.as<int32_t>();
   work.num_rows = static_cast<int64_t>(from_rows.size());
   work.row_bytes = row_bytes;
-  VICINITY_REQUIRE_OK(stream->Launch(work));
+  VICINITY_REQUIRE_OK(stream->Launch(KernelOf(work)));
   CHECK(BytesFromDevice(device.get(), stream.get(), out.data(), out.bytes()) == expected);
 }
 
@@ -111,8 +114,13 @@ TEST_CASE("rows are scattered, and rows between them stay", "[copy_rows]") {
   work.to_rows = to_list.as<int32_t>();
   work.num_rows = num_rows;
   work.row_bytes = row_bytes;
-  VICINITY_REQUIRE_OK(stream->Launch(work));
+  VICINITY_REQUIRE_OK(stream->Launch(KernelOf(work)));
   CHECK(BytesFromDevice(device.get(), stream.get(), out.data(), out.bytes()) == expected);
+}
+
+TEST_CASE("a build without CUDA launches no copy of rows on it", "[copy_rows]") {
+  if (OpenCudaDevice(0).status().code() != absl::StatusCode::kUnimplemented) return;
+  CHECK(KernelOf(CopyRows()).launch_on_cuda(nullptr) == kNoCuda);
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 #include "cache/device/row_mover.h"
 #include "proto/common/random.h"
-#include "tests/cache/device/tested_devices.h"
+#include "tests/cache/device/base/tested_devices.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

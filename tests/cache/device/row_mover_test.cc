@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cache/device/device.h"
-#include "tests/cache/device/tested_devices.h"
+#include "cache/device/base/device.h"
+#include "tests/cache/device/base/tested_devices.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

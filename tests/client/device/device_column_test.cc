@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "client/loading/row_cache.h"
 #include "client/shards/split_nodes.h"
-#include "tests/cache/device/tested_devices.h"
+#include "tests/cache/device/base/tested_devices.h"
 #include "tests/client/routed_graph.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"

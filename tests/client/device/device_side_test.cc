@@ -7,9 +7,9 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "cache/device/cuda_device.h"
-#include "cache/device/staging_ring.h"
-#include "tests/cache/device/tested_devices.h"
+#include "cache/device/base/cuda_device.h"
+#include "cache/device/base/staging_ring.h"
+#include "tests/cache/device/base/tested_devices.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "cache/device/base/host_device.h"
 #include "cache/device/batch_tensor_ring.h"
-#include "cache/device/host_device.h"
 #include "client/types/device_tensor_impl.h"
 #include "tests/client/train/random_batch.h"
 #include "tests/testing/status_checks.h"

@@ -10,11 +10,11 @@
 #include <thread>
 #include <utility>
 
+#include "cache/device/base/device.h"
 #include "cache/device/batch_tensor_ring.h"
-#include "cache/device/device.h"
 #include "client/types/device_tensor_impl.h"
 #include "partition/dataset/schema.h"
-#include "tests/cache/device/tested_devices.h"
+#include "tests/cache/device/base/tested_devices.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -3,7 +3,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cache/device/cuda_device.h"
+#include "cache/device/base/cuda_device.h"
 
 namespace vicinity {
 

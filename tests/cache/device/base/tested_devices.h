@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 
 namespace vicinity::testing {
 

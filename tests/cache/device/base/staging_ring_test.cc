@@ -1,4 +1,4 @@
-#include "cache/device/staging_ring.h"
+#include "cache/device/base/staging_ring.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "cache/device/device.h"
-#include "tests/cache/device/tested_devices.h"
+#include "cache/device/base/device.h"
+#include "tests/cache/device/base/tested_devices.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -13,7 +13,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
+#include "cache/device/base/kernel.h"
 #include "proto/common/mutex.h"
 #include "proto/common/random.h"
 
@@ -64,14 +65,8 @@ class HostDevice : public Device {
   // A piece of some stream, chosen at random; false: none can be done.
   bool DoOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DoAll();
-  template <typename Thread>
-  void PutThreads(Queue* queue, int64_t num_threads, Thread thread);
-  // The i-th of `num_threads` to run.
-  struct Turns {
-    int64_t first = 0;
-    int64_t step = 1;
-  };
-  Turns DrawTurns(int64_t num_threads) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of a kernel's threads; at random where work is late.
+  ThreadOrder DrawOrder(int64_t num_threads) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   void Free(MemoryKind kind, void* data) override;
 

@@ -1,4 +1,4 @@
-#include "cache/device/host_device.h"
+#include "cache/device/base/host_device.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "cache/device/copy_rows.h"
-#include "cache/device/index_work.h"
+#include "cache/device/base/device.h"
+#include "cache/device/base/kernel.h"
 #include "proto/common/mutex.h"
 
 namespace vicinity {
@@ -23,23 +23,6 @@ constexpr uint64_t kAlignment = 256;
 constexpr int64_t kMostBytes = int64_t{1} << 40;  // more than any host of ours has
 constexpr int kRubbish = 0xcd;
 constexpr uint64_t kMostAtOnce = 4;  // pieces that are done when somebody asks
-
-using CopyRowsFunction = void (*)(const CopyRows&, const CopyRowsShape&, int64_t);
-
-CopyRowsFunction CopyRowsOf(int word_bytes) {
-  switch (word_bytes) {
-    case 16:
-      return CopyRowsThread<16>;
-    case 8:
-      return CopyRowsThread<8>;
-    case 4:
-      return CopyRowsThread<4>;
-    case 2:
-      return CopyRowsThread<2>;
-    default:
-      return CopyRowsThread<1>;
-  }
-}
 
 }  // namespace
 
@@ -112,19 +95,12 @@ class HostDevice::Stream : public DeviceStream {
     return absl::OkStatus();
   }
 
-  absl::Status Launch(const CopyRows& work) override {
-    const CopyRowsShape shape = ShapeOf(work);
-    const CopyRowsFunction thread = CopyRowsOf(shape.word_bytes);
-    return PutThreads(shape.num_threads(), [=](int64_t t) { thread(work, shape, t); });
-  }
-  absl::Status Launch(const WriteCells& work) override {
-    return PutThreads(work.num_cells, [=](int64_t t) { WriteCellsThread(work, t); });
-  }
-  absl::Status Launch(const LookUpIds& work) override {
-    return PutThreads(ThreadsOf(work), [=](int64_t t) { LookUpIdsThread(work, t); });
-  }
-  absl::Status Launch(const PublishCounts& work) override {
-    return PutThreads(work.num_counts, [=](int64_t t) { PublishCountsThread(work, t); });
+  absl::Status Launch(const Kernel& kernel) override {
+    if (kernel.num_threads <= 0) return absl::OkStatus();
+    MutexLock lock(&device_->mu_);
+    const ThreadOrder order = device_->DrawOrder(kernel.num_threads);
+    device_->PutLocked(&queue_, {nullptr, 0, [order, run = kernel.run_on_host] { run(order); }});
+    return absl::OkStatus();
   }
 
   void* native() const override { return nullptr; }
@@ -132,11 +108,6 @@ class HostDevice::Stream : public DeviceStream {
  private:
   absl::Status PutWork(std::function<void()> work) {
     device_->Put(&queue_, {nullptr, 0, std::move(work)});
-    return absl::OkStatus();
-  }
-  template <typename Thread>
-  absl::Status PutThreads(int64_t num_threads, Thread thread) {
-    device_->PutThreads(&queue_, num_threads, std::move(thread));
     return absl::OkStatus();
   }
 
@@ -178,29 +149,15 @@ void HostDevice::DoAll() {
   while (DoOne()) continue;
 }
 
-template <typename Thread>
-void HostDevice::PutThreads(Queue* queue, int64_t num_threads, Thread thread) {
-  if (num_threads <= 0) return;
-  MutexLock lock(&mu_);
-  const Turns turns = DrawTurns(num_threads);
-  PutLocked(queue, {nullptr, 0, [=] {
-                      int64_t t = turns.first;
-                      for (int64_t i = 0; i < num_threads; ++i) {
-                        thread(t);
-                        t += turns.step;
-                        if (t >= num_threads) t -= num_threads;
-                      }
-                    }});
-}
-
-HostDevice::Turns HostDevice::DrawTurns(int64_t num_threads) {
-  Turns turns;
-  if (order_ == HostOrder::kAtOnce || num_threads == 1) return turns;
-  turns.first = static_cast<int64_t>(draws_.Below(num_threads));
+ThreadOrder HostDevice::DrawOrder(int64_t num_threads) {
+  ThreadOrder order;
+  order.num_threads = num_threads;
+  if (order_ == HostOrder::kAtOnce || num_threads == 1) return order;
+  order.first = static_cast<int64_t>(draws_.Below(num_threads));
   do {
-    turns.step = 1 + static_cast<int64_t>(draws_.Below(num_threads - 1));
-  } while (std::gcd(turns.step, num_threads) != 1);
-  return turns;
+    order.step = 1 + static_cast<int64_t>(draws_.Below(num_threads - 1));
+  } while (std::gcd(order.step, num_threads) != 1);
+  return order;
 }
 
 absl::StatusOr<DeviceMemory> HostDevice::Allocate(MemoryKind kind, int64_t bytes) {

@@ -1,9 +1,9 @@
-#include "cache/device/cuda_device.h"
+#include "cache/device/base/cuda_device.h"
 
 #include <catch2/catch.hpp>
 
 #include "absl/status/status.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

@@ -1,4 +1,4 @@
-#include "cache/device/host_device.h"
+#include "cache/device/base/host_device.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

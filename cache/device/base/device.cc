@@ -1,4 +1,4 @@
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 
 #include <algorithm>
 #include <chrono>

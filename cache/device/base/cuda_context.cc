@@ -1,10 +1,10 @@
-#include "cache/device/cuda_context.h"
+#include "cache/device/base/cuda_context.h"
 
 #include <cuda_runtime_api.h>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "cache/device/cuda_status.h"
+#include "cache/device/base/cuda_status.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "cache/device/device.h"
+#include "cache/device/base/device.h"
 
 namespace vicinity {
 

@@ -1,4 +1,4 @@
-#include "cache/device/cuda_device.h"
+#include "cache/device/base/cuda_device.h"
 
 #include <cuda_runtime_api.h>
 
@@ -10,9 +10,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "cache/device/cuda_context.h"
-#include "cache/device/cuda_launch.h"
-#include "cache/device/cuda_status.h"
+#include "cache/device/base/cuda_context.h"
+#include "cache/device/base/cuda_status.h"
+#include "cache/device/base/device.h"
+#include "cache/device/base/kernel.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -84,26 +85,17 @@ class CudaStream : public DeviceStream {
     return absl::OkStatus();
   }
 
-  absl::Status Launch(const CopyRows& work) override { return LaunchKernel("copy rows", work); }
-  absl::Status Launch(const WriteCells& work) override {
-    return LaunchKernel("write index cells", work);
-  }
-  absl::Status Launch(const LookUpIds& work) override { return LaunchKernel("look up ids", work); }
-  absl::Status Launch(const PublishCounts& work) override {
-    return LaunchKernel("publish counts", work);
+  absl::Status Launch(const Kernel& kernel) override {
+    if (kernel.num_threads <= 0) return absl::OkStatus();
+    const CudaContext::Scope here(context_);
+    const auto error = static_cast<cudaError_t>(kernel.launch_on_cuda(stream_));
+    if (error != cudaSuccess) cudaGetLastError();  // or the next launch would be blamed for it
+    return At(absl::StrCat("kernel \"", kernel.name, "\""), CudaStatus("cudaLaunchKernel", error));
   }
 
   void* native() const override { return stream_; }
 
  private:
-  template <typename Work>
-  absl::Status LaunchKernel(absl::string_view name, const Work& work) {
-    const CudaContext::Scope here(context_);
-    const cudaError_t error = LaunchOn(stream_, work);
-    if (error != cudaSuccess) cudaGetLastError();  // or the next launch would be blamed for it
-    return At(absl::StrCat("kernel \"", name, "\""), CudaStatus("cudaLaunchKernel", error));
-  }
-
   const CudaContext context_;
   const cudaStream_t stream_;
   const bool owned_;

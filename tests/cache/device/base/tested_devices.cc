@@ -1,4 +1,4 @@
-#include "tests/cache/device/tested_devices.h"
+#include "tests/cache/device/base/tested_devices.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cache/device/cuda_device.h"
-#include "cache/device/host_device.h"
+#include "cache/device/base/cuda_device.h"
+#include "cache/device/base/host_device.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity::testing {

@@ -1,4 +1,4 @@
-#include "cache/device/staging_ring.h"
+#include "cache/device/base/staging_ring.h"
 
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A device as the row pool sees it: memory, streams, events, and a few kernels.
+// A device: memory, streams, events. Which kernels it runs is nothing to it (kernel.h).
 //
 // Two kinds exist: CUDA devices (cuda_device.h), and the host itself (host_device.h), which is both
 // the build without CUDA and the oracle of its tests. Which one is used is decided at run time.
@@ -12,8 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cache/device/copy_rows.h"
-#include "cache/device/index_work.h"
+#include "cache/device/base/kernel.h"
 
 namespace vicinity {
 
@@ -87,11 +86,8 @@ class DeviceStream {
   virtual absl::Status Record(DeviceEvent* event) = 0;
   // What comes after waits for the point that was recorded last when this was called.
   virtual absl::Status WaitFor(const DeviceEvent& event) = 0;
-
-  virtual absl::Status Launch(const CopyRows& work) = 0;
-  virtual absl::Status Launch(const WriteCells& work) = 0;
-  virtual absl::Status Launch(const LookUpIds& work) = 0;
-  virtual absl::Status Launch(const PublishCounts& work) = 0;
+  // The kernel itself may go. An error that names it if it cannot be launched.
+  virtual absl::Status Launch(const Kernel& kernel) = 0;
 
   // The cudaStream_t, for libraries that take one; null on the host.
   virtual void* native() const = 0;
