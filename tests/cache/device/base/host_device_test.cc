@@ -1,14 +1,18 @@
 #include "cache/device/base/host_device.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <set>
-#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "cache/device/base/device.h"
+#include "cache/device/base/kernel.h"
+#include "tests/contract/device_contract.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {
@@ -48,12 +52,52 @@ TEST_CASE("a host that works at once needs nobody to ask", "[host_device]") {
   CHECK(CopyAfterFill(&device, false) == 0x0101010101010101);
 }
 
-TEST_CASE("memory that the host does not have is refused", "[host_device]") {
+TEST_CASE("the host keeps the contract of devices, at once and late", "[host_device]") {
+  const HostOrder order = GENERATE(HostOrder::kAtOnce, HostOrder::kLate);
+  const uint64_t seed = GENERATE(range(uint64_t{0}, uint64_t{5}));
+  HostDevice device(order, seed);
+  testing::CheckDevice(&device);
+}
+
+// Which threads ran, in their order, of a kernel that no device has heard of.
+std::vector<int64_t> ThreadsRun(HostDevice* device, int64_t num_threads) {
+  std::vector<int64_t> ran;
+  auto stream = device->NewStream();
+  VICINITY_REQUIRE_OK(stream);
+  {
+    Kernel kernel;
+    kernel.name = "append";
+    kernel.num_threads = num_threads;
+    kernel.run_on_host = [&ran](const ThreadOrder& order) {
+      order.ForEach([&ran](int64_t t) { ran.push_back(t); });
+    };
+    VICINITY_REQUIRE_OK((*stream)->Launch(kernel));
+  }
+  VICINITY_REQUIRE_OK(FinishOnHost(device, stream->get(), kLong));
+  return ran;
+}
+
+TEST_CASE("any kernel runs, each of its threads once, and late in any order", "[host_device]") {
+  const int64_t num_threads = GENERATE(0, 1, 2, 3, 12, 97, 1000);
+  std::vector<int64_t> in_order(num_threads);
+  std::iota(in_order.begin(), in_order.end(), int64_t{0});
+  HostDevice at_once;
+  CHECK(ThreadsRun(&at_once, num_threads) == in_order);
+  std::set<std::vector<int64_t>> orders;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    HostDevice late(HostOrder::kLate, seed);
+    std::vector<int64_t> ran = ThreadsRun(&late, num_threads);
+    orders.insert(ran);
+    std::sort(ran.begin(), ran.end());
+    CHECK(ran == in_order);
+  }
+  CHECK((orders.size() > 1) == (num_threads > 1));
+}
+
+TEST_CASE("a size that cannot be rounded up is refused", "[host_device]") {
   HostDevice device;
   VICINITY_CHECK_CODE(device.Allocate(MemoryKind::kDevice, INT64_MAX),
                       absl::StatusCode::kResourceExhausted);
-  VICINITY_ASSERT_OK_AND_ASSIGN(const DeviceMemory none, device.Allocate(MemoryKind::kPinned, 0));
-  CHECK(none.data() == nullptr);
 }
 
 }  // namespace
