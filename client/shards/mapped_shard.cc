@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/shards/cancellation.h"
 #include "partition/dataset/ranking.h"
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
@@ -30,7 +31,8 @@ class MappedShard final : public AnswersAlike<MappedShard> {
     return column == kKeyColumn ? KeysColumn(table) : table.columns[column];
   }
   template <typename Request>
-  void AskAny(const Request& request, Cancellation* /*cancel*/, const Done& done) {
+  void AskAny(const Request& request, Cancellation* cancel, const Done& done) {
+    if (cancel != nullptr && cancel->cancelled()) return done(absl::CancelledError("cancelled"));
     done(Answer(request));
   }
 
@@ -102,15 +104,14 @@ absl::Status MappedShard::Answer(const ShardRows& rows) const {
                                          ? schema.EdgeTypeName(rows.edge_type->value)
                                          : schema.node_types[rows.type.value].name));
   traffic_->rows_local.Add(rows.num_elements());
+  const auto bytes = static_cast<size_t>(column.row_bytes);
+  const auto place = [&](size_t i, const char* row) {
+    const int64_t position = rows.positions.empty() ? static_cast<int64_t>(i) : rows.positions[i];
+    std::memcpy(rows.out + position * column.row_bytes, row, bytes);
+  };
   if (!rows.rows.empty()) {
-    const auto bytes = static_cast<size_t>(column.row_bytes);
     return reader_.ReadRows(
-        column, rows.rows, [] {},
-        [&](size_t i, const char* row) {
-          const int64_t position =
-              rows.positions.empty() ? static_cast<int64_t>(i) : rows.positions[i];
-          std::memcpy(rows.out + position * column.row_bytes, row, bytes);
-        });
+        column, rows.rows, [] {}, place);
   }
   if (rows.first < 0 || rows.count < 0 || rows.first > column.num_rows - rows.count) {
     return absl::InvalidArgumentError(absl::StrCat("shard ", shard_.id().value, ": rows ",
@@ -119,7 +120,11 @@ absl::Status MappedShard::Answer(const ShardRows& rows) const {
   }
   if (rows.count == 0) return absl::OkStatus();
   return reader_.ReadRange(column, rows.first, rows.count, [&](const char* stored) {
-    std::memcpy(rows.out, stored, rows.count * column.row_bytes);
+    if (rows.positions.empty()) {
+      std::memcpy(rows.out, stored, rows.count * column.row_bytes);
+    } else {
+      for (int64_t i = 0; i < rows.count; ++i) place(i, stored + i * column.row_bytes);
+    }
   });
 }
 

@@ -1,0 +1,176 @@
+// The three ways to a shard keep one contract, and give the same answers to the byte.
+#include "client/shards/shard_access.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/replicas/cluster_servers.h"
+#include "client/replicas/hedge_policy.h"
+#include "client/replicas/jitter.h"
+#include "client/replicas/real_timer.h"
+#include "client/replicas/replica_call.h"
+#include "client/replicas/replicated_shard.h"
+#include "client/replicas/retry_budget.h"
+#include "client/rpc/remote_shard.h"
+#include "client/shards/mapped_shard.h"
+#include "client/shards/traffic.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/ranking.h"
+#include "proto/common/ids.h"
+#include "server/handlers/limits.h"
+#include "server/server.h"
+#include "server/server_options.h"
+#include "tests/contract/shard_access_contract.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int32_t kNumShards = 2;
+constexpr char kRanking[] = "likely";
+
+enum class Kind { kMapped, kRemote, kRemoteInPieces, kReplicated };
+
+// Two servers of the same dataset and shards, and each shard by every way to it. One of the servers
+// allows so little in a request or message that most is asked and answered in pieces.
+class Ways {
+ public:
+  Ways()
+      : graph_(testing::TypedGraph(150, 90, 40, 5)),
+        placement_(testing::Shuffled(graph_, kNumShards, 3)),
+        directory_(folder_.File("graph")),
+        jitter_(1),
+        budget_(10),
+        hedging_(/*enabled=*/true) {
+    VICINITY_REQUIRE_OK(testing::WriteGraph(graph_, placement_, directory_));
+    Rank();
+    VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(directory_));
+    Serve();
+    Connect();
+  }
+
+  testing::ShardsUnderTest Of(Kind kind) const {
+    testing::ShardsUnderTest under_test{&graph_, &placement_, {}};
+    for (const std::unique_ptr<ShardAccess>& shard : shards_[static_cast<int>(kind)]) {
+      under_test.shards.push_back(shard.get());
+    }
+    return under_test;
+  }
+  const RankedNodes& ranked() const { return ranked_; }
+
+ private:
+  // Of all users, for shard 0; of every other type no node.
+  void Rank() {
+    for (int64_t node = 0; node < graph_.num_nodes({0}); ++node) {
+      ranked_.nodes.push_back(node * 7 % graph_.num_nodes({0}));
+      ranked_.probabilities.push_back(1.0f / static_cast<float>(node + 1));
+    }
+    proto::Ranking description;
+    description.set_name(kRanking);
+    description.add_homes()->add_shards(0);
+    VICINITY_REQUIRE_OK(WriteRanking(directory_, description, {{ranked_, {}, {}}}));
+  }
+
+  void Serve() {
+    for (const bool narrow : {false, true}) {
+      ServerOptions options;
+      options.data = directory_;
+      if (narrow) {
+        options.limits.max_ids = 16;
+        options.limits.max_sampled = 40;
+        options.limits.max_chunk_bytes = 64;
+      }
+      VICINITY_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Server> server, Server::Start(options));
+      servers_.push_back(std::move(server));
+    }
+  }
+
+  void Connect() {
+    tools_.replicas = {&timer_, &jitter_, &traffic_};
+    tools_.budget = &budget_;
+    tools_.hedging = &hedging_;
+    std::vector<ServerToReach> endpoints;
+    for (size_t s = 0; s < servers_.size(); ++s) {
+      endpoints.push_back(
+          {{absl::StrCat("s", s), servers_[s]->address().ToString(), {{0}, {1}}}, {}});
+      endpoints.back().options.connect_timeout = std::chrono::seconds(60);
+      endpoints.back().options.call_timeout = std::chrono::seconds(60);
+    }
+    tools_.policy.attempt_timeout = std::chrono::seconds(61);
+    tools_.policy.call_budget = std::chrono::seconds(120);
+    cluster_ = std::make_unique<ClusterServers>(std::move(endpoints), tools_.replicas);
+    VICINITY_REQUIRE_OK(cluster_->ChooseDataset({}));
+    shards_.resize(4);
+    for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
+      shards_[0].push_back(MakeMappedShard(*dataset_, *shard, &traffic_));
+      std::vector<ShardReplica> replicas;
+      for (int s = 0; s < cluster_->size(); ++s) {
+        shards_[1 + s].push_back(Remote(shard->id(), s));
+        replicas.push_back({cluster_->replica(s), Remote(shard->id(), s)});
+      }
+      shards_[3].push_back(MakeReplicatedShard(shard->id(), std::move(replicas), 4, tools_));
+    }
+  }
+
+  std::unique_ptr<ShardAccess> Remote(ShardId shard, int server) {
+    return MakeRemoteShard(shard, dataset_->fingerprint(), cluster_->connection(server),
+                           dataset_->schema(), dataset_->book());
+  }
+
+  const testing::MemoryGraph graph_;
+  const testing::Placement placement_;
+  const testing::TempDir folder_;
+  const std::string directory_;
+  RankedNodes ranked_;
+  std::unique_ptr<Dataset> dataset_;
+  std::vector<std::unique_ptr<Server>> servers_;
+  TrafficCounters traffic_;
+  RealTimer timer_;
+  Jitter jitter_;
+  RetryBudget budget_;
+  HedgePolicy hedging_;
+  CallTools tools_;
+  std::unique_ptr<ClusterServers> cluster_;
+  std::vector<std::vector<std::unique_ptr<ShardAccess>>> shards_;  // by Kind
+};
+
+testing::ShardsUnderTest AnyKind(const Ways& ways) {
+  const Kind kind =
+      GENERATE(Kind::kMapped, Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated);
+  UNSCOPED_INFO("kind " << static_cast<int>(kind));
+  return ways.Of(kind);
+}
+
+TEST_CASE("every way to a shard keeps the contract", "[shard_access]") {
+  const Ways ways;
+  const testing::ShardsUnderTest under_test = AnyKind(ways);
+  SECTION("rows of nodes") { testing::CheckNodeRows(under_test); }
+  SECTION("rows of edges") { testing::CheckEdgeRows(under_test); }
+  SECTION("names") { testing::CheckNames(under_test); }
+  SECTION("keys") { testing::CheckKeys(under_test); }
+  SECTION("hops") { testing::CheckHops(under_test); }
+  SECTION("rankings") { testing::CheckRankings(under_test, kRanking, ways.ranked()); }
+  SECTION("requests for nothing") { testing::CheckEmptyRequests(under_test); }
+  SECTION("refusals") { testing::CheckRefusals(under_test); }
+  SECTION("cancelling") { testing::CheckCancelling(under_test); }
+}
+
+TEST_CASE("hops are the same to the byte by every way to a shard", "[shard_access]") {
+  const Ways ways;
+  const std::vector<Neighbors> mapped = testing::SampleEveryWay(ways.Of(Kind::kMapped));
+  for (const Kind kind : {Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated}) {
+    CAPTURE(static_cast<int>(kind));
+    CHECK(testing::Difference(mapped, testing::SampleEveryWay(ways.Of(kind))) == "");
+  }
+}
+
+}  // namespace
+}  // namespace vicinity
