@@ -1,9 +1,11 @@
 #include "partition/cut/file_assigner.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,6 +13,7 @@
 #include "partition/dataset/dataset.h"
 #include "proto/common/ids.h"
 #include "proto/common/progress.h"
+#include "tests/contract/assigner_contract.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -76,6 +79,26 @@ class Fixture {
   const testing::Placement placement_;
   std::unique_ptr<Dataset> dataset_;
 };
+
+TEST_CASE("a file assigner keeps the contract of all", "[partition]") {
+  const testing::TempDir folder;
+  testing::AssignerKind kind;
+  kind.make = [&](const Dataset& dataset, int32_t num_shards) {
+    std::vector<AssignmentFile> files;
+    for (int32_t t = 0; t < dataset.book().num_node_types(); ++t) {
+      const int64_t num_nodes = dataset.book().num_nodes(NodeTypeId{t});
+      if (num_nodes == 0) continue;
+      std::string text;
+      for (int64_t node = 0; node < num_nodes; ++node) {
+        absl::StrAppend(&text, node * 7 % std::max(1, num_shards), "\n");
+      }
+      files.push_back({dataset.schema().node_types[t].name, folder.File(absl::StrCat(t))});
+      Write(files.back().path, text);
+    }
+    return std::make_unique<FileAssigner>(std::move(files));
+  };
+  testing::CheckAssigner(kind);
+}
 
 TEST_CASE("shards are read from text and from .npy, by user id", "[partition]") {
   Fixture fixture(/*shuffled=*/GENERATE(false, true));

@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 #include "proto/common/progress.h"
+#include "tests/contract/assigner_contract.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -29,6 +29,13 @@ std::map<uint64_t, int32_t> ShardsByKey(const Dataset& dataset, int32_t num_shar
     }
   }
   return shards;
+}
+
+TEST_CASE("a hash assigner keeps the contract of all", "[partition]") {
+  testing::AssignerKind kind;
+  kind.make = [](const Dataset&, int32_t) { return std::make_unique<HashAssigner>(); };
+  kind.balance = 1.08;
+  testing::CheckAssigner(kind);
 }
 
 TEST_CASE("a node's hash shard depends on its key alone, not on the cut it comes from",
@@ -60,15 +67,6 @@ TEST_CASE("hash shards are even", "[partition]") {
   double chi_square = 0;
   for (const double load : loads) chi_square += (load - mean) * (load - mean) / mean;
   CHECK(chi_square < 25);  // 7 degrees of freedom: chance below 0.001
-}
-
-TEST_CASE("more hash shards than nodes are refused", "[partition]") {
-  const testing::TempDir folder;
-  VICINITY_REQUIRE_OK(testing::WriteGraph(testing::TypedGraph(5, 3, 2, 1), folder.File("d")));
-  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
-                                Dataset::Open(folder.File("d")));
-  VICINITY_CHECK_CODE(HashAssigner().Assign(*dataset, 11, NoProgress()),
-                      absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

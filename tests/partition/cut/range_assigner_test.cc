@@ -5,15 +5,22 @@
 #include <memory>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "partition/dataset/dataset.h"
 #include "proto/common/progress.h"
+#include "tests/contract/assigner_contract.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity {
 namespace {
+
+TEST_CASE("a range assigner keeps the contract of all", "[partition]") {
+  testing::AssignerKind kind;
+  kind.make = [](const Dataset&, int32_t) { return std::make_unique<RangeAssigner>(); };
+  kind.balance = 1.001;
+  testing::CheckAssigner(kind);
+}
 
 TEST_CASE("range shards are stretches of equal length, give or take a node", "[partition]") {
   const testing::TempDir folder;
@@ -31,15 +38,6 @@ TEST_CASE("range shards are stretches of equal length, give or take a node", "[p
     const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
     CHECK(*most - *least <= 1);
   }
-}
-
-TEST_CASE("more range shards than nodes are refused", "[partition]") {
-  const testing::TempDir folder;
-  VICINITY_REQUIRE_OK(testing::WriteGraph(testing::TypedGraph(5, 3, 2, 1), folder.File("d")));
-  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
-                                Dataset::Open(folder.File("d")));
-  VICINITY_CHECK_CODE(RangeAssigner().Assign(*dataset, 11, NoProgress()),
-                      absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace
