@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
@@ -99,14 +100,14 @@ absl::Status TrainerView::SpreadToSources(absl::Span<const int32_t> edge_types,
     const NodeTypeId source_type{spec.source_type};
     const NodeTypeId target_type{spec.target_type};
     for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
-      const EdgeTable& edges = shard->edges(EdgeTypeId{e});
+      const BaseLists edges(*shard, EdgeTypeId{e});
       const double* const values =
           from.data() + first(target_type) + dataset_->book().First(target_type, shard->id()).value;
       for (int64_t row = 0; row < edges.num_targets(); ++row) {
         if (values[row] == 0) continue;
         const int64_t begin = edges.begin(row);
         for (int64_t i = begin; i < begin + edges.degree(row); ++i) {
-          const int64_t source = edges.sources[i];
+          const int64_t source = edges.source(i);
           if (!dataset_->book().Contains(source_type, {source})) {
             return absl::DataLossError(absl::StrCat("edge type ", e, " of shard ",
                                                     shard->id().value, " has source ", source));
@@ -124,7 +125,7 @@ std::vector<double> TrainerView::InDegrees(absl::Span<const int32_t> edge_types)
   for (const int32_t e : edge_types) {
     const NodeTypeId target_type{dataset_->schema().edge_types[e].target_type};
     for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
-      const EdgeTable& edges = shard->edges(EdgeTypeId{e});
+      const BaseLists edges(*shard, EdgeTypeId{e});
       double* const out = degrees.data() + first(target_type) +
                           dataset_->book().First(target_type, shard->id()).value;
       for (int64_t row = 0; row < edges.num_targets(); ++row) {

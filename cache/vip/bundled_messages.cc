@@ -11,6 +11,7 @@
 #include "cache/vip/seed_chances.h"
 #include "cache/vip/vip_graph.h"
 #include "cache/vip/vip_kernel.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 
@@ -51,7 +52,7 @@ void BundledMessages::SetSources(const VipRecords& u_records) {
 void BundledMessages::Collect(const std::vector<List>& lists, const Shard& shard, int64_t row) {
   bundles_.Clear();
   for (const List& list : lists) {
-    bundles_.Add(shard.edges(list.type), graph_->WeightsOf(list.type, shard), row);
+    bundles_.Add(BaseLists(shard, list.type), graph_->WeightsOf(list.type, shard), row);
   }
   bundles_.Join();
 }

@@ -4,15 +4,15 @@
 #include <cstdint>
 
 #include "cache/vip/edge_weights.h"
-#include "partition/dataset/shard.h"
+#include "partition/dataset/base_views.h"
 
 namespace vicinity {
 
-void EdgeBundles::Add(const EdgeTable& edges, const EdgeWeights& weights, int64_t row) {
+void EdgeBundles::Add(const BaseLists& edges, const EdgeWeights& weights, int64_t row) {
   const size_t first = parts_.size();
   const int64_t begin = edges.begin(row);
   for (int64_t i = begin; i < begin + edges.degree(row); ++i) {
-    const int64_t neighbor = edges.sources[i];
+    const int64_t neighbor = edges.source(i);
     const double amount = weights[i];
     if (parts_.size() > first && parts_.back().neighbor == neighbor) {
       ++parts_.back().count;

@@ -6,7 +6,7 @@
 
 #include "absl/types/span.h"
 #include "cache/vip/edge_weights.h"
-#include "partition/dataset/shard.h"
+#include "partition/dataset/base_views.h"
 
 namespace vicinity {
 
@@ -30,7 +30,7 @@ class EdgeBundles {
   }
   // The in-edges of `row`, as the list after the last. Edges to one neighbour must lie side by
   // side, as datasets keep them.
-  void Add(const EdgeTable& edges, const EdgeWeights& weights, int64_t row);
+  void Add(const BaseLists& edges, const EdgeWeights& weights, int64_t row);
   // Brings the parts of each neighbour together.
   void Join();
 

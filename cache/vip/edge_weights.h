@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/schema.h"
-#include "partition/dataset/shard.h"
 
 namespace vicinity {
 
@@ -14,8 +14,8 @@ class EdgeWeights {
  public:
   EdgeWeights() = default;  // none: all edges are alike
   // `dtype`: float32 or float64, one value an edge.
-  EdgeWeights(const ColumnView& column, DType dtype)
-      : data_(column.data), is_wide_(dtype == DType::kFloat64) {}
+  EdgeWeights(const BaseValues& values, DType dtype)
+      : data_(values.data), is_wide_(dtype == DType::kFloat64) {}
 
   bool is_given() const { return data_ != nullptr; }
   // By position in the list of edges; 1 where all are alike.

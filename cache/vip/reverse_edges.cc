@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "cache/vip/edge_weights.h"
 #include "cache/vip/threads.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/schema.h"
@@ -43,20 +44,20 @@ bool MayReverse(const EdgeTypeSpec& a, const EdgeTypeSpec& b) {
 }
 
 template <typename Id>
-void DigestRow(const Id* sources, int64_t num_sources, int64_t target, Digest* digest) {
+void DigestRow(absl::Span<const Id> sources, int64_t target, Digest* digest) {
   const uint64_t to = Spread(target);
   uint64_t forth = 0, back = 0;
-  for (int64_t i = 0; i < num_sources; ++i) {
-    const uint64_t from = Spread(static_cast<int64_t>(sources[i]));
+  for (const Id source : sources) {
+    const uint64_t from = Spread(static_cast<int64_t>(source));
     forth += HashOf(from, to);
     back += HashOf(to, from);
   }
   digest->forth += forth;
   digest->back += back;
-  digest->num_edges += num_sources;
+  digest->num_edges += static_cast<int64_t>(sources.size());
 }
 
-void DigestWeightedRow(const EdgeTable& edges, const EdgeWeights& weights, int64_t row,
+void DigestWeightedRow(const BaseLists& edges, const EdgeWeights& weights, int64_t row,
                        int64_t target, Digest* digest) {
   const uint64_t to = Spread(target);
   const int64_t begin = edges.begin(row);
@@ -65,7 +66,7 @@ void DigestWeightedRow(const EdgeTable& edges, const EdgeWeights& weights, int64
     int64_t bits;
     std::memcpy(&bits, &weight, sizeof(bits));
     const uint64_t mark = Spread(bits);
-    const uint64_t from = Spread(edges.sources[i]);
+    const uint64_t from = Spread(edges.source(i));
     digest->forth += HashOf(from ^ mark, to);
     digest->back += HashOf(to ^ mark, from);
   }
@@ -77,16 +78,16 @@ void DigestPart(const Dataset& dataset, EdgeTypeId type, const Shard& shard,
   const NodeTypeId target{dataset.schema().edge_types[type.value].target_type};
   const int64_t base = dataset.book().First(target, shard.id()).value;
   const int64_t num_rows = dataset.book().num_nodes(target, shard.id());
-  const EdgeTable& edges = shard.edges(type);
+  const BaseLists edges(shard, type);
   for (int64_t row = num_rows * part / num_parts; row < num_rows * (part + 1) / num_parts; ++row) {
-    const int64_t begin = edges.begin(row);
     if (weights.is_given()) {
       DigestWeightedRow(edges, weights, row, base + row, digest);
-    } else if (edges.sources.narrow() != nullptr) {
-      DigestRow(edges.sources.narrow() + begin, edges.degree(row), base + row, digest);
-    } else {
-      DigestRow(edges.sources.wide() + begin, edges.degree(row), base + row, digest);
+      continue;
     }
+    const int64_t degree = edges.degree(row);
+    edges.VisitSources([&](const auto& sources) {
+      DigestRow(sources.subspan(degree == 0 ? 0 : edges.begin(row), degree), base + row, digest);
+    });
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/sampling_spec.h"
 
 namespace vicinity {
@@ -63,7 +64,7 @@ int64_t VipGather::CountEdges(const std::vector<GatheredList>& lists,
                               const VipGraph::Chunk& chunk) {
   int64_t num_edges = 0;
   for (const GatheredList& gathers : lists) {
-    const EdgeTable& edges = chunk.shard->edges(gathers.list);
+    const BaseLists edges(*chunk.shard, gathers.list);
     num_edges += edges.begin(chunk.end) - edges.begin(chunk.begin);
   }
   return num_edges;
@@ -82,9 +83,10 @@ int64_t VipGather::Run(NodeTypeId type, int hop, const VipRows& out,
       double met[kMaxVipLanes];
       SetMet(state, u, met);
       for (const GatheredList& gathers : lists) {
-        const EdgeTable& edges = chunk.shard->edges(gathers.list);
-        gather(gathers.relation, edges.sources, edges.begin(row), edges.begin(row + 1), u, hop,
-               met);
+        const BaseLists edges(*chunk.shard, gathers.list);
+        edges.VisitSources([&](const auto& sources) {
+          gather(gathers.relation, sources, edges.begin(row), edges.begin(row + 1), u, hop, met);
+        });
       }
       for (BundledMessages& messages : bundled[thread]) {
         messages.Gather(*chunk.shard, row, u, hop, only_new(), met);

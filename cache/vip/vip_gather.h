@@ -10,7 +10,6 @@
 #include "cache/vip/vip_graph.h"
 #include "cache/vip/vip_kernel.h"
 #include "cache/vip/vip_state.h"
-#include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

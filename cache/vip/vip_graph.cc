@@ -16,6 +16,7 @@
 #include "cache/vip/edge_weights.h"
 #include "cache/vip/reverse_edges.h"
 #include "cache/vip/threads.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
@@ -32,24 +33,26 @@ constexpr int64_t kNodeCost = 8;         // of a node without edges, in edges
 // Parallel edges make no difference that anybody could measure where fewer than one in so many is.
 constexpr int64_t kTellingParallel = 1000;
 
-uint64_t HighestSource(const IdArray& ids, int part, int num_parts) {
-  const int64_t begin = ids.size() * part / num_parts;
-  const int64_t end = ids.size() * (part + 1) / num_parts;
+uint64_t HighestSource(const BaseLists& edges, int part, int num_parts) {
+  const int64_t begin = edges.num_edges() * part / num_parts;
+  const int64_t end = edges.num_edges() * (part + 1) / num_parts;
   if (begin == end) return 0;
-  if (ids.narrow() != nullptr) return *std::max_element(ids.narrow() + begin, ids.narrow() + end);
-  return *std::max_element(ids.wide() + begin, ids.wide() + end);
+  return edges.VisitSources([&](const auto& sources) -> uint64_t {
+    return *std::max_element(sources.begin() + begin, sources.begin() + end);
+  });
 }
 
 // In the lists of rows begin .. end - 1: edges from the node that the edge before is from, too.
-template <typename Id>
-int64_t CountRepeats(const EdgeTable& edges, const Id* sources, int64_t begin, int64_t end) {
-  int64_t repeats = 0;
-  for (int64_t row = begin; row < end; ++row) {
-    const Id* const list = sources + edges.begin(row);
-    const int64_t degree = edges.degree(row);
-    for (int64_t i = 1; i < degree; ++i) repeats += list[i] == list[i - 1];
-  }
-  return repeats;
+int64_t CountRepeats(const BaseLists& edges, int64_t begin, int64_t end) {
+  return edges.VisitSources([&](const auto& sources) {
+    int64_t repeats = 0;
+    for (int64_t row = begin; row < end; ++row) {
+      const auto* const list = sources.data() + edges.begin(row);
+      const int64_t degree = edges.degree(row);
+      for (int64_t i = 1; i < degree; ++i) repeats += list[i] == list[i - 1];
+    }
+    return repeats;
+  });
 }
 
 }  // namespace
@@ -119,7 +122,7 @@ std::vector<DrawRule> VipGraph::RulesOf(EdgeTypeId type) const {
 EdgeWeights VipGraph::WeightsOf(EdgeTypeId type, const Shard& shard) const {
   const int column = weight_columns_[type.value];
   if (column < 0) return EdgeWeights();
-  return EdgeWeights(shard.edges(type).columns[column],
+  return EdgeWeights(BaseLists(shard, type).column(column),
                      dataset_.schema().edge_types[type.value].columns[column].dtype);
 }
 
@@ -128,23 +131,23 @@ absl::Status VipGraph::CheckEdges(EdgeTypeId type, const Shard& shard) const {
     return absl::DataLossError(absl::StrCat(
         "shard ", shard.id().value, ", ", dataset_.schema().EdgeTypeName(type.value), ": ", what));
   };
-  const EdgeTable& edges = shard.edges(type);
+  const BaseLists edges(shard, type);
+  const absl::Span<const uint64_t> offsets = edges.offsets();
   const size_t num_targets = dataset_.book().num_nodes(TargetType(type), shard.id());
   if (num_targets == 0) return absl::OkStatus();
-  if (edges.offsets.size() != num_targets + 1) {
-    return lost(absl::StrCat(edges.offsets.size(), " offsets for ", num_targets, " nodes"));
+  if (offsets.size() != num_targets + 1) {
+    return lost(absl::StrCat(offsets.size(), " offsets for ", num_targets, " nodes"));
   }
-  if (!std::is_sorted(edges.offsets.begin(), edges.offsets.end()) ||
-      edges.offsets.back() > static_cast<uint64_t>(edges.sources.size())) {
+  if (!std::is_sorted(offsets.begin(), offsets.end()) ||
+      offsets.back() > static_cast<uint64_t>(edges.num_edges())) {
     return lost("offsets that fall or lie behind the edges");
   }
   const int64_t num_sources = dataset_.book().num_nodes(SourceType(type));
   std::vector<uint64_t> highest(num_threads_);
-  RunThreads(num_threads_, [&](int thread) {
-    highest[thread] = HighestSource(edges.sources, thread, num_threads_);
-  });
+  RunThreads(num_threads_,
+             [&](int thread) { highest[thread] = HighestSource(edges, thread, num_threads_); });
   const uint64_t most = *std::max_element(highest.begin(), highest.end());
-  if (edges.sources.size() > 0 && most >= static_cast<uint64_t>(num_sources)) {
+  if (edges.num_edges() > 0 && most >= static_cast<uint64_t>(num_sources)) {
     return lost(absl::StrCat("an edge comes from node ", most, " of ", num_sources));
   }
   return absl::OkStatus();
@@ -159,7 +162,8 @@ std::vector<VipGraph::Chunk> VipGraph::CutNodes(NodeTypeId type) const {
     for (int64_t row = 0; row < num_rows; ++row) {
       cost += kNodeCost;
       for (int32_t edge = 0; edge < num_edge_types(); ++edge) {
-        if (followed_[edge] && TargetType({edge}) == type) cost += shard->edges({edge}).degree(row);
+        if (followed_[edge] && TargetType({edge}) == type)
+          cost += BaseLists(*shard, {edge}).degree(row);
       }
       if (cost < kChunkCost && row + 1 < num_rows) continue;
       chunk.end = row + 1;
@@ -199,15 +203,12 @@ int64_t VipGraph::CountParallel(NodeTypeId target, NodeTypeId source) const {
   ForEachChunk(target, [&](const Chunk& chunk, int thread) {
     int64_t found = 0;
     for (const EdgeTypeId list : lists) {
-      const EdgeTable& edges = chunk.shard->edges(list);
-      const IdArray& ids = edges.sources;
-      found += ids.narrow() != nullptr ? CountRepeats(edges, ids.narrow(), chunk.begin, chunk.end)
-                                       : CountRepeats(edges, ids.wide(), chunk.begin, chunk.end);
+      found += CountRepeats(BaseLists(*chunk.shard, list), chunk.begin, chunk.end);
     }
     for (int64_t row = chunk.begin; row < chunk.end && lists.size() > 1; ++row) {
       EdgeBundles& of_row = bundles[thread];
       of_row.Clear();
-      for (const EdgeTypeId list : lists) of_row.Add(chunk.shard->edges(list), {}, row);
+      for (const EdgeTypeId list : lists) of_row.Add(BaseLists(*chunk.shard, list), {}, row);
       of_row.Join();
       for (size_t i = 1; i < of_row.parts().size(); ++i) {
         found += of_row.parts()[i].neighbor == of_row.parts()[i - 1].neighbor;
@@ -233,7 +234,8 @@ void VipGraph::FindBundled(EdgeTypeId bundled) {
       bool forced = false;
       for (const EdgeTypeId type : types) {
         forced = forced || is_weighted(type) || type == bundled;
-        for (const auto& shard : dataset_.shards()) num_edges += shard->edges(type).sources.size();
+        for (const auto& shard : dataset_.shards())
+          num_edges += BaseLists(*shard, type).num_edges();
       }
       for (const EdgeTypeId type : types) {
         bundled_[type.value] = forced || parallel > num_edges / kTellingParallel;
@@ -256,7 +258,7 @@ int64_t VipGraph::CountEdges() const {
   for (int hop = 1; hop <= spec_.num_hops(); ++hop) {
     for (int32_t type = 0; type < num_edge_types(); ++type) {
       if (!IsFollowed({type}, hop)) continue;
-      for (const auto& shard : dataset_.shards()) edges += shard->edges({type}).sources.size();
+      for (const auto& shard : dataset_.shards()) edges += BaseLists(*shard, {type}).num_edges();
     }
   }
   return edges;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "partition/dataset/shard.h"
+#include "absl/types/span.h"
 
 namespace vicinity {
 namespace {
@@ -184,8 +184,10 @@ VICINITY_INLINE void LaterHop(const VipRelation& relation, const Id* ids, int64_
 }
 
 template <int kLanes, typename Id>
-VICINITY_INLINE void GatherIds(const VipRelation& relation, const Id* ids, int64_t num_ids,
-                               int64_t begin, int64_t end, int64_t u, int hop, double* met) {
+VICINITY_INLINE void GatherSpan(const VipRelation& relation, absl::Span<const Id> sources,
+                                int64_t begin, int64_t end, int64_t u, int hop, double* met) {
+  const Id* const ids = sources.data();
+  const auto num_ids = static_cast<int64_t>(sources.size());
   if (hop == 1) {
     FirstHop<kLanes>(relation, ids, num_ids, begin, end, u, met);
   } else if (hop == 2) {
@@ -194,16 +196,6 @@ VICINITY_INLINE void GatherIds(const VipRelation& relation, const Id* ids, int64
     LaterHop<kLanes, 3>(relation, ids, num_ids, begin, end, u, hop, met);
   } else {
     LaterHop<kLanes, 0>(relation, ids, num_ids, begin, end, u, hop, met);
-  }
-}
-
-template <int kLanes>
-VICINITY_INLINE void Gather(const VipRelation& relation, const IdArray& ids, int64_t begin,
-                            int64_t end, int64_t u, int hop, double* met) {
-  if (ids.narrow() != nullptr) {
-    GatherIds<kLanes>(relation, ids.narrow(), ids.size(), begin, end, u, hop, met);
-  } else {
-    GatherIds<kLanes>(relation, ids.wide(), ids.size(), begin, end, u, hop, met);
   }
 }
 
@@ -226,29 +218,32 @@ void OnePair(const VipEnd& v, const VipEnd& u, const float* together, int hop, b
   for (int lane = 0; lane < kLanes; ++lane) messages[lane] = static_cast<double>(message[lane]);
 }
 
-template <int kLanes>
-void GatherPlain(const VipRelation& relation, const IdArray& ids, int64_t begin, int64_t end,
+template <int kLanes, typename Id>
+void GatherPlain(const VipRelation& relation, absl::Span<const Id> ids, int64_t begin, int64_t end,
                  int64_t u, int hop, double* met) {
-  Gather<kLanes>(relation, ids, begin, end, u, hop, met);
+  GatherSpan<kLanes>(relation, ids, begin, end, u, hop, met);
 }
 
 #if defined(__x86_64__)
 // Without fused multiply-add, which would round otherwise than other machines do.
-__attribute__((target("avx2"))) void Gather8Avx2(const VipRelation& relation, const IdArray& ids,
-                                                 int64_t begin, int64_t end, int64_t u, int hop,
-                                                 double* met) {
-  Gather<8>(relation, ids, begin, end, u, hop, met);
+template <typename Id>
+__attribute__((target("avx2"))) void Gather8Avx2(const VipRelation& relation,
+                                                 absl::Span<const Id> ids, int64_t begin,
+                                                 int64_t end, int64_t u, int hop, double* met) {
+  GatherSpan<8>(relation, ids, begin, end, u, hop, met);
 }
 #endif
 
 }  // namespace
 
 GatherMessages FindGather(int lanes, bool plain) {
-  if (lanes == 4) return &GatherPlain<4>;
+  if (lanes == 4) return {&GatherPlain<4, uint32_t>, &GatherPlain<4, uint64_t>};
 #if defined(__x86_64__)
-  if (!plain && __builtin_cpu_supports("avx2")) return &Gather8Avx2;
+  if (!plain && __builtin_cpu_supports("avx2")) {
+    return {&Gather8Avx2<uint32_t>, &Gather8Avx2<uint64_t>};
+  }
 #endif
-  return &GatherPlain<8>;
+  return {&GatherPlain<8, uint32_t>, &GatherPlain<8, uint64_t>};
 }
 
 void PairMessages(const VipEnd& v, const VipEnd& u, const float* together, int hop, bool only_new,

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "partition/dataset/shard.h"
+#include "absl/types/span.h"
 
 namespace vicinity {
 
@@ -52,8 +52,24 @@ struct VipRelation {
 
 // Lets `met`, of kLanes homes, become 1 - (1 - met) prod over v of (1 - m_hop(v, u)) for the v at
 // `positions` begin .. end - 1 of `ids`, which are all in range. The same bits on every machine.
-using GatherMessages = void (*)(const VipRelation& relation, const IdArray& ids, int64_t begin,
-                                int64_t end, int64_t u, int hop, double* met);
+template <typename Id>
+using GatherIds = void (*)(const VipRelation& relation, absl::Span<const Id> ids, int64_t begin,
+                           int64_t end, int64_t u, int hop, double* met);
+
+// The same of ids of either width.
+struct GatherMessages {
+  GatherIds<uint32_t> narrow = nullptr;
+  GatherIds<uint64_t> wide = nullptr;
+
+  void operator()(const VipRelation& relation, absl::Span<const uint32_t> ids, int64_t begin,
+                  int64_t end, int64_t u, int hop, double* met) const {
+    narrow(relation, ids, begin, end, u, hop, met);
+  }
+  void operator()(const VipRelation& relation, absl::Span<const uint64_t> ids, int64_t begin,
+                  int64_t end, int64_t u, int hop, double* met) const {
+    wide(relation, ids, begin, end, u, hop, met);
+  }
+};
 
 // The gather for so many lanes, the fastest that this processor runs, or the plain one.
 GatherMessages FindGather(int lanes, bool plain = false);

@@ -5,6 +5,7 @@
 
 #include "cache/vip/threads.h"
 #include "cache/vip/vip_kernel.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
@@ -39,7 +40,7 @@ int64_t VipScatter::Run(NodeTypeId target, NodeTypeId source, int hop, const Pro
         Scatter(type, *shard, hop, thread, [&](int64_t edges) { progress(done + edges); });
       }
     });
-    for (const EdgeTypeId type : types) done += shard->edges(type).sources.size();
+    for (const EdgeTypeId type : types) done += BaseLists(*shard, type).num_edges();
     progress(done);
   }
   return done;
@@ -58,7 +59,7 @@ void VipScatter::Deliver(const double* messages, int64_t source, int64_t self, i
 void VipScatter::Scatter(EdgeTypeId type, const Shard& shard, int hop, int thread,
                          const Progress& progress) const {
   const NodeTypeId target = graph_.TargetType(type), source = graph_.SourceType(type);
-  const EdgeTable& edges = shard.edges(type);
+  const BaseLists edges(shard, type);
   const Book& book = graph_.dataset().book();
   const int64_t base = book.First(target, shard.id()).value;
   const VipRecords& records = states_[target.value].records;
@@ -66,16 +67,16 @@ void VipScatter::Scatter(EdgeTypeId type, const Shard& shard, int hop, int threa
   double messages[kMaxVipLanes];
   for (int64_t row = 0; row < book.num_nodes(target, shard.id()); ++row) {
     if (thread == 0 && row % kProgressEvery == 0) {
-      progress(static_cast<int64_t>(edges.offsets[row]));
+      progress(edges.begin(row));
     }
-    if (edges.degree(row) == 0) continue;
+    const int64_t begin = edges.begin(row), end = begin + edges.degree(row);
+    if (begin == end) continue;
     const int64_t v = base + row;
     LonelyMessages({records, v, &records.chance(v, graph_.slot(type), 1)}, nullptr, hop, only_new(),
                    messages);
     if (std::all_of(messages, messages + records.lanes, [](double m) { return m == 0; })) continue;
-    for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
-      Deliver(messages, edges.sources[static_cast<int64_t>(i)], source == target ? v : -1, thread,
-              met);
+    for (int64_t i = begin; i < end; ++i) {
+      Deliver(messages, edges.source(i), source == target ? v : -1, thread, met);
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "cache/vip/draw_chance.h"
 #include "cache/vip/edge_weights.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
@@ -27,7 +28,7 @@ bool HasScattered(const VipGraph& graph, NodeTypeId type) {
 // One shard's nodes and their lists along one edge type.
 void SetChances(const VipGraph& graph, EdgeTypeId type, const VipGraph::Chunk& chunk,
                 const VipRecords& records) {
-  const EdgeTable& edges = chunk.shard->edges(type);
+  const BaseLists edges(*chunk.shard, type);
   const EdgeWeights weights = graph.WeightsOf(type, *chunk.shard);
   const std::vector<DrawRule> rules = graph.RulesOf(type);
   std::vector<double> of_row;

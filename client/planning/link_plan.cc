@@ -30,10 +30,10 @@ LinkSeeds::Ends EndsOf(NodeTypeId type, const std::vector<int64_t>& counts) {
 }
 
 // Adds the links to one target.
-void CountList(const EdgeTable& edges, int64_t row, int64_t target, bool one_type, Counts* counts) {
+void CountList(const BaseLists& edges, int64_t row, int64_t target, bool one_type, Counts* counts) {
   const int64_t begin = edges.begin(row), end = begin + edges.degree(row);
   for (int64_t i = begin; i < end; ++i) {
-    const int64_t source = edges.sources[i];
+    const int64_t source = edges.source(i);
     if (source >= static_cast<int64_t>(counts->of_sources.size()))
       continue;  // ComputeLinkVip tells
     ++counts->of_sources[source];
@@ -60,11 +60,12 @@ std::vector<LinkSeeds> LinksOfHomes(const Dataset& dataset, EdgeTypeId type,
     if (!one_type) of_home.of_targets.resize(book.num_nodes(target_type));
   }
   for (const auto& shard : dataset.shards()) {
+    const BaseLists edges(*shard, type);
     const int64_t first = book.First(target_type, shard->id()).value;
     for (int64_t row = 0; row < book.num_nodes(target_type, shard->id()); ++row) {
       const int32_t home = home_of[first + row];
       if (home < 0) continue;
-      CountList(shard->edges(type), row, first + row, one_type, &counts[home]);
+      CountList(edges, row, first + row, one_type, &counts[home]);
     }
   }
   std::vector<LinkSeeds> links(num_homes);
@@ -82,21 +83,18 @@ LinkIndex::LinkIndex(const Dataset& dataset, EdgeTypeId type, absl::Span<const i
   const NodeTypeId target{dataset.schema().edge_types[type.value].target_type};
   for (const auto& shard : dataset.shards()) {
     if (std::find(shards.begin(), shards.end(), shard->id().value) == shards.end()) continue;
-    const EdgeTable& edges = shard->edges(type);
+    const BaseLists edges(*shard, type);
     if (edges.num_targets() <= 0) continue;
-    parts_.push_back({&edges, dataset.book().First(target, shard->id()).value});
+    parts_.push_back({edges, dataset.book().First(target, shard->id()).value});
     begins_.push_back(begins_.back() + edges.begin(edges.num_targets()));
   }
 }
 
 std::pair<int64_t, int64_t> LinkIndex::EndsOf(int64_t i) const {
   const size_t part = std::upper_bound(begins_.begin(), begins_.end(), i) - begins_.begin() - 1;
-  const EdgeTable& edges = *parts_[part].edges;
+  const BaseLists& edges = parts_[part].edges;
   const int64_t position = i - begins_[part];
-  const auto row = std::upper_bound(edges.offsets.begin(), edges.offsets.end(),
-                                    static_cast<uint64_t>(position)) -
-                   edges.offsets.begin() - 1;
-  return {edges.sources[position], parts_[part].first_target + row};
+  return {edges.source(position), parts_[part].first_target + edges.TargetOf(position)};
 }
 
 }  // namespace vicinity

@@ -7,8 +7,8 @@
 
 #include "absl/types/span.h"
 #include "cache/vip/seed_chances.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {
@@ -37,7 +37,7 @@ class LinkIndex {
 
  private:
   struct Part {
-    const EdgeTable* edges;
+    BaseLists edges;
     int64_t first_target;
   };
   std::vector<Part> parts_;

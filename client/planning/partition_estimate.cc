@@ -8,6 +8,7 @@
 
 #include "cache/vip/vip.h"
 #include "partition/cut/node_facts.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
@@ -38,8 +39,8 @@ double MeanDrawn(const Dataset& source, EdgeTypeId type, int64_t fanout) {
   int64_t num_targets = 0;
   int64_t drawn = 0;
   for (const std::unique_ptr<Shard>& shard : source.shards()) {
-    const EdgeTable& edges = shard->edges(type);
-    const int64_t num_rows = static_cast<int64_t>(edges.offsets.size()) - 1;
+    const BaseLists edges(*shard, type);
+    const int64_t num_rows = edges.num_targets();
     for (int64_t row = stride / 2; row < num_rows; row += stride) {
       ++num_targets;
       drawn += fanout == kAllNeighbors ? edges.degree(row) : std::min(edges.degree(row), fanout);

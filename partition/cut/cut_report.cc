@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/cut/node_facts.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
@@ -125,12 +126,12 @@ class EdgeCounter {
     const EdgeTypeSpec& type = source_.schema().edge_types[edge_type.value];
     const NodeTypeId target_type{type.target_type};
     const Shard& stored = *source_.shard(source_.book().OwnerOf(target_type, target));
-    const EdgeTable& edges = stored.edges(edge_type);
+    const BaseLists edges(stored, edge_type);
     const int64_t row = source_.book().RowOf(target_type, target).value;
     const std::vector<int32_t>& shard_of = assignment_.shard_of[type.source_type];
     std::vector<int32_t>& met_by = met_by_[type.source_type];
-    for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
-      const int64_t neighbor = edges.sources[static_cast<int64_t>(i)];
+    for (int64_t i = edges.begin(row); i < edges.begin(row) + edges.degree(row); ++i) {
+      const int64_t neighbor = edges.source(i);
       ++report_->num_edges;
       if (shard_of[neighbor] == shard) continue;
       ++report_->cut_edges;

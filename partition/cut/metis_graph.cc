@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/cut/node_facts.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
@@ -38,22 +39,20 @@ void ForEachEdge(const Dataset& dataset, int64_t done, Progress* progress, Visit
   for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
     for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
       const EdgeTypeSpec& type = schema.edge_types[e];
-      const EdgeTable& edges = shard->edges(EdgeTypeId{e});
+      const BaseLists edges(*shard, EdgeTypeId{e});
       const int64_t first_source = begins[type.source_type];
       const int64_t first_target =
           begins[type.target_type] +
           dataset.book().First(NodeTypeId{type.target_type}, shard->id()).value;
-      const int64_t num_targets = static_cast<int64_t>(edges.offsets.size()) - 1;
-      for (int64_t row = 0; row < num_targets; ++row) {
-        for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
-          const int64_t source = first_source + edges.sources[static_cast<int64_t>(i)];
+      for (int64_t row = 0; row < edges.num_targets(); ++row) {
+        const int64_t begin = edges.begin(row), end = begin + edges.degree(row);
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t source = first_source + edges.source(i);
           if (source != first_target + row) visit(first_target + row, source);
         }
-        if (row % kProgressStep == 0) {
-          progress->Update(done + static_cast<int64_t>(edges.offsets[row]));
-        }
+        if (row % kProgressStep == 0) progress->Update(done + begin);
       }
-      done += edges.sources.size();
+      done += edges.num_edges();
     }
   }
 }
@@ -99,9 +98,9 @@ int64_t CountEdges(const Dataset& dataset, Node source, Node target) {
   for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
     const EdgeTypeSpec& type = schema.edge_types[e];
     if (type.source_type != source.type.value || type.target_type != target.type.value) continue;
-    const EdgeTable& edges = shard.edges(EdgeTypeId{e});
-    for (uint64_t i = edges.offsets[row]; i < edges.offsets[row + 1]; ++i) {
-      if (edges.sources[static_cast<int64_t>(i)] == source.id) ++count;
+    const BaseLists edges(shard, EdgeTypeId{e});
+    for (int64_t i = edges.begin(row); i < edges.begin(row) + edges.degree(row); ++i) {
+      if (edges.source(i) == source.id) ++count;
     }
   }
   return count;
@@ -120,14 +119,12 @@ int64_t ForSomeEdges(const Dataset& dataset, Visit visit) {
     for (int e = 0; e < static_cast<int>(dataset.schema().edge_types.size()); ++e) {
       const EdgeTypeSpec& type = dataset.schema().edge_types[e];
       const NodeTypeId target_type{type.target_type};
-      const EdgeTable& edges = shard->edges(EdgeTypeId{e});
+      const BaseLists edges(*shard, EdgeTypeId{e});
       // From the middle of each stride, so that no end of the lists is favoured.
-      for (int64_t i = stride / 2; i < edges.sources.size(); i += stride) {
-        const int64_t row =
-            std::upper_bound(edges.offsets.begin(), edges.offsets.end(), static_cast<uint64_t>(i)) -
-            edges.offsets.begin() - 1;
-        visit(Node{NodeTypeId{type.source_type}, edges.sources[i]},
-              Node{target_type, dataset.book().First(target_type, shard->id()).value + row});
+      for (int64_t i = stride / 2; i < edges.num_edges(); i += stride) {
+        const int64_t first_target = dataset.book().First(target_type, shard->id()).value;
+        visit(Node{NodeTypeId{type.source_type}, edges.source(i)},
+              Node{target_type, first_target + edges.TargetOf(i)});
       }
     }
   }
@@ -143,12 +140,12 @@ Node DrawPartner(const Dataset& dataset, Node node, NodeDraws* draws) {
   Node partner = node;
   for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
     if (schema.edge_types[e].target_type != node.type.value) continue;
-    const EdgeTable& edges = shard.edges(EdgeTypeId{e});
-    const uint64_t of_type = edges.offsets[row + 1] - edges.offsets[row];
+    const BaseLists edges(shard, EdgeTypeId{e});
+    const auto of_type = static_cast<uint64_t>(edges.degree(row));
     degree += of_type;
     if (of_type == 0 || draws->Below(degree) >= of_type) continue;
-    const auto i = static_cast<int64_t>(edges.offsets[row] + draws->Below(of_type));
-    partner = {NodeTypeId{schema.edge_types[e].source_type}, edges.sources[i]};
+    const int64_t i = edges.begin(row) + static_cast<int64_t>(draws->Below(of_type));
+    partner = {NodeTypeId{schema.edge_types[e].source_type}, edges.source(i)};
   }
   return partner;
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/shard.h"
 
 namespace vicinity {
@@ -14,9 +15,10 @@ std::vector<Split> ReadSplits(const Dataset& dataset, NodeTypeId type) {
   if (column < 0) return splits;
   splits.reserve(dataset.book().num_nodes(type));
   for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
-    const ColumnView& view = shard->nodes(type).columns[column];
-    for (int64_t row = 0; row < view.num_rows; ++row) {
-      splits.push_back(static_cast<Split>(view.data[row * view.row_bytes]));
+    const BaseNodes nodes(*shard, type);
+    const BaseValues values = nodes.column(column);
+    for (int64_t row = 0; row < nodes.num_nodes(); ++row) {
+      splits.push_back(static_cast<Split>(*values.row(row)));
     }
   }
   return splits;
@@ -42,9 +44,9 @@ std::vector<int64_t> InDegrees(const Dataset& dataset, NodeTypeId type) {
   for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
     if (schema.edge_types[e].target_type != type.value) continue;
     for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
-      const EdgeTable& edges = shard->edges(EdgeTypeId{e});
+      const BaseLists edges(*shard, EdgeTypeId{e});
       const int64_t first = dataset.book().First(type, shard->id()).value;
-      const int64_t num_targets = shard->nodes(type).num_nodes();
+      const int64_t num_targets = BaseNodes(*shard, type).num_nodes();
       for (int64_t row = 0; row < num_targets; ++row) degrees[first + row] += edges.degree(row);
     }
   }
@@ -63,7 +65,7 @@ int64_t NumEdges(const Dataset& dataset) {
   int64_t count = 0;
   for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
     for (size_t e = 0; e < dataset.schema().edge_types.size(); ++e) {
-      count += shard->edges(EdgeTypeId{static_cast<int32_t>(e)}).sources.size();
+      count += BaseLists(*shard, {static_cast<int32_t>(e)}).num_edges();
     }
   }
   return count;

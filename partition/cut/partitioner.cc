@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "partition/cut/node_facts.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
@@ -81,9 +82,8 @@ absl::StatusOr<std::vector<int64_t>> NewIds(const std::vector<int64_t>& order,
   return new_ids;
 }
 
-void CopyRow(const ColumnView& from, int64_t from_row, const OutputArray& to, int64_t to_row) {
-  std::memcpy(to.data + to_row * to.row_bytes, from.data + from_row * from.row_bytes,
-              static_cast<size_t>(to.row_bytes));
+void CopyRow(const char* from, const OutputArray& to, int64_t to_row) {
+  std::memcpy(to.data + to_row * to.row_bytes, from, static_cast<size_t>(to.row_bytes));
 }
 
 // Copies one shard after the other from the source's mapped files to the writer's.
@@ -141,10 +141,10 @@ class ShardWriter {
     }
     for (size_t i = 0; i < nodes.size(); ++i) {
       const Place place = Find(type, nodes[i]);
-      const NodeTable& table = place.shard->nodes(type);
-      keys.as<uint64_t>()[i] = table.keys[place.row];
+      const BaseNodes from(*place.shard, type);
+      keys.as<uint64_t>()[i] = from.key(place.row);
       for (int c = 0; c < num_columns; ++c) {
-        CopyRow(table.columns[c], place.row, columns[c], static_cast<int64_t>(i));
+        CopyRow(from.column(c).row(place.row), columns[c], static_cast<int64_t>(i));
       }
     }
     return absl::OkStatus();
@@ -157,14 +157,14 @@ class ShardWriter {
     offsets.as<uint64_t>()[0] = 0;
     for (size_t i = 0; i < nodes.size(); ++i) {
       const Place place = Find(type, nodes[i]);
-      end += place.shard->nodes(type).name(place.row).size();
+      end += BaseNodes(*place.shard, type).name(place.row).size();
       offsets.as<uint64_t>()[i + 1] = end;
     }
     VICINITY_ASSIGN_OR_RETURN(const OutputArray bytes,
                               writer_->NameBytes(shard, type, static_cast<int64_t>(end)));
     for (size_t i = 0; i < nodes.size(); ++i) {
       const Place place = Find(type, nodes[i]);
-      const auto name = place.shard->nodes(type).name(place.row);
+      const auto name = BaseNodes(*place.shard, type).name(place.row);
       std::copy(name.begin(), name.end(), bytes.data + offsets.as<uint64_t>()[i]);
     }
     return absl::OkStatus();
@@ -199,7 +199,7 @@ class ShardWriter {
     offsets.as<uint64_t>()[0] = 0;
     for (size_t i = 0; i < targets.size(); ++i) {
       const Place place = Find(target_type, targets[i]);
-      end += static_cast<uint64_t>(place.shard->edges(edge_type).degree(place.row));
+      end += static_cast<uint64_t>(BaseLists(*place.shard, edge_type).degree(place.row));
       offsets.as<uint64_t>()[i + 1] = end;
     }
     VICINITY_ASSIGN_OR_RETURN(const EdgeArrays arrays,
@@ -207,22 +207,21 @@ class ShardWriter {
     const std::vector<int64_t>& new_ids = new_ids_[spec.source_type];
     for (size_t i = 0; i < targets.size(); ++i) {
       const Place place = Find(target_type, targets[i]);
-      const EdgeTable& edges = place.shard->edges(edge_type);
-      const int64_t begin = static_cast<int64_t>(edges.offsets[place.row]);
-      CopyList(edges, begin, edges.degree(place.row), new_ids, arrays,
+      const BaseLists edges(*place.shard, edge_type);
+      CopyList(edges, edges.begin(place.row), edges.degree(place.row), new_ids, arrays,
                static_cast<int64_t>(offsets.as<uint64_t>()[i]));
     }
     return absl::OkStatus();
   }
 
-  void CopyList(const EdgeTable& edges, int64_t from, int64_t degree,
+  void CopyList(const BaseLists& edges, int64_t from, int64_t degree,
                 const std::vector<int64_t>& new_ids, const EdgeArrays& arrays, int64_t to) {
     for (int64_t i = 0; i < degree; ++i) {
-      const int64_t source = new_ids[edges.sources[from + i]];
+      const int64_t source = new_ids[edges.source(from + i)];
       StoreId(arrays.sources, to + i, static_cast<uint64_t>(source));
-      StoreId(arrays.edge_ids, to + i, static_cast<uint64_t>(edges.edge_ids[from + i]));
+      StoreId(arrays.edge_ids, to + i, static_cast<uint64_t>(edges.edge_id(from + i)));
       for (size_t c = 0; c < arrays.columns.size(); ++c) {
-        CopyRow(edges.columns[c], from + i, arrays.columns[c], to + i);
+        CopyRow(edges.column(static_cast<int32_t>(c)).row(from + i), arrays.columns[c], to + i);
       }
     }
     edges_done_ += degree;
@@ -242,7 +241,7 @@ void BoundEdgeIds(const Dataset& source, DatasetWriter* writer) {
   for (int e = 0; e < static_cast<int>(source.schema().edge_types.size()); ++e) {
     bool narrow = true;
     for (const std::unique_ptr<Shard>& shard : source.shards()) {
-      narrow = narrow && shard->edges(EdgeTypeId{e}).edge_ids.wide() == nullptr;
+      narrow = narrow && BaseLists(*shard, EdgeTypeId{e}).has_narrow_edge_ids();
     }
     if (narrow) writer->SetEdgeIdBound(EdgeTypeId{e}, uint64_t{1} << 32);
   }

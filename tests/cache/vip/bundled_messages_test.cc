@@ -10,6 +10,7 @@
 #include "cache/vip/draw_chance.h"
 #include "cache/vip/vip_graph.h"
 #include "cache/vip/vip_kernel.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
@@ -112,8 +113,10 @@ TEST_CASE("without parallel edges bundles gather what edges do", "[bundled_messa
     for (int64_t u = 0; u < kNodes; ++u) {
       std::vector<double> met(4, 0.125), expected(4, 0.125);
       bundled.Gather(shard, u, u, hop, only_new, met.data());
-      FindGather(4)(relation, edges.sources, edges.begin(u), edges.begin(u + 1), u, hop,
-                    expected.data());
+      BaseLists(shard, kLinks).VisitSources([&](const auto& sources) {
+        FindGather(4)(relation, sources, edges.begin(u), edges.begin(u + 1), u, hop,
+                      expected.data());
+      });
       for (int lane = 0; lane < 4; ++lane) CHECK(met[lane] == Approx(expected[lane]).epsilon(1e-5));
     }
     // And deliver the message of one edge.

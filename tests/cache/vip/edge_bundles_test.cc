@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "cache/vip/edge_weights.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
 
@@ -40,16 +41,16 @@ TEST_CASE("parallel edges make one part, and parts of a neighbour lie together",
   const Lists a{{0, 1, 6}, {9, 7, 7, 2, 5, 5}};
   const Lists b{{0, 0, 3}, {3, 5, 2}};
   EdgeBundles bundles;
-  bundles.Add(a.Table(), EdgeWeights(), 1);
+  bundles.Add(BaseLists(a.Table()), EdgeWeights(), 1);
   bundles.Join();
   CHECK(PartsOf(bundles) == Parts{{7, 0, 2}, {2, 0, 1}, {5, 0, 2}});
-  bundles.Add(b.Table(), EdgeWeights(), 1);
+  bundles.Add(BaseLists(b.Table()), EdgeWeights(), 1);
   bundles.Join();
   CHECK(PartsOf(bundles) ==
         Parts{{2, 0, 1}, {2, 1, 1}, {3, 1, 1}, {5, 0, 2}, {5, 1, 1}, {7, 0, 2}});
   bundles.Clear();
-  bundles.Add(b.Table(), EdgeWeights(), 0);  // empty
-  bundles.Add(a.Table(), EdgeWeights(), 0);
+  bundles.Add(BaseLists(b.Table()), EdgeWeights(), 0);  // empty
+  bundles.Add(BaseLists(a.Table()), EdgeWeights(), 0);
   bundles.Join();
   CHECK(PartsOf(bundles) == Parts{{9, 1, 1}});
 }
@@ -60,14 +61,14 @@ TEST_CASE("weights of parallel edges add up, of either width", "[bundles]") {
   const std::vector<double> wide = {9, 9, 0.5, 0.25, 3};
   EdgeWeights weights;
   SECTION("float") {
-    weights = EdgeWeights({reinterpret_cast<const char*>(narrow.data()), 5, 4}, DType::kFloat32);
+    weights = EdgeWeights({reinterpret_cast<const char*>(narrow.data()), 4}, DType::kFloat32);
   }
   SECTION("double") {
-    weights = EdgeWeights({reinterpret_cast<const char*>(wide.data()), 5, 8}, DType::kFloat64);
+    weights = EdgeWeights({reinterpret_cast<const char*>(wide.data()), 8}, DType::kFloat64);
   }
   CHECK(weights.is_given());
   EdgeBundles bundles;
-  bundles.Add(lists.Table(), weights, 1);
+  bundles.Add(BaseLists(lists.Table()), weights, 1);
   bundles.Join();
   CHECK(PartsOf(bundles) == Parts{{7, 0, 0.75}, {2, 0, 3}});
 }

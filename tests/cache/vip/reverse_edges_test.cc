@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/vip/edge_weights.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
@@ -66,8 +67,8 @@ MemoryEdges BothWays(MemoryEdges edges) {
 
 // By their first column where they have columns.
 EdgeWeights WeightsIn(EdgeTypeId type, const Shard& shard) {
-  const EdgeTable& edges = shard.edges(type);
-  return edges.columns.empty() ? EdgeWeights() : EdgeWeights(edges.columns[0], DType::kFloat64);
+  if (shard.edges(type).columns.empty()) return EdgeWeights();
+  return EdgeWeights(BaseLists(shard, type).column(0), DType::kFloat64);
 }
 
 std::vector<int32_t> Found(const MemoryGraph& graph, const std::vector<uint8_t>& wanted) {
