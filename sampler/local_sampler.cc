@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,6 +14,7 @@
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/dataset/shard_overlay.h"
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
@@ -46,21 +49,101 @@ class SizesOf {
   const size_t edge_positions_;
 };
 
+// Of lists that are as in the files.
+absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                         absl::Span<const uint64_t> rows, const OneHopOptions& options,
+                         Neighbors* out) {
+  const SizesOf before(*out);
+  return reader.ReadLists(edge_type, target_type, rows, [&](const auto& edges, const auto& keys) {
+    before.Restore(out);
+    return SampleOneHop(edges, keys, rows, options, out);
+  });
+}
+
+// Some of a call's targets, taken apart by where their lists are: both kinds are drawn from alike.
+struct ChangedTargets {
+  OwnerGroup in_files;
+  OwnerGroup changed;
+  ChangedLists lists;  // by target of `changed`
+};
+
+ChangedTargets FindChanged(const ShardReader& reader, EdgeTypeId edge_type,
+                           absl::Span<const uint64_t> rows, absl::Span<const uint32_t> trees) {
+  ChangedTargets targets;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const ChangedList* const list = reader.FindChangedList(edge_type, rows[i]);
+    if (list != nullptr) targets.lists.Add(*list);
+    OwnerGroup& group = list == nullptr ? targets.in_files : targets.changed;
+    group.rows.push_back(rows[i]);
+    group.positions.push_back(static_cast<uint32_t>(i));
+    if (!trees.empty()) group.trees.push_back(trees[i]);
+  }
+  return targets;
+}
+
+absl::Status SampleChanged(const ShardReader& reader, NodeTypeId target_type,
+                           const ChangedTargets& targets, OneHopOptions options, Neighbors* out) {
+  const std::vector<uint64_t>& rows = targets.changed.rows;
+  std::vector<uint64_t> keys(rows.size());
+  std::vector<uint64_t> lists(rows.size());  // row i of the table is target i's
+  std::iota(lists.begin(), lists.end(), 0);
+  VICINITY_RETURN_IF_ERROR(reader.ReadRows(
+      reader.KeysColumn(target_type), rows, [] {},
+      [&](size_t i, const char* key) { std::memcpy(&keys[i], key, sizeof(keys[i])); }));
+  options.trees = targets.changed.trees;
+  VICINITY_RETURN_IF_ERROR(SampleOneHop(targets.lists.table(), keys, lists, options, out));
+  for (int64_t& position : out->edge_positions) position = targets.lists.positions()[position];
+  return absl::OkStatus();
+}
+
+void Append(const Neighbors& from, Neighbors* to) {
+  to->counts.insert(to->counts.end(), from.counts.begin(), from.counts.end());
+  to->sources.insert(to->sources.end(), from.sources.begin(), from.sources.end());
+  to->edge_ids.insert(to->edge_ids.end(), from.edge_ids.begin(), from.edge_ids.end());
+  to->edge_positions.insert(to->edge_positions.end(), from.edge_positions.begin(),
+                            from.edge_positions.end());
+}
+
 }  // namespace
 
-absl::Status SampleShard(const Schema& schema, const Shard& shard, EdgeTypeId edge_type,
+absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                         absl::Span<const uint64_t> rows, const OneHopOptions& options,
+                         Neighbors* out) {
+  const bool sound = options.trees.empty() || options.trees.size() == rows.size();
+  if (!sound || !reader.ChangesLists(edge_type, rows)) {
+    return SampleFiles(reader, edge_type, target_type, rows, options, out);
+  }
+  const ChangedTargets targets = FindChanged(reader, edge_type, rows, options.trees);
+  std::vector<OwnerGroup> groups;
+  std::vector<Neighbors> answers;
+  if (!targets.in_files.rows.empty()) {
+    OneHopOptions of_group = options;
+    of_group.trees = targets.in_files.trees;
+    groups.push_back(targets.in_files);
+    VICINITY_RETURN_IF_ERROR(SampleFiles(reader, edge_type, target_type, targets.in_files.rows,
+                                         of_group, &answers.emplace_back()));
+  }
+  if (!targets.changed.rows.empty()) {
+    groups.push_back(targets.changed);
+    VICINITY_RETURN_IF_ERROR(
+        SampleChanged(reader, target_type, targets, options, &answers.emplace_back()));
+  }
+  Neighbors together;
+  VICINITY_RETURN_IF_ERROR(
+      MergeByOwner(groups, answers, static_cast<int64_t>(rows.size()), &together));
+  Append(together, out);
+  return absl::OkStatus();
+}
+
+absl::Status SampleShard(const Schema& schema, const ShardReader& reader, EdgeTypeId edge_type,
                          absl::Span<const uint64_t> rows, const OneHopOptions& options,
                          Neighbors* out) {
   const NodeTypeId target{schema.edge_types[edge_type.value].target_type};
-  const ShardReader reader(shard);
-  const SizesOf before(*out);
-  const absl::Status status = reader.ReadLists(edge_type, target, rows, [&] {
-    before.Restore(out);
-    return SampleOneHop(shard.edges(edge_type), shard.nodes(target).keys, rows, options, out);
-  });
+  const absl::Status status = SampleLists(reader, edge_type, target, rows, options, out);
   if (status.ok()) return status;
-  return At(absl::StrCat("shard ", shard.id().value, ", ", schema.EdgeTypeName(edge_type.value)),
-            status);
+  return At(
+      absl::StrCat("shard ", reader.shard().id().value, ", ", schema.EdgeTypeName(edge_type.value)),
+      status);
 }
 
 LocalNeighborSource::LocalNeighborSource(const Dataset& dataset, const MinibatchDraw& draw)
@@ -84,7 +167,8 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
     options.trees = relation.trees;
     const absl::Span<const uint64_t> rows(
         reinterpret_cast<const uint64_t*>(relation.targets.data()), relation.targets.size());
-    return SampleShard(schema, *dataset_.shard({0}), relation.edge_type, rows, options, out);
+    return SampleShard(schema, ShardReader(*dataset_.shard({0})), relation.edge_type, rows, options,
+                       out);
   }
   const std::vector<OwnerGroup> groups =
       GroupByOwner(dataset_.book(), target, relation.targets, relation.trees);
@@ -96,8 +180,8 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
           absl::StrCat("shard ", groups[g].shard.value, " is not mapped here"));
     }
     options.trees = groups[g].trees;
-    VICINITY_RETURN_IF_ERROR(
-        SampleShard(schema, *shard, relation.edge_type, groups[g].rows, options, &answers[g]));
+    VICINITY_RETURN_IF_ERROR(SampleShard(schema, ShardReader(*shard), relation.edge_type,
+                                         groups[g].rows, options, &answers[g]));
   }
   return MergeByOwner(groups, answers, relation.targets.size(), out);
 }

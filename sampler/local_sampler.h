@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
@@ -17,9 +18,14 @@
 
 namespace vicinity {
 
-// Appends the neighbours of local rows of one shard to `out`. Errors as SampleOneHop's, naming
-// shard and edge type.
-absl::Status SampleShard(const Schema& schema, const Shard& shard, EdgeTypeId edge_type,
+// Appends the neighbours of local rows of one shard to `out`: changed lists as the reader's overlay
+// has them, the others as the files do. Errors as SampleOneHop's and ShardReader's.
+absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                         absl::Span<const uint64_t> rows, const OneHopOptions& options,
+                         Neighbors* out);
+
+// The same; errors name shard and edge type.
+absl::Status SampleShard(const Schema& schema, const ShardReader& reader, EdgeTypeId edge_type,
                          absl::Span<const uint64_t> rows, const OneHopOptions& options,
                          Neighbors* out);
 

@@ -44,7 +44,7 @@ struct Neighbors {
 // of edges without weights, or if there are trees, but not one a row; DataLoss naming the row whose
 // list does not lie in the file, or the page that fails its check: of sources, edge ids and weights
 // the pages drawn from are verified here, of offsets and keys by the caller
-// (ShardReader::SampleFiles); ResourceExhausted naming the row whose list is longer than a count
+// (ShardReader::ReadLists); ResourceExhausted naming the row whose list is longer than a count
 // can say. Rows are checked before anything is read; after an error `out` is to be thrown away.
 // Memory: O(result); weighted: and of the longest list drawn from, where few positions have nearly
 // all of its weight. Cost: two cache misses a target and one a drawn neighbour; weighted: two.

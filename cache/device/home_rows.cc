@@ -14,7 +14,7 @@
 
 namespace vicinity {
 
-absl::StatusOr<std::unique_ptr<HomeRows>> HomeRows::Create(RowMover* mover, const ColumnView& rows,
+absl::StatusOr<std::unique_ptr<HomeRows>> HomeRows::Create(RowMover* mover, const HostRows& rows,
                                                            int64_t device_rows, FarRead far) {
   if (rows.num_rows > INT32_MAX || device_rows < 0) {
     return absl::InvalidArgumentError(absl::StrCat(rows.num_rows, " rows, ", device_rows,
@@ -64,8 +64,7 @@ absl::Status HomeRows::GatherStaged(absl::Span<const int32_t> rows, const RowPla
   }
   const auto stage = [&](int64_t first, int64_t n, char* out) {
     for (int64_t i = 0; i < n; ++i) {
-      std::memcpy(out + i * row_bytes(), column_.data + far_rows[first + i] * row_bytes(),
-                  row_bytes());
+      std::memcpy(out + i * row_bytes(), rows_ + far_rows[first + i] * row_bytes(), row_bytes());
     }
   };
   VICINITY_RETURN_IF_ERROR(mover_->Send(row_bytes(), stage, to, far_to));

@@ -1,14 +1,11 @@
 #include "client/device/device_column.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/types/device_tensor_impl.h"
-#include "partition/dataset/shard.h"
 #include "partition/dataset/shard_reader.h"
-#include "partition/dataset/verified_file.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -43,25 +40,20 @@ absl::Status DeviceColumn::Place(int32_t column, const Options& options) {
   home_columns_.resize(home_.size());
   if (spec_.row_bytes() == 0) return absl::OkStatus();
   for (size_t s = 0; s < home_.size(); ++s) {
-    const std::optional<ColumnView> rows =
-        router_.shard(ShardId{static_cast<int32_t>(s)}).Mapped(type_, column);
-    if (!rows.has_value() || rows->num_rows == 0) continue;
+    const ShardReader* const reader = router_.shard(ShardId{static_cast<int32_t>(s)}).mapped();
+    if (reader == nullptr || reader->num_nodes(type_) == 0) continue;
+    const ShardColumn rows = reader->NodeColumn(type_, column);
     const auto near =
-        static_cast<int64_t>(options.home_share * static_cast<double>(rows->num_rows));
-    home_columns_[s] = *rows;
-    VerifiedFile* const files[] = {rows->file};
-    const absl::Status placed = ReadVerified(files, [&]() -> absl::Status {
-      VICINITY_RETURN_IF_ERROR(ShardReader::TouchRange(*rows, 0, rows->num_rows));
+        static_cast<int64_t>(options.home_share * static_cast<double>(rows.num_rows()));
+    const absl::Status placed = reader->PlaceRows(rows, [&](const char* data) -> absl::Status {
       VICINITY_ASSIGN_OR_RETURN(
-          home_[s],
-          HomeRows::Create(side_->mover(), *rows, std::min(near, rows->num_rows), options.far));
+          home_[s], HomeRows::Create(side_->mover(), {data, rows.num_rows(), rows.row_bytes()},
+                                     std::min(near, rows.num_rows()), options.far));
       return absl::OkStatus();
     });
     if (!placed.ok()) return At(absl::StrCat("the rows of shard ", s), placed);
-  }
-  // Those that were copied stay right whatever becomes of the files.
-  if (options.far == FarRead::kDirect) {
-    for (ColumnView& column : home_columns_) column.file = nullptr;
+    // Those that were copied stay right whatever becomes of the files.
+    if (options.far == FarRead::kStaged) home_columns_[s] = {reader, rows};
   }
   return absl::OkStatus();
 }
@@ -95,15 +87,12 @@ absl::Status DeviceColumn::GatherHome(const SplitNodes& nodes, const RowPlaces& 
   for (size_t s = 0; s < nodes.home.size(); ++s) {
     const SplitNodes::Home& home = nodes.home[s];
     if (home.rows.empty()) continue;
-    const ColumnView& column = home_columns_[s];
-    VerifiedFile* const files[] = {column.file};
-    VICINITY_RETURN_IF_ERROR(ReadVerified(files, [&]() -> absl::Status {
-      for (const int32_t row : home.rows) {
-        if (row < 0 || row >= column.num_rows) continue;  // Gather says what is wrong with it
-        VICINITY_RETURN_IF_ERROR(ShardReader::TouchRange(column, row, 1));
-      }
-      return home_[s]->Gather(home.rows, to, home.positions);
-    }));
+    const auto gather = [&] { return home_[s]->Gather(home.rows, to, home.positions); };
+    const HomeColumn& placed = home_columns_[s];
+    VICINITY_RETURN_IF_ERROR(
+        placed.reader == nullptr
+            ? gather()
+            : placed.reader->ReadPlaced(placed.column, absl::MakeConstSpan(home.rows), gather));
   }
   return absl::OkStatus();
 }

@@ -18,6 +18,7 @@
 #include "client/shards/split_nodes.h"
 #include "client/types/device_tensor.h"
 #include "partition/dataset/schema.h"
+#include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {
@@ -65,6 +66,11 @@ class DeviceColumn {
     std::unique_ptr<BatchTensorRing> ring;
   };
 
+  struct HomeColumn {
+    const ShardReader* reader = nullptr;  // null: nothing is read any more, it was copied
+    ShardColumn column;
+  };
+
   DeviceColumn(const ShardRouter& router, NodeTypeId type, const ColumnSpec& spec,
                std::shared_ptr<DeviceSide> side, DevicePool* pool);
 
@@ -79,7 +85,7 @@ class DeviceColumn {
   const std::shared_ptr<DeviceSide> side_;
   DevicePool* const pool_;
   std::vector<std::unique_ptr<HomeRows>> home_;  // by shard; null: it is not mapped, or empty
-  std::vector<ColumnView> home_columns_;         // what they read; without a file: copied
+  std::vector<HomeColumn> home_columns_;         // what they read
   std::shared_ptr<Tensors> tensors_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +10,6 @@
 #include "cache/pool/look_ahead_planner.h"
 #include "client/device/device_column.h"
 #include "client/device/device_side.h"
-#include "partition/dataset/shard.h"
 #include "proto/common/machine.h"
 #include "proto/common/status.h"
 
@@ -25,10 +23,9 @@ double HomeBytes(const ShardRouter& router, const std::vector<ColumnPlan>& plans
   double all_bytes = 0;
   for (const ColumnPlan& plan : plans) {
     for (int32_t s = 0; s < router.book().num_shards(); ++s) {
-      const std::optional<ColumnView> rows =
-          router.shard(ShardId{s}).Mapped(plan.type, plan.column);
-      if (!rows.has_value()) continue;
-      all_bytes += static_cast<double>(rows->num_rows) * static_cast<double>(rows->row_bytes);
+      if (router.shard(ShardId{s}).mapped() == nullptr) continue;
+      all_bytes += static_cast<double>(router.book().num_nodes(plan.type, ShardId{s})) *
+                   static_cast<double>(router.RowBytes(plan.type, plan.column));
     }
   }
   return all_bytes;

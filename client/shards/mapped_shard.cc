@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,14 +21,12 @@ namespace {
 
 class MappedShard final : public AnswersAlike<MappedShard> {
  public:
-  MappedShard(const Dataset& dataset, const Shard& shard, TrafficCounters* traffic)
-      : dataset_(dataset), shard_(shard), reader_(shard), traffic_(traffic) {}
+  MappedShard(const Dataset& dataset, const Shard& shard, const ShardOverlay* overlay,
+              TrafficCounters* traffic)
+      : dataset_(dataset), id_(shard.id()), reader_(shard, overlay), traffic_(traffic) {}
 
   bool remote() const override { return false; }
-  std::optional<ColumnView> Mapped(NodeTypeId type, int32_t column) const override {
-    const NodeTable& table = shard_.nodes(type);
-    return column == kKeyColumn ? KeysColumn(table) : table.columns[column];
-  }
+  const ShardReader* mapped() const override { return &reader_; }
   template <typename Request>
   void AskAny(const Request& request, Cancellation* cancel, const Done& done) {
     if (cancel != nullptr && cancel->cancelled()) return done(absl::CancelledError("cancelled"));
@@ -44,11 +41,12 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   absl::Status Answer(const ShardDegrees& degrees) const;
   absl::Status Answer(const ShardRanking& ranking) const;
 
+  ShardColumn ColumnOf(const ShardRows& rows) const;
   absl::Status CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,
                          const std::string& type) const;
 
   const Dataset& dataset_;
-  const Shard& shard_;
+  const ShardId id_;
   const ShardReader reader_;
   TrafficCounters* const traffic_;
 };
@@ -59,7 +57,7 @@ absl::Status MappedShard::Answer(const ShardHop& hop) const {
     OneHopOptions options =
         OptionsOf(hop.draw, hop.hop, relation.edge_type, relation.spec, hop.detail);
     options.trees = relation.trees;
-    VICINITY_RETURN_IF_ERROR(SampleShard(dataset_.schema(), shard_, relation.edge_type,
+    VICINITY_RETURN_IF_ERROR(SampleShard(dataset_.schema(), reader_, relation.edge_type,
                                          relation.rows, options, &hop.out[i]));
     traffic_->sampled_edges_local.Add(hop.out[i].sources.size());
   }
@@ -75,13 +73,14 @@ absl::Status MappedShard::Answer(const ShardKeys& keys) const {
 
 absl::Status MappedShard::Answer(const ShardDegrees& degrees) const {
   const NodeTypeId target{dataset_.schema().edge_types[degrees.edge_type.value].target_type};
-  VICINITY_RETURN_IF_ERROR(CheckRows(degrees.rows, shard_.nodes(target).num_nodes(),
+  VICINITY_RETURN_IF_ERROR(CheckRows(degrees.rows, reader_.num_nodes(target),
                                      dataset_.schema().node_types[target.value].name));
-  std::vector<int64_t> found(degrees.rows.size());
-  VICINITY_RETURN_IF_ERROR(
-      reader_.ReadDegrees(degrees.edge_type, target, degrees.rows, found.data()));
-  for (size_t i = 0; i < found.size(); ++i) degrees.out[degrees.positions[i]] = found[i];
-  return absl::OkStatus();
+  return reader_.ReadDegrees(
+      degrees.edge_type, degrees.rows, [] {},
+      [&](size_t i, int64_t degree) {
+        degrees.out[degrees.positions[i]] = degree;
+        return true;
+      });
 }
 
 absl::Status MappedShard::CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,
@@ -90,47 +89,49 @@ absl::Status MappedShard::CheckRows(absl::Span<const uint64_t> rows, int64_t num
     return row >= static_cast<uint64_t>(num_rows);
   });
   if (outside == rows.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("shard ", shard_.id().value, ": row ", *outside,
+  return absl::InvalidArgumentError(absl::StrCat("shard ", id_.value, ": row ", *outside,
                                                  " of type ", type, " is not below ", num_rows));
+}
+
+ShardColumn MappedShard::ColumnOf(const ShardRows& rows) const {
+  if (rows.edge_type.has_value()) return reader_.EdgeColumn(*rows.edge_type, rows.column);
+  if (rows.column == kKeyColumn) return reader_.KeysColumn(rows.type);
+  return reader_.NodeColumn(rows.type, rows.column);
 }
 
 absl::Status MappedShard::Answer(const ShardRows& rows) const {
   const Schema& schema = dataset_.schema();
-  const ColumnView column = rows.edge_type.has_value()
-                                ? shard_.edges(*rows.edge_type).columns[rows.column]
-                                : *Mapped(rows.type, rows.column);
-  VICINITY_RETURN_IF_ERROR(CheckRows(rows.rows, column.num_rows,
+  const ShardColumn column = ColumnOf(rows);
+  const int64_t row_bytes = column.row_bytes();
+  VICINITY_RETURN_IF_ERROR(CheckRows(rows.rows, column.num_rows(),
                                      rows.edge_type.has_value()
                                          ? schema.EdgeTypeName(rows.edge_type->value)
                                          : schema.node_types[rows.type.value].name));
   traffic_->rows_local.Add(rows.num_elements());
-  const auto bytes = static_cast<size_t>(column.row_bytes);
   const auto place = [&](size_t i, const char* row) {
     const int64_t position = rows.positions.empty() ? static_cast<int64_t>(i) : rows.positions[i];
-    std::memcpy(rows.out + position * column.row_bytes, row, bytes);
+    std::memcpy(rows.out + position * row_bytes, row, static_cast<size_t>(row_bytes));
   };
   if (!rows.rows.empty()) {
     return reader_.ReadRows(
         column, rows.rows, [] {}, place);
   }
-  if (rows.first < 0 || rows.count < 0 || rows.first > column.num_rows - rows.count) {
-    return absl::InvalidArgumentError(absl::StrCat("shard ", shard_.id().value, ": rows ",
-                                                   rows.first, " + ", rows.count, " of ",
-                                                   column.num_rows));
+  if (rows.first < 0 || rows.count < 0 || rows.first > column.num_rows() - rows.count) {
+    return absl::InvalidArgumentError(absl::StrCat("shard ", id_.value, ": rows ", rows.first,
+                                                   " + ", rows.count, " of ", column.num_rows()));
   }
   if (rows.count == 0) return absl::OkStatus();
   return reader_.ReadRange(column, rows.first, rows.count, [&](const char* stored) {
     if (rows.positions.empty()) {
-      std::memcpy(rows.out, stored, rows.count * column.row_bytes);
+      std::memcpy(rows.out, stored, rows.count * row_bytes);
     } else {
-      for (int64_t i = 0; i < rows.count; ++i) place(i, stored + i * column.row_bytes);
+      for (int64_t i = 0; i < rows.count; ++i) place(i, stored + i * row_bytes);
     }
   });
 }
 
 absl::Status MappedShard::Answer(const ShardNames& names) const {
-  const NodeTable& table = shard_.nodes(names.type);
-  VICINITY_RETURN_IF_ERROR(CheckRows(names.rows, table.num_nodes(),
+  VICINITY_RETURN_IF_ERROR(CheckRows(names.rows, reader_.num_nodes(names.type),
                                      dataset_.schema().node_types[names.type.value].name));
   return reader_.ReadNames(
       names.type, names.rows, [] {},
@@ -158,8 +159,9 @@ absl::Status MappedShard::Answer(const ShardRanking& ranking) const {
 }  // namespace
 
 std::unique_ptr<ShardAccess> MakeMappedShard(const Dataset& dataset, const Shard& shard,
-                                             TrafficCounters* traffic) {
-  return std::make_unique<MappedShard>(dataset, shard, traffic);
+                                             TrafficCounters* traffic,
+                                             const ShardOverlay* overlay) {
+  return std::make_unique<MappedShard>(dataset, shard, overlay, traffic);
 }
 
 }  // namespace vicinity

@@ -5,16 +5,13 @@
 // and by tests' fakes.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "client/shards/cancellation.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/shard_requests.h"
-#include "partition/dataset/shard.h"
-#include "proto/common/ids.h"
+#include "partition/dataset/shard_reader.h"
 
 namespace vicinity {
 
@@ -47,11 +44,8 @@ class ShardAccess : public AnswersAll<ShardRequests> {
   // True where calls end in other processes: those are started first, so that they run meanwhile.
   virtual bool remote() const = 0;
 
-  // All rows of a column of nodes where they lie in memory here, as long as the shard does; none
-  // elsewhere.
-  virtual std::optional<ColumnView> Mapped(NodeTypeId /*type*/, int32_t /*column*/) const {
-    return std::nullopt;
-  }
+  // Of a shard whose files are mapped here, which need not ask to read them; null elsewhere.
+  virtual const ShardReader* mapped() const { return nullptr; }
 };
 
 // For a shard that treats all requests alike: its Ask of each is its one

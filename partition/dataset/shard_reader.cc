@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "partition/dataset/alias_table.h"
 
 namespace vicinity {
@@ -44,17 +45,77 @@ absl::StatusOr<int64_t> FindKey(const NodeTable& nodes, uint64_t key) {
 
 }  // namespace
 
-ColumnView KeysColumn(const NodeTable& nodes) {
-  return {reinterpret_cast<const char*>(nodes.keys.data()), nodes.num_nodes(), sizeof(uint64_t),
-          nodes.keys_file};
+ShardColumn ShardReader::Column(const ShardPart& part, const ColumnView& base) const {
+  ShardColumn column(part, base);
+  column.num_rows_ = overlay_ == nullptr ? base.num_rows : overlay_->NumRows(part, base.num_rows);
+  return column;
+}
+
+ShardColumn ShardReader::NodeColumn(NodeTypeId type, int32_t column) const {
+  return Column({ShardPart::kNodeRows, type.value, column}, shard_.nodes(type).columns[column]);
+}
+
+ShardColumn ShardReader::KeysColumn(NodeTypeId type) const {
+  const NodeTable& nodes = shard_.nodes(type);
+  return Column({ShardPart::kNodeRows, type.value, ShardPart::kKeys},
+                {reinterpret_cast<const char*>(nodes.keys.data()), nodes.num_nodes(),
+                 sizeof(uint64_t), nodes.keys_file});
+}
+
+ShardColumn ShardReader::EdgeColumn(EdgeTypeId type, int32_t column) const {
+  return Column({ShardPart::kEdgeRows, type.value, column}, shard_.edges(type).columns[column]);
+}
+
+int64_t ShardReader::num_nodes(NodeTypeId type) const {
+  const int64_t in_files = shard_.nodes(type).num_nodes();
+  if (overlay_ == nullptr) return in_files;
+  return overlay_->NumRows({ShardPart::kNodeRows, type.value, ShardPart::kKeys}, in_files);
+}
+
+int64_t ShardReader::num_edges(EdgeTypeId type) const {
+  const int64_t in_files = shard_.edges(type).num_edges();
+  if (overlay_ == nullptr) return in_files;
+  return overlay_->NumRows({ShardPart::kEdgeRows, type.value}, in_files);
+}
+
+absl::Status ShardReader::CheckUnchanged(const ShardColumn& column) const {
+  if (overlay_ == nullptr || !overlay_->ChangesRange(column.part_, 0, column.num_rows())) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      "rows that have changed since the files were written have no place in them");
+}
+
+absl::Status ShardReader::CheckInFiles(int64_t row, int64_t num_rows) {
+  if (row < num_rows) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("row ", row, " is new and nothing is known of it"));
+}
+
+absl::StatusOr<const char*> ShardReader::FindRow(const ShardColumn& column, uint64_t row) const {
+  const ColumnView& base = column.base_;
+  if (const auto changed = overlay_->Row(column.part_, row); changed.has_value()) {
+    if (static_cast<int64_t>(changed->size()) == base.row_bytes) return changed->data();
+    return absl::InternalError(absl::StrCat("row ", row, " has changed to ", changed->size(),
+                                            " bytes of ", base.row_bytes));
+  }
+  VICINITY_RETURN_IF_ERROR(CheckInFiles(static_cast<int64_t>(row), base.num_rows));
+  VICINITY_RETURN_IF_ERROR(TouchRange(base, static_cast<int64_t>(row), 1));
+  return base.data + row * base.row_bytes;
 }
 
 absl::Status ShardReader::FindKeys(NodeTypeId type, absl::Span<const uint64_t> keys,
                                    int64_t* out) const {
   const NodeTable& nodes = shard_.nodes(type);
+  const bool changed = Changes({ShardPart::kDirectory, type.value}, keys);
   VerifiedFile* const files[] = {nodes.directory_keys_file, nodes.directory_nodes_file};
   return ReadVerified(files, [&]() -> absl::Status {
     for (size_t i = 0; i < keys.size(); ++i) {
+      if (changed) {
+        if (const auto node = overlay_->Node(type.value, keys[i]); node.has_value()) {
+          out[i] = *node;
+          continue;
+        }
+      }
       VICINITY_ASSIGN_OR_RETURN(out[i], FindKey(nodes, keys[i]));
     }
     return absl::OkStatus();
@@ -81,6 +142,10 @@ absl::Status ShardReader::TouchName(const NodeTable& nodes, int64_t row) {
   return Touch(nodes.name_bytes_file, name.data(), static_cast<int64_t>(name.size()));
 }
 
+absl::Status ShardReader::TouchOffsets(const EdgeTable& edges, uint64_t row) {
+  return Touch(edges.offsets_file, &edges.offsets[row], 2);
+}
+
 absl::Status ShardReader::TouchTargets(const EdgeTable& edges, const NodeTable& targets,
                                        absl::Span<const uint64_t> rows) {
   if (IsWhole(edges.offsets_file) && IsWhole(targets.keys_file)) return absl::OkStatus();
@@ -99,17 +164,6 @@ absl::Status ShardReader::TouchList(const EdgeTable& edges, int64_t begin, int64
   VICINITY_RETURN_IF_ERROR(TouchIds(edges.edge_ids_file, edges.edge_ids, begin, count));
   if (edges.weights.empty()) return absl::OkStatus();
   return Touch(edges.weights_file, edges.weights.data() + begin, count);
-}
-
-absl::Status ShardReader::ReadDegrees(EdgeTypeId type, NodeTypeId target_type,
-                                      absl::Span<const uint64_t> rows, int64_t* out) const {
-  return ReadLists(type, target_type, rows, [&] {
-    const EdgeTable& edges = shard_.edges(type);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      out[i] = edges.degree(static_cast<int64_t>(rows[i]));
-    }
-    return absl::OkStatus();
-  });
 }
 
 }  // namespace vicinity

@@ -6,17 +6,24 @@
 // changes under it: `start` is called before each time. Callers thus hold a complete answer or an
 // error, never a mixture.
 //
-// It stands between the stored form and everybody above, so that rows and lists which have changed
-// since the files were written can come from elsewhere one day, and nobody else need know.
+// It stands between the stored form and everybody above: rows, names, keys and lists that have
+// changed since the files were written come from an overlay (partition/dataset/shard_overlay.h), if
+// the reader has one, and nobody else need know.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "partition/dataset/alias_table.h"
 #include "partition/dataset/shard.h"
+#include "partition/dataset/shard_overlay.h"
 #include "partition/dataset/verified_file.h"
 #include "proto/common/ids.h"
 #include "proto/common/row_prefetch.h"
@@ -24,49 +31,158 @@
 
 namespace vicinity {
 
-// A type's keys, as a column of uint64.
-ColumnView KeysColumn(const NodeTable& nodes);
+// One column of a shard, to be read by the ShardReader that gave it.
+class ShardColumn {
+ public:
+  ShardColumn() = default;  // without rows
+  int64_t num_rows() const { return num_rows_; }
+  int64_t row_bytes() const { return base_.row_bytes; }
+
+ private:
+  friend class ShardReader;
+  ShardColumn(const ShardPart& part, const ColumnView& base) : part_(part), base_(base) {}
+
+  ShardPart part_;
+  ColumnView base_;
+  int64_t num_rows_ = 0;  // with those that are not in the files
+};
+
+// Changed lists one behind the other, in arrays like a shard's, so that whoever reads and samples
+// those can do the same with these.
+class ChangedLists {
+ public:
+  // At least one must have been added, all of one edge type.
+  void Add(const ChangedList& list) {
+    sources_.insert(sources_.end(), list.sources.begin(), list.sources.end());
+    edge_ids_.insert(edge_ids_.end(), list.edge_ids.begin(), list.edge_ids.end());
+    positions_.insert(positions_.end(), list.positions.begin(), list.positions.end());
+    weights_.insert(weights_.end(), list.weights.begin(), list.weights.end());
+    offsets_.push_back(sources_.size());
+  }
+  // Row i is the i-th list that was added. Views: they live until the next Add.
+  EdgeTable table() const {
+    EdgeTable table;
+    table.offsets = offsets_;
+    table.sources = IdArray(absl::MakeConstSpan(sources_));
+    table.edge_ids = IdArray(absl::MakeConstSpan(edge_ids_));
+    table.weights = weights_;
+    return table;
+  }
+  // Of the table's edges, where their rows are.
+  absl::Span<const int64_t> positions() const { return positions_; }
+
+ private:
+  std::vector<uint64_t> offsets_ = {0};
+  std::vector<uint64_t> sources_;
+  std::vector<uint64_t> edge_ids_;
+  std::vector<int64_t> positions_;
+  std::vector<AliasEntry> weights_;
+};
+
+// Some of a target's in-edges, for who copies them.
+class ListPart {
+ public:
+  // `positions`: of the edges' rows; null: they are where they lie.
+  ListPart(const EdgeTable& edges, const int64_t* positions, int64_t begin, int64_t size,
+           bool has_more)
+      : edges_(edges), positions_(positions), begin_(begin), size_(size), has_more_(has_more) {}
+
+  int64_t size() const { return size_; }
+  bool has_more() const { return has_more_; }  // the list goes on behind it
+  int64_t source(int64_t i) const { return edges_.sources[begin_ + i]; }
+  int64_t edge_id(int64_t i) const { return edges_.edge_ids[begin_ + i]; }
+  // Where the edge is in the columns of the edge type.
+  int64_t position(int64_t i) const {
+    return positions_ == nullptr ? begin_ + i : positions_[begin_ + i];
+  }
+  // Of an edge type with weights.
+  bool has_weight(int64_t i) const { return edges_.weights[begin_ + i].has_weight(); }
+
+ private:
+  const EdgeTable& edges_;
+  const int64_t* const positions_;
+  const int64_t begin_;
+  const int64_t size_;
+  const bool has_more_;
+};
 
 // Threads:  immutable; any number may read.
-// Lifetime: the shard must outlive it.
+// Lifetime: the shard and the overlay must outlive it.
 // Errors:   DataLoss naming file, page and both checksums; Unavailable if a file keeps changing.
 //           Rows and positions must be in the shard: callers check them.
 class ShardReader {
  public:
-  explicit ShardReader(const Shard& shard) : shard_(shard) {}
+  // `overlay`: null if all is as in the files.
+  explicit ShardReader(const Shard& shard, const ShardOverlay* overlay = nullptr)
+      : shard_(shard), overlay_(overlay) {}
   const Shard& shard() const { return shard_; }
+
+  // The column `column` of a type, or the nodes' keys as a column of uint64. They must exist.
+  ShardColumn NodeColumn(NodeTypeId type, int32_t column) const;
+  ShardColumn KeysColumn(NodeTypeId type) const;
+  ShardColumn EdgeColumn(EdgeTypeId type, int32_t column) const;
+  int64_t num_nodes(NodeTypeId type) const;
+  int64_t num_edges(EdgeTypeId type) const;
+  // Those that have a list in the files, even an empty one.
+  int64_t num_targets(EdgeTypeId type) const { return shard_.edges(type).num_targets(); }
 
   // Calls copy(i, row) for every one of `rows`, a column's; memory is asked for ahead of it.
   template <typename Start, typename Copy>
-  absl::Status ReadRows(const ColumnView& column, absl::Span<const uint64_t> rows,
+  absl::Status ReadRows(const ShardColumn& column, absl::Span<const uint64_t> rows,
                         const Start& start, const Copy& copy) const {
-    VerifiedFile* const files[] = {column.file};
+    if (Changes(column.part_, rows)) return ReadChangedRows(column, rows, start, copy);
+    const ColumnView& base = column.base_;
+    VerifiedFile* const files[] = {base.file};
     return ReadVerified(files, [&]() -> absl::Status {
       start();
-      VICINITY_RETURN_IF_ERROR(TouchRows(column, rows));
-      const auto ahead = static_cast<size_t>(PrefetchDistance(column.row_bytes));
+      VICINITY_RETURN_IF_ERROR(TouchRows(base, rows));
+      const auto ahead = static_cast<size_t>(PrefetchDistance(base.row_bytes));
       for (size_t i = 0; i < std::min(ahead, rows.size()); ++i) {
-        PrefetchRow(column.data + rows[i] * column.row_bytes, column.row_bytes);
+        PrefetchRow(base.data + rows[i] * base.row_bytes, base.row_bytes);
       }
       for (size_t i = 0; i < rows.size(); ++i) {
         if (i + ahead < rows.size()) {
-          PrefetchRow(column.data + rows[i + ahead] * column.row_bytes, column.row_bytes);
+          PrefetchRow(base.data + rows[i + ahead] * base.row_bytes, base.row_bytes);
         }
-        copy(i, column.data + rows[i] * column.row_bytes);
+        copy(i, base.data + rows[i] * base.row_bytes);
       }
       return absl::OkStatus();
     });
   }
 
-  // Calls copy(rows) once, with rows [first, first + count) of a column behind each other.
+  // Calls copy(rows) with rows [first, first + count) of a column behind each other.
   template <typename Copy>
-  absl::Status ReadRange(const ColumnView& column, int64_t first, int64_t count,
+  absl::Status ReadRange(const ShardColumn& column, int64_t first, int64_t count,
                          const Copy& copy) const {
-    VerifiedFile* const files[] = {column.file};
-    return ReadVerified(files, [&]() -> absl::Status {
-      VICINITY_RETURN_IF_ERROR(TouchRange(column, first, count));
-      copy(column.data + first * column.row_bytes);
+    if (overlay_ != nullptr && overlay_->ChangesRange(column.part_, first, count)) {
+      return ReadChangedRange(column, first, count, copy);
+    }
+    return ReadBaseRange(column, first, count, [&](const char* rows) {
+      copy(rows);
       return absl::OkStatus();
+    });
+  }
+
+  // For who keeps a column's address and reads rows there later: calls place(rows), where they lie
+  // in memory as long as the shard does, with all of them verified. FailedPrecondition where some
+  // are not in the files.
+  template <typename Place>
+  absl::Status PlaceRows(const ShardColumn& column, const Place& place) const {
+    VICINITY_RETURN_IF_ERROR(CheckUnchanged(column));
+    return ReadBaseRange(column, 0, column.num_rows(), place);
+  }
+  // ... and then, each time: calls read() with these rows verified. Rows outside the column are
+  // left to `read` to refuse.
+  template <typename Row, typename Read>
+  absl::Status ReadPlaced(const ShardColumn& column, absl::Span<const Row> rows,
+                          const Read& read) const {
+    VerifiedFile* const files[] = {column.base_.file};
+    return ReadVerified(files, [&]() -> absl::Status {
+      for (const Row row : rows) {
+        if (row < 0 || row >= column.num_rows()) continue;
+        VICINITY_RETURN_IF_ERROR(TouchRange(column.base_, row, 1));
+      }
+      return read();
     });
   }
 
@@ -75,11 +191,19 @@ class ShardReader {
   absl::Status ReadNames(NodeTypeId type, absl::Span<const uint64_t> rows, const Start& start,
                          const Take& take) const {
     const NodeTable& nodes = shard_.nodes(type);
+    const bool changed = Changes({ShardPart::kNames, type.value}, rows);
     VerifiedFile* const files[] = {nodes.name_offsets_file, nodes.name_bytes_file};
     return ReadVerified(files, [&]() -> absl::Status {
       start();
       for (size_t i = 0; i < rows.size(); ++i) {
         const auto row = static_cast<int64_t>(rows[i]);
+        if (changed) {
+          if (const auto name = overlay_->Name(type.value, rows[i]); name.has_value()) {
+            if (!take(i, *name)) break;
+            continue;
+          }
+          VICINITY_RETURN_IF_ERROR(CheckInFiles(row, nodes.num_nodes()));
+        }
         VICINITY_RETURN_IF_ERROR(TouchName(nodes, row));
         if (!take(i, nodes.name(row))) break;
       }
@@ -90,13 +214,71 @@ class ShardReader {
   // Of each key its global id, -1 where no node has it. `out` has room for all.
   absl::Status FindKeys(NodeTypeId type, absl::Span<const uint64_t> keys, int64_t* out) const;
 
-  // Of each target (local rows of the edge type's target type) how many in-edges of the type it
-  // has. `out` has room for all.
-  absl::Status ReadDegrees(EdgeTypeId type, NodeTypeId target_type, absl::Span<const uint64_t> rows,
-                           int64_t* out) const;
+  // Calls take(i, degree) for every target of `rows` until it returns false. A list whose place in
+  // the file is impossible has none: who reads it says so.
+  template <typename Start, typename Take>
+  absl::Status ReadDegrees(EdgeTypeId type, absl::Span<const uint64_t> rows, const Start& start,
+                           const Take& take) const {
+    const EdgeTable& edges = shard_.edges(type);
+    const bool changed = ChangesLists(type, rows);
+    VerifiedFile* const files[] = {edges.offsets_file};
+    return ReadVerified(files, [&]() -> absl::Status {
+      start();
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const ChangedList* const list = changed ? overlay_->List(type.value, rows[i]) : nullptr;
+        auto degree = list == nullptr ? 0 : static_cast<int64_t>(list->sources.size());
+        if (list == nullptr) {
+          const auto row = static_cast<int64_t>(rows[i]);
+          if (changed) VICINITY_RETURN_IF_ERROR(CheckInFiles(row, edges.num_targets()));
+          VICINITY_RETURN_IF_ERROR(TouchOffsets(edges, rows[i]));
+          degree = edges.degree(row);
+        }
+        if (!take(i, degree)) break;
+      }
+      return absl::OkStatus();
+    });
+  }
 
-  // Calls `read` with the offsets and keys of these targets verified; it may use all of the edge
-  // type's arrays, but verifies the pages of the others itself (SampleOneHop, TouchList).
+  // Calls copy(part) with the edges from the target's `first` on, `most` of them or as many as
+  // there are.
+  template <typename Copy>
+  absl::Status ReadList(EdgeTypeId type, uint64_t row, int64_t first, int64_t most,
+                        const Copy& copy) const {
+    if (ChangesLists(type, {row})) {
+      if (const ChangedList* const list = overlay_->List(type.value, row); list != nullptr) {
+        ChangedLists lists;
+        lists.Add(*list);
+        const EdgeTable table = lists.table();
+        copy(PartOf(table, lists.positions().data(), 0, first, most));
+        return absl::OkStatus();
+      }
+    }
+    const EdgeTable& edges = shard_.edges(type);
+    VerifiedFile* const files[] = {edges.offsets_file, edges.sources_file, edges.edge_ids_file,
+                                   edges.weights_file};
+    return ReadVerified(files, [&]() -> absl::Status {
+      VICINITY_RETURN_IF_ERROR(TouchOffsets(edges, row));
+      const ListPart part = PartOf(edges, nullptr, static_cast<int64_t>(row), first, most);
+      if (part.size() > 0) {
+        VICINITY_RETURN_IF_ERROR(TouchList(edges, part.position(0), part.position(part.size())));
+      }
+      copy(part);
+      return absl::OkStatus();
+    });
+  }
+
+  // Whether List() may have something for any of these targets.
+  bool ChangesLists(EdgeTypeId type, absl::Span<const uint64_t> rows) const {
+    return Changes({ShardPart::kLists, type.value}, rows);
+  }
+  // Only after ChangesLists. Null: it is as in the files.
+  const ChangedList* FindChangedList(EdgeTypeId type, uint64_t row) const {
+    return overlay_->List(type.value, row);
+  }
+
+  // Of who samples: calls read(edges, keys of all targets) for lists that are as in the files, with
+  // the offsets and keys of these targets verified; it may use all of the edge type's arrays, but
+  // verifies the pages of the others itself (SampleOneHop).
   template <typename Read>
   absl::Status ReadLists(EdgeTypeId type, NodeTypeId target_type, absl::Span<const uint64_t> rows,
                          const Read& read) const {
@@ -106,22 +288,82 @@ class ShardReader {
                                    edges.edge_ids_file, edges.weights_file};
     return ReadVerified(files, [&]() -> absl::Status {
       VICINITY_RETURN_IF_ERROR(TouchTargets(edges, targets, rows));
-      return read();
+      return read(edges, targets.keys);
     });
   }
 
+ private:
+  bool Changes(const ShardPart& part, absl::Span<const uint64_t> rows) const {
+    return overlay_ != nullptr && overlay_->Changes(part, rows);
+  }
+  ShardColumn Column(const ShardPart& part, const ColumnView& base) const;
+  absl::Status CheckUnchanged(const ShardColumn& column) const;
+  // Of what an overlay says nothing.
+  static absl::Status CheckInFiles(int64_t row, int64_t num_rows);
+
+  template <typename Copy>
+  absl::Status ReadBaseRange(const ShardColumn& column, int64_t first, int64_t count,
+                             const Copy& copy) const {
+    const ColumnView& base = column.base_;
+    VerifiedFile* const files[] = {base.file};
+    return ReadVerified(files, [&]() -> absl::Status {
+      VICINITY_RETURN_IF_ERROR(TouchRange(base, first, count));
+      return copy(base.data + first * base.row_bytes);
+    });
+  }
+
+  // Row i as it is now: of the overlay, or the files' and verified.
+  absl::StatusOr<const char*> FindRow(const ShardColumn& column, uint64_t row) const;
+
+  template <typename Start, typename Copy>
+  absl::Status ReadChangedRows(const ShardColumn& column, absl::Span<const uint64_t> rows,
+                               const Start& start, const Copy& copy) const {
+    VerifiedFile* const files[] = {column.base_.file};
+    return ReadVerified(files, [&]() -> absl::Status {
+      start();
+      for (size_t i = 0; i < rows.size(); ++i) {
+        VICINITY_ASSIGN_OR_RETURN(const char* const row, FindRow(column, rows[i]));
+        copy(i, row);
+      }
+      return absl::OkStatus();
+    });
+  }
+  template <typename Copy>
+  absl::Status ReadChangedRange(const ShardColumn& column, int64_t first, int64_t count,
+                                const Copy& copy) const {
+    VerifiedFile* const files[] = {column.base_.file};
+    std::string rows;
+    return ReadVerified(files, [&]() -> absl::Status {
+      rows.clear();
+      for (int64_t i = first; i < first + count; ++i) {
+        VICINITY_ASSIGN_OR_RETURN(const char* const row, FindRow(column, static_cast<uint64_t>(i)));
+        rows.append(row, static_cast<size_t>(column.row_bytes()));
+      }
+      copy(rows.data());
+      return absl::OkStatus();
+    });
+  }
+
+  static ListPart PartOf(const EdgeTable& edges, const int64_t* positions, int64_t row,
+                         int64_t first, int64_t most) {
+    const int64_t degree = edges.degree(row);
+    const int64_t skipped = std::min(first, degree);
+    const int64_t size = std::min(most, degree - skipped);
+    return {edges, positions, degree == 0 ? 0 : edges.begin(row) + skipped, size,
+            skipped + size < degree};
+  }
+
+  static absl::Status TouchOffsets(const EdgeTable& edges, uint64_t row);
   // Positions [begin, end) of sources, edge ids and weights.
   static absl::Status TouchList(const EdgeTable& edges, int64_t begin, int64_t end);
-  // For who reads lists by itself, inside ReadLists.
   static absl::Status TouchTargets(const EdgeTable& edges, const NodeTable& targets,
                                    absl::Span<const uint64_t> rows);
   static absl::Status TouchRows(const ColumnView& column, absl::Span<const uint64_t> rows);
   static absl::Status TouchRange(const ColumnView& column, int64_t first, int64_t count);
-
- private:
   static absl::Status TouchName(const NodeTable& nodes, int64_t row);
 
   const Shard& shard_;
+  const ShardOverlay* const overlay_;
 };
 
 }  // namespace vicinity

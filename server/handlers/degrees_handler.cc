@@ -1,6 +1,5 @@
 #include "server/handlers/degrees_handler.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,24 +27,26 @@ constexpr size_t kTargetsBetweenLooks = 4096;
 class Degrees final : public ChunkSource<proto::DegreesReply> {
  public:
   // `targets` in the request or in `copy`.
-  Degrees(const Shard& shard, EdgeTypeId edge_type, NodeTypeId target_type,
-          std::vector<uint64_t> copy, absl::Span<const uint64_t> targets)
+  Degrees(const Shard& shard, EdgeTypeId edge_type, std::vector<uint64_t> copy,
+          absl::Span<const uint64_t> targets)
       : reader_(shard),
         edge_type_(edge_type),
-        target_type_(target_type),
         copy_(std::move(copy)),
         targets_(targets) {}
 
   absl::StatusOr<Piece> Next(proto::DegreesReply* reply, IsGone is_gone) override {
     std::string* const out = reply->mutable_degrees();
     out->reserve(targets_.size() * sizeof(int64_t));
-    std::vector<int64_t> degrees;
-    for (size_t i = 0; i < targets_.size(); i += degrees.size()) {
+    while (out->size() < targets_.size() * sizeof(int64_t)) {
       if (is_gone()) return GoneError();
-      degrees.resize(std::min(kTargetsBetweenLooks, targets_.size() - i));
+      const size_t before = out->size();
       VICINITY_RETURN_IF_ERROR(reader_.ReadDegrees(
-          edge_type_, target_type_, targets_.subspan(i, degrees.size()), degrees.data()));
-      out->append(reinterpret_cast<const char*>(degrees.data()), degrees.size() * sizeof(int64_t));
+          edge_type_, targets_.subspan(before / sizeof(int64_t), kTargetsBetweenLooks),
+          [&] { out->resize(before); },
+          [&](size_t, int64_t degree) {
+            out->append(reinterpret_cast<const char*>(&degree), sizeof(degree));
+            return true;
+          }));
     }
     return Piece::kLast;
   }
@@ -53,7 +54,6 @@ class Degrees final : public ChunkSource<proto::DegreesReply> {
  private:
   const ShardReader reader_;
   const EdgeTypeId edge_type_;
-  const NodeTypeId target_type_;
   const std::vector<uint64_t> copy_;
   const absl::Span<const uint64_t> targets_;
 };
@@ -75,10 +75,8 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::DegreesReply>>> FetchDegrees(
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> targets,
                             ReadIds("targets", request.targets(), state.limits, &copy));
   VICINITY_RETURN_IF_ERROR(
-      CheckRows(targets, state.dataset->book().num_nodes(NodeTypeId{target_type}, shard->id()),
-                *shard, schema.node_types[target_type].name));
-  return std::make_unique<Degrees>(*shard, EdgeTypeId{type}, NodeTypeId{target_type},
-                                   std::move(copy), targets);
+      CheckRows(targets, ShardReader(*shard).num_nodes(NodeTypeId{target_type}), *shard, schema.node_types[target_type].name));
+  return std::make_unique<Degrees>(*shard, EdgeTypeId{type}, std::move(copy), targets);
 }
 
 int64_t ReplyBytes(const ServerState&, const proto::DegreesRequest& request) {

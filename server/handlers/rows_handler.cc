@@ -31,47 +31,45 @@ constexpr int32_t kKeysColumn = -1;
 struct RowTable {
   std::string name;  // of the type, for error texts
   const std::vector<ColumnSpec>* specs;
-  const std::vector<ColumnView>* columns;
   int64_t num_rows;
 };
 
-absl::StatusOr<RowTable> FindTable(const Schema& schema, const Shard& shard,
+absl::StatusOr<RowTable> FindTable(const Schema& schema, const ShardReader& reader,
                                    const proto::RowsRequest& request) {
   if (!request.of_edges()) {
     VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindNodeType(schema, request.node_type()));
-    const NodeTable& nodes = shard.nodes(type);
     return RowTable{schema.node_types[type.value].name, &schema.node_types[type.value].columns,
-                    &nodes.columns, nodes.num_nodes()};
+                    reader.num_nodes(type)};
   }
   const int32_t type = request.node_type();
   if (type < 0 || type >= static_cast<int64_t>(schema.edge_types.size())) {
     return absl::InvalidArgumentError(
         absl::StrCat("edge type ", type, " does not exist, there are ", schema.edge_types.size()));
   }
-  const EdgeTable& edges = shard.edges(EdgeTypeId{type});
-  return RowTable{schema.EdgeTypeName(type), &schema.edge_types[type].columns, &edges.columns,
-                  edges.num_edges()};
+  return RowTable{schema.EdgeTypeName(type), &schema.edge_types[type].columns,
+                  reader.num_edges(EdgeTypeId{type})};
 }
 
-absl::StatusOr<ColumnView> FindColumn(const RowTable& table, const Shard& shard,
-                                      const proto::RowsRequest& request) {
+absl::StatusOr<ShardColumn> FindColumn(const RowTable& table, const ShardReader& reader,
+                                       const proto::RowsRequest& request) {
   const int32_t column = request.column();
   if (column == kKeysColumn && !request.of_edges()) {
-    const NodeTable& nodes = shard.nodes(NodeTypeId{request.node_type()});
-    return KeysColumn(nodes);
+    return reader.KeysColumn(NodeTypeId{request.node_type()});
   }
-  if (column < 0 || column >= static_cast<int64_t>(table.columns->size())) {
+  if (column < 0 || column >= static_cast<int64_t>(table.specs->size())) {
     return absl::InvalidArgumentError(absl::StrCat("column ", column, " of type \"", table.name,
                                                    "\" does not exist, there are ",
-                                                   table.columns->size()));
+                                                   table.specs->size()));
   }
-  const ColumnView& view = (*table.columns)[column];
-  if (view.row_bytes > kMaxCallBytes) {
+  const ShardColumn found = request.of_edges()
+                                ? reader.EdgeColumn(EdgeTypeId{request.node_type()}, column)
+                                : reader.NodeColumn(NodeTypeId{request.node_type()}, column);
+  if (found.row_bytes() > kMaxCallBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("column ", column, " of type \"", table.name, "\" has rows of ",
-                     view.row_bytes, " bytes, the widest to send are ", kMaxCallBytes));
+                     found.row_bytes(), " bytes, the widest to send are ", kMaxCallBytes));
   }
-  return view;
+  return found;
 }
 
 absl::Status CheckPrecision(const RowTable& table, const proto::RowsRequest& request) {
@@ -100,14 +98,14 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
     int64_t count = 0;
   };
 
-  RowSource(const Shard& shard, const ColumnView& column, proto::Precision precision,
+  RowSource(const ShardReader& reader, const ShardColumn& column, proto::Precision precision,
             const Limits& limits, Wanted wanted)
-      : reader_(shard),
+      : reader_(reader),
         column_(column),
         wanted_(std::move(wanted)),
         precision_(precision),
-        sent_row_bytes_(precision == proto::PRECISION_STORED ? column.row_bytes
-                                                             : column.row_bytes / 2),
+        row_bytes_(column.row_bytes()),
+        sent_row_bytes_(precision == proto::PRECISION_STORED ? row_bytes_ : row_bytes_ / 2),
         // Rows of no bytes need no second chunk.
         rows_per_chunk_(sent_row_bytes_ == 0
                             ? INT64_MAX
@@ -141,7 +139,7 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
   // Appends `count` rows of the column, which lie behind each other.
   void Add(const char* from, int64_t count, std::string* to) const {
     if (precision_ == proto::PRECISION_STORED) {
-      to->append(from, count * column_.row_bytes);
+      to->append(from, count * row_bytes_);
     } else {
       const size_t before = to->size();
       to->resize(before + count * sent_row_bytes_);
@@ -150,9 +148,10 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
   }
 
   const ShardReader reader_;
-  const ColumnView column_;
+  const ShardColumn column_;
   const Wanted wanted_;
   const proto::Precision precision_;
+  const int64_t row_bytes_;
   const int64_t sent_row_bytes_;
   const int64_t rows_per_chunk_;
   int64_t done_ = 0;
@@ -178,9 +177,9 @@ absl::Status CheckRange(const proto::RowsRequest& request, const RowTable& table
 class NameSource final : public ChunkSource<proto::NamesChunk> {
  public:
   // `rows` in the request or in `copy`.
-  NameSource(const Shard& shard, NodeTypeId type, std::vector<uint64_t> copy,
+  NameSource(const ShardReader& reader, NodeTypeId type, std::vector<uint64_t> copy,
              absl::Span<const uint64_t> rows, const Limits& limits)
-      : reader_(shard),
+      : reader_(reader),
         type_(type),
         copy_(std::move(copy)),
         rows_(rows),
@@ -236,9 +235,10 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
     const ServerState& state, const proto::RowsRequest& request) {
   VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
                             FindShard(state, request.fingerprint(), request.shard()));
+  const ShardReader reader(*shard);
   VICINITY_ASSIGN_OR_RETURN(const RowTable table,
-                            FindTable(state.dataset->schema(), *shard, request));
-  VICINITY_ASSIGN_OR_RETURN(const ColumnView column, FindColumn(table, *shard, request));
+                            FindTable(state.dataset->schema(), reader, request));
+  VICINITY_ASSIGN_OR_RETURN(const ShardColumn column, FindColumn(table, reader, request));
   VICINITY_RETURN_IF_ERROR(CheckPrecision(table, request));
   RowSource::Wanted wanted;
   if (request.count() > 0) {
@@ -251,7 +251,7 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
     VICINITY_RETURN_IF_ERROR(CheckRows(wanted.rows, table.num_rows, *shard, table.name));
     wanted.count = static_cast<int64_t>(wanted.rows.size());
   }
-  return std::make_unique<RowSource>(*shard, column, request.precision(), state.limits,
+  return std::make_unique<RowSource>(reader, column, request.precision(), state.limits,
                                      std::move(wanted));
 }
 
@@ -269,8 +269,9 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::NamesChunk>>> FetchNames(
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> rows,
                             ReadIds("rows", request.rows(), state.limits, &copy));
-  VICINITY_RETURN_IF_ERROR(CheckRows(rows, shard->nodes(type).num_nodes(), *shard, spec.name));
-  return std::make_unique<NameSource>(*shard, type, std::move(copy), rows, state.limits);
+  const ShardReader reader(*shard);
+  VICINITY_RETURN_IF_ERROR(CheckRows(rows, reader.num_nodes(type), *shard, spec.name));
+  return std::make_unique<NameSource>(reader, type, std::move(copy), rows, state.limits);
 }
 
 int64_t ReplyBytes(const ServerState& state, const proto::RowsRequest& request) {

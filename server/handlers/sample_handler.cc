@@ -19,6 +19,7 @@
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 #include "sampler/draw_spec_proto.h"
+#include "sampler/local_sampler.h"
 #include "sampler/one_hop.h"
 #include "server/handlers/reply_size.h"
 #include "server/handlers/request_checks.h"
@@ -104,11 +105,12 @@ absl::Status CheckRequest(const ServerState& state, const proto::SampleRequest& 
     }
   }
   VICINITY_RETURN_IF_ERROR(CheckRanges(schema, request));
+  const ShardReader reader(shard);
   for (const Relation& relation : request.relations()) {
     const int32_t type = schema.edge_types[relation.edge_type()].target_type;
     VICINITY_RETURN_IF_ERROR(
         CheckRows(targets.subspan(relation.first_target(), relation.num_targets()),
-                  shard.nodes(NodeTypeId{type}).num_nodes(), shard, schema.node_types[type].name));
+                  reader.num_nodes(NodeTypeId{type}), shard, schema.node_types[type].name));
   }
   return absl::OkStatus();
 }
@@ -140,9 +142,8 @@ class RelationSampler {
       : relation_(request.relations(index)),
         index_(index),
         reader_(shard),
-        edges_(shard.edges(EdgeTypeId{relation_.edge_type()})),
+        edge_type_{relation_.edge_type()},
         target_type_{state.dataset->schema().edge_types[relation_.edge_type()].target_type},
-        nodes_(shard.nodes(target_type_)),
         targets_(all_targets.subspan(relation_.first_target(), relation_.num_targets())),
         trees_(all_trees.empty()
                    ? all_trees
@@ -171,14 +172,6 @@ class RelationSampler {
   }
 
  private:
-  template <typename Read>
-  absl::Status ReadLists(const Read& read) const {
-    return reader_.ReadLists(EdgeTypeId{relation_.edge_type()}, target_type_, {}, read);
-  }
-  absl::Status Touch(size_t first, size_t count) const {
-    return ShardReader::TouchTargets(edges_, nodes_, targets_.subspan(first, count));
-  }
-
   // How many targets from `first` on fit one chunk, at least one. 0: the list of target
   // `first` is taken whole and is longer than a chunk.
   absl::StatusOr<size_t> GroupSize(size_t first) const {
@@ -189,45 +182,39 @@ class RelationSampler {
     }
     int64_t bytes = 0;
     size_t count = 0;
-    for (; first + count < targets_.size(); ++count) {
-      VICINITY_RETURN_IF_ERROR(Touch(first + count, 1));
-      // A damaged list may look negative here; the sampler tells.
-      const int64_t degree = std::max<int64_t>(edges_.degree(targets_[first + count]), 0);
-      if (degree > chunk_bytes_ / neighbor_bytes_) break;
-      bytes += 4 + degree * neighbor_bytes_;
-      if (bytes > chunk_bytes_ && count > 0) break;
-    }
+    VICINITY_RETURN_IF_ERROR(reader_.ReadDegrees(
+        edge_type_, targets_.subspan(first, chunk_bytes_ / 4 + 1),
+        [&] {
+          bytes = 0;
+          count = 0;
+        },
+        [&](size_t, int64_t degree) {
+          if (degree > chunk_bytes_ / neighbor_bytes_) return false;
+          bytes += 4 + degree * neighbor_bytes_;
+          if (bytes > chunk_bytes_ && count > 0) return false;
+          ++count;
+          return true;
+        }));
     return count;
   }
 
   // Samples the next group of targets, or finds the list that is taken whole.
   absl::Status StartGroup() {
-    VICINITY_RETURN_IF_ERROR(ReadLists([&]() -> absl::Status {
-      VICINITY_ASSIGN_OR_RETURN(group_, GroupSize(first_));
-      takes_whole_list_ = group_ == 0;
-      if (takes_whole_list_) return StartWholeList();
-      VICINITY_RETURN_IF_ERROR(Touch(first_, group_));
-      neighbors_.Clear();
-      if (!trees_.empty()) options_.trees = trees_.subspan(first_, group_);
-      return SampleOneHop(edges_, nodes_.keys, targets_.subspan(first_, group_), options_,
-                          &neighbors_);
-    }));
+    VICINITY_ASSIGN_OR_RETURN(group_, GroupSize(first_));
+    takes_whole_list_ = group_ == 0;
+    list_at_ = 0;
+    if (takes_whole_list_) {
+      group_ = 1;
+      return absl::OkStatus();
+    }
+    neighbors_.Clear();
+    if (!trees_.empty()) options_.trees = trees_.subspan(first_, group_);
+    VICINITY_RETURN_IF_ERROR(SampleLists(reader_, edge_type_, target_type_,
+                                         targets_.subspan(first_, group_), options_, &neighbors_));
     answered_ = 0;
     next_edge_ = 0;
-    if (!takes_whole_list_) left_ = neighbors_.counts[0];
+    left_ = neighbors_.counts[0];
     return absl::OkStatus();
-  }
-
-  absl::Status StartWholeList() {
-    group_ = 1;
-    const uint64_t row = targets_[first_];
-    list_at_ = edges_.offsets[row];
-    list_end_ = edges_.offsets[row + 1];
-    const auto num_edges = static_cast<uint64_t>(edges_.sources.size());
-    if (list_at_ <= list_end_ && list_end_ <= num_edges) return absl::OkStatus();
-    return absl::DataLossError(absl::StrCat("edge type ", relation_.edge_type(),
-                                            ": the list of row ", row, " runs from ", list_at_,
-                                            " to ", list_end_, " of ", num_edges));
   }
 
   void EndGroup() {
@@ -265,35 +252,36 @@ class RelationSampler {
   }
 
   absl::Status AddPartOfList(proto::SampleChunk* chunk) {
-    chunk->set_first_target(static_cast<uint32_t>(first_));
-    const uint64_t most = std::max<int64_t>((chunk_bytes_ - 4) / neighbor_bytes_, 1);
-    const uint64_t stop = std::min(list_end_, list_at_ + most);
-    VICINITY_RETURN_IF_ERROR(ReadLists([&]() -> absl::Status {
-      VICINITY_RETURN_IF_ERROR(ShardReader::TouchList(edges_, static_cast<int64_t>(list_at_),
-                                                      static_cast<int64_t>(stop)));
-      CopyPartOfList(stop, chunk);
-      return absl::OkStatus();
-    }));
-    list_at_ = stop;
-    chunk->set_more(list_at_ < list_end_);
-    if (list_at_ >= list_end_) EndGroup();
+    const int64_t most = std::max<int64_t>((chunk_bytes_ - 4) / neighbor_bytes_, 1);
+    int64_t taken = 0;
+    bool more = false;
+    VICINITY_RETURN_IF_ERROR(
+        reader_.ReadList(edge_type_, targets_[first_], list_at_, most, [&](const ListPart& part) {
+          taken = part.size();
+          more = part.has_more();
+          CopyPartOfList(part, chunk);
+        }));
+    list_at_ += taken;
+    chunk->set_more(more);
+    if (!more) EndGroup();
     return absl::OkStatus();
   }
 
-  void CopyPartOfList(uint64_t stop, proto::SampleChunk* chunk) const {
+  void CopyPartOfList(const ListPart& part, proto::SampleChunk* chunk) const {
     StartChunk(chunk);
-    const size_t bytes = (stop - list_at_) * sizeof(uint64_t);
+    chunk->set_first_target(static_cast<uint32_t>(first_));
+    const size_t bytes = part.size() * sizeof(uint64_t);
     chunk->mutable_sources()->reserve(bytes);
     if (options_.want_edge_ids) chunk->mutable_edge_ids()->reserve(bytes);
     if (options_.want_edge_positions) chunk->mutable_edge_positions()->reserve(bytes);
     uint32_t count = 0;
-    for (uint64_t at = list_at_; at < stop; ++at) {
-      if (options_.weighted && !edges_.weights[at].has_weight()) continue;
+    for (int64_t i = 0; i < part.size(); ++i) {
+      if (options_.weighted && !part.has_weight(i)) continue;
       ++count;
-      AppendId(edges_.sources[at], chunk->mutable_sources());
-      if (options_.want_edge_ids) AppendId(edges_.edge_ids[at], chunk->mutable_edge_ids());
+      AppendId(part.source(i), chunk->mutable_sources());
+      if (options_.want_edge_ids) AppendId(part.edge_id(i), chunk->mutable_edge_ids());
       if (options_.want_edge_positions) {
-        AppendId(static_cast<int64_t>(at), chunk->mutable_edge_positions());
+        AppendId(part.position(i), chunk->mutable_edge_positions());
       }
     }
     AddCount(count, chunk);
@@ -319,9 +307,8 @@ class RelationSampler {
   const Relation& relation_;
   const int index_;
   const ShardReader reader_;
-  const EdgeTable& edges_;
+  const EdgeTypeId edge_type_;
   const NodeTypeId target_type_;
-  const NodeTable& nodes_;
   const absl::Span<const uint64_t> targets_;
   const absl::Span<const uint32_t> trees_;
   const int64_t chunk_bytes_;
@@ -337,9 +324,7 @@ class RelationSampler {
   size_t answered_ = 0;
   size_t next_edge_ = 0;
   uint32_t left_ = 0;
-  // Of a list that is taken whole.
-  uint64_t list_at_ = 0;
-  uint64_t list_end_ = 0;
+  int64_t list_at_ = 0;  // of a list that is taken whole, the next edge
 };
 
 // Relation by relation.
@@ -391,9 +376,10 @@ constexpr int64_t kCountBytes = 4;
 int64_t MeanDegree(const Dataset& dataset, int32_t shard, int32_t edge_type) {
   const Shard* const found = dataset.shard(ShardId{shard});
   if (found == nullptr) return 0;
-  const EdgeTable& edges = found->edges(EdgeTypeId{edge_type});
-  if (edges.num_targets() <= 0) return 0;
-  return (edges.num_edges() + edges.num_targets() - 1) / edges.num_targets();
+  const ShardReader reader(*found);
+  const int64_t num_targets = reader.num_targets(EdgeTypeId{edge_type});
+  if (num_targets <= 0) return 0;
+  return (reader.num_edges(EdgeTypeId{edge_type}) + num_targets - 1) / num_targets;
 }
 
 }  // namespace

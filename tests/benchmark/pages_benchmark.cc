@@ -97,13 +97,13 @@ using Reading = int64_t (*)(const Dataset& dataset, absl::Span<const uint64_t> r
 
 int64_t ReadRows(const Dataset& dataset, absl::Span<const uint64_t> rows) {
   const Shard& shard = *dataset.shards()[0];
-  const ColumnView& column = shard.nodes(NodeTypeId{0}).columns[0];
   const ShardReader reader(shard);
+  const ShardColumn column = reader.NodeColumn(NodeTypeId{0}, 0);
   std::string copied;
   for (size_t first = 0; first < rows.size(); first += kRequest) {
     Check(reader.ReadRows(
         column, rows.subspan(first, kRequest), [&] { copied.clear(); },
-        [&](size_t, const char* row) { copied.append(row, column.row_bytes); }));
+        [&](size_t, const char* row) { copied.append(row, column.row_bytes()); }));
   }
   return static_cast<int64_t>(rows.size());
 }
@@ -116,7 +116,7 @@ int64_t SampleLists(const Dataset& dataset, absl::Span<const uint64_t> rows) {
   int64_t edges = 0;
   for (size_t first = 0; first < rows.size(); first += kRequest) {
     neighbors.Clear();
-    Check(SampleShard(dataset.schema(), *dataset.shards()[0], EdgeTypeId{0},
+    Check(SampleShard(dataset.schema(), ShardReader(*dataset.shards()[0]), EdgeTypeId{0},
                       rows.subspan(first, kRequest), options, &neighbors));
     edges += static_cast<int64_t>(neighbors.sources.size());
   }

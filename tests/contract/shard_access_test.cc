@@ -27,6 +27,7 @@
 #include "server/server.h"
 #include "server/server_options.h"
 #include "tests/contract/shard_access_contract.h"
+#include "tests/testing/graphs/graph_overlay.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -170,6 +171,102 @@ TEST_CASE("hops are the same to the byte by every way to a shard", "[shard_acces
     CAPTURE(static_cast<int>(kind));
     CHECK(testing::Difference(mapped, testing::SampleEveryWay(ways.Of(kind))) == "");
   }
+}
+
+// The graph after writes: other rows and names, edges that now end elsewhere, and new ones.
+testing::MemoryGraph Rewritten(testing::MemoryGraph graph) {
+  for (size_t i = 0; i < graph.nodes[0].columns[0].size(); i += 97) ++graph.nodes[0].columns[0][i];
+  for (size_t i = 0; i < graph.nodes[1].columns[1].size(); i += 61) ++graph.nodes[1].columns[1][i];
+  for (size_t i = 0; i < graph.nodes[1].names.size(); i += 4) graph.nodes[1].names[i] += " (new)";
+  for (size_t e = 0; e < graph.edges.size(); ++e) {
+    testing::MemoryEdges& edges = graph.edges[e];
+    const auto num_targets =
+        graph.num_nodes({graph.schema.edge_types[e].target_type}) / 2;  // half stay as they are
+    const size_t num_edges = edges.sources.size();
+    for (size_t i = 0; i < num_edges; i += 5) {
+      if (edges.targets[i] < num_targets) edges.targets[i] = (edges.targets[i] + 1) % num_targets;
+      if (i % 3 != 0) continue;
+      edges.sources.push_back(edges.sources[i]);
+      edges.targets.push_back(static_cast<int64_t>(i) % num_targets);
+      if (edges.columns.empty()) continue;
+      const float weight = static_cast<float>(i % 20);
+      edges.columns[0].append(reinterpret_cast<const char*>(&weight), sizeof(weight));
+    }
+  }
+  return graph;
+}
+
+// A mapped dataset as it was before, and what has changed of each of its shards.
+class Overlaid {
+ public:
+  Overlaid()
+      : before_(testing::TypedGraph(150, 90, 40, 5)),
+        now_(Rewritten(before_)),
+        placement_(testing::Shuffled(before_, kNumShards, 3)) {
+    VICINITY_REQUIRE_OK(testing::WriteGraph(before_, placement_, folder_.File("graph")));
+    Dataset::Options options;
+    options.verify_at_touch = true;
+    VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(folder_.File("graph"), options));
+    for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
+      overlays_.push_back(
+          std::make_unique<testing::GraphOverlay>(before_, now_, placement_, shard->id()));
+      shards_.push_back(MakeMappedShard(*dataset_, *shard, &traffic_, overlays_.back().get()));
+      REQUIRE(overlays_.back()->num_lists() > 10);
+      REQUIRE(overlays_.back()->num_rows() > 10);
+    }
+  }
+
+  testing::ShardsUnderTest Now() const {
+    testing::ShardsUnderTest under_test{&now_, &placement_, {}};
+    for (const auto& shard : shards_) under_test.shards.push_back(shard.get());
+    return under_test;
+  }
+
+ private:
+  const testing::MemoryGraph before_;
+  const testing::MemoryGraph now_;
+  const testing::Placement placement_;
+  const testing::TempDir folder_;
+  std::unique_ptr<Dataset> dataset_;
+  TrafficCounters traffic_;
+  std::vector<std::unique_ptr<testing::GraphOverlay>> overlays_;
+  std::vector<std::unique_ptr<ShardAccess>> shards_;
+};
+
+TEST_CASE("a mapped shard with changes keeps the contract of the graph as it is now",
+          "[shard_access]") {
+  const Overlaid overlaid;
+  SECTION("rows of nodes") { testing::CheckNodeRows(overlaid.Now()); }
+  SECTION("rows of edges") { testing::CheckEdgeRows(overlaid.Now()); }
+  SECTION("names") { testing::CheckNames(overlaid.Now()); }
+  SECTION("keys") { testing::CheckKeys(overlaid.Now()); }
+  SECTION("hops") { testing::CheckHops(overlaid.Now()); }
+  SECTION("requests for nothing") { testing::CheckEmptyRequests(overlaid.Now()); }
+  SECTION("refusals") { testing::CheckRefusals(overlaid.Now()); }
+}
+
+TEST_CASE("changed lists are drawn from as if the files had been written anew", "[shard_access]") {
+  const Overlaid overlaid;
+  testing::MemoryGraph now = *overlaid.Now().graph;
+  now.nodes[1].names =
+      testing::TypedGraph(150, 90, 40, 5).nodes[1].names;  // which keys are made of
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(testing::WriteGraph(now, *overlaid.Now().placement, folder.File("graph")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, Dataset::Open(folder.File("graph")));
+  TrafficCounters traffic;
+  std::vector<std::unique_ptr<ShardAccess>> shards;
+  testing::ShardsUnderTest anew{&now, overlaid.Now().placement, {}};
+  for (const std::unique_ptr<Shard>& shard : dataset->shards()) {
+    shards.push_back(MakeMappedShard(*dataset, *shard, &traffic));
+    anew.shards.push_back(shards.back().get());
+  }
+  // But for where the edges' rows are, which differs.
+  const auto without_positions = [](std::vector<Neighbors> answers) {
+    for (Neighbors& answer : answers) answer.edge_positions.clear();
+    return answers;
+  };
+  CHECK(testing::Difference(without_positions(testing::SampleEveryWay(overlaid.Now())),
+                            without_positions(testing::SampleEveryWay(anew))) == "");
 }
 
 }  // namespace

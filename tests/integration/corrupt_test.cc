@@ -363,7 +363,7 @@ class LargeFileTest {
   // Opens it and reads some rows, the damaged one among them. -1: a wrong row; else errors.
   int Read(const Dataset& dataset, int64_t victim) const {
     const ShardReader reader(*dataset.shard({0}));
-    const ColumnView& column = dataset.shard({0})->nodes(NodeTypeId{0}).columns[0];
+    const ShardColumn column = reader.NodeColumn(NodeTypeId{0}, 0);
     int errors = 0;
     for (const int64_t row : {int64_t{0}, victim, kRows / 2, kRows - 1}) {
       std::string found(kRowBytes, '?');

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "cache/device/base/device.h"
 #include "cache/device/row_mover.h"
-#include "partition/dataset/shard.h"
 #include "tests/cache/device/base/tested_devices.h"
 #include "tests/contract/row_pool_contract.h"
 #include "tests/testing/status_checks.h"
@@ -69,7 +68,7 @@ TEST_CASE("a shard with more rows than a device's lists can name is refused", "[
                                 RowMover::Create(device.get(), StagingRing::Options()));
   const char row[4] = {};
   const auto create = [&](int64_t num_rows, int64_t device_rows) {
-    const ColumnView column{row, num_rows, 4};
+    const HostRows column{row, num_rows, 4};
     return HomeRows::Create(mover.get(), column, device_rows, FarRead::kDirect).status();
   };
   VICINITY_CHECK_CODE(create(int64_t{1} << 31, 0), absl::StatusCode::kInvalidArgument);

@@ -189,7 +189,7 @@ TEST_CASE("who verifies at touch opens whatever the pages hold", "[partition]") 
                                 Dataset::Open(set.path(), options));
   CHECK(dataset->checked_bytes() == 0);
   const ShardReader reader(*dataset->shard({1}));
-  const ColumnView& column = dataset->shard({1})->nodes(NodeTypeId{0}).columns[0];
+  const ShardColumn column = reader.NodeColumn(NodeTypeId{0}, 0);
   CheckDataLossNaming(reader.ReadRange(column, 0, 1, [](const char*) {}), path);
   CheckDataLossNaming(dataset->fault({1}), path);
 }
@@ -205,8 +205,8 @@ TEST_CASE("a dataset of format version 1 opens, and is checked as a whole", "[pa
   CHECK(dataset->checked_bytes() > 0);
   CHECK(dataset->unchecked().empty());
   const ShardReader reader(*dataset->shard({1}));
-  VICINITY_CHECK_OK(reader.ReadRange(dataset->shard({1})->nodes(NodeTypeId{0}).columns[0], 0, 1,
-                                     [](const char*) {}));
+  VICINITY_CHECK_OK(
+      reader.ReadRange(reader.NodeColumn(NodeTypeId{0}, 0), 0, 1, [](const char*) {}));
   const std::string path = set.File("shard-00001/nodes.user.column.features");
   testing::FlipBit(path, 100);
   CheckDataLossNaming(Dataset::Open(set.path(), options).status(), path);

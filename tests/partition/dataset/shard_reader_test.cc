@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/dataset/shard_overlay.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "tests/testing/graphs/damage.h"
@@ -72,20 +74,20 @@ class ReaderTest {
 TEST_CASE_METHOD(ReaderTest, "rows, ranges, names and keys are those of the files",
                  "[shard_reader]") {
   const ShardReader reader(shard());
-  const ColumnView& column = shard().nodes(kUser).columns[0];
+  const ShardColumn column = reader.NodeColumn(kUser, 0);
   const std::vector<uint64_t> rows = {3, 399, 3, 0};
   std::vector<std::string> found;
   VICINITY_REQUIRE_OK(reader.ReadRows(
       column, rows, [&] { found.clear(); },
-      [&](size_t, const char* row) { found.emplace_back(row, column.row_bytes); }));
+      [&](size_t, const char* row) { found.emplace_back(row, column.row_bytes()); }));
   REQUIRE(found.size() == rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
     CHECK(found[i] == oracle().nodes(kUser).columns[0].row(static_cast<int64_t>(rows[i])));
   }
   std::string range;
   VICINITY_REQUIRE_OK(reader.ReadRange(
-      column, 2, 5, [&](const char* at) { range.assign(at, 5 * column.row_bytes); }));
-  CHECK(range.substr(0, column.row_bytes) == oracle().nodes(kUser).columns[0].row(2));
+      column, 2, 5, [&](const char* at) { range.assign(at, 5 * column.row_bytes()); }));
+  CHECK(range.substr(0, column.row_bytes()) == oracle().nodes(kUser).columns[0].row(2));
   std::vector<std::string> names;
   VICINITY_REQUIRE_OK(reader.ReadNames(
       kItem, {7, 0, 299}, [&] { names.clear(); },
@@ -112,12 +114,13 @@ TEST_CASE_METHOD(ReaderTest, "every key is found, and no other", "[shard_reader]
 
 TEST_CASE_METHOD(ReaderTest, "damage is noticed in every file that a read uses", "[shard_reader]") {
   MustNotice("nodes.user.column.features", kData, [&] {
-    return ShardReader(shard()).ReadRange(shard().nodes(kUser).columns[0], 0, 1,
-                                          [](const char*) {});
+    const ShardReader reader(shard());
+    return reader.ReadRange(reader.NodeColumn(kUser, 0), 0, 1, [](const char*) {});
   });
   MustNotice("nodes.user.keys", kData, [&] {
-    return ShardReader(shard()).ReadRows(
-        KeysColumn(shard().nodes(kUser)), {0}, [] {}, [](size_t, const char*) {});
+    const ShardReader reader(shard());
+    return reader.ReadRows(
+        reader.KeysColumn(kUser), {0}, [] {}, [](size_t, const char*) {});
   });
   for (const char* name : {"nodes.item.names.offsets", "nodes.item.names.bytes"}) {
     MustNotice(name, kData + 8, [&] {
@@ -134,9 +137,7 @@ TEST_CASE_METHOD(ReaderTest, "damage is noticed in every file that a read uses",
   }
   for (const char* part : {"offsets", "sources", "ids", "weights.weight"}) {
     MustNotice(absl::StrCat("edges.user.buys.item.", part), kData + 8, [&] {
-      const EdgeTable& edges = shard().edges(kBuys);
-      return ShardReader(shard()).ReadLists(
-          kBuys, kItem, {0}, [&] { return ShardReader::TouchList(edges, 0, edges.num_edges()); });
+      return ShardReader(shard()).ReadList(kBuys, 0, 0, INT64_MAX, [](const ListPart&) {});
     });
   }
 }
@@ -144,20 +145,137 @@ TEST_CASE_METHOD(ReaderTest, "damage is noticed in every file that a read uses",
 TEST_CASE_METHOD(ReaderTest, "a read begins again when its file has changed meanwhile",
                  "[shard_reader]") {
   const ShardReader reader(shard());
-  const ColumnView& column = shard().nodes(kUser).columns[0];
+  const ShardColumn column = reader.NodeColumn(kUser, 0);
   int starts = 0;
   std::string found;
   const uint64_t rows[] = {5};
   VICINITY_REQUIRE_OK(reader.ReadRows(
       column, rows, [&] { ++starts; },
       [&](size_t, const char* row) {
-        found.assign(row, column.row_bytes);
+        found.assign(row, column.row_bytes());
         if (starts > 1) return;
         testing::FlipBit(File("nodes.user.column.features"), kData);
         testing::FlipBit(File("nodes.user.column.features"), kData);
       }));
   CHECK(starts == 2);
   CHECK(found == oracle().nodes(kUser).columns[0].row(5));
+}
+
+// Node 2 of a type has another row, name and key; node 400 is new. It counts how often it is asked.
+class CountingOverlay final : public ShardOverlay {
+ public:
+  explicit CountingOverlay(bool changes) : changes_(changes) {}
+
+  bool Changes(const ShardPart&, absl::Span<const uint64_t>) const override {
+    ++presence;
+    return changes_;
+  }
+  bool ChangesRange(const ShardPart&, int64_t, int64_t) const override {
+    ++presence;
+    return changes_;
+  }
+  int64_t NumRows(const ShardPart& part, int64_t in_files) const override {
+    return part.kind == ShardPart::kNodeRows ? in_files + 1 : in_files;
+  }
+  std::optional<std::string_view> Row(const ShardPart&, uint64_t row) const override {
+    ++elements;
+    if (row == 2 || row == 400) return std::string_view(kRow, sizeof(kRow));
+    return std::nullopt;
+  }
+  std::optional<std::string_view> Name(int32_t, uint64_t row) const override {
+    ++elements;
+    return row == 2 ? std::optional<std::string_view>("two") : std::nullopt;
+  }
+  std::optional<int64_t> Node(int32_t, uint64_t key) const override {
+    ++elements;
+    if (key == kNewKey) return 400;
+    if (key == gone_key) return -1;
+    return std::nullopt;
+  }
+  const ChangedList* List(int32_t, uint64_t row) const override {
+    ++elements;
+    return row == 2 ? &list_ : nullptr;
+  }
+
+  static constexpr char kRow[20] = "a row of 5 floats..";
+  static constexpr uint64_t kNewKey = UINT64_MAX;
+  uint64_t gone_key = 0;
+  mutable int presence = 0;
+  mutable int elements = 0;
+
+ private:
+  const bool changes_;
+  const ChangedList list_ = {{7, 5, 9}, {70, 50, 90}, {0, 1000, 1001}, {{0, 0}, {0, 0}, {0, 0}}};
+};
+
+TEST_CASE_METHOD(ReaderTest, "what has changed comes from the overlay, the rest from the files",
+                 "[shard_reader]") {
+  CountingOverlay overlay(true);
+  overlay.gone_key = oracle().nodes(kUser).keys[5];
+  const ShardReader reader(shard(), &overlay);
+  CHECK(reader.num_nodes(kUser) == 401);
+  const ShardColumn column = reader.NodeColumn(kUser, 0);
+  CHECK(column.num_rows() == 401);
+  const auto row_of = [&](int64_t row) {
+    if (row == 2 || row == 400) return std::string(CountingOverlay::kRow, 20);
+    return std::string(oracle().nodes(kUser).columns[0].row(row));
+  };
+  std::string rows;
+  VICINITY_REQUIRE_OK(reader.ReadRows(
+      column, {400, 1, 2, 3}, [&] { rows.clear(); },
+      [&](size_t, const char* row) { rows.append(row, 20); }));
+  CHECK(rows == row_of(400) + row_of(1) + row_of(2) + row_of(3));
+  VICINITY_REQUIRE_OK(
+      reader.ReadRange(column, 1, 3, [&](const char* range) { rows.assign(range, 3 * 20); }));
+  CHECK(rows == row_of(1) + row_of(2) + row_of(3));
+
+  std::vector<std::string> names;
+  VICINITY_REQUIRE_OK(reader.ReadNames(
+      kItem, {2, 3}, [&] { names.clear(); },
+      [&](size_t, std::string_view name) {
+        names.emplace_back(name);
+        return true;
+      }));
+  CHECK(names == std::vector<std::string>{"two", std::string(oracle().nodes(kItem).name(3))});
+
+  std::vector<int64_t> nodes(3);
+  const uint64_t keys[] = {CountingOverlay::kNewKey, overlay.gone_key,
+                           oracle().nodes(kUser).keys[6]};
+  VICINITY_REQUIRE_OK(reader.FindKeys(kUser, keys, nodes.data()));
+  CHECK(nodes == std::vector<int64_t>{400, -1, 6});
+
+  std::vector<int64_t> degrees;
+  VICINITY_REQUIRE_OK(reader.ReadDegrees(
+      kBuys, {1, 2}, [&] { degrees.clear(); },
+      [&](size_t, int64_t degree) {
+        degrees.push_back(degree);
+        return true;
+      }));
+  CHECK(degrees == std::vector<int64_t>{oracle().edges(kBuys).degree(1), 3});
+  VICINITY_REQUIRE_OK(reader.ReadList(kBuys, 2, 1, 1, [](const ListPart& part) {
+    REQUIRE(part.size() == 1);
+    CHECK(part.source(0) == 5);
+    CHECK(part.edge_id(0) == 50);
+    CHECK(part.position(0) == 1000);
+    CHECK(part.has_more());
+  }));
+}
+
+TEST_CASE_METHOD(ReaderTest, "what has not changed costs one question a call", "[shard_reader]") {
+  const CountingOverlay overlay(false);
+  const ShardReader reader(shard(), &overlay);
+  const std::vector<uint64_t> rows = {0, 1, 2, 3};
+  int64_t nodes[4];
+  VICINITY_REQUIRE_OK(reader.ReadRows(
+      reader.NodeColumn(kUser, 0), rows, [] {}, [](size_t, const char*) {}));
+  VICINITY_REQUIRE_OK(reader.ReadNames(
+      kItem, rows, [] {}, [](size_t, std::string_view) { return true; }));
+  VICINITY_REQUIRE_OK(reader.FindKeys(kUser, rows, nodes));
+  VICINITY_REQUIRE_OK(reader.ReadDegrees(
+      kBuys, rows, [] {}, [](size_t, int64_t) { return true; }));
+  VICINITY_REQUIRE_OK(reader.ReadList(kBuys, 2, 0, 5, [](const ListPart&) {}));
+  CHECK(overlay.presence == 5);
+  CHECK(overlay.elements == 0);
 }
 
 }  // namespace
