@@ -29,10 +29,7 @@ class Degrees final : public ChunkSource<proto::DegreesReply> {
   // `targets` in the request or in `copy`.
   Degrees(const Shard& shard, EdgeTypeId edge_type, std::vector<uint64_t> copy,
           absl::Span<const uint64_t> targets)
-      : reader_(shard),
-        edge_type_(edge_type),
-        copy_(std::move(copy)),
-        targets_(targets) {}
+      : reader_(shard), edge_type_(edge_type), copy_(std::move(copy)), targets_(targets) {}
 
   absl::StatusOr<Piece> Next(proto::DegreesReply* reply, IsGone is_gone) override {
     std::string* const out = reply->mutable_degrees();
@@ -74,8 +71,9 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::DegreesReply>>> FetchDegrees(
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> targets,
                             ReadIds("targets", request.targets(), state.limits, &copy));
-  VICINITY_RETURN_IF_ERROR(
-      CheckRows(targets, ShardReader(*shard).num_nodes(NodeTypeId{target_type}), *shard, schema.node_types[target_type].name));
+  VICINITY_RETURN_IF_ERROR(CheckRows(targets,
+                                     ShardReader(*shard).num_nodes(NodeTypeId{target_type}), *shard,
+                                     schema.node_types[target_type].name));
   return std::make_unique<Degrees>(*shard, EdgeTypeId{type}, std::move(copy), targets);
 }
 

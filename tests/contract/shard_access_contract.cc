@@ -194,12 +194,11 @@ std::vector<Way> EveryWay(const Schema& schema) {
 }
 
 std::vector<Neighbors> Sample(ShardAccess* shard, std::vector<ShardHop::Relation> relations,
-                              bool replace, EdgeDetail detail) {
+                              EdgeDetail detail) {
   std::vector<Neighbors> out(relations.size());
   ShardHop hop;
   hop.draw = {7, 3, 11};
   hop.hop = 1;
-  hop.replace = replace;
   hop.detail = detail;
   hop.relations = std::move(relations);
   hop.out = absl::MakeSpan(out);
@@ -215,7 +214,8 @@ struct Targets {
     for (size_t i = 0; i < rows.size(); ++i) trees.push_back(static_cast<uint32_t>(i % 5));
   }
   ShardHop::Relation Relation(const Way& way) const {
-    ShardHop::Relation relation{way.edge_type, way.fanout, rows, way.weighted};
+    ShardHop::Relation relation{way.edge_type, DrawSpec{way.fanout, way.replace, way.weighted},
+                                rows};
     if (way.trees) relation.trees = trees;
     return relation;
   }
@@ -248,8 +248,7 @@ void CheckDrawn(const Way& way, const std::vector<InEdge>& list, const Neighbors
 void CheckWay(ShardAccess* shard, const Expected& expected, const Way& way) {
   CAPTURE(way.edge_type.value, way.fanout, way.replace, way.weighted, way.trees);
   const Targets targets(expected.num_rows(expected.target_type(way.edge_type)));
-  const Neighbors got =
-      Sample(shard, {targets.Relation(way)}, way.replace, EdgeDetail(true, true))[0];
+  const Neighbors got = Sample(shard, {targets.Relation(way)}, EdgeDetail(true, true))[0];
   REQUIRE(got.counts.size() == targets.rows.size());
   REQUIRE(got.edge_ids.size() == got.sources.size());
   REQUIRE(got.edge_positions.size() == got.sources.size());
@@ -263,7 +262,7 @@ void CheckWay(ShardAccess* shard, const Expected& expected, const Way& way) {
   }
   CHECK(first == got.sources.size());
   // What is not asked for makes no difference to what is.
-  const Neighbors bare = Sample(shard, {targets.Relation(way)}, way.replace, EdgeDetail())[0];
+  const Neighbors bare = Sample(shard, {targets.Relation(way)}, EdgeDetail())[0];
   CHECK(bare.counts == got.counts);
   CHECK(bare.sources == got.sources);
   CHECK(bare.edge_ids.empty());
@@ -273,7 +272,7 @@ void CheckWay(ShardAccess* shard, const Expected& expected, const Way& way) {
 ShardHop HopOfUsers(absl::Span<const uint64_t> rows, std::vector<Neighbors>* out) {
   out->assign(1, Neighbors());
   ShardHop hop;
-  hop.relations = {{EdgeTypeId{3}, 2, rows}};
+  hop.relations = {{EdgeTypeId{3}, DrawSpec{2}, rows}};
   hop.out = absl::MakeSpan(*out);
   return hop;
 }
@@ -296,7 +295,7 @@ void CheckEdgeRows(const ShardsUnderTest& under_test) {
   ForEachShard(under_test, [](ShardAccess* shard, const Expected& expected) {
     const Targets targets(expected.num_rows(kItem));
     const Neighbors hop =
-        Sample(shard, {targets.Relation({kBuys, kAllNeighbors, false, false, false})}, false,
+        Sample(shard, {targets.Relation({kBuys, kAllNeighbors, false, false, false})},
                EdgeDetail(true, true))[0];
     const std::vector<uint64_t> rows(hop.edge_positions.begin(), hop.edge_positions.end());
     const std::vector<int64_t> positions = ScatteredPositions(rows.size());
@@ -358,6 +357,24 @@ void CheckKeys(const ShardsUnderTest& under_test) {
   }
 }
 
+void CheckDegrees(const ShardsUnderTest& under_test) {
+  ForEachShard(under_test, [](ShardAccess* shard, const Expected& expected) {
+    for (int32_t e = 0; e < static_cast<int32_t>(expected.schema().edge_types.size()); ++e) {
+      CAPTURE(e);
+      const std::vector<uint64_t> rows =
+          RowsWithRepeats(expected.num_rows(expected.target_type({e})));
+      const std::vector<int64_t> positions = ScatteredPositions(rows.size());
+      std::vector<int64_t> out(rows.size(), -7);
+      VICINITY_REQUIRE_OK(Ask(shard, ShardDegrees{{e}, rows, positions, out.data()}));
+      for (size_t i = 0; i < rows.size(); ++i) {
+        CAPTURE(i, rows[i]);
+        const auto row = static_cast<int64_t>(rows[i]);
+        CHECK(out[positions[i]] == static_cast<int64_t>(expected.List({e}, row, false).size()));
+      }
+    }
+  });
+}
+
 void CheckHops(const ShardsUnderTest& under_test) {
   ForEachShard(under_test, [](ShardAccess* shard, const Expected& expected) {
     for (const Way& way : EveryWay(expected.schema())) CheckWay(shard, expected, way);
@@ -397,6 +414,7 @@ void CheckEmptyRequests(const ShardsUnderTest& under_test) {
     VICINITY_CHECK_OK(Ask(shard, of_edges));
     VICINITY_CHECK_OK(Ask(shard, ShardNames{kItem, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardKeys{kUser, {}, {}, nullptr}));
+    VICINITY_CHECK_OK(Ask(shard, ShardDegrees{kBuys, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardHop()));
     std::vector<Neighbors> out;
     VICINITY_CHECK_OK(Ask(shard, HopOfUsers({}, &out)));
@@ -422,6 +440,9 @@ void CheckRefusals(const ShardsUnderTest& under_test) {
       VICINITY_CHECK_CODE(Ask(shard, rows), kRefused);
       std::vector<std::string> names(3);
       VICINITY_CHECK_CODE(Ask(shard, ShardNames{kItem, items, positions, names.data()}), kRefused);
+      std::vector<int64_t> degrees(3);
+      VICINITY_CHECK_CODE(Ask(shard, ShardDegrees{kBuys, items, positions, degrees.data()}),
+                          kRefused);
       std::vector<Neighbors> neighbors;
       VICINITY_CHECK_CODE(Ask(shard, HopOfUsers(users, &neighbors)), kRefused);
       rows.rows = {};
@@ -439,12 +460,12 @@ void CheckRefusals(const ShardsUnderTest& under_test) {
     for (const int64_t fanout : {int64_t{0}, int64_t{-2}, kMaxFanout + 1}) {
       std::vector<Neighbors> neighbors;
       ShardHop hop = HopOfUsers(row, &neighbors);
-      hop.relations[0].fanout = fanout;
+      hop.relations[0].spec.fanout = fanout;
       VICINITY_CHECK_CODE(Ask(shard, hop), kRefused);
     }
     std::vector<Neighbors> neighbors;
     ShardHop by_weight = HopOfUsers(row, &neighbors);
-    by_weight.relations[0].weighted = true;  // of edges that have none
+    by_weight.relations[0].spec.weighted = true;  // of edges that have none
     VICINITY_CHECK_CODE(Ask(shard, by_weight), kRefused);
   });
 }
@@ -500,7 +521,7 @@ std::vector<Neighbors> SampleEveryWay(const ShardsUnderTest& under_test) {
       for (Neighbors& neighbors : some) all.push_back(std::move(neighbors));
     };
     for (const Way& way : EveryWay(expected.schema())) {
-      take(Sample(shard, {relation(way)}, way.replace, EdgeDetail(way.trees, way.weighted)));
+      take(Sample(shard, {relation(way)}, EdgeDetail(way.trees, way.weighted)));
     }
     // Along all edge types at once, as batches do.
     for (const bool trees : {false, true}) {
@@ -508,7 +529,7 @@ std::vector<Neighbors> SampleEveryWay(const ShardsUnderTest& under_test) {
       for (int32_t e = 0; e < static_cast<int32_t>(expected.schema().edge_types.size()); ++e) {
         relations.push_back(relation({{e}, e == 1 ? kAllNeighbors : 2 + e, false, e == 0, trees}));
       }
-      take(Sample(shard, std::move(relations), false, EdgeDetail(true, true)));
+      take(Sample(shard, std::move(relations), EdgeDetail(true, true)));
     }
   });
   return all;

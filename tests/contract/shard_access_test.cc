@@ -157,6 +157,7 @@ TEST_CASE("every way to a shard keeps the contract", "[shard_access]") {
   SECTION("rows of edges") { testing::CheckEdgeRows(under_test); }
   SECTION("names") { testing::CheckNames(under_test); }
   SECTION("keys") { testing::CheckKeys(under_test); }
+  SECTION("degrees") { testing::CheckDegrees(under_test); }
   SECTION("hops") { testing::CheckHops(under_test); }
   SECTION("rankings") { testing::CheckRankings(under_test, kRanking, ways.ranked()); }
   SECTION("requests for nothing") { testing::CheckEmptyRequests(under_test); }
@@ -240,6 +241,7 @@ TEST_CASE("a mapped shard with changes keeps the contract of the graph as it is 
   SECTION("rows of edges") { testing::CheckEdgeRows(overlaid.Now()); }
   SECTION("names") { testing::CheckNames(overlaid.Now()); }
   SECTION("keys") { testing::CheckKeys(overlaid.Now()); }
+  SECTION("degrees") { testing::CheckDegrees(overlaid.Now()); }
   SECTION("hops") { testing::CheckHops(overlaid.Now()); }
   SECTION("requests for nothing") { testing::CheckEmptyRequests(overlaid.Now()); }
   SECTION("refusals") { testing::CheckRefusals(overlaid.Now()); }
