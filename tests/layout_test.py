@@ -22,6 +22,9 @@ MAY_INCLUDE = {
 }
 FOLDERS = set(MAY_INCLUDE) | {"tests", "deploy", "docs"}
 
+# More C++ files than this in one folder are more than a reader keeps in mind.
+MAX_SOURCES = 40
+
 # The rooms of these folders, and which others of the same folder each may include: what stands
 # lower is named first. Folders that are not here have no rooms.
 ROOMS = {
@@ -214,6 +217,17 @@ def groups_follow_the_rooms(root, paths):
                    f"{other}, unlike tests/layout_test.py's ROOMS")
 
 
+def folders_stay_small(root, paths):
+    sources = {}
+    for path in paths:
+        if path.endswith((".h", ".cc", ".cu", ".cuh")):
+            sources.setdefault(path.rpartition("/")[0], []).append(path)
+    for folder, files in sources.items():
+        if len(files) > MAX_SOURCES:
+            yield (f"{folder}: has {len(files)} C++ files, more than {MAX_SOURCES}: "
+                   "which of them are a room of their own?")
+
+
 def headers_open_with_a_comment(root, paths):
     for path in paths:
         if path.endswith((".h", ".cuh")):
@@ -283,6 +297,7 @@ RULES = [
     includes_follow_the_layers,
     includes_follow_the_rooms,
     groups_follow_the_rooms,
+    folders_stay_small,
     headers_open_with_a_comment,
     build_files_open_with_a_sentence,
     nothing_outside_tests_reaches_beside_the_tree,

@@ -14,7 +14,7 @@
 #include "partition/dataset/row_range.h"
 #include "partition/dataset/shard.h"
 #include "partition/dataset/shard_files.h"
-#include "partition/dataset/weight_table.h"
+#include "partition/writing/weight_table.h"
 #include "proto/common/checksum.h"
 #include "proto/common/ids.h"
 #include "proto/common/parallel.h"

@@ -10,7 +10,7 @@
 #include "partition/dataset/file_header.h"
 #include "partition/dataset/shard.h"
 #include "partition/dataset/shard_files.h"
-#include "partition/dataset/weight_table.h"
+#include "partition/writing/weight_table.h"
 #include "proto/common/ids.h"
 #include "proto/common/parallel.h"
 #include "proto/common/progress.h"

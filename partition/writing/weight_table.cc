@@ -1,4 +1,4 @@
-#include "partition/dataset/weight_table.h"
+#include "partition/writing/weight_table.h"
 
 #include <cmath>
 #include <cstddef>
