@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "cache/vip/vip.h"
@@ -13,6 +12,7 @@
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
 #include "proto/common/ids.h"
+#include "proto/common/machine.h"
 
 namespace vicinity {
 namespace {
@@ -97,8 +97,8 @@ int64_t SamplingBytes(const Dataset& source, const HomePlan& plan,
                       const CalibrationOptions& calibration) {
   const int64_t batches =
       (SeedsOfHome(plan) / plan.options.batch_size + 1) * calibration.most_epochs;
-  const int64_t threads = std::clamp<int64_t>(batches / CalibrationOptions::kBatchesATime, 1,
-                                              std::max(1u, std::thread::hardware_concurrency()));
+  const int64_t threads =
+      std::clamp<int64_t>(batches / CalibrationOptions::kBatchesATime, 1, NumCores());
   return 20 * NumNodes(source) + threads * static_cast<int64_t>(BatchBytes(source, plan));
 }
 
