@@ -60,8 +60,8 @@ std::vector<std::vector<json>> RunGroup(const TempDir& dir, TrainOptions options
   for (int trainer = 0; trainer < num_trainers; ++trainer) {
     threads.emplace_back([&, trainer] {
       TrainOptions mine = options;
-      mine.trainer = trainer;
-      mine.num_trainers = num_trainers;
+      mine.loader.trainer = trainer;
+      mine.loader.num_trainers = num_trainers;
       mine.rendezvous = "file:" + dir.File("meet-" + std::to_string(num_trainers));
       mine.report = report(trainer);
       std::ostringstream out;
