@@ -448,7 +448,7 @@ void CheckRefusals(const ShardsUnderTest& under_test) {
       std::vector<Neighbors> neighbors;
       VICINITY_CHECK_CODE(Ask(shard, HopOfUsers(users, &neighbors)), kRefused);
       rows.rows = {};
-      rows.first = static_cast<int64_t>((num_users + beyond - 1) & INT64_MAX);
+      rows.first = static_cast<int64_t>(num_users - 1 + beyond / 2);
       rows.count = 2;
       VICINITY_CHECK_CODE(Ask(shard, rows), kRefused);
       const std::vector<uint64_t> edge_rows = {UINT64_MAX - beyond % 2};

@@ -53,14 +53,14 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
                                                             .Add(0)
                                                             .Add(5)
                                                             .Add(0)  // the draw's hop
-                                                            .Add(0)
-                                                            .Add(1)
+                                                            .Add(1)  // edge ids
                                                             .Add(1)  // one relation
                                                             .Add(6)
                                                             .Add(UINT64_MAX)
+                                                            .Add(0)  // not replaced
+                                                            .Add(0)  // not weighted
                                                             .Add(0)
                                                             .Add(1)
-                                                            .Add(0)     // not weighted
                                                             .Add(0)     // no edge positions
                                                             .Bytes("")  // no trees
                                                             .Bytes("12345678")
