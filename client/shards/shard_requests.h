@@ -43,7 +43,7 @@ struct RequestApart {
 // One hop from nodes of this shard, along several edge types: SampleNeighbors.
 struct ShardHop {
   struct Relation {
-    EdgeTypeId edge_type;
+    EdgeTypeId edge_type{};
     DrawSpec spec;
     // Local rows of the edge type's target type; relations of one target type have the same.
     absl::Span<const uint64_t> rows;
@@ -67,7 +67,7 @@ struct ShardHop {
 
 // Rows of one column: `rows`, or, where that is empty, [first, first + count).
 struct ShardRows {
-  NodeTypeId type;
+  NodeTypeId type{};
   int32_t column = 0;               // position in the type, or kKeyColumn
   int64_t row_bytes = 0;            // > 0
   absl::Span<const uint64_t> rows;  // local rows, any order, repeats allowed
@@ -93,7 +93,7 @@ inline constexpr int32_t kKeyColumn = -1;
 
 // Names of nodes of a STRING type: that of row i goes to out[positions[i]].
 struct ShardNames {
-  NodeTypeId type;
+  NodeTypeId type{};
   absl::Span<const uint64_t> rows;
   absl::Span<const int64_t> positions;
   std::string* out = nullptr;
@@ -110,7 +110,7 @@ struct ShardNames {
 // Global ids of keys that this shard's directory lists: that of key i goes to out[positions[i]], -1
 // for a key that no node has.
 struct ShardKeys {
-  NodeTypeId type;
+  NodeTypeId type{};
   absl::Span<const uint64_t> keys;
   absl::Span<const int64_t> positions;
   int64_t* out = nullptr;
@@ -126,7 +126,7 @@ struct ShardKeys {
 
 // In-degrees of nodes along one edge type: that of row i goes to out[positions[i]].
 struct ShardDegrees {
-  EdgeTypeId edge_type;
+  EdgeTypeId edge_type{};
   absl::Span<const uint64_t> rows;  // local rows of the edge type's target type
   absl::Span<const int64_t> positions;
   int64_t* out = nullptr;
@@ -144,7 +144,7 @@ struct ShardDegrees {
 struct ShardRanking {
   std::string name;
   std::vector<int32_t> home;  // rising shard numbers
-  NodeTypeId type;
+  NodeTypeId type{};
   int64_t count = 0;  // 0: all
   RankedNodes* out = nullptr;
 

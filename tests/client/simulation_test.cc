@@ -278,7 +278,7 @@ TEST_CASE("calls through every kind of trouble are right or fail in time", "[sim
     const uint64_t trace = client.Run(60, &totals.errors);
     CheckAmplification(client.traffic(), client.now());
     totals.Add(client.traffic());
-    if (seed % 50 == 0) {
+    if (seed % 10 == 0) {
       int64_t ignored = 0;
       REQUIRE(LoneClient(seed).Run(60, &ignored) == trace);
     }
