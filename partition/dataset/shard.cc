@@ -2,7 +2,24 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace vicinity {
+
+absl::Status NodeTable::CheckName(int64_t row) const {
+  if (name_offsets.empty()) return absl::OkStatus();
+  const uint64_t begin = name_offsets[row];
+  const uint64_t end = name_offsets[row + 1];
+  if (begin <= end && end <= name_bytes.size()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("row ", row, " has its name at byte ", begin, " .. ", end,
+                                          " of ", name_bytes.size()));
+}
+
+absl::Status EdgeTable::CheckList(int64_t row) const {
+  if (has_list(row)) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("row ", row, " has its edges at ", offsets[row], " .. ",
+                                          offsets[row + 1], " of ", sources.size()));
+}
 
 Shard::Shard(ShardId id, std::unique_ptr<FaultList> faults,
              std::vector<std::unique_ptr<VerifiedFile>> files, std::vector<NodeTable> nodes,

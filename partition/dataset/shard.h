@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
 #include "partition/dataset/fault_list.h"
@@ -84,6 +85,8 @@ struct NodeTable {
     if (begin > end || end > name_bytes.size()) return {};
     return name_bytes.substr(begin, end - begin);
   }
+  // DataLoss with both offsets if they are impossible.
+  absl::Status CheckName(int64_t row) const;
 };
 
 // The in-edges of one type: those of the target at local row v are positions
@@ -104,13 +107,17 @@ struct EdgeTable {
   int64_t num_targets() const { return static_cast<int64_t>(offsets.size()) - 1; }
   int64_t num_edges() const { return sources.size(); }
 
+  // Whether the offsets are possible: in order, and inside the table.
+  bool has_list(int64_t row) const {
+    return offsets[row] <= offsets[row + 1] &&
+           offsets[row + 1] <= static_cast<uint64_t>(sources.size());
+  }
+  // DataLoss with both offsets if not.
+  absl::Status CheckList(int64_t row) const;
   // Positions [begin, begin + degree) always exist; degree 0 where the offsets are impossible.
   int64_t begin(int64_t row) const { return static_cast<int64_t>(offsets[row]); }
   int64_t degree(int64_t row) const {
-    const uint64_t first = offsets[row];
-    const uint64_t last = offsets[row + 1];
-    if (first > last || last > static_cast<uint64_t>(sources.size())) return 0;
-    return static_cast<int64_t>(last - first);
+    return has_list(row) ? static_cast<int64_t>(offsets[row + 1] - offsets[row]) : 0;
   }
 };
 

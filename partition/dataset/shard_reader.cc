@@ -138,12 +138,14 @@ absl::Status ShardReader::TouchRange(const ColumnView& column, int64_t first, in
 absl::Status ShardReader::TouchName(const NodeTable& nodes, int64_t row) {
   if (nodes.name_offsets.empty()) return absl::OkStatus();
   VICINITY_RETURN_IF_ERROR(Touch(nodes.name_offsets_file, &nodes.name_offsets[row], 2));
+  VICINITY_RETURN_IF_ERROR(nodes.CheckName(row));
   const std::string_view name = nodes.name(row);
   return Touch(nodes.name_bytes_file, name.data(), static_cast<int64_t>(name.size()));
 }
 
-absl::Status ShardReader::TouchOffsets(const EdgeTable& edges, uint64_t row) {
-  return Touch(edges.offsets_file, &edges.offsets[row], 2);
+absl::Status ShardReader::TouchOffsets(const EdgeTable& edges, int64_t row) {
+  VICINITY_RETURN_IF_ERROR(Touch(edges.offsets_file, &edges.offsets[row], 2));
+  return edges.CheckList(row);
 }
 
 absl::Status ShardReader::TouchTargets(const EdgeTable& edges, const NodeTable& targets,

@@ -108,7 +108,8 @@ class ListPart {
 
 // Threads:  immutable; any number may read.
 // Lifetime: the shard and the overlay must outlive it.
-// Errors:   DataLoss naming file, page and both checksums; Unavailable if a file keeps changing.
+// Errors:   DataLoss naming file, page and both checksums, or a row whose offsets are impossible
+//           though the checksums hold; Unavailable if a file keeps changing.
 //           Rows and positions must be in the shard: callers check them.
 class ShardReader {
  public:
@@ -214,8 +215,7 @@ class ShardReader {
   // Of each key its global id, -1 where no node has it. `out` has room for all.
   absl::Status FindKeys(NodeTypeId type, absl::Span<const uint64_t> keys, int64_t* out) const;
 
-  // Calls take(i, degree) for every target of `rows` until it returns false. A list whose place in
-  // the file is impossible has none: who reads it says so.
+  // Calls take(i, degree) for every target of `rows` until it returns false.
   template <typename Start, typename Take>
   absl::Status ReadDegrees(EdgeTypeId type, absl::Span<const uint64_t> rows, const Start& start,
                            const Take& take) const {
@@ -230,7 +230,7 @@ class ShardReader {
         if (list == nullptr) {
           const auto row = static_cast<int64_t>(rows[i]);
           if (changed) VICINITY_RETURN_IF_ERROR(CheckInFiles(row, edges.num_targets()));
-          VICINITY_RETURN_IF_ERROR(TouchOffsets(edges, rows[i]));
+          VICINITY_RETURN_IF_ERROR(TouchOffsets(edges, row));
           degree = edges.degree(row);
         }
         if (!take(i, degree)) break;
@@ -257,7 +257,7 @@ class ShardReader {
     VerifiedFile* const files[] = {edges.offsets_file, edges.sources_file, edges.edge_ids_file,
                                    edges.weights_file};
     return ReadVerified(files, [&]() -> absl::Status {
-      VICINITY_RETURN_IF_ERROR(TouchOffsets(edges, row));
+      VICINITY_RETURN_IF_ERROR(TouchOffsets(edges, static_cast<int64_t>(row)));
       const ListPart part = PartOf(edges, nullptr, static_cast<int64_t>(row), first, most);
       if (part.size() > 0) {
         VICINITY_RETURN_IF_ERROR(TouchList(edges, part.position(0), part.position(part.size())));
@@ -353,7 +353,8 @@ class ShardReader {
             skipped + size < degree};
   }
 
-  static absl::Status TouchOffsets(const EdgeTable& edges, uint64_t row);
+  // ... which must be possible ones.
+  static absl::Status TouchOffsets(const EdgeTable& edges, int64_t row);
   // Positions [begin, end) of sources, edge ids and weights.
   static absl::Status TouchList(const EdgeTable& edges, int64_t begin, int64_t end);
   static absl::Status TouchTargets(const EdgeTable& edges, const NodeTable& targets,

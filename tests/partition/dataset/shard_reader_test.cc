@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/dataset/dataset.h"
+#include "partition/dataset/fault_list.h"
 #include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
 #include "partition/dataset/shard_overlay.h"
@@ -139,6 +140,40 @@ TEST_CASE_METHOD(ReaderTest, "damage is noticed in every file that a read uses",
     MustNotice(absl::StrCat("edges.user.buys.item.", part), kData + 8, [&] {
       return ShardReader(shard()).ReadList(kBuys, 0, 0, INT64_MAX, [](const ListPart&) {});
     });
+  }
+}
+
+TEST_CASE("offsets that cannot be are an error, not an empty list or name", "[shard_reader]") {
+  const std::vector<uint32_t> ids(10);
+  const std::vector<uint64_t> offsets = {0, 4, 2, 11, 11};
+  NodeTable nodes;
+  nodes.name_offsets = offsets;
+  nodes.name_bytes = "0123456789";
+  EdgeTable edges;
+  edges.offsets = offsets;
+  edges.sources = IdArray{absl::Span<const uint32_t>(ids)};
+  edges.edge_ids = edges.sources;
+  const Shard shard({0}, std::make_unique<FaultList>(), {}, {nodes}, {edges});
+  const ShardReader reader(shard);
+  const auto degree_of = [&](uint64_t row) {
+    return reader.ReadDegrees(
+        {0}, {row}, [] {}, [](size_t, int64_t) { return true; });
+  };
+  const auto list_of = [&](uint64_t row) {
+    return reader.ReadList({0}, row, 0, INT64_MAX, [](const ListPart&) {});
+  };
+  const auto name_of = [&](uint64_t row) {
+    return reader.ReadNames(
+        {0}, {row}, [] {}, [](size_t, std::string_view) { return true; });
+  };
+  VICINITY_CHECK_OK(degree_of(0));
+  VICINITY_CHECK_OK(list_of(0));
+  VICINITY_CHECK_OK(name_of(0));
+  for (const uint64_t row : {1, 2, 3}) {
+    INFO("row " << row);
+    VICINITY_CHECK_CODE(degree_of(row), absl::StatusCode::kDataLoss);
+    VICINITY_CHECK_CODE(list_of(row), absl::StatusCode::kDataLoss);
+    VICINITY_CHECK_CODE(name_of(row), absl::StatusCode::kDataLoss);
   }
 }
 
