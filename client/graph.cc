@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "client/graph_impl.h"
+#include "client/shards/call_context.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/lookups.h"
 #include "client/shards/shard_router.h"
@@ -40,7 +41,7 @@ absl::StatusOr<Rows> FetchColumn(const ShardRouter& router, NodeTypeId type,
   rows.num_rows = static_cast<int64_t>(nodes.size());
   rows.bytes.resize(rows.num_rows * rows.spec.row_bytes());
   const ColumnFetch fetch{type, found, nodes, {}, rows.bytes.data()};
-  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, nullptr));
+  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, StartOperation()));
   return rows;
 }
 
@@ -135,7 +136,7 @@ Result<SampledGraph> Graph::Sample(int32_t seed_type, const std::vector<int64_t>
   minibatch.run_seed = draw.run_seed;
   minibatch.epoch = draw.epoch;
   minibatch.batch = draw.batch;
-  RoutedSource source(router, minibatch, nullptr);
+  RoutedSource source(router, minibatch, StartOperation());
   MinibatchSampler sampler(router.schema(), router.book());
   return ToResult(sampler.Sample(spec, NodeTypeId{seed_type}, seeds, detail, &source));
 }
@@ -147,7 +148,7 @@ Result<std::vector<EdgeRows>> Graph::FetchEdges(const SampledGraph& graph, int32
   const ShardRouter& router = impl_->router();
   const absl::StatusOr<EdgeColumnPlan> plan = FindEdgeColumn(router.schema(), edge_type, column);
   if (!plan.ok()) return ToError(plan.status());
-  return ToResult(FetchEdgeRows(router, graph, {*plan}, nullptr));
+  return ToResult(FetchEdgeRows(router, graph, {*plan}, StartOperation()));
 }
 
 Result<Rows> Graph::Fetch(int32_t node_type, const std::string& column,

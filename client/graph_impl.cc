@@ -80,7 +80,7 @@ absl::StatusOr<std::unique_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& o
   return graph;
 }
 
-GraphImpl::GraphImpl() { RegisterCounters(kTrafficRows, traffic_, {}, &own_metrics_); }
+GraphImpl::GraphImpl() { traffic_.AddMetrics(&own_metrics_); }
 
 std::string GraphImpl::NameOfNextLoader() const { return absl::StrCat(num_loaders_.fetch_add(1)); }
 

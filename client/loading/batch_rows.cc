@@ -110,7 +110,7 @@ absl::Status RowLoader::Admit(BatchRows* rows, RowCounts* counts) const {
   return absl::OkStatus();
 }
 
-absl::Status RowLoader::Fetch(BatchRows* rows, Cancellation* cancel) const {
+absl::Status RowLoader::Fetch(BatchRows* rows, const CallContext& context) const {
   std::vector<ColumnFetch> fetches;
   std::vector<RowBuffer> arrived(columns_.size());
   for (size_t c = 0; c < columns_.size(); ++c) {
@@ -119,7 +119,7 @@ absl::Status RowLoader::Fetch(BatchRows* rows, Cancellation* cancel) const {
     fetches.push_back(
         {columns_[c].type, columns_[c].column, column.missing, {}, arrived[c].data()});
   }
-  VICINITY_RETURN_IF_ERROR(router_.FetchRows(fetches, cancel));
+  VICINITY_RETURN_IF_ERROR(router_.FetchRows(fetches, context));
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (arrived[c].empty()) continue;
     VICINITY_RETURN_IF_ERROR(

@@ -12,7 +12,7 @@
 #include "cache/pool/row_pool.h"
 #include "client/device/device_column.h"
 #include "client/device/device_side.h"
-#include "client/shards/cancellation.h"
+#include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
 #include "client/shards/split_nodes.h"
 #include "client/types/loader_values.h"
@@ -94,7 +94,7 @@ class RowLoader {
   // Finds remote rows in the pools; adds what it found to `counts`.
   absl::Status Admit(BatchRows* rows, RowCounts* counts) const;
   // Brings what is missing, all columns and shards at the same time.
-  absl::Status Fetch(BatchRows* rows, Cancellation* cancel) const;
+  absl::Status Fetch(BatchRows* rows, const CallContext& context) const;
   // Waits until there are tensors for another batch, no longer than `timeout`; whether there are.
   // On the host there always are; on a device those that the trainer has let go of and its streams
   // are through with, so that rows of the next batch do not stand behind its work.

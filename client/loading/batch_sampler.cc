@@ -14,8 +14,8 @@ RoutedBatchSampler::RoutedBatchSampler(const ShardRouter& router, NodeTypeId see
 
 absl::StatusOr<SampledGraph> RoutedBatchSampler::Sample(absl::Span<const int64_t> seeds,
                                                         const MinibatchDraw& draw,
-                                                        Cancellation* cancel) {
-  RoutedSource source(router_, draw, cancel);
+                                                        const CallContext& context) {
+  RoutedSource source(router_, draw, context);
   return sampler_.Sample(sampling_, seed_type_, seeds, detail_, &source);
 }
 

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "client/shards/cancellation.h"
+#include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
 #include "partition/dataset/sampling_spec.h"
 #include "proto/common/ids.h"
@@ -20,9 +20,10 @@ class BatchSampler {
   virtual ~BatchSampler() = default;
 
   // The minibatch around `seeds` (global ids of the loader's seed type). Cancelled soon after
-  // cancel->Cancel(); other errors name what was asked.
+  // the context's Cancel(); other errors name what was asked.
   virtual absl::StatusOr<SampledGraph> Sample(absl::Span<const int64_t> seeds,
-                                              const MinibatchDraw& draw, Cancellation* cancel) = 0;
+                                              const MinibatchDraw& draw,
+                                              const CallContext& context) = 0;
 };
 
 // Draws from the router's shards, near and far.
@@ -33,7 +34,7 @@ class RoutedBatchSampler final : public BatchSampler {
   RoutedBatchSampler(const ShardRouter& router, NodeTypeId seed_type, SamplingSpec sampling,
                      EdgeDetail detail);
   absl::StatusOr<SampledGraph> Sample(absl::Span<const int64_t> seeds, const MinibatchDraw& draw,
-                                      Cancellation* cancel) override;
+                                      const CallContext& context) override;
 
  private:
   const ShardRouter& router_;

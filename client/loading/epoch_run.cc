@@ -115,8 +115,7 @@ std::chrono::nanoseconds EpochRun::TimeLeft() {
 
 template <typename Work>
 void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
-  StageTotals* const totals = &(*parts_.totals)[stage];
-  StageClock clock(totals, StageState::kStarved);
+  StageClock clock(&(*parts_.totals)[stage], StageState::kStarved);
   while (std::optional<JobPtr> job = in->Pop()) {
     clock.Enter(StageState::kBusy);
     if ((*job)->status.ok()) {
@@ -125,16 +124,15 @@ void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
     if (!(*job)->status.ok()) (*job)->rows = BatchRows();  // others may wait for what it pins
     const int64_t position = (*job)->position;
     const int64_t weight = (*job)->batch->graph.num_bytes();
-    totals->CountBatch();
     clock.Enter(StageState::kBlocked);
+    clock.EndBatch();
     if (!out->Push(position, weight, *std::move(job))) return;
     clock.Enter(StageState::kStarved);
   }
 }
 
 void EpochRun::ScheduleAll() {
-  StageTotals* const totals = &(*parts_.totals)[kSchedule];
-  StageClock clock(totals, StageState::kBusy);
+  StageClock clock(&(*parts_.totals)[kSchedule], StageState::kBusy);
   std::optional<EpochOrder> order;
   for (int64_t position = 0; position < end_; ++position) {
     const BatchPlace place = line_.At(position);
@@ -143,8 +141,8 @@ void EpochRun::ScheduleAll() {
     clock.Enter(StageState::kBusy);
     if (place.step == 0 || position == 0) order.emplace(parts_.schedule->Epoch(place.epoch));
     JobPtr job = MakeJob(position, *order);
-    totals->CountBatch();
     clock.Enter(StageState::kBlocked);
+    clock.EndBatch();
     if (!scheduled_.Push(position, 1, std::move(job))) return;
   }
 }
@@ -153,6 +151,7 @@ EpochRun::JobPtr EpochRun::MakeJob(int64_t position, const EpochOrder& order) co
   auto job = std::make_unique<Job>();
   job->position = position;
   job->place = line_.At(position);
+  job->trace = StartTrace();
   job->batch = std::make_unique<MiniBatch>();
   job->batch->epoch = job->place.epoch;
   job->batch->step = job->place.step;
@@ -174,14 +173,13 @@ absl::Status EpochRun::Sample(BatchSampler* sampler, Job* job) {
   draw.run_seed = parts_.options->run_seed;
   draw.epoch = static_cast<uint64_t>(job->place.epoch);
   draw.batch = parts_.schedule->DrawBatch(job->place.step);
-  VICINITY_ASSIGN_OR_RETURN(job->batch->graph, sampler->Sample(job->seeds, draw, &cancel_));
+  VICINITY_ASSIGN_OR_RETURN(job->batch->graph, sampler->Sample(job->seeds, draw, ContextOf(*job)));
   return absl::OkStatus();
 }
 
 // Not RunStage: while it waits for room it looks ahead.
 void EpochRun::PlanAll() {
-  StageTotals* const totals = &(*parts_.totals)[kPlan];
-  StageClock clock(totals, StageState::kStarved);
+  StageClock clock(&(*parts_.totals)[kPlan], StageState::kStarved);
   Ahead ahead;
   for (int64_t position = 0; position < end_; ++position) {
     if (ahead.jobs.empty()) {
@@ -198,8 +196,8 @@ void EpochRun::PlanAll() {
     ahead.bytes -= weight + parts_.rows->AnnouncedBytes(job->rows);
     if (job->status.ok()) job->status = Plan(job.get(), &ahead, &clock);
     if (!job->status.ok()) job->rows = BatchRows();  // others may wait for what it pins
-    totals->CountBatch();
     clock.Enter(StageState::kBlocked);
+    clock.EndBatch();
     if (!planned_.Push(position, weight, std::move(job))) return;
     clock.Enter(StageState::kStarved);
   }
@@ -244,11 +242,11 @@ void EpochRun::FetchSome() {
 }
 
 absl::Status EpochRun::Fetch(Job* job) {
-  VICINITY_RETURN_IF_ERROR(parts_.rows->Fetch(&job->rows, &cancel_));
+  VICINITY_RETURN_IF_ERROR(parts_.rows->Fetch(&job->rows, ContextOf(*job)));
   if (parts_.edge_columns.empty()) return absl::OkStatus();
   VICINITY_ASSIGN_OR_RETURN(
       job->batch->edge_columns,
-      FetchEdgeRows(*parts_.router, job->batch->graph, parts_.edge_columns, &cancel_));
+      FetchEdgeRows(*parts_.router, job->batch->graph, parts_.edge_columns, ContextOf(*job)));
   return absl::OkStatus();
 }
 

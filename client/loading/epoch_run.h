@@ -37,11 +37,13 @@
 #include "client/loading/rising_limit.h"
 #include "client/loading/seed_schedule.h"
 #include "client/loading/stage_time.h"
+#include "client/shards/call_context.h"
 #include "client/shards/cancellation.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/shard_router.h"
 #include "client/types/loader_values.h"
 #include "proto/common/ids.h"
+#include "proto/telemetry/trace_context.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {
@@ -100,6 +102,7 @@ class EpochRun {
   struct Job {
     int64_t position = 0;
     BatchPlace place;
+    TraceContext trace;  // of all that is asked for it
     absl::Status status;
     std::vector<int64_t> seeds;
     std::unique_ptr<MiniBatch> batch;
@@ -126,6 +129,7 @@ class EpochRun {
   void RunStage(Stage stage, Queue* in, Queue* out, Work work);
 
   JobPtr MakeJob(int64_t position, const EpochOrder& order) const;
+  CallContext ContextOf(const Job& job) { return {&cancel_, job.trace}; }
   absl::Status Sample(BatchSampler* sampler, Job* job);
 
   // Batches that are sampled and announced, oldest first.

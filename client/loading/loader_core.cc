@@ -133,7 +133,7 @@ absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::Next() {
     if (!finished_ || !run_->GoesOnWith().has_value()) EndEpoch();
     return batch;
   }
-  totals_[kTrain].CountBatch();
+  train_clock_->EndBatch();
   MutexLock lock(&mu_);
   for (const SampledNodes& nodes : (*batch)->graph.nodes) {
     nodes_ += static_cast<int64_t>(nodes.ids.size());

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "proto/telemetry/latency_histogram.h"
 #include "proto/telemetry/metric.h"
 #include "proto/telemetry/registry.h"
 
@@ -25,15 +26,17 @@ class StageTotals {
   void Add(StageState state, std::chrono::nanoseconds time) {
     nanoseconds_[static_cast<int>(state)].Add(time.count());
   }
-  void CountBatch() { batches_.Add(); }
+  // A batch has gone through, which has kept a thread busy for so long.
+  void AddBatch(std::chrono::nanoseconds busy) { batches_.Add(busy); }
   Values Read() const;
+  const LatencyHistogram& batches() const { return batches_; }
 
-  // As vicinity_loader_stage_seconds_total and vicinity_loader_stage_batches_total. It must outlive
-  // the group.
+  // As vicinity_loader_stage_seconds_total and the histogram vicinity_loader_stage_batch_seconds.
+  // It must outlive the group.
   void AddMetrics(const MetricLabels& labels, MetricRegistry::Group* group) const;
 
  private:
-  Counter batches_;
+  LatencyHistogram batches_;
   std::array<Counter, 3> nanoseconds_;  // by StageState
 };
 
@@ -48,12 +51,16 @@ class StageClock {
   StageClock& operator=(const StageClock&) = delete;
 
   void Enter(StageState state);
+  // A batch is done: what this has been busy since the one before, up to the last Enter, was for
+  // it.
+  void EndBatch();
 
  private:
   using Clock = std::chrono::steady_clock;
   StageTotals* const totals_;
   StageState state_;
   Clock::time_point since_;
+  Clock::duration busy_{0};  // for the batch, up to since_
 };
 
 }  // namespace vicinity

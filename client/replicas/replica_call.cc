@@ -23,16 +23,16 @@ double Seconds(std::chrono::nanoseconds duration) {
 }  // namespace
 
 void ReplicaCall::Start(const CallTools& tools, ReplicaSet* set, ReplicaQuestion question,
-                        Cancellation* cancel, Done done) {
-  std::make_shared<ReplicaCall>(tools, set, std::move(question), cancel, std::move(done))->Begin();
+                        const CallContext& context, Done done) {
+  std::make_shared<ReplicaCall>(tools, set, std::move(question), context, std::move(done))->Begin();
 }
 
 ReplicaCall::ReplicaCall(const CallTools& tools, ReplicaSet* set, ReplicaQuestion question,
-                         Cancellation* cancel, Done done)
+                         const CallContext& context, Done done)
     : tools_(tools),
       set_(set),
       question_(std::move(question)),
-      cancel_(cancel),
+      context_(context),
       size_(std::max<int64_t>(1, (question_.bytes + kMaxCallBytes - 1) / kMaxCallBytes)),
       started_(tools.replicas.timer->Now()),
       deadline_(started_ + tools.policy.call_budget * size_),
@@ -46,7 +46,9 @@ void ReplicaCall::Begin() {
   tools_.replicas.traffic->shard_calls.Add();
   tools_.hedging->CountCall();
   int64_t id = -1;
-  if (cancel_ != nullptr) id = cancel_->Add([self = shared_from_this()] { self->OnCancel(); });
+  if (context_.cancel != nullptr) {
+    id = context_.cancel->Add([self = shared_from_this()] { self->OnCancel(); });
+  }
   {
     MutexLock lock(&mu_);
     cancel_id_ = id;
@@ -146,7 +148,7 @@ ReplicaCall::AttemptPtr ReplicaCall::TryHedge(Timer::Time now) {
 void ReplicaCall::Run(const AttemptPtr& attempt) {
   if (attempt->role == kHedge) attempt->apart = question_.apart();
   const ReplicaQuestion::Ask& ask = attempt->role == kHedge ? attempt->apart.ask : question_.ask;
-  ask(set_->access(attempt->replica), &attempt->cancel,
+  ask(set_->access(attempt->replica), {&attempt->cancel, context_.trace},
       [self = shared_from_this(), attempt](const absl::Status& status) {
         self->OnEnd(attempt, status);
       });
@@ -301,7 +303,7 @@ void ReplicaCall::Finish(absl::Status status) {
     if (timer_id_ >= 0) tools_.replicas.timer->Cancel(timer_id_);
     timer_id_ = -1;
   }
-  if (cancel_ != nullptr) cancel_->Remove(cancel_id);
+  if (context_.cancel != nullptr) context_.cancel->Remove(cancel_id);
   if (status.ok()) {
     tools_.budget->OnSuccess();
     if (winner->role == kHedge) {

@@ -16,6 +16,7 @@
 #include "client/replicas/retry_budget.h"
 #include "client/replicas/retry_policy.h"
 #include "client/replicas/timer.h"
+#include "client/shards/call_context.h"
 #include "client/shards/cancellation.h"
 #include "client/shards/fan_out.h"
 #include "proto/common/mutex.h"
@@ -60,18 +61,18 @@ struct CallTools {
 //   I3  No question is asked and nothing is cancelled under the mutex, since both may call back.
 //
 // Errors:   those of the call itself (FailureKind::kCall) as they come. Cancelled soon after
-//           cancel->Cancel(). Else the code that all replicas failed with, Unavailable where they
+//           Cancel(). Else the code that all replicas failed with, Unavailable where they
 //           differ; the text names the shard and each of its servers with its last error.
 // Threads:  `done` comes from any thread.
 // Lifetime: it keeps itself alive until `done` has returned.
 class ReplicaCall : public std::enable_shared_from_this<ReplicaCall> {
  public:
-  // `set` and `cancel`, which may be null, must live until `done`.
+  // `set` and the context's cancellation must live until `done`.
   static void Start(const CallTools& tools, ReplicaSet* set, ReplicaQuestion question,
-                    Cancellation* cancel, Done done);
+                    const CallContext& context, Done done);
 
   ReplicaCall(const CallTools& tools, ReplicaSet* set, ReplicaQuestion question,
-              Cancellation* cancel, Done done);
+              const CallContext& context, Done done);
 
  private:
   enum Role { kFirst = 0, kHedge = 1 };
@@ -130,7 +131,7 @@ class ReplicaCall : public std::enable_shared_from_this<ReplicaCall> {
   const CallTools tools_;
   ReplicaSet* const set_;
   const ReplicaQuestion question_;
-  Cancellation* const cancel_;
+  const CallContext context_;
   const int64_t size_;  // in units of kMaxCallBytes, rounded up
   const Timer::Time started_;
   const Timer::Time deadline_;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "client/shards/cancellation.h"
+#include "client/shards/call_context.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/shard_access.h"
 #include "client/shards/shard_requests.h"
@@ -13,7 +13,7 @@
 namespace vicinity {
 
 struct ReplicaQuestion {
-  using Ask = std::function<void(ShardAccess&, Cancellation*, Done)>;
+  using Ask = std::function<void(ShardAccess&, const CallContext&, Done)>;
   // An answer to buffers of its own, so that a second attempt never writes where the first does.
   struct Apart {
     Ask ask;
@@ -34,16 +34,16 @@ ReplicaQuestion QuestionOf(const Request& request) {
   question.operation = kRequestIndex<Request>;
   question.method = Request::kMethod;
   question.bytes = request.bytes();
-  question.ask = [request](ShardAccess& shard, Cancellation* cancel, Done done) {
+  question.ask = [request](ShardAccess& shard, const CallContext& context, Done done) {
     request.Forget();
-    shard.Ask(request, cancel, std::move(done));
+    shard.Ask(request, context, std::move(done));
   };
   question.apart = [request] {
     RequestApart<Request> apart = request.Apart();
     ReplicaQuestion::Apart other;
-    other.ask = [asked = std::move(apart.request)](ShardAccess& shard, Cancellation* cancel,
+    other.ask = [asked = std::move(apart.request)](ShardAccess& shard, const CallContext& context,
                                                    Done done) {
-      shard.Ask(asked, cancel, std::move(done));
+      shard.Ask(asked, context, std::move(done));
     };
     other.take = std::move(apart.take);
     return other;

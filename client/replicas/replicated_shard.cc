@@ -18,11 +18,11 @@ class ReplicatedShard final : public AnswersAlike<ReplicatedShard> {
 
   bool remote() const override { return true; }
   template <typename Request>
-  void AskAny(const Request& request, Cancellation* cancel, Done done) {
+  void AskAny(const Request& request, const CallContext& context, Done done) {
     AskInParts<Request>(
         request, request.max_elements(), width_,
-        [this, cancel](const Request& part, Done part_done) {
-          ReplicaCall::Start(tools_, &set_, QuestionOf(part), cancel, std::move(part_done));
+        [this, context](const Request& part, Done part_done) {
+          ReplicaCall::Start(tools_, &set_, QuestionOf(part), context, std::move(part_done));
         },
         std::move(done));
   }

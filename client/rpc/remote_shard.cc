@@ -50,37 +50,45 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
 
   bool remote() const override { return true; }
   template <typename Request>
-  void AskAny(const Request& request, Cancellation* cancel, Done done) {
-    auto ask = [this, request, cancel](const RequestLimits& limits, Done asked) {
-      AskWithin(request, limits, cancel, std::move(asked));
+  void AskAny(const Request& request, const CallContext& context, Done done) {
+    auto ask = [this, request, context](const RequestLimits& limits, Done asked) {
+      AskWithin(request, limits, context, std::move(asked));
     };
-    AskByLimits(std::move(ask), cancel, std::move(done));
+    AskByLimits(std::move(ask), context, std::move(done));
   }
 
  private:
   // Asks in pieces within these limits.
-  void AskWithin(const ShardHop& hop, const RequestLimits& limits, Cancellation* cancel, Done done);
-  void AskWithin(const ShardRanking& ranking, const RequestLimits& limits, Cancellation* cancel,
+  void AskWithin(const ShardHop& hop, const RequestLimits& limits, const CallContext& context,
                  Done done);
+  void AskWithin(const ShardRanking& ranking, const RequestLimits& limits,
+                 const CallContext& context, Done done);
   template <typename Request>
-  void AskWithin(const Request& request, const RequestLimits& limits, Cancellation* cancel,
+  void AskWithin(const Request& request, const RequestLimits& limits, const CallContext& context,
                  Done done) {
     AskInParts<Request>(
         request, MostWithin(request, limits), connection_->num_channels(),
-        [this, cancel](const Request& part, Done part_done) {
-          AskOnce(part, cancel, std::move(part_done));
+        [this, context](const Request& part, Done part_done) {
+          AskOnce(part, context, std::move(part_done));
         },
         std::move(done));
   }
   using Question = std::function<void(const RequestLimits& limits, Done done)>;
-  void AskByLimits(Question question, Cancellation* cancel, Done done);
+  void AskByLimits(Question question, const CallContext& context, Done done);
 
   // One RPC each.
-  void AskOnce(const ShardHop& hop, const SamplePiece& piece, Cancellation* cancel, Done done);
-  void AskOnce(const ShardRows& rows, Cancellation* cancel, Done done);
-  void AskOnce(const ShardNames& names, Cancellation* cancel, Done done);
-  void AskOnce(const ShardKeys& keys, Cancellation* cancel, Done done);
-  void AskOnce(const ShardDegrees& degrees, Cancellation* cancel, Done done);
+  void AskOnce(const ShardHop& hop, const SamplePiece& piece, const CallContext& context,
+               Done done);
+  void AskOnce(const ShardRows& rows, const CallContext& context, Done done);
+  void AskOnce(const ShardNames& names, const CallContext& context, Done done);
+  void AskOnce(const ShardKeys& keys, const CallContext& context, Done done);
+  void AskOnce(const ShardDegrees& degrees, const CallContext& context, Done done);
+  template <typename Request>
+  CallSettings SettingsOf(const Request& /*request*/, const CallContext& context) const {
+    CallSettings settings = connection_->Settings(shard_, Request::kMethod, context);
+    settings.time = &connection_->traffic()->rpc_seconds[kRequestIndex<Request>];
+    return settings;
+  }
   proto::Precision PrecisionOf(const ShardRows& rows) const;
 
   const ShardId shard_;
@@ -90,7 +98,7 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
   const Book& book_;
 };
 
-void RemoteShard::AskByLimits(Question question, Cancellation* cancel, Done done) {
+void RemoteShard::AskByLimits(Question question, const CallContext& context, Done done) {
   const RequestLimits limits = connection_->limits();
   // Shared, since what it holds of the request is costly to copy, and asked again only seldom.
   const auto ask = std::make_shared<const Question>(std::move(question));
@@ -103,24 +111,24 @@ void RemoteShard::AskByLimits(Question question, Cancellation* cancel, Done done
       if (!smaller) return done(status);
       (*ask)(now, done);
     };
-    connection_->AskHello(cancel, connection_->call_timeout(), again);
+    connection_->AskHello(context.cancel, connection_->call_timeout(), again);
   });
 }
 
-void RemoteShard::AskWithin(const ShardHop& hop, const RequestLimits& limits, Cancellation* cancel,
-                            Done done) {
+void RemoteShard::AskWithin(const ShardHop& hop, const RequestLimits& limits,
+                            const CallContext& context, Done done) {
   hop.Forget();  // what an attempt that was refused has left
   auto pieces = std::make_shared<const std::vector<SamplePiece>>(CutHop(hop, limits));
   // One after the other: each appends to the same lists.
   RunPieces(
       static_cast<int64_t>(pieces->size()), 1,
-      [this, hop, pieces, cancel](int64_t piece, Done piece_done) {
-        AskOnce(hop, (*pieces)[piece], cancel, std::move(piece_done));
+      [this, hop, pieces, context](int64_t piece, Done piece_done) {
+        AskOnce(hop, (*pieces)[piece], context, std::move(piece_done));
       },
       std::move(done));
 }
 
-void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, Cancellation* cancel,
+void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, const CallContext& context,
                           Done done) {
   proto::SampleRequest request;
   request.set_fingerprint(fingerprint_);
@@ -152,7 +160,7 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, Cancell
     }
   }
   auto reader = std::make_shared<SampleReader>(std::move(expected), hop.detail);
-  const CallSettings settings = connection_->Settings(shard_, hop.kMethod, cancel);
+  const CallSettings settings = SettingsOf(hop, context);
   connection_->Start<proto::SampleChunk>(
       std::move(request), settings,
       [reader, traffic = connection_->traffic()](const proto::SampleChunk& chunk,
@@ -167,7 +175,7 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, Cancell
       });
 }
 
-void RemoteShard::AskOnce(const ShardRows& rows, Cancellation* cancel, Done done) {
+void RemoteShard::AskOnce(const ShardRows& rows, const CallContext& context, Done done) {
   proto::RowsRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
@@ -182,7 +190,7 @@ void RemoteShard::AskOnce(const ShardRows& rows, Cancellation* cancel, Done done
   }
   request.set_precision(PrecisionOf(rows));
   auto reader = std::make_shared<RowsReader>(rows, request.precision(), connection_->traffic());
-  const CallSettings settings = connection_->Settings(shard_, rows.kMethod, cancel);
+  const CallSettings settings = SettingsOf(rows, context);
   connection_->Start<proto::RowsChunk>(
       std::move(request), settings,
       [reader](const proto::RowsChunk& chunk, const SlicedMessage& message) {
@@ -201,7 +209,7 @@ proto::Precision RemoteShard::PrecisionOf(const ShardRows& rows) const {
   return narrow ? connection_->precision() : proto::PRECISION_STORED;
 }
 
-void RemoteShard::AskOnce(const ShardNames& names, Cancellation* cancel, Done done) {
+void RemoteShard::AskOnce(const ShardNames& names, const CallContext& context, Done done) {
   proto::NamesRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
@@ -209,7 +217,7 @@ void RemoteShard::AskOnce(const ShardNames& names, Cancellation* cancel, Done do
   AppendBytes(names.rows, request.mutable_rows());
   const int64_t expected = names.num_elements();
   auto received = std::make_shared<int64_t>(0);
-  const CallSettings settings = connection_->Settings(shard_, names.kMethod, cancel);
+  const CallSettings settings = SettingsOf(names, context);
   connection_->Start<proto::NamesChunk>(
       std::move(request), settings,
       [names, expected, received, traffic = connection_->traffic()](
@@ -233,13 +241,13 @@ void RemoteShard::AskOnce(const ShardNames& names, Cancellation* cancel, Done do
       });
 }
 
-void RemoteShard::AskOnce(const ShardKeys& keys, Cancellation* cancel, Done done) {
+void RemoteShard::AskOnce(const ShardKeys& keys, const CallContext& context, Done done) {
   proto::ResolveRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
   request.set_node_type(keys.type.value);
   AppendBytes(keys.keys, request.mutable_keys());
-  const CallSettings settings = connection_->Settings(shard_, keys.kMethod, cancel);
+  const CallSettings settings = SettingsOf(keys, context);
   const auto store = [keys, num_nodes = book_.num_nodes(keys.type),
                       traffic = connection_->traffic()](
                          const proto::ResolveReply&, const SlicedMessage& message) -> absl::Status {
@@ -264,13 +272,13 @@ void RemoteShard::AskOnce(const ShardKeys& keys, Cancellation* cancel, Done done
                                                 std::move(done));
 }
 
-void RemoteShard::AskOnce(const ShardDegrees& degrees, Cancellation* cancel, Done done) {
+void RemoteShard::AskOnce(const ShardDegrees& degrees, const CallContext& context, Done done) {
   proto::DegreesRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
   request.set_edge_type(degrees.edge_type.value);
   AppendBytes(degrees.rows, request.mutable_targets());
-  const CallSettings settings = connection_->Settings(shard_, degrees.kMethod, cancel);
+  const CallSettings settings = SettingsOf(degrees, context);
   const auto store = [degrees, traffic = connection_->traffic()](
                          const proto::DegreesReply&, const SlicedMessage& message) -> absl::Status {
     const SlicedBytes& found = message[proto::DegreesReply::kDegreesFieldNumber];
@@ -292,7 +300,7 @@ void RemoteShard::AskOnce(const ShardDegrees& degrees, Cancellation* cancel, Don
 
 // What `out` lacks, a part at a time.
 void RemoteShard::AskWithin(const ShardRanking& ranking, const RequestLimits& limits,
-                            Cancellation* cancel, Done done) {
+                            const CallContext& context, Done done) {
   const auto have = static_cast<int64_t>(ranking.out->nodes.size());
   int64_t count = kMaxRequestRanked;
   if (ranking.count > 0) count = std::min(count, ranking.count - have);
@@ -304,7 +312,7 @@ void RemoteShard::AskWithin(const ShardRanking& ranking, const RequestLimits& li
   request.set_node_type(ranking.type.value);
   request.set_first(have);
   request.set_count(count);
-  const CallSettings settings = connection_->Settings(shard_, ranking.kMethod, cancel);
+  const CallSettings settings = SettingsOf(ranking, context);
   auto size = std::make_shared<int64_t>(-1);  // of the whole ranking, as the server says
   connection_->Start<proto::RankingChunk>(
       std::move(request), settings,
@@ -335,14 +343,14 @@ void RemoteShard::AskWithin(const ShardRanking& ranking, const RequestLimits& li
         return absl::InternalError(
             absl::StrCat("ranks node ", *outside, " where there are ", num_nodes));
       },
-      [this, ranking, limits, cancel, limit = have + count, size, where = settings.where,
+      [this, ranking, limits, context, limit = have + count, size, where = settings.where,
        done = std::move(done)](const absl::Status& status) {
         const auto got = static_cast<int64_t>(ranking.out->nodes.size());
         const int64_t expected = std::min(limit, *size);
         if (!status.ok()) return done(status);
         if (got != expected) return done(At(where, WrongAmount("ranked nodes", got, expected)));
         if (got == *size) return done(absl::OkStatus());
-        AskWithin(ranking, limits, cancel, done);
+        AskWithin(ranking, limits, context, done);
       });
 }
 

@@ -12,6 +12,7 @@
 #include "proto/common/grpc_status.h"
 #include "proto/common/retry_delay.h"
 #include "proto/service.grpc.pb.h"
+#include "proto/telemetry/trace_context.h"
 
 namespace vicinity {
 namespace {
@@ -25,6 +26,7 @@ class Call final : private CallQueue::Handler {
   Call(const CallRoute& route, const CallSettings& settings,
        std::function<absl::Status(grpc::ByteBuffer*)> on_message, Done done)
       : settings_(settings),
+        begun_(std::chrono::steady_clock::now()),
         deadline_(std::chrono::system_clock::now() + settings.timeout),
         path_(absl::StrCat("/", proto::Graph::service_full_name(), "/", settings.method)),
         channel_(route.channel),
@@ -33,6 +35,9 @@ class Call final : private CallQueue::Handler {
         done_(std::move(done)) {
     context_->set_deadline(deadline_);
     context_->set_wait_for_ready(settings.wait_for_ready);
+    if (settings.context.trace.is_valid()) {
+      context_->AddMetadata(kTraceparent, Traceparent(StartSpan(settings.context.trace)));
+    }
   }
 
   void Start(CallQueue* queue, const grpc::ByteBuffer& request) {
@@ -40,8 +45,8 @@ class Call final : private CallQueue::Handler {
         channel_.get(), queue->queue(), RpcMethod(path_.c_str(), RpcMethod::SERVER_STREAMING),
         context_.get(), request, /*start=*/false, nullptr));
     // Heard of from here on, but nothing has been sent yet that could end the call meanwhile.
-    if (settings_.cancel != nullptr) {
-      cancel_id_ = settings_.cancel->Add([context = context_] { context->TryCancel(); });
+    if (settings_.context.cancel != nullptr) {
+      cancel_id_ = settings_.context.cancel->Add([context = context_] { context->TryCancel(); });
     }
     reader_->StartCall(static_cast<Handler*>(this));
   }
@@ -69,7 +74,8 @@ class Call final : private CallQueue::Handler {
   // A context keeps its channel alive, and whoever hears that a call is over may let go of
   // everything: so the call is gone, context and all, before it tells.
   void End() {
-    if (settings_.cancel != nullptr) settings_.cancel->Remove(cancel_id_);
+    if (settings_.context.cancel != nullptr) settings_.context.cancel->Remove(cancel_id_);
+    if (settings_.time != nullptr) settings_.time->Add(std::chrono::steady_clock::now() - begun_);
     if (settings_.on_stopping && SaysStopping()) settings_.on_stopping();
     const absl::Status outcome = Outcome();
     const Done done = std::move(done_);
@@ -95,7 +101,7 @@ class Call final : private CallQueue::Handler {
   absl::Status Outcome() const {
     if (!aborted_.ok()) return At(settings_.where, aborted_);
     if (status_.ok()) return absl::OkStatus();
-    if (settings_.cancel != nullptr && settings_.cancel->cancelled()) {
+    if (settings_.context.cancelled()) {
       return absl::CancelledError(absl::StrCat(settings_.where, ": cancelled"));
     }
     if (ServerFoundItLate()) return Refusal();
@@ -125,6 +131,7 @@ class Call final : private CallQueue::Handler {
   }
 
   const CallSettings settings_;
+  const std::chrono::steady_clock::time_point begun_;
   const std::chrono::system_clock::time_point deadline_;
   const std::string path_;
   const std::shared_ptr<grpc::Channel> channel_;

@@ -14,11 +14,12 @@
 
 #include "absl/status/status.h"
 #include "client/rpc/call_queue.h"
-#include "client/shards/cancellation.h"
+#include "client/shards/call_context.h"
 #include "client/shards/fan_out.h"
 #include "proto/bulk_fields.h"
 #include "proto/common/status.h"
 #include "proto/sliced_message.h"
+#include "proto/telemetry/latency_histogram.h"
 #include "proto/wire_checksum.h"
 
 namespace vicinity {
@@ -27,8 +28,9 @@ struct CallSettings {
   std::string where;  // who is asked for what: "shard 2 at 127.0.0.1:7502 (server c): FetchRows"
   const char* method = "";  // "FetchRows"; of the program's lifetime
   std::chrono::milliseconds timeout{0};
-  bool wait_for_ready = false;     // keep trying to connect until the timeout
-  Cancellation* cancel = nullptr;  // null: never cancelled
+  bool wait_for_ready = false;  // keep trying to connect until the timeout
+  CallContext context = nullptr;
+  LatencyHistogram* time = nullptr;  // learns how long it took, and outlives it; null: none
   // Called before `done` if the deadline passed here and nothing had come of the answer, not even
   // that the server found it too late: the connection may be out of step.
   std::function<void()> on_silence;

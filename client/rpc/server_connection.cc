@@ -108,7 +108,7 @@ void ServerConnection::SayHello(size_t channel, Cancellation* cancel, Done done)
   settings.method = "Hello";
   settings.timeout = options_.connect_timeout;
   settings.wait_for_ready = true;
-  settings.cancel = cancel;
+  settings.context = cancel;
   traffic_->CountCall(0);
   StartSingleCall<proto::HelloReply>(
       {ChannelAt(channel), &queue_}, std::move(request), settings,
@@ -135,7 +135,7 @@ void ServerConnection::AskHello(
   settings.method = "Hello";
   settings.timeout = timeout;
   settings.wait_for_ready = true;
-  settings.cancel = cancel;
+  settings.context = cancel;
   auto got = std::make_shared<proto::HelloReply>();
   StartSingle<proto::HelloReply>(
       std::move(request), settings,
@@ -244,12 +244,12 @@ std::shared_ptr<grpc::Channel> ServerConnection::ChannelAt(size_t position) cons
 }
 
 CallSettings ServerConnection::Settings(ShardId shard, const char* method,
-                                        Cancellation* cancel) const {
+                                        const CallContext& context) const {
   CallSettings settings;
   settings.where = absl::StrCat("shard ", shard.value, " at ", AddressOf(endpoint_), ": ", method);
   settings.method = method;
   settings.timeout = options_.call_timeout;
-  settings.cancel = cancel;
+  settings.context = context;
   return settings;
 }
 

@@ -18,6 +18,7 @@
 #include "client/rpc/call_queue.h"
 #include "client/rpc/hop_pieces.h"
 #include "client/rpc/rpc_call.h"
+#include "client/shards/call_context.h"
 #include "client/shards/cancellation.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/traffic.h"
@@ -87,7 +88,7 @@ class ServerConnection {
   absl::Status Describe(proto::DescribeReply* reply);
 
   // Of one call; `shard` is named in errors.
-  CallSettings Settings(ShardId shard, const char* method, Cancellation* cancel) const;
+  CallSettings Settings(ShardId shard, const char* method, const CallContext& context) const;
 
   // Makes a call as StartCall does, on the next channel in turn, if it can on one that has a
   // connection.

@@ -70,10 +70,10 @@ class EdgeFetch {
     return absl::OkStatus();
   }
 
-  absl::Status Run(Cancellation* cancel) {
+  absl::Status Run(const CallContext& context) {
     FanOut calls;
     for (const bool remote : {true, false}) {  // what takes long first
-      for (const Part& part : blocks_) Start(part, remote, cancel, &calls);
+      for (const Part& part : blocks_) Start(part, remote, context, &calls);
     }
     return calls.Wait();
   }
@@ -89,7 +89,7 @@ class EdgeFetch {
     RoutedBlock routed;
   };
 
-  void Start(const Part& part, bool remote, Cancellation* cancel, FanOut* calls) const {
+  void Start(const Part& part, bool remote, const CallContext& context, FanOut* calls) const {
     ShardRows request;
     request.edge_type = part.plan.type;
     request.column = part.plan.column;
@@ -102,7 +102,7 @@ class EdgeFetch {
       }
       request.rows = part.routed.rows[s];
       request.positions = part.routed.positions[s];
-      shard.Ask(request, cancel, calls->Add());
+      shard.Ask(request, context, calls->Add());
     }
   }
 
@@ -133,7 +133,7 @@ absl::StatusOr<EdgeColumnPlan> FindEdgeColumn(const Schema& schema, int32_t edge
 absl::StatusOr<std::vector<EdgeRows>> FetchEdgeRows(const ShardRouter& router,
                                                     const SampledGraph& graph,
                                                     absl::Span<const EdgeColumnPlan> columns,
-                                                    Cancellation* cancel) {
+                                                    const CallContext& context) {
   EdgeFetch fetch(router, graph);
   absl::Status status;
   for (const EdgeColumnPlan& plan : columns) {
@@ -142,7 +142,7 @@ absl::StatusOr<std::vector<EdgeRows>> FetchEdgeRows(const ShardRouter& router,
     });
   }
   VICINITY_RETURN_IF_ERROR(status);
-  VICINITY_RETURN_IF_ERROR(fetch.Run(cancel));
+  VICINITY_RETURN_IF_ERROR(fetch.Run(context));
   return fetch.Take();
 }
 

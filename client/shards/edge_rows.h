@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "client/shards/cancellation.h"
+#include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
 #include "client/types/graph_values.h"
 #include "partition/dataset/schema.h"
@@ -33,7 +33,7 @@ absl::StatusOr<EdgeColumnPlan> FindEdgeColumn(const Schema& schema, int32_t edge
 absl::StatusOr<std::vector<EdgeRows>> FetchEdgeRows(const ShardRouter& router,
                                                     const SampledGraph& graph,
                                                     absl::Span<const EdgeColumnPlan> columns,
-                                                    Cancellation* cancel);
+                                                    const CallContext& context);
 
 // Bytes of what FetchEdgeRows brings.
 int64_t EdgeRowBytes(const ShardRouter& router, const SampledGraph& graph,

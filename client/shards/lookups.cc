@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/shards/call_context.h"
 #include "client/shards/fan_out.h"
 #include "proto/common/checksum.h"
 #include "proto/common/status.h"
@@ -26,7 +27,8 @@ absl::Status CheckIdKind(const Schema& schema, NodeTypeId type, bool strings) {
 
 // Asks each key's directory shard.
 absl::StatusOr<std::vector<int64_t>> ResolveKeys(const ShardRouter& router, NodeTypeId type,
-                                                 absl::Span<const uint64_t> keys) {
+                                                 absl::Span<const uint64_t> keys,
+                                                 const CallContext& context) {
   struct Part {
     std::vector<uint64_t> keys;
     std::vector<int64_t> positions;
@@ -42,7 +44,7 @@ absl::StatusOr<std::vector<int64_t>> ResolveKeys(const ShardRouter& router, Node
   for (size_t s = 0; s < parts.size(); ++s) {
     if (parts[s].keys.empty()) continue;
     router.shard(ShardId{static_cast<int32_t>(s)})
-        .Ask(ShardKeys{type, parts[s].keys, parts[s].positions, nodes.data()}, nullptr,
+        .Ask(ShardKeys{type, parts[s].keys, parts[s].positions, nodes.data()}, context,
              calls.Add());
   }
   VICINITY_RETURN_IF_ERROR(calls.Wait());
@@ -50,7 +52,7 @@ absl::StatusOr<std::vector<int64_t>> ResolveKeys(const ShardRouter& router, Node
 }
 
 absl::Status FetchNames(const ShardRouter& router, NodeTypeId type, absl::Span<const int64_t> nodes,
-                        std::string* out) {
+                        const CallContext& context, std::string* out) {
   const std::vector<OwnerGroup> groups = GroupByOwner(router.book(), type, nodes);
   std::vector<std::vector<int64_t>> positions;
   for (const OwnerGroup& group : groups) {
@@ -59,14 +61,14 @@ absl::Status FetchNames(const ShardRouter& router, NodeTypeId type, absl::Span<c
   FanOut calls;
   for (size_t g = 0; g < groups.size(); ++g) {
     router.shard(groups[g].shard)
-        .Ask(ShardNames{type, groups[g].rows, positions[g], out}, nullptr, calls.Add());
+        .Ask(ShardNames{type, groups[g].rows, positions[g], out}, context, calls.Add());
   }
   return calls.Wait();
 }
 
 // Rows [0, num_nodes) of one shard's column.
 absl::Status FetchWhole(const ShardRouter& router, ShardId shard, NodeTypeId type, int32_t column,
-                        char* out) {
+                        const CallContext& context, char* out) {
   ShardRows rows;
   rows.type = type;
   rows.column = column;
@@ -75,7 +77,7 @@ absl::Status FetchWhole(const ShardRouter& router, ShardId shard, NodeTypeId typ
   rows.out = out;
   if (rows.count == 0) return absl::OkStatus();
   FanOut calls;
-  router.shard(shard).Ask(rows, nullptr, calls.Add());
+  router.shard(shard).Ask(rows, context, calls.Add());
   return calls.Wait();
 }
 
@@ -84,14 +86,15 @@ using KeyedNode = std::pair<uint64_t, int64_t>;
 
 // Local rows of one shard whose split is `split`.
 absl::StatusOr<std::vector<uint64_t>> RowsOfSplit(const ShardRouter& router, ShardId shard,
-                                                  NodeTypeId type, Split split) {
+                                                  NodeTypeId type, Split split,
+                                                  const CallContext& context) {
   const NodeTypeSpec& spec = router.schema().node_types[type.value];
   const int column = spec.FindColumn(spec.split_column);
   if (spec.split_column.empty() || column < 0) {
     return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no splits"));
   }
   std::vector<char> splits(router.book().num_nodes(type, shard));
-  VICINITY_RETURN_IF_ERROR(FetchWhole(router, shard, type, column, splits.data()));
+  VICINITY_RETURN_IF_ERROR(FetchWhole(router, shard, type, column, context, splits.data()));
   std::vector<uint64_t> rows;
   for (size_t row = 0; row < splits.size(); ++row) {
     if (static_cast<Split>(splits[row]) == split) rows.push_back(row);
@@ -100,18 +103,18 @@ absl::StatusOr<std::vector<uint64_t>> RowsOfSplit(const ShardRouter& router, Sha
 }
 
 absl::Status AppendNodes(const ShardRouter& router, ShardId shard, NodeTypeId type, Split split,
-                         std::vector<KeyedNode>* out) {
+                         const CallContext& context, std::vector<KeyedNode>* out) {
   const int64_t first = router.book().First(type, shard).value;
   std::vector<uint64_t> keys;
   std::vector<uint64_t> rows;
   if (split == Split::kNone) {
     keys.resize(router.book().num_nodes(type, shard));
     VICINITY_RETURN_IF_ERROR(
-        FetchWhole(router, shard, type, kKeyColumn, reinterpret_cast<char*>(keys.data())));
+        FetchWhole(router, shard, type, kKeyColumn, context, reinterpret_cast<char*>(keys.data())));
     for (size_t row = 0; row < keys.size(); ++row) out->emplace_back(keys[row], first + row);
     return absl::OkStatus();
   }
-  VICINITY_ASSIGN_OR_RETURN(rows, RowsOfSplit(router, shard, type, split));
+  VICINITY_ASSIGN_OR_RETURN(rows, RowsOfSplit(router, shard, type, split, context));
   if (rows.empty()) return absl::OkStatus();
   keys.resize(rows.size());
   ShardRows request;
@@ -121,7 +124,7 @@ absl::Status AppendNodes(const ShardRouter& router, ShardId shard, NodeTypeId ty
   request.rows = rows;
   request.out = reinterpret_cast<char*>(keys.data());
   FanOut calls;
-  router.shard(shard).Ask(request, nullptr, calls.Add());
+  router.shard(shard).Ask(request, context, calls.Add());
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   for (size_t i = 0; i < keys.size(); ++i) out->emplace_back(keys[i], first + rows[i]);
   return absl::OkStatus();
@@ -176,7 +179,7 @@ absl::StatusOr<std::vector<int64_t>> ResolveIntegers(const ShardRouter& router, 
                                                      absl::Span<const int64_t> user_ids) {
   VICINITY_RETURN_IF_ERROR(CheckIdKind(router.schema(), type, false));
   const std::vector<uint64_t> keys(user_ids.begin(), user_ids.end());
-  return ResolveKeys(router, type, keys);
+  return ResolveKeys(router, type, keys, StartOperation());
 }
 
 absl::StatusOr<std::vector<int64_t>> ResolveNames(const ShardRouter& router, NodeTypeId type,
@@ -186,7 +189,8 @@ absl::StatusOr<std::vector<int64_t>> ResolveNames(const ShardRouter& router, Nod
   std::vector<uint64_t> keys;
   keys.reserve(user_ids.size());
   for (const std::string& id : user_ids) keys.push_back(Checksum(id, salt));
-  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, ResolveKeys(router, type, keys));
+  const CallContext context = StartOperation();
+  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, ResolveKeys(router, type, keys, context));
 
   // No two stored ids share a key, but an id that is not stored may share one with one that is.
   std::vector<int64_t> found;
@@ -194,7 +198,7 @@ absl::StatusOr<std::vector<int64_t>> ResolveNames(const ShardRouter& router, Nod
     if (node >= 0) found.push_back(node);
   }
   std::vector<std::string> names(found.size());
-  VICINITY_RETURN_IF_ERROR(FetchNames(router, type, found, names.data()));
+  VICINITY_RETURN_IF_ERROR(FetchNames(router, type, found, context, names.data()));
   size_t next = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i] >= 0 && names[next++] != user_ids[i]) nodes[i] = -1;
@@ -208,7 +212,7 @@ absl::StatusOr<std::vector<int64_t>> IntegersOf(const ShardRouter& router, NodeT
   VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
   std::vector<int64_t> ids(nodes.size());
   const ColumnFetch fetch{type, kKeyColumn, nodes, {}, reinterpret_cast<char*>(ids.data())};
-  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, nullptr));
+  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, StartOperation()));
   return ids;
 }
 
@@ -217,7 +221,7 @@ absl::StatusOr<std::vector<std::string>> NamesOf(const ShardRouter& router, Node
   VICINITY_RETURN_IF_ERROR(CheckIdKind(router.schema(), type, true));
   VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
   std::vector<std::string> names(nodes.size());
-  VICINITY_RETURN_IF_ERROR(FetchNames(router, type, nodes, names.data()));
+  VICINITY_RETURN_IF_ERROR(FetchNames(router, type, nodes, StartOperation(), names.data()));
   return names;
 }
 
@@ -229,9 +233,10 @@ absl::StatusOr<std::vector<int64_t>> NodesOfSplit(const ShardRouter& router, Nod
     wanted.resize(router.book().num_shards());
     std::iota(wanted.begin(), wanted.end(), 0);
   }
+  const CallContext context = StartOperation();
   std::vector<KeyedNode> by_key;
   for (const int32_t shard : wanted) {
-    VICINITY_RETURN_IF_ERROR(AppendNodes(router, ShardId{shard}, type, split, &by_key));
+    VICINITY_RETURN_IF_ERROR(AppendNodes(router, ShardId{shard}, type, split, context, &by_key));
   }
   std::sort(by_key.begin(), by_key.end());
   std::vector<int64_t> nodes;
@@ -259,7 +264,7 @@ absl::StatusOr<RankedNodes> FetchRanking(const ShardRouter& router, const std::s
   request.count = count;
   request.out = &ranked;
   FanOut calls;
-  router.shard(ShardId{home.front()}).Ask(request, nullptr, calls.Add());
+  router.shard(ShardId{home.front()}).Ask(request, StartOperation(), calls.Add());
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   return ranked;
 }
@@ -274,10 +279,11 @@ absl::StatusOr<std::vector<int64_t>> DegreesOf(const ShardRouter& router, EdgeTy
     positions.emplace_back(group.positions.begin(), group.positions.end());
   }
   std::vector<int64_t> degrees(nodes.size());
+  const CallContext context = StartOperation();
   FanOut calls;
   for (size_t g = 0; g < groups.size(); ++g) {
     router.shard(groups[g].shard)
-        .Ask(ShardDegrees{edge_type, groups[g].rows, positions[g], degrees.data()}, nullptr,
+        .Ask(ShardDegrees{edge_type, groups[g].rows, positions[g], degrees.data()}, context,
              calls.Add());
   }
   VICINITY_RETURN_IF_ERROR(calls.Wait());
@@ -294,7 +300,7 @@ absl::StatusOr<std::vector<int64_t>> IntegerColumn(const ShardRouter& router, No
   if (spec.num_values() != 1) return no_integer;
   std::vector<char> bytes(nodes.size() * spec.row_bytes());
   const ColumnFetch fetch{type, column, nodes, {}, bytes.data()};
-  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, nullptr));
+  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, StartOperation()));
   switch (spec.dtype) {
     case DType::kBool:
     case DType::kUint8:

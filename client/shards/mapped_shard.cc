@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "client/shards/cancellation.h"
+#include "client/shards/call_context.h"
 #include "partition/dataset/ranking.h"
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
@@ -28,8 +28,8 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   bool remote() const override { return false; }
   const ShardReader* mapped() const override { return &reader_; }
   template <typename Request>
-  void AskAny(const Request& request, Cancellation* cancel, const Done& done) {
-    if (cancel != nullptr && cancel->cancelled()) return done(absl::CancelledError("cancelled"));
+  void AskAny(const Request& request, const CallContext& context, const Done& done) {
+    if (context.cancelled()) return done(absl::CancelledError("cancelled"));
     done(Answer(request));
   }
 

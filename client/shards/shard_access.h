@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "client/shards/cancellation.h"
+#include "client/shards/call_context.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/shard_requests.h"
 #include "partition/dataset/shard_reader.h"
@@ -19,7 +19,7 @@ template <typename Request>
 class Answers {
  public:
   virtual ~Answers() = default;
-  virtual void Ask(const Request& request, Cancellation* cancel, Done done) = 0;
+  virtual void Ask(const Request& request, const CallContext& context, Done done) = 0;
 };
 
 template <typename List>
@@ -30,15 +30,16 @@ class AnswersAll<RequestList<Requests...>> : public Answers<Requests>... {
   using Answers<Requests>::Ask...;
 };
 
-// It has an Ask(request, cancel, done) for each of ShardRequests.
+// It has an Ask(request, context, done) for each of ShardRequests.
 //
 // Threads:  all methods may be called from any number of threads at once.
-// Lifetime: what a request points to, its `out` and `cancel` must live until `done` has been
+// Lifetime: what a request points to, its `out` and the cancellation must live until `done` has
+// been
 //           called; the request itself is copied. `done` is called exactly once, whatever happens.
 //           After an error the content of `out` is unspecified.
 // Errors:   name the shard, and for a remote one server, address and operation. Answers are
 //           checked: counts match, ids are in range, else Internal. Cancelled after
-//           cancel->Cancel().
+//           the context's Cancel().
 class ShardAccess : public AnswersAll<ShardRequests> {
  public:
   // True where calls end in other processes: those are started first, so that they run meanwhile.
@@ -49,7 +50,7 @@ class ShardAccess : public AnswersAll<ShardRequests> {
 };
 
 // For a shard that treats all requests alike: its Ask of each is its one
-//   template <typename Request> void AskAny(const Request&, Cancellation*, Done);
+//   template <typename Request> void AskAny(const Request&, const CallContext&, Done);
 // class MyShard final : public AnswersAlike<MyShard> { ... };
 template <typename Shard, typename List = ShardRequests>
 class AnswersAlike;
@@ -63,8 +64,8 @@ class AnswersAlike<Shard, RequestList<First, Rest...>>
     : public AnswersAlike<Shard, RequestList<Rest...>> {
  public:
   using AnswersAlike<Shard, RequestList<Rest...>>::Ask;
-  void Ask(const First& request, Cancellation* cancel, Done done) final {
-    static_cast<Shard*>(this)->AskAny(request, cancel, std::move(done));
+  void Ask(const First& request, const CallContext& context, Done done) final {
+    static_cast<Shard*>(this)->AskAny(request, context, std::move(done));
   }
 };
 

@@ -15,6 +15,7 @@
 // server/calls/data_operations.cc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -179,10 +180,18 @@ struct PositionIn<Request, RequestList<First, Rest...>> {
   static constexpr int value = 1 + PositionIn<Request, RequestList<Rest...>>::value;
 };
 
+template <typename... Requests>
+constexpr std::array<const char*, sizeof...(Requests)> MethodsOf(RequestList<Requests...>) {
+  return {Requests::kMethod...};
+}
+
 }  // namespace internal
 
 // The place of a request in the list: for tables with a row for each.
 template <typename Request>
 inline constexpr int kRequestIndex = internal::PositionIn<Request, ShardRequests>::value;
+
+// Their methods, in the list's order.
+inline constexpr auto kRequestMethods = internal::MethodsOf(ShardRequests());
 
 }  // namespace vicinity

@@ -71,7 +71,7 @@ int64_t ShardRouter::RowBytes(NodeTypeId type, int32_t column) const {
 }
 
 absl::Status ShardRouter::FetchRows(absl::Span<const ColumnFetch> fetches,
-                                    Cancellation* cancel) const {
+                                    const CallContext& context) const {
   std::vector<RoutedFetch> routed;
   std::vector<const RoutedFetch*> routed_of;
   routed.reserve(fetches.size());  // pointers into it stay valid
@@ -95,7 +95,7 @@ absl::Status ShardRouter::FetchRows(absl::Span<const ColumnFetch> fetches,
         if (shard(group.shard).remote() != remote) continue;
         request.rows = group.rows;
         request.positions = routed_of[i]->positions[g];
-        shard(group.shard).Ask(request, cancel, calls.Add());
+        shard(group.shard).Ask(request, context, calls.Add());
       }
     }
   }
@@ -103,13 +103,12 @@ absl::Status ShardRouter::FetchRows(absl::Span<const ColumnFetch> fetches,
 }
 
 RoutedSource::RoutedSource(const ShardRouter& router, const MinibatchDraw& draw,
-                           Cancellation* cancel)
-    : router_(router), draw_(draw), cancel_(cancel) {}
+                           const CallContext& context)
+    : router_(router), draw_(draw), context_(context) {}
 
 absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> relations,
                                   absl::Span<Neighbors> neighbors) {
-  if (cancel_ != nullptr && cancel_->cancelled())
-    return absl::CancelledError("sampling: cancelled");
+  if (context_.cancelled()) return absl::CancelledError("sampling: cancelled");
   if (relations.empty()) return absl::OkStatus();
   const RoutedHop routed = Route(relations, router_.schema(), router_.book());
 
@@ -134,7 +133,7 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
         asked[s].detail = relations.front().detail;
         answers[s].resize(asked[s].relations.size());
         asked[s].out = absl::MakeSpan(answers[s]);
-        shard.Ask(asked[s], cancel_, calls.Add());
+        shard.Ask(asked[s], context_, calls.Add());
       }
     }
     VICINITY_RETURN_IF_ERROR(calls.Wait());

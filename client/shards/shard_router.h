@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "client/shards/cancellation.h"
+#include "client/shards/call_context.h"
 #include "client/shards/shard_access.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/ranking.h"
@@ -50,7 +50,7 @@ class ShardRouter {
 
   // All of them at the same time: one operation a shard and fetch. Nodes of fetches that follow
   // each other and have the same span are sorted by owner once.
-  absl::Status FetchRows(absl::Span<const ColumnFetch> fetches, Cancellation* cancel) const;
+  absl::Status FetchRows(absl::Span<const ColumnFetch> fetches, const CallContext& context) const;
 
  private:
   const Schema& schema_;
@@ -62,17 +62,17 @@ class ShardRouter {
 // The neighbours of one minibatch, from whichever shards own its nodes: at most one operation a
 // shard and hop.
 //
-// Lifetime: router and cancel must outlive it. Threads: one at a time.
+// Lifetime: router and cancellation must outlive it. Threads: one at a time.
 class RoutedSource : public NeighborSource {
  public:
-  RoutedSource(const ShardRouter& router, const MinibatchDraw& draw, Cancellation* cancel);
+  RoutedSource(const ShardRouter& router, const MinibatchDraw& draw, const CallContext& context);
   absl::Status Sample(int hop, absl::Span<const RelationRequest> relations,
                       absl::Span<Neighbors> neighbors) override;
 
  private:
   const ShardRouter& router_;
   const MinibatchDraw draw_;
-  Cancellation* const cancel_;
+  const CallContext context_;
 };
 
 }  // namespace vicinity

@@ -1,11 +1,16 @@
 // What went over the wire and what did not have to: counters that every part of a client adds to.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
+#include "client/shards/shard_requests.h"
 #include "client/types/graph_values.h"
 #include "proto/telemetry/counter_table.h"
+#include "proto/telemetry/latency_histogram.h"
 #include "proto/telemetry/metric.h"
+#include "proto/telemetry/registry.h"
 
 namespace vicinity {
 
@@ -27,6 +32,8 @@ struct TrafficCounters {
   Counter hedges;
   Counter hedge_wins;
   Counter quarantines;
+  // By kRequestIndex, of every RPC of that kind that has ended.
+  std::array<LatencyHistogram, ShardRequests::kSize> rpc_seconds;
 
   // Payload of an answer, copied once to where it belongs.
   void CountReceived(int64_t bytes) {
@@ -41,6 +48,8 @@ struct TrafficCounters {
   }
 
   TrafficStats Read() const;
+  // It must outlive the group.
+  void AddMetrics(MetricRegistry::Group* group) const;
 };
 
 inline constexpr CounterRow<TrafficStats, TrafficCounters> kTrafficRows[] = {
@@ -74,5 +83,13 @@ inline constexpr CounterRow<TrafficStats, TrafficCounters> kTrafficRows[] = {
 };
 
 inline TrafficStats TrafficCounters::Read() const { return ReadCounters(kTrafficRows, *this); }
+
+inline void TrafficCounters::AddMetrics(MetricRegistry::Group* group) const {
+  RegisterCounters(kTrafficRows, *this, {}, group);
+  for (size_t i = 0; i < rpc_seconds.size(); ++i) {
+    group->Add({"vicinity_client_rpc_seconds", "Time of RPCs that have ended"},
+               {{"method", kRequestMethods[i]}}, &rpc_seconds[i]);
+  }
+}
 
 }  // namespace vicinity

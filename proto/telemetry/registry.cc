@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
+#include <iterator>
 #include <tuple>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
 
 namespace vicinity {
 
@@ -24,6 +28,21 @@ void MetricRegistry::Group::Add(MetricName metric, MetricLabels labels, const Co
                                 double unit) {
   Add(std::move(metric), std::move(labels),
       [counter, unit] { return static_cast<double>(counter->value()) * unit; });
+}
+
+void MetricRegistry::Group::Add(const MetricName& metric, const MetricLabels& labels,
+                                const LatencyHistogram* histogram) {
+  constexpr size_t kNumBounds = std::size(LatencyHistogram::kBounds);
+  for (size_t b = 0; b <= kNumBounds; ++b) {
+    MetricLabels of_bucket = labels;
+    of_bucket.emplace_back("le",
+                           b < kNumBounds ? absl::StrCat(LatencyHistogram::kBounds[b]) : "+Inf");
+    Add({metric.name + "_bucket", metric.help}, std::move(of_bucket),
+        [histogram, b] { return static_cast<double>(histogram->count_within(b)); });
+  }
+  Add({metric.name + "_sum", metric.help}, labels, [histogram] { return histogram->seconds(); });
+  Add({metric.name + "_count", metric.help}, labels,
+      [histogram] { return static_cast<double>(histogram->count()); });
 }
 
 std::vector<MetricRegistry::Reading> MetricRegistry::Read() const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "proto/common/mutex.h"
+#include "proto/telemetry/latency_histogram.h"
 #include "proto/telemetry/metric.h"
 
 namespace vicinity {
@@ -42,6 +43,11 @@ class MetricRegistry {
     void Add(MetricName metric, MetricLabels labels, std::function<double()> read);
     // `counter` must outlive the group; what is shown is `unit` times its value.
     void Add(MetricName metric, MetricLabels labels, const Counter* counter, double unit = 1);
+    // The counters of a Prometheus histogram, `metric` being without their endings:
+    // metric_bucket{le="0.001"}, each with all below it, metric_sum in seconds and metric_count.
+    // `histogram` must outlive the group.
+    void Add(const MetricName& metric, const MetricLabels& labels,
+             const LatencyHistogram* histogram);
 
    private:
     MetricRegistry* const registry_;

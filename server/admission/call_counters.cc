@@ -14,9 +14,8 @@ CallCounters::Running::Running(CallCounters* counters, size_t method)
 }
 
 CallCounters::Running::~Running() {
-  const std::chrono::nanoseconds busy = std::chrono::steady_clock::now() - begun_;
   Cell& cell = counters_->cells_[method_];
-  cell.busy_nanoseconds.Add(busy.count());
+  cell.time.Add(std::chrono::steady_clock::now() - begun_);
   if (!ok_) cell.failed.Add();
   counters_->in_flight_.Add(-1);
 }
@@ -41,7 +40,7 @@ MethodCounts CallCounters::counts(size_t method) const {
   counts.bytes_sent = cell.bytes_sent.value();
   counts.bytes_received = cell.bytes_received.value();
   counts.bytes_copied = cell.bytes_copied.value();
-  counts.busy_seconds = static_cast<double>(cell.busy_nanoseconds.value()) * 1e-9;
+  counts.busy_seconds = cell.time.seconds();
   return counts;
 }
 
@@ -59,8 +58,9 @@ void CallCounters::AddMetrics(MetricRegistry::Group* group) const {
                &cell.bytes_received);
     group->Add({"vicinity_server_copied_bytes_total", "Payload copied on its way, each time"},
                labels, &cell.bytes_copied);
-    group->Add({"vicinity_server_busy_seconds_total", "Time of calls that have ended, summed"},
-               labels, &cell.busy_nanoseconds, 1e-9);
+    group->Add(
+        {"vicinity_server_call_seconds", "Time from request to end of calls that have ended"},
+        labels, &cell.time);
   }
   group->Add({"vicinity_server_calls_in_flight", "Calls under way", MetricKind::kGauge}, {},
              [this] { return static_cast<double>(in_flight()); });

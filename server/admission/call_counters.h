@@ -62,7 +62,7 @@ class CallCounters {
     Counter bytes_sent;
     Counter bytes_received;
     Counter bytes_copied;
-    Counter busy_nanoseconds;
+    LatencyHistogram time;  // of calls that have ended
   };
 
   const std::vector<std::string> methods_;

@@ -11,6 +11,7 @@
 #include "proto/common/grpc_status.h"
 #include "proto/common/retry_delay.h"
 #include "proto/common/status.h"
+#include "proto/telemetry/trace_context.h"
 #include "server/connections/peer_address.h"
 
 namespace vicinity {
@@ -78,7 +79,7 @@ void ServedCall::OnReadDone(bool ok) {
     service_.log->debug("hello from {} at {}", absl::CHexEscape(name.substr(0, 200)), peer_);
   }
   if (operation_->is_logged) {
-    service_.log->info("{} by {} at {}", operation_->path, identity_.shown, peer_);
+    service_.log->info("{} by {} at {}{}", operation_->path, identity_.shown, peer_, TraceText());
   }
   if (counted_.has_value()) {
     counted_->AddReceived(exchange_->request_bytes());
@@ -198,14 +199,25 @@ void ServedCall::EndRefused() {
   End(passage_.refused_for_client() ? CallEnd::kUseless : CallEnd::kAnswered, passage_.status());
 }
 
+// For a line of the log: which operation of its caller it is part of, if that says so.
+std::string ServedCall::TraceText() const {
+  const auto& metadata = context_->client_metadata();
+  const auto found = metadata.find(kTraceparent);
+  if (found == metadata.end()) return "";
+  const std::optional<TraceContext> trace =
+      ParseTraceparent({found->second.data(), found->second.size()});
+  return trace.has_value() ? absl::StrCat(" [trace ", TraceId(*trace), "]") : "";
+}
+
 // All that a call's end leaves behind, before gRPC is told: after that it may be gone.
 grpc::Status ServedCall::Note(CallEnd end, const absl::Status& status) {
   end_ = end;
   if (service_.state->IsStopping()) context_->AddTrailingMetadata(kStoppingTrailer, "1");
   if (counted_.has_value()) counted_->Finish(status.ok());
-  if (!status.ok()) {
-    service_.log->debug("{} for {} failed: {}", absl::CHexEscape(context_->method().substr(0, 100)),
-                        peer_, status.ToString());
+  if (!status.ok() && service_.log->should_log(spdlog::level::debug)) {
+    service_.log->debug("{} for {} failed: {}{}",
+                        absl::CHexEscape(context_->method().substr(0, 100)), peer_,
+                        status.ToString(), TraceText());
   }
   return ToGrpc(status);
 }

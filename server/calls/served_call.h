@@ -62,6 +62,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPo
   void End(CallEnd end, const absl::Status& status);
   void EndRefused();
   grpc::Status Note(CallEnd end, const absl::Status& status);
+  std::string TraceText() const;
 
   const ServiceContext& service_;
   grpc::GenericCallbackServerContext* const context_;

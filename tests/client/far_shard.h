@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "client/shards/cancellation.h"
+#include "client/shards/call_context.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/shard_access.h"
 #include "proto/common/mutex.h"
@@ -42,17 +42,17 @@ class FarShard final : public AnswersAlike<FarShard> {
   bool remote() const override { return true; }
 
   template <typename Request>
-  void AskAny(const Request& request, Cancellation* cancel, Done done) {
-    Run(cancel, std::move(done),
+  void AskAny(const Request& request, const CallContext& context, Done done) {
+    Run(context, std::move(done),
         [this, request](Done then) { near_->Ask(request, nullptr, std::move(then)); });
   }
 
  private:
-  void Run(Cancellation* cancel, Done done, std::function<void(Done)> call) {
+  void Run(const CallContext& context, Done done, std::function<void(Done)> call) {
     const int64_t number = faults_->calls.fetch_add(1);
     const int64_t fail_after = faults_->fail_after.load();
-    if (faults_->silent && cancel != nullptr) {
-      cancel->Add([done] { done(absl::CancelledError("far shard")); });
+    if (faults_->silent && context.cancel != nullptr) {
+      context.cancel->Add([done] { done(absl::CancelledError("far shard")); });
       return;
     }
     MutexLock lock(&mu_);

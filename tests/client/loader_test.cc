@@ -95,7 +95,7 @@ TEST_CASE("each loader's stages are among its graph's metrics while it is there"
   const std::unique_ptr<Graph> graph = Value(Graph::Open(directory));
   const auto trained = [&](const std::string& loader) {
     for (const MetricValue& metric : graph->metrics()) {
-      if (metric.name != "vicinity_loader_stage_batches_total") continue;
+      if (metric.name != "vicinity_loader_stage_batch_seconds_count") continue;
       if (metric.labels[0].second == loader && metric.labels[1].second == "train") {
         return metric.value;
       }

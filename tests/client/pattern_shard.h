@@ -22,7 +22,7 @@ class PatternShard final : public AnswersAlike<PatternShard> {
 
   bool remote() const override { return false; }
   template <typename Request>
-  void AskAny(const Request& request, Cancellation* /*cancel*/, const Done& done) {
+  void AskAny(const Request& request, const CallContext& /*context*/, const Done& done) {
     Answer(request);
     done(absl::OkStatus());
   }

@@ -74,9 +74,10 @@ class ScriptedServer final : public proto::Graph::Service {
   Method<proto::NamesRequest, proto::NamesChunk> names{"FetchNames"};
   Method<proto::RankingRequest, proto::RankingChunk> ranking{"FetchRanking"};
   proto::ResolveReply resolved;
-  bool wait_for_cancel = false;    // FetchRows never answers
-  std::string retry_delay;         // what FetchRows says beside its answer; empty: nothing
-  std::vector<std::string> peers;  // the connections by which FetchRows was asked
+  bool wait_for_cancel = false;           // FetchRows never answers
+  std::string retry_delay;                // what FetchRows says beside its answer; empty: nothing
+  std::vector<std::string> peers;         // the connections by which FetchRows was asked
+  std::vector<std::string> traceparents;  // with what FetchRows was asked; "": without
 
  private:
   grpc::Status Hello(grpc::ServerContext*, const proto::HelloRequest* request,
@@ -94,6 +95,10 @@ class ScriptedServer final : public proto::Graph::Service {
     {
       MutexLock lock(rows.mu.get());
       peers.push_back(context->peer());
+      const auto trace = context->client_metadata().find("traceparent");
+      traceparents.emplace_back(trace == context->client_metadata().end()
+                                    ? ""
+                                    : std::string(trace->second.data(), trace->second.size()));
     }
     if (!retry_delay.empty()) context->AddTrailingMetadata(kRetryDelayTrailer, retry_delay);
     while (wait_for_cancel && !context->IsCancelled()) {

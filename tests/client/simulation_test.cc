@@ -304,8 +304,8 @@ class WatchedShard final : public AnswersAlike<WatchedShard> {
 
   bool remote() const override { return true; }
   template <typename Request>
-  void AskAny(const Request& request, Cancellation* cancel, const Done& done) {
-    Begin(done, [&](Done end) { shard_->Ask(request, cancel, std::move(end)); });
+  void AskAny(const Request& request, const CallContext& context, const Done& done) {
+    Begin(done, [&](Done end) { shard_->Ask(request, context, std::move(end)); });
   }
 
  private:

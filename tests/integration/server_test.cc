@@ -8,6 +8,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/byte_buffer.h>
+#include <spdlog/sinks/ostream_sink.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -32,9 +34,11 @@
 #include "proto/common/random.h"
 #include "proto/health.grpc.pb.h"
 #include "proto/service.grpc.pb.h"
+#include "proto/telemetry/trace_context.h"
 #include "proto/version.h"
 #include "proto/wire_checksum.h"
 #include "sampler/one_hop.h"
+#include "server/logging/logging.h"
 #include "tests/testing/graphs/damage.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -274,6 +278,28 @@ TEST_CASE_METHOD(ServerTest, "refusals keep their code and text over the wire", 
 
   // The server lives on.
   VICINITY_CHECK_OK(Fetch(stub.get(), AllUsers(0), &chunks));
+}
+
+TEST_CASE_METHOD(ServerTest, "the log tells which of its caller's operations failed", "[server]") {
+  std::ostringstream out;
+  ServerOptions options = Options({ShardId{0}});
+  options.log = MakeLogger(LogFormat::kText, spdlog::level::debug,
+                           std::make_shared<spdlog::sinks::ostream_sink_mt>(out));
+  auto server = Start(options);
+  const auto stub = proto::Graph::NewStub(Connect(*server));
+  const TraceContext trace = StartTrace();
+  for (const std::string& text : {Traceparent(trace), std::string("00-not-a-trace-01")}) {
+    grpc::ClientContext context;
+    SetDeadline(&context);
+    context.AddMetadata(kTraceparent, text);
+    std::vector<proto::RowsChunk> chunks;
+    VICINITY_CHECK_CODE(ReadAll(stub->FetchRows(&context, AllUsers(1)), &chunks),
+                        absl::StatusCode::kFailedPrecondition);
+  }
+  server.reset();  // nobody writes any more
+  CHECK_THAT(out.str(), Catch::Contains("FetchRows for ") &&
+                            Catch::Contains("[trace " + TraceId(trace) + "]"));
+  CHECK_THAT(out.str(), !Catch::Contains("not-a-trace"));
 }
 
 using grpc::health::v1::HealthCheckResponse;

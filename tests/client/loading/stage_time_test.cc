@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -31,7 +32,7 @@ TEST_CASE("threads add up", "[stage_time]") {
     threads.emplace_back([&totals] {
       for (int i = 0; i < 100; ++i) {
         totals.Add(StageState::kBlocked, std::chrono::milliseconds(500));
-        totals.CountBatch();
+        totals.AddBatch(std::chrono::milliseconds(i));
       }
     });
   }
@@ -43,16 +44,40 @@ TEST_CASE("threads add up", "[stage_time]") {
 TEST_CASE("a stage's times are metrics in seconds, one a state", "[stage_time]") {
   StageTotals totals;
   totals.Add(StageState::kBlocked, std::chrono::milliseconds(1500));
-  totals.CountBatch();
+  totals.AddBatch(std::chrono::milliseconds(3));
   MetricRegistry registry;
   MetricRegistry::Group group(&registry);
   totals.AddMetrics({{"stage", "fetch"}}, &group);
   const std::vector<MetricRegistry::Reading> readings = registry.Read();
-  REQUIRE(readings.size() == 4);
-  CHECK(readings[0].metric.name == "vicinity_loader_stage_batches_total");
-  CHECK(readings[0].value == 1);
-  CHECK(readings[1].labels == MetricLabels{{"stage", "fetch"}, {"state", "blocked"}});
-  CHECK(readings[1].value == Approx(1.5));
+  const auto value_of = [&](const std::string& name, const MetricLabels& labels) {
+    for (const MetricRegistry::Reading& reading : readings) {
+      if (reading.metric.name == name && reading.labels == labels) return reading.value;
+    }
+    return -1.0;
+  };
+  const MetricLabels blocked = {{"stage", "fetch"}, {"state", "blocked"}};
+  CHECK(value_of("vicinity_loader_stage_seconds_total", blocked) == Approx(1.5));
+  const std::string batch = "vicinity_loader_stage_batch_seconds";
+  CHECK(value_of(batch + "_count", {{"stage", "fetch"}}) == 1);
+  CHECK(value_of(batch + "_sum", {{"stage", "fetch"}}) == Approx(0.003));
+  CHECK(value_of(batch + "_bucket", {{"stage", "fetch"}, {"le", "0.0025"}}) == 0);
+  CHECK(value_of(batch + "_bucket", {{"stage", "fetch"}, {"le", "0.005"}}) == 1);
+}
+
+TEST_CASE("a batch takes what its stage was busy, not what it waited", "[stage_time]") {
+  StageTotals totals;
+  StageClock clock(&totals, StageState::kStarved);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  clock.Enter(StageState::kBusy);
+  clock.Enter(StageState::kBlocked);
+  clock.EndBatch();
+  CHECK(totals.batches().count() == 1);
+  CHECK(totals.batches().seconds() == totals.Read().seconds[static_cast<int>(StageState::kBusy)]);
+  clock.Enter(StageState::kBusy);
+  clock.Enter(StageState::kStarved);
+  clock.EndBatch();
+  CHECK(totals.batches().count() == 2);
+  CHECK(totals.batches().seconds() == totals.Read().seconds[static_cast<int>(StageState::kBusy)]);
 }
 
 }  // namespace

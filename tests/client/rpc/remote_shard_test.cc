@@ -19,6 +19,7 @@
 #include "partition/dataset/book.h"
 #include "partition/dataset/schema.h"
 #include "proto/common/retry_delay.h"
+#include "proto/telemetry/trace_context.h"
 #include "tests/client/scripted_server.h"
 #include "tests/testing/status_checks.h"
 
@@ -250,6 +251,20 @@ TEST_CASE("requests are cut to what the server takes", "[remote_shard]") {
   CHECK(remote.server.rows.requests.size() == 10);
 }
 
+// Asks for rows 0 to `count` - 1.
+absl::Status FetchFirst(Remote* remote, int count, std::vector<int32_t>* out,
+                        const CallContext& context = nullptr) {
+  std::vector<uint64_t> rows(count);
+  std::iota(rows.begin(), rows.end(), 0);
+  out->assign(count, -1);
+  ShardRows request;
+  request.type = kNode;
+  request.row_bytes = 4;
+  request.rows = rows;
+  request.out = reinterpret_cast<char*>(out->data());
+  return Outcome([&](Done done) { remote->shard->Ask(request, context, done); });
+}
+
 // Answers up to ten rows of ten times their numbers, and refuses more.
 grpc::Status TenAtMost(const proto::RowsRequest& request, std::vector<proto::RowsChunk>* chunks) {
   std::vector<int32_t> values;
@@ -261,17 +276,24 @@ grpc::Status TenAtMost(const proto::RowsRequest& request, std::vector<proto::Row
   return grpc::Status::OK;
 }
 
-// Asks for rows 0 to `count` - 1.
-absl::Status FetchFirst(Remote* remote, int count, std::vector<int32_t>* out) {
-  std::vector<uint64_t> rows(count);
-  std::iota(rows.begin(), rows.end(), 0);
-  out->assign(count, -1);
-  ShardRows request;
-  request.type = kNode;
-  request.row_bytes = 4;
-  request.rows = rows;
-  request.out = reinterpret_cast<char*>(out->data());
-  return Outcome([&](Done done) { remote->shard->Ask(request, nullptr, done); });
+TEST_CASE("the calls of one operation are spans of its trace", "[remote_shard]") {
+  Remote remote(10);
+  remote.server.rows.answer = TenAtMost;
+  std::vector<int32_t> out;
+  const CallContext operation = StartOperation();
+  VICINITY_CHECK_OK(FetchFirst(&remote, 30, &out, operation));
+  REQUIRE(remote.server.traceparents.size() == 3);
+  std::set<uint64_t> spans = {operation.trace.span};
+  for (const std::string& text : remote.server.traceparents) {
+    const std::optional<TraceContext> trace = ParseTraceparent(text);
+    REQUIRE(trace.has_value());
+    CHECK(TraceId(*trace) == TraceId(operation.trace));
+    spans.insert(trace->span);
+  }
+  CHECK(spans.size() == 4);
+  // Who is part of no trace says nothing.
+  VICINITY_CHECK_OK(FetchFirst(&remote, 10, &out));
+  CHECK(remote.server.traceparents.back().empty());
 }
 
 TEST_CASE("limits that have become smaller are learned from a refusal", "[remote_shard]") {

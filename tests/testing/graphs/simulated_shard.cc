@@ -52,7 +52,7 @@ SimulatedShard::SimulatedShard(ShardAccess* near, Timer* timer, Decide decide)
     : near_(near), timer_(timer), decide_(std::move(decide)) {}
 
 void SimulatedShard::Run(uint64_t question, std::function<void(Done)> answer,
-                         std::function<void()> spoil, Cancellation* cancel, Done done) {
+                         std::function<void()> spoil, const CallContext& context, Done done) {
   const Fate fate = decide_(question);
   auto pending = std::make_shared<Pending>(std::move(done));
   if (!fate.lost) {
@@ -65,8 +65,8 @@ void SimulatedShard::Run(uint64_t question, std::function<void(Done)> answer,
                        end(fate.status);
                      });
   }
-  if (cancel == nullptr) return;
-  cancel->Add([pending, spoil = std::move(spoil)] {
+  if (context.cancel == nullptr) return;
+  context.cancel->Add([pending, spoil = std::move(spoil)] {
     const Done end = pending->End();
     if (end == nullptr) return;
     spoil();

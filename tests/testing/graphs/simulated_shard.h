@@ -34,11 +34,11 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
 
   bool remote() const override { return true; }
   template <typename Request>
-  void AskAny(const Request& request, Cancellation* cancel, Done done) {
+  void AskAny(const Request& request, const CallContext& context, Done done) {
     Run(
         DigestOf(request),
         [this, request](Done then) { near_->Ask(request, nullptr, std::move(then)); },
-        [request] { Spoil(request); }, cancel, std::move(done));
+        [request] { Spoil(request); }, context, std::move(done));
   }
 
  private:
@@ -56,7 +56,7 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
   static void Spoil(const ShardDegrees& degrees);
   static void Spoil(const ShardRanking& ranking);
   void Run(uint64_t question, std::function<void(Done)> answer, std::function<void()> spoil,
-           Cancellation* cancel, Done done);
+           const CallContext& context, Done done);
 
   ShardAccess* const near_;
   Timer* const timer_;
