@@ -14,8 +14,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tests=(
-  base/cuda_device_test base/device_test base/staging_ring_test copy_rows_test index_work_test
-  device_index_test device_pool_test dlpack_test home_rows_test batch_tensor_ring_test
+  base/cuda_device_test base/device_test base/staging_ring_test copy_rows_test
+  device_pool_test dlpack_test home_rows_test batch_tensor_ring_test
   row_mover_test
 )
 

@@ -82,7 +82,6 @@ COVERED_ELSEWHERE = {
     "cache/device/base/cuda_absent.cc": "tests/cache/device/base/cuda_device_test.cc",
     "cache/device/base/cuda_context.cc": "tests/cache/device/base/cuda_device_test.cc",
     "cache/device/copy_rows_absent.cc": "tests/cache/device/copy_rows_test.cc",
-    "cache/device/index_work_absent.cc": "tests/cache/device/index_work_test.cc",
     "client/c_api/handles.cc": "tests/client/c_api/batch_parts_test.cc",
     "client/loading/epoch_run.cc": "tests/client/loading/loader_core_test.cc",
     "client/graph_impl.cc": "tests/integration/failure_test.cc",

@@ -60,11 +60,6 @@ absl::StatusOr<std::unique_ptr<DevicePool>> DevicePool::Create(RowMover* mover,
       pool->memory_, mover->device()->Allocate(MemoryKind::kDevice, num_slots * options.row_bytes));
   pool->slots_ = RowsAt(pool->memory_.data(), num_slots, options.row_bytes);
   pool->arrivals_.Grow(num_slots);
-  if (options.index) {
-    VICINITY_ASSIGN_OR_RETURN(pool->index_, DeviceIndex::Create(mover, num_slots));
-    MutexLock lock(&pool->mu_);
-    pool->owners_.assign(num_slots, -1);
-  }
   const absl::Status filled =
       pool->Fill(ranked.first(std::min<size_t>(options.capacity_rows, ranked.size())), fill);
   if (filled.ok()) return pool;
@@ -85,10 +80,6 @@ absl::Status DevicePool::Fill(absl::Span<const int64_t> ids, const FillRows& fil
     std::iota(batch.slots.begin(), batch.slots.end(), static_cast<int32_t>(first));
     batch.missing.resize(some.size());
     std::iota(batch.missing.begin(), batch.missing.end(), 0);
-    if (index_ != nullptr) {
-      MutexLock lock(&mu_);
-      Reassign(some, batch);  // from nobody
-    }
     VICINITY_RETURN_IF_ERROR(
         SendRows(batch, 0, absl::MakeConstSpan(rows).first(some.size() * options_.row_bytes)));
   }
@@ -97,41 +88,21 @@ absl::Status DevicePool::Fill(absl::Span<const int64_t> ids, const FillRows& fil
 
 absl::StatusOr<PoolBatch> DevicePool::Admit(absl::Span<const int64_t> ids) {
   PoolBatch batch;
-  std::vector<SlotOfId> gone;
-  VICINITY_RETURN_IF_ERROR(PlanIntoRoom(ids, &batch, &gone));
-  if (gone.empty()) return batch;
-  // Before any of these slots is written, since only this batch can deliver to them.
-  const absl::Status erased = index_->Erase(gone);
-  if (erased.ok()) return batch;
-  Release(batch);
-  return erased;
-}
-
-absl::Status DevicePool::PlanIntoRoom(absl::Span<const int64_t> ids, PoolBatch* batch,
-                                      std::vector<SlotOfId>* gone) {
   MutexLock lock(&mu_);
-  const auto num_rows = static_cast<int64_t>(ids.size());
-  // As if none was there, so that nothing can fail half-way. What is not pinned makes room.
-  const int64_t pinned = std::min(planner_->held_rows(), planner_->uses_in_flight());
-  if (pinned + num_rows > slots_.num_rows) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no room for ", num_rows, " more rows beside ", pinned,
-                     " of batches in flight: the device has ", slots_.num_rows, " places, ",
-                     options_.staged_rows, " of them over the capacity"));
-  }
-  VICINITY_RETURN_IF_ERROR(Plan(ids, batch));
-  if (index_ != nullptr) *gone = Reassign(ids, *batch);
-  return absl::OkStatus();
+  VICINITY_RETURN_IF_ERROR(CheckRoom(static_cast<int64_t>(ids.size())));
+  VICINITY_RETURN_IF_ERROR(Plan(ids, &batch));
+  return batch;
 }
 
-std::vector<SlotOfId> DevicePool::Reassign(absl::Span<const int64_t> ids, const PoolBatch& batch) {
-  std::vector<SlotOfId> gone;
-  for (const int32_t i : batch.missing) {
-    const int32_t slot = batch.slots[i];
-    const int64_t owner = std::exchange(owners_[slot], ids[i]);
-    if (owner >= 0) gone.push_back({owner, slot});
-  }
-  return gone;
+// As if none of the rows was there, so that nothing can fail half-way. What is not pinned makes
+// room.
+absl::Status DevicePool::CheckRoom(int64_t num_rows) const {
+  const int64_t pinned = std::min(planner_->held_rows(), planner_->uses_in_flight());
+  if (pinned + num_rows <= slots_.num_rows) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("no room for ", num_rows, " more rows beside ", pinned,
+                   " of batches in flight: the device has ", slots_.num_rows, " places, ",
+                   options_.staged_rows, " of them over the capacity"));
 }
 
 absl::Status DevicePool::Deliver(const PoolBatch& batch, int64_t first,
@@ -152,14 +123,7 @@ absl::Status DevicePool::SendRows(const PoolBatch& batch, int64_t first,
   const auto stage = [&](int64_t row, int64_t n, char* out) {
     std::memcpy(out, rows.data() + row * options_.row_bytes, n * options_.row_bytes);
   };
-  VICINITY_RETURN_IF_ERROR(mover_->Send(options_.row_bytes, stage, slots_, slots));
-  if (index_ == nullptr) return absl::OkStatus();
-  std::vector<SlotOfId> there;
-  {
-    MutexLock lock(&mu_);
-    for (const int32_t slot : slots) there.push_back({owners_[slot], slot});
-  }
-  return index_->Set(there);
+  return mover_->Send(options_.row_bytes, stage, slots_, slots);
 }
 
 absl::Status DevicePool::AssembleOnDevice(const PoolBatch& batch,
@@ -200,24 +164,6 @@ absl::Status DevicePool::Assemble(const PoolBatch& batch, absl::Span<const int64
                 options_.row_bytes);
   }
   return absl::OkStatus();
-}
-
-absl::Status DevicePool::LookUp(const int64_t* ids, int64_t num_ids, int32_t* slots,
-                                const RowPlaces* to) {
-  if (index_ == nullptr) return absl::FailedPreconditionError("a pool without an index");
-  if (to == nullptr) return index_->LookUp(ids, num_ids, slots);
-  CopyRows work;
-  work.from = slots_;
-  work.to = *to;
-  work.from_rows = slots;
-  work.num_rows = num_ids;
-  work.row_bytes = options_.row_bytes;
-  // Whoever gives a slot another row takes its id out first.
-  return index_->LookUp(ids, num_ids, slots, &work);
-}
-
-LookUpCounts DevicePool::look_up_counts() const {
-  return index_ == nullptr ? LookUpCounts() : index_->counts();
 }
 
 }  // namespace vicinity

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "cache/device/device_index.h"
+#include "cache/device/copy_rows.h"
 #include "cache/device/row_mover.h"
 #include "cache/pool/look_ahead_planner.h"
 #include "cache/pool/planned_pool.h"
@@ -34,7 +34,6 @@ class DevicePool : public PlannedPool {
     // would fit in beside those that batches in flight mention: capacity and staged rows together
     // bound how many batches these are.
     int64_t staged_rows = 0;
-    bool index = false;  // answers LookUp
   };
 
   // `ranked` and `fill` as LookAheadPool's. InvalidArgument for what cannot be; ResourceExhausted:
@@ -59,31 +58,17 @@ class DevicePool : public PlannedPool {
   absl::Status AssembleOnDevice(const PoolBatch& batch, absl::Span<const int64_t> positions,
                                 std::chrono::nanoseconds timeout, const RowPlaces& to);
 
-  // For ids that are on the device already: slots[i] (device memory) says where the row of ids[i]
-  // is, -1 for one that is not there; with `to`, the rows that are there go to their places in it.
-  // What it finds is there at that point of the stream and may be gone at the next.
-  // FailedPrecondition without an index.
-  absl::Status LookUp(const int64_t* ids, int64_t num_ids, int32_t* slots, const RowPlaces* to);
-  LookUpCounts look_up_counts() const;
-
  private:
   DevicePool(RowMover* mover, const Options& options, std::unique_ptr<LookAheadPlanner> planner);
 
   absl::Status Fill(absl::Span<const int64_t> ids, const FillRows& fill);
   absl::Status SendRows(const PoolBatch& batch, int64_t first, absl::Span<const char> rows);
-  // `gone`: what the index still says of the slots that missing rows got.
-  absl::Status PlanIntoRoom(absl::Span<const int64_t> ids, PoolBatch* batch,
-                            std::vector<SlotOfId>* gone);
-  // The slots of the batch's missing rows are theirs now; what they were before.
-  std::vector<SlotOfId> Reassign(absl::Span<const int64_t> ids, const PoolBatch& batch)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status CheckRoom(int64_t num_rows) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   RowMover* const mover_;
   const Options options_;
   DeviceMemory memory_;
   RowPlaces slots_;
-  std::unique_ptr<DeviceIndex> index_;                // null: without; its mutex is taken after mu_
-  std::vector<int64_t> owners_ ABSL_GUARDED_BY(mu_);  // of slots: the id, -1; with an index alone
 };
 
 }  // namespace vicinity

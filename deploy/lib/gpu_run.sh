@@ -73,7 +73,7 @@ run_sanitizer() {
   fi
   local tool test
   for tool in memcheck racecheck; do
-    for test in cuda_device_test copy_rows_test index_work_test device_index_test device_pool_test \
+    for test in cuda_device_test copy_rows_test device_pool_test \
       device_loader_test; do
       # An event that is not there yet is no error of ours, though the call says so.
       step "$tool-$test" timeout 500 compute-sanitizer --tool "$tool" --error-exitcode 9 \

@@ -6,12 +6,6 @@
 
 #include <cstdint>
 
-#include "proto/common/device_code.h"
-
-// Random123 as nvcc sees it works in kernels alone, unless it is told.
-#if defined(__CUDACC__) && !defined(R123_CUDA_DEVICE)
-#define R123_CUDA_DEVICE VICINITY_HOST_DEVICE
-#endif
 #include "Random123/philox.h"
 
 namespace vicinity {
@@ -40,13 +34,12 @@ inline uint64_t StreamKey(const DrawKey& key) {
 // Cost: one Philox4x32-10 block (about 10 ns) for every four 32-bit words.
 class NodeDraws {
  public:
-  VICINITY_HOST_DEVICE NodeDraws(uint64_t stream, uint64_t node_key, uint32_t tree = 0,
-                                 uint32_t first_block = 0)
+  NodeDraws(uint64_t stream, uint64_t node_key, uint32_t tree = 0, uint32_t first_block = 0)
       : key_{{static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)}},
         counter_{{static_cast<uint32_t>(node_key), static_cast<uint32_t>(node_key >> 32),
                   first_block, tree}} {}
 
-  VICINITY_HOST_DEVICE uint32_t Next32() {
+  uint32_t Next32() {
     if (used_ == 4) {
       block_ = r123::Philox4x32()(counter_, key_);
       ++counter_[2];
@@ -54,14 +47,14 @@ class NodeDraws {
     }
     return block_[used_++];
   }
-  VICINITY_HOST_DEVICE uint64_t Next64() {
+  uint64_t Next64() {
     const uint64_t high = Next32();
     return high << 32 | Next32();
   }
 
   // Exactly uniform over [0, bound), bound > 0 (Lemire 2019: multiply, then reject the
   // remainder that would favour some values).
-  VICINITY_HOST_DEVICE uint64_t Below(uint64_t bound) {
+  uint64_t Below(uint64_t bound) {
     if (bound <= UINT32_MAX) return Below32(static_cast<uint32_t>(bound));
     const uint64_t threshold = -bound % bound;
     for (;;) {
@@ -71,7 +64,7 @@ class NodeDraws {
   }
 
  private:
-  VICINITY_HOST_DEVICE uint32_t Below32(uint32_t bound) {
+  uint32_t Below32(uint32_t bound) {
     uint64_t product = uint64_t{Next32()} * bound;
     if (static_cast<uint32_t>(product) < bound) {
       const uint32_t threshold = -bound % bound;

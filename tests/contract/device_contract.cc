@@ -16,7 +16,6 @@
 #include "absl/status/statusor.h"
 #include "cache/device/base/kernel.h"
 #include "cache/device/copy_rows.h"
-#include "cache/device/index_work.h"
 #include "tests/cache/device/base/tested_devices.h"
 #include "tests/testing/status_checks.h"
 
@@ -161,42 +160,32 @@ void CheckOrderOfStreams(Device* device) {
   CHECK(Read(device, memories.back()) == std::string(kBytes, 0x5a));
 }
 
-// A lookup counts its ids, so a thread that did not run, or ran twice, shows.
+// Rows of a byte, in reverse order: a thread that did not run shows, and so does one too many.
 void CheckKernels(Device* device) {
-  constexpr int64_t kMostIds = 5000;
-  IndexTable table;
-  table.shift = 60;
-  const auto num_cells = static_cast<int64_t>(table.num_cells());
+  constexpr int32_t kMostRows = 5000;
   const auto stream = Stream(device);
-  const DeviceMemory cells = Memory(device, num_cells * static_cast<int64_t>(sizeof(uint64_t)));
-  const DeviceMemory no_slots = Memory(device, num_cells * static_cast<int64_t>(sizeof(int32_t)));
-  VICINITY_REQUIRE_OK(stream->Fill(cells.data(), 0xff, cells.bytes()));
-  table.ids = cells.as<uint64_t>();
-  table.slots = no_slots.as<int32_t>();
-  std::vector<int64_t> ids(kMostIds);
-  std::iota(ids.begin(), ids.end(), int64_t{0});
-  const DeviceMemory ids_there = ToDevice(device, ids);
-  const DeviceMemory slots = Memory(device, kMostIds * static_cast<int64_t>(sizeof(int32_t)));
-  const DeviceMemory counts = ToDevice(device, std::vector<uint64_t>(2));
-  int64_t expected = 0;
-  for (const int64_t n : {0, 1, 3, 4, 5, 1023, 1024, 1025, 5000}) {
+  std::vector<char> bytes(kMostRows);
+  for (int32_t i = 0; i < kMostRows; ++i) bytes[i] = static_cast<char>(1 + i % 100);
+  const DeviceMemory from = ToDevice(device, bytes);
+  const DeviceMemory to = Memory(device, kMostRows);
+  std::vector<int32_t> backwards(kMostRows);
+  for (int32_t i = 0; i < kMostRows; ++i) backwards[i] = kMostRows - 1 - i;
+  const DeviceMemory rows = ToDevice(device, backwards);
+  for (const int32_t n : {0, 1, 3, 4, 5, 1023, 1024, 1025, 5000}) {
     CAPTURE(n);
-    VICINITY_REQUIRE_OK(stream->Fill(slots.data(), 0, slots.bytes()));
+    VICINITY_REQUIRE_OK(stream->Fill(to.data(), 0, kMostRows));
     {
-      LookUpIds work;
-      work.table = table;
-      work.ids = ids_there.as<int64_t>();
-      work.num_ids = n;
-      work.slots = slots.as<int32_t>();
-      work.counts = counts.as<uint64_t>();
+      CopyRows work;
+      work.from = RowsAt(from.data(), kMostRows, 1);
+      work.to = RowsAt(to.data(), kMostRows, 1);
+      work.from_rows = rows.as<int32_t>();
+      work.num_rows = n;
+      work.row_bytes = 1;
       VICINITY_REQUIRE_OK(stream->Launch(KernelOf(work)));
     }
-    expected += n;
-    std::vector<int32_t> nowhere(kMostIds, 0);
-    std::fill_n(nowhere.begin(), n, -1);
-    CHECK(FromDevice<int32_t>(device, stream.get(), slots.data(), kMostIds) == nowhere);
-    CHECK(FromDevice<uint64_t>(device, stream.get(), counts.data(), 2) ==
-          std::vector<uint64_t>{0, static_cast<uint64_t>(expected)});
+    std::vector<char> expected(kMostRows, 0);
+    for (int32_t i = 0; i < n; ++i) expected[i] = bytes[backwards[i]];
+    CHECK(FromDevice<char>(device, stream.get(), to.data(), kMostRows) == expected);
   }
 }
 

@@ -86,7 +86,6 @@ class OwnedPool : public RowPool {
     options.row_bytes = shape.row_bytes;
     options.capacity_rows = shape.capacity;
     options.staged_rows = 1000;
-    options.index = true;  // unused, but kept through all that happens
     tested_.MakePool(options, shape.num_nodes);
   }
   absl::Status Announce(absl::Span<const int64_t> ids) override {
@@ -291,111 +290,6 @@ TEST_CASE("a trainer's stream reads what both tiers gave", "[device_pool]") {
   }
   CHECK(testing::BytesFromDevice(tested.device.get(), trainer.get(), seen.data(), seen.bytes()) ==
         expected);
-}
-
-TEST_CASE("ids on the device find the rows that are there", "[device_pool]") {
-  TestedPool tested(GENERATE_COPY(from_range(TestedDevices())));
-  constexpr int64_t kRowBytes = 16;
-  DevicePool::Options options;
-  options.row_bytes = kRowBytes;
-  options.capacity_rows = 4;
-  options.staged_rows = 4;
-  options.index = true;
-  tested.MakePool(options, 4);  // holds 0 .. 3
-  VICINITY_ASSERT_OK_AND_ASSIGN(const PoolBatch batch, tested.pool->Admit({9, 8, 1}));
-  VICINITY_REQUIRE_OK(tested.pool->Deliver(batch, 0, TrueRows({9}, kRowBytes)));  // 8 is on its way
-
-  const std::vector<int64_t> ids = {1, 8, 9, 77, 9, -1};
-  const DeviceMemory ids_there = ToDevice(tested.device.get(), ids);
-  const DeviceMemory slots = ToDevice(tested.device.get(), std::vector<int32_t>(ids.size(), 5));
-  const std::string blank(ids.size() * kRowBytes, 'x');
-  const DeviceMemory rows = testing::BytesToDevice(tested.device.get(), blank);
-  const RowPlaces to = RowsAt(rows.data(), static_cast<int64_t>(ids.size()), kRowBytes);
-  VICINITY_REQUIRE_OK(tested.pool->LookUp(ids_there.as<int64_t>(), static_cast<int64_t>(ids.size()),
-                                          slots.as<int32_t>(), &to));
-  const auto found = FromDevice<int32_t>(tested.device.get(), tested.mover->stream(), slots.data(),
-                                         static_cast<int64_t>(ids.size()));
-  CHECK(found == std::vector<int32_t>{batch.slots[2], -1, batch.slots[0], -1, batch.slots[0], -1});
-  std::string expected = blank;
-  for (const size_t i : {0, 2, 4}) {
-    TrueRow(ids[i], kRowBytes).copy(&expected[i * kRowBytes], kRowBytes);
-  }
-  CHECK(testing::BytesFromDevice(tested.device.get(), tested.mover->stream(), rows.data(),
-                                 rows.bytes()) == expected);
-  CHECK(tested.pool->look_up_counts().found == 3);
-  CHECK(tested.pool->look_up_counts().absent == 3);
-
-  // Row i began in slot i. Two slots are 9's and 8's now, whether their rows have come or not.
-  const DeviceMemory first_ids = ToDevice(tested.device.get(), FirstNumbers(4));
-  VICINITY_REQUIRE_OK(
-      tested.pool->LookUp(first_ids.as<int64_t>(), 4, slots.as<int32_t>(), nullptr));
-  std::vector<int32_t> wanted = {0, 1, 2, 3};
-  wanted[batch.slots[0]] = -1;
-  wanted[batch.slots[1]] = -1;
-  CHECK(FromDevice<int32_t>(tested.device.get(), tested.mover->stream(), slots.data(), 4) ==
-        wanted);
-  tested.pool->Release(batch);
-}
-
-TEST_CASE("a lookup's rows are those of its ids, whatever gets their slots meanwhile",
-          "[device_pool]") {
-  TestedPool tested(GENERATE_COPY(from_range(TestedDevices())));
-  constexpr int64_t kRowBytes = 64, kNumIds = 64, kCapacity = 8;
-  DevicePool::Options options;
-  options.row_bytes = kRowBytes;
-  options.capacity_rows = kCapacity;
-  options.staged_rows = kCapacity;
-  options.index = true;
-  tested.MakePool(options, kCapacity);
-  std::atomic<bool> over{false};
-  absl::Status of_batches;
-  std::thread batches([&] {
-    for (int64_t b = 0; b < 400 && of_batches.ok(); ++b) {
-      std::vector<int64_t> ids;
-      for (int64_t i = 0; i < kCapacity; ++i) ids.push_back((b * 5 + i * 7) % kNumIds);
-      const absl::StatusOr<PoolBatch> batch = tested.pool->Admit(ids);
-      of_batches.Update(batch.status());
-      if (!batch.ok()) break;
-      std::vector<int64_t> missing;
-      for (const int32_t i : batch->missing) missing.push_back(ids[i]);
-      of_batches.Update(tested.pool->Deliver(*batch, 0, TrueRows(missing, kRowBytes)));
-      tested.pool->Release(*batch);
-    }
-    over = true;
-  });
-  const std::vector<int64_t> ids = FirstNumbers(kNumIds);
-  const DeviceMemory ids_there = ToDevice(tested.device.get(), ids);
-  const DeviceMemory slots = ToDevice(tested.device.get(), std::vector<int32_t>(kNumIds));
-  const DeviceMemory rows =
-      testing::BytesToDevice(tested.device.get(), std::string(kNumIds * kRowBytes, 'x'));
-  const RowPlaces to = RowsAt(rows.data(), kNumIds, kRowBytes);
-  int64_t num_found = 0, num_wrong = 0;
-  do {
-    VICINITY_REQUIRE_OK(
-        tested.pool->LookUp(ids_there.as<int64_t>(), kNumIds, slots.as<int32_t>(), &to));
-    DeviceStream* const stream = tested.mover->stream();
-    const auto found = FromDevice<int32_t>(tested.device.get(), stream, slots.data(), kNumIds);
-    const std::string seen =
-        testing::BytesFromDevice(tested.device.get(), stream, rows.data(), rows.bytes());
-    for (int64_t i = 0; i < kNumIds; ++i) {
-      if (found[i] < 0) continue;
-      ++num_found;
-      if (seen.substr(i * kRowBytes, kRowBytes) != TrueRow(ids[i], kRowBytes)) ++num_wrong;
-    }
-  } while (!over);
-  batches.join();
-  VICINITY_CHECK_OK(of_batches);
-  CHECK(num_found > 0);
-  CHECK(num_wrong == 0);
-}
-
-TEST_CASE("a lookup needs an index", "[device_pool]") {
-  TestedPool tested(TestedDevice::kHost);
-  DevicePool::Options options;
-  options.row_bytes = 4;
-  tested.MakePool(options, 0);
-  VICINITY_CHECK_CODE(tested.pool->LookUp(nullptr, 0, nullptr, nullptr),
-                      absl::StatusCode::kFailedPrecondition);
 }
 
 }  // namespace
