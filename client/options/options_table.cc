@@ -153,7 +153,8 @@ std::vector<Option> OptionsOf(GraphOptions* o) {
       {"channels_per_server", &o->channels_per_server, "Connections to each server", Least{1}},
       {"client_name", &o->client_name, "For the servers' logs; empty: host and process id"},
       {"wire_precision", Choice(&o->wire_precision),
-       "What float32 columns are on their way from servers; they come out as float32 again"},
+       "What float32 columns are on their way from servers; they come out as float32 again",
+       Flag{"--wire-precision"}},
       {"credentials", OptionGroup{OptionsOf(&o->credentials)},
        "Whom to believe, and what to show to servers"},
   };

@@ -56,12 +56,6 @@ inline constexpr std::array<Word<WirePrecision>, 3> kWords<WirePrecision>{
      {"float16", WirePrecision::kFloat16},
      {"bfloat16", WirePrecision::kBfloat16}}};
 
-// What the example trainer calls them, in its flag and in its report.
-inline constexpr std::array<Word<WirePrecision>, 3> kShortPrecisions{
-    {{"stored", WirePrecision::kStored},
-     {"fp16", WirePrecision::kFloat16},
-     {"bf16", WirePrecision::kBfloat16}}};
-
 // The word of a value; "unknown" for what is none.
 template <typename Enum>
 constexpr const char* WordOf(Enum value) {

@@ -1,10 +1,8 @@
 #include "client/train/options.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
 
 #include "client/options/options_table.h"
-#include "client/options/words.h"
 #include "client/train/option_flags.h"
 
 namespace vicinity {
@@ -18,13 +16,7 @@ void AddTables(CLI::App* app, TrainOptions* options) {
   cluster->excludes(app->get_option("--graph"));
   app->get_option("--local-shards")->needs(cluster);
   app->get_option("--cache-bytes")->excludes(app->get_option("--cache-rows"));
-  // Not from the table: its words are shorter here.
-  app->add_option("--wire-precision", options->graph.wire_precision,
-                  "With --cluster: float32 columns travel 'stored', or in half the bytes as 'fp16' "
-                  "or 'bf16'")
-      ->transform(CLI::CheckedTransformer(WordMap(kShortPrecisions)))
-      ->default_str("stored")
-      ->needs(cluster);
+  app->get_option("--wire-precision")->needs(cluster);
 }
 
 void AddTrainers(CLI::App* app, TrainOptions* options) {

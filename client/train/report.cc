@@ -26,13 +26,6 @@ const char* NameOf(ModelKind model) {
   return "unknown";
 }
 
-const char* NameOf(WirePrecision precision) {
-  for (const Word<WirePrecision>& word : kShortPrecisions) {
-    if (word.value == precision) return word.word;
-  }
-  return "unknown";
-}
-
 template <typename... Args>
 std::string Format(const char* format, Args... args) {
   char text[256];
@@ -53,7 +46,7 @@ json OptionsJson(const TrainOptions& options) {
       {"trainers", options.loader.num_trainers},
       {"through_servers", !options.graph.cluster_file.empty()},
       {"local_shards", options.graph.local_shards},
-      {"wire_precision", NameOf(options.graph.wire_precision)},
+      {"wire_precision", WordOf(options.graph.wire_precision)},
       {"fanouts", options.fanouts},
       {"eval_fanouts", options.eval_fanouts.empty() ? options.fanouts : options.eval_fanouts},
       {"hidden", options.hidden},

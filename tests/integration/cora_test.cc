@@ -150,7 +150,7 @@ TEST_CASE("two trainers reach 0.77 on cora, every row and edge from the servers"
 TEST_CASE("and so they do with features in half the bytes", "[cora]") {
   const ServedCora cora;
   const std::vector<std::string> narrow = {"--cache", "none", "--wire-precision",
-                                           GENERATE("fp16", "bf16")};
+                                           GENERATE("float16", "bfloat16")};
   const auto reports = cora.Train({narrow, narrow});
   CHECK(reports[0].back()["last_test_accuracy"].get<double>() >= 0.77);
   CHECK(reports[0][0]["options"]["wire_precision"] == narrow.back());

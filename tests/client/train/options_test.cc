@@ -88,8 +88,8 @@ TEST_CASE("features may travel in half the bytes", "[options]") {
   };
   CHECK(precision({}) == WirePrecision::kStored);
   CHECK(precision({"--wire-precision", "stored"}) == WirePrecision::kStored);
-  CHECK(precision({"--wire-precision", "fp16"}) == WirePrecision::kFloat16);
-  CHECK(precision({"--wire-precision", "bf16"}) == WirePrecision::kBfloat16);
+  CHECK(precision({"--wire-precision", "float16"}) == WirePrecision::kFloat16);
+  CHECK(precision({"--wire-precision", "bfloat16"}) == WirePrecision::kBfloat16);
 }
 
 TEST_CASE("mistakes end with status 2 and a message", "[options]") {
@@ -97,8 +97,8 @@ TEST_CASE("mistakes end with status 2 and a message", "[options]") {
       {},
       {"--graph", "g", "--cluster", "c"},
       {"--graph", "g", "--local-shards", "0"},
-      {"--graph", "g", "--wire-precision", "fp16"},
-      {"--cluster", "c", "--wire-precision", "fp8"},
+      {"--graph", "g", "--wire-precision", "float16"},
+      {"--cluster", "c", "--wire-precision", "fp16"},
       {"--graph", "g", "--trainers", "0"},
       {"--graph", "g", "--trainers", "2"},
       {"--graph", "g", "--trainer", "1"},
