@@ -45,7 +45,7 @@ bundle() {
   chmod -R u+w "$content"
   strip --strip-debug "$content"/bin/* "$content"/lib/*
   libraries_of "$content"/bin/* "$content"/lib/* | xargs -I{} cp -L {} "$content/lib/"
-  cp -R client/python/vicinity client/python/examples/graphsage.py "$content/python/"
+  cp -R client/python/vicinity_graph client/python/examples/graphsage.py "$content/python/"
   cp deploy/lib/{gpu_epoch,served_shards,tables,torch_index_select}.py "$content/python/"
   find "$content" -name __pycache__ -prune -exec rm -r {} +
   tar -C "$content" -czf "$dir/content.tar.gz" .

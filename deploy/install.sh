@@ -7,7 +7,7 @@
 #
 # DIR/bin             vicinity, vicinityd
 # DIR/lib             libvicinity_client.so, and pkgconfig/vicinity-client.pc; libvicinity.so, for C
-# DIR/lib/python      the package vicinity, which finds that library
+# DIR/lib/python      the package vicinity_graph, which finds that library
 # DIR/include/vicinity  the public headers, in the folders that they include each other by
 set -euo pipefail
 root="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
@@ -54,7 +54,7 @@ install -m 755 "$built/client/libvicinity_client.so" "$prefix/lib/libvicinity_cl
 ln -sf libvicinity_client.so.0 "$prefix/lib/libvicinity_client.so"
 install -m 755 "$built/client/c_api/libvicinity.so" "$prefix/lib/libvicinity.so.1"
 ln -sf libvicinity.so.1 "$prefix/lib/libvicinity.so"
-install -D -m 644 -t "$prefix/lib/python/vicinity" "$root"/client/python/vicinity/*.py
+install -D -m 644 -t "$prefix/lib/python/vicinity_graph" "$root"/client/python/vicinity_graph/*.py
 while read -r header; do
   install -D -m 644 "$root/$header" "$prefix/include/vicinity/$header"
 done < <(public_headers)

@@ -15,7 +15,7 @@ constexpr char kOpening[] =
 
 Made by `bazel run //client/options:options_page_main` of the table `client/options/options_table.cc`; a test
 compares them. The names are those of Python's keywords and of the JSON that `client/c_api/vicinity.h` takes
-(`vicinity_options_describe` gives this table as JSON, `help(vicinity.Loader)` as text). In C++ they are the fields of
+(`vicinity_options_describe` gives this table as JSON, `help(vicinity_graph.Loader)` as text). In C++ they are the fields of
 `GraphOptions` (`client/types/graph_values.h`) and `LoaderOptions` (`client/types/loader_values.h`), whose comments
 say more; times have no `_ms` there, and what is of sampling is in `LoaderOptions::sampling`. Python takes `columns`
 and `edge_columns` as pairs; `LoaderOptions::nodes` is for C++ alone. An option with a flag is one of `vicinity_train`,

@@ -26,7 +26,7 @@ import tables
 import torch
 from served_shards import ServedShards
 
-import vicinity
+import vicinity_graph
 
 NUM_SHARDS = 2
 FANOUTS = [15, 10, 5]
@@ -223,7 +223,7 @@ def main():
     served = ServedShards(options.daemon, make_shards(options, size), NUM_SHARDS,
                           environment(options))
     try:
-        graph = vicinity.Graph(cluster_file=str(served.cluster_file), local_shards=[0])
+        graph = vicinity_graph.Graph(cluster_file=str(served.cluster_file), local_shards=[0])
         equal = measure(graph, options, size, report)
     finally:
         served.close()

@@ -7,7 +7,7 @@ import array
 import random
 import time
 
-import vicinity
+import vicinity_graph
 
 
 def main():
@@ -18,7 +18,7 @@ def main():
     parser.add_argument("--seconds", type=float, required=True)
     options = parser.parse_args()
 
-    with vicinity.Graph(cluster_file=options.cluster) as graph:
+    with vicinity_graph.Graph(cluster_file=options.cluster) as graph:
         node_type = graph.node_types[0]
         num_nodes = graph.num_nodes(node_type)
         ids = array.array("q", (random.randrange(num_nodes) for _ in range(options.rows)))

@@ -85,8 +85,8 @@ CODE
 
 python_takes_a_batch() {
   PYTHONPATH="$prefix/lib/python" python3 - "$scratch/shards" << 'CODE'
-import sys, vicinity
-graph = vicinity.Graph(directory=sys.argv[1])
+import sys, vicinity_graph
+graph = vicinity_graph.Graph(directory=sys.argv[1])
 batch = next(iter(graph.loader([5, 5], columns=[("node", "features")])))
 assert len(batch.column("features").tolist()) == len(batch.nodes().tolist()) > 0
 CODE

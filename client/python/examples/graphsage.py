@@ -11,7 +11,7 @@ import argparse
 
 import torch
 
-import vicinity
+import vicinity_graph
 
 
 class Layer(torch.nn.Module):
@@ -111,7 +111,7 @@ def main():
     device = torch.device(options.device)
     torch.manual_seed(0)
 
-    graph = vicinity.Graph(cluster_file=options.cluster)
+    graph = vicinity_graph.Graph(cluster_file=options.cluster)
     node_type, column, width, num_classes = describe(graph)
     loader = graph.loader(options.fanouts, batch_size=options.batch_size,
                           columns=[(node_type, column)], **placement(device))

@@ -22,8 +22,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from small_cluster import SmallCluster, run_tests, tool  # noqa: E402
 
-import vicinity  # noqa: E402
-from vicinity import _library, options  # noqa: E402
+import vicinity_graph  # noqa: E402
+from vicinity_graph import _library, options  # noqa: E402
 
 try:
     import numpy
@@ -64,7 +64,7 @@ class ClusterTest(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.close)
 
     def setUp(self):
-        self.graph = vicinity.Graph(cluster_file=str(self.cluster.cluster_file))
+        self.graph = vicinity_graph.Graph(cluster_file=str(self.cluster.cluster_file))
 
     def loader(self, **options):
         return self.graph.loader(FANOUTS, **{**OPTIONS, **options})
@@ -118,7 +118,7 @@ class ContentTest(ClusterTest):
             self.assertLessEqual(max(b - a for a, b in zip(offsets, offsets[1:])), FANOUTS[hop])
 
     def test_a_directory_gives_the_batches_of_the_cluster(self):
-        near = vicinity.Graph(directory=str(self.cluster.shards))
+        near = vicinity_graph.Graph(directory=str(self.cluster.shards))
         far_batches = [everything(batch) for batch in self.loader()]
         self.assertEqual(far_batches, [everything(batch) for batch in near.loader(FANOUTS, **OPTIONS)])
         self.assertEqual(len(far_batches), len(self.loader()))
@@ -159,31 +159,32 @@ class OptionsTest(ClusterTest):
     def test_every_option_is_a_keyword(self):
         given = self.defaults(options.GRAPH)
         given["cluster_file"] = str(self.cluster.cluster_file)
-        graph = vicinity.Graph(**given)
+        graph = vicinity_graph.Graph(**given)
         given = self.defaults(options.LOADER)
         given["fanouts"] = FANOUTS
         expected = next(iter(self.graph.loader(FANOUTS))).nodes().tolist()
         self.assertEqual(next(iter(graph.loader(**given))).nodes().tolist(), expected)
 
     def test_a_wrong_keywords_error_names_every_option(self):
-        for described, call in ((options.GRAPH, vicinity.Graph), (options.LOADER, self.loader)):
-            with self.assertRaises(vicinity.InvalidArgument) as caught:
+        for described, call in ((options.GRAPH, vicinity_graph.Graph),
+                                (options.LOADER, self.loader)):
+            with self.assertRaises(vicinity_graph.InvalidArgument) as caught:
                 call(no_such_option=1)
             for option in described:
                 self.assertIn(f" {option['name']}", str(caught.exception))
 
     def test_help_and_signature_name_every_option_and_its_default(self):
-        for described, shown in ((options.GRAPH, vicinity.Graph),
-                                 (options.LOADER, vicinity.Loader)):
+        for described, shown in ((options.GRAPH, vicinity_graph.Graph),
+                                 (options.LOADER, vicinity_graph.Loader)):
             parameters = inspect.signature(shown).parameters
             text = pydoc.render_doc(shown, renderer=pydoc.plaintext)
             for option in described:
                 self.assertIn(f"{option['name']}: {option['type']}", text)
                 if option["name"] != "fanouts":
                     self.assertEqual(parameters[option["name"]].default, option["default"])
-        self.assertEqual(list(inspect.signature(vicinity.Loader).parameters)[:2],
+        self.assertEqual(list(inspect.signature(vicinity_graph.Loader).parameters)[:2],
                          ["graph", "fanouts"])
-        self.assertIn("batch_size: integer, at least 1; default 1024", vicinity.Loader.__doc__)
+        self.assertIn("batch_size: integer, at least 1; default 1024", vicinity_graph.Loader.__doc__)
 
 
 class SharingTest(ClusterTest):
@@ -233,7 +234,7 @@ class SharingTest(ClusterTest):
         tensor = batch.column("features")
         expected = self.graph.fetch("node", "features", batch.nodes().tolist()).tolist()
         rows = torch.from_dlpack(tensor)
-        with self.assertRaises(vicinity.FailedPrecondition):
+        with self.assertRaises(vicinity_graph.FailedPrecondition):
             torch.from_dlpack(tensor)
         loader.close()
         self.graph.close()
@@ -283,7 +284,7 @@ class SharingTest(ClusterTest):
 
     def test_making_and_closing_two_hundred_times_leaves_memory_as_it_was(self):
         def once():
-            with vicinity.Graph(directory=str(self.cluster.shards)) as graph:
+            with vicinity_graph.Graph(directory=str(self.cluster.shards)) as graph:
                 with graph.loader(FANOUTS, **OPTIONS) as loader:
                     next(iter(loader)).column("features").__dlpack__()
 
@@ -298,46 +299,46 @@ class SharingTest(ClusterTest):
 
 class ErrorTest(ClusterTest):
     def assertCode(self, error, name, text):
-        self.assertIsInstance(error, vicinity.VicinityError)
+        self.assertIsInstance(error, vicinity_graph.VicinityError)
         self.assertEqual(error.name, name)
         self.assertIn(text, str(error))
 
     def test_errors_have_types_of_their_codes(self):
-        with self.assertRaises(vicinity.NotFound) as caught:
+        with self.assertRaises(vicinity_graph.NotFound) as caught:
             self.graph.fetch("node", "colour", [1])
         self.assertCode(caught.exception, "NOT_FOUND", "features")
         self.assertIsInstance(caught.exception, LookupError)
-        with self.assertRaises(vicinity.InvalidArgument) as caught:
+        with self.assertRaises(vicinity_graph.InvalidArgument) as caught:
             self.graph.fetch("node", "features", [5000])
         self.assertCode(caught.exception, "INVALID_ARGUMENT", "5000")
         self.assertIsInstance(caught.exception, ValueError)
-        with self.assertRaises(vicinity.InvalidArgument) as caught:
+        with self.assertRaises(vicinity_graph.InvalidArgument) as caught:
             self.loader(batchsize=3)
         self.assertCode(caught.exception, "INVALID_ARGUMENT", "batch_size")
-        with self.assertRaises(vicinity.NotFound):
+        with self.assertRaises(vicinity_graph.NotFound):
             self.loader(columns=[("node", "colour")])
-        with self.assertRaises(vicinity.FailedPrecondition):
+        with self.assertRaises(vicinity_graph.FailedPrecondition):
             self.loader().next()
-        with self.assertRaises(vicinity.NotFound):
-            vicinity.Graph(cluster_file="/nowhere.textproto")
-        self.assertEqual(len(vicinity.errors.BY_CODE), 14)
-        for code, kind in vicinity.errors.BY_CODE.items():
+        with self.assertRaises(vicinity_graph.NotFound):
+            vicinity_graph.Graph(cluster_file="/nowhere.textproto")
+        self.assertEqual(len(vicinity_graph.errors.BY_CODE), 14)
+        for code, kind in vicinity_graph.errors.BY_CODE.items():
             self.assertEqual((kind("a text").code, str(kind("a text"))), (code, "a text"))
 
     def test_closed_objects_are_refused(self):
         loader = self.loader()
         loader.close()
-        with self.assertRaises(vicinity.FailedPrecondition):
+        with self.assertRaises(vicinity_graph.FailedPrecondition):
             loader.next()
         self.graph.close()
-        with self.assertRaises(vicinity.FailedPrecondition):
+        with self.assertRaises(vicinity_graph.FailedPrecondition):
             self.graph.nodes("node")
 
     def test_a_part_that_was_not_asked_for_is_not_found(self):
         batch = self.first_batch(labels=False)
         self.assertFalse(batch.has_labels)
         for part in (batch.labels, batch.blocks[0].edge_ids, batch.trees()):
-            with self.assertRaises(vicinity.NotFound):
+            with self.assertRaises(vicinity_graph.NotFound):
                 part.tolist()
 
     def test_a_forked_child_is_refused(self):
@@ -351,7 +352,7 @@ class ErrorTest(ClusterTest):
                          lambda: self.graph.nodes("node")):
                 try:
                     call()
-                except vicinity.FailedPrecondition:
+                except vicinity_graph.FailedPrecondition:
                     refused += 1
             os._exit(0 if refused == 4 else 1)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
@@ -369,7 +370,7 @@ class WaitingTest(ClusterTest):
         self.waiting.start_epoch(0)
 
     def test_a_timeout_ends_the_wait_and_asking_again_goes_on(self):
-        with self.assertRaises(vicinity.DeadlineExceeded):
+        with self.assertRaises(vicinity_graph.DeadlineExceeded):
             self.waiting.next(timeout=0.15)
         self.cluster.resume(1)
         self.assertEqual(self.waiting.next().step, 0)
@@ -415,7 +416,7 @@ class WaitingTest(ClusterTest):
         def wait():
             try:
                 self.waiting.next()
-            except vicinity.VicinityError as error:
+            except vicinity_graph.VicinityError as error:
                 ended.append(error)
 
         other = threading.Thread(target=wait)

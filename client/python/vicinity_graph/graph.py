@@ -29,7 +29,7 @@ def _ids(values):
 class Graph:
     """A graph behind the servers of a cluster file, or the dataset of a directory.
 
-        graph = vicinity.Graph(cluster_file="cluster.textproto")
+        graph = vicinity_graph.Graph(cluster_file="cluster.textproto")
 
     Threads: any number at once. A process that forks after a graph was opened cannot use it in the
     child (FailedPrecondition): fork before, or let multiprocessing spawn. Graphs and loaders can be
@@ -90,7 +90,7 @@ class Graph:
                                column.encode(), ids, count)
 
     def loader(self, fanouts, **options):
-        """A Loader of this graph; help(vicinity.Loader) tells the options."""
+        """A Loader of this graph; help(vicinity_graph.Loader) tells the options."""
         return Loader(self, fanouts, **options)
 
     def close(self):

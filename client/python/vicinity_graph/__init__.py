@@ -1,8 +1,8 @@
 """Vicinity: minibatches for graph neural networks, sampled from a sharded graph.
 
-    import torch, vicinity
+    import torch, vicinity_graph
 
-    graph = vicinity.Graph(cluster_file="cluster.textproto")
+    graph = vicinity_graph.Graph(cluster_file="cluster.textproto")
     for batch in graph.loader([15, 10, 5], columns=[("node", "features")]):
         rows = torch.from_dlpack(batch.column("features"))   # no copy
 
