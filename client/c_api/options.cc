@@ -29,6 +29,7 @@ struct Reader {
     fields->Read(name, value);
   }
   void operator()(const Bytes& bytes) const { fields->Read(name, bytes.value); }
+  void operator()(const FilePath& path) const { fields->Read(name, path.value); }
   void operator()(Choice choice) const {
     size_t word = choice.Get();
     fields->Read(name, choice.words(), &word);

@@ -17,6 +17,7 @@ struct ToTypeText {
   std::string operator()(const Bytes&) const { return "bytes"; }
   std::string operator()(const std::chrono::milliseconds*) const { return "milliseconds"; }
   std::string operator()(const std::string*) const { return "text"; }
+  std::string operator()(const FilePath&) const { return "path"; }
   std::string operator()(const std::vector<int32_t>*) const { return "list of integers"; }
   std::string operator()(const std::vector<std::vector<int32_t>>*) const {
     return "list of lists of integers";
@@ -47,6 +48,7 @@ struct ToJson {
   }
   ordered_json operator()(const Bytes& bytes) const { return *bytes.value; }
   ordered_json operator()(const std::chrono::milliseconds* time) const { return time->count(); }
+  ordered_json operator()(const FilePath& path) const { return *path.value; }
   ordered_json operator()(const Choice& choice) const { return choice.words().at(choice.Get()); }
   ordered_json operator()(const Fanouts& fanouts) const { return *fanouts.value; }
   ordered_json operator()(const std::vector<LoaderOptions::ColumnRequest>* requests) const {

@@ -9,15 +9,15 @@ namespace {
 
 std::vector<Option> OptionsOf(CredentialOptions* o) {
   return {
-      {"ca", &o->ca,
+      {"ca", FilePath{&o->ca},
        "PEM file of whom to believe that a server is who it says, which means TLS; empty: "
        "VICINITY_TLS_CA, or what the cluster file says"},
-      {"certificate", &o->certificate,
+      {"certificate", FilePath{&o->certificate},
        "PEM file of our own certificate, which may hold its private key; empty: "
        "VICINITY_TLS_CERTIFICATE"},
-      {"key", &o->key,
+      {"key", FilePath{&o->key},
        "PEM file of the private key where it has one of its own; empty: VICINITY_TLS_KEY"},
-      {"token_file", &o->token_file,
+      {"token_file", FilePath{&o->token_file},
        "File of a token that is shown to servers; empty: VICINITY_TOKEN_FILE, or the token itself "
        "in VICINITY_TOKEN"},
       {"allow_plaintext", &o->allow_plaintext, "Dial addresses beyond loopback without TLS"},
@@ -135,9 +135,9 @@ size_t Choice::Get() const {
 
 std::vector<Option> OptionsOf(GraphOptions* o) {
   return {
-      {"cluster_file", &o->cluster_file, "Cluster file: the graph is behind its servers",
+      {"cluster_file", FilePath{&o->cluster_file}, "Cluster file: the graph is behind its servers",
        Flag{"--cluster"}},
-      {"directory", &o->directory, "Dataset directory on this machine: no servers",
+      {"directory", FilePath{&o->directory}, "Dataset directory on this machine: no servers",
        Flag{"--graph"}},
       {"local_shards", &o->local_shards,
        "With cluster_file: shards to read from this machine's files instead of by RPC",

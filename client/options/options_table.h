@@ -26,6 +26,11 @@ struct Bytes {
   int64_t* value;
 };
 
+// Of a file or folder.
+struct FilePath {
+  std::string* value;
+};
+
 // How many neighbours to draw: one number a hop, or in each hop one number an edge type.
 struct Fanouts {
   std::vector<std::vector<int64_t>>* value;
@@ -63,8 +68,8 @@ struct OptionGroup {
 // Where the value of an option lies, by its type.
 using OptionField =
     std::variant<bool*, int32_t*, int64_t*, uint64_t*, Bytes, std::chrono::milliseconds*,
-                 std::string*, std::vector<int32_t>*, std::vector<std::vector<int32_t>>*, Choice,
-                 Fanouts, std::vector<LoaderOptions::ColumnRequest>*,
+                 std::string*, FilePath, std::vector<int32_t>*, std::vector<std::vector<int32_t>>*,
+                 Choice, Fanouts, std::vector<LoaderOptions::ColumnRequest>*,
                  std::vector<LoaderOptions::EdgeColumnRequest>*, OptionGroup>;
 
 // The option's flag of the example trainer, "--batch-size"; empty: it has none.

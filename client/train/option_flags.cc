@@ -41,6 +41,7 @@ struct FlagAdder {
         ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
         ->default_str(HumanBytes(*bytes.value));
   }
+  CLI::Option* operator()(const FilePath& path) const { return (*this)(path.value); }
   CLI::Option* operator()(std::chrono::milliseconds* time) const {
     return app
         ->add_option_function<int64_t>(

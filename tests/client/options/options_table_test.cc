@@ -33,6 +33,7 @@ class Places {
     Add(value, sizeof(Value));
   }
   void operator()(const Bytes& bytes) { (*this)(bytes.value); }
+  void operator()(const FilePath& path) { (*this)(path.value); }
   void operator()(const Fanouts& fanouts) { (*this)(fanouts.value); }
   void operator()(const Choice& choice) { Add(choice.address(), 1); }
   void operator()(const OptionGroup& group) { Add(group.options); }

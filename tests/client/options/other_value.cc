@@ -19,6 +19,7 @@ struct ToOther {
   ordered_json operator()(const Bytes& bytes) const { return *bytes.value + 1; }
   ordered_json operator()(const std::chrono::milliseconds* time) const { return time->count() + 1; }
   ordered_json operator()(const std::string* value) const { return *value + "x"; }
+  ordered_json operator()(const FilePath& path) const { return *path.value + "x"; }
   ordered_json operator()(const std::vector<int32_t>*) const { return {3, 1}; }
   ordered_json operator()(const std::vector<std::vector<int32_t>>*) const {
     return ordered_json::array({{0, 2}, {1, 3}});

@@ -1,0 +1,74 @@
+"""The types of the options that Graph and Loader take as keywords.
+
+Made by `bazel run //client/options:python_options_main` of client/options/options_table.cc; a test
+compares them. Defaults and meanings are in help() of the two classes and in docs/options.md.
+"""
+
+import os
+from typing import Literal, Sequence, Tuple, TypedDict, Union
+
+FilePath = Union[str, "os.PathLike[str]"]
+Fanouts = Sequence[Union[int, Sequence[int]]]
+
+
+class Credentials(TypedDict, total=False):
+    ca: FilePath
+    certificate: FilePath
+    key: FilePath
+    token_file: FilePath
+    allow_plaintext: bool
+
+
+class GraphOptions(TypedDict, total=False):
+    cluster_file: FilePath
+    directory: FilePath
+    local_shards: Sequence[int]
+    connect_timeout_ms: int
+    call_timeout_ms: int
+    call_budget_ms: int
+    hedge: bool
+    channels_per_server: int
+    client_name: str
+    wire_precision: Literal["stored", "float16", "bfloat16"]
+    credentials: Credentials
+
+
+class Device(TypedDict, total=False):
+    kind: Literal["cuda", "host"]
+    ordinal: int
+    home_bytes: int
+    pin_home: bool
+    batches: int
+    staging_bytes: int
+
+
+class LoaderOptions(TypedDict, total=False):
+    replace: bool
+    disjoint: bool
+    weighted_by: str
+    expansion: Literal["all_nodes", "new_nodes"]
+    seed_type: str
+    split: Literal["train", "validation", "test", ""]
+    batch_size: int
+    shuffle: bool
+    seeds: Literal["global", "home"]
+    trainer: int
+    num_trainers: int
+    homes: Sequence[Sequence[int]]
+    run_seed: int
+    columns: Sequence[Tuple[str, str]]
+    labels: bool
+    edge_ids: bool
+    edge_columns: Sequence[Tuple[str, str]]
+    cache: Literal["none", "vip", "auto"]
+    cache_rows: int
+    cache_bytes: int
+    ranking: str
+    fetch_ahead: int
+    window_bytes: int
+    sample_ahead: int
+    sample_threads: int
+    fetch_threads: int
+    batch_timeout_ms: int
+    placement: Literal["host", "device"]
+    device: Device
