@@ -15,6 +15,7 @@
 #include "client/graph.h"
 #include "client/options/option_json.h"
 #include "client/types/result.h"
+#include "proto/version.h"
 
 namespace vicinity::c_api {
 namespace {
@@ -100,6 +101,8 @@ using vicinity::c_api::Call;
 using vicinity::c_api::CheckGiven;
 
 extern "C" {
+
+const char* vicinity_version(void) { return vicinity::kVersion; }
 
 int32_t vicinity_abi_version(void) { return VICINITY_ABI_VERSION; }
 

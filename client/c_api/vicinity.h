@@ -66,6 +66,9 @@ typedef enum VicinityCode {
   VICINITY_UNAUTHENTICATED = 16
 } VicinityCode;
 
+/* The library's own version, "0.1.0". */
+const char* vicinity_version(void);
+
 /* VICINITY_ABI_VERSION of the library, to compare with that of the header. */
 int32_t vicinity_abi_version(void);
 

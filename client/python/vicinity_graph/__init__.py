@@ -6,9 +6,13 @@
     for batch in graph.loader([15, 10, 5], columns=[("node", "features")]):
         rows = torch.from_dlpack(batch.column("features"))   # no copy
 
-Needs the library libvicinity.so and nothing but Python 3.9; docs/python.md.
+Graph opens a graph, Loader gives its batches, Batch and Block are what a batch holds, Tensor is an
+array that NumPy and PyTorch share. Errors of the library are subclasses of VicinityError.
+
+Needs the library libvicinity.so, whose version is __version__, and Python from 3.9 on.
 """
 
+from ._library import VERSION as __version__
 from .batch import Batch, Block
 from .errors import (Aborted, AlreadyExists, Cancelled, DataLoss, DeadlineExceeded,
                      FailedPrecondition, Internal, InvalidArgument, NotFound, PermissionDenied,
@@ -21,5 +25,5 @@ __all__ = [
     "Aborted", "AlreadyExists", "Batch", "Block", "Cancelled", "DataLoss", "DeadlineExceeded",
     "FailedPrecondition", "Graph", "Internal", "InvalidArgument", "Loader", "NotFound",
     "PermissionDenied", "ResourceExhausted", "Tensor", "Unauthenticated", "Unavailable",
-    "VicinityError",
+    "VicinityError", "__version__",
 ]

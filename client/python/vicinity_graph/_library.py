@@ -63,6 +63,7 @@ _IDS = ctypes.POINTER(ctypes.c_int64)
 
 # What each call returns and takes.
 _CALLS = {
+    "vicinity_version": (_TEXT, []),
     "vicinity_abi_version": (_INT32, []),
     "vicinity_last_error": (_TEXT, []),
     "vicinity_string_free": (None, [ctypes.c_void_p]),
@@ -122,6 +123,7 @@ def _load():
 
 
 lib = _load()
+VERSION = lib.vicinity_version().decode()
 
 
 def check(code):

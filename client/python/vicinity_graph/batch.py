@@ -1,10 +1,17 @@
 """One minibatch: blocks over lists of nodes, and the rows of those."""
 
-import ctypes
+from __future__ import annotations
 
-from . import _library
+import ctypes
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+
+from . import _given, _library
 from ._library import Handle, call_for_pointer, check, lib
+from .errors import NotFound
 from .tensors import CPU, Tensor
+
+if TYPE_CHECKING:
+    from .graph import Graph
 
 
 def _info(kind, function, *arguments):
@@ -19,7 +26,7 @@ class Block:
     source type's nodes, all below num_sources.
     """
 
-    def __init__(self, batch, index, graph):
+    def __init__(self, batch: Batch, index: int, graph: Graph):
         info = _info(_library.BlockInfo, lib.vicinity_batch_block, batch.handle, index)
         self._batch = batch
         self._index = index
@@ -32,31 +39,41 @@ class Block:
         self.num_sources = info.num_sources
         self.num_edges = info.num_edges
 
+    def __repr__(self) -> str:
+        return (f"<Block hop {self.hop} along {self.edge_type}: {self.num_targets} targets from "
+                f"{self.first_target}, {self.num_sources} sources, {self.num_edges} edges>")
+
     @property
-    def offsets(self):
+    def offsets(self) -> Tensor:
         """int64 [num_targets + 1]"""
         return self._batch.part(_library.BLOCK_OFFSETS, self._index)
 
     @property
-    def sources(self):
+    def sources(self) -> Tensor:
         """int32 [num_edges]"""
         return self._batch.part(_library.BLOCK_SOURCES, self._index)
 
     @property
-    def targets(self):
+    def targets(self) -> Tensor:
         """Of each edge its i: int32 [num_edges], made when it is asked for."""
         return self._batch.part(_library.BLOCK_TARGETS, self._index)
 
     @property
-    def edge_ids(self):
+    def edge_ids(self) -> Tensor:
         """With edge_ids=True: int64 [num_edges], positions in the user's input."""
         return self._batch.part(_library.BLOCK_EDGE_IDS, self._index)
 
 
 class Batch:
-    """What Loader gives. It and its tensors outlive loader and graph."""
+    """One minibatch of a loader: nodes by type, blocks of edges between them, rows and labels.
 
-    def __init__(self, pointer, graph):
+    Threads:  any number at once.
+    Lifetime: it and its tensors outlive loader and graph.
+    Errors:   NotFound for a type or column that it has not, naming those that it has; a tensor
+              that the loader was not asked for is NotFound when it is first looked at.
+    """
+
+    def __init__(self, pointer: int, graph: Graph):
         self.handle = Handle(pointer, lib.vicinity_batch_release)
         info = _info(_library.BatchInfo, lib.vicinity_batch_info, self.handle)
         self.epoch = info.epoch
@@ -64,27 +81,44 @@ class Batch:
         self.num_hops = info.num_hops
         self.has_labels = bool(info.has_labels)
         self._node_types = graph.node_types
+        self._described = graph.description["node_types"]
         self.seed_type = self._node_types[info.seed_type]
         #: Hop by hop, the seeds' first.
-        self.blocks = [Block(self, i, graph) for i in range(info.num_blocks)]
+        self.blocks: List[Block] = [Block(self, i, graph) for i in range(info.num_blocks)]
         #: By node type and column, the tensors of rows; row i is that of the type's i-th node.
-        self.columns = dict(self._column(i) for i in range(info.num_columns))
+        self.columns: Dict[Tuple[str, str], Tensor] = dict(self._column(i) for i in range(info.num_columns))
         #: By hop, edge type and column, the rows of a block's edges.
-        self.edge_columns = dict(self._edge_column(i, graph)
-                                 for i in range(info.num_edge_columns))
+        self.edge_columns: Dict[Tuple[int, str, str], Tensor] = dict(
+            self._edge_column(i, graph) for i in range(info.num_edge_columns))
 
-    def part(self, part, index=0, device=(CPU, 0)):
+    def __repr__(self) -> str:
+        nodes = ", ".join(f"{len(self.nodes(each))} {each}" for each in self._node_types)
+        columns = ", ".join(f"{node_type}.{name}" for node_type, name in self.columns) or "none"
+        return (f"<Batch of epoch {self.epoch}, step {self.step}: {len(self.seeds)} seeds of "
+                f"{self.seed_type}; nodes: {nodes}; blocks: {len(self.blocks)}; columns: {columns}>")
+
+    def part(self, part: int, index: int = 0, device: Tuple[int, int] = (CPU, 0),
+             layout: Any = None) -> Tensor:
+        """A tensor of one of the library's parts; for the package's own use."""
         handle = self.handle  # the batch stays as long as the tensor
 
         def make(stream):
             return call_for_pointer(lib.vicinity_batch_tensor, handle, part, index, stream)
 
-        return Tensor(make, device)
+        return Tensor(make, device, layout)
 
     def _column(self, index):
         info = _info(_library.ColumnInfo, lib.vicinity_batch_column, self.handle, index)
-        tensor = self.part(_library.COLUMN, index, (info.device_type, info.device_id))
-        return (self._node_types[info.node_type], info.name.decode()), tensor
+        key = self._node_types[info.node_type], info.name.decode()
+        tensor = self.part(_library.COLUMN, index, (info.device_type, info.device_id),
+                           lambda: self._layout(info.node_type, key[1]))
+        return key, tensor
+
+    def _layout(self, node_type, name):
+        """dtype and shape, without the tensor: one on a device can be asked for only once."""
+        column, = [each for each in self._described[node_type]["columns"] if each["name"] == name]
+        dtype = "uint8" if column["dtype"] == "bool" else column["dtype"]
+        return dtype, (len(self.part(_library.NODES, node_type)), *column["shape"])
 
     def _edge_column(self, index, graph):
         info = _info(_library.EdgeColumnInfo, lib.vicinity_batch_edge_column, self.handle,
@@ -93,31 +127,37 @@ class Batch:
         return name, self.part(_library.EDGE_COLUMN, index)
 
     def _type(self, node_type):
-        return self._node_types.index(self.seed_type if node_type is None else node_type)
+        return _given.position(self.seed_type if node_type is None else node_type, "node type",
+                               self._node_types)
 
-    def nodes(self, node_type=None):
+    def nodes(self, node_type: Optional[str] = None) -> Tensor:
         """Global ids of the batch's nodes of a type (of the seeds'), in the order in which sampling
-        met them, seeds first: int64."""
+        met them, seeds first: int64 [n]."""
         return self.part(_library.NODES, self._type(node_type))
 
-    def hop_ends(self, node_type=None):
+    def hop_ends(self, node_type: Optional[str] = None) -> Tensor:
         """How many of them were known after each hop, [0] being the seeds: int64 [hops + 1]."""
         return self.part(_library.HOP_ENDS, self._type(node_type))
 
-    def trees(self, node_type=None):
-        """With disjoint=True: of each node the seed whose tree it is in, int32."""
+    def trees(self, node_type: Optional[str] = None) -> Tensor:
+        """With disjoint=True: of each node the seed whose tree it is in: int32 [n]."""
         return self.part(_library.TREES, self._type(node_type))
 
     @property
-    def seeds(self):
+    def seeds(self) -> Tensor:
         """Of each seed its position among the nodes: int32 [batch size]; seeds may repeat."""
         return self.part(_library.SEEDS)
 
     @property
-    def labels(self):
+    def labels(self) -> Tensor:
         """Of each seed, -1: none. int64 [batch size]."""
         return self.part(_library.LABELS)
 
-    def column(self, name, node_type=None):
-        """Rows of one of the loader's columns, of the seeds' type unless another is named."""
-        return self.columns[(self.seed_type if node_type is None else node_type), name]
+    def column(self, name: str, node_type: Optional[str] = None) -> Tensor:
+        """Rows of one of the loader's columns, of the seeds' type unless another is named: [n,
+        *shape], row i being that of nodes(node_type)[i]."""
+        key = self.seed_type if node_type is None else node_type, name
+        if key not in self.columns:
+            raise NotFound(f"the batch has no column {key}; the loader was asked for these: "
+                           f"{', '.join(map(str, self.columns)) or 'none'}")
+        return self.columns[key]

@@ -1,5 +1,7 @@
 """What calls of the library raise: one class a code of client/types/result.h."""
 
+from typing import Dict, List, Type
+
 
 class VicinityError(Exception):
     """An error of the library. `code` is its number, `name` what the number is called."""
@@ -9,6 +11,8 @@ class VicinityError(Exception):
 
 
 class Cancelled(VicinityError):
+    """Somebody gave the call up, most often because what it belongs to was closed."""
+
     code, name = 1, "CANCELLED"
 
 
@@ -31,10 +35,14 @@ class NotFound(VicinityError, LookupError):
 
 
 class AlreadyExists(VicinityError):
+    """What should be made is there."""
+
     code, name = 6, "ALREADY_EXISTS"
 
 
 class PermissionDenied(VicinityError, PermissionError):
+    """The server knows who asks, and that is not enough; the text says what would be."""
+
     code, name = 7, "PERMISSION_DENIED"
 
 
@@ -57,6 +65,8 @@ class Aborted(VicinityError):
 
 
 class Internal(VicinityError):
+    """A bug of the library's: please report its text."""
+
     code, name = 13, "INTERNAL"
 
 
@@ -78,4 +88,5 @@ class Unauthenticated(VicinityError):
     code, name = 16, "UNAUTHENTICATED"
 
 
-BY_CODE = {error.code: error for error in [VicinityError, *VicinityError.__subclasses__()]}
+_ALL: List[Type[VicinityError]] = [VicinityError, *VicinityError.__subclasses__()]
+BY_CODE: Dict[int, Type[VicinityError]] = {error.code: error for error in _ALL}

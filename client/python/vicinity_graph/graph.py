@@ -1,108 +1,123 @@
 """A graph, wherever it is: behind servers, mapped on this machine, or both."""
 
-import ctypes
-import json
+from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
+
+from . import _given, tensors
 from . import options as _options
-from . import tensors
 from ._library import Handle, call_for_json, call_for_pointer, lib
 from .errors import FailedPrecondition
 from .loader import Loader
+from .option_types import Fanouts, GraphOptions, LoaderOptions
+from .tensors import Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-def _ids(values):
-    """An array of int64 for the library, which is only read from, and its length. What has a
-    buffer of 64-bit integers is not copied."""
-    try:
-        view = memoryview(values)
-    except TypeError:
-        values = values.tolist() if hasattr(values, "tolist") else list(values)
-        return (ctypes.c_int64 * len(values))(*values), len(values)
-    if view.format not in ("q", "l") or view.itemsize != 8 or not view.c_contiguous or view.readonly:
-        values = view.tolist()
-        return (ctypes.c_int64 * len(values))(*values), len(values)
-    count = view.nbytes // 8
-    return (ctypes.c_int64 * count).from_buffer(view), count
-
-
-@_options.documents(_options.GRAPH)
+@_options.documents(_options.GRAPH, GraphOptions)
 class Graph:
     """A graph behind the servers of a cluster file, or the dataset of a directory.
 
         graph = vicinity_graph.Graph(cluster_file="cluster.textproto")
 
-    Threads: any number at once. A process that forks after a graph was opened cannot use it in the
-    child (FailedPrecondition): fork before, or let multiprocessing spawn. Graphs and loaders can be
-    pickled; they are opened again where they arrive.
+    Nodes are told by global ids, int64 from 0 to num_nodes(node_type) - 1; resolve() gives those of
+    the user's own ids. Wherever ids are taken, one integer is fine, and so is anything that holds
+    integers in one dimension: a list, an array of NumPy's, a tensor of PyTorch's or of this package.
+    A column has the rows [n, *shape] of its dtype: `description` tells both.
+
+    Threads:  any number at once; calls release the interpreter's lock.
+    Forks:    a process that forks after a graph was opened cannot use it in the child
+              (FailedPrecondition): fork before, or let multiprocessing spawn. Graphs and loaders
+              can be pickled; they are opened again where they arrive.
+    Errors:   NotFound names what there is, InvalidArgument the value that is wrong; Unavailable and
+              DeadlineExceeded name the shard and its servers.
     """
 
-    def __init__(self, **options):
+    def __init__(self, **options: Unpack[GraphOptions]):
         self._options = options
-        self._open_handle = Handle(
-            call_for_pointer(lib.vicinity_graph_open, json.dumps(options).encode()),
+        self._open_handle: Optional[Handle] = Handle(
+            call_for_pointer(lib.vicinity_graph_open, _given.options_text(options)),
             lib.vicinity_graph_close)
         #: Name, shards, node and edge types with their columns, as vicinity_graph_describe.
-        self.description = call_for_json(lib.vicinity_graph_describe, self._open_handle)
+        self.description: Dict[str, Any] = call_for_json(lib.vicinity_graph_describe,
+                                                         self._open_handle)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return _open, (self._options,)
 
+    def __repr__(self) -> str:
+        where = self._options.get("cluster_file") or self._options.get("directory")
+        nodes = ", ".join(f"{each['num_nodes']} {each['name']}"
+                          for each in self.description["node_types"])
+        closed = ", closed" if self._open_handle is None else ""
+        return (f"<Graph {self.description['name']!r} of {str(where)!r}: {nodes}; edges "
+                f"{', '.join(self.edge_types)}; shards: {self.description['num_shards']}{closed}>")
+
     @property
-    def handle(self):
+    def handle(self) -> Handle:
+        """Of the library's; FailedPrecondition if the graph is closed."""
         if self._open_handle is None:
             raise FailedPrecondition("the graph is closed")
         return self._open_handle
 
     @property
-    def node_types(self):
+    def node_types(self) -> List[str]:
         """Their names."""
         return [each["name"] for each in self.description["node_types"]]
 
     @property
-    def edge_types(self):
+    def edge_types(self) -> List[str]:
         """Their names, "source:relation:target"."""
         return [each["name"] for each in self.description["edge_types"]]
 
-    def num_nodes(self, node_type):
-        return self.description["node_types"][self.node_types.index(node_type)]["num_nodes"]
+    def num_nodes(self, node_type: str) -> int:
+        """How many there are of a type."""
+        position = _given.position(node_type, "node type", self.node_types)
+        return self.description["node_types"][position]["num_nodes"]
 
-    def nodes(self, node_type, split=""):
-        """Global ids of the nodes of a split, or of all: a Tensor, int64."""
-        return tensors.of_call(lib.vicinity_graph_nodes, self.handle, node_type.encode(),
-                               split.encode())
+    def nodes(self, node_type: str, split: str = "") -> Tensor:
+        """Global ids of the nodes of a split, "train", "validation" or "test", or of all: int64
+        [n], in the order of the user's ids."""
+        return tensors.of_call(lib.vicinity_graph_nodes, self.handle,
+                               _given.name(node_type, "node_type"), _given.name(split, "split"))
 
-    def resolve(self, node_type, user_ids):
-        """Global ids of the user's integer ids, -1 for those that the graph lacks: a Tensor."""
-        ids, count = _ids(user_ids)
-        return tensors.of_call(lib.vicinity_graph_resolve, self.handle, node_type.encode(),
-                               ids, count)
+    def resolve(self, node_type: str, user_ids: Any) -> Tensor:
+        """Global ids of the user's integer ids, int64 [n]; -1 for those that the graph lacks."""
+        return self._of_ids(lib.vicinity_graph_resolve, node_type, user_ids)
 
-    def user_ids(self, node_type, ids):
-        """The other way."""
-        ids, count = _ids(ids)
-        return tensors.of_call(lib.vicinity_graph_user_ids, self.handle,
-                               node_type.encode(), ids, count)
+    def user_ids(self, node_type: str, ids: Any) -> Tensor:
+        """The other way: the user's integer ids of global ids, int64 [n]."""
+        return self._of_ids(lib.vicinity_graph_user_ids, node_type, ids)
 
-    def fetch(self, node_type, column, ids):
-        """Rows of a column for global ids, in their order: a Tensor."""
-        ids, count = _ids(ids)
-        return tensors.of_call(lib.vicinity_graph_fetch, self.handle, node_type.encode(),
-                               column.encode(), ids, count)
+    def fetch(self, node_type: str, column: str, ids: Any) -> Tensor:
+        """Rows of a column for global ids, in their order, repeats allowed: [n, *shape]. For one id
+        n is 1."""
+        numbers, count = _given.ids(ids)
+        return tensors.of_call(lib.vicinity_graph_fetch, self.handle,
+                               _given.name(node_type, "node_type"), _given.name(column, "column"),
+                               numbers, count)
 
-    def loader(self, fanouts, **options):
+    def _of_ids(self, function: Any, type_name: str, ids: Any) -> Tensor:
+        numbers, count = _given.ids(ids)
+        return tensors.of_call(function, self.handle, _given.name(type_name, "node_type"), numbers,
+                               count)
+
+    def loader(self, fanouts: Fanouts, **options: Unpack[LoaderOptions]) -> Loader:
         """A Loader of this graph; help(vicinity_graph.Loader) tells the options."""
         return Loader(self, fanouts, **options)
 
-    def close(self):
+    def close(self) -> None:
         """Its loaders go on; calls that are under way end first."""
         self._open_handle = None
 
-    def __enter__(self):
+    def __enter__(self) -> Graph:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def _open(options):
+def _open(options: GraphOptions) -> Graph:
     return Graph(**options)

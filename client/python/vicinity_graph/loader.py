@@ -1,18 +1,61 @@
 """Minibatches for a training loop: sampled, their rows fetched and laid out, several ahead."""
 
-import ctypes
-import json
+from __future__ import annotations
 
+import ctypes
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional
+
+from . import _given
 from . import options as _options
 from ._library import NOT_READY, OK, Handle, call_for_json, call_for_pointer, check, lib
 from .batch import Batch
 from .errors import DeadlineExceeded, FailedPrecondition
+from .option_types import Fanouts, LoaderOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .graph import Graph
 
 # Between two of these, Python handles signals: an interrupt gets through a wait.
 _SLICE_MS = 100
 
 
-@_options.documents(_options.LOADER, "graph", "fanouts")
+class _Pass(Iterator[Batch]):
+    """One pass over an epoch. It begins with its first batch; from then on the loader is its own,
+    until it ends or another begins."""
+
+    def __init__(self, loader: Loader, epoch: Optional[int], first_step: int = 0,
+                 end_step: int = -1):
+        self._loader = loader
+        self._epoch = epoch  # None: the next one when it begins
+        self._steps = (first_step, end_step)
+        self._begun = False
+        self._ended = False
+
+    def __next__(self) -> Batch:
+        if self._ended:
+            raise StopIteration
+        batch = self._loader._next_of(self)  # pylint: disable=protected-access
+        if batch is None:
+            self._ended = True
+            raise StopIteration
+        return batch
+
+    def begin(self, next_epoch: int) -> None:
+        """Once: has the loader start the epoch."""
+        if self._begun:
+            raise FailedPrecondition(
+                f"this pass over epoch {self._epoch} is over, since another pass of the loader, or "
+                "start_epoch, began after it: a loader has one pass at a time, so for two at once "
+                "make two loaders")
+        if self._epoch is None:
+            self._epoch = next_epoch
+        self._loader.start_epoch(self._epoch, *self._steps)
+        self._begun = True
+
+
+@_options.documents(_options.LOADER, LoaderOptions, graph="Graph", fanouts=Fanouts)
 class Loader:
     """Batches of a graph.
 
@@ -20,51 +63,74 @@ class Loader:
         for batch in loader:          # an epoch; the next `for` is the next epoch
             train(batch)
 
-    columns and edge_columns are pairs of a type's name and a column's.
+    fanouts are one number a hop, or for each hop a list with one number an edge type, in the order
+    of graph.edge_types. columns and edge_columns are pairs of a type's name and a column's.
 
-    Threads: batches are taken by one thread; another that tries gets FailedPrecondition. stats from
-    any. A batch that is late raises DeadlineExceeded after batch_timeout_ms, naming the stage.
+    Order:    a loader has one pass at a time. When another one begins, by its first batch, the one
+              before is over: asked for a batch more, it raises FailedPrecondition. For two at once,
+              as in zip() or nested loops, make two loaders.
+    Threads:  batches are taken by one thread; another that tries gets FailedPrecondition. stats()
+              from any.
+    Lifetime: it keeps what it needs of its graph, which may be closed. Batches stay when it goes.
+    Errors:   a batch that is late raises DeadlineExceeded after batch_timeout_ms, naming the stage;
+              an option that is none is InvalidArgument, naming those there are.
     """
 
-    def __init__(self, graph, fanouts, *, columns=(), edge_columns=(), **options):
+    def __init__(self, graph: Graph, fanouts: Fanouts, **options: Unpack[LoaderOptions]):
         self._graph = graph
-        self._arguments = (fanouts, dict(options, columns=columns, edge_columns=edge_columns))
-        given = dict(options, fanouts=fanouts)
-        given["columns"] = [{"node_type": node_type, "column": column}
-                            for node_type, column in columns]
-        given["edge_columns"] = [{"edge_type": edge_type, "column": column}
-                                 for edge_type, column in edge_columns]
+        self._fanouts = fanouts
+        self._options = options
+        given: Dict[str, Any] = dict(options, fanouts=fanouts)
+        for option, kind in (("columns", "node_type"), ("edge_columns", "edge_type")):
+            given[option] = _given.column_requests(option, kind, given.get(option, ()))
         pointer = call_for_pointer(lib.vicinity_loader_create, graph.handle,
-                                   json.dumps(given).encode())
-        self._open_handle = Handle(pointer, lib.vicinity_loader_release)
+                                   _given.options_text(given))
+        self._open_handle: Optional[Handle] = Handle(pointer, lib.vicinity_loader_release)
         self._next_epoch = 0
+        self._pass: Optional[_Pass] = None
 
-    def __reduce__(self):
-        return _make, (self._graph, *self._arguments)
+    def __reduce__(self) -> tuple:
+        return _make, (self._graph, self._fanouts, self._options)
+
+    def __repr__(self) -> str:
+        if self._open_handle is None:
+            return "<Loader, closed>"
+        return (f"<Loader of {self._graph.description['name']!r}: fanouts {self._fanouts!r}, "
+                f"{self.num_seeds} seeds in {len(self)} batches, next epoch {self._next_epoch}>")
 
     @property
-    def handle(self):
+    def handle(self) -> Handle:
+        """Of the library's; FailedPrecondition if the loader is closed."""
         if self._open_handle is None:
             raise FailedPrecondition("the loader is closed")
         return self._open_handle
 
     @property
-    def num_seeds(self):
-        """Of this trainer."""
+    def num_seeds(self) -> int:
+        """Of this trainer, in an epoch."""
         return lib.vicinity_loader_num_seeds(self.handle)
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Batches an epoch, the same for every trainer."""
         return lib.vicinity_loader_steps_per_epoch(self.handle)
 
-    def start_epoch(self, epoch, first_step=0, end_step=-1):
-        """Has the steps [first_step, end_step) made ahead; drops what is left of another epoch."""
+    def start_epoch(self, epoch: int, first_step: int = 0, end_step: int = -1) -> None:
+        """Has the steps [first_step, end_step) made ahead, for next(); -1 is the epoch's end. Drops
+        what is left of another epoch, and ends the pass that took it."""
         check(lib.vicinity_loader_start_epoch(self.handle, epoch, first_step, end_step))
+        self._pass = None
         self._next_epoch = epoch + 1
 
-    def next(self, timeout=None):
-        """The next Batch, None at the epoch's end. DeadlineExceeded if there is none after
-        `timeout` seconds; asking again goes on."""
+    def next(self, timeout: Optional[float] = None) -> Optional[Batch]:
+        """The next batch after start_epoch, None at the epoch's end. DeadlineExceeded if there is
+        none after `timeout` seconds; asking again goes on. FailedPrecondition while a `for` has the
+        loader, whose batch this would be."""
+        if self._pass is not None:
+            raise FailedPrecondition("a pass over an epoch has the loader: take the batches from "
+                                     "it, or call start_epoch before next")
+        return self._take(timeout)
+
+    def _take(self, timeout: Optional[float] = None) -> Optional[Batch]:
         handle = self.handle
         pointer = ctypes.c_void_p()
         left_ms = None if timeout is None else max(0, int(timeout * 1000))
@@ -80,32 +146,39 @@ class Loader:
                 if left_ms <= 0:
                     raise DeadlineExceeded(f"no batch within {timeout} s")
 
-    def epoch(self, epoch, first_step=0, end_step=-1):
-        """The batches of an epoch, or of a part of it."""
-        self.start_epoch(epoch, first_step, end_step)
-        while True:
-            batch = self.next()
-            if batch is None:
-                return
-            yield batch
+    def _next_of(self, one_pass: _Pass) -> Optional[Batch]:
+        if self._pass is not one_pass:
+            one_pass.begin(self._next_epoch)
+            self._pass = one_pass
+        batch = self._take()
+        if batch is None:
+            self._pass = None
+        return batch
 
-    def __iter__(self):
-        return self.epoch(self._next_epoch)
+    def epoch(self, epoch: int, first_step: int = 0, end_step: int = -1) -> Iterator[Batch]:
+        """A pass over the steps [first_step, end_step) of an epoch; -1 is its end. The same numbers
+        give the same batches, so training goes on where it stopped."""
+        return _Pass(self, epoch, first_step, end_step)
 
-    def stats(self):
-        """Where the time went and rows came from: vicinity_loader_stats, as a dict."""
+    def __iter__(self) -> Iterator[Batch]:
+        """A pass over the epoch that is next when the pass begins."""
+        return _Pass(self, None)
+
+    def stats(self) -> Dict[str, Any]:
+        """Where the time went, in seconds, and where rows came from: the fields are in the comment
+        of vicinity_loader_stats."""
         return call_for_json(lib.vicinity_loader_stats, self.handle)
 
-    def close(self):
+    def close(self) -> None:
         """Stops the stages. Batches and tensors stay."""
         self._open_handle = None
 
-    def __enter__(self):
+    def __enter__(self) -> Loader:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def _make(graph, fanouts, options):
+def _make(graph: Graph, fanouts: Fanouts, options: LoaderOptions) -> Loader:
     return Loader(graph, fanouts, **options)

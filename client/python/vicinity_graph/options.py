@@ -27,24 +27,26 @@ def text(options, indent="    "):
     return "\n".join(lines)
 
 
-def signature(options, positional):
-    """The positional arguments, then the other options as keywords with their defaults."""
-    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-                  for name in positional]
+def signature(options, types, positional):
+    """The positional arguments, then the other options as keywords with types and defaults."""
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)
+                  for name, kind in positional.items()]
     for option in options:
         if option["name"] in positional:
             continue
         default = ({each["name"]: each["default"] for each in option["options"]}
                    if "options" in option else option["default"])
         parameters.append(inspect.Parameter(option["name"], inspect.Parameter.KEYWORD_ONLY,
-                                            default=default))
+                                            default=default,
+                                            annotation=types.get(option["name"],
+                                                                 inspect.Parameter.empty)))
     return inspect.Signature(parameters)
 
 
-def documents(options, *positional):
-    """Has a class show the options that it takes as keywords."""
+def documents(options, types, **positional):
+    """Has a class show the options that it takes as keywords; `types` are those of option_types."""
     def document(shown):
         shown.__doc__ = f"{inspect.getdoc(shown) or ''}\n\nOptions:\n\n{text(options)}\n"
-        shown.__signature__ = signature(options, positional)
+        shown.__signature__ = signature(options, types.__annotations__, positional)
         return shown
     return document

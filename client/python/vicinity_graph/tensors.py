@@ -1,6 +1,9 @@
 """Tensors of the library for torch.from_dlpack, numpy.from_dlpack and the like: no copy is made."""
 
+from __future__ import annotations
+
 import ctypes
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from ._library import Handle, call_for_pointer, lib
 
@@ -17,8 +20,12 @@ class _DLTensor(ctypes.Structure):
 
 # Of memoryview and the struct module, by DLPack's type code and bits; float16 is "e", bfloat16 has
 # none.
-_FORMATS = {(0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q", (1, 8): "B", (2, 16): "e",
-            (2, 32): "f", (2, 64): "d"}
+_FORMATS: Dict[Tuple[int, int], Any] = {
+    (0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q", (1, 8): "B", (2, 16): "e",
+    (2, 32): "f", (2, 64): "d"}
+
+_DTYPES = {(0, 8): "int8", (0, 16): "int16", (0, 32): "int32", (0, 64): "int64", (1, 8): "uint8",
+           (2, 16): "float16", (2, 32): "float32", (2, 64): "float64", (4, 16): "bfloat16"}
 
 _NAME = b"dltensor"
 _new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p,
@@ -43,19 +50,67 @@ for _kept in (_NAME, _free_unconsumed):
 
 
 class Tensor:
-    """An array of the library's that others take by DLPack, as often as they like. The memory
-    lives until the last of them and this object are gone, whatever became of batch and loader.
+    """An array of the library's that others take by DLPack, as often as they like.
 
-    A tensor in device memory is handed over once: its first consumer owns it.
+    torch.from_dlpack(tensor), numpy.asarray(tensor) and the like share its memory, as do torch(),
+    numpy() and memoryview(). It is the library's own: copy it before writing to it.
+
+    Lifetime: the memory lives until the last who shares it and this object are gone, whatever
+    became of batch, loader and graph.
+    Errors:   a tensor in device memory is handed over once: its first consumer owns it, and others
+              get FailedPrecondition. Host memory alone has numpy(), memoryview() and tolist(), on
+              a device they raise BufferError.
     """
 
-    __slots__ = ("_make", "_device")
+    __slots__ = ("_make", "_device", "_layout")
 
-    def __init__(self, make, device=(CPU, 0)):
+    def __init__(self, make: Callable[[int], int], device: Tuple[int, int] = (CPU, 0),
+                 layout: Optional[Callable[[], Tuple[str, Tuple[int, ...]]]] = None):
         self._make = make  # of a stream, the address of a DLManagedTensor
         self._device = device
+        self._layout = layout  # gives dtype and shape; None: nobody asked yet
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    def _dtype_and_shape(self):
+        if self._layout is None:
+            owner = Handle(self._make(-1), lib.vicinity_tensor_free)
+            tensor = _DLTensor.from_address(owner.address)  # a DLManagedTensor begins with it
+            layout = _DTYPES[tensor.code, tensor.bits], tuple(tensor.shape[:tensor.ndim])
+            self._layout = lambda: layout
+        return self._layout()
+
+    @property
+    def dtype(self) -> str:
+        """"float32", "int64", "bfloat16", ...; columns of type bool are "uint8"."""
+        return self._dtype_and_shape()[0]
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """The first length is that of rows, nodes or edges."""
+        return self._dtype_and_shape()[1]
+
+    @property
+    def device(self) -> str:
+        """"cpu", "cuda:0", ...: as PyTorch calls it."""
+        return "cpu" if self._device[0] == CPU else f"cuda:{self._device[1]}"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<Tensor {self.dtype} {list(self.shape)} on {self.device}>"
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"a tensor of {self.dtype} is no {dtype} without a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, *, stream: Optional[int] = None,
+                   max_version: Optional[Tuple[int, int]] = None,
+                   dl_device: Optional[Tuple[int, int]] = None,
+                   copy: Optional[bool] = None) -> Any:
         # An older capsule than max_version allows is always allowed.
         if copy:
             raise BufferError("a Vicinity tensor is handed over as it is: copy it afterwards")
@@ -64,32 +119,32 @@ class Tensor:
         managed = self._make(1 if stream is None else int(stream))
         return _new_capsule(managed, _NAME, ctypes.cast(_free_unconsumed, ctypes.c_void_p))
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> Tuple[int, int]:
         return self._device
 
-    def torch(self):
+    def torch(self) -> Any:
         """As a torch.Tensor that shares the memory."""
         import torch  # pylint: disable=import-outside-toplevel
 
         return torch.from_dlpack(self)
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """As a numpy.ndarray that shares the memory; host memory only."""
         import numpy  # pylint: disable=import-outside-toplevel
 
         return numpy.from_dlpack(self)
 
-    def memoryview(self):
+    def memoryview(self) -> memoryview:
         """As a memoryview of its shape that shares the memory, with nothing but Python: of host
         memory, and of types that struct knows, bfloat16 being none."""
         if self._device[0] != CPU:
-            raise BufferError(f"the tensor is on device {self._device}")
+            raise BufferError(f"the tensor is on {self.device}: take it by torch()")
         owner = Handle(self._make(-1), lib.vicinity_tensor_free)
         tensor = _DLTensor.from_address(owner.address)  # a DLManagedTensor begins with it
         shape = list(tensor.shape[:tensor.ndim])
         form = _FORMATS.get((tensor.code, tensor.bits))
         if form is None:
-            raise BufferError("bfloat16 has no format of Python's")
+            raise BufferError("Python has no bfloat16: take it by torch()")
         count = 1
         for length in shape:
             count *= length
@@ -99,11 +154,12 @@ class Tensor:
         array.owner = owner  # the view keeps the array, and the array the memory
         return memoryview(array).cast("B").cast(form, shape)
 
-    def tolist(self):
+    def tolist(self) -> list:
+        """As nested lists of Python's numbers."""
         return self.memoryview().tolist()
 
 
-def of_call(function, *arguments):
+def of_call(function: Any, *arguments: Any) -> Tensor:
     """The tensor that a call gives."""
     owner = Handle(call_for_pointer(function, *arguments), lib.vicinity_tensor_free)
     return Tensor(lambda stream: call_for_pointer(lib.vicinity_tensor_share, owner))

@@ -7,6 +7,7 @@
 
 #include "client/c_api/vicinity.h"
 #include "client/graph.h"
+#include "proto/version.h"
 #include "tests/client/c_api/open_graph.h"
 
 namespace vicinity {
@@ -20,6 +21,7 @@ using testing::TensorPtr;
 using testing::ValuesOf;
 
 TEST_CASE("the library tells its version and the names of codes", "[c_api]") {
+  CHECK(std::string(vicinity_version()) == kVersion);
   CHECK(vicinity_abi_version() == VICINITY_ABI_VERSION);
   CHECK(std::string(vicinity_code_name(VICINITY_NOT_FOUND)) == "NOT_FOUND");
   CHECK(std::string(vicinity_code_name(VICINITY_NOT_READY)) == "NOT_READY");

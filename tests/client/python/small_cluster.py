@@ -34,7 +34,9 @@ def run_tests():
     sys.exit(1 if failed else 0)
 
 
-class SmallCluster(ServedShards):
+class SmallDataset:
+    """In two shards, without servers."""
+
     def __init__(self, num_nodes=2000, num_shards=2):
         self._scratch = tempfile.TemporaryDirectory(prefix="vicinity_python_")
         graph = pathlib.Path(self._scratch.name) / "graph"
@@ -42,8 +44,17 @@ class SmallCluster(ServedShards):
         tool("generate", "block-model", "--num-nodes", num_nodes, "--output", graph)
         tool("partition", "--input", graph, "--output", self.shards, "--shards", num_shards,
              "--assigner", "hash")
+
+    def close(self):
+        self._scratch.cleanup()
+
+
+class SmallCluster(ServedShards):
+    def __init__(self, num_nodes=2000, num_shards=2):
+        self._dataset = SmallDataset(num_nodes, num_shards)
+        self.shards = self._dataset.shards
         super().__init__(DAEMON, self.shards, num_shards)
 
     def close(self):
         super().close()
-        self._scratch.cleanup()
+        self._dataset.close()

@@ -1,0 +1,101 @@
+"""What callers give, in the form that the library takes: ids, names, options."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import json
+import os
+from typing import Any, Iterable, List, Mapping, Sequence, Tuple
+
+from .errors import InvalidArgument, NotFound
+from .tensors import Tensor
+
+
+def ids(values: Any) -> Tuple[Any, int]:
+    """An array of int64 that the library reads, and its length: of one integer, or of what holds
+    integers in one dimension. 64-bit integers that may be written are shared, others copied."""
+    numbers = _numbers(values)
+    if isinstance(numbers, memoryview):
+        if numbers.ndim > 1:
+            raise InvalidArgument(f"ids have the shape {numbers.shape}: give one dimension")
+        if numbers.nbytes > 0 and numbers.itemsize == 8 and numbers.c_contiguous \
+                and numbers.format in ("q", "l"):
+            kind = ctypes.c_int64 * (numbers.nbytes // 8)
+            return (kind.from_buffer_copy(numbers) if numbers.readonly
+                    else kind.from_buffer(numbers)), len(kind())
+        listed = numbers.tolist()
+        numbers = listed if isinstance(listed, list) else [listed]
+    _check_integers(numbers)
+    try:
+        packed = array.array("q", numbers)
+    except OverflowError as error:
+        raise InvalidArgument("an id is beyond 64 bits") from error
+    return (ctypes.c_int64 * len(packed))(*packed), len(packed)
+
+
+def _numbers(values):
+    """As a memoryview or a list."""
+    if isinstance(values, (str, bytes, bytearray)):
+        raise InvalidArgument(f"ids are {values!r}: give integers")
+    if isinstance(values, Tensor):
+        return values.memoryview()
+    if hasattr(values, "detach"):  # PyTorch's have no buffer
+        values = values.detach().cpu().numpy()
+    try:
+        return memoryview(values)
+    except (TypeError, ValueError):
+        pass
+    if hasattr(values, "__index__"):
+        return [values]
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def _check_integers(numbers):
+    """A mask would be taken for ids 0 and 1, and a float has lost digits."""
+    if set(map(type, numbers)) <= {int}:
+        return
+    for number in numbers:
+        if isinstance(number, bool):
+            raise InvalidArgument("ids are booleans: of a mask, give the positions that are true")
+        if not hasattr(number, "__index__"):
+            raise InvalidArgument(f"{number!r} is no id: give integers")
+
+
+def name(value: Any, what: str) -> bytes:
+    """A name for the library; `what` is for the error."""
+    if not isinstance(value, str):
+        raise InvalidArgument(f"{what} is {value!r}: give its name, a str")
+    return value.encode()
+
+
+def position(value: Any, what: str, known: Sequence[str]) -> int:
+    """Where a name is among those there are."""
+    if value not in known:
+        raise NotFound(f"there is no {what} {value!r}; there are: {', '.join(known)}")
+    return known.index(value)
+
+
+def column_requests(option: str, kind: str, pairs: Iterable[Tuple[str, str]]) -> List[dict]:
+    """Pairs of a type's name and a column's, as the library's objects."""
+    requests = []
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise InvalidArgument(f"{option} is {pairs!r}: give pairs, as [({kind!r}, \"features\")]")
+        requests.append({kind: pair[0], "column": pair[1]})
+    return requests
+
+
+def options_text(options: Mapping[str, Any]) -> bytes:
+    """As JSON; paths, arrays and NumPy's numbers are fine."""
+    return json.dumps(options, default=_plain).encode()
+
+
+def _plain(value):
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "__iter__"):
+        return list(value)
+    raise InvalidArgument(f"{value!r}, a {type(value).__name__}, is no value of an option")
