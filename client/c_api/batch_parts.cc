@@ -63,7 +63,7 @@ Tensor NodePart(const Shared& open, int32_t part, int32_t index) {
   if (part == VICINITY_NODES) return Share(open, nodes.ids, DType::kInt64);
   if (part == VICINITY_HOP_ENDS) return Share(open, nodes.hop_ends, DType::kInt64);
   if (nodes.trees.size() != nodes.ids.size()) {
-    return Error(ErrorCode::kNotFound, "trees are those of a loader with \"disjoint\": true");
+    return Error(ErrorCode::kNotFound, "there are trees with \"disjoint\": true alone");
   }
   return Share(open, nodes.trees, DType::kInt32);  // positions of seeds: none is beyond int32
 }
@@ -84,7 +84,7 @@ Tensor BlockPart(const Shared& open, int32_t part, int32_t index) {
   if (part == VICINITY_BLOCK_SOURCES) return Share(open, block.sources, DType::kInt32);
   if (part == VICINITY_BLOCK_TARGETS) return HostTensor(TargetsOf(block), DType::kInt32);
   if (block.edge_ids.size() != block.sources.size()) {
-    return Error(ErrorCode::kNotFound, "edge ids are those of a loader with \"edge_ids\": true");
+    return Error(ErrorCode::kNotFound, "there are edge ids with \"edge_ids\": true alone");
   }
   return Share(open, block.edge_ids, DType::kInt64);
 }
@@ -115,9 +115,10 @@ Tensor ColumnPart(const Shared& open, int32_t index, int64_t stream) {
 
 Tensor Labels(const Shared& open) {
   if (open->batch->labels.empty()) {
-    return Error(
-        ErrorCode::kNotFound,
-        "the batch has no labels: its seeds have none, or the loader has \"labels\": false");
+    return Error(ErrorCode::kNotFound,
+                 "the batch has no labels: its seeds have none, or the loader has \"labels\": "
+                 "false, or it is "
+                 "a sample");
   }
   return Share(open, open->batch->labels, DType::kInt64);
 }

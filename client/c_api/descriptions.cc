@@ -84,4 +84,35 @@ std::string Describe(const LoaderStats& stats) {
                {"device_bytes", stats.device_bytes}});
 }
 
+std::string Describe(const TrafficStats& stats) {
+  return Text({{"calls", stats.calls},
+               {"sampled_edges_local", stats.sampled_edges_local},
+               {"sampled_edges_remote", stats.sampled_edges_remote},
+               {"rows_local", stats.rows_local},
+               {"rows_remote", stats.rows_remote},
+               {"bytes_sent", stats.bytes_sent},
+               {"bytes_received", stats.bytes_received},
+               {"bytes_copied", stats.bytes_copied},
+               {"shard_calls", stats.shard_calls},
+               {"attempts", stats.attempts},
+               {"retries", stats.retries},
+               {"hedges", stats.hedges},
+               {"hedge_wins", stats.hedge_wins},
+               {"quarantines", stats.quarantines}});
+}
+
+std::string Describe(const std::vector<MetricValue>& metrics) {
+  ordered_json list = ordered_json::array();
+  for (const MetricValue& metric : metrics) {
+    ordered_json labels = ordered_json::object();
+    for (const auto& [name, value] : metric.labels) labels[name] = value;
+    list.push_back({{"name", metric.name},
+                    {"help", metric.help},
+                    {"is_counter", metric.is_counter},
+                    {"labels", labels},
+                    {"value", metric.value}});
+  }
+  return Text(list);
+}
+
 }  // namespace vicinity::c_api

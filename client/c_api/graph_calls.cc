@@ -8,6 +8,7 @@
 
 #include "client/c_api/call.h"
 #include "client/c_api/descriptions.h"
+#include "client/c_api/graph_arguments.h"
 #include "client/c_api/handles.h"
 #include "client/c_api/host_tensor.h"
 #include "client/c_api/options.h"
@@ -19,23 +20,6 @@
 
 namespace vicinity::c_api {
 namespace {
-
-Result<int32_t> FindNodeType(const Graph& graph, const char* name) {
-  const int found = graph.schema().FindNodeType(name);
-  if (found >= 0) return found;
-  std::string names;
-  for (const NodeTypeSpec& type : graph.schema().node_types) names += ' ' + type.name;
-  return Error(ErrorCode::kNotFound,
-               std::string("there is no node type \"") + name + "\"; there are:" + names);
-}
-
-Result<std::vector<int64_t>> Ids(const int64_t* ids, int64_t num_ids) {
-  if (num_ids < 0) {
-    return Error(ErrorCode::kInvalidArgument, std::to_string(num_ids) + " ids");
-  }
-  if (ids == nullptr && num_ids > 0) return Error(ErrorCode::kInvalidArgument, "ids is null");
-  return std::vector<int64_t>(ids, ids + num_ids);
-}
 
 Error Give(Result<std::vector<int64_t>> ids, DLManagedTensor** tensor) {
   if (!ids.ok()) return ids.error();
@@ -53,35 +37,18 @@ Error Open(const char* options_json, VicinityGraph** graph) {
 }
 
 Error Nodes(const Graph& graph, const char* node_type, const char* split, DLManagedTensor** ids) {
-  const Result<int32_t> type = FindNodeType(graph, node_type);
+  const Result<int32_t> type = FindNodeType(graph.schema(), node_type);
   if (!type.ok()) return type.error();
   const Result<Split> wanted = ParseSplit(split);
   if (!wanted.ok()) return wanted.error();
   return Give(graph.NodesOf(*type, *wanted), ids);
 }
 
-// Ids of one kind for ids of the other.
-using Translate = Result<std::vector<int64_t>> (Graph::*)(int32_t,
-                                                          const std::vector<int64_t>&) const;
-int32_t CallTranslate(const VicinityGraph* graph, const char* node_type, const int64_t* ids,
-                      int64_t num_ids, Translate translate, DLManagedTensor** translated) {
-  return Call([&]() -> Error {
-    Error error =
-        CheckGiven({{"graph", graph}, {"node_type", node_type}, {"the result", translated}});
-    if (!error.ok()) return error;
-    const Result<int32_t> type = FindNodeType(*graph->graph, node_type);
-    if (!type.ok()) return type.error();
-    const Result<std::vector<int64_t>> list = Ids(ids, num_ids);
-    if (!list.ok()) return list.error();
-    return Give((*graph->graph.*translate)(*type, *list), translated);
-  });
-}
-
 Error Fetch(const Graph& graph, const char* node_type, const char* column, const int64_t* ids,
             int64_t num_ids, DLManagedTensor** tensor) {
-  const Result<int32_t> type = FindNodeType(graph, node_type);
+  const Result<int32_t> type = FindNodeType(graph.schema(), node_type);
   if (!type.ok()) return type.error();
-  const Result<std::vector<int64_t>> list = Ids(ids, num_ids);
+  const Result<std::vector<int64_t>> list = CopyIds(ids, num_ids);
   if (!list.ok()) return list.error();
   Result<Rows> fetched = graph.Fetch(*type, column, *list);
   if (!fetched.ok()) return fetched.error();
@@ -90,6 +57,15 @@ Error Fetch(const Graph& graph, const char* node_type, const char* column, const
   shape.insert(shape.begin(), rows->num_rows);
   *tensor = HostTensor(rows, rows->bytes.data(), DlpackType(rows->spec.dtype), std::move(shape));
   return Error();
+}
+
+Error Degrees(const Graph& graph, const char* edge_type, const int64_t* ids, int64_t num_ids,
+              DLManagedTensor** degrees) {
+  const Result<int32_t> type = FindEdgeType(graph.schema(), edge_type);
+  if (!type.ok()) return type.error();
+  const Result<std::vector<int64_t>> list = CopyIds(ids, num_ids);
+  if (!list.ok()) return list.error();
+  return Give(graph.Degrees(*type, *list), degrees);
 }
 
 }  // namespace
@@ -149,16 +125,6 @@ int32_t vicinity_graph_nodes(const VicinityGraph* graph, const char* node_type, 
   });
 }
 
-int32_t vicinity_graph_resolve(const VicinityGraph* graph, const char* node_type,
-                               const int64_t* user_ids, int64_t num_ids, DLManagedTensor** ids) {
-  return vicinity::c_api::CallTranslate(graph, node_type, user_ids, num_ids, &Graph::Resolve, ids);
-}
-
-int32_t vicinity_graph_user_ids(const VicinityGraph* graph, const char* node_type,
-                                const int64_t* ids, int64_t num_ids, DLManagedTensor** user_ids) {
-  return vicinity::c_api::CallTranslate(graph, node_type, ids, num_ids, &Graph::UserIds, user_ids);
-}
-
 int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, const char* column,
                              const int64_t* ids, int64_t num_ids, DLManagedTensor** rows) {
   return Call([&]() -> Error {
@@ -166,6 +132,31 @@ int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, 
         {{"graph", graph}, {"node_type", node_type}, {"column", column}, {"rows", rows}});
     if (!error.ok()) return error;
     return vicinity::c_api::Fetch(*graph->graph, node_type, column, ids, num_ids, rows);
+  });
+}
+
+int32_t vicinity_graph_degrees(const VicinityGraph* graph, const char* edge_type,
+                               const int64_t* ids, int64_t num_ids, DLManagedTensor** degrees) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"edge_type", edge_type}, {"degrees", degrees}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::Degrees(*graph->graph, edge_type, ids, num_ids, degrees);
+  });
+}
+
+int32_t vicinity_graph_stats(const VicinityGraph* graph, char** json) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"json", json}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::GiveText(vicinity::c_api::Describe(graph->graph->traffic()), json);
+  });
+}
+
+int32_t vicinity_graph_metrics(const VicinityGraph* graph, char** json) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"json", json}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::GiveText(vicinity::c_api::Describe(graph->graph->metrics()), json);
   });
 }
 

@@ -113,6 +113,13 @@ Result<LoaderOptions> ParseLoaderOptions(const Schema& schema, const char* json_
   return options;
 }
 
+Result<SampleOptions> ParseSampleOptions(const Schema& schema, const char* json_text) {
+  SampleOptions options;
+  Error error = ReadAll("sample options", ParseObject(json_text), &schema, OptionsOf(&options));
+  if (!error.ok()) return error;
+  return options;
+}
+
 Result<Split> ParseSplit(const char* word) {
   for (const Word<Split>& split : kWords<Split>) {
     if (std::string(split.word) == word) return split.value;

@@ -1,6 +1,7 @@
 // The options of graphs and loaders from JSON, as client/c_api/vicinity.h describes them.
 #pragma once
 
+#include "client/options/sample_options.h"
 #include "client/types/graph_values.h"
 #include "client/types/loader_values.h"
 #include "client/types/result.h"
@@ -14,6 +15,9 @@ Result<GraphOptions> ParseGraphOptions(const char* json);
 // Likewise. Whether names and numbers fit the graph is Loader::Create's to say; `schema` tells how
 // many edge types a fanout is for.
 Result<LoaderOptions> ParseLoaderOptions(const Schema& schema, const char* json);
+
+// Likewise, of vicinity_graph_sample.
+Result<SampleOptions> ParseSampleOptions(const Schema& schema, const char* json);
 
 // "train", "validation", "test", or "" for kNone; kInvalidArgument for another word.
 Result<Split> ParseSplit(const char* word);

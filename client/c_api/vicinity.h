@@ -83,10 +83,10 @@ void vicinity_string_free(char* text); /* null is fine */
 
 /* ---- Options ---- */
 
-/* What vicinity_graph_open and vicinity_loader_create can be told, docs/options.md as JSON:
- * {"graph": [...], "loader": [...]}, each a list of {"name", "type": for people, "default", "doc"},
- * where they apply with "least": a number, "words": those there are to choose from, and "options":
- * of an object, in a list like this. */
+/* What vicinity_graph_open, _loader_create and _graph_sample can be told, docs/options.md as JSON:
+ * {"graph": [...], "loader": [...], "sample": [...]}, each a list of {"name", "type": for people,
+ * "default", "doc"}, where they apply with "least": a number, "words": those there are to choose
+ * from, and "options": of an object, in a list like this. */
 int32_t vicinity_options_describe(char** json);
 
 /* ---- Graphs: client/graph.h ---- */
@@ -109,7 +109,8 @@ int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json);
 int32_t vicinity_graph_nodes(const VicinityGraph* graph, const char* node_type, const char* split,
                              struct DLManagedTensor** ids);
 
-/* The global ids of the user's integer ids, int64 [n], -1 for those the graph lacks; and back. */
+/* The global ids of the user's integer ids, int64 [n], -1 for those the graph lacks; and back.
+ * VICINITY_INVALID_ARGUMENT for a type whose ids are names. */
 int32_t vicinity_graph_resolve(const VicinityGraph* graph, const char* node_type,
                                const int64_t* user_ids, int64_t num_ids,
                                struct DLManagedTensor** ids);
@@ -117,9 +118,43 @@ int32_t vicinity_graph_user_ids(const VicinityGraph* graph, const char* node_typ
                                 const int64_t* ids, int64_t num_ids,
                                 struct DLManagedTensor** user_ids);
 
+/* The same where the user's ids are names: they stand in a text one behind the other, each up to
+ * ends[i] from where the one before ended, bytes as they were imported. Back, both are tensors:
+ * `text` uint8 [ends[n - 1]], `ends` int64 [n]. VICINITY_INVALID_ARGUMENT for a type whose ids are
+ * integers, and for ends that fall. */
+int32_t vicinity_graph_resolve_names(const VicinityGraph* graph, const char* node_type,
+                                     const char* text, const int64_t* ends, int64_t num_names,
+                                     struct DLManagedTensor** ids);
+int32_t vicinity_graph_user_names(const VicinityGraph* graph, const char* node_type,
+                                  const int64_t* ids, int64_t num_ids,
+                                  struct DLManagedTensor** text, struct DLManagedTensor** ends);
+
+/* How many edges of a type lead to each of these nodes of its target type, int64 [num_ids]. As
+ * Graph::Degrees. */
+int32_t vicinity_graph_degrees(const VicinityGraph* graph, const char* edge_type,
+                               const int64_t* ids, int64_t num_ids,
+                               struct DLManagedTensor** degrees);
+
 /* Rows of a column for global ids, in their order: [num_ids, *row shape]. As Graph::Fetch. */
 int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, const char* column,
                              const int64_t* ids, int64_t num_ids, struct DLManagedTensor** rows);
+
+/* One sample around seeds, global ids of one type: a batch without labels. `options_json` has
+ * "fanouts", and any other of the options of samples in docs/options.md: {"fanouts": [15, 10],
+ * "columns": [{"node_type": "paper", "column": "features"}], "run_seed": 3, "epoch": 1, "step": 5}.
+ * The same seeds and options give the same sample. As Graph::Sample, then Graph::Fetch and
+ * Graph::FetchEdges for each of the columns, one after the other: loaders are faster. */
+int32_t vicinity_graph_sample(const VicinityGraph* graph, const char* node_type,
+                              const int64_t* seeds, int64_t num_seeds, const char* options_json,
+                              VicinityBatch** batch);
+
+/* What the graph and its loaders have moved so far: {"calls", "sampled_edges_local", ...}, the
+ * fields of TrafficStats (client/types/graph_values.h). */
+int32_t vicinity_graph_stats(const VicinityGraph* graph, char** json);
+
+/* All that is counted for the graph and its loaders, by the conventions of Prometheus:
+ * [{"name", "help", "is_counter", "labels": {}, "value"}], as Graph::metrics. */
+int32_t vicinity_graph_metrics(const VicinityGraph* graph, char** json);
 
 /* ---- Loaders: client/loader.h ---- */
 

@@ -98,8 +98,10 @@ ordered_json DescribeOptions(const std::vector<Option>& options) {
 ordered_json DescribeAllOptions() {
   GraphOptions graph;
   LoaderOptions loader;
+  SampleOptions sample;
   return {{"graph", DescribeOptions(OptionsOf(&graph))},
-          {"loader", DescribeOptions(OptionsOf(&loader))}};
+          {"loader", DescribeOptions(OptionsOf(&loader))},
+          {"sample", DescribeOptions(OptionsOf(&sample))}};
 }
 
 }  // namespace vicinity

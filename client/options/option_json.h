@@ -20,7 +20,7 @@ nlohmann::ordered_json ValueOf(const OptionField& field);
 // object.
 nlohmann::ordered_json DescribeOptions(const std::vector<Option>& options);
 
-// {"graph": [...], "loader": [...]}
+// {"graph": [...], "loader": [...], "sample": [...]}
 nlohmann::ordered_json DescribeAllOptions();
 
 }  // namespace vicinity

@@ -11,7 +11,7 @@ namespace vicinity {
 namespace {
 
 constexpr char kOpening[] =
-    R"(# Options of graphs and loaders
+    R"(# Options of graphs, loaders and samples
 
 Made by `bazel run //client/options:options_page_main` of the table `client/options/options_table.cc`; a test
 compares them. The names are those of Python's keywords and of the JSON that `client/c_api/vicinity.h` takes
@@ -59,6 +59,7 @@ void AddRows(const std::string& prefix, const std::vector<Option>& options, std:
 std::string OptionsPage() {
   GraphOptions graph;
   LoaderOptions loader;
+  SampleOptions sample;
   std::string page = kOpening;
   page += "\n## Graphs\n";
   page += kHead;
@@ -66,6 +67,9 @@ std::string OptionsPage() {
   page += "\n## Loaders\n";
   page += kHead;
   AddRows("", OptionsOf(&loader), &page);
+  page += "\n## Samples\n";
+  page += kHead;
+  AddRows("", OptionsOf(&sample), &page);
   return page;
 }
 

@@ -78,10 +78,11 @@ std::vector<Option> SeedOptions(LoaderOptions* o) {
   };
 }
 
-std::vector<Option> ColumnOptions(LoaderOptions* o) {
+// Of loaders and of samples.
+template <typename Options>
+std::vector<Option> ColumnOptions(Options* o) {
   return {
       {"columns", &o->columns, "Columns to bring for every node of a batch"},
-      {"labels", &o->labels, "Bring the seeds' labels where their type has a label column"},
       {"edge_ids", &o->edge_ids, "Bring the ids of sampled edges"},
       {"edge_columns", &o->edge_columns, "Columns to bring for every sampled edge"},
   };
@@ -163,6 +164,8 @@ std::vector<Option> OptionsOf(GraphOptions* o) {
 std::vector<Option> OptionsOf(LoaderOptions* o) {
   std::vector<Option> options = SamplingOptions(&o->sampling);
   Append(SeedOptions(o), &options);
+  options.push_back(
+      {"labels", &o->labels, "Bring the seeds' labels where their type has a label column"});
   Append(ColumnOptions(o), &options);
   Append(CacheOptions(o), &options);
   Append(AheadOptions(o), &options);
@@ -170,6 +173,22 @@ std::vector<Option> OptionsOf(LoaderOptions* o) {
       {{"placement", Choice(&o->placement), "Where the rows of columns are when a batch is there"},
        {"device", OptionGroup{OptionsOf(&o->device)}, "With placement device: which, and how"}},
       &options);
+  return options;
+}
+
+std::vector<Option> OptionsOf(SampleOptions* o) {
+  std::vector<Option> options = SamplingOptions(&o->sampling);
+  for (Option& option : options) option.flag.clear();  // those of loaders
+  Append(
+      {
+          {"run_seed", &o->draw.run_seed,
+           "Of draws, with the two that follow: the same numbers, "
+           "the same sample"},
+          {"epoch", &o->draw.epoch, "Of draws"},
+          {"step", &o->draw.batch, "Of draws"},
+      },
+      &options);
+  Append(ColumnOptions(o), &options);
   return options;
 }
 

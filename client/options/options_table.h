@@ -1,6 +1,6 @@
-// The options of graphs and loaders, each once: its name, where its value lies, what it means. From
-// this table follow the C interface and through it Python's keywords, the flags of the example
-// trainer, and docs/options.md. Types and defaults are those of the members themselves.
+// The options of graphs, loaders and samples, each once: its name, where its value lies, what it
+// means. From this table follow the C interface and through it Python's keywords, the flags of the
+// example trainer, and docs/options.md. Types and defaults are those of the members themselves.
 //
 // A new option is a member of client/types/graph_values.h or loader_values.h, a row here, and the
 // code that heeds it.
@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "client/options/sample_options.h"
 #include "client/options/words.h"
 #include "client/types/graph_values.h"
 #include "client/types/loader_values.h"
@@ -100,5 +101,6 @@ struct Option {
 // Lifetime: the fields point into `options`, which must outlive them.
 std::vector<Option> OptionsOf(GraphOptions* options);
 std::vector<Option> OptionsOf(LoaderOptions* options);
+std::vector<Option> OptionsOf(SampleOptions* options);
 
 }  // namespace vicinity

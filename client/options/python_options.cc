@@ -12,10 +12,10 @@ namespace vicinity {
 namespace {
 
 constexpr char kOpening[] =
-    R"("""The types of the options that Graph and Loader take as keywords.
+    R"("""The types of the options that Graph, Loader and Graph.sample take as keywords.
 
 Made by `bazel run //client/options:python_options_main` of client/options/options_table.cc; a test
-compares them. Defaults and meanings are in help() of the two classes and in docs/options.md.
+compares them. Defaults and meanings are in their help() and in docs/options.md.
 """
 
 import os
@@ -82,9 +82,11 @@ void AddClass(const std::string& name, const std::vector<Option>& options, std::
 std::string PythonOptions() {
   GraphOptions graph;
   LoaderOptions loader;
+  SampleOptions sample;
   std::string text = kOpening;
   AddClass("GraphOptions", OptionsOf(&graph), &text);
   AddClass("LoaderOptions", OptionsOf(&loader), &text);
+  AddClass("SampleOptions", OptionsOf(&sample), &text);
   return text;
 }
 

@@ -1,7 +1,7 @@
-"""The types of the options that Graph and Loader take as keywords.
+"""The types of the options that Graph, Loader and Graph.sample take as keywords.
 
 Made by `bazel run //client/options:python_options_main` of client/options/options_table.cc; a test
-compares them. Defaults and meanings are in help() of the two classes and in docs/options.md.
+compares them. Defaults and meanings are in their help() and in docs/options.md.
 """
 
 import os
@@ -56,8 +56,8 @@ class LoaderOptions(TypedDict, total=False):
     num_trainers: int
     homes: Sequence[Sequence[int]]
     run_seed: int
-    columns: Sequence[Tuple[str, str]]
     labels: bool
+    columns: Sequence[Tuple[str, str]]
     edge_ids: bool
     edge_columns: Sequence[Tuple[str, str]]
     cache: Literal["none", "vip", "auto"]
@@ -72,3 +72,16 @@ class LoaderOptions(TypedDict, total=False):
     batch_timeout_ms: int
     placement: Literal["host", "device"]
     device: Device
+
+
+class SampleOptions(TypedDict, total=False):
+    replace: bool
+    disjoint: bool
+    weighted_by: str
+    expansion: Literal["all_nodes", "new_nodes"]
+    run_seed: int
+    epoch: int
+    step: int
+    columns: Sequence[Tuple[str, str]]
+    edge_ids: bool
+    edge_columns: Sequence[Tuple[str, str]]

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/client/c_api/open_graph.h"
 
@@ -71,6 +72,35 @@ TEST_CASE("stats are described field by field", "[descriptions]") {
       "wall_seconds": 9.25, "nodes": 5, "rows_local": 6, "rows_cached": 7, "rows_remote": 8,
       "bytes_remote": 9, "cache_rows": 10, "cache_bytes": 11, "ranked_by": "default", "device_bytes": 12})");
   CHECK(json::parse(Describe(stats)) == expected);
+}
+
+TEST_CASE("traffic is described field by field", "[descriptions]") {
+  TrafficStats stats;
+  stats.calls = 1;
+  stats.sampled_edges_local = 2;
+  stats.sampled_edges_remote = 3;
+  stats.rows_local = 4;
+  stats.rows_remote = 5;
+  stats.bytes_sent = 6;
+  stats.bytes_received = 7;
+  stats.bytes_copied = 8;
+  stats.shard_calls = 9;
+  stats.attempts = 10;
+  stats.retries = 11;
+  stats.hedges = 12;
+  stats.hedge_wins = 13;
+  stats.quarantines = 14;
+  const json expected = json::parse(R"({
+      "calls": 1, "sampled_edges_local": 2, "sampled_edges_remote": 3, "rows_local": 4,
+      "rows_remote": 5, "bytes_sent": 6, "bytes_received": 7, "bytes_copied": 8, "shard_calls": 9,
+      "attempts": 10, "retries": 11, "hedges": 12, "hedge_wins": 13, "quarantines": 14})");
+  CHECK(json::parse(Describe(stats)) == expected);
+}
+
+TEST_CASE("metrics are described with their labels", "[descriptions]") {
+  const std::vector<MetricValue> metrics = {{"n_total", "h", true, {{"stage", "fetch"}}, 2.5}};
+  CHECK(json::parse(Describe(metrics)) == json::parse(R"([{"name": "n_total", "help": "h",
+      "is_counter": true, "labels": {"stage": "fetch"}, "value": 2.5}])"));
 }
 
 }  // namespace

@@ -38,21 +38,13 @@ TEST_CASE("the library tells its options", "[c_api]") {
   CHECK(vicinity_options_describe(nullptr) == VICINITY_INVALID_ARGUMENT);
 }
 
-TEST_CASE("nodes, ids and rows are those of the C++ interface", "[c_api]") {
+TEST_CASE("nodes and rows are those of the C++ interface", "[c_api]") {
   const OpenGraph open;
   DLManagedTensor* tensor = nullptr;
   RequireOk(vicinity_graph_nodes(open.graph(), "user", "train", &tensor));
   const TensorPtr nodes(tensor);
   const std::vector<int64_t> expected = *open.plain().NodesOf(0, Split::kTrain);
   CHECK(ValuesOf<int64_t>(*nodes) == expected);
-
-  RequireOk(vicinity_graph_user_ids(open.graph(), "user", expected.data(),
-                                    static_cast<int64_t>(expected.size()), &tensor));
-  const std::vector<int64_t> user_ids = ValuesOf<int64_t>(*TensorPtr(tensor));
-  CHECK(user_ids == *open.plain().UserIds(0, expected));
-  RequireOk(vicinity_graph_resolve(open.graph(), "user", user_ids.data(),
-                                   static_cast<int64_t>(user_ids.size()), &tensor));
-  CHECK(ValuesOf<int64_t>(*TensorPtr(tensor)) == expected);
 
   RequireOk(vicinity_graph_fetch(open.graph(), "user", "features", expected.data(),
                                  static_cast<int64_t>(expected.size()), &tensor));
@@ -62,6 +54,36 @@ TEST_CASE("nodes, ids and rows are those of the C++ interface", "[c_api]") {
   std::vector<int64_t> shape = {rows.num_rows};
   shape.insert(shape.end(), rows.spec.shape.begin(), rows.spec.shape.end());
   CHECK(ShapeOf(*fetched) == shape);
+}
+
+TEST_CASE("degrees are those of the C++ interface", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> items = {4, 0, 4};
+  DLManagedTensor* tensor = nullptr;
+  RequireOk(vicinity_graph_degrees(open.graph(), "user:buys:item", items.data(), 3, &tensor));
+  CHECK(ValuesOf<int64_t>(*TensorPtr(tensor)) == *open.plain().Degrees(0, items));
+  CHECK(vicinity_graph_degrees(open.graph(), "buys", items.data(), 3, &tensor) ==
+        VICINITY_NOT_FOUND);
+  CHECK(vicinity_graph_degrees(open.graph(), nullptr, items.data(), 3, &tensor) ==
+        VICINITY_INVALID_ARGUMENT);
+}
+
+TEST_CASE("a graph tells what it has moved", "[c_api]") {
+  const OpenGraph open;
+  const int64_t node = 0;
+  DLManagedTensor* tensor = nullptr;
+  RequireOk(vicinity_graph_fetch(open.graph(), "user", "features", &node, 1, &tensor));
+  vicinity_tensor_free(tensor);
+  char* text = nullptr;
+  RequireOk(vicinity_graph_stats(open.graph(), &text));
+  CHECK(nlohmann::json::parse(text)["rows_local"] == 1);
+  vicinity_string_free(text);
+  RequireOk(vicinity_graph_metrics(open.graph(), &text));
+  const nlohmann::json metrics = nlohmann::json::parse(text);
+  vicinity_string_free(text);
+  CHECK(metrics.size() == open.plain().metrics().size());
+  CHECK(vicinity_graph_stats(nullptr, &text) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_metrics(open.graph(), nullptr) == VICINITY_INVALID_ARGUMENT);
 }
 
 TEST_CASE("no ids make an empty tensor", "[c_api]") {
@@ -104,8 +126,6 @@ TEST_CASE("wrong calls about graphs are refused with a text", "[c_api]") {
       vicinity_graph_nodes(open.graph(), "user", nullptr, &tensor),
       vicinity_graph_nodes(open.graph(), "user", "", nullptr),
       vicinity_graph_nodes(open.graph(), "user", "traning", &tensor),
-      vicinity_graph_resolve(open.graph(), "user", nullptr, 3, &tensor),
-      vicinity_graph_resolve(open.graph(), "user", &beyond, -1, &tensor),
       vicinity_graph_fetch(open.graph(), "user", "features", &beyond, 1, &tensor),
       vicinity_graph_fetch(nullptr, "user", "features", &beyond, 1, &tensor),
       vicinity_tensor_share(nullptr, &tensor),

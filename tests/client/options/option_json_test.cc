@@ -24,6 +24,7 @@ TEST_CASE("an option is described by name, type, default and least", "[option_js
                                                              {"default", 5000},
                                                              {"doc", "Of one RPC"},
                                                              {"least", 1}});
+  CHECK(Row(all["sample"], "step")["default"] == 0);
   const ordered_json cache = Row(all["loader"], "cache");
   CHECK(cache["type"] == "one of \"none\", \"vip\", \"auto\"");
   CHECK(cache["words"] == ordered_json{"none", "vip", "auto"});

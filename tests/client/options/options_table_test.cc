@@ -87,6 +87,7 @@ void CheckRows(const std::vector<Option>& options) {
 TEST_CASE("no member of the options is missing in the table", "[options_table]") {
   CheckNoHoles<GraphOptions>();
   CheckNoHoles(&LoaderOptions::nodes);
+  CheckNoHoles<SampleOptions>();
 }
 
 TEST_CASE("rows have names of their own and say what they are", "[options_table]") {
@@ -94,6 +95,8 @@ TEST_CASE("rows have names of their own and say what they are", "[options_table]
   CheckRows(OptionsOf(&graph));
   LoaderOptions loader;
   CheckRows(OptionsOf(&loader));
+  SampleOptions sample;
+  CheckRows(OptionsOf(&sample));
 }
 
 TEST_CASE("a choice is read and set by its words", "[options_table]") {

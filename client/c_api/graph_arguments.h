@@ -1,0 +1,19 @@
+// Arguments that calls about graphs share: types by name, ids.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "client/types/result.h"
+#include "partition/dataset/schema.h"
+
+namespace vicinity::c_api {
+
+// kNotFound naming the types there are.
+Result<int32_t> FindNodeType(const Schema& schema, const char* name);
+Result<int32_t> FindEdgeType(const Schema& schema, const char* name);
+
+// A copy of `ids`, which may be null if there are none; kInvalidArgument for a number below 0.
+Result<std::vector<int64_t>> CopyIds(const int64_t* ids, int64_t num_ids);
+
+}  // namespace vicinity::c_api

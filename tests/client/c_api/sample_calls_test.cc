@@ -1,0 +1,111 @@
+// The calls of client/c_api/vicinity.h that concern single samples.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/c_api/vicinity.h"
+#include "client/graph.h"
+#include "tests/client/c_api/open_graph.h"
+
+namespace vicinity {
+namespace {
+
+using testing::BatchPtr;
+using testing::OpenGraph;
+using testing::PartOf;
+using testing::RequireOk;
+using testing::ValuesOf;
+
+const std::vector<int64_t> kSeeds = {5, 3, 5};
+
+BatchPtr Sample(const OpenGraph& open, const std::string& options) {
+  VicinityBatch* batch = nullptr;
+  RequireOk(vicinity_graph_sample(open.graph(), "user", kSeeds.data(), 3, options.c_str(), &batch));
+  return BatchPtr(batch);
+}
+
+TEST_CASE("a sample is that of the C++ interface", "[c_api]") {
+  const OpenGraph open;
+  const BatchPtr batch = Sample(
+      open, R"({"fanouts": [4, 3], "run_seed": 7, "epoch": 2, "step": 9, "edge_ids": true})");
+  const SamplingSpec spec = SamplingSpec::Uniform(open.plain().schema(), {4, 3});
+  const SampledGraph expected = *open.plain().Sample(0, kSeeds, spec, {7, 2, 9}, EdgeDetail(true));
+  VicinityBatchInfo info = {};
+  info.struct_size = sizeof(info);
+  RequireOk(vicinity_batch_info(batch.get(), &info));
+  CHECK(info.epoch == 2);
+  CHECK(info.step == 9);
+  CHECK(info.num_hops == 2);
+  CHECK(info.has_labels == 0);
+  for (int32_t type = 0; type < info.num_node_types; ++type) {
+    CHECK(ValuesOf<int64_t>(*PartOf(batch.get(), VICINITY_NODES, type)) ==
+          expected.nodes[type].ids);
+  }
+  CHECK(ValuesOf<int32_t>(*PartOf(batch.get(), VICINITY_SEEDS)) == expected.seed_positions);
+  int32_t block = 0;
+  for (const std::vector<Block>& hop : expected.hops) {
+    for (const Block& each : hop) {
+      CHECK(ValuesOf<int32_t>(*PartOf(batch.get(), VICINITY_BLOCK_SOURCES, block)) == each.sources);
+      CHECK(ValuesOf<int64_t>(*PartOf(batch.get(), VICINITY_BLOCK_EDGE_IDS, block)) ==
+            each.edge_ids);
+      ++block;
+    }
+  }
+  CHECK(info.num_blocks == block);
+}
+
+TEST_CASE("a sample brings the columns of nodes and edges that it is asked for", "[c_api]") {
+  const OpenGraph open;
+  const std::string weight = open.plain().schema().edge_types[0].weight_column;
+  const BatchPtr batch =
+      Sample(open, R"({"fanouts": [4, 3], "columns": [{"node_type": "item", "column": "features"}],
+                "edge_columns": [{"edge_type": "user:buys:item", "column": ")" +
+                       weight + "\"}]}");
+  VicinityBatchInfo info = {};
+  info.struct_size = sizeof(info);
+  RequireOk(vicinity_batch_info(batch.get(), &info));
+  REQUIRE(info.num_columns == 1);
+  const std::vector<int64_t> items = ValuesOf<int64_t>(*PartOf(batch.get(), VICINITY_NODES, 1));
+  const Rows rows = *open.plain().Fetch(1, "features", items);
+  CHECK(ValuesOf<char>(*PartOf(batch.get(), VICINITY_COLUMN)) ==
+        std::vector<char>(rows.bytes.begin(), rows.bytes.end()));
+
+  const SamplingSpec spec = SamplingSpec::Uniform(open.plain().schema(), {4, 3});
+  const SampledGraph graph =
+      *open.plain().Sample(0, kSeeds, spec, {}, EdgeDetail(false, /*want_positions=*/true));
+  const std::vector<EdgeRows> expected = *open.plain().FetchEdges(graph, 0, weight);
+  REQUIRE(info.num_edge_columns == static_cast<int32_t>(expected.size()));
+  REQUIRE(!expected.empty());
+  for (int32_t i = 0; i < info.num_edge_columns; ++i) {
+    CHECK(ValuesOf<char>(*PartOf(batch.get(), VICINITY_EDGE_COLUMN, i)) ==
+          std::vector<char>(expected[i].bytes.begin(), expected[i].bytes.end()));
+  }
+}
+
+TEST_CASE("wrong samples are refused with a text", "[c_api]") {
+  const OpenGraph open;
+  VicinityBatch* batch = nullptr;
+  const auto code = [&](const char* options, int64_t seed = 5) {
+    return vicinity_graph_sample(open.graph(), "user", &seed, 1, options, &batch);
+  };
+  const int64_t beyond = int64_t{1} << 40;
+  CHECK(code("{}") == VICINITY_INVALID_ARGUMENT);
+  CHECK(code(R"({"fanouts": [4], "batch_size": 3})") == VICINITY_INVALID_ARGUMENT);
+  CHECK_THAT(std::string(vicinity_last_error()), Catch::Contains("batch_size"));
+  CHECK(code(R"({"fanouts": [4], "step": -1})") == VICINITY_INVALID_ARGUMENT);
+  CHECK(code(R"({"fanouts": [4]})", beyond) == VICINITY_INVALID_ARGUMENT);
+  CHECK(code(R"({"fanouts": [4], "columns": [{"node_type": "users", "column": "features"}]})") ==
+        VICINITY_NOT_FOUND);
+  CHECK(code(R"({"fanouts": [4], "edge_columns": [{"edge_type": "buys", "column": "w"}]})") ==
+        VICINITY_NOT_FOUND);
+  CHECK(code(nullptr) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_sample(nullptr, "user", &beyond, 1, "{}", &batch) ==
+        VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_sample(open.graph(), "users", &beyond, 1, "{}", &batch) ==
+        VICINITY_NOT_FOUND);
+  CHECK(batch == nullptr);
+}
+
+}  // namespace
+}  // namespace vicinity
