@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import array
 import ctypes
+import itertools
 import json
 import os
-from typing import Any, Iterable, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 from .errors import InvalidArgument, NotFound
 from .tensors import Tensor
@@ -76,7 +77,7 @@ def position(value: Any, what: str, known: Sequence[str]) -> int:
     return known.index(value)
 
 
-def column_requests(option: str, kind: str, pairs: Iterable[Tuple[str, str]]) -> List[dict]:
+def _requests(option, kind, pairs):
     """Pairs of a type's name and a column's, as the library's objects."""
     requests = []
     for pair in pairs:
@@ -84,6 +85,31 @@ def column_requests(option: str, kind: str, pairs: Iterable[Tuple[str, str]]) ->
             raise InvalidArgument(f"{option} is {pairs!r}: give pairs, as [({kind!r}, \"features\")]")
         requests.append({kind: pair[0], "column": pair[1]})
     return requests
+
+
+def columns(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """The options with columns and edge_columns as the library takes them."""
+    given = dict(options)
+    for option, kind in (("columns", "node_type"), ("edge_columns", "edge_type")):
+        if option in given:
+            given[option] = _requests(option, kind, given[option])
+    return given
+
+
+def names(values: Any) -> Optional[Tuple[bytes, Any, int]]:
+    """Of one str or a list of them their bytes in a row, an array of where each ends, and how many
+    there are; None of what is no str."""
+    listed = [values] if isinstance(values, str) else values
+    if getattr(getattr(values, "dtype", None), "kind", None) in ("O", "U"):  # NumPy's, of names
+        listed = values.tolist()
+    if not isinstance(listed, (list, tuple)) or not listed or not isinstance(listed[0], str):
+        return None
+    for each in listed:
+        if not isinstance(each, str):
+            raise InvalidArgument(f"{each!r} is among names: give names alone")
+    encoded = [each.encode("utf-8", "surrogateescape") for each in listed]
+    ends = list(itertools.accumulate(map(len, encoded)))
+    return b"".join(encoded), (ctypes.c_int64 * len(ends))(*ends), len(ends)
 
 
 def options_text(options: Mapping[str, Any]) -> bytes:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from . import _given, tensors
 from . import options as _options
 from ._library import Handle, call_for_json, call_for_pointer, lib
+from .batch import Batch
 from .errors import FailedPrecondition
 from .loader import Loader
-from .option_types import Fanouts, GraphOptions, LoaderOptions
+from .option_types import Fanouts, GraphOptions, LoaderOptions, SampleOptions
 from .tensors import Tensor
 
 if TYPE_CHECKING:
@@ -84,12 +86,59 @@ class Graph:
                                _given.name(node_type, "node_type"), _given.name(split, "split"))
 
     def resolve(self, node_type: str, user_ids: Any) -> Tensor:
-        """Global ids of the user's integer ids, int64 [n]; -1 for those that the graph lacks."""
-        return self._of_ids(lib.vicinity_graph_resolve, node_type, user_ids)
+        """Global ids of the user's ids, int64 [n], -1 for those that the graph lacks: of integers,
+        or, where a type's ids are names, of a str or a list of them."""
+        names = _given.names(user_ids)
+        if names is None:
+            return self._of_ids(lib.vicinity_graph_resolve, node_type, user_ids)
+        return tensors.of_call(lib.vicinity_graph_resolve_names, self.handle,
+                               _given.name(node_type, "node_type"), *names)
 
     def user_ids(self, node_type: str, ids: Any) -> Tensor:
         """The other way: the user's integer ids of global ids, int64 [n]."""
         return self._of_ids(lib.vicinity_graph_user_ids, node_type, ids)
+
+    def user_names(self, node_type: str, ids: Any) -> List[str]:
+        """The names of global ids, of a type whose ids are names. Bytes that are no UTF-8 are
+        escaped as os.fsdecode does, and resolve() takes them so."""
+        numbers, count = _given.ids(ids)
+        text, ends = tensors.pair_of_call(lib.vicinity_graph_user_names, self.handle,
+                                          _given.name(node_type, "node_type"), numbers, count)
+        joined, stops = text.memoryview().tobytes(), [0, *ends.tolist()]
+        return [joined[begin:end].decode("utf-8", "surrogateescape")
+                for begin, end in zip(stops, stops[1:])]
+
+    def degrees(self, edge_type: str, ids: Any) -> Tensor:
+        """How many edges of a type lead to each of these nodes of its target type: int64 [n],
+        parallel edges counted each."""
+        return self._of_ids(lib.vicinity_graph_degrees, edge_type, ids, "edge_type")
+
+    @_options.documents(_options.SAMPLE, SampleOptions, self=inspect.Parameter.empty,
+                        node_type=str, seeds=Any, fanouts=Fanouts)
+    def sample(self, node_type: str, seeds: Any, fanouts: Fanouts,
+               **options: Unpack[SampleOptions]) -> Batch:
+        """One sample around seeds, global ids of a node type: a Batch without labels.
+
+            batch = graph.sample("paper", [3, 5], [15, 10], columns=[("paper", "features")])
+
+        The same seeds and options give the same sample, whatever the shards and servers. Columns
+        are fetched one after the other; a loader, which works ahead, is faster.
+        """
+        numbers, count = _given.ids(seeds)
+        given = _given.columns(dict(options, fanouts=fanouts))
+        return Batch(call_for_pointer(lib.vicinity_graph_sample, self.handle,
+                                      _given.name(node_type, "node_type"), numbers, count,
+                                      _given.options_text(given)), self)
+
+    def stats(self) -> Dict[str, int]:
+        """What the graph and its loaders have moved so far: calls, rows, bytes, retries; the fields
+        are those of TrafficStats in client/types/graph_values.h."""
+        return call_for_json(lib.vicinity_graph_stats, self.handle)
+
+    def metrics(self) -> List[Dict[str, Any]]:
+        """All that is counted for the graph and its loaders, as Prometheus names it: dicts of name,
+        help, is_counter, labels and value."""
+        return call_for_json(lib.vicinity_graph_metrics, self.handle)
 
     def fetch(self, node_type: str, column: str, ids: Any) -> Tensor:
         """Rows of a column for global ids, in their order, repeats allowed: [n, *shape]. For one id
@@ -99,10 +148,9 @@ class Graph:
                                _given.name(node_type, "node_type"), _given.name(column, "column"),
                                numbers, count)
 
-    def _of_ids(self, function: Any, type_name: str, ids: Any) -> Tensor:
+    def _of_ids(self, function: Any, type_name: str, ids: Any, what: str = "node_type") -> Tensor:
         numbers, count = _given.ids(ids)
-        return tensors.of_call(function, self.handle, _given.name(type_name, "node_type"), numbers,
-                               count)
+        return tensors.of_call(function, self.handle, _given.name(type_name, what), numbers, count)
 
     def loader(self, fanouts: Fanouts, **options: Unpack[LoaderOptions]) -> Loader:
         """A Loader of this graph; help(vicinity_graph.Loader) tells the options."""

@@ -80,9 +80,7 @@ class Loader:
         self._graph = graph
         self._fanouts = fanouts
         self._options = options
-        given: Dict[str, Any] = dict(options, fanouts=fanouts)
-        for option, kind in (("columns", "node_type"), ("edge_columns", "edge_type")):
-            given[option] = _given.column_requests(option, kind, given.get(option, ()))
+        given = _given.columns(dict(options, fanouts=fanouts))
         pointer = call_for_pointer(lib.vicinity_loader_create, graph.handle,
                                    _given.options_text(given))
         self._open_handle: Optional[Handle] = Handle(pointer, lib.vicinity_loader_release)

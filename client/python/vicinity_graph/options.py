@@ -1,6 +1,6 @@
-"""The options of graphs and loaders, as the library describes them.
+"""The options of graphs, loaders and samples, as the library describes them.
 
-What Graph and Loader take as keywords is the library's to say: its description gives their
+What Graph, Loader and Graph.sample take as keywords is the library's to say: its description gives their
 signatures and what help() shows, and its errors name the options that there are.
 """
 
@@ -10,7 +10,8 @@ import textwrap
 from ._library import call_for_json, lib
 
 #: Lists of {"name", "type", "default", "doc"}, as vicinity_options_describe.
-GRAPH, LOADER = (call_for_json(lib.vicinity_options_describe)[each] for each in ("graph", "loader"))
+GRAPH, LOADER, SAMPLE = (call_for_json(lib.vicinity_options_describe)[each]
+                         for each in ("graph", "loader", "sample"))
 
 
 def text(options, indent="    "):
@@ -44,7 +45,8 @@ def signature(options, types, positional):
 
 
 def documents(options, types, **positional):
-    """Has a class show the options that it takes as keywords; `types` are those of option_types."""
+    """Has a class or function show the options that it takes as keywords; `types` are those of
+    option_types."""
     def document(shown):
         shown.__doc__ = f"{inspect.getdoc(shown) or ''}\n\nOptions:\n\n{text(options)}\n"
         shown.__signature__ = signature(options, types.__annotations__, positional)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from ._library import Handle, call_for_pointer, lib
+from ._library import Handle, call_for_pointer, check, lib
 
 CPU, CUDA = 1, 2  # DLDeviceType
 
@@ -161,5 +161,16 @@ class Tensor:
 
 def of_call(function: Any, *arguments: Any) -> Tensor:
     """The tensor that a call gives."""
-    owner = Handle(call_for_pointer(function, *arguments), lib.vicinity_tensor_free)
+    return _owned(call_for_pointer(function, *arguments))
+
+
+def pair_of_call(function: Any, *arguments: Any) -> Tuple[Tensor, Tensor]:
+    """The two tensors that a call gives."""
+    first, second = ctypes.c_void_p(), ctypes.c_void_p()
+    check(function(*arguments, ctypes.byref(first), ctypes.byref(second)))
+    return _owned(first.value), _owned(second.value)
+
+
+def _owned(pointer: Any) -> Tensor:
+    owner = Handle(pointer, lib.vicinity_tensor_free)
     return Tensor(lambda stream: call_for_pointer(lib.vicinity_tensor_share, owner))

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""What a graph answers from Python beside its loaders: samples, ids that are names, degrees, what it
+has counted."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+# Bazel runs a link to this file: what it points to lies in the source tree.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from small_cluster import SmallCluster, run_tests, tool  # noqa: E402
+
+import vicinity_graph  # noqa: E402
+
+EDGES = [("ann", "bob"), ("bob", "cid"), ("ann", "cid"), ("cid", "dän")]
+
+
+class SampleTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = SmallCluster()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.far = vicinity_graph.Graph(cluster_file=cls.cluster.cluster_file)
+        cls.near = vicinity_graph.Graph(directory=cls.cluster.shards)
+
+    @staticmethod
+    def everything(batch):
+        return ([batch.nodes().tolist(), batch.seeds.tolist(), batch.column("features").tolist()],
+                [(block.offsets.tolist(), block.sources.tolist(), block.edge_ids.tolist())
+                 for block in batch.blocks])
+
+    def test_a_sample_is_the_same_near_and_far_and_another_by_its_draw(self):
+        seeds = [5, 3, 5]
+        options = {"columns": [("node", "features")], "edge_ids": True, "run_seed": 4}
+        first, same, other = (self.everything(graph.sample("node", seeds, [3, 2], step=step,
+                                                           **options))
+                              for graph, step in ((self.far, 0), (self.near, 0), (self.near, 1)))
+        self.assertEqual(first, same)
+        self.assertNotEqual(first, other)
+
+    def test_a_sample_begins_with_its_seeds_and_has_the_rows_of_its_nodes(self):
+        batch = self.far.sample("node", [5, 3, 5], [-1], columns=[("node", "features")])
+        nodes = batch.nodes().tolist()
+        self.assertEqual([nodes[position] for position in batch.seeds.tolist()], [5, 3, 5])
+        self.assertEqual(batch.column("features").tolist(),
+                         self.far.fetch("node", "features", nodes).tolist())
+        block, = batch.blocks
+        degrees = self.far.degrees(block.edge_type, nodes[:block.num_targets]).tolist()
+        offsets = block.offsets.tolist()
+        self.assertEqual([b - a for a, b in zip(offsets, offsets[1:])], degrees)
+
+    def test_a_sample_takes_one_seed_and_outlives_its_graph(self):
+        graph = vicinity_graph.Graph(directory=self.cluster.shards)
+        batch = graph.sample("node", 5, [2])
+        graph.close()
+        del graph
+        self.assertEqual(batch.nodes().tolist()[0], 5)
+        with self.assertRaises(vicinity_graph.NotFound):
+            batch.labels.tolist()
+
+    def test_an_option_of_loaders_is_none_of_samples(self):
+        with self.assertRaises(vicinity_graph.InvalidArgument) as caught:
+            self.near.sample("node", [5], [2], batch_size=3)
+        self.assertIn("batch_size", str(caught.exception))
+        self.assertIn("run_seed", str(caught.exception))
+
+    def test_what_was_moved_is_counted(self):
+        graph = vicinity_graph.Graph(cluster_file=self.cluster.cluster_file)
+        graph.fetch("node", "features", [1, 2, 3])
+        self.assertEqual(graph.stats()["rows_remote"], 3)
+        names = {metric["name"] for metric in graph.metrics()}
+        self.assertIn("vicinity_client_rpcs_total", names)
+
+
+class NamesTest(unittest.TestCase):
+    """Of a graph whose ids are names."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory(prefix="vicinity_names_")
+        cls.addClassCleanup(scratch.cleanup)
+        folder = pathlib.Path(scratch.name)
+        (folder / "edges.csv").write_text("".join(f"{a},{b}\n" for a, b in EDGES), encoding="utf-8")
+        (folder / "ids.csv").write_text("ann\nbob\ncid\ndän\n", encoding="utf-8")
+        tool("import", "--edges", folder / "edges.csv", "--ids", folder / "ids.csv", "--output",
+             folder / "graph")
+        tool("partition", "--input", folder / "graph", "--output", folder / "shards", "--shards", 2,
+             "--assigner", "hash")
+        cls.graph = vicinity_graph.Graph(directory=folder / "shards")
+
+    def test_names_become_ids_and_back(self):
+        nodes = self.graph.resolve("node", ["dän", "ann", "nobody"]).tolist()
+        self.assertEqual(nodes[2], -1)
+        self.assertEqual(self.graph.user_names("node", nodes[:2]), ["dän", "ann"])
+        self.assertEqual(self.graph.resolve("node", "ann").tolist(), [nodes[1]])
+        self.assertEqual(self.graph.user_names("node", nodes[0]), ["dän"])
+        self.assertEqual(self.graph.user_names("node", []), [])
+
+    def test_degrees_are_those_of_the_edges(self):
+        people = ["ann", "bob", "cid", "dän"]
+        degrees = self.graph.degrees(self.graph.edge_types[0], self.graph.resolve("node", people))
+        self.assertEqual(degrees.tolist(), [sum(b == each for _, b in EDGES) for each in people])
+
+    def test_integers_among_names_and_for_names_are_refused(self):
+        for ids in (["ann", 3], [3]):
+            with self.assertRaises(vicinity_graph.InvalidArgument):
+                self.graph.resolve("node", ids)
+        with self.assertRaises(vicinity_graph.InvalidArgument):
+            self.graph.user_ids("node", [0])
+
+
+if __name__ == "__main__":
+    run_tests()
