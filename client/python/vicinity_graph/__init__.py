@@ -12,14 +12,20 @@ array that NumPy and PyTorch share. Errors of the library are subclasses of Vici
 Needs the library libvicinity.so, whose version is __version__, and Python from 3.9 on.
 """
 
-from ._library import VERSION as __version__
-from .batch import Batch, Block
-from .errors import (Aborted, AlreadyExists, Cancelled, DataLoss, DeadlineExceeded,
-                     FailedPrecondition, Internal, InvalidArgument, NotFound, PermissionDenied,
-                     ResourceExhausted, Unauthenticated, Unavailable, VicinityError)
-from .graph import Graph
-from .loader import Loader
-from .tensors import Tensor
+# Not imported before it is asked for: the doctor, a module of this package, runs without the library
+# to say what is wrong with it.
+import importlib as _importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._library import VERSION as __version__
+    from .batch import Batch, Block
+    from .errors import (Aborted, AlreadyExists, Cancelled, DataLoss, DeadlineExceeded,
+                         FailedPrecondition, Internal, InvalidArgument, NotFound, PermissionDenied,
+                         ResourceExhausted, Unauthenticated, Unavailable, VicinityError)
+    from .graph import Graph
+    from .loader import Loader
+    from .tensors import Tensor
 
 __all__ = [
     "Aborted", "AlreadyExists", "Batch", "Block", "Cancelled", "DataLoss", "DeadlineExceeded",
@@ -27,3 +33,22 @@ __all__ = [
     "PermissionDenied", "ResourceExhausted", "Tensor", "Unauthenticated", "Unavailable",
     "VicinityError", "__version__",
 ]
+
+_MODULES = {"Batch": "batch", "Block": "batch", "Graph": "graph", "Loader": "loader",
+            "Tensor": "tensors"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__version__":
+        value = _importlib.import_module("._library", __name__).VERSION
+    else:
+        module = _importlib.import_module("." + _MODULES.get(name, "errors"), __name__)
+        value = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list:
+    return sorted({*globals(), *__all__})

@@ -112,23 +112,27 @@ def _path():
     return "libvicinity.so.1"
 
 
-def _load():
-    path = _path()
+def _load(path):
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(f"{error}; VICINITY_LIBRARY names another libvicinity.so") from error
-    for name, (result, arguments) in _CALLS.items():
-        function = getattr(library, name)
-        function.restype = result
-        function.argtypes = arguments
+    try:
+        for name, (result, arguments) in _CALLS.items():
+            function = getattr(library, name)
+            function.restype = result
+            function.argtypes = arguments
+    except AttributeError as error:
+        raise ImportError(f"{path} is no libvicinity.so, or older than this package: {error}; "
+                          "VICINITY_LIBRARY names another") from error
     version = library.vicinity_abi_version()
     if version != ABI_VERSION:
         raise ImportError(f"{path} has ABI version {version}; this package is for {ABI_VERSION}")
     return library
 
 
-lib = _load()
+PATH = _path()
+lib = _load(PATH)
 VERSION = lib.vicinity_version().decode()
 
 
