@@ -160,7 +160,7 @@ load_only() {
   local name="$1"
   shift
   train_group "$name" "$num_trainers" "$work" --cluster "$cluster" --model none --epochs 2 \
-    --fanouts "$demo_fanouts" --batch-size "$batch" --seed 1 --seeds home "$@" \
+    --fanouts "$demo_fanouts" --batch-size "$batch" --seed 1 --seed-policy home "$@" \
     "${trainer_options[@]}" > /dev/null
 }
 

@@ -13,17 +13,32 @@
 namespace vicinity {
 namespace {
 
-absl::StatusOr<SeedSchedule> MakeSchedule(const LoaderOptions& options, const TrainerSeeds& seeds) {
+absl::StatusOr<SeedSchedule> ScheduleOf(const LoaderOptions& options, const TrainerSeeds& seeds) {
   ScheduleOptions schedule;
   schedule.batch_size = options.batch_size;
   schedule.shuffle = options.shuffle;
+  schedule.drop_last = options.drop_last;
   schedule.trainer = options.trainer;
   schedule.num_trainers = options.num_trainers;
   schedule.run_seed = options.run_seed;
-  if (options.seeds == SeedPolicy::kHome) {
+  if (options.seed_policy == SeedPolicy::kHome) {
     return SeedSchedule::ByTrainer(schedule, seeds.list_sizes);
   }
   return SeedSchedule::Global(schedule, static_cast<int64_t>(seeds.seeds.size()));
+}
+
+absl::StatusOr<SeedSchedule> MakeSchedule(const LoaderOptions& options, const TrainerSeeds& seeds) {
+  VICINITY_ASSIGN_OR_RETURN(SeedSchedule schedule, ScheduleOf(options, seeds));
+  if (schedule.steps() > 0 || schedule.num_seeds() == 0) return schedule;
+  return absl::InvalidArgumentError(absl::StrCat(
+      schedule.num_seeds(), " seeds are no step with drop_last: ", options.num_trainers,
+      " trainers, each with a full batch of ", options.batch_size));
+}
+
+// What a loader keeps of them: not the list, which the schedule's seeds stand for.
+LoaderOptions WithoutList(LoaderOptions options) {
+  options.seeds = SeedList();
+  return options;
 }
 
 double Sum(const StageTotals::Values& values) {
@@ -65,7 +80,7 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
 
 LoaderCore::LoaderCore(const ShardRouter& router, const LoaderOptions& options,
                        SeedSchedule schedule)
-    : router_(router), options_(options), schedule_(std::move(schedule)) {}
+    : router_(router), options_(WithoutList(options)), schedule_(std::move(schedule)) {}
 
 LoaderCore::~LoaderCore() { EndEpoch(); }
 

@@ -136,7 +136,7 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
     return absl::InvalidArgumentError(problem);
   }
   return CheckHomes(HomesOf(router, options), router.book().num_shards(), options.num_trainers,
-                    options.seeds == SeedPolicy::kHome);
+                    options.seed_policy == SeedPolicy::kHome);
 }
 
 std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const LoaderOptions& options) {
@@ -146,7 +146,7 @@ std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const Loade
 
 absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, const SeedSource& source,
                                        const LoaderOptions& options) {
-  if (options.seeds == SeedPolicy::kHome) return ReadHomeSeeds(router, source, options);
+  if (options.seed_policy == SeedPolicy::kHome) return ReadHomeSeeds(router, source, options);
   TrainerSeeds result;
   VICINITY_ASSIGN_OR_RETURN(result.seeds, source.Seeds({}));
   return result;

@@ -48,7 +48,9 @@ SeedSchedule::SeedSchedule(const ScheduleOptions& options, bool dealt, int64_t n
 
 SeedSchedule SeedSchedule::Global(const ScheduleOptions& options, int64_t num_seeds) {
   const int64_t batches = CeilDiv(num_seeds, options.batch_size);
-  return SeedSchedule(options, true, num_seeds, CeilDiv(batches, options.num_trainers));
+  const int64_t steps = options.drop_last ? num_seeds / options.batch_size / options.num_trainers
+                                          : CeilDiv(batches, options.num_trainers);
+  return SeedSchedule(options, true, num_seeds, steps);
 }
 
 absl::StatusOr<SeedSchedule> SeedSchedule::ByTrainer(const ScheduleOptions& options,
@@ -61,8 +63,10 @@ absl::StatusOr<SeedSchedule> SeedSchedule::ByTrainer(const ScheduleOptions& opti
                        longest, ": deal the homes otherwise, or the seeds over all shards"));
     }
   }
-  return SeedSchedule(options, false, num_seeds[options.trainer],
-                      CeilDiv(longest, options.batch_size));
+  const int64_t shortest = *std::min_element(num_seeds.begin(), num_seeds.end());
+  const int64_t steps =
+      options.drop_last ? shortest / options.batch_size : CeilDiv(longest, options.batch_size);
+  return SeedSchedule(options, false, num_seeds[options.trainer], steps);
 }
 
 EpochOrder SeedSchedule::Epoch(int64_t epoch) const {

@@ -13,7 +13,8 @@ namespace vicinity {
 struct ScheduleOptions {
   int64_t batch_size = 1;
   bool shuffle = true;
-  int32_t trainer = 0;  // this one, of
+  bool drop_last = false;  // only full batches, and none twice
+  int32_t trainer = 0;     // this one, of
   int32_t num_trainers = 1;
   uint64_t run_seed = 0;
 };
@@ -38,11 +39,12 @@ class SeedSchedule {
  public:
   // One list of `num_seeds` dealt to all trainers batch by batch: step s of trainer t is batch
   // s * num_trainers + t of the epoch's permutation. Batches past the last begin again with the
-  // first.
+  // first; with drop_last there are only as many steps as all trainers have full batches for.
   static SeedSchedule Global(const ScheduleOptions& options, int64_t num_seeds);
 
-  // A list for each trainer; as many steps as the longest needs, and shorter ones begin again.
-  // InvalidArgument naming a trainer whose list is empty while others' are not.
+  // A list for each trainer; as many steps as the longest needs, and shorter ones begin again; with
+  // drop_last as many as the shortest has full batches. InvalidArgument naming a trainer whose list
+  // is empty while others' are not.
   static absl::StatusOr<SeedSchedule> ByTrainer(const ScheduleOptions& options,
                                                 absl::Span<const int64_t> num_seeds);
 

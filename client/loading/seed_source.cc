@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/loading/seed_list.h"
 #include "client/shards/lookups.h"
 #include "proto/common/status.h"
 
@@ -85,9 +87,11 @@ absl::StatusOr<std::unique_ptr<SeedSource>> MakeSeedSource(const ShardRouter& ro
                                                            const LoaderOptions& options) {
   VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type,
                             FindSeedType(router.schema(), options.seed_type));
-  if (options.nodes.empty()) return std::make_unique<SplitSeeds>(router, type, options.split);
-  VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, options.nodes));
-  return std::make_unique<ListedSeeds>(router, type, options.nodes);
+  if (std::holds_alternative<std::monostate>(options.seeds)) {
+    return std::make_unique<SplitSeeds>(router, type, options.split);
+  }
+  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, ListedNodes(router, type, options.seeds));
+  return std::make_unique<ListedSeeds>(router, type, std::move(nodes));
 }
 
 }  // namespace vicinity

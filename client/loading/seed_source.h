@@ -1,4 +1,4 @@
-// Where a loader's seeds come from: a split, or a list that the user gives.
+// Where a loader's seeds come from: a split, or what the user lists.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class SeedSource {
   virtual absl::StatusOr<std::vector<int64_t>> Seeds(absl::Span<const int32_t> shards) const = 0;
 };
 
-// What the options say. NotFound or InvalidArgument naming the node types; InvalidArgument naming
-// listed nodes that the graph does not have. The router must outlive it.
+// What the options say. NotFound or InvalidArgument naming the node types; for listed seeds else as
+// client/types/seed_values.h says. The router must outlive it.
 absl::StatusOr<std::unique_ptr<SeedSource>> MakeSeedSource(const ShardRouter& router,
                                                            const LoaderOptions& options);
 

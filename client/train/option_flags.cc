@@ -36,6 +36,9 @@ struct FlagAdder {
   CLI::Option* operator()(Value* value) const {
     return app->add_option(option.flag, *value, option.doc)->capture_default_str();
   }
+  CLI::Option* operator()(bool* value) const {
+    return app->add_flag(option.flag, *value, option.doc);
+  }
   CLI::Option* operator()(const Bytes& bytes) const {
     return app->add_option(option.flag, *bytes.value, option.doc + ", as 512MB")
         ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))

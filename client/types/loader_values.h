@@ -12,19 +12,24 @@
 #include "client/types/device_tensor.h"
 #include "client/types/graph_values.h"
 #include "client/types/row_buffer.h"
+#include "client/types/seed_values.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {
 
-// Which seeds a trainer gets. Every trainer gets the same number of batches a epoch, by
-// construction.
+// Which seeds a trainer gets. Every trainer gets the same number of batches an epoch, by
+// construction. With one trainer, each seed is in one batch of each epoch. With several, only what
+// makes their numbers equal comes twice, and nothing does with LoaderOptions::drop_last.
 enum class SeedPolicy : uint8_t {
-  kGlobal,  // the epoch's permutation of all seeds, dealt to the trainers batch by batch: batches
-            // are the same for any number of shards
-  kHome,    // each trainer the seeds of its home shards, so that most rows are near; shorter
-            // lists begin again from their front
+  // The epoch's permutation of all seeds, cut into batches, which are dealt to the trainers one by
+  // one: they are the same for any number of shards and of trainers. Where they do not suffice for
+  // a last one for everybody, the epoch's first come again, at most num_trainers - 1.
+  kGlobal,
+  // Each trainer the seeds of its home shards, so that most rows are near. Whoever has fewer
+  // batches than another begins again from its first.
+  kHome,
 };
 
 // The homes of trainers when nobody says otherwise: shard s is near trainer s % num_trainers; with
@@ -70,15 +75,16 @@ struct DeviceOptions {
 };
 
 struct LoaderOptions {
-  std::string seed_type;  // empty: the only node type that has a split
-  Split split = Split::kTrain;
-  // Seeds in the place of a split's: global ids (Graph::Resolve has those of user ids), repeats
-  // allowed. Empty: those of `split`.
-  std::vector<int64_t> nodes;
+  std::string seed_type;        // empty: the only node type that has a split
+  Split split = Split::kTrain;  // kNone: all nodes of the type
+  SeedList seeds;               // in the place of the split's
   SamplingSpec sampling;
   int64_t batch_size = 1024;
   bool shuffle = true;
-  SeedPolicy seeds = SeedPolicy::kGlobal;
+  // Leaves out of each epoch what is not a full batch for every trainer. Loader::Create refuses
+  // seeds that are too few for one step.
+  bool drop_last = false;
+  SeedPolicy seed_policy = SeedPolicy::kGlobal;
   int32_t trainer = 0;  // this one, of
   int32_t num_trainers = 1;
   // With kHome, by trainer, the shards whose seeds it gets. All trainers' are here, so that each

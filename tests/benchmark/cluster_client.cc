@@ -120,7 +120,7 @@ nlohmann::json Train(Options options) {
   LoaderOptions& wanted = options.loader;
   wanted.sampling = SamplingSpec::Uniform(graph->schema(), options.fanouts);
   wanted.columns = FeatureColumns(graph->schema());
-  wanted.seeds = SeedPolicy::kHome;
+  wanted.seed_policy = SeedPolicy::kHome;
   const std::unique_ptr<Loader> loader = Must(Loader::Create(graph.get(), wanted));
   const int64_t steps = std::min(options.steps, loader->steps_per_epoch());
   const TrafficStats before = graph->traffic();

@@ -66,9 +66,11 @@ TEST_CASE("a loader's seeds may be a list of the user's, dealt out like those of
   const std::unique_ptr<Graph> graph = Value(Graph::Open(directory));
   LoaderOptions options = Options(*graph);
   options.batch_size = 4;
-  for (int64_t node = 0; node < 300; node += 7) options.nodes.push_back(node);
+  GlobalIds listed;
+  for (int64_t node = 0; node < 300; node += 7) listed.ids.push_back(node);
+  options.seeds = listed;
   options.num_trainers = 2;
-  options.seeds = GENERATE(SeedPolicy::kGlobal, SeedPolicy::kHome);
+  options.seed_policy = GENERATE(SeedPolicy::kGlobal, SeedPolicy::kHome);
   std::set<int64_t> dealt;
   int64_t steps = -1;
   for (options.trainer = 0; options.trainer < 2; ++options.trainer) {
@@ -82,9 +84,10 @@ TEST_CASE("a loader's seeds may be a list of the user's, dealt out like those of
       }
     }
   }
-  CHECK(dealt == std::set<int64_t>(options.nodes.begin(), options.nodes.end()));
+  CHECK(dealt == std::set<int64_t>(listed.ids.begin(), listed.ids.end()));
   options.trainer = 0;
-  options.nodes.push_back(300);
+  listed.ids.push_back(300);
+  options.seeds = listed;
   CHECK(Loader::Create(graph.get(), options).error().code() == ErrorCode::kInvalidArgument);
 }
 

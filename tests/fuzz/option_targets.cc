@@ -75,10 +75,11 @@ FuzzTarget FuzzGraphOptions(const std::string&) {
 
 FuzzTarget FuzzLoaderOptions(const std::string&) {
   FuzzTarget target;
-  target.seeds = {R"({"fanouts": [[1, 2, 3, 4, -1], [0, 0, 0, 1, 1]], "replace": true,
+  target.seeds = {
+      R"({"fanouts": [[1, 2, 3, 4, -1], [0, 0, 0, 1, 1]], "replace": true,
   "disjoint": false, "expansion": "new_nodes", "weighted_by": "w", "seed_type": "user",
   "split": "train", "batch_size": 10, "shuffle": true, "run_seed": 18446744073709551615})",
-                  R"({"fanouts": [15, 10, 5], "homes": [[0, 2], [1]], "seeds": "home", "trainer": 1,
+      R"({"fanouts": [15, 10, 5], "homes": [[0, 2], [1]], "seed_policy": "home", "trainer": 1,
   "columns": [{"node_type": "user", "column": "features"}], "labels": true, "edge_ids": true,
   "edge_columns": [{"edge_type": "user:buys:item", "column": "weight"}], "cache": "auto",
   "cache_rows": 9223372036854775808, "placement": "device", "batch_timeout_ms": 9e18,

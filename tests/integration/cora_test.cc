@@ -165,8 +165,8 @@ TEST_CASE("and so they do with features in half the bytes", "[cora]") {
 TEST_CASE("and so they do with home seeds, mapped home shards and a cache", "[cora]") {
   const ServedCora cora;
   const std::string cache = GENERATE("vip", "auto");
-  const std::vector<std::string> common = {"--seeds", "home",         "--cache",
-                                           cache,     "--cache-rows", "200"};
+  const std::vector<std::string> common = {"--seed-policy", "home",         "--cache",
+                                           cache,           "--cache-rows", "200"};
   std::vector<std::vector<std::string>> extra(kNumTrainers, common);
   for (int trainer = 0; trainer < kNumTrainers; ++trainer) {
     extra[trainer].insert(extra[trainer].end(), {"--local-shards", absl::StrCat(trainer)});

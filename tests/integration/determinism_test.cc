@@ -1,5 +1,6 @@
 // The same batches, byte for byte in user ids, however a graph is cut and served and whatever reads
 // it.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstddef>
@@ -216,6 +217,47 @@ TEST_CASE("an epoch is the same for any cut, threads and cache", "[determinism]"
         each.cache_rows = threads == 2 ? 40 : 100'000;
         REQUIRE(Epoch(cluster, *graph, each) == expected);
       }
+    }
+  }
+}
+
+// Every third item, by its name, backwards.
+UserNames SomeItems(const MemoryGraph& memory) {
+  UserNames items;
+  for (size_t i = 0; i < memory.nodes[1].names.size(); i += 3) {
+    items.ids.push_back(memory.nodes[1].names[i]);
+  }
+  std::reverse(items.ids.begin(), items.ids.end());
+  return items;
+}
+
+TEST_CASE("an epoch of listed seeds is the same for any cut, local, served or mixed",
+          "[determinism]") {
+  const MemoryGraph memory = Typed();
+  LoaderOptions options;
+  options.sampling = SamplingSpec::Uniform(memory.schema, {4, 3});
+  options.batch_size = 13;
+  options.run_seed = 5;
+  SECTION("by names") {
+    options.seed_type = "item";
+    options.seeds = SomeItems(memory);
+  }
+  SECTION("by a mask") {
+    options.seed_type = "user";
+    NodeMask mask;
+    for (int64_t i = 0; i < memory.num_nodes({0}); ++i) mask.chosen.push_back(i % 7 < 2);
+    options.seeds = mask;
+  }
+  const SmallCluster whole(memory, 1, 1);
+  GraphOptions in_one;
+  in_one.directory = whole.directory();
+  const std::string expected = Epoch(whole, *Value(Graph::Open(in_one)), options);
+  CHECK_FALSE(expected.empty());
+  for (const int32_t num_shards : {2, 4}) {
+    const SmallCluster cluster(memory, num_shards, 2);
+    for (const GraphOptions& way : WaysToOpen(cluster)) {
+      const std::unique_ptr<Graph> graph = Value(Graph::Open(way));
+      REQUIRE(Epoch(cluster, *graph, options) == expected);
     }
   }
 }

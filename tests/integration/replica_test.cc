@@ -381,7 +381,7 @@ TEST_CASE_METHOD(ReplicaTest, "trainers that know nothing of each other make equ
   options.sampling = SamplingSpec::Uniform((*graph)->schema(), {2});
   options.batch_size = 7;
   options.num_trainers = 4;
-  options.seeds = GENERATE(SeedPolicy::kGlobal, SeedPolicy::kHome);
+  options.seed_policy = GENERATE(SeedPolicy::kGlobal, SeedPolicy::kHome);
   int64_t steps = -1;
   for (options.trainer = 0; options.trainer < options.num_trainers; ++options.trainer) {
     const auto loader = Loader::Create(graph->get(), options);  // gone before the next one comes

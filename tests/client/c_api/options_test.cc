@@ -53,7 +53,7 @@ TEST_CASE("loader options are read by the names of their fields", "[options]") {
   const Result<LoaderOptions> options = ParseLoaderOptions(TwoEdgeTypes(), R"({
       "fanouts": [5, -1], "replace": true, "disjoint": true, "expansion": "new_nodes",
       "weighted_by": "w", "seed_type": "s", "split": "test", "batch_size": 1, "run_seed": 2,
-      "trainer": 3, "num_trainers": 4, "shuffle": false, "seeds": "home", "homes": [[0], [1, 2]],
+      "trainer": 3, "num_trainers": 4, "shuffle": false, "drop_last": true, "seed_policy": "home", "homes": [[0], [1, 2]],
       "columns": [{"node_type": "n", "column": "c"}],
       "edge_columns": [{"edge_type": "e", "column": "d"}], "labels": false, "edge_ids": true,
       "cache": "auto", "cache_rows": 5, "cache_bytes": 6, "ranking": "r", "fetch_ahead": 7,
@@ -75,7 +75,8 @@ TEST_CASE("loader options are read by the names of their fields", "[options]") {
   CHECK(options->trainer == 3);
   CHECK(options->num_trainers == 4);
   CHECK_FALSE(options->shuffle);
-  CHECK(options->seeds == SeedPolicy::kHome);
+  CHECK(options->seed_policy == SeedPolicy::kHome);
+  CHECK(options->drop_last);
   CHECK(options->homes == std::vector<std::vector<int32_t>>{{0}, {1, 2}});
   REQUIRE(options->columns.size() == 1);
   CHECK(options->columns[0].node_type == "n");

@@ -398,10 +398,116 @@ TEST_CASE("trainers share an epoch's batches out; each can be made again alone",
   }
 }
 
+// The users' keys of a batch's seeds.
+std::vector<uint64_t> SeedKeys(const RoutedGraph& graph, const MiniBatch& batch) {
+  std::vector<uint64_t> keys;
+  for (const int32_t position : batch.graph.seed_positions) {
+    const int64_t node = batch.graph.nodes[0].ids[position];
+    keys.push_back(graph.graph().nodes[0].keys[graph.placement().PositionOf(kUser, {node})]);
+  }
+  return keys;
+}
+
+// Of every batch of an epoch the keys of its seeds.
+std::vector<std::vector<uint64_t>> EpochOfKeys(const RoutedGraph& graph,
+                                               const LoaderOptions& options) {
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(3, 0));
+  std::vector<std::vector<uint64_t>> batches;
+  while (true) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) return batches;
+    batches.push_back(SeedKeys(graph, *batch));
+  }
+}
+
+// 101 users by their ids, one of them twice.
+UserIds SomeUsers() {
+  const std::vector<uint64_t> keys = Graph().nodes[0].keys;
+  UserIds users;
+  for (size_t i = 0; i < 100; ++i) users.ids.push_back(static_cast<int64_t>(keys[i * 4 + 1]));
+  users.ids.push_back(users.ids[5]);
+  return users;
+}
+
+TEST_CASE("each listed seed is in one batch of an epoch, as often as it is listed", "[loader]") {
+  const RoutedGraph graph(Graph(), 3, {1});
+  LoaderOptions options = Options(graph);
+  const UserIds users = SomeUsers();
+  options.seeds = users;
+  options.num_trainers = GENERATE(1, 2, 3);
+  std::vector<std::vector<uint64_t>> batches(7);  // 101 seeds in batches of 16
+  for (options.trainer = 0; options.trainer < options.num_trainers; ++options.trainer) {
+    const std::vector<std::vector<uint64_t>> mine = EpochOfKeys(graph, options);
+    for (size_t step = 0; step < mine.size(); ++step) {
+      const size_t batch = step * options.num_trainers + options.trainer;
+      if (batch < 7) batches[batch] = mine[step];
+      if (batch >= 7) CHECK(mine[step] == batches[batch - 7]);  // so that steps are equal
+    }
+  }
+  std::vector<uint64_t> dealt;
+  for (const auto& batch : batches) dealt.insert(dealt.end(), batch.begin(), batch.end());
+  std::vector<uint64_t> listed(users.ids.begin(), users.ids.end());
+  CHECK(dealt != listed);
+  std::sort(dealt.begin(), dealt.end());
+  std::sort(listed.begin(), listed.end());
+  CHECK(dealt == listed);
+}
+
+TEST_CASE("without shuffling listed seeds come in the order of the list", "[loader]") {
+  const RoutedGraph graph(Graph(), 3, {1});
+  LoaderOptions options = Options(graph);
+  const UserIds users = SomeUsers();
+  options.seeds = users;
+  options.shuffle = false;
+  std::vector<uint64_t> dealt;
+  for (const auto& batch : EpochOfKeys(graph, options)) {
+    dealt.insert(dealt.end(), batch.begin(), batch.end());
+  }
+  CHECK(dealt == std::vector<uint64_t>(users.ids.begin(), users.ids.end()));
+}
+
+TEST_CASE("listed seeds make the same batches on any cut, by ids or by a mask", "[loader]") {
+  const RoutedGraph whole(Graph(), 1);
+  LoaderOptions options = Options(whole);
+  UserIds users;
+  NodeMask mask;
+  std::vector<uint64_t> keys = Graph().nodes[0].keys;
+  std::sort(keys.begin(), keys.end());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    mask.chosen.push_back(i % 5 == 2);
+    if (i % 5 == 2) users.ids.push_back(static_cast<int64_t>(keys[i]));
+  }
+  options.seeds = users;
+  const std::vector<std::string> expected = Epoch(whole, Make(whole, options).get(), 1);
+  CHECK(expected.size() == 5);
+  for (const int32_t num_shards : {1, 2, 5}) {
+    const RoutedGraph graph(Graph(), num_shards, {0, 2});
+    for (const SeedList& seeds : {SeedList(users), SeedList(mask)}) {
+      options.seeds = seeds;
+      CHECK(Epoch(graph, Make(graph, options).get(), 1) == expected);
+    }
+  }
+}
+
+TEST_CASE("what is no full batch may be left out, unless that is everything", "[loader]") {
+  const RoutedGraph graph(Graph(), 2);
+  LoaderOptions options = Options(graph);
+  options.seeds = SomeUsers();
+  options.drop_last = true;
+  options.num_trainers = 2;
+  CHECK(Make(graph, options)->steps_per_epoch() == 3);
+  for (const auto& batch : EpochOfKeys(graph, options)) CHECK(batch.size() == 16);
+  options.batch_size = 51;
+  const absl::Status status = LoaderCore::Create(graph.router(), options).status();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(status.message()), Catch::Contains("101") && Catch::Contains("51"));
+}
+
 TEST_CASE("with home seeds every trainer makes the same number of steps", "[loader]") {
   const RoutedGraph graph(Graph(), 5, {1});
   LoaderOptions options = Options(graph);
-  options.seeds = SeedPolicy::kHome;
+  options.seed_policy = SeedPolicy::kHome;
   options.num_trainers = 2;
   std::vector<size_t> steps;
   for (options.trainer = 0; options.trainer < 2; ++options.trainer) {

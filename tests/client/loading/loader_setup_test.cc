@@ -54,11 +54,11 @@ TEST_CASE("options that cannot be are refused", "[loader_setup]") {
       [](LoaderOptions* o) { o->device.home_bytes = -1; },
       [](LoaderOptions* o) { o->homes = {{4}}; },
       [](LoaderOptions* o) {
-        o->seeds = SeedPolicy::kHome;
+        o->seed_policy = SeedPolicy::kHome;
         o->homes = {{}};
       },
       [](LoaderOptions* o) {
-        o->seeds = SeedPolicy::kHome;
+        o->seed_policy = SeedPolicy::kHome;
         o->homes = {{0}};
       },
       [](LoaderOptions* o) {
@@ -111,7 +111,7 @@ TEST_CASE("home seeds are divided among trainers, and all know all sizes", "[loa
   const RoutedGraph graph(testing::TypedGraph(400, 60, 10, 3), 4, {2});
   const int32_t num_trainers = GENERATE(1, 2, 3, 6);
   LoaderOptions options = Options(graph);
-  options.seeds = SeedPolicy::kHome;
+  options.seed_policy = SeedPolicy::kHome;
   options.num_trainers = num_trainers;
   std::vector<int64_t> all;
   std::vector<int64_t> sizes;

@@ -100,6 +100,43 @@ TEST_CASE("of lists of their own the longest gives the steps, the others begin a
   CHECK(empty.steps() == 0);
 }
 
+TEST_CASE("of lists that are cut to full batches no seed comes twice", "[seed_schedule]") {
+  for (const int64_t num_seeds : {0, 1, 7, 64, 100, 1001}) {
+    for (const int32_t num_trainers : {1, 2, 3, 16}) {
+      for (const int64_t batch_size : {1, 5, 64}) {
+        const int64_t steps = num_seeds / (batch_size * num_trainers);
+        std::vector<int64_t> seen;
+        for (int32_t trainer = 0; trainer < num_trainers; ++trainer) {
+          ScheduleOptions options = Options(batch_size, trainer, num_trainers);
+          options.drop_last = true;
+          const SeedSchedule schedule = SeedSchedule::Global(options, num_seeds);
+          REQUIRE(schedule.steps() == steps);
+          const EpochOrder order = schedule.Epoch(3);
+          for (int64_t step = 0; step < steps; ++step) {
+            const absl::Span<const int64_t> batch = order.Batch(step);
+            REQUIRE(static_cast<int64_t>(batch.size()) == batch_size);
+            seen.insert(seen.end(), batch.begin(), batch.end());
+          }
+        }
+        REQUIRE(static_cast<int64_t>(seen.size()) == steps * batch_size * num_trainers);
+        REQUIRE(std::set<int64_t>(seen.begin(), seen.end()).size() == seen.size());
+      }
+    }
+  }
+}
+
+TEST_CASE("of lists of their own the shortest gives the full batches", "[seed_schedule]") {
+  const std::vector<int64_t> sizes = {10, 7};
+  for (int32_t trainer = 0; trainer < 2; ++trainer) {
+    ScheduleOptions options = Options(2, trainer, 2);
+    options.drop_last = true;
+    VICINITY_ASSERT_OK_AND_ASSIGN(const SeedSchedule schedule,
+                                  SeedSchedule::ByTrainer(options, sizes));
+    CHECK(schedule.steps() == 3);
+    CHECK(schedule.Epoch(0).Batch(2).size() == 2);
+  }
+}
+
 TEST_CASE("no seeds make no steps", "[seed_schedule]") {
   CHECK(SeedSchedule::Global(Options(2, 0, 2), 0).steps() == 0);
 }

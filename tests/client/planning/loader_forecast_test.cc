@@ -88,7 +88,7 @@ class Fixture {
       LoaderOptions loader;
       loader.sampling = SamplingSpec::Uniform(dataset_->schema(), flags_.fanouts);
       loader.batch_size = flags_.batch_size;
-      loader.seeds = plan_.seeds_from_all ? SeedPolicy::kGlobal : SeedPolicy::kHome;
+      loader.seed_policy = plan_.seeds_from_all ? SeedPolicy::kGlobal : SeedPolicy::kHome;
       loader.trainer = trainer;
       loader.num_trainers = 4;
       loader.run_seed = options.run_seed;

@@ -30,7 +30,7 @@ int CheckEveryFlag() {
     ++num_flags;
     INFO(option.flag << " " << testing::OtherText(option));
     Options given;
-    Parse({option.flag, testing::OtherText(option)}, &given);
+    Parse({option.flag + "=" + testing::OtherText(option)}, &given);
     for (const Option& other : OptionsOf(&given)) {
       if (other.name == option.name) CHECK(ValueOf(other.field) == testing::OtherValue(option));
     }

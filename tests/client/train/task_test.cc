@@ -13,7 +13,7 @@ TEST_CASE("a task names the seeds, their features and the fanouts", "[task]") {
   TrainOptions options;
   options.fanouts = {4, 2};
   options.eval_fanouts = {-1, -1};
-  options.loader.seeds = SeedPolicy::kHome;
+  options.loader.seed_policy = SeedPolicy::kHome;
   options.loader.trainer = 1;
   options.loader.num_trainers = 2;
   options.loader.homes = {{1}, {0}};
@@ -28,7 +28,7 @@ TEST_CASE("a task names the seeds, their features and the fanouts", "[task]") {
   CHECK(training.seed_type == "item");
   CHECK(training.split == Split::kTrain);
   CHECK(training.shuffle);
-  CHECK(training.seeds == SeedPolicy::kHome);
+  CHECK(training.seed_policy == SeedPolicy::kHome);
   CHECK(training.homes == options.loader.homes);
   CHECK(training.sampling.fanouts == std::vector<std::vector<int64_t>>{{4, 4, 4}, {2, 2, 2}});
   REQUIRE(training.columns.size() == 2);
@@ -37,7 +37,7 @@ TEST_CASE("a task names the seeds, their features and the fanouts", "[task]") {
   const LoaderOptions evaluation = EvaluationLoader(schema, task.value(), options, Split::kTest);
   CHECK(evaluation.split == Split::kTest);
   CHECK(!evaluation.shuffle);
-  CHECK(evaluation.seeds == SeedPolicy::kGlobal);  // each node once, whoever owns it
+  CHECK(evaluation.seed_policy == SeedPolicy::kGlobal);  // each node once, whoever owns it
   CHECK(evaluation.trainer == 1);
   CHECK(evaluation.sampling.fanouts == std::vector<std::vector<int64_t>>(2, {-1, -1, -1}));
 }

@@ -1,0 +1,49 @@
+// Where a loader's batches begin when that is not a split of the import: nodes that the user
+// chooses, as plain values.
+//
+// Order:    without shuffling, that of the list; of a mask, that of the nodes' keys. With it, one
+//           that depends on run_seed, the epoch and the number of seeds alone. The same choice by
+//           user ids or by mask therefore gives the same batches on any cut of the graph and in
+//           any deployment of it. GlobalIds number the nodes of one cut, and mean others in
+//           another.
+// Repeats:  a node that is listed twice is two seeds.
+// Errors:   of Loader::Create. kNotFound names user ids that the graph does not have, and where in
+//           the list they are; kInvalidArgument likewise global ids out of range, and says that a
+//           list is empty, that a mask has another length than there are nodes, or none of them,
+//           and ids of the wrong kind.
+//
+// Public header: standard C++.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace vicinity {
+
+// What Graph::Resolve and Graph::NodesOf give.
+struct GlobalIds {
+  std::vector<int64_t> ids;
+};
+
+// The ids that the user gave at import, of a type whose ids are integers.
+struct UserIds {
+  std::vector<int64_t> ids;
+};
+
+// Likewise, of a type whose ids are strings.
+struct UserNames {
+  std::vector<std::string> ids;
+};
+
+// For every node of the type whether it is a seed, in the order of Graph::NodesOf: where ids are
+// dense, entry i is of the node whose id is i.
+struct NodeMask {
+  std::vector<uint8_t> chosen;  // 0: no
+};
+
+// std::monostate: none, so that the seeds are those of LoaderOptions::split.
+using SeedList = std::variant<std::monostate, GlobalIds, UserIds, UserNames, NodeMask>;
+
+}  // namespace vicinity
