@@ -9,9 +9,11 @@
 #include "client/c_api/descriptions.h"
 #include "client/c_api/handles.h"
 #include "client/c_api/options.h"
+#include "client/c_api/seeds.h"
 #include "client/c_api/vicinity.h"
 #include "client/loader.h"
 #include "client/types/result.h"
+#include "client/types/seed_values.h"
 #include "partition/dataset/schema.h"
 
 namespace vicinity::c_api {
@@ -38,9 +40,16 @@ class OneThread {
   const bool first_;
 };
 
-Error Create(const VicinityGraph& graph, const char* options_json, VicinityLoader** loader) {
-  const Result<LoaderOptions> options = ParseLoaderOptions(graph.graph->schema(), options_json);
+// `seeds`: null for none.
+Error Create(const VicinityGraph& graph, const char* options_json, const VicinitySeeds* seeds,
+             VicinityLoader** loader) {
+  Result<LoaderOptions> options = ParseLoaderOptions(graph.graph->schema(), options_json);
   if (!options.ok()) return options.error();
+  if (seeds != nullptr) {
+    Result<SeedList> listed = ReadSeeds(*seeds);
+    if (!listed.ok()) return listed.error();
+    options->seeds = *std::move(listed);
+  }
   Result<std::unique_ptr<Loader>> created = Loader::Create(graph.graph.get(), *options);
   if (!created.ok()) return created.error();
   auto handle = std::make_unique<VicinityLoader>();
@@ -89,10 +98,15 @@ extern "C" {
 
 int32_t vicinity_loader_create(VicinityGraph* graph, const char* options_json,
                                VicinityLoader** loader) {
+  return vicinity_loader_create_with_seeds(graph, options_json, /*seeds=*/nullptr, loader);
+}
+
+int32_t vicinity_loader_create_with_seeds(VicinityGraph* graph, const char* options_json,
+                                          const VicinitySeeds* seeds, VicinityLoader** loader) {
   return Call([&]() -> Error {
     Error error =
         CheckGiven({{"graph", graph}, {"options_json", options_json}, {"loader", loader}});
-    return error.ok() ? vicinity::c_api::Create(*graph, options_json, loader) : error;
+    return error.ok() ? vicinity::c_api::Create(*graph, options_json, seeds, loader) : error;
   });
 }
 

@@ -164,6 +164,29 @@ int32_t vicinity_graph_metrics(const VicinityGraph* graph, char** json);
  * Waits for servers, which read the seeds and fill the cache. */
 int32_t vicinity_loader_create(VicinityGraph* graph, const char* options_json,
                                VicinityLoader** loader);
+
+/* What `values` of VicinitySeeds are: client/types/seed_values.h says what each kind means. */
+typedef enum VicinitySeedKind {
+  VICINITY_SEEDS_GLOBAL_IDS = 1, /* int64_t[count] */
+  VICINITY_SEEDS_USER_IDS = 2,   /* int64_t[count], of a type whose ids are integers */
+  VICINITY_SEEDS_USER_NAMES = 3, /* const char*[count], UTF-8, of a type whose ids are strings */
+  VICINITY_SEEDS_MASK = 4        /* uint8_t[count], one for every node of the type; 0: no seed */
+} VicinitySeedKind;
+
+/* Nodes of "seed_type" that are seeds in the place of those of "split". */
+typedef struct VicinitySeeds {
+  size_t struct_size; /* sizeof(VicinitySeeds) */
+  int32_t kind;       /* a VicinitySeedKind */
+  int64_t count;
+  const void* values; /* read during the call alone */
+} VicinitySeeds;
+
+/* As vicinity_loader_create, with seeds that are listed beside the options, for lists are long.
+ * VICINITY_NOT_FOUND names user ids that the graph does not have, and where in the list they are;
+ * VICINITY_INVALID_ARGUMENT likewise global ids, and says what else is wrong with the list: empty,
+ * a mask of another length, ids of another kind. Null seeds: those of "split". */
+int32_t vicinity_loader_create_with_seeds(VicinityGraph* graph, const char* options_json,
+                                          const VicinitySeeds* seeds, VicinityLoader** loader);
 /* Its batches stay; null is fine. Not while another thread is in a call of the loader. */
 void vicinity_loader_release(VicinityLoader* loader);
 

@@ -1,0 +1,13 @@
+// Seeds that a caller passes beside a loader's options, as client/c_api/vicinity.h describes them.
+#pragma once
+
+#include "client/c_api/vicinity.h"
+#include "client/types/result.h"
+#include "client/types/seed_values.h"
+
+namespace vicinity::c_api {
+
+// A copy of what is listed. kInvalidArgument saying which field is wrong.
+Result<SeedList> ReadSeeds(const VicinitySeeds& seeds);
+
+}  // namespace vicinity::c_api

@@ -1,0 +1,143 @@
+// Seeds beside the options of client/c_api/vicinity.h.
+#include "client/c_api/seeds.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "client/c_api/vicinity.h"
+#include "client/types/seed_values.h"
+#include "tests/client/c_api/open_graph.h"
+
+namespace vicinity {
+namespace {
+
+using testing::BatchPtr;
+using testing::LoaderPtr;
+using testing::NextBatch;
+using testing::OpenGraph;
+using testing::PartOf;
+using testing::RequireOk;
+using testing::ValuesOf;
+
+template <typename Value>
+VicinitySeeds SeedsOf(VicinitySeedKind kind, const std::vector<Value>& values) {
+  VicinitySeeds seeds = {};
+  seeds.struct_size = sizeof(seeds);
+  seeds.kind = kind;
+  seeds.count = static_cast<int64_t>(values.size());
+  seeds.values = values.data();
+  return seeds;
+}
+
+LoaderPtr MakeLoader(const OpenGraph& open, const std::string& options,
+                     const VicinitySeeds& seeds) {
+  VicinityLoader* loader = nullptr;
+  RequireOk(vicinity_loader_create_with_seeds(open.graph(), options.c_str(), &seeds, &loader));
+  return LoaderPtr(loader);
+}
+
+// Global ids of an epoch's seeds, as they come.
+std::vector<int64_t> Dealt(VicinityLoader* loader, int32_t node_type) {
+  RequireOk(vicinity_loader_start_epoch(loader, 0, 0, -1));
+  std::vector<int64_t> dealt;
+  while (const BatchPtr batch = NextBatch(loader)) {
+    const auto nodes = ValuesOf<int64_t>(*PartOf(batch.get(), VICINITY_NODES, node_type));
+    for (const int32_t at : ValuesOf<int32_t>(*PartOf(batch.get(), VICINITY_SEEDS))) {
+      dealt.push_back(nodes[at]);
+    }
+  }
+  return dealt;
+}
+
+constexpr char kUsers[] =
+    R"({"fanouts": [3], "batch_size": 10, "seed_type": "user", "shuffle": false})";
+constexpr char kItems[] =
+    R"({"fanouts": [3], "batch_size": 10, "seed_type": "item", "shuffle": false})";
+
+TEST_CASE("seeds of every kind are those that batches begin with, in their order", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> listed = {7, 299, 7, 0, 150, 151, 152, 153, 154, 155, 156, 3};
+  CHECK(Dealt(MakeLoader(open, kUsers, SeedsOf(VICINITY_SEEDS_GLOBAL_IDS, listed)).get(), 0) ==
+        listed);
+  const std::vector<int64_t> user_ids = *open.plain().UserIds(0, listed);
+  CHECK(Dealt(MakeLoader(open, kUsers, SeedsOf(VICINITY_SEEDS_USER_IDS, user_ids)).get(), 0) ==
+        listed);
+
+  const std::vector<int64_t> items = {79, 3, 40};
+  const std::vector<std::string> names = *open.plain().UserNames(1, items);
+  std::vector<const char*> texts;
+  for (const std::string& name : names) texts.push_back(name.c_str());
+  CHECK(Dealt(MakeLoader(open, kItems, SeedsOf(VICINITY_SEEDS_USER_NAMES, texts)).get(), 1) ==
+        items);
+
+  const std::vector<int64_t> all = *open.plain().NodesOf(0, Split::kNone);
+  std::vector<uint8_t> mask(all.size(), 0);
+  mask[4] = mask[200] = 1;
+  CHECK(Dealt(MakeLoader(open, kUsers, SeedsOf(VICINITY_SEEDS_MASK, mask)).get(), 0) ==
+        std::vector<int64_t>{all[4], all[200]});
+}
+
+TEST_CASE("without seeds beside them the options' split counts", "[c_api]") {
+  const OpenGraph open;
+  VicinityLoader* loader = nullptr;
+  RequireOk(vicinity_loader_create_with_seeds(open.graph(), kUsers, nullptr, &loader));
+  const LoaderPtr owned(loader);
+  CHECK(Dealt(loader, 0) == *open.plain().NodesOf(0, Split::kTrain));
+}
+
+TEST_CASE("seeds that are none are refused, saying why", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> ids = {1, 2};
+  const std::vector<const char*> no_name = {"a", nullptr};
+  VicinitySeeds seeds = SeedsOf(VICINITY_SEEDS_GLOBAL_IDS, ids);
+  const auto refused = [&](const std::string& word) {
+    VicinityLoader* loader = nullptr;
+    CHECK(vicinity_loader_create_with_seeds(open.graph(), kUsers, &seeds, &loader) ==
+          VICINITY_INVALID_ARGUMENT);
+    CHECK(loader == nullptr);
+    CHECK_THAT(std::string(vicinity_last_error()), Catch::Contains(word));
+  };
+  SECTION("no size") { seeds.struct_size = 0, refused("struct_size"); }
+  SECTION("no kind") { seeds.kind = 0, refused("kind 0"); }
+  SECTION("another kind") { seeds.kind = 99, refused("kind 99"); }
+  SECTION("below none") { seeds.count = -1, refused("count is -1"); }
+  SECTION("nowhere") { seeds.values = nullptr, refused("null"); }
+  SECTION("empty") { seeds.count = 0, refused("empty"); }
+  SECTION("a short mask") {
+    seeds = SeedsOf(VICINITY_SEEDS_MASK, std::vector<uint8_t>()), refused("300");
+  }
+  SECTION("no name") { seeds = SeedsOf(VICINITY_SEEDS_USER_NAMES, no_name), refused("name 1"); }
+}
+
+TEST_CASE("a user id that the graph lacks is not found", "[c_api]") {
+  const OpenGraph open;
+  std::vector<int64_t> ids = *open.plain().UserIds(0, {1});
+  ids.push_back(-5);
+  const VicinitySeeds seeds = SeedsOf(VICINITY_SEEDS_USER_IDS, ids);
+  VicinityLoader* loader = nullptr;
+  CHECK(vicinity_loader_create_with_seeds(open.graph(), kUsers, &seeds, &loader) ==
+        VICINITY_NOT_FOUND);
+  CHECK_THAT(std::string(vicinity_last_error()), Catch::Contains("-5 (position 1)"));
+}
+
+TEST_CASE("a field of a later version is refused where it is set", "[c_api]") {
+  struct Later {
+    VicinitySeeds seeds;
+    int64_t more;
+  };
+  const std::vector<int64_t> ids = {1, 2};
+  Later later = {SeedsOf(VICINITY_SEEDS_GLOBAL_IDS, ids), 0};
+  later.seeds.struct_size = sizeof(later);
+  const Result<SeedList> read = c_api::ReadSeeds(later.seeds);
+  REQUIRE(read.ok());
+  CHECK(std::get<GlobalIds>(*read).ids == ids);
+  later.more = 1;
+  CHECK(c_api::ReadSeeds(later.seeds).error().code() == ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace vicinity
