@@ -25,17 +25,18 @@ if TYPE_CHECKING:
                          ResourceExhausted, Unauthenticated, Unavailable, VicinityError)
     from .graph import Graph
     from .loader import Loader
+    from .seeds import GlobalIds
     from .tensors import Tensor
 
 __all__ = [
     "Aborted", "AlreadyExists", "Batch", "Block", "Cancelled", "DataLoss", "DeadlineExceeded",
-    "FailedPrecondition", "Graph", "Internal", "InvalidArgument", "Loader", "NotFound",
+    "FailedPrecondition", "GlobalIds", "Graph", "Internal", "InvalidArgument", "Loader", "NotFound",
     "PermissionDenied", "ResourceExhausted", "Tensor", "Unauthenticated", "Unavailable",
     "VicinityError", "__version__",
 ]
 
-_MODULES = {"Batch": "batch", "Block": "batch", "Graph": "graph", "Loader": "loader",
-            "Tensor": "tensors"}
+_MODULES = {"Batch": "batch", "Block": "batch", "GlobalIds": "seeds", "Graph": "graph",
+            "Loader": "loader", "Tensor": "tensors"}
 
 
 def __getattr__(name: str) -> object:

@@ -18,6 +18,9 @@ NOT_READY = -1
 NODES, HOP_ENDS, TREES, SEEDS, LABELS, COLUMN, EDGE_COLUMN = range(7)
 BLOCK_OFFSETS, BLOCK_SOURCES, BLOCK_TARGETS, BLOCK_EDGE_IDS = range(7, 11)
 
+# VicinitySeedKind.
+SEEDS_GLOBAL_IDS, SEEDS_USER_IDS, SEEDS_USER_NAMES, SEEDS_MASK = range(1, 5)
+
 
 class Info(ctypes.Structure):
     """One of the structures that begin with their size."""
@@ -54,6 +57,11 @@ class EdgeColumnInfo(Info):
                 ("edge_type", ctypes.c_int32), ("name", ctypes.c_char_p)]
 
 
+class Seeds(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("kind", ctypes.c_int32),
+                ("count", ctypes.c_int64), ("values", ctypes.c_void_p)]
+
+
 _HANDLE = ctypes.c_void_p
 _OUT = ctypes.POINTER(ctypes.c_void_p)  # of a handle, a text or a tensor
 _TEXT = ctypes.c_char_p
@@ -82,6 +90,8 @@ _CALLS = {
     "vicinity_graph_metrics": (_INT32, [_HANDLE, _OUT]),
     "vicinity_graph_fetch": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT]),
     "vicinity_loader_create": (_INT32, [_HANDLE, _TEXT, _OUT]),
+    "vicinity_loader_create_with_seeds": (_INT32,
+                                          [_HANDLE, _TEXT, ctypes.POINTER(Seeds), _OUT]),
     "vicinity_loader_release": (None, [_HANDLE]),
     "vicinity_loader_num_seeds": (_INT64, [_HANDLE]),
     "vicinity_loader_steps_per_epoch": (_INT64, [_HANDLE]),

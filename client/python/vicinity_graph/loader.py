@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional
 
 from . import _given
 from . import options as _options
+from . import seeds as _seeds
 from ._library import NOT_READY, OK, Handle, call_for_json, call_for_pointer, check, lib
 from .batch import Batch
 from .errors import DeadlineExceeded, FailedPrecondition
 from .option_types import Fanouts, LoaderOptions
+from .seeds import Seeds
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -55,7 +57,8 @@ class _Pass(Iterator[Batch]):
         self._begun = True
 
 
-@_options.documents(_options.LOADER, LoaderOptions, graph="Graph", fanouts=Fanouts)
+@_options.documents(_options.LOADER, LoaderOptions, {"seeds": (Seeds, "train")}, graph="Graph",
+                    fanouts=Fanouts)
 class Loader:
     """Batches of a graph.
 
@@ -66,6 +69,15 @@ class Loader:
     fanouts are one number a hop, or for each hop a list with one number an edge type, in the order
     of graph.edge_types. columns and edge_columns are pairs of a type's name and a column's.
 
+    seeds are the nodes that batches begin from:
+        "train", "validation", "test"   those of a split; None: all nodes
+        [7, 42], an array, a tensor     of integers: by the ids of the import
+        ["ada", "bob"]                  likewise, of a type whose ids are strings
+        GlobalIds(graph.nodes(...))     by global ids
+        an array or list of booleans    a mask, one for every node: of dense ids entry i is of node
+                                        i, of others they go by rising key (graph.nodes(type))
+        (node type, any of these), or {node type: any of these}: as with seed_type
+
     Order:    a loader has one pass at a time. When another one begins, by its first batch, the one
               before is over: asked for a batch more, it raises FailedPrecondition. For two at once,
               as in zip() or nested loops, make two loaders.
@@ -73,16 +85,20 @@ class Loader:
               from any.
     Lifetime: it keeps what it needs of its graph, which may be closed. Batches stay when it goes.
     Errors:   a batch that is late raises DeadlineExceeded after batch_timeout_ms, naming the stage;
-              an option that is none is InvalidArgument, naming those there are.
+              an option that is none is InvalidArgument, naming those there are; a seed that the
+              graph lacks is NotFound, named with its position.
     """
 
-    def __init__(self, graph: Graph, fanouts: Fanouts, **options: Unpack[LoaderOptions]):
+    def __init__(self, graph: Graph, fanouts: Fanouts, *, seeds: Seeds = _seeds.OF_SPLIT,
+                 **options: Unpack[LoaderOptions]):
         self._graph = graph
         self._fanouts = fanouts
-        self._options = options
+        self._options = dict(options, seeds=seeds)
         given = _given.columns(dict(options, fanouts=fanouts))
-        pointer = call_for_pointer(lib.vicinity_loader_create, graph.handle,
-                                   _given.options_text(given))
+        listed = _seeds.take(seeds, given)
+        pointer = call_for_pointer(lib.vicinity_loader_create_with_seeds, graph.handle,
+                                   _given.options_text(given),
+                                   None if listed is None else ctypes.byref(listed))
         self._open_handle: Optional[Handle] = Handle(pointer, lib.vicinity_loader_release)
         self._next_epoch = 0
         self._pass: Optional[_Pass] = None

@@ -28,10 +28,14 @@ def text(options, indent="    "):
     return "\n".join(lines)
 
 
-def signature(options, types, positional):
-    """The positional arguments, then the other options as keywords with types and defaults."""
+def signature(options, types, positional, keywords):
+    """The positional arguments, then the keywords beside the options and the other options, with
+    types and defaults."""
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)
                   for name, kind in positional.items()]
+    for name, (kind, default) in keywords.items():
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
+                                            annotation=kind))
     for option in options:
         if option["name"] in positional:
             continue
@@ -44,11 +48,11 @@ def signature(options, types, positional):
     return inspect.Signature(parameters)
 
 
-def documents(options, types, **positional):
+def documents(options, types, keywords=None, **positional):
     """Has a class or function show the options that it takes as keywords; `types` are those of
-    option_types."""
+    option_types, `keywords` what it takes beside them: {name: (type, default)}."""
     def document(shown):
         shown.__doc__ = f"{inspect.getdoc(shown) or ''}\n\nOptions:\n\n{text(options)}\n"
-        shown.__signature__ = signature(options, types.__annotations__, positional)
+        shown.__signature__ = signature(options, types.__annotations__, positional, keywords or {})
         return shown
     return document

@@ -187,6 +187,95 @@ class OptionsTest(ClusterTest):
         self.assertIn("batch_size: integer, at least 1; default 1024", vicinity_graph.Loader.__doc__)
 
 
+class SeedsTest(ClusterTest):
+    """What a loader's seeds may be."""
+
+    USERS = [7, 1999, 7, 0, 3, 1500]
+
+    def dealt(self, seeds, graph=None, **options):
+        """The user's ids of an epoch's seeds, in order."""
+        given = {"batch_size": 4, "shuffle": False, **options}
+        graph = self.graph if graph is None else graph
+        dealt = []
+        for batch in graph.loader([2], seeds=seeds, **given):
+            nodes = batch.nodes().tolist()
+            dealt += [nodes[position] for position in batch.seeds.tolist()]
+        return graph.user_ids("node", dealt).tolist()
+
+    def test_a_split_all_nodes_and_lists_in_every_form(self):
+        everybody = list(range(2000))
+        self.assertEqual(self.dealt(None, batch_size=500), everybody)
+        validation = self.graph.user_ids("node", self.graph.nodes("node", "validation")).tolist()
+        for seeds in ("validation", ("node", "validation"), {"node": "validation"}):
+            self.assertEqual(self.dealt(seeds, batch_size=500), validation)
+        mask = [node in (5, 6, 1700) for node in everybody]
+        for seeds in (self.USERS, ("node", self.USERS), {"node": self.USERS},
+                      vicinity.GlobalIds(self.graph.resolve("node", self.USERS)),
+                      vicinity.GlobalIds(self.graph.resolve("node", self.USERS).tolist())):
+            self.assertEqual(self.dealt(seeds), self.USERS)
+        self.assertEqual(self.dealt(mask), [5, 6, 1700])
+
+    @with_numpy
+    def test_arrays_of_numpys(self):
+        for dtype in (numpy.int64, numpy.int32, numpy.uint16, object):
+            self.assertEqual(self.dealt(numpy.array(self.USERS, dtype)), self.USERS)
+        twice = numpy.repeat(numpy.array(self.USERS), 2)
+        self.assertEqual(self.dealt(twice[::2]), self.USERS)
+        fixed = numpy.array(self.USERS)
+        fixed.flags.writeable = False
+        self.assertEqual(self.dealt(fixed), self.USERS)
+        mask = numpy.zeros(2000, bool)
+        mask[[5, 6, 1700]] = True
+        self.assertEqual(self.dealt(mask), [5, 6, 1700])
+        for wrong in (numpy.array([1.0, 2.0]), numpy.array([[1, 2]])):
+            self.assertRaises(TypeError, self.dealt, wrong)
+
+    @with_torch
+    def test_tensors_of_pytorchs(self):
+        self.assertEqual(self.dealt(torch.tensor(self.USERS)), self.USERS)
+        mask = torch.zeros(2000, dtype=torch.bool)
+        mask[[5, 6, 1700]] = True
+        self.assertEqual(self.dealt({"node": mask}), [5, 6, 1700])
+
+    def test_an_epoch_has_each_seed_once_and_is_the_same_near_and_far(self):
+        near = vicinity.Graph(directory=str(self.cluster.shards))
+        users = list(range(3, 2000, 17))
+        far = self.loader(seeds=users)
+        self.assertEqual(far.num_seeds, len(users))
+        expected = [everything(batch) for batch in far]
+        self.assertEqual([everything(batch)
+                          for batch in near.loader(FANOUTS, **OPTIONS, seeds=users)], expected)
+        shuffled = self.dealt(users, shuffle=True)
+        self.assertNotEqual(shuffled, users)
+        self.assertEqual(sorted(shuffled), users)
+        self.assertEqual(len(self.dealt(users, drop_last=True, batch_size=50)), 100)
+
+    def test_what_is_pickled_has_the_same_seeds(self):
+        loader = pickle.loads(pickle.dumps(self.loader(seeds=self.USERS)))
+        self.assertEqual(loader.num_seeds, len(self.USERS))
+
+    def test_seeds_that_are_none_are_refused_saying_why(self):
+        for seeds, error, text in (
+                ([], vicinity.InvalidArgument, "empty"),
+                ([1, 2000, 3], vicinity.NotFound, "2000 (position 1)"),
+                ([True] * 3, vicinity.InvalidArgument, "2000"),
+                ([False] * 2000, vicinity.InvalidArgument, "none"),
+                (["ada"], vicinity.InvalidArgument, "integers"),
+                ("everything", vicinity.InvalidArgument, "everything"),
+                (vicinity.GlobalIds([2000]), vicinity.InvalidArgument, "2000 (position 0)"),
+                (("author", [1]), vicinity.NotFound, "author"),
+                ([1, "ada"], TypeError, "seed 1"), ([1, 2.5], TypeError, "seed 1"),
+                ([1, True], TypeError, "mask"), ([1 << 63], OverflowError, "64-bit"),
+                ((1, 2, 3), TypeError, "a list"), ({"node": [1], "b": [2]}, ValueError, "one node"),
+                (self.graph.nodes("node"), TypeError, "GlobalIds"),
+                (vicinity.GlobalIds(["ada"]), TypeError, "integers"), (5, TypeError, "int")):
+            with self.subTest(text=text), self.assertRaises(error) as caught:
+                self.loader(seeds=seeds)
+            self.assertIn(text, str(caught.exception))
+        self.assertRaises(TypeError, self.loader, seeds=[1], split="test")
+        self.assertRaises(ValueError, self.loader, seeds=("node", [1]), seed_type="author")
+
+
 class SharingTest(ClusterTest):
     @with_numpy
     def test_numpy_shares_the_memory(self):

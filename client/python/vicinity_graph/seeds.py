@@ -1,0 +1,148 @@
+"""What a loader's seeds may be, from Python's lists and arrays to the library's."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Dict, Optional
+
+from . import _library
+from .tensors import Tensor
+
+#: A split, all nodes (None), ids, names, a mask, GlobalIds, links, or a type with one of these:
+#: the docstring of Loader has the list.
+Seeds = Any
+
+_INTEGERS = "bBhHiIlLqQnN"  # formats of memoryview
+
+
+class GlobalIds:
+    """Seeds by global ids, which Graph.nodes and Graph.resolve give: integers of their own are the
+    user's ids."""
+
+    def __init__(self, ids):
+        self.ids = ids
+
+
+class _OfSplit:
+    """No seeds were given: the option `split` says which they are."""
+
+    def __repr__(self) -> str:
+        return "OF_SPLIT"
+
+    def __reduce__(self) -> str:
+        return "OF_SPLIT"
+
+
+OF_SPLIT = _OfSplit()
+
+
+def take(seeds: Seeds, given: Dict[str, Any]) -> Optional[_library.Seeds]:
+    """Has the options say which nodes are seeds; what they cannot say comes back."""
+    if seeds is OF_SPLIT:
+        return None
+    if "split" in given:
+        raise TypeError("split and seeds both say which nodes are seeds")
+    seed_type, seeds = split_up(seeds)
+    if seed_type is not None:
+        if given.get("seed_type", seed_type) != seed_type:
+            raise ValueError(f"seed_type is {given['seed_type']!r}, and seeds are of {seed_type!r}")
+        given["seed_type"] = seed_type
+    if not is_split(seeds):
+        return structure(seeds)
+    given["split"] = seeds or ""
+    return None
+
+
+def split_up(seeds):
+    """Seeds of which a node type may be said: the type, None if it is not, and the rest."""
+    if isinstance(seeds, dict):
+        if len(seeds) != 1:
+            raise ValueError(f"seeds are of one node type, not of {len(seeds)}: {list(seeds)}")
+        seeds = next(iter(seeds.items()))
+    if not isinstance(seeds, tuple):
+        return None, seeds
+    if len(seeds) != 2 or not isinstance(seeds[0], str):
+        raise TypeError("seeds that are a tuple are (node type, its seeds); ids are a list")
+    return seeds
+
+
+def is_split(seeds):
+    return seeds is None or isinstance(seeds, str)
+
+
+def structure(seeds):
+    """A list, an array or a mask for the library, with the memory that it needs."""
+    if isinstance(seeds, GlobalIds):
+        ids = seeds.ids.memoryview() if isinstance(seeds.ids, Tensor) else seeds.ids
+        kind, values = _kind_and_values(ids)
+        if kind not in (_library.SEEDS_USER_IDS, None):
+            raise TypeError("global ids are integers")
+        kind = _library.SEEDS_GLOBAL_IDS
+    elif isinstance(seeds, Tensor):
+        raise TypeError("seeds that are a tensor of the library's: say GlobalIds(tensor) where it "
+                        "holds global ids, as those of Graph.nodes and Graph.resolve do, and "
+                        "tensor.tolist() where it holds the user's")
+    else:
+        kind, values = _kind_and_values(seeds)
+    info = _library.Seeds()
+    info.kind = kind or _library.SEEDS_USER_IDS  # of an empty list the library says what is wrong
+    info.count = len(values)
+    info.values = ctypes.cast(values, ctypes.c_void_p)
+    info.memory = values
+    return info
+
+
+def _kind_and_values(seeds):
+    view = _view(seeds)
+    if view is None:
+        return _of_list(seeds.tolist() if hasattr(seeds, "tolist") else list(seeds))
+    if view.ndim != 1:
+        raise TypeError(f"seeds have one dimension, not {view.ndim}")
+    if view.format == "?":
+        return _library.SEEDS_MASK, (ctypes.c_uint8 * len(view)).from_buffer_copy(view.tobytes())
+    if view.format in "lq" and view.itemsize == 8:
+        return (_library.SEEDS_USER_IDS,
+                (ctypes.c_int64 * len(view)).from_buffer_copy(view.tobytes()))
+    return _of_list(view.tolist())
+
+
+def _view(seeds):
+    """A memoryview of booleans or integers; None of what has none."""
+    if hasattr(seeds, "detach"):  # of PyTorch's
+        seeds = seeds.detach().cpu().numpy()
+    try:
+        view = memoryview(seeds)
+    except (TypeError, ValueError, BufferError):
+        return None
+    return view if view.format == "?" or view.format in _INTEGERS else None
+
+
+def _of_list(values):
+    if not values:
+        return None, (ctypes.c_int64 * 0)()
+    kinds = {type(value) for value in values}
+    if kinds == {str}:
+        return (_library.SEEDS_USER_NAMES,
+                (ctypes.c_char_p * len(values))(*map(_name, range(len(values)), values)))
+    if kinds == {bool}:
+        return _library.SEEDS_MASK, (ctypes.c_uint8 * len(values))(*values)
+    if bool in kinds:
+        raise TypeError("seeds are a mask of booleans or ids, not both")
+    return (_library.SEEDS_USER_IDS,
+            (ctypes.c_int64 * len(values))(*map(_integer, range(len(values)), values)))
+
+
+def _name(position, value):
+    if "\0" in value:
+        raise ValueError(f"seed {position}, {value!r}, has a NUL, which no id has")
+    return value.encode()
+
+
+def _integer(position, value):
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"seed {position}, {value!r}, is a {type(value).__name__}: ids are all "
+                        "integers or all strings, a mask is booleans")
+    number = value.__index__()
+    if not -(1 << 63) <= number < 1 << 63:
+        raise OverflowError(f"seed {position}, {value!r}, is no 64-bit integer")
+    return number
