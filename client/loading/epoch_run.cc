@@ -155,10 +155,15 @@ EpochRun::JobPtr EpochRun::MakeJob(int64_t position, const EpochOrder& order) co
   job->batch = std::make_unique<MiniBatch>();
   job->batch->epoch = job->place.epoch;
   job->batch->step = job->place.step;
-  for (const int64_t seed : order.Batch(job->place.step)) {
-    job->seeds.push_back(parts_.seeds[seed]);
-    if (!parts_.labels.empty()) job->batch->labels.push_back(parts_.labels[seed]);
+  const absl::Span<const int64_t> batch = order.Batch(job->place.step);
+  // Of links all sources, then all targets.
+  for (int64_t end = 0; end < parts_.nodes_per_seed; ++end) {
+    for (const int64_t seed : batch) {
+      job->seeds.push_back(parts_.seeds[seed * parts_.nodes_per_seed + end]);
+    }
   }
+  if (parts_.labels.empty()) return job;
+  for (const int64_t seed : batch) job->batch->labels.push_back(parts_.labels[seed]);
   return job;
 }
 

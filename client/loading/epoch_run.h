@@ -62,7 +62,8 @@ struct EpochParts {
   StageTotalsArray* totals = nullptr;
   // For each thread that samples.
   std::function<std::unique_ptr<BatchSampler>()> make_sampler;
-  absl::Span<const int64_t> seeds;                // this trainer's, as the schedule counts them
+  absl::Span<const int64_t> seeds;                // this trainer's, as the schedule counts them,
+  int64_t nodes_per_seed = 1;                     // each of so many nodes, one after the other
   absl::Span<const int64_t> labels;               // of each seed; empty: none
   absl::Span<const EdgeColumnPlan> edge_columns;  // to bring for every sampled edge
   // Of a loader that has been checked.

@@ -24,7 +24,8 @@ absl::StatusOr<SeedSchedule> ScheduleOf(const LoaderOptions& options, const Trai
   if (options.seed_policy == SeedPolicy::kHome) {
     return SeedSchedule::ByTrainer(schedule, seeds.list_sizes);
   }
-  return SeedSchedule::Global(schedule, static_cast<int64_t>(seeds.seeds.size()));
+  return SeedSchedule::Global(schedule,
+                              static_cast<int64_t>(seeds.seeds.size()) / seeds.nodes_per_seed);
 }
 
 absl::StatusOr<SeedSchedule> MakeSchedule(const LoaderOptions& options, const TrainerSeeds& seeds) {
@@ -69,10 +70,13 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
   VICINITY_ASSIGN_OR_RETURN(SeedSchedule schedule, MakeSchedule(options, seeds));
   auto loader = std::unique_ptr<LoaderCore>(new LoaderCore(router, options, std::move(schedule)));
   loader->seed_type_ = seed_type;
+  loader->nodes_per_seed_ = seeds.nodes_per_seed;
   loader->seeds_ = std::move(seeds.seeds);
   loader->edge_columns_ = std::move(edge_columns);
-  VICINITY_ASSIGN_OR_RETURN(loader->labels_,
-                            ReadLabels(router, seed_type, loader->seeds_, options));
+  if (loader->nodes_per_seed_ == 1) {
+    VICINITY_ASSIGN_OR_RETURN(loader->labels_,
+                              ReadLabels(router, seed_type, loader->seeds_, options));
+  }
   loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns.plans));
   loader->ranked_by_ = std::move(columns.ranked_by);
   return loader;
@@ -91,6 +95,7 @@ EpochParts LoaderCore::Parts() const {
   parts.rows = rows_.get();
   parts.totals = &totals_;
   parts.seeds = seeds_;
+  parts.nodes_per_seed = nodes_per_seed_;
   parts.labels = labels_;
   parts.make_sampler = [this] {
     return std::make_unique<RoutedBatchSampler>(

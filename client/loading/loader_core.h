@@ -63,7 +63,8 @@ class LoaderCore {
   const LoaderOptions options_;
   const SeedSchedule schedule_;
   NodeTypeId seed_type_{0};
-  std::vector<int64_t> seeds_;   // this trainer's
+  int64_t nodes_per_seed_ = 1;   // as SeedSource's
+  std::vector<int64_t> seeds_;   // this trainer's, node by node
   std::vector<int64_t> labels_;  // theirs; empty: none
   std::vector<EdgeColumnPlan> edge_columns_;
   std::unique_ptr<RowLoader> rows_;

@@ -31,10 +31,11 @@ absl::StatusOr<TrainerSeeds> ReadHomeSeeds(const ShardRouter& router, const Seed
   const std::vector<std::vector<int32_t>> homes = HomesOf(router, options);
   const SharedSeeds shared = ShareSeeds(homes, router.book().num_shards());
   TrainerSeeds result;
+  result.nodes_per_seed = source.nodes_per_seed();
   result.list_sizes.resize(homes.size(), 0);
   for (int32_t shard = 0; shard < router.book().num_shards(); ++shard) {
     VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> seeds, source.Seeds({shard}));
-    const auto num_seeds = static_cast<int64_t>(seeds.size());
+    const auto num_seeds = static_cast<int64_t>(seeds.size()) / result.nodes_per_seed;
     for (size_t trainer = 0; trainer < homes.size(); ++trainer) {
       const auto found = std::find(homes[trainer].begin(), homes[trainer].end(), shard);
       if (found == homes[trainer].end()) continue;
@@ -42,7 +43,8 @@ absl::StatusOr<TrainerSeeds> ReadHomeSeeds(const ShardRouter& router, const Seed
       result.list_sizes[trainer] += shared.Share(shard, place, num_seeds);
       if (static_cast<int32_t>(trainer) != options.trainer) continue;
       for (int64_t i = place; i < num_seeds; i += shared.sharers[shard]) {
-        result.seeds.push_back(seeds[i]);
+        const auto seed = seeds.begin() + i * result.nodes_per_seed;
+        result.seeds.insert(result.seeds.end(), seed, seed + result.nodes_per_seed);
       }
     }
   }
@@ -148,6 +150,7 @@ absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, const SeedSour
                                        const LoaderOptions& options) {
   if (options.seed_policy == SeedPolicy::kHome) return ReadHomeSeeds(router, source, options);
   TrainerSeeds result;
+  result.nodes_per_seed = source.nodes_per_seed();
   VICINITY_ASSIGN_OR_RETURN(result.seeds, source.Seeds({}));
   return result;
 }

@@ -29,7 +29,8 @@ std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const Loade
 
 // This trainer's seeds and how they are dealt.
 struct TrainerSeeds {
-  std::vector<int64_t> seeds;
+  std::vector<int64_t> seeds;       // node by node
+  int64_t nodes_per_seed = 1;       // as SeedSource's
   std::vector<int64_t> list_sizes;  // kHome: by trainer
 };
 absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, const SeedSource& source,

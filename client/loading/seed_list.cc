@@ -100,9 +100,48 @@ struct ToNodes {
     for (int64_t& position : positions) position = all[position];
     return positions;
   }
+
+  Nodes operator()(const LinkList& links) const {
+    absl::StatusOr<std::vector<int64_t>> sources = std::visit(*this, links.sources);
+    if (!sources.ok()) return At("sources of links", sources.status());
+    absl::StatusOr<std::vector<int64_t>> targets = std::visit(*this, links.targets);
+    if (!targets.ok()) return At("targets of links", targets.status());
+    if (sources->size() != targets->size()) {
+      return absl::InvalidArgumentError(absl::StrCat("links have ", sources->size(),
+                                                     " sources and ", targets->size(), " targets"));
+    }
+    std::vector<int64_t> ends;
+    ends.reserve(2 * sources->size());
+    for (size_t i = 0; i < sources->size(); ++i) {
+      ends.push_back((*sources)[i]);
+      ends.push_back((*targets)[i]);
+    }
+    return ends;
+  }
 };
 
+std::string EdgeTypeNames(const Schema& schema) {
+  std::string names;
+  for (int type = 0; type < static_cast<int>(schema.edge_types.size()); ++type) {
+    absl::StrAppend(&names, " ", schema.EdgeTypeName(type));
+  }
+  return names;
+}
+
 }  // namespace
+
+absl::StatusOr<NodeTypeId> TypeOfLinks(const Schema& schema, const LinkList& links) {
+  const int type = schema.FindEdgeType(links.edge_type);
+  if (type < 0) {
+    return absl::NotFoundError(absl::StrCat("no edge type ", links.edge_type,
+                                            " for links; there are:", EdgeTypeNames(schema)));
+  }
+  const EdgeTypeSpec& spec = schema.edge_types[type];
+  if (spec.source_type == spec.target_type) return NodeTypeId{spec.target_type};
+  return absl::InvalidArgumentError(
+      absl::StrCat("links of ", schema.EdgeTypeName(type),
+                   " have ends of two node types, and a batch begins with nodes of one"));
+}
 
 absl::StatusOr<std::vector<int64_t>> ListedNodes(const ShardRouter& router, NodeTypeId type,
                                                  const SeedList& list) {

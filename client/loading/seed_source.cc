@@ -27,6 +27,7 @@ class SplitSeeds final : public SeedSource {
       : router_(router), type_(type), split_(split) {}
 
   NodeTypeId type() const override { return type_; }
+  int64_t nodes_per_seed() const override { return 1; }
   absl::StatusOr<std::vector<int64_t>> Seeds(absl::Span<const int32_t> shards) const override {
     return NodesOfSplit(router_, type_, split_, shards);
   }
@@ -39,16 +40,20 @@ class SplitSeeds final : public SeedSource {
 
 class ListedSeeds final : public SeedSource {
  public:
-  ListedSeeds(const ShardRouter& router, NodeTypeId type, std::vector<int64_t> nodes)
-      : router_(router), type_(type), nodes_(std::move(nodes)) {}
+  ListedSeeds(const ShardRouter& router, NodeTypeId type, int64_t nodes_per_seed,
+              std::vector<int64_t> nodes)
+      : router_(router), type_(type), nodes_per_seed_(nodes_per_seed), nodes_(std::move(nodes)) {}
 
   NodeTypeId type() const override { return type_; }
+  int64_t nodes_per_seed() const override { return nodes_per_seed_; }
   absl::StatusOr<std::vector<int64_t>> Seeds(absl::Span<const int32_t> shards) const override {
     if (shards.empty()) return nodes_;
     std::vector<int64_t> owned;
-    for (const int64_t node : nodes_) {
-      const int32_t owner = router_.book().OwnerOf(type_, GlobalNode{node}).value;
-      if (std::find(shards.begin(), shards.end(), owner) != shards.end()) owned.push_back(node);
+    for (auto seed = nodes_.begin(); seed != nodes_.end(); seed += nodes_per_seed_) {
+      const GlobalNode last{*(seed + nodes_per_seed_ - 1)};
+      const int32_t owner = router_.book().OwnerOf(type_, last).value;
+      if (std::find(shards.begin(), shards.end(), owner) == shards.end()) continue;
+      owned.insert(owned.end(), seed, seed + nodes_per_seed_);
     }
     return owned;
   }
@@ -56,8 +61,21 @@ class ListedSeeds final : public SeedSource {
  private:
   const ShardRouter& router_;
   const NodeTypeId type_;
+  const int64_t nodes_per_seed_;
   const std::vector<int64_t> nodes_;
 };
+
+// Of links the type of their ends, which the options may say as well.
+absl::StatusOr<NodeTypeId> SeedTypeOf(const Schema& schema, const LoaderOptions& options) {
+  const auto* const links = std::get_if<LinkList>(&options.seeds);
+  if (links == nullptr) return FindSeedType(schema, options.seed_type);
+  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, TypeOfLinks(schema, *links));
+  const std::string& name = schema.node_types[type.value].name;
+  if (options.seed_type.empty() || options.seed_type == name) return type;
+  return absl::InvalidArgumentError(absl::StrCat("the ends of links of ", links->edge_type,
+                                                 " are of node type ", name, ", seed_type is ",
+                                                 options.seed_type));
+}
 
 }  // namespace
 
@@ -85,13 +103,13 @@ absl::StatusOr<NodeTypeId> FindSeedType(const Schema& schema, const std::string&
 
 absl::StatusOr<std::unique_ptr<SeedSource>> MakeSeedSource(const ShardRouter& router,
                                                            const LoaderOptions& options) {
-  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type,
-                            FindSeedType(router.schema(), options.seed_type));
+  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, SeedTypeOf(router.schema(), options));
   if (std::holds_alternative<std::monostate>(options.seeds)) {
     return std::make_unique<SplitSeeds>(router, type, options.split);
   }
   VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, ListedNodes(router, type, options.seeds));
-  return std::make_unique<ListedSeeds>(router, type, std::move(nodes));
+  const int64_t nodes_per_seed = std::holds_alternative<LinkList>(options.seeds) ? 2 : 1;
+  return std::make_unique<ListedSeeds>(router, type, nodes_per_seed, std::move(nodes));
 }
 
 }  // namespace vicinity

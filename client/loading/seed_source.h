@@ -1,4 +1,4 @@
-// Where a loader's seeds come from: a split, or what the user lists.
+// Where a loader's seeds come from: a split, or the nodes or links that the user lists.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,10 @@ class SeedSource {
   virtual ~SeedSource() = default;
 
   virtual NodeTypeId type() const = 0;
-  // The seeds that these shards own; no shards: all. In the same order for any cut of the graph.
+  // Of a node 1, of a link 2: its ends, of which the last says whose it is.
+  virtual int64_t nodes_per_seed() const = 0;
+  // The seeds that these shards own, node by node; no shards: all. In the same order for any cut of
+  // the graph.
   virtual absl::StatusOr<std::vector<int64_t>> Seeds(absl::Span<const int32_t> shards) const = 0;
 };
 

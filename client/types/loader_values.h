@@ -152,7 +152,7 @@ struct MiniBatch {
   int64_t step = 0;  // in the epoch, of this trainer
   SampledGraph graph;
   std::vector<BatchColumn> columns;  // in LoaderOptions' order
-  std::vector<int64_t> labels;       // of each seed; -1: none
+  std::vector<int64_t> labels;       // of each seed; -1: none; empty: not asked for, or links
   // In LoaderOptions' order, each for every hop that has a block of its edge type.
   std::vector<EdgeRows> edge_columns;
 };

@@ -1,5 +1,5 @@
-// Where a loader's batches begin when that is not a split of the import: nodes that the user
-// chooses, as plain values.
+// Where a loader's batches begin when that is not a split of the import: nodes or
+// links that the user chooses, as plain values.
 //
 // Order:    without shuffling, that of the list; of a mask, that of the nodes' keys. With it, one
 //           that depends on run_seed, the epoch and the number of seeds alone. The same choice by
@@ -43,7 +43,19 @@ struct NodeMask {
   std::vector<uint8_t> chosen;  // 0: no
 };
 
+// Pairs of nodes that an edge of the type joins, or could join: whether the graph has it is not
+// asked. Both ends are of one node type, for batches begin with one. LoaderOptions::batch_size
+// counts links: the seeds of a batch of n are its n sources and then their n targets, so that link
+// i of the batch is seed i and seed n + i. They bring no labels. With SeedPolicy::kHome a link is
+// of the shard of its target.
+struct LinkList {
+  std::string
+      edge_type;  // "source:relation:target", or a relation that is the only one of its name
+  std::variant<GlobalIds, UserIds, UserNames> sources;
+  std::variant<GlobalIds, UserIds, UserNames> targets;  // as many
+};
+
 // std::monostate: none, so that the seeds are those of LoaderOptions::split.
-using SeedList = std::variant<std::monostate, GlobalIds, UserIds, UserNames, NodeMask>;
+using SeedList = std::variant<std::monostate, GlobalIds, UserIds, UserNames, NodeMask, LinkList>;
 
 }  // namespace vicinity

@@ -490,6 +490,60 @@ TEST_CASE("listed seeds make the same batches on any cut, by ids or by a mask", 
   }
 }
 
+TEST_CASE("each link is in one batch, its source at i and its target behind all sources",
+          "[loader]") {
+  const RoutedGraph graph(Graph(), 3, {1});
+  const std::vector<uint64_t> keys = Graph().nodes[0].keys;
+  UserIds sources, targets;
+  std::set<std::pair<uint64_t, uint64_t>> listed;
+  for (size_t i = 0; i < 50; ++i) {
+    sources.ids.push_back(static_cast<int64_t>(keys[i]));
+    targets.ids.push_back(static_cast<int64_t>(keys[(i * 7 + 100) % 400]));
+    listed.emplace(keys[i], keys[(i * 7 + 100) % 400]);
+  }
+  LoaderOptions options = Options(graph);
+  options.seed_type = "";
+  options.seeds = LinkList{"knows", sources, targets};
+  options.seed_policy = GENERATE(SeedPolicy::kGlobal, SeedPolicy::kHome);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  CHECK(loader->num_seeds() == 50);
+  CHECK(loader->steps_per_epoch() == 4);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  std::vector<std::pair<uint64_t, uint64_t>> dealt;
+  while (true) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) break;
+    CHECK(batch->labels.empty());
+    const std::vector<uint64_t> ends = SeedKeys(graph, *batch);
+    const size_t num_links = ends.size() / 2;
+    for (size_t i = 0; i < num_links; ++i) dealt.emplace_back(ends[i], ends[num_links + i]);
+  }
+  CHECK(dealt.size() == 50);
+  CHECK(std::set<std::pair<uint64_t, uint64_t>>(dealt.begin(), dealt.end()) == listed);
+
+  options.seed_type = "item";
+  VICINITY_CHECK_CODE(LoaderCore::Create(graph.router(), options).status(),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("listed links make the same batches on any cut", "[loader]") {
+  const RoutedGraph whole(Graph(), 1);
+  const std::vector<uint64_t> keys = Graph().nodes[0].keys;
+  LinkList links{"knows", UserIds(), UserIds()};
+  for (size_t i = 0; i < 40; ++i) {
+    std::get<UserIds>(links.sources).ids.push_back(static_cast<int64_t>(keys[i]));
+    std::get<UserIds>(links.targets).ids.push_back(static_cast<int64_t>(keys[399 - i]));
+  }
+  LoaderOptions options = Options(whole);
+  options.seeds = links;
+  const std::vector<std::string> expected = Epoch(whole, Make(whole, options).get(), 1);
+  CHECK(expected.size() == 3);
+  for (const int32_t num_shards : {2, 5}) {
+    const RoutedGraph graph(Graph(), num_shards, {0, 2});
+    CHECK(Epoch(graph, Make(graph, options).get(), 1) == expected);
+  }
+}
+
 TEST_CASE("what is no full batch may be left out, unless that is everything", "[loader]") {
   const RoutedGraph graph(Graph(), 2);
   LoaderOptions options = Options(graph);

@@ -80,6 +80,33 @@ TEST_CASE("a mask goes by keys, which dense ids are", "[seed_list]") {
   }
 }
 
+TEST_CASE("links are pairs of nodes of one type", "[seed_list]") {
+  const RoutedGraph graph(Graph(), 3, {1});
+  const std::vector<uint64_t>& keys = graph.graph().nodes[0].keys;
+  const std::vector<int64_t> users = graph.GlobalIds(kUser);
+  LinkList links{"knows", UserIds{{static_cast<int64_t>(keys[3]), static_cast<int64_t>(keys[9])}},
+                 GlobalIds{{users[5], users[3]}}};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const NodeTypeId type, TypeOfLinks(graph.graph().schema, links));
+  CHECK(type == kUser);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> found,
+                                ListedNodes(graph.router(), type, links));
+  CHECK(found == std::vector<int64_t>{users[3], users[5], users[9], users[3]});
+
+  links.targets = GlobalIds{{1}};
+  CheckRefused(graph, kUser, links, absl::StatusCode::kInvalidArgument, {"2 sources", "1 targets"});
+  links.targets = UserIds{{static_cast<int64_t>(keys[3]), -7}};
+  CheckRefused(graph, kUser, links, absl::StatusCode::kNotFound, {"targets", "-7 (position 1)"});
+  CheckRefused(graph, kUser, LinkList{"knows", GlobalIds(), GlobalIds()},
+               absl::StatusCode::kInvalidArgument, {"empty"});
+  links.edge_type = "buys";
+  VICINITY_CHECK_CODE(TypeOfLinks(graph.graph().schema, links).status(),
+                      absl::StatusCode::kInvalidArgument);
+  links.edge_type = "hates";
+  const absl::Status unknown = TypeOfLinks(graph.graph().schema, links).status();
+  VICINITY_CHECK_CODE(unknown, absl::StatusCode::kNotFound);
+  CHECK_THAT(std::string(unknown.message()), Catch::Contains("user:knows:user"));
+}
+
 TEST_CASE("ids that no node has are named, with their places", "[seed_list]") {
   const RoutedGraph graph(Graph(), 3, {1});
   const auto key = static_cast<int64_t>(graph.graph().nodes[0].keys[7]);
