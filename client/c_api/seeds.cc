@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace vicinity::c_api {
@@ -29,20 +30,44 @@ Error CheckSize(const VicinitySeeds& seeds) {
 }
 
 template <typename Value>
-std::vector<Value> Copied(const VicinitySeeds& seeds) {
-  const auto* const values = static_cast<const Value*>(seeds.values);
-  return std::vector<Value>(values, values + seeds.count);
+std::vector<Value> Copied(const void* values, int64_t count) {
+  const auto* const first = static_cast<const Value*>(values);
+  return std::vector<Value>(first, first + count);
 }
 
-Result<SeedList> Names(const VicinitySeeds& seeds) {
-  const auto* const texts = static_cast<const char* const*>(seeds.values);
+Result<NodeIds> Names(const void* values, int64_t count) {
+  const auto* const texts = static_cast<const char* const*>(values);
   UserNames names;
-  names.ids.reserve(seeds.count);
-  for (int64_t i = 0; i < seeds.count; ++i) {
+  names.ids.reserve(count);
+  for (int64_t i = 0; i < count; ++i) {
     if (texts[i] == nullptr) return Wrong("name " + std::to_string(i) + " is null");
     names.ids.emplace_back(texts[i]);
   }
-  return SeedList(std::move(names));
+  return NodeIds(std::move(names));
+}
+
+Result<NodeIds> Ids(int32_t kind, const void* values, int64_t count) {
+  switch (kind) {
+    case VICINITY_SEEDS_GLOBAL_IDS:
+      return NodeIds(GlobalIds{Copied<int64_t>(values, count)});
+    case VICINITY_SEEDS_USER_IDS:
+      return NodeIds(UserIds{Copied<int64_t>(values, count)});
+    case VICINITY_SEEDS_USER_NAMES:
+      return Names(values, count);
+    case VICINITY_SEEDS_MASK:
+      return Wrong("links have ids, no mask");
+    default:
+      return Wrong("kind " + std::to_string(kind) + " is none of VicinitySeedKind");
+  }
+}
+
+Result<SeedList> Links(const VicinitySeeds& seeds) {
+  if (seeds.targets == nullptr && seeds.count > 0) return Wrong("targets is null");
+  Result<NodeIds> sources = Ids(seeds.kind, seeds.values, seeds.count);
+  if (!sources.ok()) return sources.error();
+  Result<NodeIds> targets = Ids(seeds.kind, seeds.targets, seeds.count);
+  if (!targets.ok()) return targets.error();
+  return SeedList(LinkList{seeds.edge_type, *std::move(sources), *std::move(targets)});
 }
 
 }  // namespace
@@ -52,18 +77,13 @@ Result<SeedList> ReadSeeds(const VicinitySeeds& seeds) {
   if (!sized.ok()) return sized;
   if (seeds.count < 0) return Wrong("count is " + std::to_string(seeds.count));
   if (seeds.values == nullptr && seeds.count > 0) return Wrong("values is null");
-  switch (seeds.kind) {
-    case VICINITY_SEEDS_GLOBAL_IDS:
-      return SeedList(GlobalIds{Copied<int64_t>(seeds)});
-    case VICINITY_SEEDS_USER_IDS:
-      return SeedList(UserIds{Copied<int64_t>(seeds)});
-    case VICINITY_SEEDS_USER_NAMES:
-      return Names(seeds);
-    case VICINITY_SEEDS_MASK:
-      return SeedList(NodeMask{Copied<uint8_t>(seeds)});
-    default:
-      return Wrong("kind " + std::to_string(seeds.kind) + " is none of VicinitySeedKind");
+  if (seeds.edge_type != nullptr) return Links(seeds);
+  if (seeds.kind == VICINITY_SEEDS_MASK) {
+    return SeedList(NodeMask{Copied<uint8_t>(seeds.values, seeds.count)});
   }
+  Result<NodeIds> ids = Ids(seeds.kind, seeds.values, seeds.count);
+  if (!ids.ok()) return ids.error();
+  return std::visit([](auto&& list) { return SeedList(std::move(list)); }, *std::move(ids));
 }
 
 }  // namespace vicinity::c_api

@@ -173,12 +173,17 @@ typedef enum VicinitySeedKind {
   VICINITY_SEEDS_MASK = 4        /* uint8_t[count], one for every node of the type; 0: no seed */
 } VicinitySeedKind;
 
-/* Nodes of "seed_type" that are seeds in the place of those of "split". */
+/* What is a seed in the place of the nodes of "split": nodes of "seed_type" or, with an edge type,
+ * links. Of these a batch's seeds are all sources, then all targets, and "batch_size" counts links.
+ * Set struct_size, and 0 for what is not of use. */
 typedef struct VicinitySeeds {
   size_t struct_size; /* sizeof(VicinitySeeds) */
   int32_t kind;       /* a VicinitySeedKind */
   int64_t count;
-  const void* values; /* read during the call alone */
+  const void* values; /* this and the next two are read during the call alone */
+  const char*
+      edge_type;       /* null: nodes. Else `values` are sources of links, of any kind but a mask */
+  const void* targets; /* of links: as `values` */
 } VicinitySeeds;
 
 /* As vicinity_loader_create, with seeds that are listed beside the options, for lists are long.

@@ -43,6 +43,8 @@ struct NodeMask {
   std::vector<uint8_t> chosen;  // 0: no
 };
 
+using NodeIds = std::variant<GlobalIds, UserIds, UserNames>;
+
 // Pairs of nodes that an edge of the type joins, or could join: whether the graph has it is not
 // asked. Both ends are of one node type, for batches begin with one. LoaderOptions::batch_size
 // counts links: the seeds of a batch of n are its n sources and then their n targets, so that link
@@ -51,8 +53,8 @@ struct NodeMask {
 struct LinkList {
   std::string
       edge_type;  // "source:relation:target", or a relation that is the only one of its name
-  std::variant<GlobalIds, UserIds, UserNames> sources;
-  std::variant<GlobalIds, UserIds, UserNames> targets;  // as many
+  NodeIds sources;
+  NodeIds targets;  // as many
 };
 
 // std::monostate: none, so that the seeds are those of LoaderOptions::split.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "client/graph.h"
@@ -247,6 +248,15 @@ TEST_CASE("an epoch of listed seeds is the same for any cut, local, served or mi
     NodeMask mask;
     for (int64_t i = 0; i < memory.num_nodes({0}); ++i) mask.chosen.push_back(i % 7 < 2);
     options.seeds = mask;
+  }
+  SECTION("links") {
+    LinkList links{"knows", UserIds(), UserIds()};
+    const std::vector<uint64_t>& keys = memory.nodes[0].keys;
+    for (size_t i = 0; i < 60; ++i) {
+      std::get<UserIds>(links.sources).ids.push_back(static_cast<int64_t>(keys[i]));
+      std::get<UserIds>(links.targets).ids.push_back(static_cast<int64_t>(keys[i * 5 + 7]));
+    }
+    options.seeds = links;
   }
   const SmallCluster whole(memory, 1, 1);
   GraphOptions in_one;

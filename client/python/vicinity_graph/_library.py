@@ -59,7 +59,8 @@ class EdgeColumnInfo(Info):
 
 class Seeds(Info):
     _fields_ = [("struct_size", ctypes.c_size_t), ("kind", ctypes.c_int32),
-                ("count", ctypes.c_int64), ("values", ctypes.c_void_p)]
+                ("count", ctypes.c_int64), ("values", ctypes.c_void_p),
+                ("edge_type", ctypes.c_char_p), ("targets", ctypes.c_void_p)]
 
 
 _HANDLE = ctypes.c_void_p

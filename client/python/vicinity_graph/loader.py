@@ -77,6 +77,8 @@ class Loader:
         an array or list of booleans    a mask, one for every node: of dense ids entry i is of node
                                         i, of others they go by rising key (graph.nodes(type))
         (node type, any of these), or {node type: any of these}: as with seed_type
+        ("paper:cites:paper", array [2, n] or (sources, targets))   links: batch_size counts
+                                        them, and a batch's seeds are its sources, then its targets
 
     Order:    a loader has one pass at a time. When another one begins, by its first batch, the one
               before is over: asked for a batch more, it raises FailedPrecondition. For two at once,
@@ -95,7 +97,7 @@ class Loader:
         self._fanouts = fanouts
         self._options = dict(options, seeds=seeds)
         given = _given.columns(dict(options, fanouts=fanouts))
-        listed = _seeds.take(seeds, given)
+        listed = _seeds.take(graph, seeds, given)
         pointer = call_for_pointer(lib.vicinity_loader_create_with_seeds, graph.handle,
                                    _given.options_text(given),
                                    None if listed is None else ctypes.byref(listed))

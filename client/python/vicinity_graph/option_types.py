@@ -51,7 +51,8 @@ class LoaderOptions(TypedDict, total=False):
     split: Literal["train", "validation", "test", ""]
     batch_size: int
     shuffle: bool
-    seeds: Literal["global", "home"]
+    drop_last: bool
+    seed_policy: Literal["global", "home"]
     trainer: int
     num_trainers: int
     homes: Sequence[Sequence[int]]

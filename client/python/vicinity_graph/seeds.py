@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
 from . import _library
 from .tensors import Tensor
+
+if TYPE_CHECKING:
+    from .graph import Graph
 
 #: A split, all nodes (None), ids, names, a mask, GlobalIds, links, or a type with one of these:
 #: the docstring of Loader has the list.
@@ -36,13 +39,15 @@ class _OfSplit:
 OF_SPLIT = _OfSplit()
 
 
-def take(seeds: Seeds, given: Dict[str, Any]) -> Optional[_library.Seeds]:
+def take(graph: Graph, seeds: Seeds, given: Dict[str, Any]) -> Optional[_library.Seeds]:
     """Has the options say which nodes are seeds; what they cannot say comes back."""
     if seeds is OF_SPLIT:
         return None
     if "split" in given:
         raise TypeError("split and seeds both say which nodes are seeds")
     seed_type, seeds = split_up(seeds)
+    if seed_type in graph.edge_types:
+        return links(seed_type, seeds)
     if seed_type is not None:
         if given.get("seed_type", seed_type) != seed_type:
             raise ValueError(f"seed_type is {given['seed_type']!r}, and seeds are of {seed_type!r}")
@@ -68,6 +73,22 @@ def split_up(seeds):
 
 def is_split(seeds):
     return seeds is None or isinstance(seeds, str)
+
+
+def links(edge_type, ends):
+    """(sources, targets), or an array [2, n], for the library, with the memory that it needs."""
+    of_library = isinstance(ends, GlobalIds)
+    ends = ends.ids if of_library else ends
+    if len(ends) != 2:
+        raise TypeError(f"links are [sources, targets], not {len(ends)} lists")
+    sources, targets = (structure(GlobalIds(end) if of_library else end) for end in ends)
+    if (sources.kind, sources.count) != (targets.kind, targets.count):
+        raise ValueError(f"links have {sources.count} sources and {targets.count} targets, which "
+                         "are as many ids of the same kind")
+    sources.edge_type = edge_type.encode()
+    sources.targets = targets.values
+    sources.memory = sources.memory, targets.memory
+    return sources
 
 
 def structure(seeds):

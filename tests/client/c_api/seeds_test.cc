@@ -81,6 +81,24 @@ TEST_CASE("seeds of every kind are those that batches begin with, in their order
         std::vector<int64_t>{all[4], all[200]});
 }
 
+TEST_CASE("links give their sources, and then their targets", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> sources = *open.plain().UserIds(0, {7, 299, 7});
+  const std::vector<int64_t> targets = *open.plain().UserIds(0, {1, 2, 300 - 1});
+  VicinitySeeds seeds = SeedsOf(VICINITY_SEEDS_USER_IDS, sources);
+  seeds.edge_type = "user:knows:user";
+  seeds.targets = targets.data();
+  const LoaderPtr loader = MakeLoader(open, kUsers, seeds);
+  CHECK(vicinity_loader_num_seeds(loader.get()) == 3);
+  CHECK(Dealt(loader.get(), 0) == std::vector<int64_t>{7, 299, 7, 1, 2, 299});
+
+  seeds.targets = nullptr;
+  CHECK(c_api::ReadSeeds(seeds).error().code() == ErrorCode::kInvalidArgument);
+  seeds.targets = targets.data();
+  seeds.kind = VICINITY_SEEDS_MASK;
+  CHECK(c_api::ReadSeeds(seeds).error().code() == ErrorCode::kInvalidArgument);
+}
+
 TEST_CASE("without seeds beside them the options' split counts", "[c_api]") {
   const OpenGraph open;
   VicinityLoader* loader = nullptr;

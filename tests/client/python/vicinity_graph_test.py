@@ -210,8 +210,8 @@ class SeedsTest(ClusterTest):
             self.assertEqual(self.dealt(seeds, batch_size=500), validation)
         mask = [node in (5, 6, 1700) for node in everybody]
         for seeds in (self.USERS, ("node", self.USERS), {"node": self.USERS},
-                      vicinity.GlobalIds(self.graph.resolve("node", self.USERS)),
-                      vicinity.GlobalIds(self.graph.resolve("node", self.USERS).tolist())):
+                      vicinity_graph.GlobalIds(self.graph.resolve("node", self.USERS)),
+                      vicinity_graph.GlobalIds(self.graph.resolve("node", self.USERS).tolist())):
             self.assertEqual(self.dealt(seeds), self.USERS)
         self.assertEqual(self.dealt(mask), [5, 6, 1700])
 
@@ -238,7 +238,7 @@ class SeedsTest(ClusterTest):
         self.assertEqual(self.dealt({"node": mask}), [5, 6, 1700])
 
     def test_an_epoch_has_each_seed_once_and_is_the_same_near_and_far(self):
-        near = vicinity.Graph(directory=str(self.cluster.shards))
+        near = vicinity_graph.Graph(directory=str(self.cluster.shards))
         users = list(range(3, 2000, 17))
         far = self.loader(seeds=users)
         self.assertEqual(far.num_seeds, len(users))
@@ -250,25 +250,38 @@ class SeedsTest(ClusterTest):
         self.assertEqual(sorted(shuffled), users)
         self.assertEqual(len(self.dealt(users, drop_last=True, batch_size=50)), 100)
 
+    def test_links_give_their_sources_and_then_their_targets(self):
+        links = [[7, 1999, 7], [0, 3, 1500]]
+        edge_type = self.graph.edge_types[0]
+        ids = vicinity_graph.GlobalIds([self.graph.resolve("node", end) for end in links])
+        forms = [links, tuple(links), ids] + ([] if numpy is None else [numpy.array(links)])
+        for ends in forms + ([] if torch is None else [torch.tensor(links)]):
+            self.assertEqual(self.dealt((edge_type, ends)), links[0] + links[1])
+        self.assertEqual(self.dealt({edge_type: links}, batch_size=2), [7, 1999, 0, 3, 7, 1500])
+        for ends, error in (([[1, 2], [3]], ValueError), ([[1, 2]], TypeError),
+                            ([[1], [2000]], vicinity_graph.NotFound),
+                            ([[True], [True]], vicinity_graph.InvalidArgument)):
+            self.assertRaises(error, self.loader, seeds=(edge_type, ends))
+
     def test_what_is_pickled_has_the_same_seeds(self):
         loader = pickle.loads(pickle.dumps(self.loader(seeds=self.USERS)))
         self.assertEqual(loader.num_seeds, len(self.USERS))
 
     def test_seeds_that_are_none_are_refused_saying_why(self):
         for seeds, error, text in (
-                ([], vicinity.InvalidArgument, "empty"),
-                ([1, 2000, 3], vicinity.NotFound, "2000 (position 1)"),
-                ([True] * 3, vicinity.InvalidArgument, "2000"),
-                ([False] * 2000, vicinity.InvalidArgument, "none"),
-                (["ada"], vicinity.InvalidArgument, "integers"),
-                ("everything", vicinity.InvalidArgument, "everything"),
-                (vicinity.GlobalIds([2000]), vicinity.InvalidArgument, "2000 (position 0)"),
-                (("author", [1]), vicinity.NotFound, "author"),
+                ([], vicinity_graph.InvalidArgument, "empty"),
+                ([1, 2000, 3], vicinity_graph.NotFound, "2000 (position 1)"),
+                ([True] * 3, vicinity_graph.InvalidArgument, "2000"),
+                ([False] * 2000, vicinity_graph.InvalidArgument, "none"),
+                (["ada"], vicinity_graph.InvalidArgument, "integers"),
+                ("everything", vicinity_graph.InvalidArgument, "everything"),
+                (vicinity_graph.GlobalIds([2000]), vicinity_graph.InvalidArgument, "2000 (position 0)"),
+                (("author", [1]), vicinity_graph.NotFound, "author"),
                 ([1, "ada"], TypeError, "seed 1"), ([1, 2.5], TypeError, "seed 1"),
                 ([1, True], TypeError, "mask"), ([1 << 63], OverflowError, "64-bit"),
                 ((1, 2, 3), TypeError, "a list"), ({"node": [1], "b": [2]}, ValueError, "one node"),
                 (self.graph.nodes("node"), TypeError, "GlobalIds"),
-                (vicinity.GlobalIds(["ada"]), TypeError, "integers"), (5, TypeError, "int")):
+                (vicinity_graph.GlobalIds(["ada"]), TypeError, "integers"), (5, TypeError, "int")):
             with self.subTest(text=text), self.assertRaises(error) as caught:
                 self.loader(seeds=seeds)
             self.assertIn(text, str(caught.exception))
