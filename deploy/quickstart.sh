@@ -164,13 +164,13 @@ load_only() {
     "${trainer_options[@]}" > /dev/null
 }
 
-# foretell POLICY: what trainers that keep rows so will fetch, to a file.
+# foretell POLICY ROWS,...: what trainers that keep so many rows so will fetch, to a file.
 foretell() {
   local trainers_per_home=$(((num_trainers + num_shards - 1) / num_shards)) seeds=train
   if [[ $reach == fetch ]]; then seeds=all; fi
   vicinity plan "$work/shards" --policy "$1" --seed-policy home --fanouts "$demo_fanouts" \
     --homes "$(all_homes "$num_trainers" "$num_shards")" --batch-size "$batch" --seeds "$seeds" \
-    --trainers-per-home "$trainers_per_home" --format json > "$work/plan-$1.json"
+    --trainers-per-home "$trainers_per_home" --cache-rows "$2" --format json > "$work/plan-$1.json"
 }
 
 measure_traffic() {
@@ -182,9 +182,9 @@ measure_traffic() {
     | sort -nu)
   load_only traffic-all --cache none
   load_only traffic-0 --local-shards HOME --cache none
-  foretell none
-  foretell vip
-  foretell auto
+  foretell none 0
+  foretell vip "$(IFS=, && echo "${sizes[*]}")"
+  foretell auto "$(IFS=, && echo "${sizes[*]}")"
   runs=("servers alone=$work/traffic-all"
     "home shards mapped, nothing kept=$work/traffic-0=$work/plan-none.json")
   for size in "${sizes[@]}"; do

@@ -180,10 +180,11 @@ typedef struct VicinitySeeds {
   size_t struct_size; /* sizeof(VicinitySeeds) */
   int32_t kind;       /* a VicinitySeedKind */
   int64_t count;
-  const void* values; /* this and the next two are read during the call alone */
-  const char*
-      edge_type;       /* null: nodes. Else `values` are sources of links, of any kind but a mask */
-  const void* targets; /* of links: as `values` */
+  /* These are read during the call alone. With an edge type `values` are sources of links, of any
+   * kind but a mask, and `targets` are as many like them. */
+  const void* values;
+  const char* edge_type; /* null: the seeds are nodes */
+  const void* targets;
 } VicinitySeeds;
 
 /* As vicinity_loader_create, with seeds that are listed beside the options, for lists are long.

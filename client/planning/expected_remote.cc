@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "absl/types/span.h"
 #include "cache/vip/expected_rows.h"
@@ -60,15 +61,25 @@ int64_t RemoteCurves::CacheFor(double rows) const {
 }
 
 std::vector<ExpectedRemote::Point> ReportedSizes(const RemoteCurves& curves,
-                                                 const Assignment& assignment) {
+                                                 const Assignment& assignment,
+                                                 absl::Span<const int64_t> cache_rows) {
   int64_t num_nodes = 0;
   for (const std::vector<int32_t>& shard_of : assignment.shard_of) {
     num_nodes += static_cast<int64_t>(shard_of.size());
   }
   const double mean_shard = static_cast<double>(num_nodes) / assignment.num_shards;
   std::vector<ExpectedRemote::Point> points;
-  for (const double share : kShares) points.push_back({share, std::llround(share * mean_shard), 0});
-  points.push_back({-1, curves.most_remote(), 0});
+  for (const int64_t rows : std::set<int64_t>(cache_rows.begin(), cache_rows.end())) {
+    points.push_back({static_cast<double>(rows) / mean_shard, rows, 0});
+  }
+  if (points.empty()) {
+    for (const double share : kShares) {
+      points.push_back({share, std::llround(share * mean_shard), 0});
+    }
+    points.push_back({-1, curves.most_remote(), 0});
+    std::sort(points.begin(), points.end(),
+              [](const auto& a, const auto& b) { return a.cache_rows < b.cache_rows; });
+  }
   for (ExpectedRemote::Point& point : points) {
     point.remote_rows = curves.RowsPerBatch(point.cache_rows);
   }

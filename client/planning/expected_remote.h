@@ -50,9 +50,11 @@ struct ExpectedRemote {
   std::vector<Point> points;
 };
 
-// Cache sizes that a report shows: shares of a mean shard, and all that is remote.
+// Cache sizes that a report shows: these, or of none shares of a mean shard and all that is remote.
+// Rising, each once.
 std::vector<ExpectedRemote::Point> ReportedSizes(const RemoteCurves& curves,
-                                                 const Assignment& assignment);
+                                                 const Assignment& assignment,
+                                                 absl::Span<const int64_t> cache_rows = {});
 
 ExpectedRemote ExpectRemote(const VipScores& scores, const HomePlan& plan,
                             const Assignment& assignment);

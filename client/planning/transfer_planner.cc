@@ -181,6 +181,9 @@ absl::Status PlanRequest::Validate() const {
     return absl::InvalidArgumentError(absl::StrCat(loader.fetch_ahead, " batches fetched ahead, ",
                                                    loader.sample_ahead, " sampled ahead"));
   }
+  for (const int64_t rows : cache_rows) {
+    if (rows < 0) return absl::InvalidArgumentError(absl::StrCat("a cache of ", rows, " rows"));
+  }
   if ((rows_per_batch >= 0) + (seconds >= 0) + (share >= 0) > 1) {
     return absl::InvalidArgumentError("one of rows per batch, seconds and share may be asked for");
   }
@@ -210,9 +213,8 @@ absl::StatusOr<TransferPlan> PlanTransfers(const Dataset& dataset, const PlanReq
   plan.model = ModelOf(request, homes, curves, MeanRowBytes(loader.wanted, curves),
                        dataset.book().num_shards());
   plan.all_rows = curves.all_rows();
-  std::vector<ExpectedRemote::Point> points = ReportedSizes(curves, assignment);
-  std::sort(points.begin(), points.end(),
-            [](const auto& a, const auto& b) { return a.cache_rows < b.cache_rows; });
+  const std::vector<ExpectedRemote::Point> points =
+      ReportedSizes(curves, assignment, request.cache_rows);
   const std::vector<int64_t> sizes = PlannedSizes(curves, points);
   plan.alone = plan.estimate = AloneAt(sizes, curves);
   if (loader.least_batches > 0) {

@@ -28,6 +28,9 @@ struct PlanRequest {
   std::vector<std::string> columns;
   int64_t row_bytes = 0;
 
+  // Sizes of caches that are told, in rows; none: shares of a mean shard.
+  std::vector<int64_t> cache_rows;
+
   // At most one of these asks for the smallest cache that leaves so much; below 0: not asked.
   double rows_per_batch = -1;  // remote ones
   double seconds = -1;         // of transfer an epoch

@@ -51,8 +51,8 @@ using NodeIds = std::variant<GlobalIds, UserIds, UserNames>;
 // i of the batch is seed i and seed n + i. They bring no labels. With SeedPolicy::kHome a link is
 // of the shard of its target.
 struct LinkList {
-  std::string
-      edge_type;  // "source:relation:target", or a relation that is the only one of its name
+  // "source:relation:target", or a relation that is the only one of its name.
+  std::string edge_type;
   NodeIds sources;
   NodeIds targets;  // as many
 };

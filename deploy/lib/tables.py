@@ -62,16 +62,13 @@ def traffic_of(prefix):
 
 
 def foretold(plan_path, held_rows):
-    """Rows a batch with a cache of so many, between the plan's sizes by a straight line."""
+    """Rows a batch with a cache of so many; the plan must have that size, for between sizes the
+    curve is no straight line."""
     with open(plan_path, encoding="utf-8") as plan:
-        sizes = json.load(plan)["by_cache_size"]
-    for below, above in zip(sizes, sizes[1:]):
-        if held_rows <= above["cache_rows"]:
-            width = above["cache_rows"] - below["cache_rows"]
-            part = (held_rows - below["cache_rows"]) / width if width else 0
-            return (below["remote_rows_per_batch"] * (1 - part)
-                    + above["remote_rows_per_batch"] * part)
-    return sizes[-1]["remote_rows_per_batch"]
+        sizes = {size["cache_rows"]: size for size in json.load(plan)["by_cache_size"]}
+    if held_rows not in sizes:
+        sys.exit(f"{plan_path} tells of caches of {sorted(sizes)} rows, not of {held_rows}")
+    return sizes[held_rows]["remote_rows_per_batch"]
 
 
 def traffic_table(arguments):

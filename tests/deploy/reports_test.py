@@ -66,11 +66,17 @@ class ReportsTest(unittest.TestCase):
         sizes = [(0, 50), (4, 30), (10, 6), (20, 0)]
         self.write("plan.json", json.dumps({"by_cache_size": [
             {"cache_rows": rows, "remote_rows_per_batch": fetched} for rows, fetched in sizes]}))
-        for name, cached, expected in (("a", 0, "50"), ("b", 7, "18"), ("c", 30, "0")):
+        for name, cached, expected in (("a", 0, "50"), ("b", 10, "6"), ("c", 20, "0")):
             self.write(f"{name}.0.jsonl", report(remote=100, cached=cached))
             table = run("tables.py", "traffic",
                         f"{name}={self.folder}/{name}={self.folder}/plan.json")
             self.assertEqual(table.splitlines()[1].split()[3], expected)
+        # A size that was not counted is an error, for a straight line between two was five times
+        # what loaders fetched.
+        self.write("d.0.jsonl", report(remote=100, cached=15))
+        with self.assertRaises(subprocess.CalledProcessError) as wrong:
+            run("tables.py", "traffic", f"d={self.folder}/d={self.folder}/plan.json")
+        self.assertIn("not of 15", wrong.exception.stderr)
 
     def test_the_accuracy_table_has_a_row_a_model(self):
         self.write("a.jsonl", report(accuracy=0.751))

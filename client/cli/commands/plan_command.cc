@@ -111,6 +111,11 @@ Action DeclarePlan(CLI::App* app) {
                   "of a row, instead of those of its columns");
   app->add_option("--trainers-per-home", flags->request.loader.trainers_per_home,
                   "that share a home's seeds and its machine's link");
+  app->add_option("--cache-rows", flags->request.cache_rows,
+                  "tell of caches of these sizes; default: of shares of a mean shard's nodes")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N,...");
   app->add_option("--rows-per-batch", flags->request.rows_per_batch,
                   "tell the cache that leaves so many remote rows a batch");
   app->add_option("--seconds", flags->request.seconds,

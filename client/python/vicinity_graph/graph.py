@@ -12,6 +12,7 @@ from .batch import Batch
 from .errors import FailedPrecondition
 from .loader import Loader
 from .option_types import Fanouts, GraphOptions, LoaderOptions, SampleOptions
+from .seeds import OF_SPLIT, Seeds
 from .tensors import Tensor
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Graph:
     Nodes are told by global ids, int64 from 0 to num_nodes(node_type) - 1; resolve() gives those of
     the user's own ids. Wherever ids are taken, one integer is fine, and so is anything that holds
     integers in one dimension: a list, an array of NumPy's, a tensor of PyTorch's or of this package.
+    A loader's seeds alone are the user's own ids, unless GlobalIds says that they are not.
     A column has the rows [n, *shape] of its dtype: `description` tells both.
 
     Threads:  any number at once; calls release the interpreter's lock.
@@ -152,9 +154,10 @@ class Graph:
         numbers, count = _given.ids(ids)
         return tensors.of_call(function, self.handle, _given.name(type_name, what), numbers, count)
 
-    def loader(self, fanouts: Fanouts, **options: Unpack[LoaderOptions]) -> Loader:
-        """A Loader of this graph; help(vicinity_graph.Loader) tells the options."""
-        return Loader(self, fanouts, **options)
+    def loader(self, fanouts: Fanouts, *, seeds: Seeds = OF_SPLIT,
+               **options: Unpack[LoaderOptions]) -> Loader:
+        """A Loader of this graph; help(vicinity_graph.Loader) tells seeds and options."""
+        return Loader(self, fanouts, seeds=seeds, **options)
 
     def close(self) -> None:
         """Its loaders go on; calls that are under way end first."""

@@ -55,6 +55,21 @@ TEST_CASE("more cache never costs more, all that is remote costs nothing", "[pla
   CHECK(plan.sizes.back().rows == 0);
 }
 
+TEST_CASE("sizes that are asked for are counted, not interpolated", "[planning]") {
+  Fixture fixture;
+  fixture.request.loader.fetch_ahead = 1;
+  fixture.request.cache_rows = {170, 0, 90, 170};
+  const TransferPlan plan = fixture.Plan();
+  REQUIRE(plan.sizes.size() == 3);
+  CHECK(plan.sizes[0].cache_rows == 0);
+  CHECK(plan.sizes[1].cache_rows == 90);
+  CHECK(plan.sizes[1].share == Approx(0.9));  // of 100 nodes
+  CHECK(plan.sizes[2].cache_rows == 170);
+  // One size more changes nothing at the others: each is replayed on its own.
+  fixture.request.cache_rows = {90, 91};
+  CHECK(fixture.Plan().sizes[0].rows == plan.sizes[1].rows);
+}
+
 TEST_CASE("wishes are met by the smallest cache that meets them", "[planning]") {
   Fixture fixture;
   fixture.request.loader.fetch_ahead = 1;
@@ -85,6 +100,7 @@ TEST_CASE("a request that makes no sense is refused, naming it", "[planning]") {
   SECTION("trainers") { request.loader.trainers_per_home = 0; }
   SECTION("row") { request.row_bytes = -1; }
   SECTION("two wishes") { request.share = request.seconds = 1; }
+  SECTION("cache") { request.cache_rows = {5, -1}; }
   SECTION("sizes") { request.more_bytes = -1; }
   SECTION("ahead") { request.loader.sample_ahead = -1; }
   SECTION("column") { request.columns = {"colour"}; }

@@ -122,6 +122,14 @@ TEST_CASE("rows can be of some columns, or of any size", "[cli]") {
   CHECK(fixture.Json({"--sampled-batches", "0"})["loader"].is_null());
 }
 
+TEST_CASE("caches of a size of mine are planned for", "[cli]") {
+  const Fixture fixture;
+  const nlohmann::json sizes = fixture.Json({"--cache-rows", "120,30"})["by_cache_size"];
+  REQUIRE(sizes.size() == 2);
+  CHECK(sizes[0]["cache_rows"] == 30);
+  CHECK(sizes[1]["cache_rows"] == 120);
+}
+
 TEST_CASE("people get a table and a chart", "[cli]") {
   const Fixture fixture;
   const Answer answer =
@@ -137,6 +145,7 @@ TEST_CASE("plans of what cannot be are refused", "[cli]") {
   SECTION("trainers") { args.insert(args.end(), {"--trainers-per-home", "0"}); }
   SECTION("shares and rows") { args.insert(args.end(), {"--rows-per-batch", "1", "--share", "1"}); }
   SECTION("two wishes") { args.insert(args.end(), {"--rows-per-batch", "1", "--seconds", "1"}); }
+  SECTION("cache") { args.insert(args.end(), {"--cache-rows", "30,-1"}); }
   SECTION("size") { args.insert(args.end(), {"--more", "lots"}); }
   SECTION("window") { args.insert(args.end(), {"--window", "wide"}); }
   SECTION("ahead") { args.insert(args.end(), {"--sample-ahead", "-1"}); }
