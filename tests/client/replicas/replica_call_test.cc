@@ -9,13 +9,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "client/replicas/replica_question.h"
 #include "client/replicas/retry_policy.h"
+#include "client/shards/call_context.h"
 #include "client/shards/cancellation.h"
 #include "proto/common/retry_delay.h"
+#include "proto/telemetry/trace_context.h"
 #include "tests/client/pattern_shard.h"
 #include "tests/client/simulated_replicas.h"
 #include "tests/testing/graphs/simulated_shard.h"
@@ -385,6 +388,40 @@ TEST_CASE_METHOD(ReplicaCallTest, "a slow answer is overtaken by a hedge", "[rep
   CHECK(Call().took == milliseconds(20));
   CHECK(world_->traffic().hedges == 2);
   CHECK(world_->traffic().hedge_wins == 1);
+}
+
+TEST_CASE_METHOD(ReplicaCallTest, "retries and hedges are of their call's trace",
+                 "[replica_call]") {
+  Make(2);
+  WarmUp();
+  const TraceContext trace = StartTrace();
+  std::vector<std::string> traces;
+  const bool hedged = GENERATE(false, true);
+  ReplicaQuestion question;
+  question.operation = kRequestIndex<ShardRows>;  // whose latencies are known
+  question.ask = [&](ShardAccess& /*shard*/, const CallContext& context, Done done) {
+    traces.push_back(TraceId(context.trace));
+    if (hedged) {  // no answer, until the hedge has won
+      context.cancel->Add([done] { done(absl::CancelledError("slow")); });
+    } else {
+      done(traces.size() == 1 ? absl::UnavailableError("once") : absl::OkStatus());
+    }
+  };
+  question.apart = [&] {
+    ReplicaQuestion::Apart apart;
+    apart.ask = [&](ShardAccess& /*shard*/, const CallContext& context, Done done) {
+      traces.push_back(TraceId(context.trace));
+      done(absl::OkStatus());
+    };
+    apart.take = [] {};
+    return apart;
+  };
+  std::optional<absl::Status> status;
+  ReplicaCall::Start(world_->tools(), set_.get(), std::move(question), {nullptr, trace},
+                     [&](const absl::Status& end) { status = end; });
+  REQUIRE(timer_.RunUntil([&] { return status.has_value(); }, timer_.Now() + seconds(60)));
+  VICINITY_CHECK_OK(*status);
+  CHECK(traces == std::vector<std::string>(2, TraceId(trace)));
 }
 
 TEST_CASE_METHOD(ReplicaCallTest, "a hedge for which there was no token is saved for later",
