@@ -129,8 +129,19 @@ Result<std::vector<int64_t>> Graph::NodesOf(int32_t node_type, Split split,
 Result<SampledGraph> Graph::Sample(int32_t seed_type, const std::vector<int64_t>& seeds,
                                    const SamplingSpec& spec, const DrawId& draw,
                                    EdgeDetail detail) const {
-  const absl::Status ready = CheckCall(*impl_, seed_type);
-  if (!ready.ok()) return ToError(ready);
+  return Sample({SeedNodes{seed_type, seeds}}, spec, draw, detail);
+}
+
+Result<SampledGraph> Graph::Sample(const std::vector<SeedNodes>& seeds, const SamplingSpec& spec,
+                                   const DrawId& draw, EdgeDetail detail) const {
+  const absl::Status alive = impl_->CheckProcess();
+  if (!alive.ok()) return ToError(alive);
+  std::vector<TypedSeeds> lists;
+  for (const SeedNodes& list : seeds) {
+    const absl::Status ready = CheckCall(*impl_, list.node_type);
+    if (!ready.ok()) return ToError(ready);
+    lists.push_back({NodeTypeId{list.node_type}, list.ids});
+  }
   const ShardRouter& router = impl_->router();
   MinibatchDraw minibatch;
   minibatch.run_seed = draw.run_seed;
@@ -138,7 +149,7 @@ Result<SampledGraph> Graph::Sample(int32_t seed_type, const std::vector<int64_t>
   minibatch.batch = draw.batch;
   RoutedSource source(router, minibatch, StartOperation());
   MinibatchSampler sampler(router.schema(), router.book());
-  return ToResult(sampler.Sample(spec, NodeTypeId{seed_type}, seeds, detail, &source));
+  return ToResult(sampler.Sample(spec, lists, detail, &source));
 }
 
 Result<std::vector<EdgeRows>> Graph::FetchEdges(const SampledGraph& graph, int32_t edge_type,

@@ -68,6 +68,9 @@ class Graph {
   Result<SampledGraph> Sample(int32_t seed_type, const std::vector<int64_t>& seeds,
                               const SamplingSpec& spec, const DrawId& draw,
                               EdgeDetail detail = {}) const;
+  // ... around several lists of them, of types that may differ, as sources and targets of links do.
+  Result<SampledGraph> Sample(const std::vector<SeedNodes>& seeds, const SamplingSpec& spec,
+                              const DrawId& draw, EdgeDetail detail = {}) const;
 
   // Rows of a column of an edge type for the edges of `graph`, block by block in the order of hops,
   // from the owners of their targets. kNotFound naming the columns there are; kFailedPrecondition

@@ -65,6 +65,12 @@ Error Loader::StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step) {
       WithinResources([&] { return impl_->core().StartEpoch(epoch, first_step, end_step); }));
 }
 
+Error Loader::ResumeEpoch(int64_t epoch, int64_t batches_done) {
+  const absl::Status ready = impl_->graph().CheckProcess();
+  if (!ready.ok()) return ToError(ready);
+  return ToError(WithinResources([&] { return impl_->core().ResumeEpoch(epoch, batches_done); }));
+}
+
 Result<std::unique_ptr<MiniBatch>> Loader::Next() {
   const absl::Status ready = impl_->graph().CheckProcess();
   if (!ready.ok()) return ToError(ready);

@@ -45,6 +45,13 @@ class Loader {
   // is started they are dropped.
   Error StartEpoch(int64_t epoch, int64_t first_step = 0, int64_t end_step = -1);
 
+  // Goes on with an epoch where trainers stopped, MiniBatch::batches_done being known of the last
+  // step that all of them made: the rest of its batches are dealt to the trainers there are now,
+  // who may be more or fewer. A seed of the rest comes once, but for what makes steps equal. For
+  // the same batches as without a stop, the options but those of trainers, caches and threads must
+  // be the same. kInvalidArgument with SeedPolicy::kHome for other numbers of trainers.
+  Error ResumeEpoch(int64_t epoch, int64_t batches_done);
+
   // The next batch; null at the epoch's end. An error ends the epoch; StartEpoch may be called
   // again with the step to go on from. kDeadlineExceeded, naming the stage that holds the batch,
   // after batch_timeout (with kDevice also for a trainer that still has all tensors of a column, or

@@ -44,45 +44,60 @@ GraphBuilder::GraphBuilder(const Schema& schema, const Book& book) : schema_(sch
   tree_nodes_.resize(indexes_.size());
 }
 
-absl::Status GraphBuilder::Start(Expansion expansion, NodeTypeId seed_type,
-                                 absl::Span<const int64_t> seeds, bool disjoint) {
+int64_t CountSeeds(absl::Span<const TypedSeeds> lists) {
+  int64_t all = 0;
+  for (const TypedSeeds& list : lists) all += static_cast<int64_t>(list.ids.size());
+  return all;
+}
+
+absl::Status GraphBuilder::Start(Expansion expansion, absl::Span<const TypedSeeds> seeds,
+                                 bool disjoint) {
   Take();  // drops what was begun
   for (size_t type = 0; type < indexes_.size(); ++type) {
     graph_.nodes[type].ids.reserve(last_num_nodes_[type]);
   }
   expansion_ = expansion;
   disjoint_ = disjoint;
-  VICINITY_RETURN_IF_ERROR(CheckSeeds(seed_type, seeds));
-  graph_.seed_type = seed_type.value;
-  if (disjoint) {
-    std::vector<uint32_t> trees(seeds.size());
-    std::iota(trees.begin(), trees.end(), 0);
-    VICINITY_RETURN_IF_ERROR(NumberInTrees(
-        seed_type, seeds, trees, std::vector<uint32_t>(seeds.size(), 1), &graph_.seed_positions));
-  } else {
-    VICINITY_RETURN_IF_ERROR(Number(seed_type, seeds, &graph_.seed_positions));
+  VICINITY_RETURN_IF_ERROR(CheckTrees(CountSeeds(seeds)));
+  uint32_t num_trees = 0;
+  for (const TypedSeeds& list : seeds) {
+    VICINITY_RETURN_IF_ERROR(CheckSeeds(list));
+    VICINITY_RETURN_IF_ERROR(NumberSeeds(list, num_trees));
+    num_trees += static_cast<uint32_t>(list.ids.size());
   }
   for (SampledNodes& nodes : graph_.nodes) nodes.hop_ends.push_back(nodes.ids.size());
   return absl::OkStatus();
 }
 
-absl::Status GraphBuilder::CheckSeeds(NodeTypeId seed_type, absl::Span<const int64_t> seeds) const {
-  if (seed_type.value < 0 || seed_type.value >= book_.num_node_types()) {
-    return absl::InvalidArgumentError(absl::StrCat("there is no node type ", seed_type.value));
+absl::Status GraphBuilder::NumberSeeds(const TypedSeeds& seeds, uint32_t first_tree) {
+  SampledSeeds& sampled = graph_.seeds.emplace_back();
+  sampled.node_type = seeds.type.value;
+  if (!disjoint_) return Number(seeds.type, seeds.ids, &sampled.positions);
+  std::vector<uint32_t> trees(seeds.ids.size());
+  std::iota(trees.begin(), trees.end(), first_tree);
+  return NumberInTrees(seeds.type, seeds.ids, trees, std::vector<uint32_t>(trees.size(), 1),
+                       &sampled.positions);
+}
+
+absl::Status GraphBuilder::CheckSeeds(const TypedSeeds& seeds) const {
+  const NodeTypeId type = seeds.type;
+  if (type.value < 0 || type.value >= book_.num_node_types()) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no node type ", type.value));
   }
-  for (size_t i = 0; i < seeds.size(); ++i) {
-    if (book_.Contains(seed_type, {seeds[i]})) continue;
-    return absl::InvalidArgumentError(absl::StrCat("seed ", i, " is node ", seeds[i], " of type \"",
-                                                   schema_.node_types[seed_type.value].name,
-                                                   "\", which has ", book_.num_nodes(seed_type)));
+  for (size_t i = 0; i < seeds.ids.size(); ++i) {
+    if (book_.Contains(type, {seeds.ids[i]})) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("seed ", i, " is node ", seeds.ids[i], " of type \"",
+                     schema_.node_types[type.value].name, "\", which has ", book_.num_nodes(type)));
   }
+  return absl::OkStatus();
+}
+
+absl::Status GraphBuilder::CheckTrees(int64_t num_trees) const {
   for (int32_t type = 0; disjoint_ && type < book_.num_node_types(); ++type) {
     const int64_t most = std::numeric_limits<int64_t>::max();
-    if (static_cast<int64_t>(seeds.size()) <=
-        most / std::max<int64_t>(book_.num_nodes({type}), 1)) {
-      continue;
-    }
-    return absl::ResourceExhaustedError(absl::StrCat(seeds.size(), " disjoint trees over ",
+    if (num_trees <= most / std::max<int64_t>(book_.num_nodes({type}), 1)) continue;
+    return absl::ResourceExhaustedError(absl::StrCat(num_trees, " disjoint trees over ",
                                                      book_.num_nodes({type}), " nodes of type \"",
                                                      schema_.node_types[type].name, "\""));
   }

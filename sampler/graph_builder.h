@@ -17,6 +17,14 @@
 
 namespace vicinity {
 
+// Some of the seeds that a minibatch begins with.
+struct TypedSeeds {
+  NodeTypeId type;
+  std::vector<int64_t> ids;  // global; repeats allowed
+};
+
+int64_t CountSeeds(absl::Span<const TypedSeeds> lists);
+
 // Order:    new nodes are numbered edge type by edge type, target by target, neighbour by
 // neighbour,
 //           so the result is the same wherever the neighbours were drawn.
@@ -27,11 +35,11 @@ class GraphBuilder {
  public:
   GraphBuilder(const Schema& schema, const Book& book);
 
-  // Begins a new graph, dropping one that was begun; seeds may repeat. InvalidArgument, naming the
-  // first, for a seed that is not in the book.
+  // Begins a new graph, dropping one that was begun; seeds may repeat, also between the lists.
+  // InvalidArgument, naming the first, for a seed that is not in the book.
   // `disjoint`: each seed begins a tree of its own, repeats too, and a node is another in each
   // tree; ResourceExhausted where trees x nodes of a type exceed 2^63.
-  absl::Status Start(Expansion expansion, NodeTypeId seed_type, absl::Span<const int64_t> seeds,
+  absl::Status Start(Expansion expansion, absl::Span<const TypedSeeds> seeds,
                      bool disjoint = false);
 
   // What the current hop expands: global ids of one type. Valid until the next AddRelation.
@@ -54,7 +62,10 @@ class GraphBuilder {
 
  private:
   absl::Status CheckRelation(EdgeTypeId edge_type, const Neighbors& neighbors) const;
-  absl::Status CheckSeeds(NodeTypeId seed_type, absl::Span<const int64_t> seeds) const;
+  absl::Status CheckSeeds(const TypedSeeds& seeds) const;
+  absl::Status CheckTrees(int64_t num_trees) const;
+  // The trees of the list count from first_tree on.
+  absl::Status NumberSeeds(const TypedSeeds& seeds, uint32_t first_tree);
   // Positions of `ids`, new nodes numbered as they come.
   absl::Status Number(NodeTypeId type, absl::Span<const int64_t> ids,
                       std::vector<int32_t>* positions);

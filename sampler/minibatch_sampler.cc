@@ -51,10 +51,16 @@ absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
                                                       NodeTypeId seed_type,
                                                       absl::Span<const int64_t> seeds,
                                                       EdgeDetail detail, NeighborSource* source) {
+  return Sample(spec, {TypedSeeds{seed_type, {seeds.begin(), seeds.end()}}}, detail, source);
+}
+
+absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
+                                                      absl::Span<const TypedSeeds> seeds,
+                                                      EdgeDetail detail, NeighborSource* source) {
   if (const std::string problem = SpecProblem(schema_, spec); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
-  VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seed_type, seeds, spec.disjoint));
+  VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seeds, spec.disjoint));
   for (int hop = 0; hop < spec.num_hops(); ++hop) {
     if (absl::Status status = SampleHop(spec, hop, detail, source); !status.ok()) {
       return At(absl::StrCat("hop ", hop), status);

@@ -60,9 +60,12 @@ class MinibatchSampler {
  public:
   MinibatchSampler(const Schema& schema, const Book& book);
 
-  // The minibatch around `seeds` (global ids of one type, repeats allowed, may be empty).
-  // InvalidArgument: the spec does not fit the schema, or naming the first seed out of range.
-  // DataLoss: a neighbour out of range. Else what the source said.
+  // The minibatch around `seeds`, any number of lists, which may be empty. InvalidArgument: the
+  // spec does not fit the schema, or naming the first seed out of range. DataLoss: a neighbour out
+  // of range. Else what the source said.
+  absl::StatusOr<SampledGraph> Sample(const SamplingSpec& spec, absl::Span<const TypedSeeds> seeds,
+                                      EdgeDetail detail, NeighborSource* source);
+  // ... of one type.
   absl::StatusOr<SampledGraph> Sample(const SamplingSpec& spec, NodeTypeId seed_type,
                                       absl::Span<const int64_t> seeds, EdgeDetail detail,
                                       NeighborSource* source);

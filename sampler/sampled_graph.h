@@ -39,15 +39,19 @@ struct Block {
 struct SampledNodes {
   std::vector<int64_t> ids;       // global ids
   std::vector<int64_t> hop_ends;  // hop_ends[h]: how many were known after hop h; [0]: the seeds
-  // Disjoint sampling only: of each node, the seed whose tree it is in, as its position in the
-  // seeds given. A node is listed once for each tree that it is in.
+  // Disjoint sampling only: of each node, the seed whose tree it is in, counted through all lists
+  // of seeds. A node is listed once for each tree that it is in.
   std::vector<uint32_t> trees;
 };
 
+// A list of seeds, in the order in which they were given.
+struct SampledSeeds {
+  int32_t node_type = 0;
+  std::vector<int32_t> positions;  // of each, in nodes[node_type].ids; seeds may repeat
+};
+
 struct SampledGraph {
-  int32_t seed_type = 0;
-  std::vector<int32_t>
-      seed_positions;  // of each seed given, in nodes[seed_type].ids (seeds may repeat)
+  std::vector<SampledSeeds> seeds;  // of nodes one list; of links their sources, then their targets
   std::vector<SampledNodes> nodes;  // by node type
   std::vector<std::vector<Block>>
       hops;  // hops[0] is next to the seeds; in it one block an edge type
@@ -60,9 +64,15 @@ struct SampledGraph {
     return edges;
   }
 
+  int64_t num_seeds() const {
+    int64_t all = 0;
+    for (const SampledSeeds& list : seeds) all += static_cast<int64_t>(list.positions.size());
+    return all;
+  }
+
   // Of all lists together, as far as they are filled.
   int64_t num_bytes() const {
-    size_t bytes = seed_positions.size() * sizeof(int32_t);
+    size_t bytes = num_seeds() * sizeof(int32_t);
     for (const SampledNodes& of_type : nodes) {
       bytes += of_type.ids.size() * sizeof(int64_t) + of_type.trees.size() * sizeof(uint32_t);
     }

@@ -53,6 +53,15 @@ int32_t vicinity_batch_info(const VicinityBatch* batch, VicinityBatchInfo* info)
   });
 }
 
+int32_t vicinity_batch_seed_list(const VicinityBatch* batch, int32_t list,
+                                 VicinitySeedListInfo* info) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"batch", batch}, {"info", info}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::Fill(vicinity::c_api::SeedListInfoOf(*batch->open->batch, list), info);
+  });
+}
+
 int32_t vicinity_batch_block(const VicinityBatch* batch, int32_t block, VicinityBlockInfo* info) {
   return Call([&]() -> Error {
     Error error = CheckGiven({{"batch", batch}, {"info", info}});

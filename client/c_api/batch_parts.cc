@@ -1,5 +1,6 @@
 #include "client/c_api/batch_parts.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,15 +79,63 @@ std::vector<int32_t> TargetsOf(const Block& block) {
   return targets;
 }
 
+Error NoEdgeIds() {
+  return Error(ErrorCode::kNotFound, "there are edge ids with \"edge_ids\": true alone");
+}
+
 Tensor BlockPart(const Shared& open, int32_t part, int32_t index) {
   const Block& block = *FindBlock(*open->batch, index).block;
   if (part == VICINITY_BLOCK_OFFSETS) return Share(open, block.offsets, DType::kInt64);
   if (part == VICINITY_BLOCK_SOURCES) return Share(open, block.sources, DType::kInt32);
   if (part == VICINITY_BLOCK_TARGETS) return HostTensor(TargetsOf(block), DType::kInt32);
   if (block.edge_ids.size() != block.sources.size()) {
-    return Error(ErrorCode::kNotFound, "there are edge ids with \"edge_ids\": true alone");
+    return NoEdgeIds();
   }
   return Share(open, block.edge_ids, DType::kInt64);
+}
+
+// Of all blocks of an edge type, hop by hop.
+std::vector<const Block*> BlocksOf(const MiniBatch& batch, int32_t edge_type) {
+  std::vector<const Block*> blocks;
+  for (const std::vector<Block>& hop : batch.graph.hops) {
+    for (const Block& block : hop) {
+      if (block.edge_type == edge_type) blocks.push_back(&block);
+    }
+  }
+  return blocks;
+}
+
+int64_t CountEdges(const std::vector<const Block*>& blocks) {
+  int64_t num_edges = 0;
+  for (const Block* block : blocks) num_edges += static_cast<int64_t>(block->sources.size());
+  return num_edges;
+}
+
+Tensor EdgeIndex(const MiniBatch& batch, int32_t edge_type) {
+  const std::vector<const Block*> blocks = BlocksOf(batch, edge_type);
+  const int64_t num_edges = CountEdges(blocks);
+  const std::shared_ptr<int64_t[]> index(new int64_t[2 * num_edges]);  // without zeros at first
+  int64_t* source = index.get();
+  int64_t* target = index.get() + num_edges;
+  for (const Block* block : blocks) {
+    source = std::copy(block->sources.begin(), block->sources.end(), source);
+    for (int64_t i = 0; i < block->num_targets(); ++i) {
+      target =
+          std::fill_n(target, block->offsets[i + 1] - block->offsets[i], block->first_target + i);
+    }
+  }
+  return HostTensor(index, index.get(), DlpackType(DType::kInt64), {2, num_edges});
+}
+
+Tensor EdgeIds(const MiniBatch& batch, int32_t edge_type) {
+  const std::vector<const Block*> blocks = BlocksOf(batch, edge_type);
+  std::vector<int64_t> ids;
+  ids.reserve(CountEdges(blocks));
+  for (const Block* block : blocks) {
+    ids.insert(ids.end(), block->edge_ids.begin(), block->edge_ids.end());
+  }
+  if (static_cast<int64_t>(ids.size()) != CountEdges(blocks)) return NoEdgeIds();
+  return HostTensor(std::move(ids), DType::kInt64);
 }
 
 // A column in device memory has one owner, who gets it here.
@@ -113,6 +162,27 @@ Tensor ColumnPart(const Shared& open, int32_t index, int64_t stream) {
   return ShareRows(open, column.bytes, column.spec, column.num_rows);
 }
 
+Tensor UserIds(const Shared& open, int32_t node_type) {
+  for (const BatchColumn& column : open->batch->user_ids) {
+    if (column.node_type != node_type) continue;
+    return ShareRows(open, column.bytes, column.spec, column.num_rows);
+  }
+  return Error(ErrorCode::kNotFound,
+               "the batch has no user ids of node type \"" +
+                   open->schema->node_types[node_type].name +
+                   "\": they come with \"user_ids\": true, of types whose ids are integers");
+}
+
+Tensor InputPositions(const Shared& open) {
+  if (open->batch->input_positions.empty() && open->batch->graph.num_seeds() > 0) {
+    return Error(
+        ErrorCode::kNotFound,
+        "the batch does not know which of the loader's seeds it has: with \"seed_policy\": "
+        "\"home\" that is not known, nor in a sample");
+  }
+  return Share(open, open->batch->input_positions, DType::kInt64);
+}
+
 Tensor Labels(const Shared& open) {
   if (open->batch->labels.empty()) {
     return Error(ErrorCode::kNotFound,
@@ -129,13 +199,24 @@ VicinityBatchInfo InfoOf(const MiniBatch& batch) {
   VicinityBatchInfo info = {};
   info.epoch = batch.epoch;
   info.step = batch.step;
-  info.seed_type = batch.graph.seed_type;
+  info.batches_done = batch.batches_done;
+  info.num_seed_lists = static_cast<int32_t>(batch.graph.seeds.size());
   info.num_node_types = static_cast<int32_t>(batch.graph.nodes.size());
   info.num_hops = static_cast<int32_t>(batch.graph.hops.size());
   info.num_blocks = static_cast<int32_t>(NumBlocks(batch));
   info.num_columns = static_cast<int32_t>(batch.columns.size());
   info.num_edge_columns = static_cast<int32_t>(batch.edge_columns.size());
   info.has_labels = batch.labels.empty() ? 0 : 1;
+  return info;
+}
+
+Result<VicinitySeedListInfo> SeedListInfoOf(const MiniBatch& batch, int32_t list) {
+  Error error = CheckIndex("list of seeds", list, batch.graph.seeds.size());
+  if (!error.ok()) return error;
+  const SampledSeeds& seeds = batch.graph.seeds[list];
+  VicinitySeedListInfo info = {};
+  info.node_type = seeds.node_type;
+  info.count = static_cast<int64_t>(seeds.positions.size());
   return info;
 }
 
@@ -192,7 +273,19 @@ Result<DLManagedTensor*> TensorOf(const Shared& open, int32_t part, int32_t inde
       error = CheckIndex("node type", index, batch.graph.nodes.size());
       return error.ok() ? NodePart(open, part, index) : Tensor(error);
     case VICINITY_SEEDS:
-      return Share(open, batch.graph.seed_positions, DType::kInt32);
+      error = CheckIndex("list of seeds", index, batch.graph.seeds.size());
+      return error.ok() ? Share(open, batch.graph.seeds[index].positions, DType::kInt32)
+                        : Tensor(error);
+    case VICINITY_USER_IDS:
+      error = CheckIndex("node type", index, batch.graph.nodes.size());
+      return error.ok() ? UserIds(open, index) : Tensor(error);
+    case VICINITY_EDGE_INDEX:
+    case VICINITY_EDGE_IDS:
+      error = CheckIndex("edge type", index, open->schema->edge_types.size());
+      if (!error.ok()) return error;
+      return part == VICINITY_EDGE_INDEX ? EdgeIndex(batch, index) : EdgeIds(batch, index);
+    case VICINITY_INPUT_POSITIONS:
+      return InputPositions(open);
     case VICINITY_LABELS:
       return Labels(open);
     case VICINITY_COLUMN:

@@ -17,6 +17,11 @@ std::string Text(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+const char* IdKindName(IdKind kind) {
+  if (kind == IdKind::kString) return "string";
+  return kind == IdKind::kDense ? "dense" : "int64";
+}
+
 ordered_json Columns(const std::vector<ColumnSpec>& columns) {
   ordered_json list = ordered_json::array();
   for (const ColumnSpec& column : columns) {
@@ -35,6 +40,7 @@ std::string Describe(const Graph& graph) {
     const NodeTypeSpec& type = schema.node_types[i];
     nodes.push_back({{"name", type.name},
                      {"num_nodes", graph.num_nodes(static_cast<int32_t>(i))},
+                     {"id_kind", IdKindName(type.id_kind)},
                      {"columns", Columns(type.columns)},
                      {"label_column", type.label_column},
                      {"num_classes", type.num_classes},

@@ -67,6 +67,12 @@ Error StartEpoch(OpenLoader* open, int64_t epoch, int64_t first_step, int64_t en
   return error.ok() ? open->loader->StartEpoch(epoch, first_step, end_step) : error;
 }
 
+Error ResumeEpoch(OpenLoader* open, int64_t epoch, int64_t batches_done) {
+  const OneThread one_thread(open);
+  Error error = one_thread.Check();
+  return error.ok() ? open->loader->ResumeEpoch(epoch, batches_done) : error;
+}
+
 // Null at the epoch's end, `ready` false at the limit.
 Error Next(OpenLoader* open, int64_t wait_ms, VicinityBatch** batch, bool* ready) {
   const OneThread one_thread(open);
@@ -126,6 +132,14 @@ int32_t vicinity_loader_start_epoch(VicinityLoader* loader, int64_t epoch, int64
     Error error = CheckGiven({{"loader", loader}});
     if (!error.ok()) return error;
     return vicinity::c_api::StartEpoch(loader->open.get(), epoch, first_step, end_step);
+  });
+}
+
+int32_t vicinity_loader_resume_epoch(VicinityLoader* loader, int64_t epoch, int64_t batches_done) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"loader", loader}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::ResumeEpoch(loader->open.get(), epoch, batches_done);
   });
 }
 

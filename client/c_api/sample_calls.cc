@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,14 +42,13 @@ Error AddEdgeColumn(const Graph& graph, const LoaderOptions::EdgeColumnRequest& 
   return Error();
 }
 
-Error Sample(const Graph& graph, int32_t seed_type, const std::vector<int64_t>& seeds,
-             const SampleOptions& options, VicinityBatch** given) {
+Error Sample(const Graph& graph, const std::vector<SeedNodes>& seeds, const SampleOptions& options,
+             VicinityBatch** given) {
   auto batch = std::make_unique<MiniBatch>();
   batch->epoch = static_cast<int64_t>(options.draw.epoch);
   batch->step = static_cast<int64_t>(options.draw.batch);
   const EdgeDetail detail(options.edge_ids, /*want_positions=*/!options.edge_columns.empty());
-  Result<SampledGraph> sampled =
-      graph.Sample(seed_type, seeds, options.sampling, options.draw, detail);
+  Result<SampledGraph> sampled = graph.Sample(seeds, options.sampling, options.draw, detail);
   if (!sampled.ok()) return sampled.error();
   batch->graph = *std::move(sampled);
   for (const LoaderOptions::ColumnRequest& request : options.columns) {
@@ -66,15 +66,32 @@ Error Sample(const Graph& graph, int32_t seed_type, const std::vector<int64_t>& 
   return Error();
 }
 
-Error Sample(const Graph& graph, const char* node_type, const int64_t* seeds, int64_t num_seeds,
-             const char* options_json, VicinityBatch** batch) {
-  const Result<int32_t> type = FindNodeType(graph.schema(), node_type);
+Result<SeedNodes> Copied(const Graph& graph, const VicinitySeedNodes& list) {
+  if (list.node_type == nullptr) {
+    return Error(ErrorCode::kInvalidArgument, "seeds: node_type is null");
+  }
+  const Result<int32_t> type = FindNodeType(graph.schema(), list.node_type);
   if (!type.ok()) return type.error();
-  const Result<std::vector<int64_t>> list = CopyIds(seeds, num_seeds);
-  if (!list.ok()) return list.error();
+  Result<std::vector<int64_t>> ids = CopyIds(list.ids, list.num_ids);
+  if (!ids.ok()) return ids.error();
+  return SeedNodes{*type, *std::move(ids)};
+}
+
+Error Sample(const Graph& graph, const VicinitySeedNodes* seeds, int32_t num_lists,
+             const char* options_json, VicinityBatch** batch) {
+  if (num_lists < 1) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "seeds are " + std::to_string(num_lists) + " lists: give one at least");
+  }
+  std::vector<SeedNodes> lists;
+  for (int32_t i = 0; i < num_lists; ++i) {
+    Result<SeedNodes> list = Copied(graph, seeds[i]);
+    if (!list.ok()) return list.error();
+    lists.push_back(*std::move(list));
+  }
   const Result<SampleOptions> options = ParseSampleOptions(graph.schema(), options_json);
   if (!options.ok()) return options.error();
-  return Sample(graph, *type, *list, *options, batch);
+  return Sample(graph, lists, *options, batch);
 }
 
 }  // namespace
@@ -82,15 +99,13 @@ Error Sample(const Graph& graph, const char* node_type, const int64_t* seeds, in
 
 using vicinity::Error;
 
-extern "C" int32_t vicinity_graph_sample(const VicinityGraph* graph, const char* node_type,
-                                         const int64_t* seeds, int64_t num_seeds,
-                                         const char* options_json, VicinityBatch** batch) {
+extern "C" int32_t vicinity_graph_sample(const VicinityGraph* graph, const VicinitySeedNodes* seeds,
+                                         int32_t num_lists, const char* options_json,
+                                         VicinityBatch** batch) {
   return vicinity::c_api::Call([&]() -> Error {
-    Error error = vicinity::c_api::CheckGiven({{"graph", graph},
-                                               {"node_type", node_type},
-                                               {"options_json", options_json},
-                                               {"batch", batch}});
+    Error error = vicinity::c_api::CheckGiven(
+        {{"graph", graph}, {"seeds", seeds}, {"options_json", options_json}, {"batch", batch}});
     if (!error.ok()) return error;
-    return vicinity::c_api::Sample(*graph->graph, node_type, seeds, num_seeds, options_json, batch);
+    return vicinity::c_api::Sample(*graph->graph, seeds, num_lists, options_json, batch);
   });
 }

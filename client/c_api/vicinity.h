@@ -98,7 +98,8 @@ int32_t vicinity_graph_open(const char* options_json, VicinityGraph** graph);
 void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
 
 /* {"name", "fingerprint": hexadecimal text, "num_shards",
- *  "node_types": [{"name", "num_nodes", "columns": [{"name", "dtype", "shape"}], "label_column",
+ *  "node_types": [{"name", "num_nodes", "id_kind": of the user's ids, "dense" (0 to num_nodes - 1),
+ *                  "int64" or "string", "columns": [{"name", "dtype", "shape"}], "label_column",
  *                  "num_classes", "split_column", "target_column"}],
  *  "edge_types": [{"name": "source:relation:target", "source_type", "target_type": positions in
  *                  node_types, "weight_column", "columns"}]} */
@@ -139,14 +140,21 @@ int32_t vicinity_graph_degrees(const VicinityGraph* graph, const char* edge_type
 int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, const char* column,
                              const int64_t* ids, int64_t num_ids, struct DLManagedTensor** rows);
 
-/* One sample around seeds, global ids of one type: a batch without labels. `options_json` has
+/* Some of the nodes that a sample begins with. It does not grow: arrays of it are passed. */
+typedef struct VicinitySeedNodes {
+  const char* node_type;
+  const int64_t* ids; /* global; repeats allowed */
+  int64_t num_ids;
+} VicinitySeedNodes;
+
+/* One sample around seeds, a list of them or several, as sources and targets of links are: a batch
+ * without labels. `options_json` has
  * "fanouts", and any other of the options of samples in docs/options.md: {"fanouts": [15, 10],
  * "columns": [{"node_type": "paper", "column": "features"}], "run_seed": 3, "epoch": 1, "step": 5}.
  * The same seeds and options give the same sample. As Graph::Sample, then Graph::Fetch and
  * Graph::FetchEdges for each of the columns, one after the other: loaders are faster. */
-int32_t vicinity_graph_sample(const VicinityGraph* graph, const char* node_type,
-                              const int64_t* seeds, int64_t num_seeds, const char* options_json,
-                              VicinityBatch** batch);
+int32_t vicinity_graph_sample(const VicinityGraph* graph, const VicinitySeedNodes* seeds,
+                              int32_t num_lists, const char* options_json, VicinityBatch** batch);
 
 /* What the graph and its loaders have moved so far: {"calls", "sampled_edges_local", ...}, the
  * fields of TrafficStats (client/types/graph_values.h). */
@@ -174,8 +182,8 @@ typedef enum VicinitySeedKind {
 } VicinitySeedKind;
 
 /* What is a seed in the place of the nodes of "split": nodes of "seed_type" or, with an edge type,
- * links. Of these a batch's seeds are all sources, then all targets, and "batch_size" counts links.
- * Set struct_size, and 0 for what is not of use. */
+ * links. Of these a batch's seeds are two lists, sources and targets, and "batch_size" counts
+ * links. Set struct_size, and 0 for what is not of use. */
 typedef struct VicinitySeeds {
   size_t struct_size; /* sizeof(VicinitySeeds) */
   int32_t kind;       /* a VicinitySeedKind */
@@ -206,6 +214,11 @@ int64_t vicinity_loader_steps_per_epoch(const VicinityLoader* loader); /* of nul
 int32_t vicinity_loader_start_epoch(VicinityLoader* loader, int64_t epoch, int64_t first_step,
                                     int64_t end_step);
 
+/* Goes on with an epoch after `batches_done` of its batches, VicinityBatchInfo's of the last step
+ * that all trainers made: as Loader::ResumeEpoch, also on other numbers of trainers. Threads: as
+ * vicinity_loader_start_epoch. */
+int32_t vicinity_loader_resume_epoch(VicinityLoader* loader, int64_t epoch, int64_t batches_done);
+
 /* The next batch; null at the epoch's end. VICINITY_NOT_READY after wait_ms, which changes nothing:
  * asking again goes on. With -1 it waits as long as Loader::Next does, for batch_timeout_ms; so
  * long it waits in all, too, when it is asked again and again.
@@ -225,7 +238,8 @@ typedef struct VicinityBatchInfo {
   size_t struct_size; /* sizeof(VicinityBatchInfo) */
   int64_t epoch;
   int64_t step;
-  int32_t seed_type; /* position in node_types */
+  int64_t batches_done;   /* of the epoch, by all trainers, after this step: for resume_epoch */
+  int32_t num_seed_lists; /* of nodes 1, of links 2 */
   int32_t num_node_types;
   int32_t num_hops;
   int32_t num_blocks;
@@ -233,6 +247,13 @@ typedef struct VicinityBatchInfo {
   int32_t num_edge_columns;
   int32_t has_labels;
 } VicinityBatchInfo;
+
+/* Some of a batch's seeds. */
+typedef struct VicinitySeedListInfo {
+  size_t struct_size; /* sizeof(VicinitySeedListInfo) */
+  int32_t node_type;  /* position in node_types */
+  int64_t count;
+} VicinitySeedListInfo;
 
 /* One hop along one edge type: target i is node first_target + i of the target type's list, and
  * sources are positions in the source type's list, all below num_sources. Of a graph with one node
@@ -270,6 +291,9 @@ typedef struct VicinityEdgeColumnInfo {
 
 void vicinity_batch_release(VicinityBatch* batch); /* its tensors stay; null is fine */
 int32_t vicinity_batch_info(const VicinityBatch* batch, VicinityBatchInfo* info);
+/* Of links list 0 are the sources, list 1 the targets. */
+int32_t vicinity_batch_seed_list(const VicinityBatch* batch, int32_t list,
+                                 VicinitySeedListInfo* info);
 /* Blocks come hop by hop, the seeds' first. */
 int32_t vicinity_batch_block(const VicinityBatch* batch, int32_t block, VicinityBlockInfo* info);
 int32_t vicinity_batch_column(const VicinityBatch* batch, int32_t column, VicinityColumnInfo* info);
@@ -282,8 +306,9 @@ typedef enum VicinityPart {
   VICINITY_HOP_ENDS = 1,      /* node type: how many nodes were known after each hop, [0] being the
                                  seeds; int64 [num_hops + 1] */
   VICINITY_TREES = 2,         /* node type: with "disjoint", of each node the seed whose tree it is
-                                 in; int32 [n] */
-  VICINITY_SEEDS = 3,         /* 0: of each seed its position among the nodes; int32 [batch size] */
+                                 in, counted through all lists of seeds; int32 [n] */
+  VICINITY_SEEDS = 3,         /* list: of each seed its position among the nodes of the list's type;
+                                 int32 [count] */
   VICINITY_LABELS = 4,        /* 0: of each seed, -1: none; int64 [batch size] */
   VICINITY_COLUMN = 5,        /* position in "columns": rows of the type's nodes */
   VICINITY_EDGE_COLUMN = 6,   /* edge column: rows of the block's edges */
@@ -291,7 +316,18 @@ typedef enum VicinityPart {
                                  neighbours of target i; int64 [num_targets + 1] */
   VICINITY_BLOCK_SOURCES = 8, /* block: int32 [num_edges] */
   VICINITY_BLOCK_TARGETS = 9, /* block: of each edge its i; int32 [num_edges], made by the call */
-  VICINITY_BLOCK_EDGE_IDS = 10 /* block: with "edge_ids"; int64 [num_edges] */
+  VICINITY_BLOCK_EDGE_IDS = 10, /* block: with "edge_ids"; int64 [num_edges] */
+  VICINITY_USER_IDS = 11,       /* node type: with "user_ids", the user's ids of its nodes, of types
+                                   whose ids are integers; int64 [n] */
+  VICINITY_INPUT_POSITIONS = 12, /* 0: of each seed or link, which of the loader's it is, in the
+                                   order of the list given (of a mask, among those chosen) or, of a
+                                   split, of vicinity_graph_nodes; int64 [batch size]. Not with
+                                   "seed_policy": "home" */
+  VICINITY_EDGE_INDEX = 13, /* edge type: all its blocks, hop by hop, as pairs of a source and a
+                               target, positions among the nodes of their types; int64 [2, num
+                               edges], made by the call */
+  VICINITY_EDGE_IDS = 14    /* edge type: likewise their ids, with "edge_ids"; int64 [num edges],
+                               made by the call */
 } VicinityPart;
 
 /* A tensor of the batch, without a copy unless the part says so: asked for twice, both are the same

@@ -45,7 +45,7 @@ BatchRows RowLoader::Split(const SampledGraph& graph) const {
     const std::vector<int64_t>& ids = graph.nodes[type.value].ids;
     BatchColumn& result = rows.columns[c].result;
     result.node_type = type.value;
-    result.spec = router_.schema().node_types[type.value].columns[columns_[c].column];
+    result.spec = router_.SpecOf(type, columns_[c].column);
     result.num_rows = static_cast<int64_t>(ids.size());
     if (is_split[type.value]) continue;
     is_split[type.value] = true;

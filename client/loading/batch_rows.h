@@ -43,7 +43,7 @@ class PinnedRows {
 // One column that every batch brings.
 struct ColumnPlan {
   NodeTypeId type;
-  int32_t column = 0;  // position in the type
+  int32_t column = 0;  // position in the type, or kKeyColumn
   // What pool and device lie on, so it goes last; null: the host.
   std::shared_ptr<DeviceSide> side;
   // For its remote rows, which batches in flight share; null: rows of no bytes.

@@ -4,19 +4,18 @@
 
 namespace vicinity {
 
-RoutedBatchSampler::RoutedBatchSampler(const ShardRouter& router, NodeTypeId seed_type,
-                                       SamplingSpec sampling, EdgeDetail detail)
+RoutedBatchSampler::RoutedBatchSampler(const ShardRouter& router, SamplingSpec sampling,
+                                       EdgeDetail detail)
     : router_(router),
-      seed_type_(seed_type),
       sampling_(std::move(sampling)),
       detail_(detail),
       sampler_(router.schema(), router.book()) {}
 
-absl::StatusOr<SampledGraph> RoutedBatchSampler::Sample(absl::Span<const int64_t> seeds,
+absl::StatusOr<SampledGraph> RoutedBatchSampler::Sample(absl::Span<const TypedSeeds> seeds,
                                                         const MinibatchDraw& draw,
                                                         const CallContext& context) {
   RoutedSource source(router_, draw, context);
-  return sampler_.Sample(sampling_, seed_type_, seeds, detail_, &source);
+  return sampler_.Sample(sampling_, seeds, detail_, &source);
 }
 
 }  // namespace vicinity

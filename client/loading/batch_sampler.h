@@ -19,9 +19,9 @@ class BatchSampler {
  public:
   virtual ~BatchSampler() = default;
 
-  // The minibatch around `seeds` (global ids of the loader's seed type). Cancelled soon after
-  // the context's Cancel(); other errors name what was asked.
-  virtual absl::StatusOr<SampledGraph> Sample(absl::Span<const int64_t> seeds,
+  // The minibatch around `seeds`. Cancelled soon after the context's Cancel(); other errors name
+  // what was asked.
+  virtual absl::StatusOr<SampledGraph> Sample(absl::Span<const TypedSeeds> seeds,
                                               const MinibatchDraw& draw,
                                               const CallContext& context) = 0;
 };
@@ -31,14 +31,12 @@ class BatchSampler {
 // Lifetime: the router must outlive it.
 class RoutedBatchSampler final : public BatchSampler {
  public:
-  RoutedBatchSampler(const ShardRouter& router, NodeTypeId seed_type, SamplingSpec sampling,
-                     EdgeDetail detail);
-  absl::StatusOr<SampledGraph> Sample(absl::Span<const int64_t> seeds, const MinibatchDraw& draw,
+  RoutedBatchSampler(const ShardRouter& router, SamplingSpec sampling, EdgeDetail detail);
+  absl::StatusOr<SampledGraph> Sample(absl::Span<const TypedSeeds> seeds, const MinibatchDraw& draw,
                                       const CallContext& context) override;
 
  private:
   const ShardRouter& router_;
-  const NodeTypeId seed_type_;
   const SamplingSpec sampling_;
   const EdgeDetail detail_;
   MinibatchSampler sampler_;

@@ -19,7 +19,7 @@ namespace {
 constexpr double kGiB = 1 << 30;
 
 // Of the mapped shards' rows, of all columns.
-double HomeBytes(const ShardRouter& router, const std::vector<ColumnPlan>& plans) {
+double HomeBytes(const ShardRouter& router, absl::Span<const ColumnPlan> plans) {
   double all_bytes = 0;
   for (const ColumnPlan& plan : plans) {
     for (int32_t s = 0; s < router.book().num_shards(); ++s) {
@@ -33,7 +33,7 @@ double HomeBytes(const ShardRouter& router, const std::vector<ColumnPlan>& plans
 
 // Places that the remote rows of one type take while their batches are in flight.
 int64_t RowsInFlight(const ShardRouter& router, const LoaderOptions& options, NodeTypeId type,
-                     const std::vector<ColumnPlan>& plans) {
+                     absl::Span<const ColumnPlan> plans) {
   // Of all columns together, in the pool and in the tensor: so the window counts them.
   int64_t row_bytes = 0;
   for (const ColumnPlan& plan : plans) {
@@ -50,7 +50,7 @@ int64_t RowsInFlight(const ShardRouter& router, const LoaderOptions& options, No
 absl::Status PlaceColumn(const ShardRouter& router, const LoaderOptions& options,
                          const CacheRows& cache, const DeviceColumn::Options& column,
                          const std::shared_ptr<DeviceSide>& side,
-                         const std::vector<ColumnPlan>& plans, ColumnPlan* plan) {
+                         absl::Span<const ColumnPlan> plans, ColumnPlan* plan) {
   plan->side = side;
   const int64_t row_bytes = router.RowBytes(plan->type, plan->column);
   DevicePool* borrowed = nullptr;
@@ -85,12 +85,12 @@ absl::Status CheckPinned(double pinned_bytes, int64_t machine_bytes) {
 
 absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& options,
                            const CacheRows& cache, std::shared_ptr<Device> device,
-                           std::vector<ColumnPlan>* plans) {
+                           absl::Span<ColumnPlan> plans) {
   int64_t widest = 0;
-  for (const ColumnPlan& plan : *plans) {
+  for (const ColumnPlan& plan : plans) {
     widest = std::max(widest, router.RowBytes(plan.type, plan.column));
   }
-  const double home_bytes = HomeBytes(router, *plans);
+  const double home_bytes = HomeBytes(router, plans);
   const double near_bytes = std::min(home_bytes, static_cast<double>(options.device.home_bytes));
   if (options.device.pin_home) {
     VICINITY_RETURN_IF_ERROR(CheckPinned(home_bytes - near_bytes, TotalMemory()));
@@ -102,8 +102,8 @@ absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& optio
   column.home_share = home_bytes == 0 ? 0 : near_bytes / home_bytes;
   column.far = options.device.pin_home ? FarRead::kDirect : FarRead::kStaged;
   column.num_tensors = options.device.batches;
-  for (ColumnPlan& plan : *plans) {
-    const absl::Status placed = PlaceColumn(router, options, cache, column, side, *plans, &plan);
+  for (ColumnPlan& plan : plans) {
+    const absl::Status placed = PlaceColumn(router, options, cache, column, side, plans, &plan);
     if (placed.ok()) continue;
     side->Finish().IgnoreError();  // before the pools' memory goes
     const NodeTypeSpec& type = router.schema().node_types[plan.type.value];

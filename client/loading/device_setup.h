@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "cache/device/base/device.h"
 #include "client/loading/batch_rows.h"
 #include "client/loading/row_cache.h"
@@ -24,7 +25,7 @@ namespace vicinity {
 // device can name; else what filling the pools said.
 absl::Status PlaceOnDevice(const ShardRouter& router, const LoaderOptions& options,
                            const CacheRows& cache, std::shared_ptr<Device> device,
-                           std::vector<ColumnPlan>* plans);
+                           absl::Span<ColumnPlan> plans);
 
 // ResourceExhausted, telling what to do, if so much pinned memory is more than half of the
 // machine's: nothing can be put out of it to disk.

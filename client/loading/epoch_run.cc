@@ -155,16 +155,23 @@ EpochRun::JobPtr EpochRun::MakeJob(int64_t position, const EpochOrder& order) co
   job->batch = std::make_unique<MiniBatch>();
   job->batch->epoch = job->place.epoch;
   job->batch->step = job->place.step;
-  const absl::Span<const int64_t> batch = order.Batch(job->place.step);
-  // Of links all sources, then all targets.
-  for (int64_t end = 0; end < parts_.nodes_per_seed; ++end) {
-    for (const int64_t seed : batch) {
-      job->seeds.push_back(parts_.seeds[seed * parts_.nodes_per_seed + end]);
-    }
-  }
-  if (parts_.labels.empty()) return job;
-  for (const int64_t seed : batch) job->batch->labels.push_back(parts_.labels[seed]);
+  job->batch->batches_done = parts_.schedule->BatchesDone(job->place.step, job->place.dealt_from);
+  DealSeeds(order.Batch(job->place.step, job->place.dealt_from), job.get());
   return job;
+}
+
+void EpochRun::DealSeeds(absl::Span<const int64_t> batch, Job* job) const {
+  const size_t nodes_per_seed = parts_.seed_types.size();
+  for (size_t end = 0; end < nodes_per_seed; ++end) {
+    TypedSeeds& list = job->seeds.emplace_back(TypedSeeds{parts_.seed_types[end], {}});
+    list.ids.reserve(batch.size());
+    for (const int64_t seed : batch) list.ids.push_back(parts_.seeds[seed * nodes_per_seed + end]);
+  }
+  if (parts_.options->seed_policy == SeedPolicy::kGlobal) {
+    job->batch->input_positions.assign(batch.begin(), batch.end());
+  }
+  if (parts_.labels.empty()) return;
+  for (const int64_t seed : batch) job->batch->labels.push_back(parts_.labels[seed]);
 }
 
 void EpochRun::SampleSome() {
@@ -177,7 +184,7 @@ absl::Status EpochRun::Sample(BatchSampler* sampler, Job* job) {
   MinibatchDraw draw;
   draw.run_seed = parts_.options->run_seed;
   draw.epoch = static_cast<uint64_t>(job->place.epoch);
-  draw.batch = parts_.schedule->DrawBatch(job->place.step);
+  draw.batch = parts_.schedule->DrawBatch(job->place.step, job->place.dealt_from);
   VICINITY_ASSIGN_OR_RETURN(job->batch->graph, sampler->Sample(job->seeds, draw, ContextOf(*job)));
   return absl::OkStatus();
 }
@@ -276,8 +283,11 @@ bool EpochRun::WaitToAssemble(int64_t position) {
 
 absl::Status EpochRun::Assemble(Job* job) {
   VICINITY_RETURN_IF_ERROR(parts_.rows->Assemble(&job->rows, parts_.options->batch_timeout));
-  for (BatchRows::Column& column : job->rows.columns) {
-    job->batch->columns.push_back(std::move(column.result));
+  const size_t num_requested = parts_.options->columns.size();
+  for (size_t c = 0; c < job->rows.columns.size(); ++c) {
+    std::vector<BatchColumn>& of_batch =
+        c < num_requested ? job->batch->columns : job->batch->user_ids;
+    of_batch.push_back(std::move(job->rows.columns[c].result));
   }
   held_.Hold(job->position, std::exchange(job->rows, BatchRows()));
   return absl::OkStatus();

@@ -63,7 +63,7 @@ struct EpochParts {
   // For each thread that samples.
   std::function<std::unique_ptr<BatchSampler>()> make_sampler;
   absl::Span<const int64_t> seeds;                // this trainer's, as the schedule counts them,
-  int64_t nodes_per_seed = 1;                     // each of so many nodes, one after the other
+  absl::Span<const NodeTypeId> seed_types;        // each of so many nodes, one after the other
   absl::Span<const int64_t> labels;               // of each seed; empty: none
   absl::Span<const EdgeColumnPlan> edge_columns;  // to bring for every sampled edge
   // Of a loader that has been checked.
@@ -105,7 +105,7 @@ class EpochRun {
     BatchPlace place;
     TraceContext trace;  // of all that is asked for it
     absl::Status status;
-    std::vector<int64_t> seeds;
+    std::vector<TypedSeeds> seeds;
     std::unique_ptr<MiniBatch> batch;
     BatchRows rows;
     RowCounts counts;           // of its rows
@@ -130,6 +130,7 @@ class EpochRun {
   void RunStage(Stage stage, Queue* in, Queue* out, Work work);
 
   JobPtr MakeJob(int64_t position, const EpochOrder& order) const;
+  void DealSeeds(absl::Span<const int64_t> batch, Job* job) const;
   CallContext ContextOf(const Job& job) { return {&cancel_, job.trace}; }
   absl::Status Sample(BatchSampler* sampler, Job* job);
 

@@ -72,10 +72,12 @@ absl::StatusOr<RankedNodes> FetchAndMix(const ShardRouter& router, const std::st
 
 }  // namespace
 
-SeedShards SeedShardsOf(const ShardRouter& router, NodeTypeId type,
+SeedShards SeedShardsOf(const ShardRouter& router, absl::Span<const NodeTypeId> types,
                         absl::Span<const int64_t> seeds) {
   std::vector<int64_t> counts(router.book().num_shards(), 0);
-  for (const int64_t seed : seeds) ++counts[router.book().OwnerOf(type, {seed}).value];
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    ++counts[router.book().OwnerOf(types[i % types.size()], {seeds[i]}).value];
+  }
   SeedShards result;
   for (int32_t shard = 0; shard < router.book().num_shards(); ++shard) {
     if (counts[shard] == 0) continue;

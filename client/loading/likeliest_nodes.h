@@ -19,7 +19,8 @@ struct SeedShards {
   std::vector<int32_t> shards;  // rising, of those that have seeds
   std::vector<double> shares;   // of each: its part of all seeds; above 0, their sum is 1
 };
-SeedShards SeedShardsOf(const ShardRouter& router, NodeTypeId type,
+// `seeds`: node by node, each of a seed's nodes of the type in its place of `types`.
+SeedShards SeedShardsOf(const ShardRouter& router, absl::Span<const NodeTypeId> types,
                         absl::Span<const int64_t> seeds);
 
 // The likeliest `count` nodes of a type (fewer where no more can be needed) for batches of such

@@ -59,23 +59,21 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
   }
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<SeedSource> source,
                             MakeSeedSource(router, options));
-  const NodeTypeId seed_type = source->type();
   VICINITY_ASSIGN_OR_RETURN(std::vector<EdgeColumnPlan> edge_columns,
                             FindEdgeColumns(router.schema(), options));
   VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, *source, options));
   VICINITY_ASSIGN_OR_RETURN(
       CachedColumns columns,
-      MakeColumns(router, options, SeedShardsOf(router, seed_type, seeds.seeds),
+      MakeColumns(router, options, SeedShardsOf(router, source->types(), seeds.seeds),
                   std::move(device)));
   VICINITY_ASSIGN_OR_RETURN(SeedSchedule schedule, MakeSchedule(options, seeds));
   auto loader = std::unique_ptr<LoaderCore>(new LoaderCore(router, options, std::move(schedule)));
-  loader->seed_type_ = seed_type;
-  loader->nodes_per_seed_ = seeds.nodes_per_seed;
+  loader->seed_types_ = source->types();
   loader->seeds_ = std::move(seeds.seeds);
   loader->edge_columns_ = std::move(edge_columns);
-  if (loader->nodes_per_seed_ == 1) {
-    VICINITY_ASSIGN_OR_RETURN(loader->labels_,
-                              ReadLabels(router, seed_type, loader->seeds_, options));
+  if (loader->seed_types_.size() == 1) {
+    VICINITY_ASSIGN_OR_RETURN(
+        loader->labels_, ReadLabels(router, loader->seed_types_.front(), loader->seeds_, options));
   }
   loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns.plans));
   loader->ranked_by_ = std::move(columns.ranked_by);
@@ -95,12 +93,11 @@ EpochParts LoaderCore::Parts() const {
   parts.rows = rows_.get();
   parts.totals = &totals_;
   parts.seeds = seeds_;
-  parts.nodes_per_seed = nodes_per_seed_;
+  parts.seed_types = seed_types_;
   parts.labels = labels_;
   parts.make_sampler = [this] {
     return std::make_unique<RoutedBatchSampler>(
-        router_, seed_type_, options_.sampling,
-        EdgeDetail(options_.edge_ids, !edge_columns_.empty()));
+        router_, options_.sampling, EdgeDetail(options_.edge_ids, !edge_columns_.empty()));
   };
   parts.edge_columns = edge_columns_;
   parts.options = &options_;
@@ -119,9 +116,32 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t e
   last_whole_epoch_ = whole ? std::make_optional(epoch) : std::nullopt;
   finished_ = false;
   if (GoOnWith(epoch, whole)) return absl::OkStatus();
+  return StartLine(EpochLine(epoch, first_step, end, schedule_.steps()), /*goes_on=*/follows);
+}
+
+absl::Status LoaderCore::ResumeEpoch(int64_t epoch, int64_t batches_done) {
+  if (epoch < 0 || batches_done < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("epoch ", epoch, " after ", batches_done, " batches"));
+  }
+  const int64_t step = batches_done / options_.num_trainers;
+  const int64_t dealt_from = batches_done % options_.num_trainers;
+  if (dealt_from == 0) return StartEpoch(epoch, std::min(step, schedule_.steps()), -1);
+  if (!schedule_.may_deal_from(dealt_from)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        batches_done, " batches are no whole step of ", options_.num_trainers,
+        " trainers: with seeds of homes an epoch goes on with as many trainers as began it"));
+  }
+  last_whole_epoch_.reset();
+  finished_ = false;
+  const int64_t end = schedule_.steps(dealt_from);
+  return StartLine(EpochLine(epoch, std::min(step, end), end, schedule_.steps(), dealt_from),
+                   /*goes_on=*/false);
+}
+
+absl::Status LoaderCore::StartLine(const EpochLine& line, bool goes_on) {
   EndEpoch();
-  const EpochLine line(epoch, first_step, end, schedule_.steps());
-  VICINITY_ASSIGN_OR_RETURN(run_, EpochRun::Start(Parts(), line, /*goes_on=*/follows));
+  VICINITY_ASSIGN_OR_RETURN(run_, EpochRun::Start(Parts(), line, goes_on));
   {
     MutexLock lock(&mu_);
     running_ = true;

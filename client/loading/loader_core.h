@@ -40,6 +40,7 @@ class LoaderCore {
   int64_t num_seeds() const { return schedule_.num_seeds(); }
   int64_t steps_per_epoch() const { return schedule_.steps(); }
   absl::Status StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step = -1);
+  absl::Status ResumeEpoch(int64_t epoch, int64_t batches_done);
   absl::StatusOr<std::unique_ptr<MiniBatch>> Next();
   bool WaitForNext(std::chrono::nanoseconds limit);
   LoaderStats stats() const;
@@ -52,6 +53,7 @@ class LoaderCore {
   LoaderCore(const ShardRouter& router, const LoaderOptions& options, SeedSchedule schedule);
 
   EpochParts Parts() const;
+  absl::Status StartLine(const EpochLine& line, bool goes_on);
   bool GoOnWith(int64_t epoch, bool whole);
   absl::StatusOr<std::unique_ptr<MiniBatch>> NextOfRun();
   // Ends the epoch, if one is running: what its stages did not account for was spent without work.
@@ -62,10 +64,9 @@ class LoaderCore {
   const ShardRouter& router_;
   const LoaderOptions options_;
   const SeedSchedule schedule_;
-  NodeTypeId seed_type_{0};
-  int64_t nodes_per_seed_ = 1;   // as SeedSource's
-  std::vector<int64_t> seeds_;   // this trainer's, node by node
-  std::vector<int64_t> labels_;  // theirs; empty: none
+  std::vector<NodeTypeId> seed_types_;  // as SeedSource's
+  std::vector<int64_t> seeds_;          // this trainer's, node by node
+  std::vector<int64_t> labels_;         // theirs; empty: none
   std::vector<EdgeColumnPlan> edge_columns_;
   std::unique_ptr<RowLoader> rows_;
   std::string ranked_by_;  // as LoaderStats'

@@ -31,7 +31,7 @@ absl::StatusOr<TrainerSeeds> ReadHomeSeeds(const ShardRouter& router, const Seed
   const std::vector<std::vector<int32_t>> homes = HomesOf(router, options);
   const SharedSeeds shared = ShareSeeds(homes, router.book().num_shards());
   TrainerSeeds result;
-  result.nodes_per_seed = source.nodes_per_seed();
+  result.nodes_per_seed = static_cast<int64_t>(source.types().size());
   result.list_sizes.resize(homes.size(), 0);
   for (int32_t shard = 0; shard < router.book().num_shards(); ++shard) {
     VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> seeds, source.Seeds({shard}));
@@ -90,14 +90,43 @@ absl::StatusOr<CacheRows> ChooseRows(const ShardRouter& router, const LoaderOpti
 }
 
 absl::Status FillPools(const ShardRouter& router, const CacheRows& rows,
-                       std::vector<ColumnPlan>* plans) {
-  for (ColumnPlan& plan : *plans) {
+                       absl::Span<ColumnPlan> plans) {
+  for (ColumnPlan& plan : plans) {
     if (router.RowBytes(plan.type, plan.column) == 0) continue;  // nothing to hold
     plan.cache_rows = rows.capacity[plan.type.value];
     VICINITY_ASSIGN_OR_RETURN(plan.pool, FillPool(router, plan.type, plan.column, plan.cache_rows,
                                                   rows.ranked[plan.type.value]));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ColumnPlan>> FindColumns(const Schema& schema,
+                                                    const LoaderOptions& options) {
+  std::vector<ColumnPlan> plans;
+  for (const LoaderOptions::ColumnRequest& request : options.columns) {
+    ColumnPlan plan;
+    VICINITY_ASSIGN_OR_RETURN(plan.type, FindNodeType(schema, request.node_type));
+    const NodeTypeSpec& spec = schema.node_types[plan.type.value];
+    plan.column = spec.FindColumn(request.column);
+    if (plan.column < 0) {
+      std::string known;
+      for (const ColumnSpec& column : spec.columns) absl::StrAppend(&known, " ", column.name);
+      return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no column ",
+                                              request.column,
+                                              "; it has:", known.empty() ? " none" : known));
+    }
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+void AddUserIds(const Schema& schema, std::vector<ColumnPlan>* plans) {
+  for (int32_t type = 0; type < static_cast<int32_t>(schema.node_types.size()); ++type) {
+    if (schema.node_types[type].id_kind == IdKind::kString) continue;
+    ColumnPlan& plan = plans->emplace_back();
+    plan.type = {type};
+    plan.column = kKeyColumn;
+  }
 }
 
 absl::Status CheckDeviceOptions(const DeviceOptions& options) {
@@ -150,7 +179,7 @@ absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, const SeedSour
                                        const LoaderOptions& options) {
   if (options.seed_policy == SeedPolicy::kHome) return ReadHomeSeeds(router, source, options);
   TrainerSeeds result;
-  result.nodes_per_seed = source.nodes_per_seed();
+  result.nodes_per_seed = static_cast<int64_t>(source.types().size());
   VICINITY_ASSIGN_OR_RETURN(result.seeds, source.Seeds({}));
   return result;
 }
@@ -171,29 +200,21 @@ absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeT
 absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const LoaderOptions& options,
                                           const SeedShards& seeds, std::shared_ptr<Device> device) {
   CachedColumns columns;
-  std::vector<ColumnPlan>& plans = columns.plans;
-  for (const LoaderOptions::ColumnRequest& request : options.columns) {
-    ColumnPlan plan;
-    VICINITY_ASSIGN_OR_RETURN(plan.type, FindNodeType(router.schema(), request.node_type));
-    const NodeTypeSpec& spec = router.schema().node_types[plan.type.value];
-    plan.column = spec.FindColumn(request.column);
-    if (plan.column < 0) {
-      std::string known;
-      for (const ColumnSpec& column : spec.columns) absl::StrAppend(&known, " ", column.name);
-      return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no column ",
-                                              request.column,
-                                              "; it has:", known.empty() ? " none" : known));
-    }
-    plans.push_back(std::move(plan));
-  }
+  VICINITY_ASSIGN_OR_RETURN(columns.plans, FindColumns(router.schema(), options));
+  const size_t num_requested = columns.plans.size();
+  if (options.user_ids) AddUserIds(router.schema(), &columns.plans);
   VICINITY_ASSIGN_OR_RETURN(const CacheRows rows,
-                            ChooseRows(router, options, seeds, plans, &columns.ranked_by));
-  VICINITY_RETURN_IF_ERROR(device == nullptr
-                               ? FillPools(router, rows, &plans)
-                               : PlaceOnDevice(router, options, rows, std::move(device), &plans));
+                            ChooseRows(router, options, seeds, columns.plans, &columns.ranked_by));
+  const absl::Span<ColumnPlan> all = absl::MakeSpan(columns.plans);
+  if (device == nullptr) {
+    VICINITY_RETURN_IF_ERROR(FillPools(router, rows, all));
+    return columns;
+  }
+  VICINITY_RETURN_IF_ERROR(
+      PlaceOnDevice(router, options, rows, std::move(device), all.first(num_requested)));
+  VICINITY_RETURN_IF_ERROR(FillPools(router, rows, all.subspan(num_requested)));
   return columns;
 }
-
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,
                                                             const LoaderOptions& options) {
   std::vector<EdgeColumnPlan> plans;

@@ -30,7 +30,7 @@ std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const Loade
 // This trainer's seeds and how they are dealt.
 struct TrainerSeeds {
   std::vector<int64_t> seeds;       // node by node
-  int64_t nodes_per_seed = 1;       // as SeedSource's
+  int64_t nodes_per_seed = 1;       // as SeedSource::types
   std::vector<int64_t> list_sizes;  // kHome: by trainer
 };
 absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, const SeedSource& source,
@@ -46,9 +46,9 @@ struct CachedColumns {
   std::string ranked_by;  // as LoaderStats::ranked_by
 };
 
-// The columns asked for, each with its pool filled, and its way to the device if there is one.
-// NotFound naming the columns there are, or of kVip the ranking that there is not; else as
-// PlaceOnDevice. `device`: null with Placement::kHost.
+// The columns asked for, then those of user ids, each with its pool filled, and those asked for
+// with their way to the device if there is one. NotFound naming the columns there are, or of kVip
+// the ranking that there is not; else as PlaceOnDevice. `device`: null with Placement::kHost.
 absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const LoaderOptions& options,
                                           const SeedShards& seeds, std::shared_ptr<Device> device);
 

@@ -55,7 +55,8 @@ struct ToNodes {
   using Nodes = absl::StatusOr<std::vector<int64_t>>;
 
   const ShardRouter& router;
-  const NodeTypeId type;
+  const absl::Span<const NodeTypeId> types;
+  const NodeTypeId type = types.front();
 
   const NodeTypeSpec& spec() const { return router.schema().node_types[type.value]; }
 
@@ -102,9 +103,11 @@ struct ToNodes {
   }
 
   Nodes operator()(const LinkList& links) const {
-    absl::StatusOr<std::vector<int64_t>> sources = std::visit(*this, links.sources);
+    absl::StatusOr<std::vector<int64_t>> sources =
+        std::visit(ToNodes{router, types.first(1)}, links.sources);
     if (!sources.ok()) return At("sources of links", sources.status());
-    absl::StatusOr<std::vector<int64_t>> targets = std::visit(*this, links.targets);
+    absl::StatusOr<std::vector<int64_t>> targets =
+        std::visit(ToNodes{router, types.last(1)}, links.targets);
     if (!targets.ok()) return At("targets of links", targets.status());
     if (sources->size() != targets->size()) {
       return absl::InvalidArgumentError(absl::StrCat("links have ", sources->size(),
@@ -130,24 +133,22 @@ std::string EdgeTypeNames(const Schema& schema) {
 
 }  // namespace
 
-absl::StatusOr<NodeTypeId> TypeOfLinks(const Schema& schema, const LinkList& links) {
+absl::StatusOr<std::vector<NodeTypeId>> TypesOfLinks(const Schema& schema, const LinkList& links) {
   const int type = schema.FindEdgeType(links.edge_type);
   if (type < 0) {
     return absl::NotFoundError(absl::StrCat("no edge type ", links.edge_type,
                                             " for links; there are:", EdgeTypeNames(schema)));
   }
   const EdgeTypeSpec& spec = schema.edge_types[type];
-  if (spec.source_type == spec.target_type) return NodeTypeId{spec.target_type};
-  return absl::InvalidArgumentError(
-      absl::StrCat("links of ", schema.EdgeTypeName(type),
-                   " have ends of two node types, and a batch begins with nodes of one"));
+  return std::vector<NodeTypeId>{{spec.source_type}, {spec.target_type}};
 }
 
-absl::StatusOr<std::vector<int64_t>> ListedNodes(const ShardRouter& router, NodeTypeId type,
+absl::StatusOr<std::vector<int64_t>> ListedNodes(const ShardRouter& router,
+                                                 absl::Span<const NodeTypeId> types,
                                                  const SeedList& list) {
-  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, std::visit(ToNodes{router, type}, list));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, std::visit(ToNodes{router, types}, list));
   if (!nodes.empty()) return nodes;
-  const std::string& name = router.schema().node_types[type.value].name;
+  const std::string& name = router.schema().node_types[types.front().value].name;
   if (std::holds_alternative<NodeMask>(list)) {
     return absl::InvalidArgumentError(
         absl::StrCat("the mask of seeds has none of the nodes of type ", name));

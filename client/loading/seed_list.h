@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "client/shards/shard_router.h"
 #include "client/types/seed_values.h"
 #include "partition/dataset/schema.h"
@@ -14,13 +15,14 @@ namespace vicinity {
 
 // Global ids of what is listed, one an entry, in the list's order; of links two, source and target.
 // Errors as in client/types/seed_values.h, or the shards'; InvalidArgument for std::monostate,
-// which lists nothing. `type` is that of the nodes, of links of both ends. Cost: user ids are
-// looked up in the shards; a mask where ids are not dense reads a key a node.
-absl::StatusOr<std::vector<int64_t>> ListedNodes(const ShardRouter& router, NodeTypeId type,
+// which lists nothing. `types` is that of the nodes, or those of links' sources and targets. Cost:
+// user ids are looked up in the shards; a mask where ids are not dense reads a key a node.
+absl::StatusOr<std::vector<int64_t>> ListedNodes(const ShardRouter& router,
+                                                 absl::Span<const NodeTypeId> types,
                                                  const SeedList& list);
 
-// The node type that both ends of listed links are of. NotFound naming the edge types that there
-// are; InvalidArgument if its ends are of two types.
-absl::StatusOr<NodeTypeId> TypeOfLinks(const Schema& schema, const LinkList& links);
+// The node types that sources and targets of listed links are of. NotFound naming the edge types
+// that there are.
+absl::StatusOr<std::vector<NodeTypeId>> TypesOfLinks(const Schema& schema, const LinkList& links);
 
 }  // namespace vicinity

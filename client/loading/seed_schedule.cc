@@ -35,22 +35,27 @@ EpochOrder::EpochOrder(std::vector<int64_t> order, int64_t batch_size, int64_t f
                        int64_t stride)
     : order_(std::move(order)), batch_size_(batch_size), first_(first), stride_(stride) {}
 
-absl::Span<const int64_t> EpochOrder::Batch(int64_t step) const {
+absl::Span<const int64_t> EpochOrder::Batch(int64_t step, int64_t dealt_from) const {
   const auto num_seeds = static_cast<int64_t>(order_.size());
-  const int64_t batch = (first_ + step * stride_) % CeilDiv(num_seeds, batch_size_);
+  const int64_t batch = (dealt_from + first_ + step * stride_) % CeilDiv(num_seeds, batch_size_);
   const int64_t begin = batch * batch_size_;
   return absl::MakeSpan(order_).subspan(begin, std::min(batch_size_, num_seeds - begin));
 }
 
 SeedSchedule::SeedSchedule(const ScheduleOptions& options, bool dealt, int64_t num_seeds,
-                           int64_t steps)
-    : options_(options), dealt_(dealt), num_seeds_(num_seeds), steps_(steps) {}
+                           int64_t batches)
+    : options_(options), dealt_(dealt), num_seeds_(num_seeds), batches_(batches) {}
+
+int64_t SeedSchedule::steps(int64_t dealt_from) const {
+  if (!dealt_) return batches_;
+  const int64_t left = std::max<int64_t>(0, batches_ - dealt_from);
+  return options_.drop_last ? left / options_.num_trainers : CeilDiv(left, options_.num_trainers);
+}
 
 SeedSchedule SeedSchedule::Global(const ScheduleOptions& options, int64_t num_seeds) {
-  const int64_t batches = CeilDiv(num_seeds, options.batch_size);
-  const int64_t steps = options.drop_last ? num_seeds / options.batch_size / options.num_trainers
-                                          : CeilDiv(batches, options.num_trainers);
-  return SeedSchedule(options, true, num_seeds, steps);
+  const int64_t batches =
+      options.drop_last ? num_seeds / options.batch_size : CeilDiv(num_seeds, options.batch_size);
+  return SeedSchedule(options, true, num_seeds, batches);
 }
 
 absl::StatusOr<SeedSchedule> SeedSchedule::ByTrainer(const ScheduleOptions& options,
@@ -64,9 +69,9 @@ absl::StatusOr<SeedSchedule> SeedSchedule::ByTrainer(const ScheduleOptions& opti
     }
   }
   const int64_t shortest = *std::min_element(num_seeds.begin(), num_seeds.end());
-  const int64_t steps =
+  const int64_t batches =
       options.drop_last ? shortest / options.batch_size : CeilDiv(longest, options.batch_size);
-  return SeedSchedule(options, false, num_seeds[options.trainer], steps);
+  return SeedSchedule(options, false, num_seeds[options.trainer], batches);
 }
 
 EpochOrder SeedSchedule::Epoch(int64_t epoch) const {
@@ -90,8 +95,12 @@ EpochOrder SeedSchedule::Epoch(int64_t epoch) const {
   return EpochOrder(std::move(order), options_.batch_size, 0, 1);
 }
 
-uint64_t SeedSchedule::DrawBatch(int64_t step) const {
-  return static_cast<uint64_t>(step) * options_.num_trainers + options_.trainer;
+uint64_t SeedSchedule::DrawBatch(int64_t step, int64_t dealt_from) const {
+  return static_cast<uint64_t>(dealt_from + step * options_.num_trainers + options_.trainer);
+}
+
+int64_t SeedSchedule::BatchesDone(int64_t step, int64_t dealt_from) const {
+  return dealt_from + (step + 1) * options_.num_trainers;
 }
 
 absl::Status CheckHomes(absl::Span<const std::vector<int32_t>> homes, int32_t num_shards,

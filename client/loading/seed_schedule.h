@@ -25,7 +25,7 @@ class EpochOrder {
   EpochOrder(std::vector<int64_t> order, int64_t batch_size, int64_t first, int64_t stride);
 
   // Positions in the trainer's list of seeds: a full batch, or what the list's end leaves.
-  absl::Span<const int64_t> Batch(int64_t step) const;
+  absl::Span<const int64_t> Batch(int64_t step, int64_t dealt_from = 0) const;
 
  private:
   const std::vector<int64_t> order_;
@@ -38,8 +38,10 @@ class EpochOrder {
 class SeedSchedule {
  public:
   // One list of `num_seeds` dealt to all trainers batch by batch: step s of trainer t is batch
-  // s * num_trainers + t of the epoch's permutation. Batches past the last begin again with the
-  // first; with drop_last there are only as many steps as all trainers have full batches for.
+  // dealt_from + s * num_trainers + t of the epoch's permutation. Batches past the last begin again
+  // with the first; with drop_last there are only as many steps as all trainers have full batches
+  // for. dealt_from is 0, but for an epoch that other numbers of trainers began and that goes on
+  // with this one: so that it goes on with the batch behind the last that was trained on.
   static SeedSchedule Global(const ScheduleOptions& options, int64_t num_seeds);
 
   // A list for each trainer; as many steps as the longest needs, and shorter ones begin again; with
@@ -49,20 +51,25 @@ class SeedSchedule {
                                                 absl::Span<const int64_t> num_seeds);
 
   int64_t num_seeds() const { return num_seeds_; }  // in this trainer's list
-  int64_t steps() const { return steps_; }
+  int64_t steps(int64_t dealt_from = 0) const;
+  // Of a list for each trainer it is 0.
+  bool may_deal_from(int64_t batch) const { return dealt_ || batch == 0; }
 
   // Cost: O(seeds) time and memory.
   EpochOrder Epoch(int64_t epoch) const;
 
   // What the draws of this trainer's step are keyed with: no two of an epoch are the same.
-  uint64_t DrawBatch(int64_t step) const;
+  uint64_t DrawBatch(int64_t step, int64_t dealt_from = 0) const;
+  // How many batches of the epoch all trainers together are through with when this one has made a
+  // step: where an epoch would go on.
+  int64_t BatchesDone(int64_t step, int64_t dealt_from = 0) const;
 
  private:
-  SeedSchedule(const ScheduleOptions& options, bool dealt, int64_t num_seeds, int64_t steps);
+  SeedSchedule(const ScheduleOptions& options, bool dealt, int64_t num_seeds, int64_t batches);
   const ScheduleOptions options_;
   const bool dealt_;  // one list for all trainers
   const int64_t num_seeds_;
-  const int64_t steps_;
+  const int64_t batches_;  // to deal to all, or else this trainer's
 };
 
 // InvalidArgument unless `homes` has a list of rising shards for each trainer and, where these give

@@ -23,58 +23,62 @@ std::string TypeNames(const Schema& schema) {
 
 class SplitSeeds final : public SeedSource {
  public:
-  SplitSeeds(const ShardRouter& router, NodeTypeId type, Split split)
-      : router_(router), type_(type), split_(split) {}
+  SplitSeeds(const ShardRouter& router, std::vector<NodeTypeId> types, Split split)
+      : router_(router), types_(std::move(types)), split_(split) {}
 
-  NodeTypeId type() const override { return type_; }
-  int64_t nodes_per_seed() const override { return 1; }
+  const std::vector<NodeTypeId>& types() const override { return types_; }
   absl::StatusOr<std::vector<int64_t>> Seeds(absl::Span<const int32_t> shards) const override {
-    return NodesOfSplit(router_, type_, split_, shards);
+    return NodesOfSplit(router_, types_.front(), split_, shards);
   }
 
  private:
   const ShardRouter& router_;
-  const NodeTypeId type_;
+  const std::vector<NodeTypeId> types_;
   const Split split_;
 };
 
 class ListedSeeds final : public SeedSource {
  public:
-  ListedSeeds(const ShardRouter& router, NodeTypeId type, int64_t nodes_per_seed,
-              std::vector<int64_t> nodes)
-      : router_(router), type_(type), nodes_per_seed_(nodes_per_seed), nodes_(std::move(nodes)) {}
+  ListedSeeds(const ShardRouter& router, std::vector<NodeTypeId> types, std::vector<int64_t> nodes)
+      : router_(router), types_(std::move(types)), nodes_(std::move(nodes)) {}
 
-  NodeTypeId type() const override { return type_; }
-  int64_t nodes_per_seed() const override { return nodes_per_seed_; }
+  const std::vector<NodeTypeId>& types() const override { return types_; }
   absl::StatusOr<std::vector<int64_t>> Seeds(absl::Span<const int32_t> shards) const override {
     if (shards.empty()) return nodes_;
+    const auto nodes_per_seed = static_cast<int64_t>(types_.size());
     std::vector<int64_t> owned;
-    for (auto seed = nodes_.begin(); seed != nodes_.end(); seed += nodes_per_seed_) {
-      const GlobalNode last{*(seed + nodes_per_seed_ - 1)};
-      const int32_t owner = router_.book().OwnerOf(type_, last).value;
+    for (auto seed = nodes_.begin(); seed != nodes_.end(); seed += nodes_per_seed) {
+      const GlobalNode last{*(seed + nodes_per_seed - 1)};
+      const int32_t owner = router_.book().OwnerOf(types_.back(), last).value;
       if (std::find(shards.begin(), shards.end(), owner) == shards.end()) continue;
-      owned.insert(owned.end(), seed, seed + nodes_per_seed_);
+      owned.insert(owned.end(), seed, seed + nodes_per_seed);
     }
     return owned;
   }
 
  private:
   const ShardRouter& router_;
-  const NodeTypeId type_;
-  const int64_t nodes_per_seed_;
+  const std::vector<NodeTypeId> types_;
   const std::vector<int64_t> nodes_;
 };
 
-// Of links the type of their ends, which the options may say as well.
-absl::StatusOr<NodeTypeId> SeedTypeOf(const Schema& schema, const LoaderOptions& options) {
+// Of links those of their ends, which seed_type may say as well where they are the same.
+absl::StatusOr<std::vector<NodeTypeId>> SeedTypesOf(const Schema& schema,
+                                                    const LoaderOptions& options) {
   const auto* const links = std::get_if<LinkList>(&options.seeds);
-  if (links == nullptr) return FindSeedType(schema, options.seed_type);
-  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, TypeOfLinks(schema, *links));
-  const std::string& name = schema.node_types[type.value].name;
-  if (options.seed_type.empty() || options.seed_type == name) return type;
-  return absl::InvalidArgumentError(absl::StrCat("the ends of links of ", links->edge_type,
-                                                 " are of node type ", name, ", seed_type is ",
-                                                 options.seed_type));
+  if (links == nullptr) {
+    VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindSeedType(schema, options.seed_type));
+    return std::vector<NodeTypeId>{type};
+  }
+  VICINITY_ASSIGN_OR_RETURN(std::vector<NodeTypeId> types, TypesOfLinks(schema, *links));
+  for (const NodeTypeId type : types) {
+    const std::string& name = schema.node_types[type.value].name;
+    if (options.seed_type.empty() || options.seed_type == name) continue;
+    return absl::InvalidArgumentError(absl::StrCat("links of ", links->edge_type,
+                                                   " have ends of node type ", name,
+                                                   ", seed_type is ", options.seed_type));
+  }
+  return types;
 }
 
 }  // namespace
@@ -103,13 +107,12 @@ absl::StatusOr<NodeTypeId> FindSeedType(const Schema& schema, const std::string&
 
 absl::StatusOr<std::unique_ptr<SeedSource>> MakeSeedSource(const ShardRouter& router,
                                                            const LoaderOptions& options) {
-  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, SeedTypeOf(router.schema(), options));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<NodeTypeId> types, SeedTypesOf(router.schema(), options));
   if (std::holds_alternative<std::monostate>(options.seeds)) {
-    return std::make_unique<SplitSeeds>(router, type, options.split);
+    return std::make_unique<SplitSeeds>(router, std::move(types), options.split);
   }
-  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, ListedNodes(router, type, options.seeds));
-  const int64_t nodes_per_seed = std::holds_alternative<LinkList>(options.seeds) ? 2 : 1;
-  return std::make_unique<ListedSeeds>(router, type, nodes_per_seed, std::move(nodes));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, ListedNodes(router, types, options.seeds));
+  return std::make_unique<ListedSeeds>(router, std::move(types), std::move(nodes));
 }
 
 }  // namespace vicinity

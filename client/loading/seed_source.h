@@ -19,9 +19,9 @@ class SeedSource {
  public:
   virtual ~SeedSource() = default;
 
-  virtual NodeTypeId type() const = 0;
-  // Of a node 1, of a link 2: its ends, of which the last says whose it is.
-  virtual int64_t nodes_per_seed() const = 0;
+  // Of a seed's nodes: of nodes one type; of links two, of source and target, of which the last
+  // says whose the link is.
+  virtual const std::vector<NodeTypeId>& types() const = 0;
   // The seeds that these shards own, node by node; no shards: all. In the same order for any cut of
   // the graph.
   virtual absl::StatusOr<std::vector<int64_t>> Seeds(absl::Span<const int32_t> shards) const = 0;

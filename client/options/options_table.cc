@@ -168,6 +168,8 @@ std::vector<Option> OptionsOf(LoaderOptions* o) {
   Append(SeedOptions(o), &options);
   options.push_back(
       {"labels", &o->labels, "Bring the seeds' labels where their type has a label column"});
+  options.push_back({"user_ids", &o->user_ids,
+                     "Bring the user's ids of all nodes, of types whose ids are integers"});
   Append(ColumnOptions(o), &options);
   Append(CacheOptions(o), &options);
   Append(AheadOptions(o), &options);

@@ -82,10 +82,9 @@ class HomeCounts {
               std::min(num_batches, (piece + 1) * CalibrationOptions::kBatchesATime);
           for (int64_t i = piece * CalibrationOptions::kBatchesATime; i < end; ++i) {
             LocalNeighborSource source(dataset_, batches[i].draw);
-            VICINITY_ASSIGN_OR_RETURN(
-                const SampledGraph graph,
-                sampler.Sample(plan_.options.sampling, seeds_->type(), batches[i].seeds,
-                               /*want_edge_ids=*/false, &source));
+            VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
+                                      sampler.Sample(plan_.options.sampling, batches[i].seeds,
+                                                     /*want_edge_ids=*/false, &source));
             const MutexLock lock(&mu);
             num_rows += Add(graph, uses);
           }
@@ -134,11 +133,10 @@ absl::Status CalibrateAll(const Dataset& dataset, const HomePlan& plan,
   const int64_t most_rows = std::max(options.most_rows, FirstOfTypes(dataset.book()).back());
   progress->Begin("sampled batches", num_homes, "homes");
   for (int64_t i = 0; i < num_homes; ++i) {
-    absl::StatusOr<std::unique_ptr<SeedBatches>> seeds =
-        BatchesOf(dataset, plan, homes[i], /*trainers_per_home=*/1, kRunSeed);
-    if (absl::IsFailedPrecondition(seeds.status())) break;  // such links are not sampled
-    VICINITY_RETURN_IF_ERROR(seeds.status());
-    HomeCounts home(dataset, plan, seeds->get());
+    VICINITY_ASSIGN_OR_RETURN(
+        const std::unique_ptr<SeedBatches> seeds,
+        BatchesOf(dataset, plan, homes[i], /*trainers_per_home=*/1, kRunSeed));
+    HomeCounts home(dataset, plan, seeds.get());
     VICINITY_ASSIGN_OR_RETURN(const UseCounts counts,
                               home.Count(options.most_epochs, most_rows / num_homes));
     CalibrateHome(counts, homes[i], &result->scores);

@@ -22,8 +22,7 @@ struct CalibrationOptions {
 
 struct CalibratedScores {
   VipScores scores;
-  // That the formula was corrected by; 0: it was not, as the options say, or since batches of links
-  // with ends of two node types cannot be sampled.
+  // That the formula was corrected by; 0: it was not, as the options say.
   int64_t num_batches = 0;
 };
 

@@ -47,7 +47,7 @@ absl::Status HomeTrace::SamplePiece(int64_t begin, int64_t end, const std::vecto
   for (int64_t i = begin; i < end; ++i) {
     LocalNeighborSource source(dataset_, seeds[i].draw);
     VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
-                              sampler.Sample(plan_.options.sampling, seeds_->type(), seeds[i].seeds,
+                              sampler.Sample(plan_.options.sampling, seeds[i].seeds,
                                              /*want_edge_ids=*/false, &source));
     batches_[first + i] = TraceOf(graph);
   }

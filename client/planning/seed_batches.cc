@@ -57,14 +57,14 @@ class NodeBatches final : public SeedBatches {
         run_seed_(run_seed),
         schedule_(std::move(schedule)) {}
 
-  NodeTypeId type() const override { return type_; }
   int64_t steps() const override { return schedule_.steps(); }
 
   SeedBatch Next() override {
     const int64_t epoch = done_ / steps(), step = done_ % steps();
     if (step == 0) order_.emplace(schedule_.Epoch(epoch));
     SeedBatch batch;
-    for (const int64_t i : order_->Batch(step)) batch.seeds.push_back(seeds_[i]);
+    TypedSeeds& nodes = batch.seeds.emplace_back(TypedSeeds{type_, {}});
+    for (const int64_t i : order_->Batch(step)) nodes.ids.push_back(seeds_[i]);
     batch.draw = {run_seed_, static_cast<uint64_t>(epoch), schedule_.DrawBatch(step)};
     ++done_;
     return batch;
@@ -112,7 +112,9 @@ class LinkBatches final : public SeedBatches {
  public:
   LinkBatches(const Dataset& dataset, const HomePlan& plan, int32_t home, int64_t trainers_per_home,
               uint64_t run_seed)
-      : index_(dataset, plan.link_edges.type, plan.homes[home]),
+      : source_type_{dataset.schema().edge_types[plan.link_edges.type.value].source_type},
+        target_type_{dataset.schema().edge_types[plan.link_edges.type.value].target_type},
+        index_(dataset, plan.link_edges.type, plan.homes[home]),
         links_(plan.links[home]),
         num_nodes_(dataset.book().num_nodes(links_.negative_type)),
         batch_size_(std::min(plan.options.batch_size, index_.num_links())),
@@ -120,7 +122,6 @@ class LinkBatches final : public SeedBatches {
                (batch_size_ * trainers_per_home)),
         run_seed_(run_seed) {}
 
-  NodeTypeId type() const override { return links_.ends[0].type; }
   int64_t steps() const override { return steps_; }
 
   SeedBatch Next() override {
@@ -129,18 +130,21 @@ class LinkBatches final : public SeedBatches {
   }
 
  private:
-  std::vector<int64_t> Seeds(uint64_t number) const {
+  std::vector<TypedSeeds> Seeds(uint64_t number) const {
     NodeDraws draws(run_seed_, number);
-    std::vector<int64_t> batch;
+    std::vector<TypedSeeds> batch = {
+        {source_type_, {}}, {target_type_, {}}, {links_.negative_type, {}}};
     // Floyd's choice without replacement.
     absl::flat_hash_set<int64_t> taken;
     for (int64_t last = index_.num_links() - batch_size_; last < index_.num_links(); ++last) {
       int64_t link = static_cast<int64_t>(draws.Below(static_cast<uint64_t>(last) + 1));
       if (!taken.insert(link).second) taken.insert(link = last);
       const auto [source, target] = index_.EndsOf(link);
-      batch.push_back(source);
-      batch.push_back(target);
-      for (int64_t i = 0; i < links_.negatives_per_link; ++i) batch.push_back(Negative(&draws));
+      batch[0].ids.push_back(source);
+      batch[1].ids.push_back(target);
+      for (int64_t i = 0; i < links_.negatives_per_link; ++i) {
+        batch[2].ids.push_back(Negative(&draws));
+      }
     }
     return batch;
   }
@@ -150,6 +154,8 @@ class LinkBatches final : public SeedBatches {
     return links_.negatives[draws->Below(links_.negatives.size())];
   }
 
+  const NodeTypeId source_type_;
+  const NodeTypeId target_type_;
   const LinkIndex index_;
   const LinkSeeds& links_;
   const int64_t num_nodes_;
@@ -166,13 +172,6 @@ absl::StatusOr<std::unique_ptr<SeedBatches>> BatchesOf(const Dataset& dataset, c
                                                        uint64_t run_seed) {
   if (plan.links.empty()) {
     return NodeBatchesOf(dataset, plan, home, trainers_per_home, run_seed);
-  }
-  const LinkSeeds& links = plan.links[home];
-  if (links.ends.size() > 1 ||
-      (links.negatives_per_link > 0 && !(links.negative_type == links.ends[0].type))) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("batches of ", dataset.schema().EdgeTypeName(plan.link_edges.type.value),
-                     " links have seeds of more than one node type, which cannot be sampled"));
   }
   return std::make_unique<LinkBatches>(dataset, plan, home, trainers_per_home, run_seed);
 }

@@ -15,7 +15,7 @@
 namespace vicinity {
 
 struct SeedBatch {
-  std::vector<int64_t> seeds;  // global ids; nodes may repeat
+  std::vector<TypedSeeds> seeds;  // as the sampler takes them
   MinibatchDraw draw;
 };
 
@@ -24,7 +24,6 @@ class SeedBatches {
  public:
   virtual ~SeedBatches() = default;
 
-  virtual NodeTypeId type() const = 0;
   virtual int64_t steps() const = 0;  // batches an epoch
   // The next, for ever: one epoch behind the other.
   virtual SeedBatch Next() = 0;
@@ -32,9 +31,8 @@ class SeedBatches {
 
 // Of the first of `trainers_per_home` trainers that are at home in `home`, while all of them train.
 // Of nodes: just the batches that a loader of that trainer makes (client/loading/seed_schedule.h).
-// Of links: a fresh choice for every batch, both ends of each and its negatives. FailedPrecondition
-// for links whose ends and negatives are not of one node type: minibatches begin with one. The home
-// must have seeds; dataset and plan must outlive the result.
+// Of links: a fresh choice for every batch, their sources, their targets, and their negatives. The
+// home must have seeds; dataset and plan must outlive the result.
 absl::StatusOr<std::unique_ptr<SeedBatches>> BatchesOf(const Dataset& dataset, const HomePlan& plan,
                                                        int32_t home, int64_t trainers_per_home,
                                                        uint64_t run_seed);

@@ -65,6 +65,14 @@ ShardRouter::ShardRouter(const Schema& schema, const Book& book,
                          std::vector<RankingHomes> rankings)
     : schema_(schema), book_(book), shards_(std::move(shards)), rankings_(std::move(rankings)) {}
 
+ColumnSpec ShardRouter::SpecOf(NodeTypeId type, int32_t column) const {
+  if (column != kKeyColumn) return schema_.node_types[type.value].columns[column];
+  ColumnSpec spec;
+  spec.name = "user_ids";
+  spec.dtype = DType::kInt64;
+  return spec;
+}
+
 int64_t ShardRouter::RowBytes(NodeTypeId type, int32_t column) const {
   if (column == kKeyColumn) return sizeof(uint64_t);
   return schema_.node_types[type.value].columns[column].row_bytes();

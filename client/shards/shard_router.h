@@ -46,6 +46,8 @@ class ShardRouter {
   ShardAccess& shard(ShardId shard) const { return *shards_[shard.value]; }
 
   // Bytes of one row.
+  // What a column of the type is, or, for kKeyColumn, the user's integer ids: int64, "user_ids".
+  ColumnSpec SpecOf(NodeTypeId type, int32_t column) const;
   int64_t RowBytes(NodeTypeId type, int32_t column) const;
 
   // All of them at the same time: one operation a shard and fetch. Nodes of fetches that follow

@@ -128,15 +128,16 @@ Result<BatchTensors> ToTensors(const Schema& schema, Expansion expansion,
                                std::unique_ptr<MiniBatch> batch) {
   const std::shared_ptr<MiniBatch> shared = std::move(batch);
   const SampledGraph& graph = shared->graph;
-  if (graph.seed_positions.size() != shared->labels.size()) {
-    return Error(ErrorCode::kInvalidArgument,
-                 std::to_string(shared->labels.size()) + " labels for " +
-                     std::to_string(graph.seed_positions.size()) + " seeds");
+  const std::vector<int32_t>& seeds = graph.seeds.front().positions;
+  if (seeds.size() != shared->labels.size()) {
+    return Error(ErrorCode::kInvalidArgument, std::to_string(shared->labels.size()) +
+                                                  " labels for " + std::to_string(seeds.size()) +
+                                                  " seeds");
   }
   BatchTensors tensors;
   const Error error = CatchTorch(ErrorCode::kInternal, "minibatch", [&] {
     AddLayers(schema, expansion, graph, &tensors);
-    tensors.seed_rows = ShareVector(graph.seed_positions, torch::kInt32, shared).to(torch::kInt64);
+    tensors.seed_rows = ShareVector(seeds, torch::kInt32, shared).to(torch::kInt64);
     tensors.labels = ShareVector(shared->labels, torch::kInt64, shared);
     return AddFeatures(schema, shared, &tensors);
   });

@@ -216,7 +216,7 @@ Result<EpochRecord> Trainer::TrainEpoch(int64_t epoch) {
 Error Trainer::TakeBatch(std::unique_ptr<MiniBatch> batch, EpochRecord* record) {
   ++record->batches;
   if (model_ == nullptr) {
-    record->seeds += static_cast<double>(batch->graph.seed_positions.size());
+    record->seeds += static_cast<double>(batch->graph.num_seeds());
     return Error();
   }
   Result<BatchTensors> tensors =

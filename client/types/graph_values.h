@@ -65,6 +65,12 @@ struct RankedList {
   std::vector<float> probabilities;  // of each, that a minibatch needs its row
 };
 
+// Some of the nodes that a minibatch begins with.
+struct SeedNodes {
+  int32_t node_type = 0;
+  std::vector<int64_t> ids;  // global; repeats allowed
+};
+
 // Which draws a minibatch makes: the same values give the same minibatch, whatever the shards,
 // servers, threads or retries.
 struct DrawId {

@@ -100,6 +100,9 @@ struct LoaderOptions {
   };
   std::vector<ColumnRequest> columns;
   bool labels = true;  // of seed types that have a label column
+  // Brings the user's ids of all nodes, of the types whose ids are integers. They are cached as
+  // columns are, of 8 bytes a row.
+  bool user_ids = false;
   bool edge_ids = false;
   // Columns to bring for every sampled edge, by edge type ("source:relation:target", or a relation
   // that is the only one of its name).
@@ -150,9 +153,18 @@ struct BatchColumn {
 struct MiniBatch {
   int64_t epoch = 0;
   int64_t step = 0;  // in the epoch, of this trainer
+  // How many batches of the epoch all trainers together are through with once each has trained on
+  // its batch of this step: Loader::ResumeEpoch goes on from there.
+  int64_t batches_done = 0;
   SampledGraph graph;
   std::vector<BatchColumn> columns;  // in LoaderOptions' order
-  std::vector<int64_t> labels;       // of each seed; -1: none; empty: not asked for, or links
+  // With LoaderOptions::user_ids, of types with integer ids: int64, on the host, whatever the
+  // placement.
+  std::vector<BatchColumn> user_ids;
+  // Of each seed, or link, its position among the loader's seeds: in LoaderOptions::seeds (of a
+  // mask, among those chosen), or of a split in Graph::NodesOf. Empty with SeedPolicy::kHome.
+  std::vector<int64_t> input_positions;
+  std::vector<int64_t> labels;  // of each seed; -1: none; empty: not asked for, or links
   // In LoaderOptions' order, each for every hop that has a block of its edge type.
   std::vector<EdgeRows> edge_columns;
 };

@@ -46,10 +46,9 @@ struct NodeMask {
 using NodeIds = std::variant<GlobalIds, UserIds, UserNames>;
 
 // Pairs of nodes that an edge of the type joins, or could join: whether the graph has it is not
-// asked. Both ends are of one node type, for batches begin with one. LoaderOptions::batch_size
-// counts links: the seeds of a batch of n are its n sources and then their n targets, so that link
-// i of the batch is seed i and seed n + i. They bring no labels. With SeedPolicy::kHome a link is
-// of the shard of its target.
+// asked. LoaderOptions::batch_size counts links: the seeds of a batch are two lists, its sources
+// and its targets (SampledGraph::seeds). They bring no labels. With SeedPolicy::kHome a link is of
+// the shard of its target.
 struct LinkList {
   // "source:relation:target", or a relation that is the only one of its name.
   std::string edge_type;

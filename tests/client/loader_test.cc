@@ -46,7 +46,7 @@ TEST_CASE("a loader gives an epoch's batches and then null", "[loader]") {
     int64_t steps = 0;
     while (const std::unique_ptr<MiniBatch> batch = Value(loader->Next())) {
       CHECK(batch->step == steps++);
-      seeds += static_cast<int64_t>(batch->graph.seed_positions.size());
+      seeds += static_cast<int64_t>(batch->graph.seeds[0].positions.size());
       REQUIRE(batch->columns.size() == 1);
       CHECK(batch->columns[0].num_rows == static_cast<int64_t>(batch->graph.nodes[0].ids.size()));
     }
@@ -79,7 +79,7 @@ TEST_CASE("a loader's seeds may be a list of the user's, dealt out like those of
     CHECK(loader->steps_per_epoch() == steps);
     REQUIRE(loader->StartEpoch(0).ok());
     while (const std::unique_ptr<MiniBatch> batch = Value(loader->Next())) {
-      for (const int64_t seed : batch->graph.seed_positions) {
+      for (const int64_t seed : batch->graph.seeds[0].positions) {
         dealt.insert(batch->graph.nodes[0].ids[seed]);
       }
     }

@@ -47,12 +47,16 @@ class NaiveBuilder {
     graph_.nodes.resize(schema.node_types.size());
   }
 
-  void Start(int32_t type, const std::vector<int64_t>& seeds) {
-    graph_.seed_type = type;
-    for (const int64_t seed : seeds) graph_.seed_positions.push_back(PositionOf(type, seed));
+  void Start(const std::vector<TypedSeeds>& lists) {
+    for (const TypedSeeds& list : lists) {
+      SampledSeeds& sampled = graph_.seeds.emplace_back();
+      sampled.node_type = list.type.value;
+      for (const int64_t seed : list.ids) {
+        sampled.positions.push_back(PositionOf(list.type.value, seed));
+      }
+    }
     FinishNodes();
   }
-
   std::vector<int64_t> Frontier(int32_t type) const {
     const SampledNodes& nodes = graph_.nodes[type];
     return {nodes.ids.begin() + FirstTarget(type), nodes.ids.begin() + nodes.hop_ends.back()};
@@ -125,12 +129,17 @@ TEST_CASE("the builder agrees with one that searches lists", "[graph_builder]") 
   GraphBuilder builder(schema, book);  // one for all, so that what is left over would show
   NodeDraws draws(11, static_cast<uint64_t>(expansion));
   for (int round = 0; round < 200; ++round) {
-    const int32_t seed_type = static_cast<int32_t>(draws.Below(2));
-    std::vector<int64_t> seeds(draws.Below(6));
-    for (int64_t& seed : seeds) seed = static_cast<int64_t>(draws.Below(seed_type == 0 ? 60 : 9));
+    std::vector<TypedSeeds> seeds(draws.Below(4));  // lists of one type, too
+    for (TypedSeeds& list : seeds) {
+      list.type = {static_cast<int32_t>(draws.Below(2))};
+      list.ids.resize(draws.Below(6));
+      for (int64_t& seed : list.ids) {
+        seed = static_cast<int64_t>(draws.Below(list.type.value == 0 ? 60 : 9));
+      }
+    }
     NaiveBuilder naive(schema, expansion);
-    naive.Start(seed_type, seeds);
-    VICINITY_REQUIRE_OK(builder.Start(expansion, {seed_type}, seeds));
+    naive.Start(seeds);
+    VICINITY_REQUIRE_OK(builder.Start(expansion, seeds));
     const uint64_t num_hops = draws.Below(4);
     for (uint64_t hop = 0; hop < num_hops; ++hop) {
       for (int32_t type = 0; type < 3; ++type) {
@@ -162,12 +171,12 @@ class NaiveTrees {
   // The graph that a builder of one tree makes of each seed and the tree's answers; `answers` are
   // by (tree, hop, edge type).
   using Answers = std::map<std::tuple<size_t, uint64_t, int32_t>, Neighbors>;
-  std::vector<SampledGraph> Build(int32_t seed_type, const std::vector<int64_t>& seeds,
-                                  uint64_t num_hops, const Answers& answers) {
+  std::vector<SampledGraph> Build(const std::vector<TypedSeeds>& seeds, uint64_t num_hops,
+                                  const Answers& answers) {
     std::vector<SampledGraph> trees;
     for (size_t tree = 0; tree < seeds.size(); ++tree) {
       GraphBuilder builder(schema_, book_);
-      VICINITY_REQUIRE_OK(builder.Start(expansion_, {seed_type}, {seeds[tree]}));
+      VICINITY_REQUIRE_OK(builder.Start(expansion_, {seeds[tree]}));
       for (uint64_t hop = 0; hop < num_hops; ++hop) {
         for (int32_t type = 0; type < 3; ++type) {
           const auto found = answers.find({tree, hop, type});
@@ -228,12 +237,20 @@ TEST_CASE("disjoint trees are those that each seed alone would have", "[graph_bu
   GraphBuilder builder(schema, book);  // one for all, so that what is left over would show
   NodeDraws draws(12, static_cast<uint64_t>(expansion));
   for (int round = 0; round < 100; ++round) {
-    const int32_t seed_type = static_cast<int32_t>(draws.Below(2));
-    std::vector<int64_t> seeds(draws.Below(6));
-    for (int64_t& seed : seeds) seed = static_cast<int64_t>(draws.Below(9));  // repeats, too
+    // Repeats, too; the trees count through both lists.
+    std::vector<TypedSeeds> lists(2);
+    std::vector<TypedSeeds> seeds;  // of each tree
+    for (TypedSeeds& list : lists) {
+      list.type = {static_cast<int32_t>(draws.Below(2))};
+      list.ids.resize(draws.Below(4));
+      for (int64_t& seed : list.ids) {
+        seed = static_cast<int64_t>(draws.Below(9));
+        seeds.push_back({list.type, {seed}});
+      }
+    }
     const uint64_t num_hops = draws.Below(4);
     NaiveTrees::Answers answers;
-    VICINITY_REQUIRE_OK(builder.Start(expansion, {seed_type}, seeds, /*disjoint=*/true));
+    VICINITY_REQUIRE_OK(builder.Start(expansion, lists, /*disjoint=*/true));
     for (uint64_t hop = 0; hop < num_hops; ++hop) {
       for (int32_t type = 0; type < 3; ++type) {
         const EdgeTypeSpec& spec = schema.edge_types[type];
@@ -257,11 +274,14 @@ TEST_CASE("disjoint trees are those that each seed alone would have", "[graph_bu
     }
     const SampledGraph graph = builder.Take();
     const std::vector<SampledGraph> expected =
-        NaiveTrees(schema, book, expansion).Build(seed_type, seeds, num_hops, answers);
-    REQUIRE(graph.seed_positions.size() == seeds.size());
+        NaiveTrees(schema, book, expansion).Build(seeds, num_hops, answers);
+    REQUIRE(graph.num_seeds() == static_cast<int64_t>(seeds.size()));
     for (size_t tree = 0; tree < seeds.size(); ++tree) {
-      REQUIRE(graph.seed_positions[tree] == static_cast<int32_t>(tree));
-      REQUIRE(graph.nodes[seed_type].ids[tree] == seeds[tree]);
+      const bool first = tree < lists[0].ids.size();
+      const SampledSeeds& list = graph.seeds[first ? 0 : 1];
+      const int32_t position = list.positions[first ? tree : tree - lists[0].ids.size()];
+      REQUIRE(graph.nodes[list.node_type].ids[position] == seeds[tree].ids[0]);
+      REQUIRE(graph.nodes[list.node_type].trees[position] == tree);
       const auto number = static_cast<int64_t>(tree);
       for (size_t type = 0; type < 2; ++type) {
         REQUIRE(NodesOf(graph.nodes[type], number) == NodesOf(expected[tree].nodes[type], number));
@@ -278,10 +298,10 @@ TEST_CASE("repeated seeds are one node each", "[graph_builder]") {
   const Schema schema = TwoTypes();
   const Book book = TwoTypesBook(60, 9);
   GraphBuilder builder(schema, book);
-  VICINITY_REQUIRE_OK(builder.Start(Expansion::kAllNodes, {0}, {7, 3, 7, 7, 1}));
+  VICINITY_REQUIRE_OK(builder.Start(Expansion::kAllNodes, {{{0}, {7, 3, 7, 7, 1}}}));
   const SampledGraph graph = builder.Take();
   CHECK(graph.nodes[0].ids == std::vector<int64_t>{7, 3, 1});
-  CHECK(graph.seed_positions == std::vector<int32_t>{0, 1, 0, 0, 2});
+  CHECK(graph.seeds[0].positions == std::vector<int32_t>{0, 1, 0, 0, 2});
   CHECK(graph.nodes[0].hop_ends == std::vector<int64_t>{3});
   CHECK(graph.nodes[1].hop_ends == std::vector<int64_t>{0});
   CHECK(graph.num_edges() == 0);
@@ -292,22 +312,22 @@ TEST_CASE("seeds that do not exist are refused", "[graph_builder]") {
   const Book book = TwoTypesBook(60, 9);
   GraphBuilder builder(schema, book);
   const int64_t bad = GENERATE(int64_t{-1}, 60, INT64_MAX, INT64_MIN);
-  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {0}, {5, bad}),
+  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {{{0}, {5, bad}}}),
                       absl::StatusCode::kInvalidArgument);
-  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {1}, {9}),
+  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {{{1}, {9}}}),
                       absl::StatusCode::kInvalidArgument);
-  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {2}, {}),
+  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {{{2}, {}}}),
                       absl::StatusCode::kInvalidArgument);
-  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {-1}, {}),
+  VICINITY_CHECK_CODE(builder.Start(Expansion::kAllNodes, {{{-1}, {}}}),
                       absl::StatusCode::kInvalidArgument);
-  VICINITY_CHECK_OK(builder.Start(Expansion::kAllNodes, {0}, {5}));
+  VICINITY_CHECK_OK(builder.Start(Expansion::kAllNodes, {{{0}, {5}}}));
 }
 
 TEST_CASE("answers that do not fit what was asked are refused", "[graph_builder]") {
   const Schema schema = TwoTypes();
   const Book book = TwoTypesBook(60, 9);
   GraphBuilder builder(schema, book);
-  VICINITY_REQUIRE_OK(builder.Start(Expansion::kAllNodes, {0}, {5, 6}));
+  VICINITY_REQUIRE_OK(builder.Start(Expansion::kAllNodes, {{{0}, {5, 6}}}));
   Neighbors neighbors;
   neighbors.counts = {1, 2};
   neighbors.sources = {3, 4, 5};
@@ -328,7 +348,7 @@ TEST_CASE("answers that do not fit what was asked are refused", "[graph_builder]
     code = absl::StatusCode::kDataLoss;
   }
   VICINITY_CHECK_CODE(builder.AddRelation({edge_type}, neighbors), code);
-  VICINITY_CHECK_OK(builder.Start(Expansion::kAllNodes, {0}, {5, 6}));
+  VICINITY_CHECK_OK(builder.Start(Expansion::kAllNodes, {{{0}, {5, 6}}}));
 }
 
 }  // namespace

@@ -171,9 +171,9 @@ TEST_CASE("every sampled edge is an edge of the graph, in the right number", "[l
     const std::vector<int64_t> ids = stored.Ids(0, seeds);
     VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph found, SampleLocal(stored.dataset(), {0}, ids,
                                                                         spec, {1, 0, batch}, true));
-    REQUIRE(found.seed_positions.size() == ids.size());
+    REQUIRE(found.seeds[0].positions.size() == ids.size());
     for (size_t i = 0; i < ids.size(); ++i) {
-      REQUIRE(found.nodes[0].ids[found.seed_positions[i]] == ids[i]);
+      REQUIRE(found.nodes[0].ids[found.seeds[0].positions[i]] == ids[i]);
     }
     CheckAgainst(graph, stored, spec, found);
   }

@@ -19,8 +19,11 @@ namespace {
 using NameOf = std::function<std::string(int32_t type, int64_t node)>;
 
 std::string DescribeAs(const SampledGraph& graph, const NameOf& name_of) {
-  std::string text = absl::StrCat("seeds of type ", graph.seed_type, ": ",
-                                  absl::StrJoin(graph.seed_positions, " "), "\n");
+  std::string text;
+  for (const SampledSeeds& seeds : graph.seeds) {
+    absl::StrAppend(&text, "seeds of type ", seeds.node_type, ": ",
+                    absl::StrJoin(seeds.positions, " "), "\n");
+  }
   for (size_t type = 0; type < graph.nodes.size(); ++type) {
     absl::StrAppend(&text, "nodes of type ", type, " (",
                     absl::StrJoin(graph.nodes[type].hop_ends, " "), "):");

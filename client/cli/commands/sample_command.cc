@@ -115,8 +115,9 @@ void ForEachTarget(const Schema& schema, const Sample& sample, const Block& bloc
 void PrintAsJson(const Schema& schema, const Sample& sample, const Flags& flags,
                  std::ostream& out) {
   Json seeds = Json::array();
-  for (const int32_t position : sample.graph.seed_positions) {
-    seeds.push_back(sample.ids[sample.graph.seed_type][position]);
+  const SampledSeeds& sampled = sample.graph.seeds.front();
+  for (const int32_t position : sampled.positions) {
+    seeds.push_back(sample.ids[sampled.node_type][position]);
   }
   Json hops = Json::array();
   for (const std::vector<Block>& hop : sample.graph.hops) {
@@ -141,7 +142,7 @@ void PrintAsJson(const Schema& schema, const Sample& sample, const Flags& flags,
     trees[schema.node_types[t].name] = sample.graph.nodes[t].trees;
   }
   PrintJson(
-      {{"seed_type", schema.node_types[sample.graph.seed_type].name},
+      {{"seed_type", schema.node_types[sampled.node_type].name},
        {"seeds", seeds},
        {"draw",
         {{"seed", flags.draw.run_seed}, {"epoch", flags.draw.epoch}, {"batch", flags.draw.batch}}},
@@ -182,9 +183,8 @@ void PrintAsTable(const Schema& schema, const Sample& sample, std::ostream& out)
   }
   table.Print(out);
   out << '\n'
-      << HumanCount(static_cast<int64_t>(sample.graph.seed_positions.size())) << " seeds, "
-      << sample.graph.hops.size() << " hops, " << NodesAsText(schema, sample) << ", "
-      << HumanCount(sample.graph.num_edges()) << " edges\n";
+      << HumanCount(sample.graph.num_seeds()) << " seeds, " << sample.graph.hops.size() << " hops, "
+      << NodesAsText(schema, sample) << ", " << HumanCount(sample.graph.num_edges()) << " edges\n";
 }
 
 absl::Status RunSample(const Flags& flags, std::ostream& out) {

@@ -9,6 +9,7 @@ import json
 import os
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
+from ._library import SeedNodes
 from .errors import InvalidArgument, NotFound
 from .tensors import Tensor
 
@@ -61,6 +62,20 @@ def _check_integers(numbers):
             raise InvalidArgument("ids are booleans: of a mask, give the positions that are true")
         if not hasattr(number, "__index__"):
             raise InvalidArgument(f"{number!r} is no id: give integers")
+
+
+def seed_lists(node_types: Any, seeds: Any) -> Any:
+    """One type with its ids, or several with a list each, as an array that the library reads."""
+    if isinstance(node_types, str):
+        node_types, seeds = [node_types], [seeds]
+    if len(node_types) != len(seeds):
+        raise InvalidArgument(f"{len(node_types)} node types have {len(seeds)} lists of seeds")
+    lists = (SeedNodes * len(node_types))()
+    for each, node_type, values in zip(lists, node_types, seeds):
+        numbers, each.num_ids = ids(values)
+        each.ids = ctypes.cast(numbers, ctypes.POINTER(ctypes.c_int64))
+        each.node_type = name(node_type, "node_type")
+    return lists
 
 
 def name(value: Any, what: str) -> bytes:

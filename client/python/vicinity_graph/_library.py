@@ -17,6 +17,7 @@ NOT_READY = -1
 # VicinityPart.
 NODES, HOP_ENDS, TREES, SEEDS, LABELS, COLUMN, EDGE_COLUMN = range(7)
 BLOCK_OFFSETS, BLOCK_SOURCES, BLOCK_TARGETS, BLOCK_EDGE_IDS = range(7, 11)
+USER_IDS, INPUT_POSITIONS, EDGE_INDEX, EDGE_IDS = range(11, 15)
 
 # VicinitySeedKind.
 SEEDS_GLOBAL_IDS, SEEDS_USER_IDS, SEEDS_USER_NAMES, SEEDS_MASK = range(1, 5)
@@ -32,10 +33,16 @@ class Info(ctypes.Structure):
 
 class BatchInfo(Info):
     _fields_ = [("struct_size", ctypes.c_size_t), ("epoch", ctypes.c_int64),
-                ("step", ctypes.c_int64), ("seed_type", ctypes.c_int32),
+                ("step", ctypes.c_int64), ("batches_done", ctypes.c_int64),
+                ("num_seed_lists", ctypes.c_int32),
                 ("num_node_types", ctypes.c_int32), ("num_hops", ctypes.c_int32),
                 ("num_blocks", ctypes.c_int32), ("num_columns", ctypes.c_int32),
                 ("num_edge_columns", ctypes.c_int32), ("has_labels", ctypes.c_int32)]
+
+
+class SeedListInfo(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("node_type", ctypes.c_int32),
+                ("count", ctypes.c_int64)]
 
 
 class BlockInfo(Info):
@@ -63,6 +70,11 @@ class Seeds(Info):
                 ("edge_type", ctypes.c_char_p), ("targets", ctypes.c_void_p)]
 
 
+class SeedNodes(ctypes.Structure):
+    _fields_ = [("node_type", ctypes.c_char_p), ("ids", ctypes.POINTER(ctypes.c_int64)),
+                ("num_ids", ctypes.c_int64)]
+
+
 _HANDLE = ctypes.c_void_p
 _OUT = ctypes.POINTER(ctypes.c_void_p)  # of a handle, a text or a tensor
 _TEXT = ctypes.c_char_p
@@ -86,7 +98,7 @@ _CALLS = {
     "vicinity_graph_resolve_names": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT]),
     "vicinity_graph_user_names": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT, _OUT]),
     "vicinity_graph_degrees": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT]),
-    "vicinity_graph_sample": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _TEXT, _OUT]),
+    "vicinity_graph_sample": (_INT32, [_HANDLE, ctypes.POINTER(SeedNodes), _INT32, _TEXT, _OUT]),
     "vicinity_graph_stats": (_INT32, [_HANDLE, _OUT]),
     "vicinity_graph_metrics": (_INT32, [_HANDLE, _OUT]),
     "vicinity_graph_fetch": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT]),
@@ -97,10 +109,12 @@ _CALLS = {
     "vicinity_loader_num_seeds": (_INT64, [_HANDLE]),
     "vicinity_loader_steps_per_epoch": (_INT64, [_HANDLE]),
     "vicinity_loader_start_epoch": (_INT32, [_HANDLE, _INT64, _INT64, _INT64]),
+    "vicinity_loader_resume_epoch": (_INT32, [_HANDLE, _INT64, _INT64]),
     "vicinity_loader_next": (_INT32, [_HANDLE, _INT64, _OUT]),
     "vicinity_loader_stats": (_INT32, [_HANDLE, _OUT]),
     "vicinity_batch_release": (None, [_HANDLE]),
     "vicinity_batch_info": (_INT32, [_HANDLE, ctypes.POINTER(BatchInfo)]),
+    "vicinity_batch_seed_list": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(SeedListInfo)]),
     "vicinity_batch_block": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(BlockInfo)]),
     "vicinity_batch_column": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(ColumnInfo)]),
     "vicinity_batch_edge_column": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(EdgeColumnInfo)]),

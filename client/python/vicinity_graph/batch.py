@@ -78,11 +78,15 @@ class Batch:
         info = _info(_library.BatchInfo, lib.vicinity_batch_info, self.handle)
         self.epoch = info.epoch
         self.step = info.step
+        #: Of the epoch, by all trainers together, once each has trained on its batch of this step.
+        self.batches_done = info.batches_done
         self.num_hops = info.num_hops
         self.has_labels = bool(info.has_labels)
         self._node_types = graph.node_types
+        self._edge_types = graph.edge_types
         self._described = graph.description["node_types"]
-        self.seed_type = self._node_types[info.seed_type]
+        #: The node types of the lists of seeds: of nodes one, of links those of their ends.
+        self.seed_types: List[str] = [self._seed_list_type(i) for i in range(info.num_seed_lists)]
         #: Hop by hop, the seeds' first.
         self.blocks: List[Block] = [Block(self, i, graph) for i in range(info.num_blocks)]
         #: By node type and column, the tensors of rows; row i is that of the type's i-th node.
@@ -94,8 +98,19 @@ class Batch:
     def __repr__(self) -> str:
         nodes = ", ".join(f"{len(self.nodes(each))} {each}" for each in self._node_types)
         columns = ", ".join(f"{node_type}.{name}" for node_type, name in self.columns) or "none"
-        return (f"<Batch of epoch {self.epoch}, step {self.step}: {len(self.seeds)} seeds of "
-                f"{self.seed_type}; nodes: {nodes}; blocks: {len(self.blocks)}; columns: {columns}>")
+        kind = "links" if len(self.seed_types) > 1 else "seeds"
+        return (f"<Batch of epoch {self.epoch}, step {self.step}: "
+                f"{len(self.part(_library.SEEDS))} {kind} of {' and '.join(self.seed_types)}; nodes: "
+                f"{nodes}; blocks: {len(self.blocks)}; columns: {columns}>")
+
+    def _seed_list_type(self, index):
+        info = _info(_library.SeedListInfo, lib.vicinity_batch_seed_list, self.handle, index)
+        return self._node_types[info.node_type]
+
+    @property
+    def seed_type(self) -> str:
+        """The node type of the seeds; of links, that of their sources."""
+        return self.seed_types[0]
 
     def part(self, part: int, index: int = 0, device: Tuple[int, int] = (CPU, 0),
              layout: Any = None) -> Tensor:
@@ -130,6 +145,11 @@ class Batch:
         return _given.position(self.seed_type if node_type is None else node_type, "node type",
                                self._node_types)
 
+    def _edge_type(self, edge_type):
+        if edge_type is None and len(self._edge_types) == 1:
+            return 0
+        return _given.position(edge_type, "edge type", self._edge_types)
+
     def nodes(self, node_type: Optional[str] = None) -> Tensor:
         """Global ids of the batch's nodes of a type (of the seeds'), in the order in which sampling
         met them, seeds first: int64 [n]."""
@@ -143,10 +163,41 @@ class Batch:
         """With disjoint=True: of each node the seed whose tree it is in: int32 [n]."""
         return self.part(_library.TREES, self._type(node_type))
 
+    def user_ids(self, node_type: Optional[str] = None) -> Tensor:
+        """With user_ids=True, of a type whose ids are integers: of nodes(node_type) the user's ids,
+        int64 [n]."""
+        return self.part(_library.USER_IDS, self._type(node_type))
+
     @property
     def seeds(self) -> Tensor:
         """Of each seed its position among the nodes: int32 [batch size]; seeds may repeat."""
+        if len(self.seed_types) > 1:
+            raise NotFound("the batch's seeds are links: their ends are in `links`")
         return self.part(_library.SEEDS)
+
+    @property
+    def links(self) -> Tuple[Tensor, Tensor]:
+        """Where seeds are links: of their sources, and of their targets, the positions among the
+        nodes of seed_types[0] and seed_types[1]: int32 [batch size] each."""
+        if len(self.seed_types) != 2:
+            raise NotFound("the batch's seeds are nodes, no links: they are in `seeds`")
+        return self.part(_library.SEEDS, 0), self.part(_library.SEEDS, 1)
+
+    @property
+    def input_positions(self) -> Tensor:
+        """Of each seed or link, which of the loader's it is, counted in the list that was given (of a
+        mask, among those chosen) or, of a split, in graph.nodes(): int64 [batch size]. NotFound with
+        seed_policy="home"."""
+        return self.part(_library.INPUT_POSITIONS)
+
+    def edge_index(self, edge_type: Optional[str] = None) -> Tensor:
+        """All sampled edges of a type (of the only one), hop by hop, as pairs of a source and a target,
+        positions among the nodes of their types: int64 [2, num_edges], made when it is asked for."""
+        return self.part(_library.EDGE_INDEX, self._edge_type(edge_type))
+
+    def edge_ids(self, edge_type: Optional[str] = None) -> Tensor:
+        """With edge_ids=True: of those edges the positions in the user's input, int64 [num_edges]."""
+        return self.part(_library.EDGE_IDS, self._edge_type(edge_type))
 
     @property
     def labels(self) -> Tensor:

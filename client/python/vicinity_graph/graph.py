@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
 
 from . import _given, tensors
 from . import options as _options
@@ -116,20 +116,19 @@ class Graph:
         return self._of_ids(lib.vicinity_graph_degrees, edge_type, ids, "edge_type")
 
     @_options.documents(_options.SAMPLE, SampleOptions, self=inspect.Parameter.empty,
-                        node_type=str, seeds=Any, fanouts=Fanouts)
-    def sample(self, node_type: str, seeds: Any, fanouts: Fanouts,
+                        node_type=Union[str, Sequence[str]], seeds=Any, fanouts=Fanouts)
+    def sample(self, node_type: Union[str, Sequence[str]], seeds: Any, fanouts: Fanouts,
                **options: Unpack[SampleOptions]) -> Batch:
         """One sample around seeds, global ids of a node type: a Batch without labels.
 
             batch = graph.sample("paper", [3, 5], [15, 10], columns=[("paper", "features")])
 
-        The same seeds and options give the same sample, whatever the shards and servers. Columns
+        Of links there are two types and two lists, ["user", "item"] and [sources, targets]. The same seeds and options give the same sample, whatever the shards and servers. Columns
         are fetched one after the other; a loader, which works ahead, is faster.
         """
-        numbers, count = _given.ids(seeds)
+        lists = _given.seed_lists(node_type, seeds)
         given = _given.columns(dict(options, fanouts=fanouts))
-        return Batch(call_for_pointer(lib.vicinity_graph_sample, self.handle,
-                                      _given.name(node_type, "node_type"), numbers, count,
+        return Batch(call_for_pointer(lib.vicinity_graph_sample, self.handle, lists, len(lists),
                                       _given.options_text(given)), self)
 
     def stats(self) -> Dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Tuple
 
 from . import _given
 from . import options as _options
@@ -53,7 +53,9 @@ class _Pass(Iterator[Batch]):
                 "make two loaders")
         if self._epoch is None:
             self._epoch = next_epoch
-        self._loader.start_epoch(self._epoch, *self._steps)
+            self._loader._go_on()  # pylint: disable=protected-access
+        else:
+            self._loader.start_epoch(self._epoch, *self._steps)
         self._begun = True
 
 
@@ -102,7 +104,10 @@ class Loader:
                                    _given.options_text(given),
                                    None if listed is None else ctypes.byref(listed))
         self._open_handle: Optional[Handle] = Handle(pointer, lib.vicinity_loader_release)
-        self._next_epoch = 0
+        # Behind the batch that was taken last: its epoch, and how many batches of that all trainers
+        # are through with.
+        self._position = (0, 0)
+        self._begun = False  # that epoch, here
         self._pass: Optional[_Pass] = None
 
     def __reduce__(self) -> tuple:
@@ -112,7 +117,7 @@ class Loader:
         if self._open_handle is None:
             return "<Loader, closed>"
         return (f"<Loader of {self._graph.description['name']!r}: fanouts {self._fanouts!r}, "
-                f"{self.num_seeds} seeds in {len(self)} batches, next epoch {self._next_epoch}>")
+                f"{self.num_seeds} seeds in {len(self)} batches, next epoch {self.next_epoch}>")
 
     @property
     def handle(self) -> Handle:
@@ -134,8 +139,59 @@ class Loader:
         """Has the steps [first_step, end_step) made ahead, for next(); -1 is the epoch's end. Drops
         what is left of another epoch, and ends the pass that took it."""
         check(lib.vicinity_loader_start_epoch(self.handle, epoch, first_step, end_step))
+        self._begin((epoch, first_step * self._options.get("num_trainers", 1)))
+
+    def _begin(self, position: Tuple[int, int]) -> None:
         self._pass = None
-        self._next_epoch = epoch + 1
+        self._position = position
+        self._begun = True
+
+    def _go_on(self) -> None:
+        """With the epoch behind the last one, or the rest of the one that was loaded."""
+        if self._begun:
+            self.start_epoch(self.next_epoch)
+            return
+        check(lib.vicinity_loader_resume_epoch(self.handle, *self._position))
+        self._begin(self._position)
+
+    @property
+    def next_epoch(self) -> int:
+        """The epoch that the next pass over the loader is."""
+        return self._position[0] + 1 if self._begun else self._position[0]
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Where training is, behind the batch that was taken last: plain values, some hundred bytes,
+        whatever the graph's size. Every trainer has the same when all have made the same steps."""
+        epoch, batches_done = self._position
+        return {**self._identity(), "epoch": epoch, "batches_done": batches_done}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Has the next pass go on where another loader stopped, in constant time: with the batches
+        that it would have given, each of them once, also on another number of trainers. What is left
+        of its epoch comes first; if that was all, the pass is empty, as its own would have been.
+
+        ValueError names what makes the batches others: another graph, seeds, batch size, run_seed.
+        With seed_policy="home" trainers are as many as before."""
+        for name, value in self._identity().items():
+            if state.get(name) != value:
+                raise ValueError(f"the state is of a loader with {name} {state.get(name)!r}; this one "
+                                 f"has {value!r}: its batches are others")
+        self._begin((int(state["epoch"]), int(state["batches_done"])))
+        self._begun = False
+
+    def _identity(self) -> Dict[str, Any]:
+        """What must be the same for batches to be."""
+        defaults = {each["name"]: each["default"] for each in _options.LOADER}
+        names = ["batch_size", "shuffle", "drop_last", "run_seed", "seed_policy", "replace",
+                 "disjoint", "weighted_by", "expansion"]
+        if self._options.get("seed_policy") == "home":
+            names.append("num_trainers")
+        identity = {name: self._options.get(name, defaults[name]) for name in names}
+        identity["fanouts"] = [fanout if isinstance(fanout, int) else list(fanout)
+                               for fanout in self._fanouts]
+        if identity["seed_policy"] != "home":
+            identity["num_seeds"] = self.num_seeds
+        return {"version": 1, "graph": self._graph.description["fingerprint"], **identity}
 
     def next(self, timeout: Optional[float] = None) -> Optional[Batch]:
         """The next batch after start_epoch, None at the epoch's end. DeadlineExceeded if there is
@@ -154,7 +210,7 @@ class Loader:
             wait_ms = _SLICE_MS if left_ms is None else min(_SLICE_MS, left_ms)
             code = lib.vicinity_loader_next(handle, wait_ms, ctypes.byref(pointer))
             if code == OK:
-                return None if pointer.value is None else Batch(pointer.value, self._graph)
+                return self._taken(pointer.value)
             if code != NOT_READY:
                 check(code)
             if left_ms is not None:
@@ -162,9 +218,16 @@ class Loader:
                 if left_ms <= 0:
                     raise DeadlineExceeded(f"no batch within {timeout} s")
 
+    def _taken(self, pointer: Optional[int]) -> Optional[Batch]:
+        if pointer is None:
+            return None
+        batch = Batch(pointer, self._graph)
+        self._position = (batch.epoch, batch.batches_done)
+        return batch
+
     def _next_of(self, one_pass: _Pass) -> Optional[Batch]:
         if self._pass is not one_pass:
-            one_pass.begin(self._next_epoch)
+            one_pass.begin(self.next_epoch)
             self._pass = one_pass
         batch = self._take()
         if batch is None:

@@ -58,6 +58,7 @@ class LoaderOptions(TypedDict, total=False):
     homes: Sequence[Sequence[int]]
     run_seed: int
     labels: bool
+    user_ids: bool
     columns: Sequence[Tuple[str, str]]
     edge_ids: bool
     edge_columns: Sequence[Tuple[str, str]]

@@ -22,8 +22,7 @@ int Fail(const vicinity::Error& error) {
 
 void Print(const vicinity::Schema& schema, const vicinity::MiniBatch& batch) {
   std::cout << "batch " << batch.step << " of epoch " << batch.epoch << ": "
-            << batch.graph.seed_positions.size() << " seeds, " << batch.graph.num_edges()
-            << " edges\n";
+            << batch.graph.num_seeds() << " seeds, " << batch.graph.num_edges() << " edges\n";
   for (size_t hop = 0; hop < batch.graph.hops.size(); ++hop) {
     for (const vicinity::Block& block : batch.graph.hops[hop]) {
       std::cout << "  hop " << hop << ", " << schema.EdgeTypeName(block.edge_type) << ": "

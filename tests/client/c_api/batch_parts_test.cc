@@ -23,7 +23,8 @@ using testing::TensorPtr;
 using testing::ValuesOf;
 
 constexpr char kOptions[] = R"({
-    "fanouts": [3, 2], "batch_size": 10, "run_seed": 5, "edge_ids": true, "disjoint": DISJOINT,
+    "fanouts": [3, 2], "batch_size": 10, "run_seed": 5, "edge_ids": true, "user_ids": true,
+    "disjoint": DISJOINT,
     "columns": [{"node_type": "user", "column": "features"},
                 {"node_type": "item", "column": "features"},
                 {"node_type": "item", "column": "nothing"}],
@@ -45,6 +46,7 @@ LoaderOptions SameOptions(const Graph& graph, bool disjoint) {
   options.batch_size = 10;
   options.run_seed = 5;
   options.edge_ids = true;
+  options.user_ids = true;
   options.columns = {{"user", "features"}, {"item", "features"}, {"item", "nothing"}};
   options.edge_columns = {{"buys", "weight"}};
   return options;
@@ -60,8 +62,46 @@ void CheckNodes(const VicinityBatch* batch, const MiniBatch& expected) {
       CHECK(ValuesOf<uint32_t>(*PartOf(batch, VICINITY_TREES, type)) == nodes.trees);
     }
   }
-  CHECK(ValuesOf<int32_t>(*PartOf(batch, VICINITY_SEEDS)) == expected.graph.seed_positions);
+  CHECK(ValuesOf<int32_t>(*PartOf(batch, VICINITY_SEEDS)) == expected.graph.seeds[0].positions);
   CHECK(ValuesOf<int64_t>(*PartOf(batch, VICINITY_LABELS)) == expected.labels);
+}
+
+void CheckUserIds(const VicinityBatch* batch, const Graph& graph, const MiniBatch& expected) {
+  for (int32_t type = 0; type < static_cast<int32_t>(expected.graph.nodes.size()); ++type) {
+    if (graph.schema().node_types[type].id_kind == IdKind::kString) {
+      DLManagedTensor* tensor = nullptr;
+      CHECK(vicinity_batch_tensor(batch, VICINITY_USER_IDS, type, -1, &tensor) ==
+            VICINITY_NOT_FOUND);
+      continue;
+    }
+    CHECK(ValuesOf<int64_t>(*PartOf(batch, VICINITY_USER_IDS, type)) ==
+          *graph.UserIds(type, expected.graph.nodes[type].ids));
+  }
+}
+
+// Edge by edge, hop by hop: what the blocks say.
+void CheckEdges(const VicinityBatch* batch, const MiniBatch& expected, int32_t edge_type) {
+  std::vector<int64_t> sources, targets, ids;
+  for (const std::vector<Block>& hop : expected.graph.hops) {
+    for (const Block& block : hop) {
+      if (block.edge_type != edge_type) continue;
+      for (int64_t i = 0; i < block.num_targets(); ++i) {
+        for (int64_t e = block.offsets[i]; e < block.offsets[i + 1]; ++e) {
+          sources.push_back(block.sources[e]);
+          targets.push_back(block.first_target + i);
+          ids.push_back(block.edge_ids[e]);
+        }
+      }
+    }
+  }
+  std::vector<int64_t> index = sources;
+  index.insert(index.end(), targets.begin(), targets.end());
+  const auto tensor = PartOf(batch, VICINITY_EDGE_INDEX, edge_type);
+  REQUIRE(tensor->dl_tensor.ndim == 2);
+  CHECK(tensor->dl_tensor.shape[0] == 2);
+  CHECK(tensor->dl_tensor.shape[1] == static_cast<int64_t>(sources.size()));
+  CHECK(ValuesOf<int64_t>(*tensor) == index);
+  CHECK(ValuesOf<int64_t>(*PartOf(batch, VICINITY_EDGE_IDS, edge_type)) == ids);
 }
 
 std::vector<int32_t> TargetsOf(const Block& block) {
@@ -142,7 +182,13 @@ TEST_CASE("every byte of a batch is that of the C++ loader's", "[c_api]") {
     RequireOk(vicinity_batch_info(batch.get(), &info));
     CHECK(info.epoch == 3);
     CHECK(info.step == expected->step);
-    CHECK(info.seed_type == expected->graph.seed_type);
+    CHECK(info.batches_done == expected->batches_done);
+    CHECK(info.num_seed_lists == 1);
+    VicinitySeedListInfo list = {};
+    list.struct_size = sizeof(list);
+    RequireOk(vicinity_batch_seed_list(batch.get(), 0, &list));
+    CHECK(list.node_type == expected->graph.seeds[0].node_type);
+    CHECK(list.count == expected->graph.num_seeds());
     CHECK(info.num_node_types == 3);
     CHECK(info.num_hops == 2);
     CHECK(info.num_columns == 3);
@@ -151,6 +197,12 @@ TEST_CASE("every byte of a batch is that of the C++ loader's", "[c_api]") {
     CheckNodes(batch.get(), *expected);
     CHECK(info.num_blocks == CheckBlocks(batch.get(), open.plain().schema(), *expected));
     CheckColumns(batch.get(), *expected);
+    for (int32_t e = 0; e < static_cast<int32_t>(open.plain().schema().edge_types.size()); ++e) {
+      CheckEdges(batch.get(), *expected, e);
+    }
+    CheckUserIds(batch.get(), open.plain(), *expected);
+    CHECK(ValuesOf<int64_t>(*PartOf(batch.get(), VICINITY_INPUT_POSITIONS)) ==
+          expected->input_positions);
   }
   CHECK(NextBatch(loader.get()) == nullptr);
 }

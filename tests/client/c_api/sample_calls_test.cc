@@ -21,7 +21,8 @@ const std::vector<int64_t> kSeeds = {5, 3, 5};
 
 BatchPtr Sample(const OpenGraph& open, const std::string& options) {
   VicinityBatch* batch = nullptr;
-  RequireOk(vicinity_graph_sample(open.graph(), "user", kSeeds.data(), 3, options.c_str(), &batch));
+  const VicinitySeedNodes seeds = {"user", kSeeds.data(), 3};
+  RequireOk(vicinity_graph_sample(open.graph(), &seeds, 1, options.c_str(), &batch));
   return BatchPtr(batch);
 }
 
@@ -42,7 +43,7 @@ TEST_CASE("a sample is that of the C++ interface", "[c_api]") {
     CHECK(ValuesOf<int64_t>(*PartOf(batch.get(), VICINITY_NODES, type)) ==
           expected.nodes[type].ids);
   }
-  CHECK(ValuesOf<int32_t>(*PartOf(batch.get(), VICINITY_SEEDS)) == expected.seed_positions);
+  CHECK(ValuesOf<int32_t>(*PartOf(batch.get(), VICINITY_SEEDS)) == expected.seeds[0].positions);
   int32_t block = 0;
   for (const std::vector<Block>& hop : expected.hops) {
     for (const Block& each : hop) {
@@ -83,11 +84,29 @@ TEST_CASE("a sample brings the columns of nodes and edges that it is asked for",
   }
 }
 
+TEST_CASE("a sample may begin with lists of several types", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> items = {4, 4};
+  const VicinitySeedNodes seeds[] = {{"user", kSeeds.data(), 3}, {"item", items.data(), 2}};
+  VicinityBatch* given = nullptr;
+  RequireOk(vicinity_graph_sample(open.graph(), seeds, 2, R"({"fanouts": [4]})", &given));
+  const BatchPtr batch(given);
+  const SamplingSpec spec = SamplingSpec::Uniform(open.plain().schema(), {4});
+  const SampledGraph expected = *open.plain().Sample({{0, kSeeds}, {1, items}}, spec, {});
+  for (int32_t list = 0; list < 2; ++list) {
+    CHECK(ValuesOf<int32_t>(*PartOf(batch.get(), VICINITY_SEEDS, list)) ==
+          expected.seeds[list].positions);
+    CHECK(ValuesOf<int64_t>(*PartOf(batch.get(), VICINITY_NODES, list)) ==
+          expected.nodes[list].ids);
+  }
+}
+
 TEST_CASE("wrong samples are refused with a text", "[c_api]") {
   const OpenGraph open;
   VicinityBatch* batch = nullptr;
   const auto code = [&](const char* options, int64_t seed = 5) {
-    return vicinity_graph_sample(open.graph(), "user", &seed, 1, options, &batch);
+    const VicinitySeedNodes seeds = {"user", &seed, 1};
+    return vicinity_graph_sample(open.graph(), &seeds, 1, options, &batch);
   };
   const int64_t beyond = int64_t{1} << 40;
   CHECK(code("{}") == VICINITY_INVALID_ARGUMENT);
@@ -100,10 +119,14 @@ TEST_CASE("wrong samples are refused with a text", "[c_api]") {
   CHECK(code(R"({"fanouts": [4], "edge_columns": [{"edge_type": "buys", "column": "w"}]})") ==
         VICINITY_NOT_FOUND);
   CHECK(code(nullptr) == VICINITY_INVALID_ARGUMENT);
-  CHECK(vicinity_graph_sample(nullptr, "user", &beyond, 1, "{}", &batch) ==
+  const VicinitySeedNodes users = {"user", &beyond, 1}, unknown = {"users", &beyond, 1};
+  const VicinitySeedNodes nameless = {nullptr, &beyond, 1};
+  CHECK(vicinity_graph_sample(nullptr, &users, 1, "{}", &batch) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_sample(open.graph(), nullptr, 1, "{}", &batch) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_sample(open.graph(), &users, 0, "{}", &batch) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_sample(open.graph(), &nameless, 1, "{}", &batch) ==
         VICINITY_INVALID_ARGUMENT);
-  CHECK(vicinity_graph_sample(open.graph(), "users", &beyond, 1, "{}", &batch) ==
-        VICINITY_NOT_FOUND);
+  CHECK(vicinity_graph_sample(open.graph(), &unknown, 1, "{}", &batch) == VICINITY_NOT_FOUND);
   CHECK(batch == nullptr);
 }
 

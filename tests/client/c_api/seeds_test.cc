@@ -40,14 +40,19 @@ LoaderPtr MakeLoader(const OpenGraph& open, const std::string& options,
   return LoaderPtr(loader);
 }
 
-// Global ids of an epoch's seeds, as they come.
+// Global ids of an epoch's seeds, as they come, list by list.
 std::vector<int64_t> Dealt(VicinityLoader* loader, int32_t node_type) {
   RequireOk(vicinity_loader_start_epoch(loader, 0, 0, -1));
   std::vector<int64_t> dealt;
   while (const BatchPtr batch = NextBatch(loader)) {
     const auto nodes = ValuesOf<int64_t>(*PartOf(batch.get(), VICINITY_NODES, node_type));
-    for (const int32_t at : ValuesOf<int32_t>(*PartOf(batch.get(), VICINITY_SEEDS))) {
-      dealt.push_back(nodes[at]);
+    VicinityBatchInfo info = {};
+    info.struct_size = sizeof(info);
+    RequireOk(vicinity_batch_info(batch.get(), &info));
+    for (int32_t list = 0; list < info.num_seed_lists; ++list) {
+      for (const int32_t at : ValuesOf<int32_t>(*PartOf(batch.get(), VICINITY_SEEDS, list))) {
+        dealt.push_back(nodes[at]);
+      }
     }
   }
   return dealt;

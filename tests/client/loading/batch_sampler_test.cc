@@ -22,11 +22,12 @@ TEST_CASE("a batch is that of its seeds and draw, wherever its shards are", "[ba
   const RoutedGraph graph(testing::TypedGraph(200, 60, 10, 3), 4, {1, 3});
   const SamplingSpec sampling = SamplingSpec::Uniform(graph.router().schema(), {4, 2});
   const EdgeDetail detail(true, false);
-  RoutedBatchSampler sampler(graph.router(), NodeTypeId{0}, sampling, detail);
+  RoutedBatchSampler sampler(graph.router(), sampling, detail);
   const std::vector<int64_t> seeds = {5, 190, 5};
   for (const uint64_t batch : {0, 1, 0}) {
     const MinibatchDraw draw{7, 2, batch};
-    VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph routed, sampler.Sample(seeds, draw, nullptr));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph routed,
+                                  sampler.Sample({{NodeTypeId{0}, seeds}}, draw, nullptr));
     VICINITY_ASSERT_OK_AND_ASSIGN(
         const SampledGraph local,
         SampleLocal(graph.dataset(), NodeTypeId{0}, seeds, sampling, draw, detail));
@@ -46,12 +47,12 @@ TEST_CASE("a batch is that of its seeds and draw, wherever its shards are", "[ba
 
 TEST_CASE("a cancelled loader draws no more", "[batch_sampler]") {
   const RoutedGraph graph(testing::TypedGraph(200, 60, 10, 3), 4, {1, 3});
-  RoutedBatchSampler sampler(graph.router(), NodeTypeId{0},
-                             SamplingSpec::Uniform(graph.router().schema(), {4}), EdgeDetail());
+  RoutedBatchSampler sampler(graph.router(), SamplingSpec::Uniform(graph.router().schema(), {4}),
+                             EdgeDetail());
   Cancellation cancel;
   cancel.Cancel();
-  const std::vector<int64_t> seeds = {1};
-  VICINITY_CHECK_CODE(sampler.Sample(seeds, {}, &cancel).status(), absl::StatusCode::kCancelled);
+  VICINITY_CHECK_CODE(sampler.Sample({{NodeTypeId{0}, {1}}}, {}, &cancel).status(),
+                      absl::StatusCode::kCancelled);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_CASE("pools have room for what the window lets in, and the cache", "[device
     CAPTURE(expected.cached);
     std::vector<ColumnPlan> plans = Plans();
     VICINITY_REQUIRE_OK(PlaceOnDevice(graph.router(), options, Cached(graph, expected.cached),
-                                      std::make_shared<HostDevice>(), &plans));
+                                      std::make_shared<HostDevice>(), absl::MakeSpan(plans)));
     for (int c = 0; c < 2; ++c) {
       CHECK(plans[c].cache_rows == static_cast<int64_t>(expected.cached));
       CHECK(plans[c].pool->stats().capacity_rows == static_cast<int64_t>(expected.cached));
@@ -89,8 +89,8 @@ TEST_CASE("the likeliest rows stay beside those of batches in flight", "[device_
   options.window_bytes = 2 * 21 * 100;
   std::vector<ColumnPlan> plans = Plans();
   const CacheRows cached = Cached(graph, 130);
-  VICINITY_REQUIRE_OK(
-      PlaceOnDevice(graph.router(), options, cached, std::make_shared<HostDevice>(), &plans));
+  VICINITY_REQUIRE_OK(PlaceOnDevice(graph.router(), options, cached, std::make_shared<HostDevice>(),
+                                    absl::MakeSpan(plans)));
   for (int64_t round = 0; round < 20; ++round) {
     std::vector<int64_t> others;
     for (int64_t i = 0; i < 100; ++i) others.push_back(10'000 + 100 * round + i);
@@ -114,7 +114,7 @@ TEST_CASE("home_bytes bound what of mapped shards is on the device", "[device_se
     options.device.home_bytes = home_bytes;
     std::vector<ColumnPlan> plans = Plans();
     VICINITY_REQUIRE_OK(PlaceOnDevice(graph.router(), options, Cached(graph, 0),
-                                      std::make_shared<HostDevice>(), &plans));
+                                      std::make_shared<HostDevice>(), absl::MakeSpan(plans)));
     int64_t bytes = 0;
     for (const ColumnPlan& plan : plans) bytes += plan.device->device_bytes();
     return bytes;
@@ -150,7 +150,8 @@ TEST_CASE("a plan's device goes after its pool, whose memory it is", "[device_se
     options.window_bytes = 20 * 10;
     options.device.staging_bytes = 1;
     options.device.home_bytes = home_bytes;
-    return PlaceOnDevice(graph.router(), options, Cached(graph, 0), std::move(device), &plans);
+    return PlaceOnDevice(graph.router(), options, Cached(graph, 0), std::move(device),
+                         absl::MakeSpan(plans));
   };
   SECTION("of a column") {
     auto device = std::make_shared<HostDevice>();
@@ -188,7 +189,7 @@ TEST_CASE("what does not fit on the device is named", "[device_setup]") {
   std::vector<ColumnPlan> plans = Plans();
   device->most = 1500;  // a chunk of the ring, but no pool
   const absl::Status full =
-      PlaceOnDevice(graph.router(), options, Cached(graph, 0), device, &plans);
+      PlaceOnDevice(graph.router(), options, Cached(graph, 0), device, absl::MakeSpan(plans));
   VICINITY_CHECK_CODE(full, absl::StatusCode::kResourceExhausted);
   CHECK_THAT(std::string(full.message()), Catch::Contains("user.features"));
 }

@@ -44,12 +44,12 @@ TEST_CASE("seeds are counted by the shards they are in", "[likeliest_nodes]") {
     if (shard == 1) seeds.push_back(node);
     if (shard == 3) seeds.insert(seeds.end(), {node, node});
   }
-  const SeedShards shards = SeedShardsOf(graph.router(), kUser, seeds);
+  const SeedShards shards = SeedShardsOf(graph.router(), {kUser}, seeds);
   CHECK(shards.shards == std::vector<int32_t>{1, 3});
   const auto ones = static_cast<double>(book.num_nodes(kUser, {1}));
   CHECK(shards.shares[0] == Approx(ones / static_cast<double>(seeds.size())));
   CHECK(shards.shares[0] + shards.shares[1] == Approx(1));
-  CHECK(SeedShardsOf(graph.router(), kUser, {}).shards.empty());
+  CHECK(SeedShardsOf(graph.router(), {kUser}, {}).shards.empty());
 }
 
 TEST_CASE("rankings of single shards make one for seeds of several", "[likeliest_nodes]") {

@@ -82,7 +82,7 @@ TEST_CASE("a batch is what sampling in one process and looking rows up gives", "
     VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
     REQUIRE(batch != nullptr);
     std::vector<int64_t> seeds;
-    for (const int32_t position : batch->graph.seed_positions) {
+    for (const int32_t position : batch->graph.seeds[0].positions) {
       seeds.push_back(batch->graph.nodes[0].ids[position]);
     }
     VICINITY_ASSERT_OK_AND_ASSIGN(
@@ -398,12 +398,16 @@ TEST_CASE("trainers share an epoch's batches out; each can be made again alone",
   }
 }
 
-// The users' keys of a batch's seeds.
+// The keys of a batch's seeds, list by list.
 std::vector<uint64_t> SeedKeys(const RoutedGraph& graph, const MiniBatch& batch) {
   std::vector<uint64_t> keys;
-  for (const int32_t position : batch.graph.seed_positions) {
-    const int64_t node = batch.graph.nodes[0].ids[position];
-    keys.push_back(graph.graph().nodes[0].keys[graph.placement().PositionOf(kUser, {node})]);
+  for (const SampledSeeds& seeds : batch.graph.seeds) {
+    for (const int32_t position : seeds.positions) {
+      const NodeTypeId type{seeds.node_type};
+      const int64_t node = batch.graph.nodes[type.value].ids[position];
+      keys.push_back(
+          graph.graph().nodes[type.value].keys[graph.placement().PositionOf(type, {node})]);
+    }
   }
   return keys;
 }
@@ -526,6 +530,39 @@ TEST_CASE("each link is in one batch, its source at i and its target behind all 
                       absl::StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("the ends of links may be of two node types", "[loader]") {
+  const RoutedGraph graph(Graph(), 3, {1});
+  const testing::MemoryGraph& users_and_items = graph.graph();
+  std::vector<std::pair<uint64_t, uint64_t>> listed;
+  UserIds users;
+  GlobalIds items;
+  for (size_t i = 0; i < 30; ++i) {
+    const size_t item = (i * 7) % 60;
+    users.ids.push_back(static_cast<int64_t>(users_and_items.nodes[0].keys[i]));
+    items.ids.push_back(graph.GlobalIds({1})[item]);
+    listed.emplace_back(users_and_items.nodes[0].keys[i], users_and_items.nodes[1].keys[item]);
+  }
+  LoaderOptions options = Options(graph);
+  options.seed_type = "";
+  options.seeds = LinkList{"buys", users, items};
+  options.shuffle = false;
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  std::vector<std::pair<uint64_t, uint64_t>> dealt;
+  while (true) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) break;
+    REQUIRE(batch->graph.seeds.size() == 2);
+    CHECK(batch->graph.seeds[0].node_type == 0);
+    CHECK(batch->graph.seeds[1].node_type == 1);
+    const std::vector<uint64_t> ends = SeedKeys(graph, *batch);
+    const size_t num_links = ends.size() / 2;
+    for (size_t i = 0; i < num_links; ++i) dealt.emplace_back(ends[i], ends[num_links + i]);
+    CHECK(batch->graph.nodes[1].hop_ends[0] > 0);
+  }
+  CHECK(dealt == listed);
+}
+
 TEST_CASE("listed links make the same batches on any cut", "[loader]") {
   const RoutedGraph whole(Graph(), 1);
   const std::vector<uint64_t> keys = Graph().nodes[0].keys;
@@ -541,6 +578,106 @@ TEST_CASE("listed links make the same batches on any cut", "[loader]") {
   for (const int32_t num_shards : {2, 5}) {
     const RoutedGraph graph(Graph(), num_shards, {0, 2});
     CHECK(Epoch(graph, Make(graph, options).get(), 1) == expected);
+  }
+}
+
+// What is left of an epoch for one trainer: its batches' seeds by their numbers among all.
+std::vector<std::vector<int64_t>> RestOf(LoaderCore* loader, int64_t batches_done) {
+  VICINITY_REQUIRE_OK(loader->ResumeEpoch(3, batches_done));
+  std::vector<std::vector<int64_t>> batches;
+  while (true) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    if (batch == nullptr) return batches;
+    CHECK(batch->epoch == 3);
+    batches.push_back(batch->input_positions);
+  }
+}
+
+TEST_CASE("an epoch goes on where other numbers of trainers stopped, each seed once", "[loader]") {
+  const RoutedGraph graph(Graph(), 2);
+  LoaderOptions options = Options(graph);
+  options.seeds = SomeUsers();
+  const std::vector<std::vector<int64_t>> all = RestOf(Make(graph, options).get(), 0);
+  const auto num_batches = static_cast<int64_t>(all.size());
+  REQUIRE(num_batches == 7);
+  // By one trainer, or as many as there are batches, and beyond.
+  for (options.num_trainers = 1; options.num_trainers <= 8; ++options.num_trainers) {
+    for (int64_t done = 0; done <= num_batches + 1; ++done) {
+      CAPTURE(options.num_trainers, done);
+      std::vector<std::vector<int64_t>> rest(std::max<int64_t>(0, num_batches - done) +
+                                             options.num_trainers);
+      size_t steps = 0;
+      for (options.trainer = 0; options.trainer < options.num_trainers; ++options.trainer) {
+        const auto mine = RestOf(Make(graph, options).get(), done);
+        if (options.trainer > 0) CHECK(mine.size() == steps);
+        steps = mine.size();
+        for (size_t step = 0; step < mine.size(); ++step) {
+          rest.at(step * options.num_trainers + options.trainer) = mine[step];
+        }
+      }
+      const int64_t left = std::max<int64_t>(0, num_batches - done);
+      CHECK(static_cast<int64_t>(steps) ==
+            (left + options.num_trainers - 1) / options.num_trainers);
+      for (int64_t i = 0; i < left; ++i) CHECK(rest[i] == all[done + i]);
+    }
+    options.trainer = 0;
+  }
+}
+
+TEST_CASE("a batch tells from where the epoch goes on, with the draws that it would have had",
+          "[loader]") {
+  const RoutedGraph graph(Graph(), 2);
+  LoaderOptions options = Options(graph);
+  options.seeds = SomeUsers();
+  const std::vector<std::string> all = Epoch(graph, Make(graph, options).get(), 3);
+  options.num_trainers = 2;
+  options.trainer = 1;
+  const std::unique_ptr<LoaderCore> two = Make(graph, options);
+  VICINITY_REQUIRE_OK(two->StartEpoch(3, 0));
+  VICINITY_ASSERT_OK_AND_ASSIGN(std::unique_ptr<MiniBatch> batch, two->Next());
+  CHECK(batch->batches_done == 2);
+  options.num_trainers = 3;
+  options.trainer = 0;
+  const std::unique_ptr<LoaderCore> three = Make(graph, options);
+  VICINITY_REQUIRE_OK(three->ResumeEpoch(3, batch->batches_done));
+  VICINITY_ASSERT_OK_AND_ASSIGN(batch, three->Next());
+  CHECK(Describe(graph, *batch) == all[2]);
+  CHECK(batch->batches_done == 5);
+  VICINITY_ASSERT_OK_AND_ASSIGN(batch, three->Next());
+  CHECK(Describe(graph, *batch) == all[5]);
+
+  options.seed_policy = SeedPolicy::kHome;
+  options.num_trainers = 2;
+  const std::unique_ptr<LoaderCore> home = Make(graph, options);
+  VICINITY_CHECK_OK(home->ResumeEpoch(3, 2));
+  VICINITY_CHECK_CODE(home->ResumeEpoch(3, 1), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(home->ResumeEpoch(3, -1), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(home->ResumeEpoch(-1, 0), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("the user's ids of all nodes come with a batch, near and far, cached or not",
+          "[loader]") {
+  const RoutedGraph graph(Graph(), 3, {1});
+  LoaderOptions options = Options(graph);
+  options.user_ids = true;
+  options.cache_rows = GENERATE(0, 50);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+  VICINITY_REQUIRE_OK(loader->StartEpoch(0, 0));
+  for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
+    CHECK(batch->columns.size() == options.columns.size());
+    REQUIRE(batch->user_ids.size() == 2);  // items have names
+    for (const BatchColumn& ids : batch->user_ids) {
+      const NodeTypeId type{ids.node_type};
+      std::vector<int64_t> expected;
+      for (const int64_t node : batch->graph.nodes[type.value].ids) {
+        const int64_t position = graph.placement().PositionOf(type, {node});
+        expected.push_back(static_cast<int64_t>(graph.graph().nodes[type.value].keys[position]));
+      }
+      REQUIRE(ids.num_rows == static_cast<int64_t>(expected.size()));
+      REQUIRE(ids.bytes.size() == expected.size() * sizeof(int64_t));
+      CHECK(std::memcmp(ids.bytes.data(), expected.data(), ids.bytes.size()) == 0);
+    }
   }
 }
 

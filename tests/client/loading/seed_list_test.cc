@@ -28,7 +28,7 @@ testing::MemoryGraph Graph() { return testing::TypedGraph(200, 60, 10, 3); }
 
 void CheckRefused(const RoutedGraph& graph, NodeTypeId type, const SeedList& list,
                   absl::StatusCode code, const std::vector<std::string>& words) {
-  const absl::Status status = ListedNodes(graph.router(), type, list).status();
+  const absl::Status status = ListedNodes(graph.router(), {type}, list).status();
   VICINITY_CHECK_CODE(status, code);
   for (const std::string& word : words) {
     CHECK_THAT(std::string(status.message()), Catch::Contains(word));
@@ -46,13 +46,13 @@ TEST_CASE("ids of every kind are found, in the order of the list", "[seed_list]"
 
   VICINITY_ASSERT_OK_AND_ASSIGN(
       std::vector<int64_t> found,
-      ListedNodes(graph.router(), kUser, UserIds{{key(7), key(199), key(7), key(0)}}));
+      ListedNodes(graph.router(), {kUser}, UserIds{{key(7), key(199), key(7), key(0)}}));
   CHECK(found == std::vector<int64_t>{users[7], users[199], users[7], users[0]});
   VICINITY_ASSERT_OK_AND_ASSIGN(
-      found, ListedNodes(graph.router(), kItem, UserNames{{name(59), name(0), name(59)}}));
+      found, ListedNodes(graph.router(), {kItem}, UserNames{{name(59), name(0), name(59)}}));
   CHECK(found == std::vector<int64_t>{items[59], items[0], items[59]});
   VICINITY_ASSERT_OK_AND_ASSIGN(found,
-                                ListedNodes(graph.router(), kItem, GlobalIds{{59, 0, 17, 17}}));
+                                ListedNodes(graph.router(), {kItem}, GlobalIds{{59, 0, 17, 17}}));
   CHECK(found == std::vector<int64_t>{59, 0, 17, 17});
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("a mask goes by keys, which dense ids are", "[seed_list]") {
   tags.chosen[9] = 255;
   const std::vector<int64_t> tag_ids = graph.GlobalIds(kTag);
   VICINITY_ASSERT_OK_AND_ASSIGN(std::vector<int64_t> found,
-                                ListedNodes(graph.router(), kTag, tags));
+                                ListedNodes(graph.router(), {kTag}, tags));
   CHECK(found == std::vector<int64_t>{tag_ids[2], tag_ids[9]});
 
   for (const NodeTypeId type : {kUser, kItem}) {
@@ -75,21 +75,22 @@ TEST_CASE("a mask goes by keys, which dense ids are", "[seed_list]") {
       mask.chosen[i] = 1;
       expected.push_back(all[i]);
     }
-    VICINITY_ASSERT_OK_AND_ASSIGN(found, ListedNodes(graph.router(), type, mask));
+    VICINITY_ASSERT_OK_AND_ASSIGN(found, ListedNodes(graph.router(), {type}, mask));
     CHECK(found == expected);
   }
 }
 
-TEST_CASE("links are pairs of nodes of one type", "[seed_list]") {
+TEST_CASE("links are pairs of nodes, of one type or two", "[seed_list]") {
   const RoutedGraph graph(Graph(), 3, {1});
   const std::vector<uint64_t>& keys = graph.graph().nodes[0].keys;
   const std::vector<int64_t> users = graph.GlobalIds(kUser);
   LinkList links{"knows", UserIds{{static_cast<int64_t>(keys[3]), static_cast<int64_t>(keys[9])}},
                  GlobalIds{{users[5], users[3]}}};
-  VICINITY_ASSERT_OK_AND_ASSIGN(const NodeTypeId type, TypeOfLinks(graph.graph().schema, links));
-  CHECK(type == kUser);
-  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> found,
-                                ListedNodes(graph.router(), type, links));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<NodeTypeId> types,
+                                TypesOfLinks(graph.graph().schema, links));
+  CHECK(types == std::vector<NodeTypeId>{kUser, kUser});
+  VICINITY_ASSERT_OK_AND_ASSIGN(std::vector<int64_t> found,
+                                ListedNodes(graph.router(), types, links));
   CHECK(found == std::vector<int64_t>{users[3], users[5], users[9], users[3]});
 
   links.targets = GlobalIds{{1}};
@@ -98,11 +99,14 @@ TEST_CASE("links are pairs of nodes of one type", "[seed_list]") {
   CheckRefused(graph, kUser, links, absl::StatusCode::kNotFound, {"targets", "-7 (position 1)"});
   CheckRefused(graph, kUser, LinkList{"knows", GlobalIds(), GlobalIds()},
                absl::StatusCode::kInvalidArgument, {"empty"});
-  links.edge_type = "buys";
-  VICINITY_CHECK_CODE(TypeOfLinks(graph.graph().schema, links).status(),
-                      absl::StatusCode::kInvalidArgument);
+  links = {"buys", UserNames{{graph.graph().nodes[1].names[2]}},
+           UserIds{{static_cast<int64_t>(keys[3])}}};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<NodeTypeId> two,
+                                TypesOfLinks(graph.graph().schema, links));
+  CHECK(two.size() == 2);
+  CHECK(!(two[0] == two[1]));
   links.edge_type = "hates";
-  const absl::Status unknown = TypeOfLinks(graph.graph().schema, links).status();
+  const absl::Status unknown = TypesOfLinks(graph.graph().schema, links).status();
   VICINITY_CHECK_CODE(unknown, absl::StatusCode::kNotFound);
   CHECK_THAT(std::string(unknown.message()), Catch::Contains("user:knows:user"));
 }

@@ -47,7 +47,7 @@ TEST_CASE("seeds of a split are those of the shards that are asked for", "[seed_
   VICINITY_ASSERT_OK_AND_ASSIGN(std::vector<int64_t> all, source->Seeds({}));
   VICINITY_ASSERT_OK_AND_ASSIGN(
       const std::vector<int64_t> expected,
-      NodesOfSplit(graph.router(), source->type(), Split::kValidation, {}));
+      NodesOfSplit(graph.router(), source->types().front(), Split::kValidation, {}));
   CHECK(all == expected);
   std::vector<int64_t> of_shards;
   for (int32_t shard = 0; shard < 4; ++shard) {
@@ -68,11 +68,11 @@ TEST_CASE("listed nodes are seeds in the user's order, whichever shard owns them
   options.seeds = GlobalIds{listed};
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<SeedSource> source,
                                 MakeSeedSource(graph.router(), options));
-  CHECK(source->type().value == 1);
+  CHECK(source->types() == std::vector<NodeTypeId>{{1}});
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> all, source->Seeds({}));
   CHECK(all == listed);
   const auto owner = [&](int64_t node) {
-    return graph.router().book().OwnerOf(source->type(), GlobalNode{node}).value;
+    return graph.router().book().OwnerOf(source->types().front(), GlobalNode{node}).value;
   };
   std::vector<int64_t> expected;
   std::copy_if(all.begin(), all.end(), std::back_inserter(expected),

@@ -79,7 +79,8 @@ TEST_CASE("a trace holds what each batch needs from other shards, once", "[cli]"
   int64_t num_remote = 0;
   for (const TracedBatch& batch : trace.batches()) {
     const std::vector<int64_t>& remote = batch.remote[0];
-    CHECK(std::set<int64_t>(remote.begin(), remote.end()) == fixture.RemoteOf(seeds->Next().seeds));
+    CHECK(std::set<int64_t>(remote.begin(), remote.end()) ==
+          fixture.RemoteOf(seeds->Next().seeds[0].ids));
     CHECK(batch.num_remote == static_cast<int64_t>(remote.size()));
     CHECK(batch.window_bytes > 2 * 40 * batch.num_remote);
     CHECK(batch.announced_bytes > 2 * kAnnouncedIdBytes * batch.num_remote);

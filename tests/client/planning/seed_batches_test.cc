@@ -51,11 +51,13 @@ TEST_CASE("epochs of a home's nodes take each once, and go on", "[cli]") {
     std::set<uint64_t> draws;
     for (int64_t step = 0; step < batches->steps(); ++step) {
       const SeedBatch batch = batches->Next();
-      CHECK(batch.seeds.size() <= 5);
+      REQUIRE(batch.seeds.size() == 1);
+      const std::vector<int64_t>& seeds = batch.seeds[0].ids;
+      CHECK(seeds.size() <= 5);
       CHECK(batch.draw.run_seed == 7);
       CHECK(batch.draw.epoch == epoch);
       CHECK(draws.insert(batch.draw.batch).second);
-      order.insert(order.end(), batch.seeds.begin(), batch.seeds.end());
+      order.insert(order.end(), seeds.begin(), seeds.end());
     }
     CHECK(std::set<int64_t>(order.begin(), order.end()) == nodes);
     if (epoch == 0) first_epoch = order;
@@ -80,8 +82,8 @@ TEST_CASE("seeds of all are dealt to the homes' trainers, each once", "[cli]") {
                                   BatchesOf(fixture.dataset(), plan, home, 2, 7));
     for (int64_t step = 0; step + 1 < batches->steps(); ++step) {  // the last may begin again
       const SeedBatch batch = batches->Next();
-      num_taken += static_cast<int64_t>(batch.seeds.size());
-      taken.insert(batch.seeds.begin(), batch.seeds.end());
+      num_taken += CountSeeds(batch.seeds);
+      taken.insert(batch.seeds[0].ids.begin(), batch.seeds[0].ids.end());
     }
   }
   const int64_t num_nodes = fixture.dataset().book().num_nodes({0});
@@ -106,9 +108,11 @@ TEST_CASE("batches of links hold nodes as often as the analysis says", "[cli]") 
   constexpr int kBatches = 20000;
   std::vector<double> held(40);
   for (int i = 0; i < kBatches; ++i) {
-    const std::vector<int64_t> batch = batches->Next().seeds;
-    CHECK(static_cast<int64_t>(batch.size()) == 6 * (2 + flags.negatives_per_link));
-    for (const int64_t node : std::set<int64_t>(batch.begin(), batch.end())) held[node] += 1;
+    const std::vector<TypedSeeds> batch = batches->Next().seeds;
+    CHECK(CountSeeds(batch) == 6 * (2 + flags.negatives_per_link));
+    std::set<int64_t> nodes;
+    for (const TypedSeeds& list : batch) nodes.insert(list.ids.begin(), list.ids.end());
+    for (const int64_t node : nodes) held[node] += 1;
   }
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<SeedChances> chances,
                                 ChancesOf(plan.links[home], 6, fixture.dataset().book()));
@@ -123,17 +127,25 @@ TEST_CASE("batches of links hold nodes as often as the analysis says", "[cli]") 
   }
 }
 
-TEST_CASE("batches with seeds of two types are refused", "[cli]") {
+TEST_CASE("sources, targets and negatives of links are lists of their types", "[cli]") {
   const Fixture fixture(testing::TypedGraph(60, 40, 5, 1));
   VipRequest flags;
-  flags.negatives_per_link = 1;
-  SECTION("ends") { flags.seed_links = "buys"; }
-  SECTION("negatives") {
-    flags.seed_links = "knows";
-    flags.negative_type = "item";
-  }
-  VICINITY_CHECK_CODE(BatchesOf(fixture.dataset(), fixture.Plan(flags), 0, 1, 1).status(),
-                      absl::StatusCode::kFailedPrecondition);
+  flags.seed_links = "buys";
+  flags.negatives_per_link = 2;
+  flags.negative_type = "user";
+  flags.batch_size = 5;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches,
+                                BatchesOf(fixture.dataset(), fixture.Plan(flags), 0, 1, 1));
+  const EdgeTypeSpec& buys =
+      fixture.dataset().schema().edge_types[fixture.dataset().schema().FindEdgeType("buys")];
+  const std::vector<TypedSeeds> batch = batches->Next().seeds;
+  REQUIRE(batch.size() == 3);
+  CHECK(batch[0].type == NodeTypeId{buys.source_type});
+  CHECK(batch[1].type == NodeTypeId{buys.target_type});
+  CHECK(batch[2].type == NodeTypeId{0});
+  CHECK(batch[0].ids.size() == 5);
+  CHECK(batch[1].ids.size() == 5);
+  CHECK(batch[2].ids.size() == 10);
 }
 
 }  // namespace

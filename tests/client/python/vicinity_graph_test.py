@@ -199,7 +199,8 @@ class SeedsTest(ClusterTest):
         dealt = []
         for batch in graph.loader([2], seeds=seeds, **given):
             nodes = batch.nodes().tolist()
-            dealt += [nodes[position] for position in batch.seeds.tolist()]
+            for ends in (batch.seeds,) if len(batch.seed_types) == 1 else batch.links:
+                dealt += [nodes[position] for position in ends.tolist()]
         return graph.user_ids("node", dealt).tolist()
 
     def test_a_split_all_nodes_and_lists_in_every_form(self):
@@ -263,6 +264,37 @@ class SeedsTest(ClusterTest):
                             ([[True], [True]], vicinity_graph.InvalidArgument)):
             self.assertRaises(error, self.loader, seeds=(edge_type, ends))
 
+    def test_nodes_are_no_links_and_links_no_nodes(self):
+        batch = self.first_batch()
+        self.assertRaises(vicinity_graph.NotFound, lambda: batch.links)
+        links = self.first_batch(seeds=(self.graph.edge_types[0], [[7, 8], [9, 10]]))
+        self.assertRaises(vicinity_graph.NotFound, lambda: links.seeds)
+        self.assertEqual((links.seed_types, len(links.links[1])), (["node", "node"], 2))
+        self.assertIn("2 links of node and node", repr(links))
+
+    def test_a_batch_knows_the_users_ids_and_which_seeds_it_has(self):
+        for cache in ("none", "auto"):
+            for batch in self.loader(seeds=self.USERS, user_ids=True, batch_size=4, cache=cache):
+                users = batch.user_ids().tolist()
+                self.assertEqual(users, self.graph.user_ids("node", batch.nodes()).tolist())
+                seeds = [users[position] for position in batch.seeds.tolist()]
+                self.assertEqual(seeds, [self.USERS[i] for i in batch.input_positions.tolist()])
+        self.assertRaises(vicinity_graph.NotFound, len, self.first_batch().user_ids())
+        homes = self.first_batch(seed_policy="home")
+        self.assertRaises(vicinity_graph.NotFound, len, homes.input_positions)
+
+    def test_all_edges_of_a_batch_are_those_of_its_blocks(self):
+        batch = self.first_batch(edge_ids=True)
+        sources, targets, ids = [], [], []
+        for block in batch.blocks:
+            sources += block.sources.tolist()
+            targets += [block.first_target + target for target in block.targets.tolist()]
+            ids += block.edge_ids.tolist()
+        self.assertEqual(batch.edge_index().tolist(), [sources, targets])
+        self.assertEqual(batch.edge_index(self.graph.edge_types[0]).shape, (2, len(sources)))
+        self.assertEqual(batch.edge_ids().tolist(), ids)
+        self.assertRaises(vicinity_graph.NotFound, batch.edge_index, "a:b:c")
+
     def test_what_is_pickled_has_the_same_seeds(self):
         loader = pickle.loads(pickle.dumps(self.loader(seeds=self.USERS)))
         self.assertEqual(loader.num_seeds, len(self.USERS))
@@ -287,6 +319,69 @@ class SeedsTest(ClusterTest):
             self.assertIn(text, str(caught.exception))
         self.assertRaises(TypeError, self.loader, seeds=[1], split="test")
         self.assertRaises(ValueError, self.loader, seeds=("node", [1]), seed_type="author")
+
+
+class ResumeTest(ClusterTest):
+    """state_dict and load_state_dict."""
+
+    def loaders(self, num_trainers, state=None):
+        loaders = [self.loader(batch_size=8, trainer=trainer, num_trainers=num_trainers)
+                   for trainer in range(num_trainers)]
+        for loader in loaders if state is not None else []:
+            loader.load_state_dict(state)
+        return loaders
+
+    @staticmethod
+    def in_turn(loaders, steps=None):
+        """What all trainers train on, step after step."""
+        passes = [iter(loader) for loader in loaders]
+        batches = []
+        while steps is None or steps > 0:
+            step = [next(one_pass, None) for one_pass in passes]
+            if step[0] is None:
+                return batches
+            batches += [everything(batch) for batch in step]
+            steps = None if steps is None else steps - 1
+        return batches
+
+    def test_an_epoch_goes_on_on_any_number_of_trainers(self):
+        alone, = self.loaders(1)
+        epochs = [self.in_turn([alone]) for _ in range(2)]
+        self.assertEqual(len(epochs[0]), 25)
+        for before, steps, after in ((1, 3, 1), (2, 4, 3), (3, 8, 2), (2, 13, 1), (1, 0, 4)):
+            with self.subTest(before=before, steps=steps, after=after):
+                first = self.loaders(before)
+                self.in_turn(first, steps)
+                states = [loader.state_dict() for loader in first]
+                self.assertEqual(states, [states[0]] * before)
+                state = json.loads(json.dumps(states[0]))
+                second = self.loaders(after, state)
+                self.assertEqual([loader.state_dict() for loader in second], [state] * after)
+                rest = self.in_turn(second)
+                left = max(0, 25 - before * steps)
+                self.assertEqual(rest[:left], epochs[0][before * steps:])
+                self.assertLess(len(rest) - left, after)  # what makes steps equal
+                self.assertEqual(self.in_turn(second)[:25], epochs[1])
+
+    def test_a_state_of_other_batches_is_refused(self):
+        state = self.loader().state_dict()
+        for name, value in (("batch_size", 65), ("run_seed", 4), ("shuffle", False),
+                            ("seeds", [1, 2]), ("drop_last", True), ("seed_policy", "home")):
+            with self.subTest(name=name), self.assertRaises(ValueError):
+                self.loader(**{name: value}).load_state_dict(state)
+        with self.assertRaisesRegex(ValueError, "fanouts"):
+            self.graph.loader([4], **OPTIONS).load_state_dict(state)
+        self.loader(cache="none", sample_threads=2).load_state_dict(state)
+
+    def test_a_pass_that_is_broken_off_goes_on_behind_its_last_batch(self):
+        loader = self.loader()
+        for number, _ in enumerate(loader):
+            if number == 1:
+                break
+        other = self.loader()
+        other.load_state_dict(loader.state_dict())
+        self.assertEqual(next(iter(other)).step, 2)
+        self.assertEqual(loader.next_epoch, 1)
 
 
 class SharingTest(ClusterTest):

@@ -87,7 +87,7 @@ TEST_CASE("each layer averages the neighbours that its hops drew", "[message_flo
 TEST_CASE("a hop without any block leaves every list empty", "[message_flow]") {
   const Schema schema = TwoTypeSchema();
   SampledGraph graph;
-  graph.seed_positions = {0, 1};
+  graph.seeds = {{0, {0, 1}}};
   graph.nodes = {{{7, 8}, {2, 2}, {}}, {{}, {0, 0}, {}}};
   graph.hops.resize(1);
   const std::vector<LayerFlow> flows = MakeLayerFlows(schema, graph, Expansion::kAllNodes);

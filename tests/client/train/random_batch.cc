@@ -52,11 +52,12 @@ SampledGraph RandomSampledGraph(const Schema& schema, Expansion expansion, int n
   const size_t num_types = schema.node_types.size();
   SampledGraph graph;
   graph.nodes.resize(num_types);
+  SampledSeeds& seeds = graph.seeds.emplace_back();
   for (int seed = 0; seed < num_seeds; ++seed) {
     graph.nodes[0].ids.push_back(seed);
-    graph.seed_positions.push_back(seed);
+    seeds.positions.push_back(seed);
   }
-  graph.seed_positions.push_back(num_seeds - 1);
+  seeds.positions.push_back(num_seeds - 1);
   std::vector<int64_t> firsts(num_types, 0);
   for (SampledNodes& nodes : graph.nodes) {
     nodes.hop_ends = {static_cast<int64_t>(nodes.ids.size())};
@@ -95,7 +96,7 @@ std::unique_ptr<MiniBatch> RandomMiniBatch(const Schema& schema, Expansion expan
     if (!values.empty()) std::memcpy(column.bytes.data(), values.data(), column.bytes.size());
     batch->columns.push_back(std::move(column));
   }
-  for (size_t seed = 0; seed < batch->graph.seed_positions.size(); ++seed) {
+  for (int64_t seed = 0; seed < batch->graph.num_seeds(); ++seed) {
     batch->labels.push_back(seed == 0 ? -1 : Below(schema.node_types[0].num_classes, random));
   }
   return batch;

@@ -97,7 +97,7 @@ TEST_CASE("the model computes its definition, over several types and both expans
   REQUIRE(logits.sizes() == torch::IntArrayRef({5, 5}));
   Oracle oracle(schema, expansion, *batch, model);
   for (int64_t seed = 0; seed < 5; ++seed) {
-    const torch::Tensor expected = oracle.Row(num_layers, 0, batch->graph.seed_positions[seed]);
+    const torch::Tensor expected = oracle.Row(num_layers, 0, batch->graph.seeds[0].positions[seed]);
     CHECK(torch::allclose(logits[seed], expected, 1e-4, 1e-5));
   }
 }

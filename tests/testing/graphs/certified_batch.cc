@@ -30,7 +30,7 @@ class Checker {
       if (column.spec.name == "features") CheckFeatures(column);
     }
     for (size_t i = 0; i < batch_.labels.size(); ++i) {
-      const int64_t id = ids_[batch_.graph.seed_positions[i]];
+      const int64_t id = ids_[batch_.graph.seeds[0].positions[i]];
       ++verdict_.rows;
       if (batch_.labels[i] == graph_.Label(id)) continue;
       Wrong(&verdict_.wrong_rows, absl::StrCat("label ", batch_.labels[i], " of node ", id));
@@ -106,8 +106,11 @@ BatchVerdict CheckBatch(const CertifiedGraph& graph, const SamplingSpec& spec,
 
 uint64_t Digest(const MiniBatch& batch) {
   RunningChecksum sum;
-  Append(std::vector<int64_t>{batch.epoch, batch.step, batch.graph.seed_type}, &sum);
-  Append(batch.graph.seed_positions, &sum);
+  Append(std::vector<int64_t>{batch.epoch, batch.step}, &sum);
+  for (const SampledSeeds& seeds : batch.graph.seeds) {
+    Append(std::vector<int64_t>{seeds.node_type}, &sum);
+    Append(seeds.positions, &sum);
+  }
   for (const SampledNodes& nodes : batch.graph.nodes) {
     Append(nodes.ids, &sum);
     Append(nodes.hop_ends, &sum);

@@ -70,7 +70,7 @@ TEST_CASE_METHOD(BatchTest, "batches from files are right, and all different", "
     CHECK(verdict.first_wrong.empty());
     CHECK(verdict.edges == batch->graph.num_edges());
     CHECK(verdict.rows == static_cast<int64_t>(batch->graph.nodes[0].ids.size() +
-                                               batch->graph.seed_positions.size()));
+                                               batch->graph.seeds[0].positions.size()));
     digests.insert(Digest(*batch));
     ++num_batches;
   }

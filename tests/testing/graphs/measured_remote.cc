@@ -119,8 +119,8 @@ class HomeBatches {
   // An epoch's last batch may be smaller, and is left out.
   SeedBatch NextFull() {
     SeedBatch batch = seeds_->Next();
-    if (most_seeds_ == 0) most_seeds_ = batch.seeds.size();
-    while (batch.seeds.size() < most_seeds_) batch = seeds_->Next();
+    if (most_seeds_ == 0) most_seeds_ = CountSeeds(batch.seeds);
+    while (CountSeeds(batch.seeds) < most_seeds_) batch = seeds_->Next();
     return batch;
   }
 
@@ -129,7 +129,7 @@ class HomeBatches {
     const SeedBatch batch = NextFull();
     LocalNeighborSource source(dataset_, batch.draw);
     VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
-                              sampler_.Sample(options_.sampling, seeds_->type(), batch.seeds,
+                              sampler_.Sample(options_.sampling, batch.seeds,
                                               /*want_edge_ids=*/false, &source));
     places.Count(graph, cache_rows, rows);
     return absl::OkStatus();
@@ -138,7 +138,7 @@ class HomeBatches {
   const Dataset& dataset_;
   const VipOptions& options_;
   const std::unique_ptr<SeedBatches> seeds_;
-  size_t most_seeds_ = 0;  // of a batch
+  int64_t most_seeds_ = 0;  // of a batch
   MinibatchSampler sampler_;
 };
 
