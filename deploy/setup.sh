@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that Vicinity needs (deploy/packages.txt), and nothing twice.
+# Installs what Vicinity needs, and nothing twice: Debian packages (deploy/packages.txt) and, for
+# tests, Python packages that Debian lacks (deploy/python_packages.txt), in a folder of their own.
 #
 #   deploy/setup.sh          what building and testing need
 #   deploy/setup.sh --run    only what running needs, where binaries come from elsewhere
@@ -7,6 +8,8 @@
 set -euo pipefail
 
 list="$(dirname "${BASH_SOURCE[0]}")/packages.txt"
+python_list="$(dirname "${BASH_SOURCE[0]}")/python_packages.txt"
+python_folder=/usr/local/lib/vicinity/python # where tests look for them
 
 fail() {
   echo "setup: $*" >&2
@@ -46,13 +49,29 @@ for tool in apt-get dpkg-query; do
     || fail "this is not a Debian-like system ($tool is missing); $list names what to install"
 done
 
+# The Python packages of the list that are not in their folder, one a line.
+missing_python() {
+  local name version
+  while IFS='= ' read -r name version _; do
+    if [[ "$name" != [a-z]* ]]; then continue; fi
+    if [[ ! -d "$python_folder/$name-$version.dist-info" ]]; then echo "$name"; fi
+  done < <(sed 's/==/ /' "$python_list")
+}
+
 mapfile -t packages < <(packages_of "$section")
 mapfile -t missing < <(missing_of "${packages[@]}")
-if [[ ${#missing[@]} -eq 0 ]]; then
+python_missing=()
+if [[ $section == build ]]; then mapfile -t python_missing < <(missing_python); fi
+if [[ ${#missing[@]} -eq 0 && ${#python_missing[@]} -eq 0 ]]; then
   echo "setup: all ${#packages[@]} packages are installed"
   exit 0
 fi
-echo "setup: ${#missing[@]} of ${#packages[@]} packages are missing: ${missing[*]}"
+if [[ ${#missing[@]} -gt 0 ]]; then
+  echo "setup: ${#missing[@]} of ${#packages[@]} packages are missing: ${missing[*]}"
+fi
+if [[ ${#python_missing[@]} -gt 0 ]]; then
+  echo "setup: Python packages are missing: ${python_missing[*]}"
+fi
 if $check_only; then exit 1; fi
 
 # shellcheck source=/dev/null
@@ -72,9 +91,17 @@ apt() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get -qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 "$@"
 }
-echo "setup: reading the package lists"
-apt update || fail "cannot read the package lists"
-echo "setup: installing; some minutes on a fresh machine"
-apt install --yes --no-install-recommends "${missing[@]}" > /dev/null \
-  || fail "cannot install ${missing[*]}"
+if [[ ${#missing[@]} -gt 0 ]]; then
+  echo "setup: reading the package lists"
+  apt update || fail "cannot read the package lists"
+  echo "setup: installing; some minutes on a fresh machine"
+  apt install --yes --no-install-recommends "${missing[@]}" > /dev/null \
+    || fail "cannot install ${missing[*]}"
+fi
+# Debian's own Python, whose packages these go with; each as the list's checksum says.
+if [[ ${#python_missing[@]} -gt 0 ]]; then
+  "${as_root[@]}" /usr/bin/python3 -m pip install --quiet --no-deps --require-hashes --upgrade \
+    --root-user-action=ignore --target "$python_folder" --requirement "$python_list" \
+    || fail "cannot install ${python_missing[*]}"
+fi
 echo "setup: done"

@@ -1,0 +1,81 @@
+"""What PyG's loaders and samplers are told about sampling, as the library takes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional
+
+from torch_geometric.sampler.base import NumNeighbors, SubgraphType
+
+from ._schema import Schema
+from .remote_graph import RemoteGraph
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Checked. Expansion is PyG's: a hop expands the nodes that the hop before it met first."""
+
+    fanouts: List[List[int]]  # by hop, then by edge type
+    replace: bool
+    disjoint: bool
+    bidirectional: bool
+    weighted_by: str
+
+    def options(self) -> Dict[str, Any]:
+        """Of the library's."""
+        return {"replace": self.replace, "disjoint": self.disjoint, "weighted_by": self.weighted_by,
+                "expansion": "new_nodes"}
+
+
+def schema_of(data: Any) -> Schema:
+    """TypeError unless it is a RemoteGraph."""
+    if isinstance(data, RemoteGraph):
+        return data.schema
+    raise TypeError(f"data is a {type(data).__name__}: give what vicinity_graph.pyg.connect() gave; "
+                    "for what lies in memory there is torch_geometric.loader")
+
+
+def fanouts_of(schema: Schema, num_neighbors: Any) -> List[List[int]]:
+    """ValueError as PyG's, and for edge types that the graph has not."""
+    numbers = num_neighbors if isinstance(num_neighbors, NumNeighbors) \
+        else NumNeighbors(num_neighbors)
+    if schema.homogeneous and isinstance(numbers.values, (list, tuple)):
+        return [[int(fanout)] for fanout in numbers.values]
+    if isinstance(numbers.values, dict):
+        unknown = [key.to_tuple() for key in numbers.values
+                   if key.to_tuple() not in schema.edge_types]
+        if unknown:
+            raise ValueError(f"num_neighbors names {unknown}, which are no edge types of the graph; "
+                             f"there are: {schema.edge_types}")
+    by_type = numbers.get_values(schema.edge_types)
+    num_hops = len(next(iter(by_type.values())))
+    return [[int(by_type[edge_type][hop]) for edge_type in schema.edge_types]
+            for hop in range(num_hops)]
+
+
+def sampling_of(schema: Schema, num_neighbors: Any, *, replace: bool, subgraph_type: Any,
+                disjoint: bool, temporal_strategy: str, time_attr: Optional[str],
+                weight_attr: Optional[str], directed: bool) -> Sampling:
+    """NotImplementedError naming what is not there; KeyError for a weight that no edge type has."""
+    subgraph = SubgraphType(subgraph_type) if directed else SubgraphType.induced
+    if subgraph == SubgraphType.induced:
+        raise NotImplementedError("subgraph_type='induced' (or directed=False) is not there: "
+                                  "'directional' and 'bidirectional' are")
+    if time_attr is not None:
+        raise NotImplementedError("time_attr, sampling by time, is not there")
+    if temporal_strategy != "uniform":
+        raise NotImplementedError(f"temporal_strategy={temporal_strategy!r} is not there, since "
+                                  "sampling by time is not")
+    return Sampling(fanouts_of(schema, num_neighbors), bool(replace), bool(disjoint),
+                    subgraph == SubgraphType.bidirectional, _weights(schema, weight_attr))
+
+
+def _weights(schema: Schema, weight_attr: Optional[str]) -> str:
+    if weight_attr is None:
+        return ""
+    weighted = {each["name"]: each["weight_column"]
+                for each in schema.graph.description["edge_types"]}
+    if weight_attr not in weighted.values():
+        raise KeyError(f"weight_attr {weight_attr!r} is the weight column of no edge type; these "
+                       f"have one: { {name: column for name, column in weighted.items() if column} }")
+    return weight_attr

@@ -1,0 +1,471 @@
+"""PyG's loaders over a graph on servers: batches made ahead, with their rows, by the library."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+import torch
+from torch import Tensor
+from torch.utils.data.distributed import DistributedSampler
+from torch_geometric.data.feature_store import TensorAttr
+from torch_geometric.sampler import EdgeSamplerInput, NegativeSampling, NodeSamplerInput
+
+from ..batch import Batch
+from ..loader import Loader
+from ..seeds import GlobalIds
+from ._batches import SampledBatch, fill, new_data, sampler_output
+from ._sampling import Sampling, sampling_of, schema_of
+from ._schema import EdgeType, Schema
+from .sampler import NeighborSampler
+
+# Of torch.utils.data.DataLoader: about worker processes, in whose place the library has threads.
+_OF_WORKERS = {"num_workers", "persistent_workers", "prefetch_factor", "worker_init_fn",
+               "multiprocessing_context", "timeout", "pin_memory_device", "in_order", "dataset",
+               "collate_fn"}
+
+# Of vicinity_graph.Loader: what is passed on.
+_OF_LIBRARY = {"trainer", "num_trainers", "homes", "seed_policy", "run_seed", "cache", "cache_rows",
+               "cache_bytes", "ranking", "fetch_ahead", "window_bytes", "sample_ahead",
+               "sample_threads", "fetch_threads", "batch_timeout_ms", "placement", "device"}
+
+
+class _DataLoaderArguments:
+    """What PyG's loaders pass on to torch.utils.data.DataLoader, and what is passed to the library.
+    TypeError names what is neither."""
+
+    def __init__(self, given: Dict[str, Any]):
+        given = {name: value for name, value in given.items() if name not in _OF_WORKERS}
+        self.batch_size: int = given.pop("batch_size", 1)
+        self.shuffle: bool = bool(given.pop("shuffle", False))
+        self.drop_last: bool = bool(given.pop("drop_last", False))
+        self.pin_memory: bool = bool(given.pop("pin_memory", False)) and torch.cuda.is_available()
+        generator = given.pop("generator", None)
+        self.sampler: Optional[DistributedSampler] = _distributed(given)
+        self.input_id: Optional[Tensor] = given.pop("input_id", None)
+        self.custom_cls: Any = given.pop("custom_cls", None)
+        #: Whether epochs have edge ids, which cost 8 bytes an edge.
+        self.edge_ids: bool = bool(given.pop("e_id", True))
+        _take_ranks(given)
+        self.options = {name: given.pop(name) for name in list(given) if name in _OF_LIBRARY}
+        if given:
+            raise TypeError(f"no arguments of a loader: {sorted(given)}; beyond those of PyG and "
+                            f"DataLoader there are: {sorted(_OF_LIBRARY | {'distributed', 'e_id'})}")
+        if not isinstance(self.batch_size, int) or self.batch_size < 1:
+            raise ValueError(f"batch_size is {self.batch_size!r}: give a positive integer")
+        if self.sampler is not None:
+            self._follow(self.sampler)
+        self.options.setdefault("run_seed", self._run_seed(generator))
+
+    def _follow(self, sampler: DistributedSampler) -> None:
+        self.shuffle = sampler.shuffle
+        self.drop_last = self.drop_last or sampler.drop_last
+        self.options.update(trainer=sampler.rank, num_trainers=sampler.num_replicas,
+                            run_seed=sampler.seed)
+
+    def _run_seed(self, generator: Any) -> int:
+        """As torch.manual_seed says. Trainers of one run must have the same, which it need not be."""
+        if self.options.get("num_trainers", 1) > 1:
+            return 0
+        return int(torch.empty((), dtype=torch.int64).random_(generator=generator))
+
+
+def _distributed(given: Dict[str, Any]) -> Optional[DistributedSampler]:
+    sampler = given.pop("sampler", None)
+    if given.pop("batch_sampler", None) is None and \
+            (sampler is None or isinstance(sampler, DistributedSampler)):
+        return sampler
+    raise NotImplementedError(
+        "sampler= and batch_sampler= choose seeds one batch after the other, and a loader that works "
+        "ahead knows an epoch's seeds before: there is DistributedSampler, and for any other "
+        "torch_geometric.loader.NodeLoader(data, vicinity_graph.pyg.NeighborSampler(data, ...))")
+
+
+def _take_ranks(given: Dict[str, Any]) -> None:
+    """distributed=True: trainer and num_trainers are those of torchrun, or of torch.distributed."""
+    if not given.pop("distributed", False):
+        return
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        given.update(trainer=torch.distributed.get_rank(),
+                     num_trainers=torch.distributed.get_world_size())
+    elif "RANK" in os.environ and "WORLD_SIZE" in os.environ:
+        given.update(trainer=int(os.environ["RANK"]), num_trainers=int(os.environ["WORLD_SIZE"]))
+    else:
+        raise ValueError("distributed=True needs torch.distributed, or RANK and WORLD_SIZE, which "
+                         "torchrun sets")
+
+
+class _BatchLoader:
+    """What the loaders share: they differ in their seeds, and in what those add to a batch."""
+
+    def __init__(self, data: Any, sampling: Sampling, seeds: Any, arguments: _DataLoaderArguments,
+                 transform: Optional[Callable], transform_sampler_output: Optional[Callable]):
+        self.data = data
+        self.transform = transform
+        self.transform_sampler_output = transform_sampler_output
+        self.custom_cls = arguments.custom_cls
+        self.batch_size = arguments.batch_size
+        self.drop_last = arguments.drop_last
+        self.num_workers = 0
+        self._schema: Schema = data.schema
+        self._sampling = sampling
+        self._seeds = seeds
+        self._arguments = arguments
+        self._loader = self._open()
+
+    def _open(self) -> Loader:
+        schema, arguments = self._schema, self._arguments
+        columns = {(node_type, attribute.column): None for node_type in schema.node_types
+                   for attribute in schema.attributes[node_type]}
+        edge_columns = {(schema.edge_name(edge_type), attribute.column): None
+                        for edge_type in schema.edge_types
+                        for attribute in schema.edge_attributes[edge_type]}
+        return schema.graph.loader(
+            self._sampling.fanouts, seeds=self._seeds, batch_size=arguments.batch_size,
+            shuffle=arguments.shuffle, drop_last=arguments.drop_last, labels=False, user_ids=True,
+            edge_ids=arguments.edge_ids, columns=list(columns), edge_columns=list(edge_columns),
+            **self._sampling.options(), **arguments.options)
+
+    def __len__(self) -> int:
+        """Batches an epoch, the same for every trainer."""
+        return len(self._loader)
+
+    def __iter__(self) -> Iterator[Any]:
+        """One epoch, the next each time. Another iterator ends the one before."""
+        for batch in self._pass():
+            yield self._data_of(batch)
+
+    def _pass(self) -> Iterator[Batch]:
+        sampler = self._arguments.sampler
+        if sampler is None or sampler.epoch <= self._loader.next_epoch:
+            return iter(self._loader)
+        return self._loader.epoch(sampler.epoch)  # set_epoch() was ahead
+
+    def _data_of(self, batch: Batch) -> Any:
+        sampled = SampledBatch(self._schema, batch)
+        out = sampler_output(self._schema, sampled, self._arguments.edge_ids,
+                             self._sampling.disjoint)
+        if self._sampling.bidirectional:
+            out = out.to_bidirectional(keep_orig_edges=True)
+        self._add_seeds(sampled, out)
+        if self.transform_sampler_output is not None:
+            out = self._transformed(out)
+        data = fill(self._schema, sampled, out, new_data(self._schema, self.custom_cls))
+        self._add_metadata(out, data)
+        if self._arguments.pin_memory:
+            data = data.pin_memory()
+        return data if self.transform is None else self.transform(data)
+
+    def _transformed(self, out: Any) -> Any:
+        nodes = out.node
+        out = self.transform_sampler_output(out)
+        same = nodes is out.node or (isinstance(nodes, dict) and nodes.keys() == out.node.keys() and
+                                     all(nodes[each] is out.node[each] for each in nodes))
+        if not same:
+            raise NotImplementedError(
+                "transform_sampler_output changed the nodes of a batch, whose rows are here already; "
+                "torch_geometric.loader.NodeLoader with vicinity_graph.pyg.NeighborSampler fetches "
+                "them afterwards")
+        return out
+
+    def _input_id(self, sampled: SampledBatch) -> Optional[Tensor]:
+        if self._arguments.options.get("seed_policy") == "home":
+            return None  # nobody knows
+        return sampled.batch.input_positions.torch()
+
+    def _add_seeds(self, sampled: SampledBatch, out: Any) -> None:
+        raise NotImplementedError
+
+    def _add_metadata(self, out: Any, data: Any) -> None:
+        raise NotImplementedError
+
+    def stats(self) -> Dict[str, Any]:
+        """Where the time went and where rows came from, as vicinity_graph.Loader.stats()."""
+        return self._loader.stats()
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Where training is: see vicinity_graph.Loader.state_dict()."""
+        return self._loader.state_dict()
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Goes on there, with the run_seed that the state has: vicinity_graph.Loader's."""
+        if state.get("run_seed") != self._arguments.options["run_seed"]:
+            self._arguments.options["run_seed"] = state.get("run_seed")
+            self._loader = self._open()
+        self._loader.load_state_dict(state)
+
+    def close(self) -> None:
+        """Stops working ahead."""
+        self._loader.close()
+
+    def __enter__(self) -> _BatchLoader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class NeighborLoader(_BatchLoader):
+    """torch_geometric.loader.NeighborLoader over a graph on servers: its arguments, the attributes of
+    its batches, its errors.
+
+    Beyond those of PyG and of torch.utils.data.DataLoader it takes
+        distributed=True     each trainer of a torchrun gets its share of the seeds, in equal numbers
+                             of batches; trainer=, num_trainers= say so by hand, and
+                             sampler=DistributedSampler(...) means the same
+        e_id=False           leaves out edge ids, which cost 8 bytes an edge
+    and of vicinity_graph.Loader's options cache, cache_bytes, cache_rows, fetch_ahead, run_seed,
+    sample_threads, placement, device and the like.
+
+    Workers: batches are made ahead by threads of the library. num_workers and what belongs to it is
+    accepted and not needed.
+    Errors: NotImplementedError names what is not there yet (sampling by time, subgraph_type
+    'induced'); ids that the graph lacks are NotFound, which is a LookupError, when it is made.
+    """
+
+    def __init__(self, data: Any, num_neighbors: Any, input_nodes: Any = None,
+                 input_time: Optional[Tensor] = None, replace: bool = False,
+                 subgraph_type: Any = "directional", disjoint: bool = False,
+                 temporal_strategy: str = "uniform", time_attr: Optional[str] = None,
+                 weight_attr: Optional[str] = None, transform: Optional[Callable] = None,
+                 transform_sampler_output: Optional[Callable] = None, is_sorted: bool = False,
+                 filter_per_worker: Optional[bool] = None, neighbor_sampler: Any = None,
+                 directed: bool = True, **kwargs: Any):
+        del is_sorted
+        schema = schema_of(data)
+        if input_time is not None and time_attr is None:
+            raise ValueError("Received conflicting 'input_time' and 'time_attr' arguments: "
+                             "'input_time' is set while 'time_attr' is not set.")
+        _refuse_sampler(neighbor_sampler)
+        sampling = sampling_of(schema, num_neighbors, replace=replace, subgraph_type=subgraph_type,
+                               disjoint=disjoint, temporal_strategy=temporal_strategy,
+                               time_attr=time_attr, weight_attr=weight_attr, directed=directed)
+        arguments = _DataLoaderArguments(kwargs)
+        self.input_nodes = input_nodes
+        self.input_time = input_time
+        self.filter_per_worker = filter_per_worker
+        node_type, nodes, input_id = _input_nodes(schema, data, input_nodes, arguments.input_id)
+        self.input_id = input_id
+        self.input_type = None if schema.homogeneous else node_type
+        self.node_sampler = NeighborSampler(
+            data, num_neighbors, subgraph_type=subgraph_type, replace=replace, disjoint=disjoint,
+            weight_attr=weight_attr, directed=directed)
+        self._node_type = node_type
+        self._nodes = nodes
+        seeds = None if nodes is None else schema.seeds(node_type, nodes)
+        super().__init__(data, sampling, (node_type, seeds), arguments, transform,
+                         transform_sampler_output)
+
+    @property
+    def dataset(self) -> range:
+        """Of the positions of the input nodes, as PyG has it."""
+        return range(self._schema.num_nodes[self._node_type] if self._nodes is None
+                     else self._nodes.numel())
+
+    def __call__(self, index: Any) -> Any:
+        """The batch around some of the input nodes, by their positions, here and now."""
+        index = torch.as_tensor(index)
+        nodes = index if self._nodes is None else self._nodes[index]
+        if self._nodes is None:
+            nodes = self._schema.to_pyg(
+                self._node_type, self._schema.graph.nodes(self._node_type).torch()[index])
+        inputs = NodeSamplerInput(input_id=self._given_ids(index), node=nodes,
+                                  input_type=self.input_type)
+        out = self.node_sampler.sample_from_nodes(inputs)
+        return _fetched(self, out)
+
+    def _given_ids(self, positions: Tensor) -> Tensor:
+        return positions if self.input_id is None else self.input_id[positions]
+
+    def _add_seeds(self, sampled: SampledBatch, out: Any) -> None:
+        positions = self._input_id(sampled)
+        out.metadata = (None if positions is None else self._given_ids(positions), None,
+                        len(sampled.batch.seeds))
+
+    def _add_metadata(self, out: Any, data: Any) -> None:
+        store = data if self._schema.homogeneous else data[self._node_type]
+        store.input_id, store.seed_time, store.batch_size = out.metadata
+
+
+class LinkNeighborLoader(_BatchLoader):
+    """torch_geometric.loader.LinkNeighborLoader over a graph on servers, for links of one node type
+    or of two: as NeighborLoader, which tells what it takes beyond PyG.
+
+    edge_label_index is a tensor [2, n], (edge type, tensor), or an edge type, or None, of which all
+    edges are brought here (up to 64 Mi). Negatives are not there yet: torch_geometric.loader's
+    LinkLoader with vicinity_graph.pyg.NeighborSampler draws them.
+    """
+
+    def __init__(self, data: Any, num_neighbors: Any, edge_label_index: Any = None,
+                 edge_label: Optional[Tensor] = None, edge_label_time: Optional[Tensor] = None,
+                 replace: bool = False, subgraph_type: Any = "directional", disjoint: bool = False,
+                 temporal_strategy: str = "uniform", neg_sampling: Any = None,
+                 neg_sampling_ratio: Any = None, time_attr: Optional[str] = None,
+                 weight_attr: Optional[str] = None, transform: Optional[Callable] = None,
+                 transform_sampler_output: Optional[Callable] = None, is_sorted: bool = False,
+                 filter_per_worker: Optional[bool] = None, neighbor_sampler: Any = None,
+                 directed: bool = True, **kwargs: Any):
+        del is_sorted
+        schema = schema_of(data)
+        if (edge_label_time is not None) != (time_attr is not None):
+            raise ValueError(f"Received conflicting 'edge_label_time' and 'time_attr' arguments: "
+                             f"'edge_label_time' is {'not ' if edge_label_time is None else ''}set, "
+                             f"'time_attr' is {'not ' if time_attr is None else ''}set.")
+        _refuse_sampler(neighbor_sampler)
+        _refuse_negatives(neg_sampling, neg_sampling_ratio, edge_label)
+        sampling = sampling_of(schema, num_neighbors, replace=replace, subgraph_type=subgraph_type,
+                               disjoint=disjoint, temporal_strategy=temporal_strategy,
+                               time_attr=time_attr, weight_attr=weight_attr, directed=directed)
+        arguments = _DataLoaderArguments(kwargs)
+        self.edge_label_index = edge_label_index
+        self.neg_sampling = None
+        self.filter_per_worker = filter_per_worker
+        self.input_id = arguments.input_id
+        self._edge_type, ends = _input_links(schema, data, edge_label_index)
+        if edge_label is not None and len(edge_label) != ends.size(1):
+            raise ValueError(f"edge_label has {len(edge_label)} entries for {ends.size(1)} links")
+        self.input_type = None if schema.homogeneous else self._edge_type
+        self.input_data = EdgeSamplerInput(input_id=self.input_id, row=ends[0], col=ends[1],
+                                           label=edge_label, time=None, input_type=self.input_type)
+        self.link_sampler = NeighborSampler(
+            data, num_neighbors, subgraph_type=subgraph_type, replace=replace, disjoint=disjoint,
+            weight_attr=weight_attr, directed=directed)
+        seeds = (schema.edge_name(self._edge_type), _link_seeds(schema, self._edge_type, ends))
+        super().__init__(data, sampling, seeds, arguments, transform, transform_sampler_output)
+
+    @property
+    def dataset(self) -> range:
+        """Of the positions of the links, as PyG has it."""
+        return range(self.input_data.row.numel())
+
+    def __call__(self, index: Any) -> Any:
+        """The batch around some of the links, by their positions, here and now."""
+        return _fetched(self, self.link_sampler.sample_from_edges(
+            self.input_data[torch.as_tensor(index)]))
+
+    def _add_seeds(self, sampled: SampledBatch, out: Any) -> None:
+        positions = self._input_id(sampled)
+        ends = torch.stack([end.torch().to(torch.int64) for end in sampled.batch.links])
+        label = self.input_data.label
+        if self._sampling.disjoint:
+            self._merge_trees(out, ends.size(1))
+        out.metadata = (
+            positions if positions is None or self.input_id is None else self.input_id[positions],
+            ends, None if label is None or positions is None else label[positions], None)
+
+    @staticmethod
+    def _merge_trees(out: Any, num_links: int) -> None:
+        """The trees of a link's two ends have its number."""
+        if isinstance(out.batch, dict):
+            out.batch = {node_type: trees % num_links for node_type, trees in out.batch.items()}
+        else:
+            out.batch = out.batch % num_links
+
+    def _add_metadata(self, out: Any, data: Any) -> None:
+        store = data if self._schema.homogeneous else data[self._edge_type]
+        store.input_id, store.edge_label_index, store.edge_label, store.edge_label_time = out.metadata
+
+
+def _refuse_sampler(neighbor_sampler: Any) -> None:
+    if neighbor_sampler is not None:
+        raise NotImplementedError("neighbor_sampler= samples in this process's memory: a sampler of "
+                                  "yours is for torch_geometric.loader.NodeLoader")
+
+
+def _refuse_negatives(neg_sampling: Any, ratio: Any, edge_label: Optional[Tensor]) -> None:
+    if ratio is not None and ratio != 0.0:
+        neg_sampling = NegativeSampling("binary", ratio)
+    neg_sampling = NegativeSampling.cast(neg_sampling)
+    if neg_sampling is None:
+        return
+    if neg_sampling.is_triplet() and edge_label is not None:
+        raise ValueError("'edge_label' needs to be undefined for 'triplet'-based negative sampling.")
+    raise NotImplementedError(
+        "neg_sampling is not there yet: torch_geometric.loader.LinkLoader(data, "
+        "vicinity_graph.pyg.NeighborSampler(data, ...), neg_sampling=...) draws negatives")
+
+
+def _input_nodes(schema: Schema, data: Any, input_nodes: Any,
+                 input_id: Optional[Tensor]) -> Tuple[str, Optional[Tensor], Optional[Tensor]]:
+    """Node type; PyG's ids, None for all nodes; and what input_id is to be of each, None for its
+    position."""
+    node_type, nodes = None, input_nodes
+    if isinstance(input_nodes, TensorAttr):
+        node_type, nodes = input_nodes.group_name, data[0].get_tensor(input_nodes)
+    elif isinstance(input_nodes, str):
+        node_type, nodes = input_nodes, None
+    elif isinstance(input_nodes, tuple) and len(input_nodes) == 2 \
+            and isinstance(input_nodes[0], (str, type(None))):
+        node_type, nodes = input_nodes
+    if node_type is None and not schema.homogeneous:
+        raise ValueError("input_nodes of a heterogeneous graph are (node type, nodes), with one of "
+                         f"{schema.node_types}")
+    node_type = schema.node_type(node_type)
+    if nodes is None:
+        return node_type, None, input_id
+    nodes = torch.as_tensor(nodes)
+    if nodes.dtype == torch.bool:
+        if input_id is None:
+            input_id = nodes.cpu().nonzero().view(-1)
+        nodes = schema.of_mask(node_type, nodes)
+    if nodes.dim() != 1 or nodes.is_floating_point():
+        raise ValueError(f"input_nodes are {nodes.dtype} {list(nodes.shape)}: give ids, [n], or a mask")
+    if nodes.unique().numel() != nodes.numel():
+        values, counts = nodes.unique(return_counts=True)
+        raise ValueError(f"input_nodes have node {values[counts > 1][0].item()} more than once: a "
+                         "batch has each node once, and its first batch_size rows are its seeds'")
+    if input_id is not None and input_id.numel() != nodes.numel():
+        raise ValueError(f"input_id has {input_id.numel()} entries for {nodes.numel()} input nodes")
+    return node_type, nodes, input_id
+
+
+def _input_links(schema: Schema, data: Any, links: Any) -> Tuple[EdgeType, Tensor]:
+    """Edge type, and PyG's ids of sources and targets: int64 [2, n]."""
+    edge_type, ends = None, links
+    if isinstance(links, (list, tuple)) and not isinstance(links[0], (Tensor, list)):
+        named = isinstance(links[0], str)  # an edge type alone
+        edge_type, ends = (links, None) if named else links
+    if edge_type is None and not schema.homogeneous:
+        raise ValueError("edge_label_index of a heterogeneous graph is (edge type, tensor), with one "
+                         f"of {schema.edge_types}")
+    edge_type = schema.edge_type(edge_type)
+    if ends is None:
+        _, graph_store = data
+        sources, targets = graph_store.get_edge_index(
+            edge_type=None if schema.homogeneous else edge_type, layout="coo")
+        return edge_type, torch.stack([sources, targets])
+    ends = torch.stack(list(ends)) if isinstance(ends, (list, tuple)) else torch.as_tensor(ends)
+    if ends.dim() != 2 or ends.size(0) != 2 or ends.is_floating_point():
+        raise ValueError(f"edge_label_index is {ends.dtype} {list(ends.shape)}: give ids, [2, n]")
+    return edge_type, ends.to("cpu", torch.int64)
+
+
+def _link_seeds(schema: Schema, edge_type: EdgeType, ends: Tensor) -> Any:
+    types: List[str] = [edge_type[0], edge_type[2]]
+    if not any(map(schema.has_names, types)):
+        return [end.contiguous() for end in ends]
+    return GlobalIds([schema.to_global(node_type, end) for node_type, end in zip(types, ends)])
+
+
+def _fetched(loader: Any, out: Any) -> Any:
+    """A sample with the rows that PyG's loader would fetch for it."""
+    from torch_geometric.loader import LinkLoader, NodeLoader  # pylint: disable=import-outside-toplevel
+
+    if isinstance(loader, NeighborLoader):
+        made = NodeLoader(loader.data, loader.node_sampler,
+                          input_nodes=(loader.input_type, torch.empty(0, dtype=torch.int64))
+                          if loader.input_type else torch.empty(0, dtype=torch.int64),
+                          transform=loader.transform,
+                          transform_sampler_output=loader.transform_sampler_output,
+                          custom_cls=loader.custom_cls)
+    else:
+        ends = torch.empty(2, 0, dtype=torch.int64)
+        made = LinkLoader(loader.data, loader.link_sampler,
+                          edge_label_index=(loader.input_type, ends),
+                          transform=loader.transform,
+                          transform_sampler_output=loader.transform_sampler_output,
+                          custom_cls=loader.custom_cls)
+    return made.filter_fn(out)

@@ -1,0 +1,91 @@
+"""A sampler for those who keep PyG's NodeLoader and LinkLoader."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Union
+
+import torch
+from torch import Tensor
+from torch_geometric.sampler import BaseSampler, EdgeSamplerInput, NegativeSampling, \
+    NodeSamplerInput
+from torch_geometric.sampler.neighbor_sampler import edge_sample, node_sample
+
+from ._batches import SampledBatch, sampler_output
+from ._sampling import sampling_of, schema_of
+
+
+class _SampledIds(SampledBatch):
+    """Of a single sample, which brings no user ids: they are asked for."""
+
+    def nodes(self, node_type: str) -> Tensor:
+        return self._schema.to_pyg(node_type, self._batch.nodes(node_type).torch())
+
+
+class NeighborSampler(BaseSampler):
+    """Samples on the servers, one call a batch, for torch_geometric.loader.NodeLoader and LinkLoader:
+
+        loader = NodeLoader(data, NeighborSampler(data, [15, 10]), input_nodes=("paper", index))
+
+    with any `sampler=` of PyTorch's, negatives and transforms of PyG's. Nothing works ahead, and the
+    rows of a batch come when PyG asks for them: NeighborLoader is faster by far.
+
+    Arguments and errors are those of torch_geometric.sampler.NeighborSampler. What is drawn follows
+    torch.manual_seed. In workers of a DataLoader: multiprocessing_context="spawn".
+    """
+
+    def __init__(self, data: Any, num_neighbors: Any, subgraph_type: Any = "directional",
+                 replace: bool = False, disjoint: bool = False, temporal_strategy: str = "uniform",
+                 time_attr: Optional[str] = None, weight_attr: Optional[str] = None,
+                 is_sorted: bool = False, share_memory: bool = False, directed: bool = True):
+        del is_sorted, share_memory  # of what lies in memory
+        self.schema = schema_of(data)
+        self.sampling = sampling_of(
+            self.schema, num_neighbors, replace=replace, subgraph_type=subgraph_type,
+            disjoint=disjoint, temporal_strategy=temporal_strategy, time_attr=time_attr,
+            weight_attr=weight_attr, directed=directed)
+        self.num_neighbors = num_neighbors
+        self.disjoint = self.sampling.disjoint
+        self.subgraph_type = subgraph_type
+
+    def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> Any:
+        """As BaseSampler's."""
+        self._refuse_time(index.time)
+        return self._finish(node_sample(index, self._sample))
+
+    def sample_from_edges(self, index: EdgeSamplerInput,
+                          neg_sampling: Optional[NegativeSampling] = None) -> Any:
+        """As BaseSampler's; negatives are drawn by PyG, which may draw links that the graph has."""
+        self._refuse_time(index.time)
+        if neg_sampling is not None and any(map(self.schema.has_names, self.schema.node_types)):
+            raise NotImplementedError("neg_sampling in a graph whose ids are strings")
+        num_nodes: Union[int, Dict[str, int]] = self.schema.num_nodes
+        if self.schema.homogeneous:
+            num_nodes = self.schema.num_nodes[self.schema.node_types[0]]
+        return self._finish(edge_sample(index, self._sample, num_nodes, self.disjoint,
+                                        neg_sampling=neg_sampling))
+
+    @staticmethod
+    def _refuse_time(time: Any) -> None:
+        if time is not None:
+            raise NotImplementedError("input_time and edge_label_time, sampling by time, are not "
+                                      "there")
+
+    def _finish(self, out: Any) -> Any:
+        if not self.sampling.bidirectional:
+            return out
+        return out.to_bidirectional(keep_orig_edges=True)
+
+    def _sample(self, seeds: Any, seed_time: Any = None) -> Any:
+        del seed_time
+        if not isinstance(seeds, dict):
+            seeds = {self.schema.node_types[0]: seeds}
+        types: List[str] = list(seeds)
+        ids = [self.schema.to_global(node_type, seeds[node_type]).numpy() for node_type in types]
+        run_seed = int(torch.empty((), dtype=torch.int64).random_())
+        batch = self.schema.graph.sample(types, ids, self.sampling.fanouts, edge_ids=True,
+                                         run_seed=run_seed, **self.sampling.options())
+        return sampler_output(self.schema, _SampledIds(self.schema, batch), edge_ids=True,
+                              disjoint=self.disjoint)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.num_neighbors})"

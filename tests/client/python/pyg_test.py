@@ -1,0 +1,530 @@
+#!/usr/bin/env python3
+"""vicinity_graph.pyg with the real PyTorch Geometric, over daemons: its loaders' batches against the
+arrays that the graph was made of, and against what PyG's own classes say."""
+
+import collections
+import importlib
+import pathlib
+import pickle
+import sys
+import unittest
+
+# Bazel runs a link to this file: what it points to lies in the source tree.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.append("/usr/local/lib/vicinity/python")  # where deploy/setup.sh puts what Debian lacks
+
+from imported_graphs import Papers, Shop  # noqa: E402
+from small_cluster import run_tests  # noqa: E402
+
+import numpy  # noqa: E402
+import torch  # noqa: E402
+
+try:
+    importlib.import_module("torch_geometric")
+except ImportError as error:
+    sys.exit(f"pyg_test: {error}: deploy/setup.sh installs it")
+
+from torch.utils.data.distributed import DistributedSampler  # noqa: E402
+from torch_geometric.data import Data, HeteroData  # noqa: E402
+from torch_geometric.loader import LinkLoader, NodeLoader  # noqa: E402
+from torch_geometric.utils import k_hop_subgraph  # noqa: E402
+
+import vicinity_graph  # noqa: E402
+from vicinity_graph.pyg import LinkNeighborLoader, NeighborLoader, NeighborSampler, \
+    connect  # noqa: E402
+
+
+def edges_of(batch):
+    """By ids, how often each edge is there."""
+    return collections.Counter(zip(batch.n_id[batch.edge_index[0]].tolist(),
+                                   batch.n_id[batch.edge_index[1]].tolist()))
+
+
+class PapersTest(unittest.TestCase):
+    """One type, dense ids."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.papers = Papers()
+        cls.addClassCleanup(cls.papers.close)
+        cls.data = connect(cls.papers.cluster_file)
+        cls.edge_index = torch.from_numpy(cls.papers.edge_index)
+
+    def loader(self, num_neighbors=(3, 2), **given):
+        return NeighborLoader(self.data, list(num_neighbors), **{"batch_size": 32, **given})
+
+    def check_batch(self, batch, input_nodes):
+        """All that must hold of any batch."""
+        papers = self.papers
+        self.assertIsInstance(batch, Data)
+        self.assertEqual(batch.validate(), True)
+        ids = batch.n_id.numpy()
+        numpy.testing.assert_array_equal(batch.x.numpy(), papers.x[ids])
+        numpy.testing.assert_array_equal(batch.y.numpy(), papers.y[ids])
+        self.assertEqual(batch.y.dtype, torch.int64)
+        numpy.testing.assert_array_equal(batch.train_mask.numpy(), papers.train_mask[ids])
+        self.assertEqual(batch.edge_index.dtype, torch.int64)
+        ends = batch.n_id[batch.edge_index].numpy()
+        numpy.testing.assert_array_equal(ends, papers.edge_index[:, batch.e_id.numpy()])
+        numpy.testing.assert_array_equal(batch.weight.numpy(), papers.weight[batch.e_id.numpy()])
+        self.assertEqual(sum(batch.num_sampled_nodes), len(ids))
+        self.assertEqual(sum(batch.num_sampled_edges), batch.edge_index.size(1))
+        self.assertEqual(batch.num_sampled_nodes[0], batch.batch_size)
+        self.assertEqual(batch.n_id[:batch.batch_size].tolist(),
+                         input_nodes[batch.input_id].tolist())
+        self.assertIsNone(batch.batch)
+        self.assertNotIn("seed_time", batch.to_dict())  # PyG keeps no None
+
+    def test_every_seed_comes_once_and_all_that_a_batch_has_is_right(self):
+        indices = torch.randperm(300)[:77]
+        for shuffle in (False, True):
+            batches = list(self.loader(input_nodes=indices, shuffle=shuffle))
+            for batch in batches:
+                self.check_batch(batch, indices)
+            seeds = torch.cat([batch.input_id for batch in batches])
+            self.assertEqual(seeds.sort().values.tolist(), list(range(77)))
+            self.assertEqual(seeds.tolist() == list(range(77)), not shuffle)
+            self.assertEqual([batch.batch_size for batch in batches], [32, 32, 13])
+        self.assertEqual(len(self.loader(input_nodes=indices)), 3)
+        self.assertEqual(len(self.loader(input_nodes=indices, drop_last=True)), 2)
+        self.assertEqual(len(self.loader(input_nodes=indices).dataset), 77)
+
+    def test_with_all_neighbours_a_batch_is_the_k_hop_subgraph(self):
+        for batch in self.loader([-1, -1], input_nodes=self.data.train_mask, batch_size=3):
+            seeds = batch.n_id[:batch.batch_size]
+            nodes, _, _, _ = k_hop_subgraph(seeds, 2, self.edge_index, num_nodes=300)
+            self.assertEqual(sorted(batch.n_id.tolist()), nodes.tolist())
+            near, _, _, _ = k_hop_subgraph(seeds, 1, self.edge_index, num_nodes=300)
+            _, _, _, expected = k_hop_subgraph(near, 1, self.edge_index, num_nodes=300)
+            into = torch.isin(self.edge_index[1], near)
+            self.assertEqual(edges_of(batch), collections.Counter(
+                map(tuple, self.edge_index[:, into].t().tolist())))
+            self.assertEqual(sorted(batch.e_id.tolist()), into.nonzero().view(-1).tolist())
+
+    def test_as_many_neighbours_as_asked_for_of_new_nodes_alone(self):
+        degrees = torch.bincount(self.edge_index[1], minlength=300)
+        for batch in self.loader(input_nodes=None, batch_size=50):
+            begins = numpy.cumsum([0, *batch.num_sampled_nodes])
+            drawn = torch.bincount(batch.edge_index[1], minlength=batch.num_nodes)
+            for hop, fanout in enumerate((3, 2)):
+                frontier = slice(begins[hop], begins[hop + 1])
+                self.assertEqual(drawn[frontier].tolist(),
+                                 degrees[batch.n_id[frontier]].clamp(max=fanout).tolist())
+            self.assertEqual(int(drawn[begins[2]:].sum()), 0)  # the last hop's have no edges
+        replaced = next(iter(self.loader([40], replace=True, input_nodes=[5])))
+        self.assertEqual(replaced.edge_index.size(1), 40)
+
+    def test_input_nodes_in_every_form(self):
+        mask = self.data.train_mask
+        expected = mask.nonzero().view(-1).tolist()
+        self.assertEqual(expected, self.papers.train_mask.nonzero()[0].tolist())
+        for nodes in (mask, mask.numpy(), torch.tensor(expected), numpy.array(expected), expected,
+                      ("paper", mask), (None, mask)):
+            batches = list(self.loader(input_nodes=nodes))
+            self.assertEqual(torch.cat([b.n_id[:b.batch_size] for b in batches]).tolist(), expected)
+        # As PyG has it: of a mask the nodes, of a list the positions.
+        self.assertEqual(next(iter(self.loader(input_nodes=mask))).input_id.tolist(), expected[:32])
+        ids = torch.arange(len(expected)) + 1000
+        self.assertEqual(next(iter(self.loader(input_nodes=mask, input_id=ids))).input_id.tolist(),
+                         ids[:32].tolist())
+        for nodes in (None, "paper", ("paper", None)):
+            self.assertEqual(len(self.loader(input_nodes=nodes, batch_size=100)), 3)
+
+    def test_disjoint_trees_share_no_node(self):
+        for batch in self.loader(input_nodes=torch.arange(8), disjoint=True, batch_size=4):
+            self.assertEqual(batch.batch[:4].tolist(), [0, 1, 2, 3])
+            self.assertEqual(batch.batch[batch.edge_index[0]].tolist(),
+                             batch.batch[batch.edge_index[1]].tolist())
+
+    def test_bidirectional_edges_have_their_reverse(self):
+        for batch in self.loader(input_nodes=torch.arange(40), subgraph_type="bidirectional"):
+            edges = set(map(tuple, batch.edge_index.t().tolist()))
+            self.assertEqual(edges, {(target, source) for source, target in edges})
+            self.assertEqual(batch._orig_edge_index.size(1), sum(batch.num_sampled_edges))
+
+    def test_weights_of_zero_are_never_drawn(self):
+        weights = torch.from_numpy(self.papers.weight)
+        for batch in self.loader([2], input_nodes=None, weight_attr="weight"):
+            self.assertGreater(weights[batch.e_id].min().item(), 0)
+
+    def test_what_torch_draws_is_what_is_drawn(self):
+        def epoch(seed):
+            torch.manual_seed(seed)
+            return [batch.n_id.tolist() for batch in self.loader(input_nodes=None, shuffle=True)]
+
+        self.assertEqual(epoch(3), epoch(3))
+        self.assertNotEqual(epoch(3), epoch(4))
+        generator = torch.Generator().manual_seed(9)
+        first = [batch.n_id.tolist() for batch in self.loader(generator=generator)]
+        generator.manual_seed(9)
+        self.assertEqual([batch.n_id.tolist() for batch in self.loader(generator=generator)], first)
+
+    def test_transforms_are_called_and_classes_are_made(self):
+        class Mine(Data):
+            pass
+
+        def doubled(out):
+            out.metadata = (out.metadata[0] * 2, *out.metadata[1:])
+            return out
+
+        loader = self.loader(input_nodes=torch.arange(10), custom_cls=Mine,
+                             transform=lambda batch: (batch, "seen"),
+                             transform_sampler_output=doubled)
+        batch, seen = next(iter(loader))
+        self.assertEqual((type(batch), seen), (Mine, "seen"))
+        self.assertEqual(batch.input_id.tolist(), list(range(0, 20, 2)))
+
+        def fewer(out):
+            out.node = out.node[:5]
+            return out
+
+        with self.assertRaisesRegex(NotImplementedError, "NodeLoader"):
+            next(iter(self.loader(transform_sampler_output=fewer)))
+
+    def test_what_data_answers(self):
+        data = self.data
+        self.assertEqual((data.num_nodes, data.num_features, data.num_node_features,
+                          data.num_classes), (300, 6, 6, 5))
+        self.assertEqual(data.metadata(), (["paper"], [("paper", "cites", "paper")]))
+        self.assertEqual(data.val_mask.sum().item(), 0)
+        numpy.testing.assert_array_equal(data.x[[7, 299, 7]].numpy(), self.papers.x[[7, 299, 7]])
+        numpy.testing.assert_array_equal(data.x[data.train_mask].numpy(),
+                                         self.papers.x[self.papers.train_mask])
+        numpy.testing.assert_array_equal(data.y[:].numpy(), self.papers.y)
+        self.assertEqual(data.y[5].item(), self.papers.y[5])
+        self.assertEqual((len(data.x), data.x.size(1), list(data.x.shape)), (300, 6, [300, 6]))
+        features, edges = data
+        numpy.testing.assert_array_equal(
+            features["paper", "x", torch.tensor([3])].numpy(), self.papers.x[[3]])
+        self.assertTrue(torch.equal(torch.stack(edges.get_edge_index(edge_type=None, layout="coo")),
+                                    self.edge_index))
+        self.assertIn("papers", repr(data))
+        self.assertRaises(AttributeError, lambda: data.z)
+        self.assertRaises(IndexError, lambda: data.x[[300]])
+        again = pickle.loads(pickle.dumps(data))
+        self.assertEqual(again.num_nodes, 300)
+
+    def test_only_the_attributes_that_are_asked_for(self):
+        data = connect(self.papers.cluster_file, attrs=["x"], edge_attrs=[])
+        batch = next(iter(NeighborLoader(data, [2], input_nodes=torch.arange(5))))
+        self.assertEqual(sorted(key for key in batch.to_dict() if key in
+                                ("x", "y", "train_mask", "weight")), ["x"])
+        self.assertEqual(data.y[[3]].tolist(), [self.papers.y[3]])  # there all the same
+        self.assertNotIn("e_id", next(iter(NeighborLoader(data, [2], e_id=False))).to_dict())
+        self.assertRaises(KeyError, connect, self.papers.cluster_file, attrs=["z"])
+
+    def test_pygs_own_loaders_take_graph_and_sampler(self):
+        sampler = NeighborSampler(self.data, [3, 2])
+        indices = torch.randperm(300)[:50]
+        for batch in NodeLoader(self.data, sampler, input_nodes=indices, batch_size=16,
+                                shuffle=True):
+            ids = batch.n_id.numpy()
+            numpy.testing.assert_array_equal(batch.x.numpy(), self.papers.x[ids])
+            self.assertEqual(batch.n_id[:batch.batch_size].tolist(),
+                             indices[batch.input_id].tolist())
+            numpy.testing.assert_array_equal(
+                batch.n_id[batch.edge_index].numpy(),
+                self.papers.edge_index[:, batch.e_id.numpy()])
+        links = self.edge_index[:, :40]
+        for mode, extra in (("binary", 1.0), ("triplet", 2)):
+            batch = next(iter(LinkLoader(self.data, sampler, edge_label_index=(None, links),
+                                         neg_sampling=(mode, extra), batch_size=40)))
+            if mode == "binary":
+                self.assertEqual(batch.n_id[batch.edge_label_index[:, :40]].tolist(), links.tolist())
+                self.assertEqual(batch.edge_label.tolist(), [1.0] * 40 + [0.0] * 40)
+            else:
+                self.assertEqual(batch.n_id[batch.src_index].tolist(), links[0].tolist())
+                self.assertEqual(list(batch.dst_neg_index.shape), [40, 2])
+
+    def test_links_with_their_labels(self):
+        links = self.edge_index[:, :100]
+        labels = torch.arange(100) % 3
+        batches = list(LinkNeighborLoader(self.data, [3], links, labels, batch_size=32,
+                                          shuffle=True))
+        self.assertEqual(len(batches), 4)
+        for batch in batches:
+            self.assertEqual(batch.n_id[batch.edge_label_index].tolist(),
+                             links[:, batch.input_id].tolist())
+            self.assertEqual(batch.edge_label.tolist(), labels[batch.input_id].tolist())
+            self.assertFalse(hasattr(batch, "batch_size") and "batch_size" in batch.to_dict())
+        found = torch.cat([batch.input_id for batch in batches]).sort().values
+        self.assertEqual(found.tolist(), list(range(100)))
+        whole = LinkNeighborLoader(self.data, [3], batch_size=512)
+        self.assertEqual(len(whole.dataset), 2400)
+        disjoint = next(iter(LinkNeighborLoader(self.data, [3], links, disjoint=True, batch_size=8)))
+        self.assertEqual(disjoint.edge_label_index.tolist(), [list(range(8)), list(range(8, 16))])
+        self.assertEqual(disjoint.batch[:16].tolist(), [*range(8), *range(8)])
+
+    def test_the_call_of_a_loader_samples_here_and_now(self):
+        indices = torch.randperm(300)[:40]
+        batch = self.loader(input_nodes=indices)(torch.tensor([4, 9]))
+        self.assertEqual(batch.n_id[:2].tolist(), indices[[4, 9]].tolist())
+        self.assertEqual(batch.input_id.tolist(), [4, 9])
+        numpy.testing.assert_array_equal(batch.x.numpy(), self.papers.x[batch.n_id.numpy()])
+        links = LinkNeighborLoader(self.data, [2], self.edge_index[:, :9])([8])
+        self.assertEqual(links.n_id[links.edge_label_index].view(-1).tolist(),
+                         self.edge_index[:, 8].tolist())
+
+    def test_what_workers_need_is_accepted_and_workers_are_not_made(self):
+        loader = self.loader(input_nodes=None, num_workers=4, persistent_workers=True,
+                             prefetch_factor=2, worker_init_fn=None, filter_per_worker=True,
+                             pin_memory=False)
+        self.assertEqual((loader.num_workers, len(list(loader))), (0, 10))
+
+    def test_errors_are_pygs_and_name_what_is_wrong(self):
+        time = torch.arange(300)
+        for error, text, given in (
+                (ValueError, "'input_time'", {"input_time": time}),
+                (NotImplementedError, "time_attr", {"time_attr": "time"}),
+                (NotImplementedError, "induced", {"subgraph_type": "induced"}),
+                (NotImplementedError, "induced", {"directed": False}),
+                (NotImplementedError, "'last'", {"temporal_strategy": "last"}),
+                (NotImplementedError, "NodeLoader", {"sampler": torch.utils.data.SequentialSampler}),
+                (NotImplementedError, "NodeLoader", {"neighbor_sampler": object()}),
+                (KeyError, "weight_attr", {"weight_attr": "cost"}),
+                (TypeError, "batchsize", {"batchsize": 3}),
+                (ValueError, "batch_size", {"batch_size": None}),
+                (ValueError, "sideways", {"subgraph_type": "sideways"}),
+                (ValueError, "more than once", {"input_nodes": torch.tensor([1, 2, 1])}),
+                (LookupError, "300 (position 1)", {"input_nodes": torch.tensor([1, 300])}),
+                (ValueError, "the mask has 3", {"input_nodes": torch.tensor([True] * 3)}),
+                (ValueError, "give ids", {"input_nodes": torch.tensor([1.0])}),
+                (KeyError, "author", {"input_nodes": ("author", None)}),
+                (ValueError, "Missing", {"num_neighbors": {}})):
+            with self.subTest(given=given), self.assertRaises(error) as caught:
+                NeighborLoader(self.data, **{"num_neighbors": [2], **given})
+            self.assertIn(text, str(caught.exception))
+        links = self.edge_index[:, :9]
+        for error, text, given in (
+                (NotImplementedError, "LinkLoader", {"neg_sampling": "binary"}),
+                (NotImplementedError, "LinkLoader", {"neg_sampling_ratio": 1.0}),
+                (ValueError, "positive", {"neg_sampling": ("binary", 0)}),
+                (ValueError, "integer", {"neg_sampling": ("triplet", 1.5)}),
+                (ValueError, "'edge_label'", {"neg_sampling": "triplet", "edge_label": links[0]}),
+                (ValueError, "edge_label_time", {"edge_label_time": time}),
+                (ValueError, "edge_label has 3", {"edge_label": torch.zeros(3)}),
+                (ValueError, "[2, n]", {"edge_label_index": links[0]})):
+            with self.subTest(given=given), self.assertRaises(error) as caught:
+                LinkNeighborLoader(self.data, [2], **{"edge_label_index": links, **given})
+            self.assertIn(text, str(caught.exception))
+        self.assertRaises(TypeError, NeighborLoader, Data(), [2])
+
+    def test_trainers_share_an_epoch(self):
+        def seeds(**given):
+            return [batch.input_id.tolist() for batch in self.loader(input_nodes=None, **given)]
+
+        halves = [seeds(trainer=trainer, num_trainers=2, shuffle=True) for trainer in (0, 1)]
+        self.assertEqual([len(half) for half in halves], [5, 5])
+        dealt = sorted(sum(sum(halves, []), []))
+        self.assertEqual(dealt, list(range(300)))
+        ranks = [DistributedSampler(range(300), num_replicas=2, rank=rank, seed=7)
+                 for rank in (0, 1)]
+        both = [seeds(sampler=sampler) for sampler in ranks]
+        self.assertEqual(sorted(sum(sum(both, []), [])), list(range(300)))
+        loader = self.loader(input_nodes=None, sampler=ranks[0])
+        first = [batch.input_id.tolist() for batch in loader]
+        self.assertEqual(first, both[0])
+        ranks[0].set_epoch(4)
+        fifth = [batch.input_id.tolist() for batch in loader]
+        self.assertNotEqual(first, fifth)
+        self.assertEqual(loader.state_dict()["epoch"], 4)
+        self.assertRaises(ValueError, seeds, distributed=True)
+
+    def test_training_goes_on_where_it_stopped(self):
+        torch.manual_seed(1)
+        whole = self.loader(input_nodes=None, shuffle=True)
+        expected = [batch.n_id.tolist() for batch in whole]
+        loader = self.loader(input_nodes=None, shuffle=True, run_seed=whole.state_dict()["run_seed"])
+        batches = iter(loader)
+        for _ in range(4):
+            next(batches)
+        state = loader.state_dict()
+        torch.manual_seed(2)  # another process
+        resumed = self.loader(input_nodes=None, shuffle=True)
+        resumed.load_state_dict(state)
+        self.assertEqual([batch.n_id.tolist() for batch in resumed], expected[4:])
+        with self.assertRaisesRegex(ValueError, "batch_size"):
+            self.loader(input_nodes=None, shuffle=True, batch_size=9).load_state_dict(state)
+
+    def test_the_cache_and_its_counts(self):
+        loader = self.loader(input_nodes=None, cache="none")
+        self.assertEqual(sum(batch.batch_size for batch in loader), 300)
+        self.assertGreater(loader.stats()["rows_remote"], 0)
+
+
+class SparseIdsTest(unittest.TestCase):
+    """Integers that are not 0 to n - 1."""
+
+    def test_ids_are_the_users(self):
+        ids = numpy.random.default_rng(3).permutation(10 ** 6)[:120] * 7919 - 10 ** 9
+        papers = Papers(120, 700, ids)
+        self.addCleanup(papers.close)
+        data = connect(papers.cluster_file)
+        place = {node: i for i, node in enumerate(ids.tolist())}
+        train = {node for node, chosen in zip(ids.tolist(), papers.train_mask) if chosen}
+        for nodes in (torch.from_numpy(ids[papers.train_mask]), data.train_mask):
+            seeds = set()
+            for batch in NeighborLoader(data, [3, 2], input_nodes=nodes, batch_size=16):
+                rows = [place[node] for node in batch.n_id.tolist()]
+                numpy.testing.assert_array_equal(batch.x.numpy(), papers.x[rows])
+                numpy.testing.assert_array_equal(batch.n_id[batch.edge_index].numpy(),
+                                                 papers.edge_index[:, batch.e_id.numpy()])
+                seeds |= set(batch.n_id[:batch.batch_size].tolist())
+            self.assertEqual(seeds, train)
+        self.assertTrue(torch.equal(data.x[torch.from_numpy(ids[:9])],
+                                    torch.from_numpy(papers.x[:9])))
+
+
+class ShopTest(unittest.TestCase):
+    """Several types, one of them with names for ids."""
+
+    BUYS, OF, KNOWS = ("user", "buys", "item"), ("item", "of", "user"), ("user", "knows", "user")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shop = Shop()
+        cls.addClassCleanup(cls.shop.close)
+        cls.data = connect(cls.shop.cluster_file)
+
+    def items(self, ids):
+        """Their numbers in the arrays."""
+        return [int(name.split()[1]) for name in self.data.names("item", ids)]
+
+    def check_batch(self, batch):
+        self.assertIsInstance(batch, HeteroData)
+        self.assertEqual(batch.metadata(), self.data.metadata())
+        self.assertEqual(batch.validate(), True)
+        users, items = batch["user"].n_id.numpy(), self.items(batch["item"].n_id)
+        numpy.testing.assert_array_equal(batch["user"].x.numpy(), self.shop.x[users])
+        numpy.testing.assert_array_equal(batch["item"].y.numpy(), self.shop.prices[items])
+        sources, targets = batch[self.BUYS].edge_index
+        numbers = torch.tensor(items, dtype=torch.int64)
+        self.assertEqual(batch["user"].n_id[sources].tolist(),
+                         self.shop.buys[0][batch[self.BUYS].e_id.numpy()].tolist())
+        self.assertEqual(numbers[targets].tolist(),
+                         self.shop.buys[1][batch[self.BUYS].e_id.numpy()].tolist())
+        sources, targets = batch[self.KNOWS].edge_index
+        self.assertEqual(torch.stack([batch["user"].n_id[sources],
+                                      batch["user"].n_id[targets]]).t().tolist(),
+                         self.shop.knows[batch[self.KNOWS].e_id.numpy()].tolist())
+        for node_type in self.data.node_types:
+            self.assertEqual(sum(batch[node_type].num_sampled_nodes), batch[node_type].num_nodes)
+        for edge_type in self.data.edge_types:
+            self.assertEqual(sum(batch[edge_type].num_sampled_edges),
+                             batch[edge_type].edge_index.size(1))
+
+    def test_batches_around_nodes_of_either_type(self):
+        seeds = set()
+        for batch in NeighborLoader(self.data, [3, 2],
+                                    input_nodes=("user", self.data["user"].train_mask),
+                                    batch_size=16, shuffle=True):
+            self.check_batch(batch)
+            seeds |= set(batch["user"].n_id[:batch["user"].batch_size].tolist())
+        self.assertEqual(seeds, set(self.shop.train_mask.nonzero()[0].tolist()))
+        chosen = self.data.graph.resolve("item", ["item 7", "item 59"]).torch()
+        for nodes in (chosen, "item"):
+            nodes = ("item", nodes) if nodes is chosen else nodes
+            batch = next(iter(NeighborLoader(self.data, [4], input_nodes=nodes, batch_size=60)))
+            self.check_batch(batch)
+        self.assertEqual(batch["item"].batch_size, 60)
+
+    def test_neighbours_by_edge_type(self):
+        numbers = {self.BUYS: [0, 0], self.OF: [2, 2], self.KNOWS: [-1, 0]}
+        batch = next(iter(NeighborLoader(self.data, numbers, input_nodes=("user", torch.arange(9)),
+                                         batch_size=9)))
+        self.assertEqual(batch[self.BUYS].edge_index.size(1), 0)
+        into = numpy.isin(self.shop.knows[:, 1], numpy.arange(9)).sum()
+        self.assertEqual(batch[self.KNOWS].num_sampled_edges, [into, 0])
+        self.assertEqual(batch[self.OF].num_sampled_edges[1] >= 0, True)
+        for wrong in ({self.BUYS: [1]}, {**numbers, ("a", "b", "c"): [1, 1]}):
+            self.assertRaises(ValueError, NeighborLoader, self.data, wrong, input_nodes="user")
+        self.assertRaises(ValueError, NeighborLoader, self.data, [2])
+
+    def test_links_between_two_types(self):
+        sources = torch.from_numpy(self.shop.buys[0][:50])
+        targets = self.data.graph.resolve(
+            "item", [self.shop.names[i] for i in self.shop.buys[1][:50]]).torch()
+        labels = torch.arange(50.0)
+        links = (self.BUYS, torch.stack([sources, targets]))
+        for batch in LinkNeighborLoader(self.data, [3, 2], links, labels, batch_size=16,
+                                        shuffle=True):
+            self.check_batch(batch)
+            store = batch[self.BUYS]
+            self.assertEqual(store.edge_label.tolist(), labels[store.input_id].tolist())
+            ends = store.edge_label_index
+            self.assertEqual(batch["user"].n_id[ends[0]].tolist(), sources[store.input_id].tolist())
+            self.assertEqual(batch["item"].n_id[ends[1]].tolist(), targets[store.input_id].tolist())
+        by_relation = LinkNeighborLoader(self.data, [2], self.BUYS, batch_size=900)
+        batch = next(iter(by_relation))
+        ends = batch[self.BUYS].edge_label_index
+        self.assertEqual(batch["user"].n_id[ends[0]].tolist(), self.shop.buys[0].tolist())
+
+    def test_pygs_own_loaders_take_graph_and_sampler(self):
+        sampler = NeighborSampler(self.data, [3, 2])
+        for batch in NodeLoader(self.data, sampler, input_nodes=("user", torch.arange(30)),
+                                batch_size=16):
+            users = batch["user"].n_id.numpy()
+            numpy.testing.assert_array_equal(batch["user"].x.numpy(), self.shop.x[users])
+        links = torch.from_numpy(self.shop.knows.T.copy())
+        loader = LinkLoader(self.data, sampler, edge_label_index=(self.KNOWS, links), batch_size=8)
+        batch = next(iter(loader))
+        ends = batch["user"].n_id[batch[self.KNOWS].edge_label_index]
+        self.assertEqual(ends.tolist(), links[:, :8].tolist())
+
+    def test_what_data_answers(self):
+        self.assertEqual(self.data.num_features, {"user": 4, "item": 0})
+        self.assertEqual(self.data.num_nodes, 260)
+        self.assertEqual(self.data["item"].num_nodes, 60)
+        self.assertIn("x", self.data["user"])
+        self.assertRaises(AttributeError, lambda: self.data.x)
+        self.assertRaises(KeyError, lambda: self.data["shop"])
+        self.assertRaises(ValueError, connect, self.shop.cluster_file, heterogeneous=False)
+
+    def test_a_graph_of_one_type_may_be_heterogeneous_data(self):
+        papers = Papers(50, 300)
+        self.addCleanup(papers.close)
+        data = connect(papers.shards, heterogeneous=True)
+        batch = next(iter(NeighborLoader(data, [2], input_nodes=("paper", torch.arange(5)))))
+        self.assertIsInstance(batch, HeteroData)
+        self.assertEqual(batch["paper"].num_nodes, batch["paper"].x.size(0))
+
+
+class DrawsTest(unittest.TestCase):
+    def test_every_neighbour_is_as_likely(self):
+        papers = Papers(60, 600)
+        self.addCleanup(papers.close)
+        loader = NeighborLoader(connect(papers.shards), [3], batch_size=60)
+        counts = numpy.zeros(600)
+        epochs = 400
+        for _ in range(epochs):
+            for batch in loader:
+                counts[batch.e_id.numpy()] += 1
+        degrees = numpy.bincount(papers.edge_index[1], minlength=60)[papers.edge_index[1]]
+        chance = numpy.minimum(1, 3 / degrees)
+        drawn = chance < 1
+        self.assertTrue((counts[~drawn] == epochs).all())
+        # Of each target the counts are those of draws without replacement, less spread than
+        # independent ones: so the bound, 5 standard deviations above the mean, is a loose one.
+        expected = epochs * chance[drawn]
+        square = ((counts[drawn] - expected) ** 2 / (expected * (1 - chance[drawn]))).sum()
+        freedom = drawn.sum()
+        self.assertLess(square, freedom + 5 * numpy.sqrt(2 * freedom))
+        self.assertGreater(square, freedom / 2)
+
+
+class FailureTest(unittest.TestCase):
+    def test_a_cluster_that_is_gone_is_told_within_its_deadline(self):
+        papers = Papers(100, 500)
+        data = connect(papers.cluster_file, call_timeout_ms=500, call_budget_ms=1000)
+        loader = NeighborLoader(data, [2], batch_size=1, fetch_ahead=1, sample_ahead=0,
+                                batch_timeout_ms=5000)
+        batches = iter(loader)
+        next(batches)
+        papers.close()
+        with self.assertRaises((vicinity_graph.Unavailable, vicinity_graph.DeadlineExceeded)):
+            for _ in range(100):
+                next(batches)
+
+
+if __name__ == "__main__":
+    run_tests()
