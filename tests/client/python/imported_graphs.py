@@ -81,6 +81,7 @@ class Shop(ImportedGraph):
         self.buys = (random.integers(0, self.USERS, 900), random.integers(0, self.ITEMS, 900))
         self.knows = random.integers(0, self.USERS, (700, 2))
         self.train_mask = random.random(self.USERS) < 0.4
+        self.y = random.integers(0, 3, self.USERS).astype(numpy.int32)
         edges = "".join(f"{user},{self.names[item]}\n" for user, item in zip(*self.buys))
         back = "".join(f"{self.names[item]},{user}\n" for user, item in zip(*self.buys))
         super().__init__(f"""
@@ -88,7 +89,9 @@ class Shop(ImportedGraph):
             nodes {{
               name: "user" count: {self.USERS}
               columns {{ name: "x" array {{ path: "x.npy" }} }}
+              label {{ array {{ path: "y.npy" }} }}
               train {{ mask {{ path: "train.npy" }} }}
+              test {{ ids {{ path: "test.npy" }} }}
             }}
             nodes {{
               name: "item" ids {{ path: "names.csv" }}
@@ -98,6 +101,7 @@ class Shop(ImportedGraph):
             edges {{ source: "user" relation: "buys" target: "item" ends {{ path: "buys.csv" }} }}
             edges {{ source: "item" relation: "of" target: "user" ends {{ path: "back.csv" }} }}
             edges {{ source: "user" relation: "knows" target: "user" ends {{ path: "knows.npy" }} }}
-            """, {"x.npy": self.x, "train.npy": self.train_mask, "prices.npy": self.prices,
+            """, {"x.npy": self.x, "y.npy": self.y, "train.npy": self.train_mask,
+                  "test.npy": (~self.train_mask).nonzero()[0], "prices.npy": self.prices,
                   "names.csv": "".join(f"{name}\n" for name in self.names), "buys.csv": edges,
                   "back.csv": back, "knows.npy": self.knows})

@@ -396,6 +396,7 @@ class ShopTest(unittest.TestCase):
         self.assertEqual(batch.validate(), True)
         users, items = batch["user"].n_id.numpy(), self.items(batch["item"].n_id)
         numpy.testing.assert_array_equal(batch["user"].x.numpy(), self.shop.x[users])
+        numpy.testing.assert_array_equal(batch["user"].y.numpy(), self.shop.y[users])
         numpy.testing.assert_array_equal(batch["item"].y.numpy(), self.shop.prices[items])
         sources, targets = batch[self.BUYS].edge_index
         numbers = torch.tensor(items, dtype=torch.int64)

@@ -43,7 +43,7 @@ def _node_attributes(described: Mapping[str, Any]) -> List[Attribute]:
     names = {column["name"] for column in described["columns"]}
     label = described["label_column"]
     target = described["target_column"]
-    renamed = {"features": "x", label or target: "y"}
+    renamed = {_features_of(described): "x", label or target: "y"}
     attributes = []
     for column in described["columns"]:
         name = column["name"]
@@ -54,6 +54,15 @@ def _node_attributes(described: Mapping[str, Any]) -> List[Attribute]:
         attributes.append(Attribute(name if wanted in names else wanted, name,
                                     is_label=name == label, is_bool=column["dtype"] == "bool"))
     return attributes
+
+
+def _features_of(described: Mapping[str, Any]) -> Optional[str]:
+    """The column `features`, or the only one that is no label, target or split."""
+    others = [column["name"] for column in described["columns"] if column["name"] not in
+              {described[role + "_column"] for role in ("label", "target", "split")}]
+    if "features" in others:
+        return "features"
+    return others[0] if len(others) == 1 else None
 
 
 def _edge_attributes(described: Mapping[str, Any]) -> List[Attribute]:

@@ -55,7 +55,8 @@ class _DataLoaderArguments:
             raise ValueError(f"batch_size is {self.batch_size!r}: give a positive integer")
         if self.sampler is not None:
             self._follow(self.sampler)
-        self.options.setdefault("run_seed", self._run_seed(generator))
+        if "run_seed" not in self.options:  # else nothing is drawn of PyTorch's numbers
+            self.options["run_seed"] = self._run_seed(generator)
 
     def _follow(self, sampler: DistributedSampler) -> None:
         self.shuffle = sampler.shuffle

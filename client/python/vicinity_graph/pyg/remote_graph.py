@@ -19,8 +19,8 @@ def connect(where: Any, *, attrs: Attributes = None, edge_attrs: Attributes = No
 
     attrs, edge_attrs: which attributes batches bring: names, or names by type; None: all there are.
         An attribute is a column of its own name, but that the label column (without one, the target
-        column) is `y`, the column `features` is `x`, and the split column is train_mask, val_mask
-        and test_mask.
+        column) is `y`, the column `features`, or the only one that is left, is `x`, and the split
+        column is train_mask, val_mask and test_mask.
     heterogeneous: whether batches are HeteroData; None: where there is more than one node or edge
         type.
     options: those of vicinity_graph.Graph, as credentials=..., local_shards=...
