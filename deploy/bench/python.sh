@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Batches with features for a PyTorch Geometric user: vicinity_graph.pyg.NeighborLoader over servers on
-# this machine and over mapped files, beside PyG's own NeighborLoader in memory with as many workers
-# as there are cores, epoch by epoch in turn. The same graph, fanouts (15, 10, 5), batches of 1,024 and of 64.
+# this machine (with the default cache, which holds all rows of this graph, and with one that holds a
+# tenth) and over mapped files, beside PyG's own NeighborLoader in memory, with workers and without.
+# The same graph, fanouts (15, 10, 5), batches of 1,024 and of 64.
 #
 #   deploy/bench.sh python [--size small|full] [--format table|json] [--python PROGRAM]
 #
 # PyG in memory needs pyg-lib or torch-sparse: a PROGRAM that has one (and PyTorch and PyG), or
-# there is no baseline, which is said. Small takes two minutes, full ten.
+# there is no baseline, which is said. Small takes four minutes, full half an hour.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Epochs of vicinity_graph.pyg's loader beside PyG's own in memory: for `deploy/bench.sh python`.
 
-Each is seeds a second, of whole epochs in turn, the best of some; `python share` is the part of the
-time in which the library had a batch ready and Python made a Data of it."""
+Each is seeds a second over whole epochs; `python share` is the part of that time in
+which Python's thread makes Data of batches that are ready."""
 
 import argparse
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,45 +26,50 @@ from vicinity_graph.pyg import NeighborLoader, connect
 
 FANOUTS = [15, 10, 5]
 NUM_SHARDS = 2
+EPOCHS = 3  # that count, in a turn
 NUM_WORKERS = 2  # of the machine's cores
 
 
 class Timed:
-    """Rounds of epochs of several loaders in turn: the best of each."""
+    """Each loader alone, made anew and closed behind its turn, since ours works ahead as long as it is
+    there: an epoch that does not count, then some that do, back to back. Several turns; the best."""
 
-    def __init__(self, loaders, num_batches):
-        self._loaders = loaders
-        self._num_batches = num_batches
-        self.seconds = {name: [] for name in loaders}
+    def __init__(self, makers, epochs):
+        self._makers = makers
+        self._epochs = epochs
+        self._rates = {name: [] for name in makers}
         self.edges = {}
 
-    def round(self):
-        for name, loader in self._loaders.items():
-            begin, seeds, edges, batches = time.perf_counter(), 0, 0, 0
-            for batch in loader:
-                seeds += batch.batch_size
-                edges += batch.edge_index.size(1)
-                batches += 1
-                if batches == self._num_batches:
-                    break
-            self.seconds[name].append((time.perf_counter() - begin) / seeds)
+    def turn(self):
+        for name, make in self._makers.items():
+            loader = make()
+            seeds, edges, begin = 0, 0, 0
+            for epoch in range(self._epochs + 1):
+                if epoch == 1:
+                    seeds, edges, begin = 0, 0, time.perf_counter()
+                for batch in loader:
+                    seeds += batch.batch_size
+                    edges += batch.edge_index.size(1)
+            self._rates[name].append(seeds / (time.perf_counter() - begin))
             self.edges[name] = edges / seeds
+            if hasattr(loader, "close"):
+                loader.close()
 
     def rate(self, name):
-        return 1 / min(self.seconds[name])
+        return max(self._rates[name])
 
 
-def python_share(loader, num_batches):
-    """Of an epoch whose batches are all ready before they are asked for."""
+def python_seconds(loader, num_batches):
+    """Of its thread's time, in which it makes a Data of a batch."""
     inner = loader._loader  # pylint: disable=protected-access
     spent = []
     for batch in inner:
-        begin = time.perf_counter()
+        begin = time.thread_time()
         loader._data_of(batch)  # pylint: disable=protected-access
-        spent.append(time.perf_counter() - begin)
+        spent.append(time.thread_time() - begin)
         if len(spent) == num_batches:
             break
-    return sum(spent) / len(spent)
+    return statistics.median(spent)
 
 
 def in_memory(data):
@@ -89,30 +95,31 @@ def make_dataset(tool, size, folder):
     return shards
 
 
-def measure(shards, cluster_file, batch_size, num_batches, rounds):
+def measure(shards, cluster_file, batch_size, epochs, turns):
     served, mapped = connect(cluster_file), connect(shards)
     options = {"num_neighbors": FANOUTS, "batch_size": batch_size, "shuffle": True}
-    loaders = {
-        "served": NeighborLoader(served, input_nodes=served.train_mask, **options),
-        "mapped": NeighborLoader(mapped, input_nodes=mapped.train_mask, **options)}
+    makers = {
+        "served": lambda: NeighborLoader(served, input_nodes=served.train_mask, **options),
+        "served, cache of a tenth": lambda: NeighborLoader(
+            served, input_nodes=served.train_mask, cache_rows=served.num_nodes // 10, **options),
+        "mapped": lambda: NeighborLoader(mapped, input_nodes=mapped.train_mask, **options)}
     whole = in_memory(mapped)
     if whole is not None:
         for workers in (0, NUM_WORKERS):
-            loaders[f"PyG in memory, {workers} workers"] = InMemory(
+            makers[f"PyG in memory, {workers} workers"] = lambda workers=workers: InMemory(
                 whole, input_nodes=whole.train_mask, num_workers=workers,
                 persistent_workers=workers > 0, **options)
-    timed = Timed(loaders, num_batches)
-    for _ in range(rounds + 1):
-        timed.round()
-    for seconds in timed.seconds.values():
-        del seconds[0]  # what is cold
-    baseline = max((timed.rate(name) for name in loaders if name.startswith("PyG")), default=None)
-    for name in loaders:
+    timed = Timed(makers, epochs)
+    for _ in range(turns):
+        timed.turn()
+    baseline = max((timed.rate(name) for name in makers if name.startswith("PyG")), default=None)
+    for name in makers:
         yield {"case": f"{name}, batch {batch_size}", "metric": "seeds/s",
                "value": timed.rate(name), "baseline": baseline}
         print(f"{name}: {timed.edges[name]:.0f} edges a seed", file=sys.stderr)
     for name in ("served", "mapped"):
-        share = python_share(loaders[name], min(num_batches, 20)) * timed.rate(name) / batch_size
+        with makers[name]() as loader:
+            share = python_seconds(loader, 20) * timed.rate(name) / batch_size
         yield {"case": f"{name}, batch {batch_size}", "metric": "python share", "value": share,
                "baseline": None}
 
@@ -124,15 +131,15 @@ def main():
     parser.add_argument("--size", choices=["small", "full"], default="small")
     parser.add_argument("--format", choices=["table", "json"], default="table")
     options = parser.parse_args()
-    rounds = 5 if options.size == "full" else 3
+    turns = 3 if options.size == "full" else 2
     results = []
     with tempfile.TemporaryDirectory(prefix="vicinity_python_bench_") as folder:
         shards = make_dataset(options.programs / "client/cli/vicinity", options.size,
                               pathlib.Path(folder))
         servers = ServedShards(options.programs / "server/vicinityd", shards, NUM_SHARDS)
         try:
-            for batch_size, num_batches in ((1024, 20), (64, 200)):
-                results += measure(shards, servers.cluster_file, batch_size, num_batches, rounds)
+            for batch_size in (1024, 64):
+                results += measure(shards, servers.cluster_file, batch_size, EPOCHS, turns)
         finally:
             servers.close()
     lines = [{"bench": "python", **result, "limit": None} for result in results]
