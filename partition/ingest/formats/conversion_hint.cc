@@ -29,7 +29,8 @@ constexpr std::pair<absl::string_view, absl::string_view> kCommands[] = {
      "index=False)\""},
     {".pt",
      "python3 -c \"import numpy, torch; numpy.save('OUT.npy', torch.load('IN').numpy())\" (of a "
-     "dictionary or a graph of PyG one tensor at a time)"},
+     "dictionary one tensor at a time; of a graph of PyG vicinity_graph.convert.from_pyg writes "
+     "all)"},
     {".pth",
      "python3 -c \"import numpy, torch; numpy.save('OUT.npy', torch.load('IN').numpy())\" (of a "
      "dictionary one tensor at a time)"},
