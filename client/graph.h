@@ -1,8 +1,10 @@
 // A graph, wherever it is: behind servers, mapped on this machine, or both.
 //
-//   auto graph = vicinity::Graph::Open({.cluster_file = "cluster.textproto"});
+//   vicinity::GraphOptions options;
+//   options.cluster_file = "cluster.textproto";
+//   auto graph = vicinity::Graph::Open(options);
 //   if (!graph.ok()) { std::cerr << graph.error().message() << '\n'; return 1; }
-//   auto seeds = (*graph)->NodesOf("paper", vicinity::Split::kTrain);
+//   auto seeds = (*graph)->NodesOf(/*node_type=*/0, vicinity::Split::kTrain);
 //
 // Public header: standard C++ and the project's own plain headers.
 #pragma once

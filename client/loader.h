@@ -1,7 +1,9 @@
 // Minibatches for a training loop: sampled, their rows fetched and laid out, several ahead.
 //
 //   auto loader = vicinity::Loader::Create(graph, options);
-//   while (true) {
+//   if (!loader.ok()) return loader.error();
+//   auto started = (*loader)->StartEpoch(0);
+//   while (started.ok()) {
 //     auto batch = (*loader)->Next();
 //     if (!batch.ok()) return batch.error();
 //     if (!*batch) break;   // the epoch is over

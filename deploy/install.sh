@@ -6,9 +6,10 @@
 #   deploy/install.sh --prefix DIR --from BIN   takes what lies built in BIN (as bazel-bin), builds nothing
 #
 # DIR/bin             vicinity, vicinityd
-# DIR/lib             libvicinity_client.so, and pkgconfig/vicinity-client.pc; libvicinity.so, for C
+# DIR/lib             libvicinity_client.so, for C++, and libvicinity.so, for C; for each a file of
+#                     pkg-config's, for both one of CMake's. DIR may be moved afterwards
 # DIR/lib/python      the package vicinity_graph, which finds that library
-# DIR/include/vicinity  the public headers, in the folders that they include each other by
+# DIR/include         <vicinity/graph.h>, <vicinity/loader.h>, <vicinity/c_api.h>
 set -euo pipefail
 root="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 
@@ -58,18 +59,61 @@ for folder in vicinity_graph vicinity_graph/pyg; do
   install -D -m 644 -t "$prefix/lib/python/$folder" "$root/client/python/$folder"/*.py
 done
 install -D -m 644 -t "$prefix/lib/python/vicinity_graph" "$root/client/python/vicinity_graph/py.typed"
-while read -r header; do
-  install -D -m 644 "$root/$header" "$prefix/include/vicinity/$header"
-done < <(public_headers)
-cat > "$prefix/lib/pkgconfig/vicinity-client.pc" <<END
-prefix=$prefix
-libdir=\${prefix}/lib
-includedir=\${prefix}/include/vicinity
 
-Name: vicinity-client
-Description: Minibatches for graph neural networks, sampled from sharded graphs
+# Headers name each other below `vicinity/`, so that nobody's own client/ or proto/ is in the way.
+while read -r header; do
+  mkdir -p "$(dirname "$prefix/include/vicinity/$header")"
+  sed -E 's,^#include "(client|partition|sampler|proto|cache)/,#include "vicinity/\1/,' \
+    "$root/$header" > "$prefix/include/vicinity/$header"
+done < <(public_headers)
+forward() { # forward NAME HEADER
+  printf '// Of %s.\n#include "vicinity/%s" // IWYU pragma: export\n' "$2" "$2" > "$prefix/include/vicinity/$1"
+}
+forward graph.h client/graph.h
+forward loader.h client/loader.h
+cp "$prefix/include/vicinity/client/c_api/vicinity.h" "$prefix/include/vicinity/c_api.h"
+
+package_file() { # package_file NAME LIBRARY DESCRIPTION
+  cat > "$prefix/lib/pkgconfig/$1.pc" << END
+prefix=\${pcfiledir}/../..
+libdir=\${prefix}/lib
+includedir=\${prefix}/include
+
+Name: $1
+Description: $3
 Version: $version
 Cflags: -I\${includedir}
-Libs: -L\${libdir} -lvicinity_client
+Libs: -L\${libdir} -l$2
+END
+}
+package_file vicinity-client vicinity_client "Minibatches for graph neural networks, sampled from sharded graphs"
+package_file vicinity vicinity "The same, for C and other languages"
+
+# find_package(vicinity): vicinity::client for C++17, vicinity::c for C.
+install -d "$prefix/lib/cmake/vicinity"
+cat > "$prefix/lib/cmake/vicinity/vicinityConfig.cmake" << 'END'
+get_filename_component(_vicinity_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+foreach(_vicinity_target IN ITEMS "client;vicinity_client" "c;vicinity")
+  list(GET _vicinity_target 0 _vicinity_name)
+  list(GET _vicinity_target 1 _vicinity_library)
+  if(NOT TARGET vicinity::${_vicinity_name})
+    add_library(vicinity::${_vicinity_name} SHARED IMPORTED)
+    set_target_properties(vicinity::${_vicinity_name} PROPERTIES
+      IMPORTED_LOCATION "${_vicinity_prefix}/lib/lib${_vicinity_library}.so"
+      INTERFACE_INCLUDE_DIRECTORIES "${_vicinity_prefix}/include")
+  endif()
+endforeach()
+set_property(TARGET vicinity::client PROPERTY INTERFACE_COMPILE_FEATURES cxx_std_17)
+END
+cat > "$prefix/lib/cmake/vicinity/vicinityConfigVersion.cmake" << END
+set(PACKAGE_VERSION "$version")
+if(PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+else()
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  if(PACKAGE_VERSION STREQUAL PACKAGE_FIND_VERSION)
+    set(PACKAGE_VERSION_EXACT TRUE)
+  endif()
+endif()
 END
 echo "installed vicinity $version into $prefix"

@@ -31,7 +31,7 @@ check() {  # check "what should be" command...
 
 prefix="$scratch/installed"
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-headers_of() { (cd "$prefix/include/vicinity" && find . -name '*.h' | sed 's,^\./,,' | sort); }
+headers_of() { (cd "$prefix/include" && find vicinity -name '*.h' | sort); }
 
 install_it() { "$root/deploy/install.sh" --prefix "$prefix" --from "$built"; }
 
@@ -40,7 +40,7 @@ each_header_compiles_alone() {
   for header in $(headers_of); do
     for compiler in g++ clang++; do
       echo "#include \"$header\"" |
-        "$compiler" -std=c++17 -Wall -Wextra -Werror -I"$prefix/include/vicinity" -fsyntax-only -x c++ - ||
+        "$compiler" -std=c++17 -Wall -Wextra -Werror -I"$prefix/include" -fsyntax-only -x c++ - ||
         return 1
     done
   done
@@ -49,7 +49,7 @@ each_header_compiles_alone() {
 headers_show_nothing_foreign() {
   local seen
   seen="$(for header in $(headers_of); do echo "#include \"$header\""; done |
-    g++ -std=c++17 -I"$prefix/include/vicinity" -M -x c++ -)" || return 1
+    g++ -std=c++17 -I"$prefix/include" -M -x c++ -)" || return 1
   if grep -Ei '(grpc|protobuf|google|absl|cuda|catch2|\.pb\.h)' <<< "$seen"; then return 1; fi
 }
 
@@ -72,15 +72,61 @@ c_library_shows_only_its_calls() {
 
 program_in_c() {
   cat > "$scratch/main.c" << 'CODE'
-#include "client/c_api/vicinity.h"
+#include <vicinity/c_api.h>
 
 int main(void) {
   VicinityGraph* graph = 0;
   return vicinity_graph_open("{\"directory\": \"/nonexistent\"}", &graph) == VICINITY_NOT_FOUND ? 0 : 1;
 }
 CODE
-  gcc -std=c99 -Wall -Wextra -Werror -pedantic -I"$prefix/include/vicinity" -o "$scratch/in_c" \
-    "$scratch/main.c" -L"$prefix/lib" -lvicinity -Wl,-rpath,"$prefix/lib" && "$scratch/in_c"
+  gcc -std=c99 -Wall -Wextra -Werror -pedantic -o "$scratch/in_c" "$scratch/main.c" \
+    $(pkg-config --cflags --libs vicinity) -Wl,-rpath,"$prefix/lib" && "$scratch/in_c"
+}
+
+# The lines of a header's first comment that are indented.
+example_of() { sed -n '/^#pragma once/q; s,^//   ,,p' "$1"; }
+
+examples_in_headers_compile() {
+  cat > "$scratch/examples.cc" << CODE
+#include <iostream>
+#include <vicinity/graph.h>
+#include <vicinity/loader.h>
+
+void Train(const vicinity::MiniBatch& /*batch*/) {}
+int Open() {
+$(example_of "$root/client/graph.h")
+  return seeds.ok() ? 0 : 1;
+}
+vicinity::Error Take(const vicinity::Graph* graph, const vicinity::LoaderOptions& options) {
+$(example_of "$root/client/loader.h")
+  return started;
+}
+CODE
+  g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags vicinity-client) "$scratch/examples.cc"
+}
+
+example_of_the_page_compiles() {
+  sed -n '/^```cpp/,/^```$/{/^```/d;p}' "$root/docs/cpp.md" > "$scratch/page.cc"
+  grep -q 'int main' "$scratch/page.cc" &&
+    g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags vicinity-client) "$scratch/page.cc"
+}
+
+# Also after it was moved to another folder.
+cmake_finds_both_libraries() {
+  mkdir -p "$scratch/cmake" && cp -r "$prefix" "$scratch/moved"
+  cp "$root/docs/examples/sample_and_fetch/main.cc" "$scratch/main.c" "$scratch/cmake/"
+  cat > "$scratch/cmake/CMakeLists.txt" << 'CODE'
+cmake_minimum_required(VERSION 3.18)
+project(outside C CXX)
+find_package(vicinity 0.1 REQUIRED)
+add_executable(sample main.cc)
+target_link_libraries(sample PRIVATE vicinity::client)
+add_executable(in_c main.c)
+target_link_libraries(in_c PRIVATE vicinity::c)
+CODE
+  cmake -S "$scratch/cmake" -B "$scratch/cmake/build" -DCMAKE_PREFIX_PATH="$scratch/moved" &&
+    cmake --build "$scratch/cmake/build" && "$scratch/cmake/build/in_c" &&
+    ldd "$scratch/cmake/build/sample" | grep -q "$scratch/moved/lib/libvicinity_client.so.0"
 }
 
 python_takes_a_batch() {
@@ -142,7 +188,7 @@ package own;
 message Schema { int32 version = 1; }
 PROTO
   cat > "$scratch/own/main.cc" << 'CODE'
-#include "client/graph.h"
+#include <vicinity/graph.h>
 
 #include "proto/schema.pb.h"
 
@@ -167,6 +213,9 @@ check "the library shows only its own names" library_shows_only_its_own
 check "the library needs neither torch nor Python" library_needs_neither_torch_nor_python
 check "the C library shows only its calls" c_library_shows_only_its_calls
 check "a program in C builds and runs" program_in_c
+check "examples in headers compile" examples_in_headers_compile
+check "the example of docs/cpp.md compiles" example_of_the_page_compiles
+check "CMake finds both libraries, wherever they were moved" cmake_finds_both_libraries
 check "the example builds with g++" build_example g++
 check "the example builds with clang++" build_example clang++
 check "a program may have a proto/schema.proto of its own" program_with_messages_of_its_own

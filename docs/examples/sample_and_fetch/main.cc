@@ -3,15 +3,15 @@
 //
 //   sample_and_fetch DIR               a dataset on this machine, without any server
 //   sample_and_fetch CLUSTER.textproto the servers of a cluster file
+#include <vicinity/graph.h>
+#include <vicinity/loader.h>
+
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
-
-#include "client/graph.h"
-#include "client/loader.h"
 
 namespace {
 
