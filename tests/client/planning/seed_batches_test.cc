@@ -134,8 +134,8 @@ TEST_CASE("sources, targets and negatives of links are lists of their types", "[
   flags.negatives_per_link = 2;
   flags.negative_type = "user";
   flags.batch_size = 5;
-  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches,
-                                BatchesOf(fixture.dataset(), fixture.Plan(flags), 0, 1, 1));
+  const HomePlan plan = fixture.Plan(flags);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches, BatchesOf(fixture.dataset(), plan, 0, 1, 1));
   const EdgeTypeSpec& buys =
       fixture.dataset().schema().edge_types[fixture.dataset().schema().FindEdgeType("buys")];
   const std::vector<TypedSeeds> batch = batches->Next().seeds;

@@ -18,8 +18,10 @@ struct Asked {
 
   // Rows 10 to 10 + count, three at a time; the part that begins at `bad` fails.
   void Run(int64_t count, int64_t bad = -1) {
+    std::vector<char> room(count);
     ShardRows rows;
     rows.row_bytes = 1;
+    rows.out = room.data();
     rows.first = 10;
     rows.count = count;
     AskInParts<ShardRows>(
