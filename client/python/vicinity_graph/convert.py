@@ -220,7 +220,7 @@ class _Writer:
         _check_name(node_type, "node type")
         lines = ["nodes {", f"  name: {_quoted(node_type)}"]
         lines.append(f"  count: {nodes.count}" if nodes.ids is None
-                     else f"  ids {{ {self._ids(node_type, nodes)} }}")
+                     else f"  ids {{ {self._ids(node_type, nodes)}")
         for name, values in nodes.columns.items():
             lines.append("  columns { " + self._column(node_type, name, values, nodes.count) + " }")
         if nodes.labels is not None:
@@ -273,8 +273,8 @@ class _Writer:
         if nodes.count and isinstance(nodes.ids[0], str):
             path = f"{node_type}.ids.csv"
             self._text(path, map(_field, nodes.ids))
-            return f"path: {_quoted(path)}"
-        return self._array(f"{node_type}.ids", nodes.ids, nodes.count)
+            return f"path: {_quoted(path)} }} id_kind: STRING"
+        return self._array(f"{node_type}.ids", nodes.ids, nodes.count) + " }"
 
     def _column(self, where: str, name: str, values: Any, count: int) -> str:
         _check_name(name, "column")
@@ -294,7 +294,9 @@ class _Writer:
 
 
 def _field(value: Any) -> str:
-    """Of CSV."""
+    """Of CSV, where a row is a line."""
+    if any(letter in str(value) for letter in "\n\r\0"):
+        raise ValueError(f"the id {value!r} has an end of line or a NUL, which no id of a text has")
     return '"' + str(value).replace('"', '""') + '"'
 
 

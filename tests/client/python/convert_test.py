@@ -89,6 +89,15 @@ class ConvertTest(unittest.TestCase):
                          [('a "b"', "c,d", 1.0), ("c,d", "é", 2.5)])
         self.assertEqual(batch.y[batch.n_id.sort().indices].tolist(), [0, -1, 1])
 
+    def test_names_stay_names_and_lines_stay_whole(self):
+        arrays = convert.write(self.folder / "arrays",
+                               {"word": convert.Nodes(count=3, ids=["7", "07", "-1"])}, {})
+        tool("import", "--description", arrays, "--output", self.folder / "graph")
+        graph = connect(self.folder / "graph", heterogeneous=True).graph
+        self.assertEqual(graph.resolve("word", ["07", "-1", "7"]).tolist(), [1, 2, 0])
+        with self.assertRaisesRegex(ValueError, "end of line"):
+            convert.write(self.folder / "other", {"word": convert.Nodes(count=1, ids=["a\nb"])}, {})
+
     def test_splits_as_ogb_gives_them(self):
         papers = self.papers()
         del papers.train_mask, papers.val_mask

@@ -198,6 +198,8 @@ class PapersTest(unittest.TestCase):
             features["paper", "x", torch.tensor([3])].numpy(), self.papers.x[[3]])
         self.assertTrue(torch.equal(torch.stack(edges.get_edge_index(edge_type=None, layout="coo")),
                                     self.edge_index))
+        numpy.testing.assert_array_equal(data[0].get_tensor("paper", "x", None).numpy(),
+                                         self.papers.x)
         self.assertIn("papers", repr(data))
         self.assertRaises(AttributeError, lambda: data.z)
         self.assertRaises(IndexError, lambda: data.x[[300]])
@@ -343,8 +345,12 @@ class PapersTest(unittest.TestCase):
         resumed = self.loader(input_nodes=None, shuffle=True)
         resumed.load_state_dict(state)
         self.assertEqual([batch.n_id.tolist() for batch in resumed], expected[4:])
-        with self.assertRaisesRegex(ValueError, "batch_size"):
-            self.loader(input_nodes=None, shuffle=True, batch_size=9).load_state_dict(state)
+        other = self.loader(input_nodes=None, shuffle=True, batch_size=9)
+        before = other.state_dict()
+        for wrong, text in ((state, "batch_size"), ({}, "no state of a loader")):
+            with self.assertRaisesRegex(ValueError, text):
+                other.load_state_dict(wrong)
+            self.assertEqual(other.state_dict(), before)
 
     def test_the_cache_and_its_counts(self):
         loader = self.loader(input_nodes=None, cache="none")

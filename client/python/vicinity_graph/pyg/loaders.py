@@ -190,10 +190,17 @@ class _BatchLoader:
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Goes on there, with the run_seed that the state has: vicinity_graph.Loader's."""
-        if state.get("run_seed") != self._arguments.options["run_seed"]:
-            self._arguments.options["run_seed"] = state.get("run_seed")
-            self._loader = self._open()
-        self._loader.load_state_dict(state)
+        if not isinstance(state.get("run_seed"), int):
+            raise ValueError(f"{state!r} is no state of a loader: it has no run_seed")
+        before = self._arguments.options["run_seed"]
+        self._arguments.options["run_seed"] = state["run_seed"]
+        try:
+            loader = self._loader if state["run_seed"] == before else self._open()
+            loader.load_state_dict(state)
+        except BaseException:
+            self._arguments.options["run_seed"] = before
+            raise
+        self._loader = loader
 
     def close(self) -> None:
         """Stops working ahead."""

@@ -69,7 +69,8 @@ class RemoteFeatureStore(FeatureStore):
         attribute = self.schema.attribute(attr.group_name, attr.attr_name)
         if attr.index is None:
             size = self._get_tensor_size(attr)
-            if torch.Size(size).numel() * 4 > MOST_BYTES:
+            none = self.schema.graph.fetch(node_type, attribute.column, [])
+            if torch.Size(size).numel() * none.torch().element_size() > MOST_BYTES:
                 raise ValueError(f"attribute {attr.attr_name!r} of {node_type!r} is {list(size)}, "
                                  "which stays on its servers: ask for the rows of some nodes, or "
                                  "have a loader bring those of its batches")
