@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Tuple
 
 from . import _given
@@ -51,6 +52,7 @@ class _Pass(Iterator[Batch]):
                 f"this pass over epoch {self._epoch} is over, since another pass of the loader, or "
                 "start_epoch, began after it: a loader has one pass at a time, so for two at once "
                 "make two loaders")
+        self._loader._refuse_worker()  # pylint: disable=protected-access
         if self._epoch is None:
             self._epoch = next_epoch
             self._loader._go_on()  # pylint: disable=protected-access
@@ -140,6 +142,16 @@ class Loader:
         what is left of another epoch, and ends the pass that took it."""
         check(lib.vicinity_loader_start_epoch(self.handle, epoch, first_step, end_step))
         self._begin((epoch, first_step * self._options.get("num_trainers", 1)))
+
+    def _refuse_worker(self) -> None:
+        """Where each of several workers of a DataLoader would give the whole epoch."""
+        data = sys.modules.get("torch.utils.data")
+        info = None if data is None else data.get_worker_info()
+        if info is not None and info.num_workers > 1 and self._options.get("num_trainers", 1) == 1:
+            raise FailedPrecondition(
+                f"each of the DataLoader's {info.num_workers} workers would give the whole epoch: say "
+                "num_workers=0, since the library's threads work ahead, or make the loader in the "
+                "worker, with trainer=its id and num_trainers=how many there are")
 
     def _begin(self, position: Tuple[int, int]) -> None:
         self._pass = None
