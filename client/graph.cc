@@ -25,6 +25,15 @@ absl::Status CheckCall(const GraphImpl& graph, int32_t node_type) {
   return CheckNodeType(graph.router().schema(), node_type);
 }
 
+// Of those along an edge type.
+absl::Status CheckEdgeCall(const GraphImpl& graph, int32_t edge_type) {
+  VICINITY_RETURN_IF_ERROR(graph.CheckProcess());
+  const auto num_types = static_cast<int32_t>(graph.router().schema().edge_types.size());
+  if (edge_type >= 0 && edge_type < num_types) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("edge type ", edge_type, " does not exist, there are ", num_types));
+}
+
 absl::StatusOr<Rows> FetchColumn(const ShardRouter& router, NodeTypeId type,
                                  const std::string& column, const std::vector<int64_t>& nodes) {
   const NodeTypeSpec& spec = router.schema().node_types[type.value];
@@ -108,15 +117,18 @@ Result<std::vector<std::string>> Graph::UserNames(int32_t node_type,
 
 Result<std::vector<int64_t>> Graph::Degrees(int32_t edge_type,
                                             const std::vector<int64_t>& nodes) const {
-  const auto num_types = static_cast<int32_t>(schema().edge_types.size());
-  if (edge_type < 0 || edge_type >= num_types) {
-    return ToError(absl::InvalidArgumentError(
-        absl::StrCat("edge type ", edge_type, " does not exist, there are ", num_types)));
-  }
-  const absl::Status ready = impl_->CheckProcess();
+  const absl::Status ready = CheckEdgeCall(*impl_, edge_type);
   if (!ready.ok()) return ToError(ready);
   return ToResult(
       WithinResources([&] { return DegreesOf(impl_->router(), EdgeTypeId{edge_type}, nodes); }));
+}
+
+Result<std::vector<int64_t>> Graph::EdgeIds(int32_t edge_type, const std::vector<int64_t>& sources,
+                                            const std::vector<int64_t>& targets) const {
+  const absl::Status ready = CheckEdgeCall(*impl_, edge_type);
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(WithinResources(
+      [&] { return EdgeIdsOf(impl_->router(), EdgeTypeId{edge_type}, sources, targets); }));
 }
 
 Result<std::vector<int64_t>> Graph::NodesOf(int32_t node_type, Split split,

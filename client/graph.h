@@ -65,6 +65,13 @@ class Graph {
   // in their order, repeats allowed); parallel edges count each. Errors as Fetch.
   Result<std::vector<int64_t>> Degrees(int32_t edge_type, const std::vector<int64_t>& nodes) const;
 
+  // Which edge of the type leads from sources[i] to targets[i] (global ids of its two node types,
+  // as many of each, repeats allowed): its position in the user's input, -1 where none does; of
+  // parallel ones that which came first. Errors as Fetch. Cost: the servers read the list of every
+  // target.
+  Result<std::vector<int64_t>> EdgeIds(int32_t edge_type, const std::vector<int64_t>& sources,
+                                       const std::vector<int64_t>& targets) const;
+
   // Draws a minibatch around `seeds` (global ids of one type, repeats allowed). kInvalidArgument
   // naming the first seed out of range, or what is wrong with the spec.
   Result<SampledGraph> Sample(int32_t seed_type, const std::vector<int64_t>& seeds,

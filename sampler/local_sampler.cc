@@ -1,15 +1,19 @@
 #include "sampler/local_sampler.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "partition/dataset/alias_table.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
@@ -18,6 +22,7 @@
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
+#include "sampler/excluded_edges.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
 #include "sampler/owner_groups.h"
@@ -104,12 +109,113 @@ void Append(const Neighbors& from, Neighbors* to) {
                             from.edge_positions.end());
 }
 
+// One target's list without some of its sources, one list after the other: a long list is in memory
+// once, whatever the number of targets.
+class ShortenedList {
+ public:
+  absl::Status Read(const ShardReader& reader, EdgeTypeId edge_type, uint64_t row,
+                    absl::Span<const ExcludedEdge> without) {
+    return reader.ReadList(edge_type, row, 0, std::numeric_limits<int64_t>::max(),
+                           [&](const ListPart& list) { Copy(list, without); });
+  }
+  const ChangedList& list() const { return list_; }
+
+ private:
+  void Copy(const ListPart& list, absl::Span<const ExcludedEdge> without) {
+    list_ = ChangedList();
+    std::vector<uint64_t> units;
+    if (list.has_weights()) list.WeightUnits(&units);
+    std::vector<double> weights;
+    absl::flat_hash_set<int64_t> out;
+    for (const ExcludedEdge& edge : without) out.insert(edge.source);
+    for (int64_t i = 0; i < list.size(); ++i) {
+      const int64_t source = list.source(i);
+      if (out.contains(source)) continue;
+      list_.sources.push_back(static_cast<uint64_t>(source));
+      list_.edge_ids.push_back(static_cast<uint64_t>(list.edge_id(i)));
+      list_.positions.push_back(list.position(i));
+      if (list.has_weights()) weights.push_back(static_cast<double>(units[i]));
+    }
+    list_.weights.resize(weights.size());
+    builder_.Fill(weights, absl::MakeSpan(list_.weights));
+  }
+
+  ChangedList list_;
+  AliasBuilder builder_;
+};
+
+// Of targets that all have excluded edges.
+absl::Status SampleShortened(const ShardReader& reader, EdgeTypeId edge_type,
+                             NodeTypeId target_type, const OwnerGroup& group,
+                             absl::Span<const ExcludedEdge> excluded, OneHopOptions options,
+                             Neighbors* out) {
+  const int64_t num_targets = reader.num_targets(edge_type);
+  for (const uint64_t row : group.rows) {
+    if (row < static_cast<uint64_t>(num_targets)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("row ", row, " is not below ", num_targets, ", the number of target nodes"));
+  }
+  std::vector<uint64_t> keys(group.rows.size());
+  VICINITY_RETURN_IF_ERROR(reader.ReadRows(
+      reader.KeysColumn(target_type), group.rows, [] {},
+      [&](size_t i, const char* key) { std::memcpy(&keys[i], key, sizeof(keys[i])); }));
+  ShortenedList shortened;
+  size_t first = 0;
+  for (size_t i = 0; i < group.rows.size(); ++i) {
+    size_t end = first;
+    while (end < excluded.size() && excluded[end].target == i) ++end;
+    VICINITY_RETURN_IF_ERROR(
+        shortened.Read(reader, edge_type, group.rows[i], excluded.subspan(first, end - first)));
+    first = end;
+    ChangedLists lists;
+    lists.Add(shortened.list());
+    if (!group.trees.empty()) options.trees = absl::MakeConstSpan(group.trees).subspan(i, 1);
+    const size_t num_positions = out->edge_positions.size();
+    VICINITY_RETURN_IF_ERROR(SampleOneHop(lists.table(), {keys[i]}, {0}, options, out));
+    for (size_t at = num_positions; at < out->edge_positions.size(); ++at) {
+      out->edge_positions[at] = lists.positions()[out->edge_positions[at]];
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SampleWithout(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                           absl::Span<const uint64_t> rows, OneHopOptions options, Neighbors* out) {
+  const absl::Span<const uint32_t> trees = options.trees;
+  const absl::Span<const ExcludedEdge> excluded = options.excluded;
+  options.excluded = {};
+  OwnerGroup whole;
+  OwnerGroup shortened;
+  for (size_t i = 0, next = 0; i < rows.size(); ++i) {
+    const bool has_some = next < excluded.size() && excluded[next].target == i;
+    while (next < excluded.size() && excluded[next].target == i) ++next;
+    OwnerGroup& group = has_some ? shortened : whole;
+    group.rows.push_back(rows[i]);
+    group.positions.push_back(static_cast<uint32_t>(i));
+    if (!trees.empty()) group.trees.push_back(trees[i]);
+  }
+  std::vector<Neighbors> answers(2);
+  options.trees = whole.trees;
+  VICINITY_RETURN_IF_ERROR(
+      SampleLists(reader, edge_type, target_type, whole.rows, options, &answers[0]));
+  VICINITY_RETURN_IF_ERROR(SampleShortened(reader, edge_type, target_type, shortened,
+                                           ExcludedOf(shortened, excluded), options, &answers[1]));
+  Neighbors together;
+  VICINITY_RETURN_IF_ERROR(
+      MergeByOwner({whole, shortened}, answers, static_cast<int64_t>(rows.size()), &together));
+  Append(together, out);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                          absl::Span<const uint64_t> rows, const OneHopOptions& options,
                          Neighbors* out) {
   const bool sound = options.trees.empty() || options.trees.size() == rows.size();
+  if (sound && !options.excluded.empty()) {
+    return SampleWithout(reader, edge_type, target_type, rows, options, out);
+  }
   if (!sound || !reader.ChangesLists(edge_type, rows)) {
     return SampleFiles(reader, edge_type, target_type, rows, options, out);
   }
@@ -162,6 +268,7 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
   const Schema& schema = dataset_.schema();
   const NodeTypeId target{schema.edge_types[relation.edge_type.value].target_type};
   OneHopOptions options = OptionsOf(draw_, hop, relation.edge_type, relation.spec, relation.detail);
+  options.excluded = relation.excluded;
   if (dataset_.book().num_shards() == 1 && dataset_.shard({0}) != nullptr) {
     // Global ids are local rows: they need not be taken apart, nor even copied.
     options.trees = relation.trees;
@@ -180,6 +287,8 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
           absl::StrCat("shard ", groups[g].shard.value, " is not mapped here"));
     }
     options.trees = groups[g].trees;
+    const std::vector<ExcludedEdge> excluded = ExcludedOf(groups[g], relation.excluded);
+    options.excluded = excluded;
     VICINITY_RETURN_IF_ERROR(SampleShard(schema, ShardReader(*shard), relation.edge_type,
                                          groups[g].rows, options, &answers[g]));
   }

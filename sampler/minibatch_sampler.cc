@@ -56,13 +56,14 @@ absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
 
 absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
                                                       absl::Span<const TypedSeeds> seeds,
-                                                      EdgeDetail detail, NeighborSource* source) {
+                                                      EdgeDetail detail, NeighborSource* source,
+                                                      const ExcludedEdges& excluded) {
   if (const std::string problem = SpecProblem(schema_, spec); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
   VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seeds, spec.disjoint));
   for (int hop = 0; hop < spec.num_hops(); ++hop) {
-    if (absl::Status status = SampleHop(spec, hop, detail, source); !status.ok()) {
+    if (absl::Status status = SampleHop(spec, hop, detail, source, excluded); !status.ok()) {
       return At(absl::StrCat("hop ", hop), status);
     }
   }
@@ -70,7 +71,7 @@ absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
 }
 
 absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, EdgeDetail detail,
-                                         NeighborSource* source) {
+                                         NeighborSource* source, const ExcludedEdges& excluded) {
   relations_.clear();
   for (size_t type = 0; type < schema_.edge_types.size(); ++type) {
     RelationRequest relation;
@@ -82,6 +83,11 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, Edge
     relation.targets = builder_.Frontier({schema_.edge_types[type].target_type});
     relation.trees = builder_.FrontierTrees({schema_.edge_types[type].target_type});
     if (relation.spec.fanout != 0 && !relation.targets.empty()) relations_.push_back(relation);
+  }
+  excluded_.clear();
+  for (RelationRequest& relation : relations_) {
+    excluded_.push_back(excluded.Of(relation.edge_type, relation.targets));
+    relation.excluded = excluded_.back();  // its elements stay where they are
   }
   if (!relations_.empty()) {
     if (neighbors_.size() < relations_.size()) neighbors_.resize(relations_.size());

@@ -13,6 +13,7 @@
 #include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/draw_spec.h"
+#include "sampler/excluded_edges.h"
 #include "sampler/graph_builder.h"
 #include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"
@@ -27,7 +28,8 @@ struct RelationRequest {
   // Global ids of the edge type's target type, never empty, all in the book; those of one target
   // type are the same for its relations.
   absl::Span<const int64_t> targets;
-  absl::Span<const uint32_t> trees;  // of each target; empty: not disjoint
+  absl::Span<const uint32_t> trees;         // of each target; empty: not disjoint
+  absl::Span<const ExcludedEdge> excluded;  // by rising target
 };
 
 // Which draws a minibatch makes: the same values give the same minibatch.
@@ -64,7 +66,8 @@ class MinibatchSampler {
   // spec does not fit the schema, or naming the first seed out of range. DataLoss: a neighbour out
   // of range. Else what the source said.
   absl::StatusOr<SampledGraph> Sample(const SamplingSpec& spec, absl::Span<const TypedSeeds> seeds,
-                                      EdgeDetail detail, NeighborSource* source);
+                                      EdgeDetail detail, NeighborSource* source,
+                                      const ExcludedEdges& excluded = {});
   // ... of one type.
   absl::StatusOr<SampledGraph> Sample(const SamplingSpec& spec, NodeTypeId seed_type,
                                       absl::Span<const int64_t> seeds, EdgeDetail detail,
@@ -72,12 +75,13 @@ class MinibatchSampler {
 
  private:
   absl::Status SampleHop(const SamplingSpec& spec, int hop, EdgeDetail detail,
-                         NeighborSource* source);
+                         NeighborSource* source, const ExcludedEdges& excluded);
 
   const Schema& schema_;
   GraphBuilder builder_;
-  std::vector<RelationRequest> relations_;  // of the current hop
-  std::vector<Neighbors> neighbors_;        // answers, by relation
+  std::vector<RelationRequest> relations_;           // of the current hop
+  std::vector<std::vector<ExcludedEdge>> excluded_;  // of each relation
+  std::vector<Neighbors> neighbors_;                 // answers, by relation
 };
 
 }  // namespace vicinity

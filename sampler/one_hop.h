@@ -12,6 +12,7 @@
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
 #include "sampler/draw_spec.h"
+#include "sampler/excluded_edges.h"
 
 namespace vicinity {
 
@@ -21,6 +22,9 @@ struct OneHopOptions : DrawSpec {
   uint64_t stream = 0;  // StreamKey() of the hop and edge type
   // Of each row, the tree it is drawn for; empty: all of tree 0.
   absl::Span<const uint32_t> trees;
+  // By rising row index. SampleLists (sampler/local_sampler.h) leaves them out of the lists that it
+  // gives to SampleOneHop, which draws from lists as they are.
+  absl::Span<const ExcludedEdge> excluded;
 };
 
 // Neighbours of targets 0 .. n-1, one list behind the other.

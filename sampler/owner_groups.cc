@@ -65,6 +65,19 @@ std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
   return groups;
 }
 
+std::vector<ExcludedEdge> ExcludedOf(const OwnerGroup& group,
+                                     absl::Span<const ExcludedEdge> excluded) {
+  std::vector<ExcludedEdge> of_group;
+  auto next = group.positions.begin();  // they rise as well
+  for (const ExcludedEdge& edge : excluded) {
+    next = std::lower_bound(next, group.positions.end(), edge.target);
+    if (next == group.positions.end()) break;
+    if (*next != edge.target) continue;
+    of_group.push_back({static_cast<uint32_t>(next - group.positions.begin()), edge.source});
+  }
+  return of_group;
+}
+
 absl::Status MergeByOwner(absl::Span<const OwnerGroup> groups, absl::Span<const Neighbors> answers,
                           int64_t num_targets, Neighbors* out) {
   if (groups.size() != answers.size()) {

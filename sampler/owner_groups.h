@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "partition/dataset/book.h"
 #include "proto/common/ids.h"
+#include "sampler/excluded_edges.h"
 #include "sampler/one_hop.h"
 
 namespace vicinity {
@@ -26,6 +27,10 @@ struct OwnerGroup {
 std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
                                      absl::Span<const int64_t> targets,
                                      absl::Span<const uint32_t> trees = {});
+
+// Those of a group's rows, by their index in it. `excluded`: of all targets, by rising target.
+std::vector<ExcludedEdge> ExcludedOf(const OwnerGroup& group,
+                                     absl::Span<const ExcludedEdge> excluded);
 
 // Sets `out` to the neighbours of targets 0 .. num_targets - 1. answers[i] belongs to groups[i];
 // the groups cover every target once. InvalidArgument naming the shard if an answer's counts do not

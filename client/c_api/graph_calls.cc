@@ -68,6 +68,17 @@ Error Degrees(const Graph& graph, const char* edge_type, const int64_t* ids, int
   return Give(graph.Degrees(*type, *list), degrees);
 }
 
+Error EdgeIds(const Graph& graph, const char* edge_type, const int64_t* sources,
+              const int64_t* targets, int64_t num_pairs, DLManagedTensor** edge_ids) {
+  const Result<int32_t> type = FindEdgeType(graph.schema(), edge_type);
+  if (!type.ok()) return type.error();
+  const Result<std::vector<int64_t>> from = CopyIds(sources, num_pairs);
+  if (!from.ok()) return from.error();
+  const Result<std::vector<int64_t>> to = CopyIds(targets, num_pairs);
+  if (!to.ok()) return to.error();
+  return Give(graph.EdgeIds(*type, *from, *to), edge_ids);
+}
+
 }  // namespace
 }  // namespace vicinity::c_api
 
@@ -141,6 +152,17 @@ int32_t vicinity_graph_degrees(const VicinityGraph* graph, const char* edge_type
     Error error = CheckGiven({{"graph", graph}, {"edge_type", edge_type}, {"degrees", degrees}});
     if (!error.ok()) return error;
     return vicinity::c_api::Degrees(*graph->graph, edge_type, ids, num_ids, degrees);
+  });
+}
+
+int32_t vicinity_graph_edge_ids(const VicinityGraph* graph, const char* edge_type,
+                                const int64_t* sources, const int64_t* targets, int64_t num_pairs,
+                                DLManagedTensor** edge_ids) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"edge_type", edge_type}, {"edge_ids", edge_ids}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::EdgeIds(*graph->graph, edge_type, sources, targets, num_pairs,
+                                    edge_ids);
   });
 }
 

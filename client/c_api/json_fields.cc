@@ -29,6 +29,13 @@ void JsonFields::Read(const std::string& name, std::chrono::milliseconds* value)
   *value = std::chrono::milliseconds(milliseconds);
 }
 
+void JsonFields::Read(const std::string& name, double* value) {
+  const nlohmann::json* const field = Find(name);
+  if (field == nullptr) return;
+  if (!field->is_number()) return Refuse(name, *field, "a number");
+  *value = field->get<double>();
+}
+
 void JsonFields::Read(const std::string& name, const std::vector<std::string>& words,
                       size_t* word) {
   const nlohmann::json* const field = Find(name);

@@ -28,6 +28,7 @@ class JsonFields {
   void Read(const std::string& name, bool* value);
   void Read(const std::string& name, std::string* value);
   void Read(const std::string& name, std::chrono::milliseconds* value);  // an integer
+  void Read(const std::string& name, double* value);                     // an integer, too
 
   template <typename Integer>
   std::enable_if_t<std::is_integral_v<Integer>> Read(const std::string& name, Integer* value) {

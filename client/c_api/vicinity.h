@@ -136,6 +136,12 @@ int32_t vicinity_graph_degrees(const VicinityGraph* graph, const char* edge_type
                                const int64_t* ids, int64_t num_ids,
                                struct DLManagedTensor** degrees);
 
+/* Which edge of a type leads from sources[i] to targets[i], int64 [num_pairs]: its position in the
+ * import's input, -1 where none does. As Graph::EdgeIds. */
+int32_t vicinity_graph_edge_ids(const VicinityGraph* graph, const char* edge_type,
+                                const int64_t* sources, const int64_t* targets, int64_t num_pairs,
+                                struct DLManagedTensor** edge_ids);
+
 /* Rows of a column for global ids, in their order: [num_ids, *row shape]. As Graph::Fetch. */
 int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, const char* column,
                              const int64_t* ids, int64_t num_ids, struct DLManagedTensor** rows);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "client/negatives/negative_sampler.h"
 #include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
 #include "partition/dataset/sampling_spec.h"
@@ -26,12 +28,20 @@ class BatchSampler {
                                               const CallContext& context) = 0;
 };
 
+// The edge types of which a batch of links excludes edges.
+struct ExcludedTypes {
+  std::optional<EdgeTypeId> self;     // from sources to targets
+  std::optional<EdgeTypeId> reverse;  // from targets to sources
+};
+
 // Draws from the router's shards, near and far.
 //
 // Lifetime: the router must outlive it.
 class RoutedBatchSampler final : public BatchSampler {
  public:
-  RoutedBatchSampler(const ShardRouter& router, SamplingSpec sampling, EdgeDetail detail);
+  // `excluded`: of batches whose first two lists of seeds are links' sources and targets.
+  RoutedBatchSampler(const ShardRouter& router, SamplingSpec sampling, EdgeDetail detail,
+                     ExcludedTypes excluded = {});
   absl::StatusOr<SampledGraph> Sample(absl::Span<const TypedSeeds> seeds, const MinibatchDraw& draw,
                                       const CallContext& context) override;
 
@@ -39,7 +49,22 @@ class RoutedBatchSampler final : public BatchSampler {
   const ShardRouter& router_;
   const SamplingSpec sampling_;
   const EdgeDetail detail_;
+  const ExcludedTypes excluded_;
   MinibatchSampler sampler_;
+};
+
+// Brings negatives to batches of links: their lists of seeds follow those of the links.
+//
+// Lifetime: `negatives` must outlive it.
+class NegativeBatchSampler final : public BatchSampler {
+ public:
+  NegativeBatchSampler(const NegativeSampler& negatives, std::unique_ptr<BatchSampler> sampler);
+  absl::StatusOr<SampledGraph> Sample(absl::Span<const TypedSeeds> seeds, const MinibatchDraw& draw,
+                                      const CallContext& context) override;
+
+ private:
+  const NegativeSampler& negatives_;
+  const std::unique_ptr<BatchSampler> sampler_;
 };
 
 }  // namespace vicinity

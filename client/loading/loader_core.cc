@@ -75,6 +75,8 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
     VICINITY_ASSIGN_OR_RETURN(
         loader->labels_, ReadLabels(router, loader->seed_types_.front(), loader->seeds_, options));
   }
+  VICINITY_ASSIGN_OR_RETURN(loader->excluded_, FindExcluded(router.schema(), options));
+  VICINITY_ASSIGN_OR_RETURN(loader->negatives_, MakeNegatives(router, options));
   loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns.plans));
   loader->ranked_by_ = std::move(columns.ranked_by);
   return loader;
@@ -86,6 +88,13 @@ LoaderCore::LoaderCore(const ShardRouter& router, const LoaderOptions& options,
 
 LoaderCore::~LoaderCore() { EndEpoch(); }
 
+std::unique_ptr<BatchSampler> LoaderCore::MakeSampler() const {
+  auto sampler = std::make_unique<RoutedBatchSampler>(
+      router_, options_.sampling, EdgeDetail(options_.edge_ids, !edge_columns_.empty()), excluded_);
+  if (negatives_ == nullptr) return sampler;
+  return std::make_unique<NegativeBatchSampler>(*negatives_, std::move(sampler));
+}
+
 EpochParts LoaderCore::Parts() const {
   EpochParts parts;
   parts.router = &router_;
@@ -95,10 +104,7 @@ EpochParts LoaderCore::Parts() const {
   parts.seeds = seeds_;
   parts.seed_types = seed_types_;
   parts.labels = labels_;
-  parts.make_sampler = [this] {
-    return std::make_unique<RoutedBatchSampler>(
-        router_, options_.sampling, EdgeDetail(options_.edge_ids, !edge_columns_.empty()));
-  };
+  parts.make_sampler = [this] { return MakeSampler(); };
   parts.edge_columns = edge_columns_;
   parts.options = &options_;
   return parts;

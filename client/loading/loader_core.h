@@ -13,10 +13,12 @@
 #include "absl/status/statusor.h"
 #include "cache/device/base/device.h"
 #include "client/loading/batch_rows.h"
+#include "client/loading/batch_sampler.h"
 #include "client/loading/epoch_line.h"
 #include "client/loading/epoch_run.h"
 #include "client/loading/seed_schedule.h"
 #include "client/loading/stage_time.h"
+#include "client/negatives/negative_sampler.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/shard_router.h"
 #include "client/types/loader_values.h"
@@ -52,6 +54,7 @@ class LoaderCore {
 
   LoaderCore(const ShardRouter& router, const LoaderOptions& options, SeedSchedule schedule);
 
+  std::unique_ptr<BatchSampler> MakeSampler() const;
   EpochParts Parts() const;
   absl::Status StartLine(const EpochLine& line, bool goes_on);
   bool GoOnWith(int64_t epoch, bool whole);
@@ -68,6 +71,8 @@ class LoaderCore {
   std::vector<int64_t> seeds_;          // this trainer's, node by node
   std::vector<int64_t> labels_;         // theirs; empty: none
   std::vector<EdgeColumnPlan> edge_columns_;
+  ExcludedTypes excluded_;
+  std::unique_ptr<NegativeSampler> negatives_;  // null: none
   std::unique_ptr<RowLoader> rows_;
   std::string ranked_by_;  // as LoaderStats'
   mutable StageTotalsArray totals_;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/loading/device_setup.h"
 #include "client/loading/row_cache.h"
+#include "client/loading/seed_list.h"
 #include "client/shards/lookups.h"
 #include "partition/dataset/ranking.h"
 #include "partition/dataset/sampling_spec.h"
@@ -17,6 +18,9 @@ namespace vicinity {
 namespace {
 
 constexpr int kMaxThreads = 256;
+// Links of a batch whose edges are excluded: with the way back they take 3 MiB of a request, which
+// has at most that much of targets beside.
+constexpr int64_t kMostExcluding = int64_t{1} << 17;
 // A year, which no sum with the clock's time overflows.
 constexpr std::chrono::milliseconds kMostTimeout = std::chrono::hours(24 * 365);
 
@@ -129,6 +133,26 @@ void AddUserIds(const Schema& schema, std::vector<ColumnPlan>* plans) {
   }
 }
 
+// `name`: as LoaderOptions::reverse_edge_type.
+absl::StatusOr<EdgeTypeId> FindReverse(const Schema& schema, EdgeTypeId links,
+                                       const std::string& name) {
+  const EdgeTypeSpec& there = schema.edge_types[links.value];
+  if (name.empty() && there.source_type == there.target_type) return links;
+  std::vector<int32_t> back;
+  std::string names;
+  for (int32_t type = 0; type < static_cast<int32_t>(schema.edge_types.size()); ++type) {
+    const EdgeTypeSpec& spec = schema.edge_types[type];
+    if (spec.source_type != there.target_type || spec.target_type != there.source_type) continue;
+    if (!name.empty() && schema.FindEdgeType(name) == type) return EdgeTypeId{type};
+    back.push_back(type);
+    absl::StrAppend(&names, " ", schema.EdgeTypeName(type));
+  }
+  if (name.empty() && back.size() == 1) return EdgeTypeId{back.front()};
+  return absl::InvalidArgumentError(absl::StrCat(
+      "reverse_edge_type \"", name, "\" is not the one edge type that leads back from links of ",
+      schema.EdgeTypeName(links.value), "; there are:", back.empty() ? " none" : names));
+}
+
 absl::Status CheckDeviceOptions(const DeviceOptions& options) {
   constexpr int32_t kMostTensors = 1024;
   constexpr int64_t kMostStaging = int64_t{1} << 40;
@@ -215,6 +239,37 @@ absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const Loade
   VICINITY_RETURN_IF_ERROR(FillPools(router, rows, all.subspan(num_requested)));
   return columns;
 }
+
+absl::StatusOr<ExcludedTypes> FindExcluded(const Schema& schema, const LoaderOptions& options) {
+  ExcludedTypes types;
+  if (options.exclude == LinkExclusion::kNone) return types;
+  const auto* const links = std::get_if<LinkList>(&options.seeds);
+  if (links == nullptr) {
+    return absl::InvalidArgumentError("excluded are edges of links, and the seeds are nodes");
+  }
+  if (options.batch_size > kMostExcluding) {
+    return absl::InvalidArgumentError(absl::StrCat("batch_size ", options.batch_size, " is above ",
+                                                   kMostExcluding,
+                                                   ", the most links whose edges are excluded"));
+  }
+  VICINITY_ASSIGN_OR_RETURN(types.self, FindLinkType(schema, *links));
+  if (options.exclude == LinkExclusion::kSelf) return types;
+  VICINITY_ASSIGN_OR_RETURN(types.reverse,
+                            FindReverse(schema, *types.self, options.reverse_edge_type));
+  return types;
+}
+
+absl::StatusOr<std::unique_ptr<NegativeSampler>> MakeNegatives(const ShardRouter& router,
+                                                               const LoaderOptions& options) {
+  if (options.negatives.mode == NegativeMode::kNone) return nullptr;
+  const auto* const links = std::get_if<LinkList>(&options.seeds);
+  if (links == nullptr) {
+    return absl::InvalidArgumentError("negatives are of links, and the seeds are nodes");
+  }
+  VICINITY_ASSIGN_OR_RETURN(const EdgeTypeId type, FindLinkType(router.schema(), *links));
+  return NegativeSampler::Make(router, type, options.negatives);
+}
+
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,
                                                             const LoaderOptions& options) {
   std::vector<EdgeColumnPlan> plans;

@@ -10,9 +10,11 @@
 #include "absl/status/statusor.h"
 #include "cache/device/base/device.h"
 #include "client/loading/batch_rows.h"
+#include "client/loading/batch_sampler.h"
 #include "client/loading/likeliest_nodes.h"
 #include "client/loading/seed_schedule.h"
 #include "client/loading/seed_source.h"
+#include "client/negatives/negative_sampler.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/shard_router.h"
 #include "client/types/loader_values.h"
@@ -55,5 +57,14 @@ absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const Loade
 // The edge columns asked for. NotFound naming those that exist.
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,
                                                             const LoaderOptions& options);
+
+// The edge types that the options exclude edges of. InvalidArgument where seeds are no links, a
+// batch may have too many of them, or no edge type is known to lead back, naming those that do.
+absl::StatusOr<ExcludedTypes> FindExcluded(const Schema& schema, const LoaderOptions& options);
+
+// Who draws the negatives that the options ask for; null: none. InvalidArgument where seeds are no
+// links; else as NegativeSampler::Make.
+absl::StatusOr<std::unique_ptr<NegativeSampler>> MakeNegatives(const ShardRouter& router,
+                                                               const LoaderOptions& options);
 
 }  // namespace vicinity

@@ -133,13 +133,16 @@ std::string EdgeTypeNames(const Schema& schema) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<NodeTypeId>> TypesOfLinks(const Schema& schema, const LinkList& links) {
+absl::StatusOr<EdgeTypeId> FindLinkType(const Schema& schema, const LinkList& links) {
   const int type = schema.FindEdgeType(links.edge_type);
-  if (type < 0) {
-    return absl::NotFoundError(absl::StrCat("no edge type ", links.edge_type,
-                                            " for links; there are:", EdgeTypeNames(schema)));
-  }
-  const EdgeTypeSpec& spec = schema.edge_types[type];
+  if (type >= 0) return EdgeTypeId{type};
+  return absl::NotFoundError(absl::StrCat("no edge type ", links.edge_type,
+                                          " for links; there are:", EdgeTypeNames(schema)));
+}
+
+absl::StatusOr<std::vector<NodeTypeId>> TypesOfLinks(const Schema& schema, const LinkList& links) {
+  VICINITY_ASSIGN_OR_RETURN(const EdgeTypeId type, FindLinkType(schema, links));
+  const EdgeTypeSpec& spec = schema.edge_types[type.value];
   return std::vector<NodeTypeId>{{spec.source_type}, {spec.target_type}};
 }
 

@@ -21,8 +21,10 @@ absl::StatusOr<std::vector<int64_t>> ListedNodes(const ShardRouter& router,
                                                  absl::Span<const NodeTypeId> types,
                                                  const SeedList& list);
 
-// The node types that sources and targets of listed links are of. NotFound naming the edge types
-// that there are.
+// What listed links are of. NotFound naming the edge types that there are.
+absl::StatusOr<EdgeTypeId> FindLinkType(const Schema& schema, const LinkList& links);
+
+// The node types that sources and targets of listed links are of. Errors as FindLinkType.
 absl::StatusOr<std::vector<NodeTypeId>> TypesOfLinks(const Schema& schema, const LinkList& links);
 
 }  // namespace vicinity

@@ -14,6 +14,7 @@ struct ToTypeText {
   std::string operator()(const int32_t*) const { return "integer"; }
   std::string operator()(const int64_t*) const { return "integer"; }
   std::string operator()(const uint64_t*) const { return "integer"; }
+  std::string operator()(const double*) const { return "number"; }
   std::string operator()(const Bytes&) const { return "bytes"; }
   std::string operator()(const std::chrono::milliseconds*) const { return "milliseconds"; }
   std::string operator()(const std::string*) const { return "text"; }

@@ -40,6 +40,17 @@ std::vector<Option> OptionsOf(DeviceOptions* o) {
   };
 }
 
+std::vector<Option> OptionsOf(NegativeOptions* o) {
+  return {
+      {"mode", Choice(&o->mode),
+       "binary: pairs of their own; triplet: further targets for the source of every link"},
+      {"amount", &o->amount, "How many a link, above 0; of triplets a whole number"},
+      {"exact", &o->exact, "No negative is an edge of the graph"},
+      {"degree_power", &o->degree_power,
+       "A target's chance goes by its in-degree to this power; 0: all alike"},
+  };
+}
+
 void Append(std::vector<Option> more, std::vector<Option>* options) {
   std::move(more.begin(), more.end(), std::back_inserter(*options));
 }
@@ -166,6 +177,16 @@ std::vector<Option> OptionsOf(GraphOptions* o) {
 std::vector<Option> OptionsOf(LoaderOptions* o) {
   std::vector<Option> options = SamplingOptions(&o->sampling);
   Append(SeedOptions(o), &options);
+  options.push_back(
+      {"exclude", Choice(&o->exclude),
+       "Of links: none; self, no neighbourhood has an edge that joins a link of the batch; or "
+       "reverse, nor one that leads back"});
+  options.push_back(
+      {"reverse_edge_type", &o->reverse_edge_type,
+       "With exclude reverse: the type of edges that lead back; empty: of links within "
+       "one node type their own, of others the only one there is"});
+  options.push_back({"negatives", OptionGroup{OptionsOf(&o->negatives)},
+                     "Of links: pairs of nodes that no edge joins, beside those of a batch"});
   options.push_back(
       {"labels", &o->labels, "Bring the seeds' labels where their type has a label column"});
   options.push_back({"user_ids", &o->user_ids,

@@ -68,7 +68,7 @@ struct OptionGroup {
 
 // Where the value of an option lies, by its type.
 using OptionField =
-    std::variant<bool*, int32_t*, int64_t*, uint64_t*, Bytes, std::chrono::milliseconds*,
+    std::variant<bool*, int32_t*, int64_t*, uint64_t*, double*, Bytes, std::chrono::milliseconds*,
                  std::string*, FilePath, std::vector<int32_t>*, std::vector<std::vector<int32_t>>*,
                  Choice, Fanouts, std::vector<LoaderOptions::ColumnRequest>*,
                  std::vector<LoaderOptions::EdgeColumnRequest>*, OptionGroup>;

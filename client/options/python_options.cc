@@ -39,6 +39,7 @@ struct ToPython {
   std::string operator()(const int32_t*) const { return "int"; }
   std::string operator()(const int64_t*) const { return "int"; }
   std::string operator()(const uint64_t*) const { return "int"; }
+  std::string operator()(const double*) const { return "float"; }
   std::string operator()(const Bytes&) const { return "int"; }
   std::string operator()(const std::chrono::milliseconds*) const { return "int"; }
   std::string operator()(const std::string*) const { return "str"; }

@@ -9,6 +9,8 @@
 #include "client/types/device_tensor.h"
 #include "client/types/graph_values.h"
 #include "client/types/loader_values.h"
+#include "client/types/negative_values.h"
+#include "client/types/seed_values.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
 
@@ -41,6 +43,18 @@ inline constexpr std::array<Word<SeedPolicy>, 2> kWords<SeedPolicy>{
 template <>
 inline constexpr std::array<Word<CachePolicy>, 3> kWords<CachePolicy>{
     {{"none", CachePolicy::kNone}, {"vip", CachePolicy::kVip}, {"auto", CachePolicy::kAuto}}};
+
+template <>
+inline constexpr std::array<Word<LinkExclusion>, 3> kWords<LinkExclusion>{
+    {{"none", LinkExclusion::kNone},
+     {"self", LinkExclusion::kSelf},
+     {"reverse", LinkExclusion::kReverse}}};
+
+template <>
+inline constexpr std::array<Word<NegativeMode>, 3> kWords<NegativeMode>{
+    {{"none", NegativeMode::kNone},
+     {"binary", NegativeMode::kBinary},
+     {"triplet", NegativeMode::kTriplet}}};
 
 template <>
 inline constexpr std::array<Word<Placement>, 2> kWords<Placement>{

@@ -20,6 +20,7 @@
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
 #include "sampler/draw_spec_proto.h"
+#include "sampler/excluded_edges.h"
 
 namespace vicinity {
 namespace {
@@ -36,6 +37,25 @@ int64_t MostWithin(const Request& request, const RequestLimits& limits) {
 // A range of rows names no ids.
 int64_t MostWithin(const ShardRows& rows, const RequestLimits& limits) {
   return rows.rows.empty() ? rows.max_elements() : std::min(rows.max_elements(), limits.max_ids);
+}
+// A pair is two ids.
+int64_t MostWithin(const ShardEdgeIds& pairs, const RequestLimits& limits) {
+  return std::min(pairs.max_elements(), std::max<int64_t>(1, limits.max_ids / 2));
+}
+
+// Those of a range of the relation's rows.
+void AppendExcluded(absl::Span<const ExcludedEdge> excluded, const SamplePiece::Range& range,
+                    proto::SampleRequest::Relation* relation, proto::SampleRequest* request) {
+  const auto before = [](const ExcludedEdge& edge, int64_t row) { return edge.target < row; };
+  const auto begin = std::lower_bound(excluded.begin(), excluded.end(), range.first, before);
+  const auto end = std::lower_bound(begin, excluded.end(), range.first + range.count, before);
+  relation->set_first_excluded(request->excluded_targets().size() / sizeof(uint32_t));
+  relation->set_num_excluded(end - begin);
+  for (auto edge = begin; edge < end; ++edge) {
+    const auto target = static_cast<uint32_t>(edge->target - range.first);
+    AppendBytes(absl::MakeConstSpan(&target, 1), request->mutable_excluded_targets());
+    AppendBytes(absl::MakeConstSpan(&edge->source, 1), request->mutable_excluded_sources());
+  }
 }
 
 class RemoteShard final : public AnswersAlike<RemoteShard> {
@@ -83,6 +103,7 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
   void AskOnce(const ShardNames& names, const CallContext& context, Done done);
   void AskOnce(const ShardKeys& keys, const CallContext& context, Done done);
   void AskOnce(const ShardDegrees& degrees, const CallContext& context, Done done);
+  void AskOnce(const ShardEdgeIds& pairs, const CallContext& context, Done done);
   template <typename Request>
   CallSettings SettingsOf(const Request& /*request*/, const CallContext& context) const {
     CallSettings settings = connection_->Settings(shard_, Request::kMethod, context);
@@ -154,6 +175,7 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, const C
       ToProto(asked.spec, relation->mutable_spec());
       relation->set_first_target(first_target);
       relation->set_num_targets(range.count);
+      AppendExcluded(asked.excluded, range, relation, &request);
       const NodeTypeId source_type{schema_.edge_types[asked.edge_type.value].source_type};
       expected.push_back(
           {range.count, asked.spec.fanout, book_.num_nodes(source_type), &hop.out[i]});
@@ -295,6 +317,33 @@ void RemoteShard::AskOnce(const ShardDegrees& degrees, const CallContext& contex
     return absl::OkStatus();
   };
   connection_->StartSingle<proto::DegreesReply>(std::move(request), settings, store,
+                                                std::move(done));
+}
+
+void RemoteShard::AskOnce(const ShardEdgeIds& pairs, const CallContext& context, Done done) {
+  proto::EdgeIdsRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  request.set_edge_type(pairs.edge_type.value);
+  AppendBytes(pairs.sources, request.mutable_sources());
+  AppendBytes(pairs.rows, request.mutable_targets());
+  const CallSettings settings = SettingsOf(pairs, context);
+  const auto store = [pairs, traffic = connection_->traffic()](
+                         const proto::EdgeIdsReply&, const SlicedMessage& message) -> absl::Status {
+    const SlicedBytes& found = message[proto::EdgeIdsReply::kEdgeIdsFieldNumber];
+    const size_t expected = pairs.rows.size() * sizeof(int64_t);
+    if (found.size() != expected) return WrongAmount("bytes of edge ids", found.size(), expected);
+    SlicedBytes::Cursor from(found);
+    for (const int64_t position : pairs.positions) {
+      int64_t edge_id = 0;
+      from.Read(reinterpret_cast<char*>(&edge_id), sizeof(edge_id));
+      if (edge_id < -1) return absl::InternalError(absl::StrCat("an edge id of ", edge_id));
+      pairs.out[position] = edge_id;
+    }
+    traffic->CountReceived(static_cast<int64_t>(found.size()));
+    return absl::OkStatus();
+  };
+  connection_->StartSingle<proto::EdgeIdsReply>(std::move(request), settings, store,
                                                 std::move(done));
 }
 

@@ -176,10 +176,11 @@ absl::Status CheckNodes(const ShardRouter& router, NodeTypeId type,
 }
 
 absl::StatusOr<std::vector<int64_t>> ResolveIntegers(const ShardRouter& router, NodeTypeId type,
-                                                     absl::Span<const int64_t> user_ids) {
+                                                     absl::Span<const int64_t> user_ids,
+                                                     const CallContext& context) {
   VICINITY_RETURN_IF_ERROR(CheckIdKind(router.schema(), type, false));
   const std::vector<uint64_t> keys(user_ids.begin(), user_ids.end());
-  return ResolveKeys(router, type, keys, StartOperation());
+  return ResolveKeys(router, type, keys, context);
 }
 
 absl::StatusOr<std::vector<int64_t>> ResolveNames(const ShardRouter& router, NodeTypeId type,
@@ -288,6 +289,42 @@ absl::StatusOr<std::vector<int64_t>> DegreesOf(const ShardRouter& router, EdgeTy
   }
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   return degrees;
+}
+
+absl::StatusOr<std::vector<int64_t>> EdgeIdsOf(const ShardRouter& router, EdgeTypeId edge_type,
+                                               absl::Span<const int64_t> sources,
+                                               absl::Span<const int64_t> targets,
+                                               const CallContext& context) {
+  const EdgeTypeSpec& spec = router.schema().edge_types[edge_type.value];
+  if (sources.size() != targets.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(sources.size(), " sources and ", targets.size(),
+                                                   " targets: a pair has one of each"));
+  }
+  VICINITY_RETURN_IF_ERROR(CheckNodes(router, NodeTypeId{spec.source_type}, sources));
+  VICINITY_RETURN_IF_ERROR(CheckNodes(router, NodeTypeId{spec.target_type}, targets));
+  const std::vector<OwnerGroup> groups =
+      GroupByOwner(router.book(), NodeTypeId{spec.target_type}, targets);
+  struct Pairs {
+    std::vector<uint64_t> sources;
+    std::vector<int64_t> positions;
+  };
+  std::vector<Pairs> pairs(groups.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (const uint32_t position : groups[g].positions) {
+      pairs[g].sources.push_back(static_cast<uint64_t>(sources[position]));
+      pairs[g].positions.push_back(position);
+    }
+  }
+  std::vector<int64_t> edge_ids(targets.size());
+  FanOut calls;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    router.shard(groups[g].shard)
+        .Ask(ShardEdgeIds{edge_type, pairs[g].sources, groups[g].rows, pairs[g].positions,
+                          edge_ids.data()},
+             context, calls.Add());
+  }
+  VICINITY_RETURN_IF_ERROR(calls.Wait());
+  return edge_ids;
 }
 
 absl::StatusOr<std::vector<int64_t>> IntegerColumn(const ShardRouter& router, NodeTypeId type,

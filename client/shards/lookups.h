@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
 #include "partition/dataset/ranking.h"
 #include "partition/dataset/schema.h"
@@ -25,7 +26,8 @@ absl::Status CheckNodes(const ShardRouter& router, NodeTypeId type,
 // One answer for every id, -1 for those that no node has. InvalidArgument if the type's ids are
 // strings.
 absl::StatusOr<std::vector<int64_t>> ResolveIntegers(const ShardRouter& router, NodeTypeId type,
-                                                     absl::Span<const int64_t> user_ids);
+                                                     absl::Span<const int64_t> user_ids,
+                                                     const CallContext& context = StartOperation());
 
 // Likewise for types whose ids are strings.
 absl::StatusOr<std::vector<int64_t>> ResolveNames(const ShardRouter& router, NodeTypeId type,
@@ -52,6 +54,15 @@ absl::StatusOr<RankedNodes> FetchRanking(const ShardRouter& router, const std::s
 // Of each node (in the book, of the edge type's target type) how many in-edges of the type it has.
 absl::StatusOr<std::vector<int64_t>> DegreesOf(const ShardRouter& router, EdgeTypeId edge_type,
                                                absl::Span<const int64_t> nodes);
+
+// Of each pair of nodes in the book (of the edge type's source and target type, as many of each)
+// the id of the edge that joins them, -1 where none does; of parallel ones that which comes first
+// in the target's list. InvalidArgument naming the ids that are not in the book. It reads the list
+// of every target.
+absl::StatusOr<std::vector<int64_t>> EdgeIdsOf(const ShardRouter& router, EdgeTypeId edge_type,
+                                               absl::Span<const int64_t> sources,
+                                               absl::Span<const int64_t> targets,
+                                               const CallContext& context = StartOperation());
 
 // The values of an integer column for nodes in the book, widened. InvalidArgument if the column is
 // no integer scalar.

@@ -39,6 +39,7 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   absl::Status Answer(const ShardNames& names) const;
   absl::Status Answer(const ShardKeys& keys) const;
   absl::Status Answer(const ShardDegrees& degrees) const;
+  absl::Status Answer(const ShardEdgeIds& pairs) const;
   absl::Status Answer(const ShardRanking& ranking) const;
 
   ShardColumn ColumnOf(const ShardRows& rows) const;
@@ -57,6 +58,7 @@ absl::Status MappedShard::Answer(const ShardHop& hop) const {
     OneHopOptions options =
         OptionsOf(hop.draw, hop.hop, relation.edge_type, relation.spec, hop.detail);
     options.trees = relation.trees;
+    options.excluded = relation.excluded;
     VICINITY_RETURN_IF_ERROR(SampleShard(dataset_.schema(), reader_, relation.edge_type,
                                          relation.rows, options, &hop.out[i]));
     traffic_->sampled_edges_local.Add(hop.out[i].sources.size());
@@ -81,6 +83,17 @@ absl::Status MappedShard::Answer(const ShardDegrees& degrees) const {
         degrees.out[degrees.positions[i]] = degree;
         return true;
       });
+}
+
+absl::Status MappedShard::Answer(const ShardEdgeIds& pairs) const {
+  const NodeTypeId target{dataset_.schema().edge_types[pairs.edge_type.value].target_type};
+  VICINITY_RETURN_IF_ERROR(CheckRows(pairs.rows, reader_.num_nodes(target),
+                                     dataset_.schema().node_types[target.value].name));
+  std::vector<int64_t> edge_ids(pairs.rows.size());
+  VICINITY_RETURN_IF_ERROR(
+      reader_.FindEdges(pairs.edge_type, pairs.sources, pairs.rows, edge_ids.data()));
+  for (size_t i = 0; i < edge_ids.size(); ++i) pairs.out[pairs.positions[i]] = edge_ids[i];
+  return absl::OkStatus();
 }
 
 absl::Status MappedShard::CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,

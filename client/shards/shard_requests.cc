@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kIdBytes = sizeof(uint64_t);
 constexpr int64_t kNameBytes = 32;                    // a guess
+constexpr int64_t kExcludedBytes = 12;                // an id and an index
 constexpr int64_t kRankedBytes = 12;                  // an id and a probability
 constexpr int64_t kUnknownCount = int64_t{16} << 20;  // of a whole ranking: a guess
 constexpr int64_t kNeighborsOfAll = 32;               // a guess, for a fanout of all
@@ -64,6 +65,7 @@ int64_t ShardHop::bytes() const {
         relation.spec.fanout > 0 ? std::min(relation.spec.fanout, kMaxNeighbors) : kNeighborsOfAll;
     const int64_t each = kIdBytes * num_values * neighbors + kIdBytes;
     bytes += static_cast<int64_t>(relation.rows.size()) * each;
+    bytes += static_cast<int64_t>(relation.excluded.size()) * kExcludedBytes;
   }
   return bytes;
 }
@@ -157,6 +159,22 @@ int64_t ShardDegrees::bytes() const { return num_elements() * 2 * kIdBytes; }
 
 RequestApart<ShardDegrees> ShardDegrees::Apart() const {
   return ElementsApart<ShardDegrees, int64_t>(*this);
+}
+
+int64_t ShardEdgeIds::max_elements() const { return kMaxRequestIds / 2; }
+
+ShardEdgeIds ShardEdgeIds::Part(int64_t begin, int64_t end) const {
+  ShardEdgeIds part = *this;
+  part.sources = sources.subspan(begin, end - begin);
+  part.rows = rows.subspan(begin, end - begin);
+  part.positions = positions.subspan(begin, end - begin);
+  return part;
+}
+
+int64_t ShardEdgeIds::bytes() const { return num_elements() * 3 * kIdBytes; }
+
+RequestApart<ShardEdgeIds> ShardEdgeIds::Apart() const {
+  return ElementsApart<ShardEdgeIds, int64_t>(*this);
 }
 
 int64_t ShardRanking::bytes() const { return (count > 0 ? count : kUnknownCount) * kRankedBytes; }

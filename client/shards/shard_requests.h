@@ -26,6 +26,7 @@
 #include "partition/dataset/ranking.h"
 #include "proto/common/ids.h"
 #include "sampler/draw_spec.h"
+#include "sampler/excluded_edges.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"
@@ -49,6 +50,8 @@ struct ShardHop {
     // Local rows of the edge type's target type; relations of one target type have the same.
     absl::Span<const uint64_t> rows;
     absl::Span<const uint32_t> trees{};  // of each row; empty: trees are not disjoint
+    // Not to be drawn, by rising index among the rows.
+    absl::Span<const ExcludedEdge> excluded{};
   };
   MinibatchDraw draw;
   int hop = 0;
@@ -141,6 +144,24 @@ struct ShardDegrees {
   RequestApart<ShardDegrees> Apart() const;
 };
 
+// Ids of edges along one edge type that join pairs of nodes: that of pair i goes to
+// out[positions[i]], -1 where none does; of parallel ones that which comes first in the list.
+struct ShardEdgeIds {
+  EdgeTypeId edge_type{};
+  absl::Span<const uint64_t> sources;  // global ids of the edge type's source type
+  absl::Span<const uint64_t> rows;     // local rows of its target type, as many
+  absl::Span<const int64_t> positions;
+  int64_t* out = nullptr;
+
+  static constexpr const char* kMethod = "FetchEdgeIds";
+  int64_t num_elements() const { return static_cast<int64_t>(rows.size()); }
+  int64_t max_elements() const;
+  ShardEdgeIds Part(int64_t begin, int64_t end) const;
+  int64_t bytes() const;
+  void Forget() const {}
+  RequestApart<ShardEdgeIds> Apart() const;
+};
+
 // The head of a stored ranking, appended to `out`.
 struct ShardRanking {
   std::string name;
@@ -164,8 +185,8 @@ struct RequestList {
 };
 
 // All of them.
-using ShardRequests =
-    RequestList<ShardHop, ShardRows, ShardNames, ShardKeys, ShardDegrees, ShardRanking>;
+using ShardRequests = RequestList<ShardHop, ShardRows, ShardNames, ShardKeys, ShardDegrees,
+                                  ShardEdgeIds, ShardRanking>;
 
 namespace internal {
 

@@ -1,10 +1,13 @@
 #include "client/shards/shard_router.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
+#include <vector>
 
 #include "client/shards/fan_out.h"
 #include "proto/common/status.h"
+#include "sampler/excluded_edges.h"
 #include "sampler/owner_groups.h"
 
 namespace vicinity {
@@ -124,10 +127,12 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
   const size_t num_shards = router_.book().num_shards();
   std::vector<ShardHop> asked(num_shards);
   std::vector<std::vector<Neighbors>> answers(num_shards);
+  std::deque<std::vector<ExcludedEdge>> excluded;  // whose elements stay where they are
   for (size_t i = 0; i < relations.size(); ++i) {
     for (const OwnerGroup& group : routed.lists[routed.list_of[i]]) {
+      excluded.push_back(ExcludedOf(group, relations[i].excluded));
       asked[group.shard.value].relations.push_back(
-          {relations[i].edge_type, relations[i].spec, group.rows, group.trees});
+          {relations[i].edge_type, relations[i].spec, group.rows, group.trees, excluded.back()});
     }
   }
   {

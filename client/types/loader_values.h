@@ -11,6 +11,7 @@
 
 #include "client/types/device_tensor.h"
 #include "client/types/graph_values.h"
+#include "client/types/negative_values.h"
 #include "client/types/row_buffer.h"
 #include "client/types/seed_values.h"
 #include "partition/dataset/sampling_spec.h"
@@ -78,6 +79,12 @@ struct LoaderOptions {
   std::string seed_type;        // empty: the only node type that has a split
   Split split = Split::kTrain;  // kNone: all nodes of the type
   SeedList seeds;               // in the place of the split's
+  NegativeOptions negatives;    // of links: what a batch has beside them
+  // Of links, of which a batch then has at most 131,072.
+  LinkExclusion exclude = LinkExclusion::kNone;
+  // With kReverse: an edge type's name. Empty: of links within one node type their own type, of
+  // others the only one that leads from their targets' type to their sources'.
+  std::string reverse_edge_type;
   SamplingSpec sampling;
   int64_t batch_size = 1024;
   bool shuffle = true;

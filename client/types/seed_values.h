@@ -47,13 +47,21 @@ using NodeIds = std::variant<GlobalIds, UserIds, UserNames>;
 
 // Pairs of nodes that an edge of the type joins, or could join: whether the graph has it is not
 // asked. LoaderOptions::batch_size counts links: the seeds of a batch are two lists, its sources
-// and its targets (SampledGraph::seeds). They bring no labels. With SeedPolicy::kHome a link is of
-// the shard of its target.
+// and its targets (SampledGraph::seeds), then those of negatives (client/types/negative_values.h).
+// They bring no labels. With SeedPolicy::kHome a link is of the shard of its target.
 struct LinkList {
   // "source:relation:target", or a relation that is the only one of its name.
   std::string edge_type;
   NodeIds sources;
   NodeIds targets;  // as many
+};
+
+// Which edges the neighbourhoods of links do not have: drawing goes on as if a batch's edges were
+// not in the graph, so that a target still has its fanout of those that are left.
+enum class LinkExclusion : uint8_t {
+  kNone,
+  kSelf,  // edges of the links' type that join the ends of any link of the batch, as the link does
+  kReverse,  // these, and those that lead back: of LoaderOptions::reverse_edge_type
 };
 
 // std::monostate: none, so that the seeds are those of LoaderOptions::split.

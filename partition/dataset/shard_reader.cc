@@ -1,7 +1,9 @@
 #include "partition/dataset/shard_reader.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "partition/dataset/alias_table.h"
@@ -21,6 +23,69 @@ absl::Status TouchIds(VerifiedFile* file, const IdArray& ids, int64_t begin, int
 }
 
 bool IsWhole(const VerifiedFile* file) { return file == nullptr || file->whole(); }
+
+// So many elements are compared before it is asked whether one was equal: compilers make vector
+// instructions of that.
+constexpr int64_t kCompared = 64;
+
+// The first of `count` ids that is `wanted`; `count` if none is.
+template <typename Id>
+int64_t FindId(const Id* ids, int64_t count, Id wanted) {
+  int64_t i = 0;
+  for (; i + kCompared <= count; i += kCompared) {
+    bool any = false;
+    for (int64_t j = i; j < i + kCompared; ++j) any |= ids[j] == wanted;
+    if (any) break;
+  }
+  while (i < count && ids[i] != wanted) ++i;
+  return i;
+}
+
+int64_t FindId(const IdArray& ids, int64_t begin, int64_t count, uint64_t wanted) {
+  if (ids.wide() != nullptr) return FindId(ids.wide() + begin, count, wanted);
+  if (wanted > UINT32_MAX) return count;
+  return FindId(ids.narrow() + begin, count, static_cast<uint32_t>(wanted));
+}
+
+// From so many pairs of one target on, each of its neighbours is looked up among the pairs' sources
+// instead of each of these among the neighbours.
+constexpr size_t kManyPairs = 32;
+
+// The place in row's list of each pair's source, its length if it is not there.
+void FindPlaces(const EdgeTable& edges, int64_t row, absl::Span<const uint64_t> sources,
+                absl::Span<const uint32_t> pairs, int64_t* out) {
+  const int64_t begin = edges.begin(row);
+  const int64_t degree = edges.degree(row);
+  if (pairs.size() < kManyPairs) {
+    for (const uint32_t pair : pairs) {
+      out[pair] = FindId(edges.sources, begin, degree, sources[pair]);
+    }
+    return;
+  }
+  absl::flat_hash_map<uint64_t, int64_t> places;
+  for (const uint32_t pair : pairs) places.emplace(sources[pair], degree);
+  for (int64_t i = degree - 1; i >= 0; --i) {
+    const auto found = places.find(static_cast<uint64_t>(edges.sources[begin + i]));
+    if (found != places.end()) found->second = i;
+  }
+  for (const uint32_t pair : pairs) out[pair] = places.at(sources[pair]);
+}
+
+absl::Status FindInList(const EdgeTable& edges, int64_t row, absl::Span<const uint64_t> sources,
+                        absl::Span<const uint32_t> pairs, int64_t* out) {
+  const int64_t begin = edges.begin(row);
+  const int64_t degree = edges.degree(row);
+  VICINITY_RETURN_IF_ERROR(TouchIds(edges.sources_file, edges.sources, begin, degree));
+  FindPlaces(edges, row, sources, pairs, out);
+  for (const uint32_t pair : pairs) {
+    const int64_t place = out[pair];
+    if (place < degree) {
+      VICINITY_RETURN_IF_ERROR(TouchIds(edges.edge_ids_file, edges.edge_ids, begin + place, 1));
+    }
+    out[pair] = place < degree ? static_cast<int64_t>(edges.edge_ids[begin + place]) : -1;
+  }
+  return absl::OkStatus();
+}
 
 // As std::lower_bound, each page verified that it looks at.
 absl::StatusOr<int64_t> FindKey(const NodeTable& nodes, uint64_t key) {
@@ -117,6 +182,38 @@ absl::Status ShardReader::FindKeys(NodeTypeId type, absl::Span<const uint64_t> k
         }
       }
       VICINITY_ASSIGN_OR_RETURN(out[i], FindKey(nodes, keys[i]));
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ShardReader::FindEdges(EdgeTypeId type, absl::Span<const uint64_t> sources,
+                                    absl::Span<const uint64_t> rows, int64_t* out) const {
+  const EdgeTable& edges = shard_.edges(type);
+  const bool changed = ChangesLists(type, rows);
+  std::vector<uint32_t> by_target(rows.size());
+  std::iota(by_target.begin(), by_target.end(), 0);
+  std::sort(by_target.begin(), by_target.end(),
+            [&rows](uint32_t a, uint32_t b) { return rows[a] < rows[b]; });
+  VerifiedFile* const files[] = {edges.offsets_file, edges.sources_file, edges.edge_ids_file};
+  return ReadVerified(files, [&]() -> absl::Status {
+    for (size_t first = 0, end = 0; first < by_target.size(); first = end) {
+      const uint64_t row = rows[by_target[first]];
+      while (end < by_target.size() && rows[by_target[end]] == row) ++end;
+      const absl::Span<const uint32_t> pairs =
+          absl::MakeConstSpan(by_target).subspan(first, end - first);
+      const ChangedList* const list = changed ? overlay_->List(type.value, row) : nullptr;
+      if (list != nullptr) {
+        ChangedLists lists;
+        lists.Add(*list);
+        VICINITY_RETURN_IF_ERROR(FindInList(lists.table(), 0, sources, pairs, out));
+        continue;
+      }
+      if (changed) {
+        VICINITY_RETURN_IF_ERROR(CheckInFiles(static_cast<int64_t>(row), edges.num_targets()));
+      }
+      VICINITY_RETURN_IF_ERROR(TouchOffsets(edges, static_cast<int64_t>(row)));
+      VICINITY_RETURN_IF_ERROR(FindInList(edges, static_cast<int64_t>(row), sources, pairs, out));
     }
     return absl::OkStatus();
   });

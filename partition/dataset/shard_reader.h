@@ -97,6 +97,11 @@ class ListPart {
   }
   // Of an edge type with weights.
   bool has_weight(int64_t i) const { return edges_.weights[begin_ + i].has_weight(); }
+  // ... and of a part that is the whole list, weights as its table keeps them.
+  bool has_weights() const { return !edges_.weights.empty(); }
+  void WeightUnits(std::vector<uint64_t>* units) const {
+    AliasUnits(edges_.weights.subspan(begin_, size_), units);
+  }
 
  private:
   const EdgeTable& edges_;
@@ -238,6 +243,13 @@ class ShardReader {
       return absl::OkStatus();
     });
   }
+
+  // Of each pair of source (a global id) and target (a local row) the id of the first edge in the
+  // target's list that joins them, -1 where none does. `out` has room for all.
+  //
+  // Cost: a pass over the list for every pair, or, for targets of many pairs, one for all of them.
+  absl::Status FindEdges(EdgeTypeId type, absl::Span<const uint64_t> sources,
+                         absl::Span<const uint64_t> rows, int64_t* out) const;
 
   // Calls copy(part) with the edges from the target's `first` on, `most` of them or as many as
   // there are.

@@ -9,6 +9,7 @@
 #include "server/calls/typed_exchange.h"
 #include "server/handlers/degrees_handler.h"
 #include "server/handlers/describe_handler.h"
+#include "server/handlers/edge_ids_handler.h"
 #include "server/handlers/health_handler.h"
 #include "server/handlers/ranking_handler.h"
 #include "server/handlers/reflection_handler.h"
@@ -33,6 +34,7 @@ constexpr char kFetchRows[] = "/vicinity.proto.Graph/FetchRows";
 constexpr char kFetchNames[] = "/vicinity.proto.Graph/FetchNames";
 constexpr char kResolveKeys[] = "/vicinity.proto.Graph/ResolveKeys";
 constexpr char kFetchDegrees[] = "/vicinity.proto.Graph/FetchDegrees";
+constexpr char kFetchEdgeIds[] = "/vicinity.proto.Graph/FetchEdgeIds";
 constexpr char kFetchRanking[] = "/vicinity.proto.Graph/FetchRanking";
 constexpr char kStatus[] = "/vicinity.proto.Graph/Status";
 
@@ -44,6 +46,7 @@ constexpr std::array kDataOperations = {
     Describes<FetchNames, kFetchNames, Lane::kData>(),
     Describes<ResolveKeys, kResolveKeys, Lane::kData>(),
     Describes<FetchDegrees, kFetchDegrees, Lane::kData>(),
+    Describes<FetchEdgeIds, kFetchEdgeIds, Lane::kData>(),
     Describes<FetchRanking, kFetchRanking, Lane::kData>(),
     Describes<ReportStatus, kStatus, Lane::kSmall>(),
     Uncounted(Describes<CheckHealth, kCheckPath, Lane::kHealth>()),

@@ -62,19 +62,14 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::DegreesReply>>> FetchDegrees(
   VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
                             FindShard(state, request.fingerprint(), request.shard()));
   const Schema& schema = state.dataset->schema();
-  const int32_t type = request.edge_type();
-  if (type < 0 || type >= static_cast<int64_t>(schema.edge_types.size())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("edge type ", type, " does not exist, there are ", schema.edge_types.size()));
-  }
-  const int32_t target_type = schema.edge_types[type].target_type;
+  VICINITY_ASSIGN_OR_RETURN(const EdgeTypeId type, FindEdgeType(schema, request.edge_type()));
+  const NodeTypeId target_type{schema.edge_types[type.value].target_type};
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> targets,
                             ReadIds("targets", request.targets(), state.limits, &copy));
-  VICINITY_RETURN_IF_ERROR(CheckRows(targets,
-                                     ShardReader(*shard).num_nodes(NodeTypeId{target_type}), *shard,
-                                     schema.node_types[target_type].name));
-  return std::make_unique<Degrees>(*shard, EdgeTypeId{type}, std::move(copy), targets);
+  VICINITY_RETURN_IF_ERROR(CheckRows(targets, ShardReader(*shard).num_nodes(target_type), *shard,
+                                     schema.node_types[target_type.value].name));
+  return std::make_unique<Degrees>(*shard, type, std::move(copy), targets);
 }
 
 int64_t ReplyBytes(const ServerState&, const proto::DegreesRequest& request) {

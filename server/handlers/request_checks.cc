@@ -46,6 +46,14 @@ absl::StatusOr<NodeTypeId> FindNodeType(const Schema& schema, int32_t node_type)
   return NodeTypeId{node_type};
 }
 
+absl::StatusOr<EdgeTypeId> FindEdgeType(const Schema& schema, int32_t edge_type) {
+  if (edge_type < 0 || edge_type >= static_cast<int64_t>(schema.edge_types.size())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "edge type ", edge_type, " does not exist, there are ", schema.edge_types.size()));
+  }
+  return EdgeTypeId{edge_type};
+}
+
 absl::StatusOr<absl::Span<const uint64_t>> ReadIds(absl::string_view field,
                                                    const std::string& bytes, const Limits& limits,
                                                    std::vector<uint64_t>* copy) {

@@ -29,6 +29,9 @@ absl::StatusOr<const Shard*> FindShard(const ServerState& state, uint64_t finger
 // InvalidArgument if the schema has no such type.
 absl::StatusOr<NodeTypeId> FindNodeType(const Schema& schema, int32_t node_type);
 
+// Likewise.
+absl::StatusOr<EdgeTypeId> FindEdgeType(const Schema& schema, int32_t edge_type);
+
 // The uint64 ids of a `bytes` field. InvalidArgument naming the field if it is not whole ids or
 // more than max_ids of them. Points into `bytes`, or into `copy` where those lie unaligned.
 absl::StatusOr<absl::Span<const uint64_t>> ReadIds(absl::string_view field,

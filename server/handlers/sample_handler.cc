@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "partition/dataset/dataset.h"
@@ -19,6 +20,7 @@
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 #include "sampler/draw_spec_proto.h"
+#include "sampler/excluded_edges.h"
 #include "sampler/local_sampler.h"
 #include "sampler/one_hop.h"
 #include "server/handlers/reply_size.h"
@@ -126,6 +128,48 @@ absl::StatusOr<std::vector<uint32_t>> ReadTrees(const std::string& bytes, size_t
   return trees;
 }
 
+// Edges that are not to be drawn, those of each relation by rising target. How many there are is
+// bounded by the request's size.
+absl::StatusOr<std::vector<ExcludedEdge>> ReadExcluded(const proto::SampleRequest& request) {
+  const std::string& targets = request.excluded_targets();
+  const std::string& sources = request.excluded_sources();
+  const size_t count = targets.size() / sizeof(uint32_t);
+  if (targets.size() != count * sizeof(uint32_t) || sources.size() != count * sizeof(uint64_t)) {
+    return absl::InvalidArgumentError(absl::StrCat("excluded edges: ", targets.size(),
+                                                   " bytes of targets and ", sources.size(),
+                                                   " of sources, should be 4 and 8 for each"));
+  }
+  std::vector<ExcludedEdge> excluded(count);
+  for (size_t i = 0; i < count; ++i) {
+    std::memcpy(&excluded[i].target, targets.data() + i * sizeof(uint32_t), sizeof(uint32_t));
+    std::memcpy(&excluded[i].source, sources.data() + i * sizeof(uint64_t), sizeof(uint64_t));
+  }
+  return excluded;
+}
+
+absl::Status CheckExcluded(const proto::SampleRequest& request,
+                           absl::Span<const ExcludedEdge> excluded) {
+  for (const Relation& relation : request.relations()) {
+    const uint64_t first = relation.first_excluded();
+    if (first + relation.num_excluded() > excluded.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "edge type ", relation.edge_type(), " is without the excluded edges [", first, ", ",
+          first + relation.num_excluded(), "), there are ", excluded.size()));
+    }
+    uint32_t last = 0;
+    for (const ExcludedEdge& edge : excluded.subspan(first, relation.num_excluded())) {
+      if (edge.target >= last && edge.target < relation.num_targets()) {
+        last = edge.target;
+        continue;
+      }
+      return absl::InvalidArgumentError(
+          absl::StrCat("edge type ", relation.edge_type(), ": an excluded edge of target ",
+                       edge.target, " behind one of ", last, ", of ", relation.num_targets()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Appends `count` values of `values` from `first` on, as little-endian words of `Word`.
 template <typename Word, typename Value>
 void AppendWords(const std::vector<Value>& values, size_t first, size_t count, std::string* out) {
@@ -138,7 +182,7 @@ class RelationSampler {
  public:
   RelationSampler(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
                   absl::Span<const uint64_t> all_targets, absl::Span<const uint32_t> all_trees,
-                  int index)
+                  absl::Span<const ExcludedEdge> all_excluded, int index)
       : relation_(request.relations(index)),
         index_(index),
         reader_(shard),
@@ -148,6 +192,7 @@ class RelationSampler {
         trees_(all_trees.empty()
                    ? all_trees
                    : all_trees.subspan(relation_.first_target(), relation_.num_targets())),
+        excluded_(all_excluded.subspan(relation_.first_excluded(), relation_.num_excluded())),
         chunk_bytes_(state.limits.max_chunk_bytes),
         neighbor_bytes_(8 + (request.want_edge_ids() ? 8 : 0) +
                         (request.want_edge_positions() ? 8 : 0)) {
@@ -209,12 +254,26 @@ class RelationSampler {
     }
     neighbors_.Clear();
     if (!trees_.empty()) options_.trees = trees_.subspan(first_, group_);
+    const std::vector<ExcludedEdge> excluded = ExcludedOfTargets(first_, group_);
+    options_.excluded = excluded;
     VICINITY_RETURN_IF_ERROR(SampleLists(reader_, edge_type_, target_type_,
                                          targets_.subspan(first_, group_), options_, &neighbors_));
     answered_ = 0;
     next_edge_ = 0;
     left_ = neighbors_.counts[0];
     return absl::OkStatus();
+  }
+
+  // Of so many targets from `first` on, by their index among those.
+  std::vector<ExcludedEdge> ExcludedOfTargets(size_t first, size_t count) const {
+    const auto before = [](const ExcludedEdge& edge, size_t target) {
+      return edge.target < target;
+    };
+    const auto begin = std::lower_bound(excluded_.begin(), excluded_.end(), first, before);
+    const auto end = std::lower_bound(begin, excluded_.end(), first + count, before);
+    std::vector<ExcludedEdge> excluded(begin, end);
+    for (ExcludedEdge& edge : excluded) edge.target -= static_cast<uint32_t>(first);
+    return excluded;
   }
 
   void EndGroup() {
@@ -275,8 +334,11 @@ class RelationSampler {
     if (options_.want_edge_ids) chunk->mutable_edge_ids()->reserve(bytes);
     if (options_.want_edge_positions) chunk->mutable_edge_positions()->reserve(bytes);
     uint32_t count = 0;
+    absl::flat_hash_set<int64_t> out;
+    for (const ExcludedEdge& edge : ExcludedOfTargets(first_, 1)) out.insert(edge.source);
     for (int64_t i = 0; i < part.size(); ++i) {
       if (options_.weighted && !part.has_weight(i)) continue;
+      if (!out.empty() && out.contains(part.source(i))) continue;
       ++count;
       AppendId(part.source(i), chunk->mutable_sources());
       if (options_.want_edge_ids) AppendId(part.edge_id(i), chunk->mutable_edge_ids());
@@ -311,6 +373,7 @@ class RelationSampler {
   const NodeTypeId target_type_;
   const absl::Span<const uint64_t> targets_;
   const absl::Span<const uint32_t> trees_;
+  const absl::Span<const ExcludedEdge> excluded_;
   const int64_t chunk_bytes_;
   const int64_t neighbor_bytes_;
   OneHopOptions options_;
@@ -333,13 +396,14 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
   // `targets` in the request or in `copy`.
   SampleSource(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
                std::vector<uint64_t> copy, absl::Span<const uint64_t> targets,
-               std::vector<uint32_t> trees)
+               std::vector<uint32_t> trees, std::vector<ExcludedEdge> excluded)
       : state_(state),
         request_(request),
         shard_(shard),
         copy_(std::move(copy)),
         targets_(targets),
-        trees_(std::move(trees)) {
+        trees_(std::move(trees)),
+        excluded_(std::move(excluded)) {
     SkipWhatIsOver();
   }
 
@@ -356,7 +420,7 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
     while (!sampler_.has_value() || sampler_->IsOver()) {
       sampler_.reset();
       if (next_relation_ == request_.relations_size()) return;
-      sampler_.emplace(state_, request_, shard_, targets_, trees_, next_relation_++);
+      sampler_.emplace(state_, request_, shard_, targets_, trees_, excluded_, next_relation_++);
     }
   }
 
@@ -366,6 +430,7 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
   const std::vector<uint64_t> copy_;
   const absl::Span<const uint64_t> targets_;
   const std::vector<uint32_t> trees_;
+  const std::vector<ExcludedEdge> excluded_;
   std::optional<RelationSampler> sampler_;
   int next_relation_ = 0;
 };
@@ -393,9 +458,11 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors
                             ReadIds("targets", request.targets(), state.limits, &copy));
   VICINITY_ASSIGN_OR_RETURN(std::vector<uint32_t> trees,
                             ReadTrees(request.trees(), targets.size()));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<ExcludedEdge> excluded, ReadExcluded(request));
   VICINITY_RETURN_IF_ERROR(CheckRequest(state, request, *shard, targets));
+  VICINITY_RETURN_IF_ERROR(CheckExcluded(request, excluded));
   return std::make_unique<SampleSource>(state, request, *shard, std::move(copy), targets,
-                                        std::move(trees));
+                                        std::move(trees), std::move(excluded));
 }
 
 int64_t ReplyBytes(const ServerState& state, const proto::SampleRequest& request) {

@@ -98,6 +98,22 @@ TEST_CASE("degrees are asked for by edge type", "[graph]") {
   CHECK(graph->Degrees(0, {1 << 20}).error().code() == ErrorCode::kInvalidArgument);
 }
 
+TEST_CASE("a graph knows which edge joins a pair", "[graph]") {
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 3);
+  const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);
+  const auto lists = on_disk.graph().InEdgesOfAll(EdgeTypeId{0});
+  const std::vector<int64_t> sources =
+      on_disk.GlobalIds({graph->schema().edge_types[0].source_type});
+  const std::vector<int64_t> targets =
+      on_disk.GlobalIds({graph->schema().edge_types[0].target_type});
+  const testing::InEdge& edge = lists[7].front();
+  CHECK(Value(graph->EdgeIds(0, {sources[edge.source]}, {targets[7]})) ==
+        std::vector<int64_t>{edge.edge_id});
+  CHECK(graph->EdgeIds(99, {0}, {0}).error().code() == ErrorCode::kInvalidArgument);
+  CHECK(graph->EdgeIds(0, {1 << 20}, {0}).error().code() == ErrorCode::kInvalidArgument);
+  CHECK(graph->EdgeIds(0, {0}, {}).error().code() == ErrorCode::kInvalidArgument);
+}
+
 TEST_CASE("what a graph counts has names", "[graph]") {
   const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 3);
   const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);

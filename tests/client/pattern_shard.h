@@ -11,8 +11,8 @@
 namespace vicinity::testing {
 
 // Byte j of row r is r * 31 + j; the neighbour of a node along edge type t is its row + t; its name
-// "n" and its row; the node of key k is 2 * k; the degree of row r is 3 * r; the ranking is 0, 1,
-// 2, ..., 1000 nodes long.
+// "n" and its row; the node of key k is 2 * k; the degree of row r is 3 * r; the edge of source
+// s and row r is s + 5 * r; the ranking is 0, 1, 2, ..., 1000 nodes long.
 //
 // Every call is over when the method returns.
 class PatternShard final : public AnswersAlike<PatternShard> {
@@ -58,6 +58,11 @@ class PatternShard final : public AnswersAlike<PatternShard> {
   static void Answer(const ShardDegrees& degrees) {
     for (size_t i = 0; i < degrees.rows.size(); ++i) {
       degrees.out[degrees.positions[i]] = static_cast<int64_t>(degrees.rows[i]) * 3;
+    }
+  }
+  static void Answer(const ShardEdgeIds& pairs) {
+    for (size_t i = 0; i < pairs.rows.size(); ++i) {
+      pairs.out[pairs.positions[i]] = static_cast<int64_t>(pairs.sources[i] + pairs.rows[i] * 5);
     }
   }
   static void Answer(const ShardRanking& ranking) {

@@ -21,6 +21,7 @@
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
+#include "sampler/excluded_edges.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity::testing {
@@ -175,6 +176,7 @@ struct Way {
   bool replace;
   bool weighted;
   bool trees;
+  bool excluding = false;
 };
 
 std::vector<Way> EveryWay(const Schema& schema) {
@@ -183,9 +185,11 @@ std::vector<Way> EveryWay(const Schema& schema) {
     for (const int64_t fanout : {int64_t{1}, int64_t{3}, kAllNeighbors}) {
       for (const bool replace : {false, true}) {
         for (const bool trees : {false, true}) {
-          ways.push_back({{e}, fanout, replace, false, trees});
-          if (schema.edge_types[e].weight_column.empty()) continue;
-          ways.push_back({{e}, fanout, replace, true, trees});
+          for (const bool excluding : {false, true}) {
+            ways.push_back({{e}, fanout, replace, false, trees, excluding});
+            if (schema.edge_types[e].weight_column.empty()) continue;
+            ways.push_back({{e}, fanout, replace, true, trees, excluding});
+          }
         }
       }
     }
@@ -221,6 +225,30 @@ struct Targets {
   }
 };
 
+// Of every second row the first of its list's sources, and two nodes that may be others.
+std::vector<ExcludedEdge> SomeEdges(const Expected& expected, EdgeTypeId edge_type,
+                                    absl::Span<const uint64_t> rows) {
+  std::vector<ExcludedEdge> excluded;
+  for (uint32_t i = 0; i < rows.size(); i += 2) {
+    const std::vector<InEdge> list = expected.List(edge_type, static_cast<int64_t>(rows[i]), false);
+    if (!list.empty()) excluded.push_back({i, list.front().source});
+    excluded.push_back({i, 3});
+    excluded.push_back({i, int64_t{1} << 40});
+  }
+  return excluded;
+}
+
+// The list less what is excluded of target `i`.
+std::vector<InEdge> Without(std::vector<InEdge> list, uint32_t i,
+                            const std::vector<ExcludedEdge>& excluded) {
+  const auto is_out = [&](const InEdge& edge) {
+    return std::find(excluded.begin(), excluded.end(), ExcludedEdge{i, edge.source}) !=
+           excluded.end();
+  };
+  list.erase(std::remove_if(list.begin(), list.end(), is_out), list.end());
+  return list;
+}
+
 size_t ExpectedCount(const Way& way, size_t degree) {
   if (way.fanout == kAllNeighbors || degree == 0) return degree;
   const auto fanout = static_cast<size_t>(way.fanout);
@@ -248,23 +276,29 @@ void CheckDrawn(const Way& way, const std::vector<InEdge>& list, const Neighbors
 }
 
 void CheckWay(ShardAccess* shard, const Expected& expected, const Way& way) {
-  CAPTURE(way.edge_type.value, way.fanout, way.replace, way.weighted, way.trees);
+  CAPTURE(way.edge_type.value, way.fanout, way.replace, way.weighted, way.trees, way.excluding);
   const Targets targets(expected.num_rows(expected.target_type(way.edge_type)));
-  const Neighbors got = Sample(shard, {targets.Relation(way)}, EdgeDetail(true, true))[0];
+  std::vector<ExcludedEdge> excluded;
+  if (way.excluding) excluded = SomeEdges(expected, way.edge_type, targets.rows);
+  ShardHop::Relation relation = targets.Relation(way);
+  relation.excluded = excluded;
+  const Neighbors got = Sample(shard, {relation}, EdgeDetail(true, true))[0];
   REQUIRE(got.counts.size() == targets.rows.size());
   REQUIRE(got.edge_ids.size() == got.sources.size());
   REQUIRE(got.edge_positions.size() == got.sources.size());
   size_t first = 0;
-  for (size_t i = 0; i < targets.rows.size(); ++i) {
+  for (uint32_t i = 0; i < targets.rows.size(); ++i) {
     CAPTURE(i, targets.rows[i]);
     REQUIRE(first + got.counts[i] <= got.sources.size());
     const auto row = static_cast<int64_t>(targets.rows[i]);
-    CheckDrawn(way, expected.List(way.edge_type, row, way.weighted), got, first, got.counts[i]);
+    const std::vector<InEdge> list =
+        Without(expected.List(way.edge_type, row, way.weighted), i, excluded);
+    CheckDrawn(way, list, got, first, got.counts[i]);
     first += got.counts[i];
   }
   CHECK(first == got.sources.size());
   // What is not asked for makes no difference to what is.
-  const Neighbors bare = Sample(shard, {targets.Relation(way)}, EdgeDetail())[0];
+  const Neighbors bare = Sample(shard, {relation}, EdgeDetail())[0];
   CHECK(bare.counts == got.counts);
   CHECK(bare.sources == got.sources);
   CHECK(bare.edge_ids.empty());
@@ -377,6 +411,40 @@ void CheckDegrees(const ShardsUnderTest& under_test) {
   });
 }
 
+void CheckEdgeIds(const ShardsUnderTest& under_test) {
+  ForEachShard(under_test, [](ShardAccess* shard, const Expected& expected) {
+    for (int32_t e = 0; e < static_cast<int32_t>(expected.schema().edge_types.size()); ++e) {
+      CAPTURE(e);
+      // Every row with each of its sources, one after the other, and with some that have no edge to
+      // it, of which the last is no node at all.
+      std::vector<uint64_t> sources;
+      std::vector<uint64_t> rows;
+      std::vector<int64_t> answers;
+      for (const uint64_t row : RowsWithRepeats(expected.num_rows(expected.target_type({e})))) {
+        const std::vector<InEdge> list = expected.List({e}, static_cast<int64_t>(row), false);
+        const auto add = [&](uint64_t source) {
+          const auto found = std::find_if(list.begin(), list.end(), [source](const InEdge& edge) {
+            return static_cast<uint64_t>(edge.source) == source;
+          });
+          sources.push_back(source);
+          rows.push_back(row);
+          answers.push_back(found == list.end() ? -1 : found->edge_id);
+        };
+        for (const InEdge& edge : list) add(static_cast<uint64_t>(edge.source));
+        for (uint64_t source = 0; source < 6; ++source) add((source * 7 + row) % 17);
+        add(UINT64_MAX);
+      }
+      const std::vector<int64_t> positions = ScatteredPositions(rows.size());
+      std::vector<int64_t> out(rows.size(), -7);
+      VICINITY_REQUIRE_OK(Ask(shard, ShardEdgeIds{{e}, sources, rows, positions, out.data()}));
+      for (size_t i = 0; i < rows.size(); ++i) {
+        CAPTURE(i, rows[i], sources[i]);
+        CHECK(out[positions[i]] == answers[i]);
+      }
+    }
+  });
+}
+
 void CheckHops(const ShardsUnderTest& under_test) {
   ForEachShard(under_test, [](ShardAccess* shard, const Expected& expected) {
     for (const Way& way : EveryWay(expected.schema())) CheckWay(shard, expected, way);
@@ -417,6 +485,7 @@ void CheckEmptyRequests(const ShardsUnderTest& under_test) {
     VICINITY_CHECK_OK(Ask(shard, ShardNames{kItem, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardKeys{kUser, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardDegrees{kBuys, {}, {}, nullptr}));
+    VICINITY_CHECK_OK(Ask(shard, ShardEdgeIds{kBuys, {}, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardHop()));
     std::vector<Neighbors> out;
     VICINITY_CHECK_OK(Ask(shard, HopOfUsers({}, &out)));
@@ -445,6 +514,8 @@ void CheckRefusals(const ShardsUnderTest& under_test) {
       std::vector<int64_t> degrees(3);
       VICINITY_CHECK_CODE(Ask(shard, ShardDegrees{kBuys, items, positions, degrees.data()}),
                           kRefused);
+      const ShardEdgeIds pairs{kBuys, users, items, positions, degrees.data()};
+      VICINITY_CHECK_CODE(Ask(shard, pairs), kRefused);
       std::vector<Neighbors> neighbors;
       VICINITY_CHECK_CODE(Ask(shard, HopOfUsers(users, &neighbors)), kRefused);
       rows.rows = {};

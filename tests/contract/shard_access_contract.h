@@ -30,6 +30,7 @@ void CheckNames(const ShardsUnderTest& under_test);
 void CheckKeys(const ShardsUnderTest& under_test);
 // Of every list its length.
 void CheckDegrees(const ShardsUnderTest& under_test);
+void CheckEdgeIds(const ShardsUnderTest& under_test);
 // Every way to draw gives neighbours that the graph has, as many as it should.
 void CheckHops(const ShardsUnderTest& under_test);
 // The head of a stored ranking of shard 0's users, and all of it; one that is not there.

@@ -158,6 +158,7 @@ TEST_CASE("every way to a shard keeps the contract", "[shard_access]") {
   SECTION("names") { testing::CheckNames(under_test); }
   SECTION("keys") { testing::CheckKeys(under_test); }
   SECTION("degrees") { testing::CheckDegrees(under_test); }
+  SECTION("edge ids") { testing::CheckEdgeIds(under_test); }
   SECTION("hops") { testing::CheckHops(under_test); }
   SECTION("rankings") { testing::CheckRankings(under_test, kRanking, ways.ranked()); }
   SECTION("requests for nothing") { testing::CheckEmptyRequests(under_test); }
@@ -242,6 +243,7 @@ TEST_CASE("a mapped shard with changes keeps the contract of the graph as it is 
   SECTION("names") { testing::CheckNames(overlaid.Now()); }
   SECTION("keys") { testing::CheckKeys(overlaid.Now()); }
   SECTION("degrees") { testing::CheckDegrees(overlaid.Now()); }
+  SECTION("edge ids") { testing::CheckEdgeIds(overlaid.Now()); }
   SECTION("hops") { testing::CheckHops(overlaid.Now()); }
   SECTION("requests for nothing") { testing::CheckEmptyRequests(overlaid.Now()); }
   SECTION("refusals") { testing::CheckRefusals(overlaid.Now()); }

@@ -84,5 +84,18 @@ TEST_CASE("an owner's answer that does not fit its targets is refused", "[owner_
                       absl::StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("excluded edges go with their targets to whoever owns them", "[owner_groups]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Book book, Book::Create({{0, 30, 30, 70, 100}}));
+  const std::vector<int64_t> targets = {80, 3, 31, 99, 4, 3};
+  const std::vector<ExcludedEdge> excluded = {{0, 7}, {0, 5}, {1, 9}, {2, 1}, {5, 9}, {5, 2}};
+  const std::vector<OwnerGroup> groups = GroupByOwner(book, {0}, targets);
+  REQUIRE(groups.size() == 3);
+  using Edges = std::vector<ExcludedEdge>;
+  CHECK(ExcludedOf(groups[0], excluded) == Edges{{0, 9}, {2, 9}, {2, 2}});  // 3, 4, 3
+  CHECK(ExcludedOf(groups[1], excluded) == Edges{{0, 1}});                  // 31
+  CHECK(ExcludedOf(groups[2], excluded) == Edges{{0, 7}, {0, 5}});          // 80, 99
+  CHECK(ExcludedOf(groups[0], {}).empty());
+}
+
 }  // namespace
 }  // namespace vicinity

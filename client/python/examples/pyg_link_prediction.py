@@ -5,17 +5,15 @@ that are none.
     pyg_link_prediction.py --graph cluster.textproto
 
 Of a graph with one node type and one edge type. A twentieth of the links is kept aside and told
-from as many pairs drawn at random. PyG's own LinkLoader draws the negatives; the neighbourhoods come
-from the servers.
+from as many pairs drawn at random, none of which is a link.
 """
 
 import argparse
 
 import torch
-from torch_geometric.loader import LinkLoader
 from torch_geometric.nn import SAGEConv
 
-from vicinity_graph.pyg import NeighborSampler, connect
+from vicinity_graph.pyg import LinkNeighborLoader, connect
 
 
 class Encoder(torch.nn.Module):
@@ -57,9 +55,9 @@ def main():
     links = torch.stack(edges.get_edge_index(edge_type=None, layout="coo"))
     links = links[:, torch.randperm(links.size(1))]
     num_kept = links.size(1) // 20
-    loaders = [LinkLoader(data, NeighborSampler(data, options.fanouts),
-                          edge_label_index=(None, chosen), neg_sampling="binary",
-                          batch_size=options.batch_size, shuffle=True)
+    loaders = [LinkNeighborLoader(data, options.fanouts, edge_label_index=chosen,
+                                  neg_sampling="binary", exact_negatives=True,
+                                  batch_size=options.batch_size, shuffle=True)
                for chosen in (links[:, num_kept:], links[:, :num_kept])]
     model = Encoder(data.num_features, options.hidden)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.005)

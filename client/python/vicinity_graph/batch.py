@@ -85,7 +85,8 @@ class Batch:
         self._node_types = graph.node_types
         self._edge_types = graph.edge_types
         self._described = graph.description["node_types"]
-        #: The node types of the lists of seeds: of nodes one, of links those of their ends.
+        #: The node types of the lists of seeds: of nodes one, of links those of their ends, then
+        #: those of negatives.
         self.seed_types: List[str] = [self._seed_list_type(i) for i in range(info.num_seed_lists)]
         #: Hop by hop, the seeds' first.
         self.blocks: List[Block] = [Block(self, i, graph) for i in range(info.num_blocks)]
@@ -100,7 +101,7 @@ class Batch:
         columns = ", ".join(f"{node_type}.{name}" for node_type, name in self.columns) or "none"
         kind = "links" if len(self.seed_types) > 1 else "seeds"
         return (f"<Batch of epoch {self.epoch}, step {self.step}: "
-                f"{len(self.part(_library.SEEDS))} {kind} of {' and '.join(self.seed_types)}; nodes: "
+                f"{len(self.part(_library.SEEDS))} {kind} of {' and '.join(self.seed_types[:2])}; nodes: "
                 f"{nodes}; blocks: {len(self.blocks)}; columns: {columns}>")
 
     def _seed_list_type(self, index):
@@ -179,9 +180,19 @@ class Batch:
     def links(self) -> Tuple[Tensor, Tensor]:
         """Where seeds are links: of their sources, and of their targets, the positions among the
         nodes of seed_types[0] and seed_types[1]: int32 [batch size] each."""
-        if len(self.seed_types) != 2:
+        if len(self.seed_types) < 2:
             raise NotFound("the batch's seeds are nodes, no links: they are in `seeds`")
         return self.part(_library.SEEDS, 0), self.part(_library.SEEDS, 1)
+
+    @property
+    def negatives(self) -> Tuple[Tensor, ...]:
+        """Of links with negatives, positions among the nodes as those of `links`, int32: with mode
+        "binary" the sources and the targets of the pairs, [n] each; with "triplet" targets alone,
+        [batch size * amount], first all those of the first link."""
+        if len(self.seed_types) < 3:
+            raise NotFound("the batch has no negatives: they are an option of loaders of links, "
+                           "negatives={'mode': 'binary' or 'triplet'}")
+        return tuple(self.part(_library.SEEDS, i) for i in range(2, len(self.seed_types)))
 
     @property
     def input_positions(self) -> Tensor:

@@ -9,7 +9,7 @@ from . import _given, tensors
 from . import options as _options
 from ._library import Handle, call_for_json, call_for_pointer, lib
 from .batch import Batch
-from .errors import FailedPrecondition
+from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
 from .option_types import Fanouts, GraphOptions, LoaderOptions, SampleOptions
 from .seeds import OF_SPLIT, Seeds
@@ -115,6 +115,15 @@ class Graph:
         parallel edges counted each."""
         return self._of_ids(lib.vicinity_graph_degrees, edge_type, ids, "edge_type")
 
+    def edge_ids(self, edge_type: str, sources: Any, targets: Any) -> Tensor:
+        """Which edge of a type leads from sources[i] to targets[i], global ids: int64 [n], the edge's
+        position in what was imported, -1 where there is none; of parallel edges the first."""
+        (starts, count), (ends, num_targets) = _given.ids(sources), _given.ids(targets)
+        if count != num_targets:
+            raise InvalidArgument(f"{count} sources have {num_targets} targets: give one for each")
+        return tensors.of_call(lib.vicinity_graph_edge_ids, self.handle,
+                               _given.name(edge_type, "edge_type"), starts, ends, count)
+
     @_options.documents(_options.SAMPLE, SampleOptions, self=inspect.Parameter.empty,
                         node_type=Union[str, Sequence[str]], seeds=Any, fanouts=Fanouts)
     def sample(self, node_type: Union[str, Sequence[str]], seeds: Any, fanouts: Fanouts,
@@ -123,7 +132,8 @@ class Graph:
 
             batch = graph.sample("paper", [3, 5], [15, 10], columns=[("paper", "features")])
 
-        Of links there are two types and two lists, ["user", "item"] and [sources, targets]. The same seeds and options give the same sample, whatever the shards and servers. Columns
+        Of links there are two types and two lists, ["user", "item"] and [sources, targets]. The same
+        seeds and options give the same sample, whatever the shards and servers. Columns
         are fetched one after the other; a loader, which works ahead, is faster.
         """
         lists = _given.seed_lists(node_type, seeds)

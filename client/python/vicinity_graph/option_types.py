@@ -33,6 +33,13 @@ class GraphOptions(TypedDict, total=False):
     credentials: Credentials
 
 
+class Negatives(TypedDict, total=False):
+    mode: Literal["none", "binary", "triplet"]
+    amount: float
+    exact: bool
+    degree_power: float
+
+
 class Device(TypedDict, total=False):
     kind: Literal["cuda", "host"]
     ordinal: int
@@ -57,6 +64,9 @@ class LoaderOptions(TypedDict, total=False):
     num_trainers: int
     homes: Sequence[Sequence[int]]
     run_seed: int
+    exclude: Literal["none", "self", "reverse"]
+    reverse_edge_type: str
+    negatives: Negatives
     labels: bool
     user_ids: bool
     columns: Sequence[Tuple[str, str]]

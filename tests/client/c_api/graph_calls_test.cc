@@ -68,6 +68,20 @@ TEST_CASE("degrees are those of the C++ interface", "[c_api]") {
         VICINITY_INVALID_ARGUMENT);
 }
 
+TEST_CASE("edge ids are those of the C++ interface", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> users = {0, 1, 2, 3, 0};
+  const std::vector<int64_t> items = {4, 0, 4, 1, 1};
+  DLManagedTensor* tensor = nullptr;
+  RequireOk(vicinity_graph_edge_ids(open.graph(), "user:buys:item", users.data(), items.data(), 5,
+                                    &tensor));
+  CHECK(ValuesOf<int64_t>(*TensorPtr(tensor)) == *open.plain().EdgeIds(0, users, items));
+  CHECK(vicinity_graph_edge_ids(open.graph(), "sells", users.data(), items.data(), 5, &tensor) ==
+        VICINITY_NOT_FOUND);
+  CHECK(vicinity_graph_edge_ids(open.graph(), "user:buys:item", nullptr, items.data(), 5,
+                                &tensor) == VICINITY_INVALID_ARGUMENT);
+}
+
 TEST_CASE("a graph tells what it has moved", "[c_api]") {
   const OpenGraph open;
   const int64_t node = 0;

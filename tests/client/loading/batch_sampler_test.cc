@@ -1,7 +1,11 @@
 #include "client/loading/batch_sampler.h"
 
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -10,6 +14,7 @@
 #include "sampler/local_sampler.h"
 #include "sampler/sampled_graph.h"
 #include "tests/client/routed_graph.h"
+#include "tests/sampler/sampled_graphs.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
@@ -42,6 +47,87 @@ TEST_CASE("a batch is that of its seeds and draw, wherever its shards are", "[ba
     for (size_t type = 0; type < local.nodes.size(); ++type) {
       CHECK(routed.nodes[type].ids == local.nodes[type].ids);
     }
+  }
+}
+
+// The graph without every edge of a type from one of these nodes to the other.
+testing::MemoryGraph Less(testing::MemoryGraph graph, EdgeTypeId type,
+                          const std::set<std::pair<int64_t, int64_t>>& out) {
+  testing::MemoryEdges& edges = graph.edges[type.value];
+  testing::MemoryEdges left;
+  left.columns.resize(edges.columns.size());
+  for (size_t i = 0; i < edges.sources.size(); ++i) {
+    if (out.count({edges.sources[i], edges.targets[i]}) > 0) continue;
+    left.sources.push_back(edges.sources[i]);
+    left.targets.push_back(edges.targets[i]);
+    for (size_t c = 0; c < edges.columns.size(); ++c) {
+      left.columns[c] += graph.edge_row(type, static_cast<int>(c), static_cast<int64_t>(i));
+    }
+  }
+  edges = left;
+  return graph;
+}
+
+TEST_CASE("without its links a batch is that of a graph that never had them", "[batch_sampler]") {
+  const EdgeTypeId knows{3};
+  const testing::MemoryGraph all = testing::TypedGraph(60, 30, 10, 3);
+  std::set<std::pair<int64_t, int64_t>> out;
+  std::vector<std::vector<int64_t>> ends(2);
+  const bool reverse = GENERATE(false, true);
+  for (size_t i = 0; i < 40; ++i) {
+    ends[0].push_back(all.edges[knows.value].sources[i * 3]);
+    ends[1].push_back(all.edges[knows.value].targets[i * 3]);
+    out.emplace(ends[0].back(), ends[1].back());
+    if (reverse) out.emplace(ends[1].back(), ends[0].back());
+  }
+  const RoutedGraph with(all, 4, {1, 3});
+  const RoutedGraph without(Less(all, knows, out), 4, {1, 3});
+  std::vector<TypedSeeds> links;
+  for (const std::vector<int64_t>& list : ends) {
+    TypedSeeds& seeds = links.emplace_back(TypedSeeds{NodeTypeId{0}, {}});
+    for (const int64_t position : list) seeds.ids.push_back(with.GlobalIds({0})[position]);
+  }
+  SamplingSpec sampling = SamplingSpec::Uniform(with.router().schema(), {3, kAllNeighbors, 2});
+  sampling.expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
+  sampling.disjoint = GENERATE(false, true);
+  ExcludedTypes excluded{knows, {}};
+  if (reverse) excluded.reverse = knows;
+  RoutedBatchSampler less(with.router(), sampling, EdgeDetail(), excluded);
+  RoutedBatchSampler never(without.router(), sampling, EdgeDetail());
+  RoutedBatchSampler whole(with.router(), sampling, EdgeDetail());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph got, less.Sample(links, {7, 2, 1}, nullptr));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph expected,
+                                never.Sample(links, {7, 2, 1}, nullptr));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph other, whole.Sample(links, {7, 2, 1}, nullptr));
+  CHECK(testing::Describe(got) == testing::Describe(expected));
+  CHECK(testing::Describe(got) != testing::Describe(other));
+}
+
+TEST_CASE("negatives come behind the links", "[batch_sampler]") {
+  const RoutedGraph graph(testing::TypedGraph(60, 30, 10, 3), 4, {1, 3});
+  NegativeOptions options;
+  options.mode = GENERATE(NegativeMode::kBinary, NegativeMode::kTriplet);
+  options.amount = 2;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto negatives,
+                                NegativeSampler::Make(graph.router(), EdgeTypeId{0}, options));
+  const SamplingSpec sampling = SamplingSpec::Uniform(graph.router().schema(), {2});
+  NegativeBatchSampler sampler(
+      *negatives, std::make_unique<RoutedBatchSampler>(graph.router(), sampling, EdgeDetail()));
+  const std::vector<TypedSeeds> links = {{NodeTypeId{0}, {4, 9}}, {NodeTypeId{1}, {2, 2}}};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph batch,
+                                sampler.Sample(links, {1, 2, 3}, nullptr));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<TypedSeeds> drawn,
+                                negatives->Draw({4, 9}, {1, 2, 3}, nullptr));
+  REQUIRE(batch.seeds.size() == 2 + drawn.size());
+  std::vector<TypedSeeds> lists = links;
+  lists.insert(lists.end(), drawn.begin(), drawn.end());
+  for (size_t i = 0; i < lists.size(); ++i) {
+    CHECK(batch.seeds[i].node_type == lists[i].type.value);
+    std::vector<int64_t> ids;
+    for (const int32_t position : batch.seeds[i].positions) {
+      ids.push_back(batch.nodes[lists[i].type.value].ids[position]);
+    }
+    CHECK(ids == lists[i].ids);
   }
 }
 

@@ -581,6 +581,33 @@ TEST_CASE("listed links make the same batches on any cut", "[loader]") {
   }
 }
 
+TEST_CASE("links with negatives and without their edges make the same batches on any cut",
+          "[loader]") {
+  const RoutedGraph whole(Graph(), 1);
+  const testing::MemoryGraph& memory = whole.graph();
+  LinkList links{"knows", UserIds(), UserIds()};
+  for (size_t i = 0; i < 40; ++i) {
+    const std::vector<uint64_t>& keys = memory.nodes[0].keys;
+    std::get<UserIds>(links.sources)
+        .ids.push_back(static_cast<int64_t>(keys[memory.edges[3].sources[i]]));
+    std::get<UserIds>(links.targets)
+        .ids.push_back(static_cast<int64_t>(keys[memory.edges[3].targets[i]]));
+  }
+  LoaderOptions options = Options(whole);
+  options.seeds = links;
+  options.negatives.mode = GENERATE(NegativeMode::kBinary, NegativeMode::kTriplet);
+  options.negatives.amount = 3;
+  options.exclude = LinkExclusion::kReverse;
+  const std::vector<std::string> expected = Epoch(whole, Make(whole, options).get(), 1);
+  CHECK(expected.size() == 3);
+  for (const int32_t num_shards : {2, 5}) {
+    const RoutedGraph graph(Graph(), num_shards, {0, 2});
+    CHECK(Epoch(graph, Make(graph, options).get(), 1) == expected);
+  }
+  options.exclude = LinkExclusion::kNone;
+  CHECK(Epoch(whole, Make(whole, options).get(), 1) != expected);
+}
+
 // What is left of an epoch for one trainer: its batches' seeds by their numbers among all.
 std::vector<std::vector<int64_t>> RestOf(LoaderCore* loader, int64_t batches_done) {
   VICINITY_REQUIRE_OK(loader->ResumeEpoch(3, batches_done));

@@ -161,5 +161,44 @@ TEST_CASE("types without labels give none", "[loader_setup]") {
   CHECK(unwanted.empty());
 }
 
+TEST_CASE("negatives and excluded edges are of links", "[loader_setup]") {
+  const RoutedGraph graph(testing::TypedGraph(100, 60, 10, 3), 4);
+  LoaderOptions options = Options(graph);
+  const auto refused = absl::StatusCode::kInvalidArgument;
+  CHECK(*MakeNegatives(graph.router(), options) == nullptr);
+  CHECK(!FindExcluded(graph.router().schema(), options)->self.has_value());
+  options.negatives.mode = NegativeMode::kTriplet;
+  options.exclude = LinkExclusion::kSelf;
+  VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
+  VICINITY_CHECK_CODE(FindExcluded(graph.router().schema(), options).status(), refused);
+  options.seeds = LinkList{"buys", GlobalIds{{0}}, GlobalIds{{0}}};
+  CHECK(*MakeNegatives(graph.router(), options) != nullptr);
+  CHECK(FindExcluded(graph.router().schema(), options)->self->value == 0);
+  options.negatives.amount = 0.5;
+  VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
+  options.batch_size = 1 << 18;
+  VICINITY_CHECK_CODE(FindExcluded(graph.router().schema(), options).status(), refused);
+}
+
+TEST_CASE("the edge type that leads back is the only one, or that which is named",
+          "[loader_setup]") {
+  const Schema schema = testing::TypedGraph(10, 10, 10, 3).schema;
+  LoaderOptions options;
+  options.exclude = LinkExclusion::kReverse;
+  const auto reverse = [&](const std::string& links, const std::string& name) {
+    options.seeds = LinkList{links, GlobalIds{{0}}, GlobalIds{{0}}};
+    options.reverse_edge_type = name;
+    const absl::StatusOr<ExcludedTypes> types = FindExcluded(schema, options);
+    if (!types.ok()) return std::string(types.status().message());
+    return schema.EdgeTypeName(types->reverse->value);
+  };
+  CHECK(reverse("knows", "") == "user:knows:user");
+  CHECK(reverse("buys", "") == "item:bought_by:user");
+  CHECK(reverse("bought_by", "buys") == "user:buys:item");
+  CHECK_THAT(reverse("has", ""), Catch::Contains("there are: none"));
+  CHECK_THAT(reverse("buys", "knows"), Catch::Contains("item:bought_by:user"));
+  CHECK_THAT(reverse("buys", "sells"), Catch::Contains("\"sells\""));
+}
+
 }  // namespace
 }  // namespace vicinity

@@ -51,6 +51,24 @@ class SampleTest(unittest.TestCase):
         offsets = block.offsets.tolist()
         self.assertEqual([b - a for a, b in zip(offsets, offsets[1:])], degrees)
 
+    def test_pairs_have_the_edges_that_a_sample_of_all_neighbours_has(self):
+        block, = self.far.sample("node", [5, 3], [-1], edge_ids=True).blocks
+        batch = self.far.sample("node", [5, 3], [-1])
+        nodes, offsets = batch.nodes().tolist(), block.offsets.tolist()
+        for graph in (self.far, self.near):
+            for target, begin, end in zip([5, 3], offsets, offsets[1:]):
+                sources = [nodes[position] for position in block.sources.tolist()[begin:end]]
+                firsts = [begin + sources.index(source) for source in sources]
+                self.assertEqual(
+                    graph.edge_ids(block.edge_type, sources, [target] * len(sources)).tolist(),
+                    [block.edge_ids.tolist()[first] for first in firsts])
+                others = [node for node in range(40) if node not in sources]
+                self.assertEqual(
+                    set(graph.edge_ids(block.edge_type, others, [target] * len(others)).tolist()),
+                    {-1})
+            with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "2 sources have 1 targets"):
+                graph.edge_ids(block.edge_type, [1, 2], [3])
+
     def test_a_sample_takes_one_seed_and_outlives_its_graph(self):
         graph = vicinity_graph.Graph(directory=self.cluster.shards)
         batch = graph.sample("node", 5, [2])

@@ -27,6 +27,7 @@ except ImportError as error:
 from torch.utils.data.distributed import DistributedSampler  # noqa: E402
 from torch_geometric.data import Data, HeteroData  # noqa: E402
 from torch_geometric.loader import LinkLoader, NodeLoader  # noqa: E402
+from torch_geometric.sampler import NegativeSampling  # noqa: E402
 from torch_geometric.utils import k_hop_subgraph  # noqa: E402
 
 import vicinity_graph  # noqa: E402
@@ -257,12 +258,87 @@ class PapersTest(unittest.TestCase):
         self.assertEqual(disjoint.edge_label_index.tolist(), [list(range(8)), list(range(8, 16))])
         self.assertEqual(disjoint.batch[:16].tolist(), [*range(8), *range(8)])
 
+    def test_binary_negatives_are_pairs_with_label_0(self):
+        links = self.edge_index[:, :100]
+        edges = set(map(tuple, self.edge_index.t().tolist()))
+        for labels, expected in ((None, [1.0] * 32), (torch.arange(100) % 3, None)):
+            batch = next(iter(LinkNeighborLoader(
+                self.data, [3], links, labels, batch_size=32, neg_sampling="binary",
+                neg_sampling_ratio=None, exact_negatives=True)))
+            ends = batch.n_id[batch.edge_label_index]
+            self.assertEqual(ends[:, :32].tolist(), links[:, batch.input_id].tolist())
+            self.assertEqual(list(ends.shape), [2, 64])
+            if expected is None:  # 0 is for negatives, as PyG has it
+                expected = (labels[batch.input_id] + 1).tolist()
+            self.assertEqual(batch.edge_label.tolist(), expected + [0] * 32)
+            self.assertFalse(edges & set(map(tuple, ends[:, 32:].t().tolist())))
+            numpy.testing.assert_array_equal(batch.x.numpy(), self.papers.x[batch.n_id.numpy()])
+        half = next(iter(LinkNeighborLoader(self.data, [3], links, batch_size=31,
+                                            neg_sampling=("binary", 0.5))))
+        self.assertEqual(half.edge_label.tolist(), [1.0] * 31 + [0.0] * 16)
+
+    def test_triplets_have_further_targets_for_each_source(self):
+        links = self.edge_index[:, :100]
+        edges = set(map(tuple, self.edge_index.t().tolist()))
+        for amount, exact in ((1, True), (3, True), (3, False)):
+            batches = list(LinkNeighborLoader(self.data, [2], links, batch_size=40, shuffle=True,
+                                              neg_sampling=("triplet", amount), run_seed=7,
+                                              exact_negatives=exact))
+            self.assertEqual(len(batches), 3)
+            for batch in batches:
+                self.assertNotIn("edge_label_index", batch.to_dict())
+                sources = batch.n_id[batch.src_index]
+                self.assertEqual(torch.stack([sources, batch.n_id[batch.dst_pos_index]]).tolist(),
+                                 links[:, batch.input_id].tolist())
+                negatives = batch.n_id[batch.dst_neg_index]
+                self.assertEqual(list(negatives.shape),
+                                 [len(sources)] if amount == 1 else [len(sources), amount])
+                pairs = set(zip(sources.repeat_interleave(amount).tolist(),
+                                negatives.view(-1).tolist()))
+                if exact:
+                    self.assertFalse(edges & pairs)
+                self.assertGreater(len(pairs), 0.9 * amount * len(sources))
+
+    def test_links_are_not_in_their_own_neighbourhoods_where_they_are_excluded(self):
+        links = self.edge_index[:, :64]
+        batch = next(iter(LinkNeighborLoader(self.data, [-1], links, batch_size=64)))
+        asked = set(map(tuple, links.t().tolist()))
+        self.assertTrue(asked <= set(edges_of(batch)))  # as PyG's are
+        back = {(target, source) for source, target in asked}
+        for exclude, out in (("self", asked), ("reverse", asked | back)):
+            shorter = next(iter(LinkNeighborLoader(self.data, [-1], links, batch_size=64,
+                                                   exclude=exclude)))
+            self.assertEqual(edges_of(shorter), collections.Counter(
+                {edge: count for edge, count in edges_of(batch).items() if edge not in out}))
+        for error, given in ((ValueError, {"exclude": "all"}),
+                             (KeyError, {"exclude": "reverse", "reverse_edge_type": ("a", "b", "c")})):
+            self.assertRaises(error, LinkNeighborLoader, self.data, [2], links, **given)
+        self.assertRaises(TypeError, NeighborLoader, self.data, [2], exclude="self")
+
+    def test_the_trees_of_a_link_and_its_negatives_have_its_number(self):
+        links = self.edge_index[:, :8]
+        for mode, amount in (("binary", 2), ("triplet", 2), ("binary", 0.5)):
+            batch = next(iter(LinkNeighborLoader(self.data, [2], links, batch_size=8, disjoint=True,
+                                                 neg_sampling=(mode, amount))))
+            numbers = list(range(8))
+            if mode == "triplet":
+                self.assertEqual(batch.batch[batch.src_index].tolist(), numbers)
+                self.assertEqual(batch.batch[batch.dst_pos_index].tolist(), numbers)
+                self.assertEqual(batch.batch[batch.dst_neg_index].tolist(),
+                                 [[number] * 2 for number in numbers])
+            else:
+                of_links = (numbers + numbers * 2)[:8 + int(8 * amount)]
+                self.assertEqual(batch.batch[batch.edge_label_index].tolist(), [of_links] * 2)
+
     def test_the_call_of_a_loader_samples_here_and_now(self):
         indices = torch.randperm(300)[:40]
         batch = self.loader(input_nodes=indices)(torch.tensor([4, 9]))
         self.assertEqual(batch.n_id[:2].tolist(), indices[[4, 9]].tolist())
         self.assertEqual(batch.input_id.tolist(), [4, 9])
         numpy.testing.assert_array_equal(batch.x.numpy(), self.papers.x[batch.n_id.numpy()])
+        negatives = LinkNeighborLoader(self.data, [2], self.edge_index[:, :9],
+                                       neg_sampling=("triplet", 4))([8, 3])
+        self.assertEqual(list(negatives.dst_neg_index.shape), [2, 4])
         links = LinkNeighborLoader(self.data, [2], self.edge_index[:, :9])([8])
         self.assertEqual(links.n_id[links.edge_label_index].view(-1).tolist(),
                          self.edge_index[:, 8].tolist())
@@ -298,8 +374,9 @@ class PapersTest(unittest.TestCase):
             self.assertIn(text, str(caught.exception))
         links = self.edge_index[:, :9]
         for error, text, given in (
-                (NotImplementedError, "LinkLoader", {"neg_sampling": "binary"}),
-                (NotImplementedError, "LinkLoader", {"neg_sampling_ratio": 1.0}),
+                (NotImplementedError, "LinkLoader", {"neg_sampling": NegativeSampling(
+                    "binary", 1, src_weight=torch.ones(300))}),
+                (ValueError, "positive", {"neg_sampling_ratio": -1.0}),
                 (ValueError, "positive", {"neg_sampling": ("binary", 0)}),
                 (ValueError, "integer", {"neg_sampling": ("triplet", 1.5)}),
                 (ValueError, "'edge_label'", {"neg_sampling": "triplet", "edge_label": links[0]}),
@@ -461,6 +538,35 @@ class ShopTest(unittest.TestCase):
             ends = store.edge_label_index
             self.assertEqual(batch["user"].n_id[ends[0]].tolist(), sources[store.input_id].tolist())
             self.assertEqual(batch["item"].n_id[ends[1]].tolist(), targets[store.input_id].tolist())
+        bought = {(user, item) for user, item in zip(*self.shop.buys)}
+        for mode in ("binary", "triplet"):
+            batch = next(iter(LinkNeighborLoader(self.data, [3], links, batch_size=50,
+                                                 neg_sampling=(mode, 4), exact_negatives=True)))
+            self.check_batch(batch)
+            if mode == "triplet":
+                self.assertNotIn("edge_label_index", batch[self.BUYS])
+                self.assertEqual(batch["user"].n_id[batch["user"].src_index].tolist(),
+                                 sources.tolist())
+                self.assertEqual(batch["item"].n_id[batch["item"].dst_pos_index].tolist(),
+                                 targets.tolist())
+                ends = [batch["user"].src_index.repeat_interleave(4),
+                        batch["item"].dst_neg_index.view(-1)]
+            else:
+                self.assertEqual(batch[self.BUYS].edge_label.tolist(), [1.0] * 50 + [0.0] * 200)
+                ends = batch[self.BUYS].edge_label_index[:, 50:]
+            self.assertFalse(bought & set(zip(batch["user"].n_id[ends[0]].tolist(),
+                                              self.items(batch["item"].n_id[ends[1]]))))
+        batch = next(iter(LinkNeighborLoader(self.data, [-1], links, batch_size=50,
+                                             exclude="reverse", reverse_edge_type=self.OF)))
+        self.check_batch(batch)
+        asked = {(int(user), int(item)) for user, item in zip(*self.shop.buys) if
+                 (user, item) in set(zip(self.shop.buys[0][:50], self.shop.buys[1][:50]))}
+        items = self.items(batch["item"].n_id)
+        users = batch["user"].n_id.tolist()
+        sources, targets = batch[self.BUYS].edge_index.tolist()
+        self.assertFalse(asked & {(users[s], items[t]) for s, t in zip(sources, targets)})
+        sources, targets = batch[self.OF].edge_index.tolist()
+        self.assertFalse(asked & {(users[t], items[s]) for s, t in zip(sources, targets)})
         by_relation = LinkNeighborLoader(self.data, [2], self.BUYS, batch_size=900)
         batch = next(iter(by_relation))
         ends = batch[self.BUYS].edge_label_index

@@ -70,6 +70,40 @@ TEST_CASE("degrees are those of the graph, near and far", "[lookups]") {
                       absl::StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("pairs have the edges of the graph, near and far", "[lookups]") {
+  const RoutedGraph graph(Graph(), 4, {2});
+  for (int32_t type = 0; type < 2; ++type) {
+    const EdgeTypeSpec& spec = graph.router().schema().edge_types[type];
+    const std::vector<int64_t> from = graph.GlobalIds(NodeTypeId{spec.source_type});
+    const std::vector<int64_t> to = graph.GlobalIds(NodeTypeId{spec.target_type});
+    const auto lists = graph.graph().InEdgesOfAll(EdgeTypeId{type});
+    std::vector<int64_t> sources;
+    std::vector<int64_t> targets;
+    std::vector<int64_t> expected;
+    for (size_t target = 0; target < to.size(); ++target) {
+      for (size_t source = 0; source < from.size(); ++source) {
+        const auto found = std::find_if(lists[target].begin(), lists[target].end(),
+                                        [&](const testing::InEdge& edge) {
+                                          return edge.source == static_cast<int64_t>(source);
+                                        });
+        sources.push_back(from[source]);
+        targets.push_back(to[target]);
+        expected.push_back(found == lists[target].end() ? -1 : found->edge_id);
+      }
+    }
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> edge_ids,
+                                  EdgeIdsOf(graph.router(), EdgeTypeId{type}, sources, targets));
+    CHECK(edge_ids == expected);
+  }
+  const auto refused = absl::StatusCode::kInvalidArgument;
+  for (const auto& [sources, targets] :
+       std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>>{
+           {{-1}, {0}}, {{0}, {-1}}, {{0}, {}}, {{1 << 20}, {0}}}) {
+    VICINITY_CHECK_CODE(EdgeIdsOf(graph.router(), EdgeTypeId{0}, sources, targets).status(),
+                        refused);
+  }
+}
+
 TEST_CASE("ids of the wrong kind are refused", "[lookups]") {
   const RoutedGraph graph(Graph(), 2);
   const auto refused = absl::StatusCode::kInvalidArgument;

@@ -102,6 +102,10 @@ uint64_t SimulatedShard::DigestOf(const ShardDegrees& degrees) {
   return Asked().Add(5).Add(degrees.edge_type.value).Add(degrees.rows).Digest();
 }
 
+uint64_t SimulatedShard::DigestOf(const ShardEdgeIds& pairs) {
+  return Asked().Add(6).Add(pairs.edge_type.value).Add(pairs.sources).Add(pairs.rows).Digest();
+}
+
 uint64_t SimulatedShard::DigestOf(const ShardRanking& ranking) {
   return Asked().Add(4).Add(ranking.type.value).Add(ranking.count).Digest();
 }
@@ -130,6 +134,10 @@ void SimulatedShard::Spoil(const ShardKeys& keys) {
 
 void SimulatedShard::Spoil(const ShardDegrees& degrees) {
   for (const int64_t place : degrees.positions) degrees.out[place] = -77;
+}
+
+void SimulatedShard::Spoil(const ShardEdgeIds& pairs) {
+  for (const int64_t place : pairs.positions) pairs.out[place] = -77;
 }
 
 void SimulatedShard::Spoil(const ShardRanking& ranking) {

@@ -29,7 +29,6 @@ _OF_LIBRARY = {"trainer", "num_trainers", "homes", "seed_policy", "run_seed", "c
                "cache_bytes", "ranking", "fetch_ahead", "window_bytes", "sample_ahead",
                "sample_threads", "fetch_threads", "batch_timeout_ms", "placement", "device"}
 
-
 class _DataLoaderArguments:
     """What PyG's loaders pass on to torch.utils.data.DataLoader, and what is passed to the library.
     TypeError names what is neither."""
@@ -303,8 +302,14 @@ class LinkNeighborLoader(_BatchLoader):
     or of two: as NeighborLoader, which tells what it takes beyond PyG.
 
     edge_label_index is a tensor [2, n], (edge type, tensor), or an edge type, or None, of which all
-    edges are brought here (up to 64 Mi). Negatives are not there yet: torch_geometric.loader's
-    LinkLoader with vicinity_graph.pyg.NeighborSampler draws them.
+    edges are brought here (up to 64 Mi). Negatives are drawn by the library, from the whole graph, the
+    same ones by the same run_seed; as PyG's some may be edges. Beyond PyG:
+        exact_negatives=True   none is an edge of the graph that is served
+        exclude="self"         no batch has edges that join one of its links, which PyG's have; with
+                               "reverse" none that lead back, of reverse_edge_type= or, without it, of
+                               the only type that does. Fanouts are filled from what is left
+    Negatives by src_weight or dst_weight are NotImplementedError: torch_geometric.loader's LinkLoader
+    with vicinity_graph.pyg.NeighborSampler draws them.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, edge_label_index: Any = None,
@@ -323,24 +328,37 @@ class LinkNeighborLoader(_BatchLoader):
                              f"'edge_label_time' is {'not ' if edge_label_time is None else ''}set, "
                              f"'time_attr' is {'not ' if time_attr is None else ''}set.")
         _refuse_sampler(neighbor_sampler)
-        _refuse_negatives(neg_sampling, neg_sampling_ratio, edge_label)
+        negatives = _negatives(neg_sampling, neg_sampling_ratio, edge_label)
+        exact_negatives = bool(kwargs.pop("exact_negatives", False))
+        excluded = {"exclude": kwargs.pop("exclude", "none")}
+        reverse = kwargs.pop("reverse_edge_type", None)
+        if reverse is not None:
+            excluded["reverse_edge_type"] = schema.edge_name(schema.edge_type(reverse))
         sampling = sampling_of(schema, num_neighbors, replace=replace, subgraph_type=subgraph_type,
                                disjoint=disjoint, temporal_strategy=temporal_strategy,
                                time_attr=time_attr, weight_attr=weight_attr, directed=directed)
         arguments = _DataLoaderArguments(kwargs)
         self.edge_label_index = edge_label_index
-        self.neg_sampling = None
+        self.neg_sampling = negatives
         self.filter_per_worker = filter_per_worker
         self.input_id = arguments.input_id
         self._edge_type, ends = _input_links(schema, data, edge_label_index)
         if edge_label is not None and len(edge_label) != ends.size(1):
             raise ValueError(f"edge_label has {len(edge_label)} entries for {ends.size(1)} links")
+        if negatives is not None and negatives.is_binary() and edge_label is not None \
+                and edge_label.min() == 0:
+            edge_label = edge_label + 1  # as PyG: 0 is for negatives
         self.input_type = None if schema.homogeneous else self._edge_type
         self.input_data = EdgeSamplerInput(input_id=self.input_id, row=ends[0], col=ends[1],
                                            label=edge_label, time=None, input_type=self.input_type)
         self.link_sampler = NeighborSampler(
             data, num_neighbors, subgraph_type=subgraph_type, replace=replace, disjoint=disjoint,
             weight_attr=weight_attr, directed=directed)
+        arguments.options.update(excluded)
+        if negatives is not None:
+            arguments.options["negatives"] = {
+                "mode": negatives.mode.value, "amount": negatives.amount,
+                "exact": exact_negatives}
         seeds = (schema.edge_name(self._edge_type), _link_seeds(schema, self._edge_type, ends))
         super().__init__(data, sampling, seeds, arguments, transform, transform_sampler_output)
 
@@ -352,29 +370,55 @@ class LinkNeighborLoader(_BatchLoader):
     def __call__(self, index: Any) -> Any:
         """The batch around some of the links, by their positions, here and now."""
         return _fetched(self, self.link_sampler.sample_from_edges(
-            self.input_data[torch.as_tensor(index)]))
+            self.input_data[torch.as_tensor(index)], self.neg_sampling))
 
     def _add_seeds(self, sampled: SampledBatch, out: Any) -> None:
         positions = self._input_id(sampled)
-        ends = torch.stack([end.torch().to(torch.int64) for end in sampled.batch.links])
-        label = self.input_data.label
+        sources, targets = (end.torch().to(torch.int64) for end in sampled.batch.links)
+        drawn = [] if self.neg_sampling is None else \
+            [end.torch().to(torch.int64) for end in sampled.batch.negatives]
         if self._sampling.disjoint:
-            self._merge_trees(out, ends.size(1))
-        out.metadata = (
-            positions if positions is None or self.input_id is None else self.input_id[positions],
-            ends, None if label is None or positions is None else label[positions], None)
+            self._merge_trees(out, sources.numel(), sum(end.numel() for end in drawn))
+        input_id = positions if positions is None or self.input_id is None \
+            else self.input_id[positions]
+        if self.neg_sampling is not None and self.neg_sampling.is_triplet():
+            negatives = drawn[0].view(sources.numel(), -1).squeeze(-1)
+            out.metadata = (input_id, sources, targets, negatives, None)
+            return
+        label = self.input_data.label
+        label = None if label is None or positions is None else label[positions]
+        if drawn:
+            sources, targets = torch.cat([sources, drawn[0]]), torch.cat([targets, drawn[1]])
+            positive = torch.ones(len(sampled.batch.links[0])) if label is None else label
+            label = torch.cat([positive, positive.new_zeros((drawn[0].numel(), *positive.shape[1:]))])
+        out.metadata = (input_id, torch.stack([sources, targets]), label, None)
 
-    @staticmethod
-    def _merge_trees(out: Any, num_links: int) -> None:
-        """The trees of a link's two ends have its number."""
+    def _merge_trees(self, out: Any, num_links: int, num_drawn: int) -> None:
+        """The trees of a link's ends, and of its negatives, have its number."""
+        def link_of(trees: Tensor) -> Tensor:
+            drawn = trees - 2 * num_links
+            if self.neg_sampling is not None and self.neg_sampling.is_triplet():
+                drawn = torch.div(drawn, self.neg_sampling.amount, rounding_mode="floor")
+            elif num_drawn > 0:  # two lists, of which any number of pairs is a link's
+                drawn = drawn % (num_drawn // 2) % num_links
+            return torch.where(trees < 2 * num_links, trees % num_links, drawn)
+
         if isinstance(out.batch, dict):
-            out.batch = {node_type: trees % num_links for node_type, trees in out.batch.items()}
+            out.batch = {node_type: link_of(trees) for node_type, trees in out.batch.items()}
         else:
-            out.batch = out.batch % num_links
+            out.batch = link_of(out.batch)
 
     def _add_metadata(self, out: Any, data: Any) -> None:
-        store = data if self._schema.homogeneous else data[self._edge_type]
-        store.input_id, store.edge_label_index, store.edge_label, store.edge_label_time = out.metadata
+        homogeneous = self._schema.homogeneous
+        links = data if homogeneous else data[self._edge_type]
+        links.input_id = out.metadata[0]
+        if self.neg_sampling is None or self.neg_sampling.is_binary():
+            links.edge_label_index, links.edge_label, links.edge_label_time = out.metadata[1:]
+            return
+        sources = data if homogeneous else data[self._edge_type[0]]
+        targets = data if homogeneous else data[self._edge_type[2]]
+        _, sources.src_index, targets.dst_pos_index, targets.dst_neg_index, _ = out.metadata
+        sources.seed_time = targets.seed_time = None
 
 
 def _refuse_sampler(neighbor_sampler: Any) -> None:
@@ -383,17 +427,23 @@ def _refuse_sampler(neighbor_sampler: Any) -> None:
                                   "yours is for torch_geometric.loader.NodeLoader")
 
 
-def _refuse_negatives(neg_sampling: Any, ratio: Any, edge_label: Optional[Tensor]) -> None:
+def _negatives(neg_sampling: Any, ratio: Any,
+               edge_label: Optional[Tensor]) -> Optional[NegativeSampling]:
     if ratio is not None and ratio != 0.0:
         neg_sampling = NegativeSampling("binary", ratio)
     neg_sampling = NegativeSampling.cast(neg_sampling)
     if neg_sampling is None:
-        return
+        return None
     if neg_sampling.is_triplet() and edge_label is not None:
-        raise ValueError("'edge_label' needs to be undefined for 'triplet'-based negative sampling.")
-    raise NotImplementedError(
-        "neg_sampling is not there yet: torch_geometric.loader.LinkLoader(data, "
-        "vicinity_graph.pyg.NeighborSampler(data, ...), neg_sampling=...) draws negatives")
+        raise ValueError("'edge_label' needs to be undefined for 'triplet'-based negative sampling. "
+                         "Please use `src_index`, `dst_pos_index` and `neg_pos_index` of the returned "
+                         "mini-batch instead to differentiate between positive and negative samples.")
+    if neg_sampling.src_weight is not None or neg_sampling.dst_weight is not None:
+        raise NotImplementedError(
+            "negatives by src_weight or dst_weight are not there yet: torch_geometric.loader."
+            "LinkLoader(data, vicinity_graph.pyg.NeighborSampler(data, ...), neg_sampling=...) draws "
+            "them")
+    return neg_sampling
 
 
 def _input_nodes(schema: Schema, data: Any, input_nodes: Any,
@@ -473,6 +523,7 @@ def _fetched(loader: Any, out: Any) -> Any:
         ends = torch.empty(2, 0, dtype=torch.int64)
         made = LinkLoader(loader.data, loader.link_sampler,
                           edge_label_index=(loader.input_type, ends),
+                          neg_sampling=loader.neg_sampling,
                           transform=loader.transform,
                           transform_sampler_output=loader.transform_sampler_output,
                           custom_cls=loader.custom_cls)

@@ -1,0 +1,53 @@
+// The nodes of a type that negatives are drawn from, each with its chance.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/shards/call_context.h"
+#include "client/shards/shard_router.h"
+#include "proto/common/ids.h"
+#include "proto/common/random.h"
+
+namespace vicinity {
+
+// Nodes are told by their place in the order of their keys, which is the same on any cut of the
+// graph.
+//
+// Threads:  immutable; any number may read.
+// Lifetime: the router must outlive it.
+// Memory:   8 bytes a node where ids are not dense, and 8 where chances differ.
+class CandidateNodes {
+ public:
+  // All alike. InvalidArgument if the type has no nodes. Cost: where ids are not dense the keys of
+  // all nodes are read.
+  static absl::StatusOr<CandidateNodes> Uniform(const ShardRouter& router, NodeTypeId type);
+  // The targets of an edge type by their in-degree to the power > 0. InvalidArgument if no node has
+  // an in-edge. Cost: the keys and degrees of all nodes are read.
+  static absl::StatusOr<CandidateNodes> ByDegree(const ShardRouter& router, EdgeTypeId edge_type,
+                                                 double power);
+
+  NodeTypeId type() const { return type_; }
+  int64_t size() const { return size_; }
+
+  // A place, by chance.
+  int64_t Draw(NodeDraws* draws) const;
+  // Of a place, up to a common factor; may be 0.
+  double chance(int64_t place) const;
+  // Global ids of places.
+  absl::StatusOr<std::vector<int64_t>> NodesAt(absl::Span<const int64_t> places,
+                                               const CallContext& context) const;
+
+ private:
+  CandidateNodes(const ShardRouter& router, NodeTypeId type);
+
+  const ShardRouter* router_;
+  NodeTypeId type_;
+  int64_t size_ = 0;
+  std::vector<int64_t> nodes_;  // by place; empty: ids are dense, a place is a key
+  std::vector<double> sums_;    // of chances up to and with each place; empty: all alike
+};
+
+}  // namespace vicinity

@@ -1,0 +1,248 @@
+#include "client/negatives/negative_sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/shards/lookups.h"
+#include "partition/dataset/schema.h"
+#include "proto/common/random.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+// Where draws of hops have the hop's number.
+constexpr uint32_t kNegativesHop = UINT32_MAX;
+constexpr uint32_t kTries = 32;
+// Trees of the draws that follow those.
+constexpr uint32_t kAllTree = kTries;
+
+constexpr double kMostAmount = 1 << 20;
+constexpr double kMostPower = 16;
+constexpr double kMostPairs = 1 << 27;  // of a batch
+// Pairs that are gone through for one node, or for a batch of kBinary; and at a time.
+constexpr int64_t kMostGoneThrough = int64_t{1} << 24;
+constexpr int64_t kBlock = int64_t{1} << 16;
+// Those, for each negative that is wanted of them.
+constexpr int64_t kMostDraws = int64_t{1} << 28;
+
+template <typename Values, typename Which>
+std::vector<int64_t> Select(const Values& values, const Which& which) {
+  std::vector<int64_t> selected;
+  selected.reserve(which.size());
+  for (const uint32_t i : which) selected.push_back(values[i]);
+  return selected;
+}
+
+// Of Exp(1): the least of several divided by their chances is each one's by its chance.
+double DrawExponential(NodeDraws* draws) {
+  return -std::log1p(-std::ldexp(static_cast<double>(draws->Next64() >> 11), -53));
+}
+
+}  // namespace
+
+std::string NegativesProblem(const NegativeOptions& options) {
+  const bool whole = options.amount == std::floor(options.amount);
+  if (!(options.amount > 0) || options.amount > kMostAmount) {
+    return absl::StrCat("negatives.amount ", options.amount, " is not above 0 and at most ",
+                        kMostAmount);
+  }
+  if (options.mode == NegativeMode::kTriplet && !whole) {
+    return absl::StrCat("negatives.amount ", options.amount,
+                        " is not a whole number, as triplets need");
+  }
+  if (!(options.degree_power >= 0) || options.degree_power > kMostPower) {
+    return absl::StrCat("negatives.degree_power ", options.degree_power, " is not from 0 to ",
+                        kMostPower);
+  }
+  return "";
+}
+
+NegativeSampler::NegativeSampler(const ShardRouter& router, EdgeTypeId edge_type,
+                                 const NegativeOptions& options, CandidateNodes sources,
+                                 CandidateNodes targets)
+    : router_(router),
+      edge_type_(edge_type),
+      options_(options),
+      sources_(std::move(sources)),
+      targets_(std::move(targets)) {}
+
+absl::StatusOr<std::unique_ptr<NegativeSampler>> NegativeSampler::Make(
+    const ShardRouter& router, EdgeTypeId edge_type, const NegativeOptions& options) {
+  if (const std::string problem = NegativesProblem(options); !problem.empty()) {
+    return absl::InvalidArgumentError(problem);
+  }
+  const EdgeTypeSpec& spec = router.schema().edge_types[edge_type.value];
+  VICINITY_ASSIGN_OR_RETURN(CandidateNodes targets,
+                            options.degree_power > 0
+                                ? CandidateNodes::ByDegree(router, edge_type, options.degree_power)
+                                : CandidateNodes::Uniform(router, NodeTypeId{spec.target_type}));
+  // Those of triplets are the links'.
+  const bool alike = options.mode == NegativeMode::kTriplet ||
+                     (options.degree_power == 0 && spec.source_type == spec.target_type);
+  absl::StatusOr<CandidateNodes> sources =
+      alike ? targets : CandidateNodes::Uniform(router, NodeTypeId{spec.source_type});
+  VICINITY_RETURN_IF_ERROR(sources.status());
+  return std::unique_ptr<NegativeSampler>(
+      new NegativeSampler(router, edge_type, options, *std::move(sources), std::move(targets)));
+}
+
+absl::StatusOr<std::vector<TypedSeeds>> NegativeSampler::Draw(absl::Span<const int64_t> sources,
+                                                              const MinibatchDraw& draw,
+                                                              const CallContext& context) const {
+  DrawKey key;
+  key.run_seed = draw.run_seed;
+  key.epoch = draw.epoch;
+  key.batch = draw.batch;
+  key.hop = kNegativesHop;
+  key.edge_type = edge_type_.value;
+  const uint64_t stream = StreamKey(key);
+  VICINITY_ASSIGN_OR_RETURN(Pairs pairs, StartPairs(sources));
+  std::vector<uint32_t> left(pairs.targets.size());
+  std::iota(left.begin(), left.end(), 0);
+  for (uint32_t number = 0; number < kTries && !left.empty(); ++number) {
+    VICINITY_RETURN_IF_ERROR(Try(left, stream, number, context, &pairs));
+    if (!options_.exact) left.clear();
+    VICINITY_ASSIGN_OR_RETURN(left, Joined(left, pairs, context));
+  }
+  if (!left.empty()) VICINITY_RETURN_IF_ERROR(GoThroughAll(left, stream, context, &pairs));
+  std::vector<TypedSeeds> lists;
+  if (draws_sources()) {
+    const NodeTypeId type{router_.schema().edge_types[edge_type_.value].source_type};
+    lists.push_back({type, std::move(pairs.sources)});
+  }
+  lists.push_back({targets_.type(), std::move(pairs.targets)});
+  return lists;
+}
+
+absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::StartPairs(
+    absl::Span<const int64_t> sources) const {
+  const double count = std::ceil(static_cast<double>(sources.size()) * options_.amount);
+  if (count > kMostPairs) {
+    return absl::InvalidArgumentError(absl::StrCat(sources.size(), " links with ", options_.amount,
+                                                   " negatives each are more than ", kMostPairs));
+  }
+  Pairs pairs;
+  pairs.targets.resize(static_cast<size_t>(count));
+  pairs.sources.resize(pairs.targets.size());
+  if (draws_sources() || sources.empty()) return pairs;
+  const size_t each = pairs.targets.size() / sources.size();
+  for (size_t i = 0; i < pairs.sources.size(); ++i) pairs.sources[i] = sources[i / each];
+  return pairs;
+}
+
+absl::Status NegativeSampler::Try(absl::Span<const uint32_t> which, uint64_t stream,
+                                  uint32_t number, const CallContext& context, Pairs* pairs) const {
+  std::vector<int64_t> source_places;
+  std::vector<int64_t> target_places;
+  for (const uint32_t pair : which) {
+    NodeDraws draws(stream, pair, number);
+    if (draws_sources()) source_places.push_back(sources_.Draw(&draws));
+    target_places.push_back(targets_.Draw(&draws));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> targets,
+                            targets_.NodesAt(target_places, context));
+  for (size_t i = 0; i < which.size(); ++i) pairs->targets[which[i]] = targets[i];
+  if (!draws_sources()) return absl::OkStatus();
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> sources,
+                            sources_.NodesAt(source_places, context));
+  for (size_t i = 0; i < which.size(); ++i) pairs->sources[which[i]] = sources[i];
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<uint32_t>> NegativeSampler::Joined(absl::Span<const uint32_t> which,
+                                                              const Pairs& pairs,
+                                                              const CallContext& context) const {
+  if (which.empty()) return std::vector<uint32_t>();
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> edges,
+                            EdgeIdsOf(router_, edge_type_, Select(pairs.sources, which),
+                                      Select(pairs.targets, which), context));
+  std::vector<uint32_t> joined;
+  for (size_t i = 0; i < which.size(); ++i) {
+    if (edges[i] >= 0) joined.push_back(which[i]);
+  }
+  return joined;
+}
+
+absl::Status NegativeSampler::GoThroughAll(absl::Span<const uint32_t> which, uint64_t stream,
+                                           const CallContext& context, Pairs* pairs) const {
+  if (draws_sources()) {
+    if (sources_.size() > kMostGoneThrough / targets_.size()) return TooMany({});
+    std::vector<int64_t> places(sources_.size());
+    std::iota(places.begin(), places.end(), 0);
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> sources,
+                              sources_.NodesAt(places, context));
+    return PickFrom(sources, which, stream, context, pairs);
+  }
+  std::map<int64_t, std::vector<uint32_t>> by_source;
+  for (const uint32_t pair : which) by_source[pairs->sources[pair]].push_back(pair);
+  for (const auto& [source, of_source] : by_source) {
+    VICINITY_RETURN_IF_ERROR(PickFrom({source}, of_source, stream, context, pairs));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NegativeSampler::PickFrom(absl::Span<const int64_t> sources,
+                                       absl::Span<const uint32_t> which, uint64_t stream,
+                                       const CallContext& context, Pairs* pairs) const {
+  const int64_t num_targets = targets_.size();
+  const int64_t count = static_cast<int64_t>(sources.size()) * num_targets;
+  if (count > kMostGoneThrough || count > kMostDraws / static_cast<int64_t>(which.size())) {
+    return TooMany(sources);
+  }
+  std::vector<double> least(which.size(), std::numeric_limits<double>::infinity());
+  for (int64_t first = 0; first < count; first += kBlock) {
+    std::vector<int64_t> places;
+    std::vector<int64_t> starts;
+    for (int64_t at = first; at < std::min(count, first + kBlock); ++at) {
+      starts.push_back(sources[at / num_targets]);
+      places.push_back(at % num_targets);
+    }
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> ends, targets_.NodesAt(places, context));
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> edges,
+                              EdgeIdsOf(router_, edge_type_, starts, ends, context));
+    for (size_t i = 0; i < places.size(); ++i) {
+      const double chance = targets_.chance(places[i]);
+      if (edges[i] >= 0 || chance <= 0) continue;
+      const auto candidate = static_cast<uint64_t>(first) + i;
+      for (size_t k = 0; k < which.size(); ++k) {
+        NodeDraws draws(stream, candidate, kAllTree + which[k]);
+        const double value = DrawExponential(&draws) / chance;
+        if (value >= least[k]) continue;
+        least[k] = value;
+        pairs->sources[which[k]] = starts[i];
+        pairs->targets[which[k]] = ends[i];
+      }
+    }
+  }
+  if (!std::isinf(least.front())) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("there is no negative of ", Describe(sources)));
+}
+
+absl::Status NegativeSampler::TooMany(absl::Span<const int64_t> sources) const {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(kTries, " draws found no negative, and too many are left to go through, of ",
+                   Describe(sources)));
+}
+
+std::string NegativeSampler::Describe(absl::Span<const int64_t> sources) const {
+  const Schema& schema = router_.schema();
+  const EdgeTypeSpec& spec = schema.edge_types[edge_type_.value];
+  const std::string& source_type = schema.node_types[spec.source_type].name;
+  return absl::StrCat(
+      sources.size() == 1
+          ? absl::StrCat("node ", sources.front(), " (a global id) of ", source_type)
+          : absl::StrCat("any node of ", source_type),
+      ", among ", targets_.size(), " nodes of ", schema.node_types[spec.target_type].name,
+      options_.degree_power > 0 ? ", those with in-edges," : "", " and edges of type ",
+      schema.EdgeTypeName(edge_type_.value), "; with negatives.exact off edges are taken, too");
+}
+
+}  // namespace vicinity

@@ -1,0 +1,85 @@
+// Draws negatives: pairs of nodes that no edge joins.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/negatives/candidate_nodes.h"
+#include "client/shards/call_context.h"
+#include "client/shards/shard_router.h"
+#include "client/types/negative_values.h"
+#include "proto/common/ids.h"
+#include "sampler/minibatch_sampler.h"
+
+namespace vicinity {
+
+// Empty if the options make sense, else what is wrong, with the value.
+std::string NegativesProblem(const NegativeOptions& options);
+
+// Draws are tried again where an edge joins the pair, each time with other words of the pair's own
+// stream; so a pair does not depend on the others of its batch. After 32 tries (a node that has
+// nearly all others for its neighbours) all pairs there are are gone through, and one of those
+// without an edge is taken by its chance, so that the distribution is exact there, too.
+//
+// Threads:  any number may draw.
+// Lifetime: the router must outlive it.
+// Memory:   as CandidateNodes.
+class NegativeSampler {
+ public:
+  // For links of an edge type. Errors as NegativesProblem and CandidateNodes. The mode is another
+  // than kNone.
+  static absl::StatusOr<std::unique_ptr<NegativeSampler>> Make(const ShardRouter& router,
+                                                               EdgeTypeId edge_type,
+                                                               const NegativeOptions& options);
+
+  // Those of a batch whose links have these sources (global ids), as the lists of seeds that
+  // NegativeMode says. FailedPrecondition naming a node that edges join to all there are;
+  // ResourceExhausted if one in a graph too large to go through has met nothing but edges; else as
+  // EdgeIdsOf.
+  //
+  // Cost: one call a shard to find nodes where ids are dense, and one to look for edges; both again
+  // for the pairs that are drawn again, which are few in graphs that are not dense.
+  absl::StatusOr<std::vector<TypedSeeds>> Draw(absl::Span<const int64_t> sources,
+                                               const MinibatchDraw& draw,
+                                               const CallContext& context) const;
+
+ private:
+  struct Pairs {
+    std::vector<int64_t> sources;  // global ids
+    std::vector<int64_t> targets;
+  };
+
+  NegativeSampler(const ShardRouter& router, EdgeTypeId edge_type, const NegativeOptions& options,
+                  CandidateNodes sources, CandidateNodes targets);
+
+  bool draws_sources() const { return options_.mode == NegativeMode::kBinary; }
+  absl::StatusOr<Pairs> StartPairs(absl::Span<const int64_t> sources) const;
+  // Draws those pairs, for the try with this number.
+  absl::Status Try(absl::Span<const uint32_t> which, uint64_t stream, uint32_t number,
+                   const CallContext& context, Pairs* pairs) const;
+  // Those that an edge joins.
+  absl::StatusOr<std::vector<uint32_t>> Joined(absl::Span<const uint32_t> which, const Pairs& pairs,
+                                               const CallContext& context) const;
+  // For pairs that no try has found.
+  absl::Status GoThroughAll(absl::Span<const uint32_t> which, uint64_t stream,
+                            const CallContext& context, Pairs* pairs) const;
+  // ... which may have these sources.
+  absl::Status PickFrom(absl::Span<const int64_t> sources, absl::Span<const uint32_t> which,
+                        uint64_t stream, const CallContext& context, Pairs* pairs) const;
+  absl::Status TooMany(absl::Span<const int64_t> sources) const;
+  // Whose negatives, for errors.
+  std::string Describe(absl::Span<const int64_t> sources) const;
+
+  const ShardRouter& router_;
+  const EdgeTypeId edge_type_;
+  const NegativeOptions options_;
+  const CandidateNodes sources_;
+  const CandidateNodes targets_;
+};
+
+}  // namespace vicinity

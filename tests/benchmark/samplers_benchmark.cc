@@ -1,0 +1,178 @@
+// What ways of sampling beyond plain neighbours cost, on a mapped graph and behind a server on the
+// loopback device: negatives of links, and batches without the edges of their links.
+//
+// Baseline of each: the plain way in the same run. Negatives: pairs as they are drawn, of which
+// some are edges. Batches: the same batches with their links' edges in them. There is no limit:
+// what bounds both is the memory's or the network's latency, which the baselines meet as well.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "client/loading/batch_sampler.h"
+#include "client/negatives/negative_sampler.h"
+#include "client/shards/mapped_shard.h"
+#include "client/shards/shard_router.h"
+#include "client/shards/traffic.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/shard.h"
+#include "proto/common/ids.h"
+#include "sampler/sampled_graph.h"
+#include "tests/benchmark/baselines/other_process.h"
+#include "tests/benchmark/bench_graph.h"
+#include "tests/benchmark/bench_report.h"
+#include "tests/benchmark/transfer_turns.h"
+#include "tests/benchmark/vicinity_link.h"
+
+namespace vicinity::benchmark {
+namespace {
+
+constexpr EdgeTypeId kLinks{0};
+constexpr int64_t kBatchSize = 1024;
+constexpr int64_t kNegatives = 5;  // a link
+constexpr int64_t kChunkBytes = 256 << 10;
+
+// A shard of somebody else's, for a router of one's own.
+class Borrowed final : public AnswersAlike<Borrowed> {
+ public:
+  explicit Borrowed(ShardAccess* shard) : shard_(shard) {}
+  bool remote() const override { return shard_->remote(); }
+  template <typename Request>
+  void AskAny(const Request& request, const CallContext& context, Done done) {
+    shard_->Ask(request, context, std::move(done));
+  }
+
+ private:
+  ShardAccess* const shard_;
+};
+
+// Edges of the graph, at random.
+std::vector<TypedSeeds> SomeLinks(const Dataset& dataset) {
+  const EdgeTable& edges = dataset.shards()[0]->edges(kLinks);
+  std::mt19937_64 random(3);
+  std::vector<TypedSeeds> links = {{NodeTypeId{0}, {}}, {NodeTypeId{0}, {}}};
+  while (static_cast<int64_t>(links[0].ids.size()) < kBatchSize) {
+    const auto target = static_cast<int64_t>(random() % edges.num_targets());
+    if (edges.degree(target) == 0) continue;
+    const auto at = edges.begin(target) + static_cast<int64_t>(random() % edges.degree(target));
+    links[0].ids.push_back(static_cast<int64_t>(edges.sources[at]));
+    links[1].ids.push_back(target);
+  }
+  return links;
+}
+
+// Seconds that one of `rounds` batches takes, of the best of five times as many.
+template <typename Draw>
+double SecondsOf(int rounds, const Draw& draw) {
+  return FastestSeconds(5,
+                        [&] {
+                          for (int batch = 0; batch < rounds; ++batch) Check(draw(batch));
+                        }) /
+         rounds;
+}
+
+class Ways {
+ public:
+  Ways(std::string where, const ShardRouter& router, std::vector<TypedSeeds> links, int rounds,
+       BenchReport* report)
+      : where_(std::move(where)),
+        router_(router),
+        links_(std::move(links)),
+        rounds_(rounds),
+        report_(report) {}
+
+  void Run() {
+    Negatives("uniform", 0);
+    Negatives("by in-degree^0.75", 0.75);
+    Batches({15, 10});
+  }
+
+ private:
+  double NanosecondsANegative(bool exact, double degree_power) {
+    NegativeOptions options;
+    options.mode = NegativeMode::kTriplet;
+    options.amount = kNegatives;
+    options.exact = exact;
+    options.degree_power = degree_power;
+    auto sampler = NegativeSampler::Make(router_, kLinks, options);
+    Check(sampler.status());
+    return SecondsOf(rounds_,
+                     [&](int batch) {
+                       const MinibatchDraw draw{1, 0, static_cast<uint64_t>(batch)};
+                       return (*sampler)->Draw(links_[0].ids, draw, nullptr).status();
+                     }) *
+           1e9 / static_cast<double>(kBatchSize * kNegatives);
+  }
+
+  void Negatives(const std::string& how, double degree_power) {
+    const double any = NanosecondsANegative(false, degree_power);
+    report_->Add({"samplers",
+                  where_ + ", exact negatives " + how,
+                  "ns/negative",
+                  NanosecondsANegative(true, degree_power),
+                  any,
+                  {}});
+  }
+
+  double MillisecondsABatch(const std::vector<int64_t>& fanouts, ExcludedTypes excluded) {
+    RoutedBatchSampler sampler(router_, SamplingSpec::Uniform(router_.schema(), fanouts),
+                               EdgeDetail(), excluded);
+    return SecondsOf(rounds_,
+                     [&](int batch) {
+                       return sampler.Sample(links_, {1, 0, static_cast<uint64_t>(batch)}, nullptr)
+                           .status();
+                     }) *
+           1e3;
+  }
+
+  void Batches(const std::vector<int64_t>& fanouts) {
+    const double with = MillisecondsABatch(fanouts, {});
+    report_->Add({"samplers",
+                  where_ + ", links without their edges and those back",
+                  "ms/batch",
+                  MillisecondsABatch(fanouts, {kLinks, kLinks}),
+                  with,
+                  {}});
+  }
+
+  const std::string where_;
+  const ShardRouter& router_;
+  const std::vector<TypedSeeds> links_;
+  const int rounds_;
+  BenchReport* const report_;
+};
+
+ShardRouter RouterOf(const Dataset& dataset, std::unique_ptr<ShardAccess> shard) {
+  std::vector<std::unique_ptr<ShardAccess>> shards;
+  shards.push_back(std::move(shard));
+  return ShardRouter(dataset.schema(), dataset.book(), std::move(shards));
+}
+
+void Run(const BenchOptions& options) {
+  UseTwoCores();
+  const int rounds = options.size == "full" ? 50 : 20;
+  const std::unique_ptr<Dataset> dataset = OpenRmat(options);
+  const auto server = StartVicinity(dataset->directory(), kChunkBytes);  // before gRPC is used here
+  VicinityLink link(server->port(), *dataset, proto::PRECISION_STORED);
+  TrafficCounters traffic;
+  const ShardRouter mapped =
+      RouterOf(*dataset, MakeMappedShard(*dataset, *dataset->shards()[0], &traffic, nullptr));
+  const ShardRouter remote = RouterOf(*dataset, std::make_unique<Borrowed>(link.shard()));
+  BenchReport report(options, std::cout);
+  Ways("mapped", mapped, SomeLinks(*dataset), rounds, &report).Run();
+  Ways("remote", remote, SomeLinks(*dataset), rounds, &report).Run();
+}
+
+}  // namespace
+}  // namespace vicinity::benchmark
+
+int main(int argc, char** argv) {
+  vicinity::benchmark::Run(vicinity::benchmark::ParseBenchOptions(argc, argv));
+}

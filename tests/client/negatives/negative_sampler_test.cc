@@ -1,0 +1,377 @@
+#include "client/negatives/negative_sampler.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/shards/cancellation.h"
+#include "partition/dataset/schema.h"
+#include "proto/common/ids.h"
+#include "tests/client/routed_graph.h"
+#include "tests/sampler/chi_square.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::ChiSquare;
+using testing::ChiSquareLimit;
+using testing::MemoryGraph;
+using testing::RoutedGraph;
+
+constexpr EdgeTypeId kBuys{0};
+
+NegativeOptions Options(NegativeMode mode, double amount, bool exact = true,
+                        double degree_power = 0) {
+  NegativeOptions options;
+  options.mode = mode;
+  options.amount = amount;
+  options.exact = exact;
+  options.degree_power = degree_power;
+  return options;
+}
+
+std::unique_ptr<NegativeSampler> Make(const RoutedGraph& graph, EdgeTypeId type,
+                                      const NegativeOptions& options) {
+  absl::StatusOr<std::unique_ptr<NegativeSampler>> sampler =
+      NegativeSampler::Make(graph.router(), type, options);
+  VICINITY_REQUIRE_OK(sampler.status());
+  return *std::move(sampler);
+}
+
+// One node type whose nodes have these edges.
+MemoryGraph GraphOf(int64_t num_nodes, const std::vector<std::pair<int64_t, int64_t>>& edges) {
+  testing::RandomGraphOptions options;
+  options.num_nodes = num_nodes;
+  options.num_edges = 0;
+  MemoryGraph graph = testing::RandomGraph(options);
+  for (const auto& [source, target] : edges) {
+    graph.edges[0].sources.push_back(source);
+    graph.edges[0].targets.push_back(target);
+  }
+  return graph;
+}
+
+// The pairs of a batch as positions in the user's order, by which no cut shows.
+using Pair = std::pair<int64_t, int64_t>;
+std::vector<Pair> Positions(const RoutedGraph& graph, EdgeTypeId edge_type,
+                            const std::vector<int64_t>& source_positions,
+                            const NegativeOptions& options, const MinibatchDraw& draw) {
+  const EdgeTypeSpec& spec = graph.router().schema().edge_types[edge_type.value];
+  const NodeTypeId source_type{spec.source_type};
+  const NodeTypeId target_type{spec.target_type};
+  const std::vector<int64_t> ids = graph.GlobalIds(source_type);
+  std::vector<int64_t> sources;
+  for (const int64_t position : source_positions) sources.push_back(ids[position]);
+  const std::unique_ptr<NegativeSampler> sampler = Make(graph, edge_type, options);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<TypedSeeds> lists,
+                                sampler->Draw(sources, draw, nullptr));
+  const bool binary = options.mode == NegativeMode::kBinary;
+  REQUIRE(lists.size() == (binary ? 2 : 1));
+  CHECK(lists.back().type.value == target_type.value);
+  if (binary) CHECK(lists.front().type.value == source_type.value);
+  std::vector<Pair> pairs;
+  for (size_t i = 0; i < lists.back().ids.size(); ++i) {
+    const int64_t target =
+        graph.placement().PositionOf(target_type, GlobalNode{lists.back().ids[i]});
+    const auto each = static_cast<size_t>(options.amount);
+    pairs.emplace_back(
+        binary ? graph.placement().PositionOf(source_type, GlobalNode{lists.front().ids[i]})
+               : source_positions[i / each],
+        target);
+  }
+  return pairs;
+}
+
+std::set<Pair> EdgesOf(const MemoryGraph& graph, EdgeTypeId type) {
+  std::set<Pair> edges;
+  const testing::MemoryEdges& list = graph.edges[type.value];
+  for (size_t i = 0; i < list.sources.size(); ++i) {
+    edges.emplace(list.sources[i], list.targets[i]);
+  }
+  return edges;
+}
+
+TEST_CASE("no negative is an edge, and all are the same on any cut, near and far",
+          "[negative_sampler]") {
+  const auto mode = GENERATE(NegativeMode::kBinary, NegativeMode::kTriplet);
+  const double degree_power = GENERATE(0.0, 0.75);
+  const NegativeOptions options = Options(mode, 3, true, degree_power);
+  // Integer ids on one side and names on the other; integers on both.
+  const EdgeTypeId edge_type{GENERATE(0, 3)};
+  const std::vector<int64_t> sources = {0, 7, 7, 19, 3};
+  const MinibatchDraw draw{5, 1, 9};
+  std::vector<Pair> first;
+  for (const int32_t num_shards : {1, 2, 4, 8}) {
+    const RoutedGraph graph(testing::TypedGraph(25, 20, 4, 6), num_shards, {1, 3});
+    const std::vector<Pair> pairs = Positions(graph, edge_type, sources, options, draw);
+    CHECK(pairs.size() == 15);
+    const std::set<Pair> edges = EdgesOf(graph.graph(), edge_type);
+    for (const Pair& pair : pairs) CHECK(edges.count(pair) == 0);
+    if (first.empty()) first = pairs;
+    CHECK(pairs == first);
+    CHECK(Positions(graph, edge_type, sources, options, draw) == first);
+    CHECK(Positions(graph, edge_type, sources, options, {5, 1, 10}) != first);
+    CHECK(Positions(graph, edge_type, sources, options, {5, 2, 9}) != first);
+    CHECK(Positions(graph, edge_type, sources, options, {6, 1, 9}) != first);
+  }
+}
+
+// How often each pair came in a million draws, by source * num_nodes + target.
+std::vector<int64_t> Count(const RoutedGraph& graph, const std::vector<int64_t>& sources,
+                           const NegativeOptions& options, int64_t num_nodes) {
+  const std::unique_ptr<NegativeSampler> sampler = Make(graph, EdgeTypeId{0}, options);
+  const std::vector<int64_t> ids = graph.GlobalIds({0});
+  const auto position = [&](int64_t id) { return graph.placement().PositionOf({0}, {id}); };
+  std::vector<int64_t> many;
+  for (int i = 0; i < 2000; ++i) {
+    for (const int64_t source : sources) many.push_back(ids[source]);
+  }
+  std::vector<int64_t> counts(num_nodes * num_nodes);
+  int64_t drawn = 0;
+  for (uint64_t batch = 0; drawn < 1'000'000; ++batch) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<TypedSeeds> lists,
+                                  sampler->Draw(many, {1, 0, batch}, nullptr));
+    const std::vector<int64_t>& targets = lists.back().ids;
+    const auto each = static_cast<size_t>(options.amount);
+    for (size_t i = 0; i < targets.size(); ++i) {
+      const int64_t source =
+          options.mode == NegativeMode::kBinary ? lists.front().ids[i] : many[i / each];
+      ++counts[position(source) * num_nodes + position(targets[i])];
+    }
+    drawn += static_cast<int64_t>(targets.size());
+  }
+  return counts;
+}
+
+// The statistic over the pairs with a chance, and its limit; ends the test if another pair came.
+struct Fit {
+  double statistic = 0;
+  double limit = 0;
+};
+Fit FitOf(const std::vector<int64_t>& counts, const std::vector<double>& chances) {
+  double all_chances = 0;
+  int64_t drawn = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    all_chances += chances[i];
+    drawn += counts[i];
+    if (chances[i] == 0) REQUIRE(counts[i] == 0);
+  }
+  std::vector<int64_t> counted;
+  std::vector<double> expected;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (chances[i] == 0) continue;
+    counted.push_back(counts[i]);
+    expected.push_back(static_cast<double>(drawn) * chances[i] / all_chances);
+  }
+  return {ChiSquare(counted, expected), ChiSquareLimit(static_cast<int64_t>(counted.size()) - 1)};
+}
+
+// Node 0 has edges to 1 .. 5 of 8 nodes, node 1 to all but 7, node 2 none.
+MemoryGraph EightNodes() {
+  return GraphOf(8, {{0, 1},
+                     {0, 2},
+                     {0, 3},
+                     {0, 4},
+                     {0, 5},
+                     {1, 0},
+                     {1, 1},
+                     {1, 2},
+                     {1, 3},
+                     {1, 4},
+                     {1, 5},
+                     {1, 6},
+                     {3, 7},
+                     {4, 7},
+                     {3, 6}});
+}
+
+TEST_CASE("every node that a source has no edge to is as likely", "[negative_sampler]") {
+  const RoutedGraph graph(EightNodes(), 1);
+  const std::set<Pair> edges = EdgesOf(graph.graph(), EdgeTypeId{0});
+  const std::vector<int64_t> counts =
+      Count(graph, {0, 1, 2}, Options(NegativeMode::kTriplet, 5), 8);
+  for (int64_t source = 0; source < 3; ++source) {
+    CAPTURE(source);
+    const std::vector<int64_t> of_source(counts.begin() + source * 8,
+                                         counts.begin() + source * 8 + 8);
+    std::vector<double> chances(8);
+    for (int64_t target = 0; target < 8; ++target) {
+      chances[target] = edges.count({source, target}) > 0 ? 0 : 1;
+    }
+    if (source == 1) {
+      CHECK(of_source[7] > 300'000);
+      CHECK(std::count(of_source.begin(), of_source.end(), 0) == 7);
+      continue;
+    }
+    const Fit fit = FitOf(of_source, chances);
+    CHECK(fit.statistic < fit.limit);
+    // The same test notices a chance that is a twentieth off.
+    chances[7] *= 1.05;
+    const Fit biased = FitOf(of_source, chances);
+    CHECK(biased.statistic > biased.limit);
+  }
+}
+
+TEST_CASE("every pair without an edge is as likely, where both ends are drawn",
+          "[negative_sampler]") {
+  const RoutedGraph graph(EightNodes(), 1);
+  const std::set<Pair> edges = EdgesOf(graph.graph(), EdgeTypeId{0});
+  const std::vector<int64_t> counts = Count(graph, {0, 1, 2}, Options(NegativeMode::kBinary, 1), 8);
+  std::vector<double> chances(64, 1.0);
+  for (const auto& [source, target] : edges) chances[source * 8 + target] = 0;
+  const Fit fit = FitOf(counts, chances);
+  CHECK(fit.statistic < fit.limit);
+}
+
+TEST_CASE("targets go by the power of their in-degree", "[negative_sampler]") {
+  const RoutedGraph graph(EightNodes(), 1);
+  const bool exact = GENERATE(true, false);
+  const std::vector<int64_t> counts =
+      Count(graph, {0}, Options(NegativeMode::kTriplet, 5, exact, 0.5), 8);
+  const std::set<Pair> edges = EdgesOf(graph.graph(), EdgeTypeId{0});
+  std::vector<double> chances(64);
+  const auto lists = graph.graph().InEdgesOfAll(EdgeTypeId{0});
+  for (int64_t target = 0; target < 8; ++target) {
+    if (exact && edges.count({0, target}) > 0) continue;
+    chances[target] = std::sqrt(static_cast<double>(lists[target].size()));
+  }
+  const Fit fit = FitOf(counts, chances);
+  CHECK(fit.statistic < fit.limit);
+  // By degree itself it would not fit.
+  for (double& chance : chances) chance *= chance;
+  const Fit biased = FitOf(counts, chances);
+  CHECK(biased.statistic > biased.limit);
+}
+
+// All of 60 nodes but three: most tries end without a negative, and all nodes are gone through.
+TEST_CASE("a node with nearly all others for its neighbours has exact negatives",
+          "[negative_sampler]") {
+  std::vector<std::pair<int64_t, int64_t>> edges;
+  for (int64_t target = 0; target < 60; ++target) {
+    if (target != 11 && target != 12 && target != 40) edges.emplace_back(0, target);
+    // In-degrees of the three: 1, 2 and 4, which are what counts below.
+    if (target == 11) edges.emplace_back(1, target);
+    for (int64_t source = 1; target == 12 && source < 3; ++source) {
+      edges.emplace_back(source, target);
+    }
+    for (int64_t source = 1; target == 40 && source < 5; ++source) {
+      edges.emplace_back(source, target);
+    }
+  }
+  const RoutedGraph graph(GraphOf(60, edges), 1);
+  const double degree_power = GENERATE(0.0, 1.0);
+  const std::unique_ptr<NegativeSampler> sampler =
+      Make(graph, EdgeTypeId{0}, Options(NegativeMode::kTriplet, 50, true, degree_power));
+  std::vector<int64_t> counts(60);
+  for (uint64_t batch = 0; batch < 40; ++batch) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        const std::vector<TypedSeeds> lists,
+        sampler->Draw(std::vector<int64_t>(20, graph.GlobalIds({0})[0]), {3, 0, batch}, nullptr));
+    for (const int64_t target : lists.front().ids) {
+      ++counts[graph.placement().PositionOf({0}, {target})];
+    }
+  }
+  std::vector<double> chances(60);
+  chances[11] = 1;
+  chances[12] = std::pow(2, degree_power);
+  chances[40] = std::pow(4, degree_power);
+  const Fit fit = FitOf(counts, chances);
+  CHECK(fit.statistic < fit.limit);
+}
+
+TEST_CASE("a node that has no negative is named", "[negative_sampler]") {
+  std::vector<std::pair<int64_t, int64_t>> edges;
+  for (int64_t target = 0; target < 9; ++target) edges.emplace_back(4, target);
+  const RoutedGraph graph(GraphOf(9, edges), 1);
+  const std::unique_ptr<NegativeSampler> triplets =
+      Make(graph, EdgeTypeId{0}, Options(NegativeMode::kTriplet, 2));
+  const std::vector<int64_t> ids = graph.GlobalIds({0});
+  VICINITY_CHECK_OK(triplets->Draw({ids[0], ids[1]}, {}, nullptr).status());
+  const absl::Status none = triplets->Draw({ids[0], ids[4]}, {}, nullptr).status();
+  VICINITY_CHECK_CODE(none, absl::StatusCode::kFailedPrecondition);
+  CHECK(none.message().find("node " + std::to_string(ids[4]) + " ") != std::string::npos);
+  CHECK(none.message().find("node:links:node") != std::string::npos);
+  // As pairs are drawn there are some: of other sources.
+  const std::vector<Pair> pairs =
+      Positions(graph, EdgeTypeId{0}, {4, 4, 4}, Options(NegativeMode::kBinary, 5), {});
+  CHECK(pairs.size() == 15);
+  for (const Pair& pair : pairs) CHECK(pair.first != 4);
+  const std::unique_ptr<NegativeSampler> any =
+      Make(graph, EdgeTypeId{0}, Options(NegativeMode::kTriplet, 2, false));
+  VICINITY_CHECK_OK(any->Draw({ids[4]}, {}, nullptr).status());
+
+  for (int64_t source = 0; source < 9; ++source) {
+    for (int64_t target = 0; target < 9; ++target) edges.emplace_back(source, target);
+  }
+  const RoutedGraph complete(GraphOf(9, edges), 2);
+  VICINITY_CHECK_CODE(Make(complete, EdgeTypeId{0}, Options(NegativeMode::kBinary, 1))
+                          ->Draw({0}, {}, nullptr)
+                          .status(),
+                      absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_CASE("a batch has as many negatives as the options say", "[negative_sampler]") {
+  const RoutedGraph graph(testing::TypedGraph(25, 20, 4, 6), 2);
+  const auto count = [&](const NegativeOptions& options, size_t num_links) {
+    const std::vector<int64_t> sources(num_links, 1);
+    absl::StatusOr<std::vector<TypedSeeds>> lists =
+        Make(graph, kBuys, options)->Draw(sources, {}, nullptr);
+    VICINITY_REQUIRE_OK(lists.status());
+    return lists->back().ids.size();
+  };
+  CHECK(count(Options(NegativeMode::kTriplet, 4), 7) == 28);
+  CHECK(count(Options(NegativeMode::kBinary, 0.5), 7) == 4);
+  CHECK(count(Options(NegativeMode::kBinary, 2), 7) == 14);
+  CHECK(count(Options(NegativeMode::kTriplet, 4), 0) == 0);
+}
+
+TEST_CASE("options that make no sense are refused with their value", "[negative_sampler]") {
+  const RoutedGraph graph(testing::TypedGraph(25, 20, 4, 6), 2);
+  const auto refusal = [&](const NegativeOptions& options, EdgeTypeId type = kBuys) {
+    const absl::Status status = NegativeSampler::Make(graph.router(), type, options).status();
+    VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  CHECK(refusal(Options(NegativeMode::kTriplet, 1.5)).find("1.5") != std::string::npos);
+  CHECK(refusal(Options(NegativeMode::kBinary, 0)).find("amount 0") != std::string::npos);
+  refusal(Options(NegativeMode::kBinary, -1));
+  refusal(Options(NegativeMode::kBinary, std::nan("")));
+  refusal(Options(NegativeMode::kBinary, 1e300));
+  refusal(Options(NegativeMode::kBinary, 1, true, -0.5));
+  refusal(Options(NegativeMode::kBinary, 1, true, std::nan("")));
+  // tag:of:user has no edges.
+  CHECK(refusal(Options(NegativeMode::kBinary, 1, true, 1), EdgeTypeId{4}).find("by degree") !=
+        std::string::npos);
+}
+
+TEST_CASE("a cancelled loader draws no negatives", "[negative_sampler]") {
+  const RoutedGraph graph(testing::TypedGraph(25, 20, 4, 6), 2);
+  Cancellation cancel;
+  cancel.Cancel();
+  VICINITY_CHECK_CODE(
+      Make(graph, kBuys, Options(NegativeMode::kTriplet, 1))->Draw({0}, {}, &cancel).status(),
+      absl::StatusCode::kCancelled);
+}
+
+TEST_CASE("a shard that is away is an error, not a pair that may be an edge",
+          "[negative_sampler]") {
+  RoutedGraph graph(testing::TypedGraph(25, 20, 4, 6), 2, {0, 1});
+  const std::unique_ptr<NegativeSampler> sampler =
+      Make(graph, kBuys, Options(NegativeMode::kTriplet, 9));
+  graph.faults()->fail_after = graph.faults()->calls.load();
+  VICINITY_CHECK_CODE(sampler->Draw({0}, {}, nullptr).status(), absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace vicinity
