@@ -1,19 +1,15 @@
 #include "sampler/local_sampler.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "partition/dataset/alias_table.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
@@ -27,38 +23,17 @@
 #include "sampler/one_hop.h"
 #include "sampler/owner_groups.h"
 #include "sampler/sampled_graph.h"
+#include "sampler/shortened_lists.h"
 
 namespace vicinity {
 
 namespace {
 
-// What was in `neighbors` before something was appended.
-class SizesOf {
- public:
-  explicit SizesOf(const Neighbors& neighbors)
-      : counts_(neighbors.counts.size()),
-        sources_(neighbors.sources.size()),
-        edge_ids_(neighbors.edge_ids.size()),
-        edge_positions_(neighbors.edge_positions.size()) {}
-  void Restore(Neighbors* neighbors) const {
-    neighbors->counts.resize(counts_);
-    neighbors->sources.resize(sources_);
-    neighbors->edge_ids.resize(edge_ids_);
-    neighbors->edge_positions.resize(edge_positions_);
-  }
-
- private:
-  const size_t counts_;
-  const size_t sources_;
-  const size_t edge_ids_;
-  const size_t edge_positions_;
-};
-
 // Of lists that are as in the files.
 absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                          absl::Span<const uint64_t> rows, const OneHopOptions& options,
                          Neighbors* out) {
-  const SizesOf before(*out);
+  const NeighborsSize before(*out);
   return reader.ReadLists(edge_type, target_type, rows, [&](const auto& edges, const auto& keys) {
     before.Restore(out);
     return SampleOneHop(edges, keys, rows, options, out);
@@ -107,76 +82,6 @@ void Append(const Neighbors& from, Neighbors* to) {
   to->edge_ids.insert(to->edge_ids.end(), from.edge_ids.begin(), from.edge_ids.end());
   to->edge_positions.insert(to->edge_positions.end(), from.edge_positions.begin(),
                             from.edge_positions.end());
-}
-
-// One target's list without some of its sources, one list after the other: a long list is in memory
-// once, whatever the number of targets.
-class ShortenedList {
- public:
-  absl::Status Read(const ShardReader& reader, EdgeTypeId edge_type, uint64_t row,
-                    absl::Span<const ExcludedEdge> without) {
-    return reader.ReadList(edge_type, row, 0, std::numeric_limits<int64_t>::max(),
-                           [&](const ListPart& list) { Copy(list, without); });
-  }
-  const ChangedList& list() const { return list_; }
-
- private:
-  void Copy(const ListPart& list, absl::Span<const ExcludedEdge> without) {
-    list_ = ChangedList();
-    std::vector<uint64_t> units;
-    if (list.has_weights()) list.WeightUnits(&units);
-    std::vector<double> weights;
-    absl::flat_hash_set<int64_t> out;
-    for (const ExcludedEdge& edge : without) out.insert(edge.source);
-    for (int64_t i = 0; i < list.size(); ++i) {
-      const int64_t source = list.source(i);
-      if (out.contains(source)) continue;
-      list_.sources.push_back(static_cast<uint64_t>(source));
-      list_.edge_ids.push_back(static_cast<uint64_t>(list.edge_id(i)));
-      list_.positions.push_back(list.position(i));
-      if (list.has_weights()) weights.push_back(static_cast<double>(units[i]));
-    }
-    list_.weights.resize(weights.size());
-    builder_.Fill(weights, absl::MakeSpan(list_.weights));
-  }
-
-  ChangedList list_;
-  AliasBuilder builder_;
-};
-
-// Of targets that all have excluded edges.
-absl::Status SampleShortened(const ShardReader& reader, EdgeTypeId edge_type,
-                             NodeTypeId target_type, const OwnerGroup& group,
-                             absl::Span<const ExcludedEdge> excluded, OneHopOptions options,
-                             Neighbors* out) {
-  const int64_t num_targets = reader.num_targets(edge_type);
-  for (const uint64_t row : group.rows) {
-    if (row < static_cast<uint64_t>(num_targets)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("row ", row, " is not below ", num_targets, ", the number of target nodes"));
-  }
-  std::vector<uint64_t> keys(group.rows.size());
-  VICINITY_RETURN_IF_ERROR(reader.ReadRows(
-      reader.KeysColumn(target_type), group.rows, [] {},
-      [&](size_t i, const char* key) { std::memcpy(&keys[i], key, sizeof(keys[i])); }));
-  ShortenedList shortened;
-  size_t first = 0;
-  for (size_t i = 0; i < group.rows.size(); ++i) {
-    size_t end = first;
-    while (end < excluded.size() && excluded[end].target == i) ++end;
-    VICINITY_RETURN_IF_ERROR(
-        shortened.Read(reader, edge_type, group.rows[i], excluded.subspan(first, end - first)));
-    first = end;
-    ChangedLists lists;
-    lists.Add(shortened.list());
-    if (!group.trees.empty()) options.trees = absl::MakeConstSpan(group.trees).subspan(i, 1);
-    const size_t num_positions = out->edge_positions.size();
-    VICINITY_RETURN_IF_ERROR(SampleOneHop(lists.table(), {keys[i]}, {0}, options, out));
-    for (size_t at = num_positions; at < out->edge_positions.size(); ++at) {
-      out->edge_positions[at] = lists.positions()[out->edge_positions[at]];
-    }
-  }
-  return absl::OkStatus();
 }
 
 absl::Status SampleWithout(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,

@@ -275,6 +275,19 @@ void Neighbors::Clear() {
   edge_positions.clear();
 }
 
+NeighborsSize::NeighborsSize(const Neighbors& neighbors)
+    : counts_(neighbors.counts.size()),
+      sources_(neighbors.sources.size()),
+      edge_ids_(neighbors.edge_ids.size()),
+      edge_positions_(neighbors.edge_positions.size()) {}
+
+void NeighborsSize::Restore(Neighbors* neighbors) const {
+  neighbors->counts.resize(counts_);
+  neighbors->sources.resize(sources_);
+  neighbors->edge_ids.resize(edge_ids_);
+  neighbors->edge_positions.resize(edge_positions_);
+}
+
 absl::Status SampleOneHop(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
                           absl::Span<const uint64_t> rows, const OneHopOptions& options,
                           Neighbors* out) {

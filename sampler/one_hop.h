@@ -4,6 +4,7 @@
 // order does not depend on the cut, so the answer is the same on every server and for any shards.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -36,6 +37,19 @@ struct Neighbors {
   std::vector<int64_t> edge_positions;
 
   void Clear();  // keeps the memory
+};
+
+// How much was in some Neighbors before more was appended, for who appends again.
+class NeighborsSize {
+ public:
+  explicit NeighborsSize(const Neighbors& neighbors);
+  void Restore(Neighbors* neighbors) const;
+
+ private:
+  const size_t counts_;
+  const size_t sources_;
+  const size_t edge_ids_;
+  const size_t edge_positions_;
 };
 
 // Appends the neighbours of `rows` (local rows of the edge type's target nodes) to `out`.

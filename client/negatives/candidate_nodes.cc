@@ -16,14 +16,15 @@ namespace vicinity {
 CandidateNodes::CandidateNodes(const ShardRouter& router, NodeTypeId type)
     : router_(&router), type_(type), size_(router.book().num_nodes(type)) {}
 
-absl::StatusOr<CandidateNodes> CandidateNodes::Uniform(const ShardRouter& router, NodeTypeId type) {
+absl::StatusOr<CandidateNodes> CandidateNodes::Uniform(const ShardRouter& router, NodeTypeId type,
+                                                       int64_t most_listed) {
   CandidateNodes candidates(router, type);
   const NodeTypeSpec& spec = router.schema().node_types[type.value];
   if (candidates.size_ == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("node type ", spec.name, " has no nodes to draw negatives from"));
   }
-  if (spec.id_kind == IdKind::kDense) return candidates;
+  if (spec.id_kind == IdKind::kDense && candidates.size_ > most_listed) return candidates;
   VICINITY_ASSIGN_OR_RETURN(candidates.nodes_, NodesOfSplit(router, type, Split::kNone, {}));
   return candidates;
 }

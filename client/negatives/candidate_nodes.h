@@ -18,12 +18,18 @@ namespace vicinity {
 //
 // Threads:  immutable; any number may read.
 // Lifetime: the router must outlive it.
-// Memory:   8 bytes a node where ids are not dense, and 8 where chances differ.
+// Memory:   8 bytes a node, but nothing of a type with dense ids and more nodes than are listed;
+// and
+//           8 more where chances differ.
 class CandidateNodes {
  public:
-  // All alike. InvalidArgument if the type has no nodes. Cost: where ids are not dense the keys of
-  // all nodes are read.
-  static absl::StatusOr<CandidateNodes> Uniform(const ShardRouter& router, NodeTypeId type);
+  // Of dense ids so many are listed at most; of more, each node is asked for when it is drawn.
+  static constexpr int64_t kMostListed = int64_t{1} << 23;
+
+  // All alike. InvalidArgument if the type has no nodes. Cost: the keys of all nodes are read, if
+  // they are listed.
+  static absl::StatusOr<CandidateNodes> Uniform(const ShardRouter& router, NodeTypeId type,
+                                                int64_t most_listed = kMostListed);
   // The targets of an edge type by their in-degree to the power > 0. InvalidArgument if no node has
   // an in-edge. Cost: the keys and degrees of all nodes are read.
   static absl::StatusOr<CandidateNodes> ByDegree(const ShardRouter& router, EdgeTypeId edge_type,
@@ -46,7 +52,7 @@ class CandidateNodes {
   const ShardRouter* router_;
   NodeTypeId type_;
   int64_t size_ = 0;
-  std::vector<int64_t> nodes_;  // by place; empty: ids are dense, a place is a key
+  std::vector<int64_t> nodes_;  // by place; empty: not listed, a place is a key
   std::vector<double> sums_;    // of chances up to and with each place; empty: all alike
 };
 

@@ -33,14 +33,6 @@ constexpr int64_t kBlock = int64_t{1} << 16;
 // Those, for each negative that is wanted of them.
 constexpr int64_t kMostDraws = int64_t{1} << 28;
 
-template <typename Values, typename Which>
-std::vector<int64_t> Select(const Values& values, const Which& which) {
-  std::vector<int64_t> selected;
-  selected.reserve(which.size());
-  for (const uint32_t i : which) selected.push_back(values[i]);
-  return selected;
-}
-
 // Of Exp(1): the least of several divided by their chances is each one's by its chance.
 double DrawExponential(NodeDraws* draws) {
   return -std::log1p(-std::ldexp(static_cast<double>(draws->Next64() >> 11), -53));
@@ -107,10 +99,13 @@ absl::StatusOr<std::vector<TypedSeeds>> NegativeSampler::Draw(absl::Span<const i
   VICINITY_ASSIGN_OR_RETURN(Pairs pairs, StartPairs(sources));
   std::vector<uint32_t> left(pairs.targets.size());
   std::iota(left.begin(), left.end(), 0);
-  for (uint32_t number = 0; number < kTries && !left.empty(); ++number) {
-    VICINITY_RETURN_IF_ERROR(Try(left, stream, number, context, &pairs));
-    if (!options_.exact) left.clear();
-    VICINITY_ASSIGN_OR_RETURN(left, Joined(left, pairs, context));
+  const size_t at_once = left.size() / 4;
+  for (uint32_t number = 0, num_tries = 1; number < kTries && !left.empty(); number += num_tries) {
+    num_tries =
+        static_cast<uint32_t>(std::clamp<size_t>(at_once / left.size(), 1, kTries - number));
+    VICINITY_ASSIGN_OR_RETURN(const Pairs tries,
+                              DrawTries(left, stream, number, num_tries, pairs, context));
+    VICINITY_RETURN_IF_ERROR(TakeFirst(tries, num_tries, context, &left, &pairs));
   }
   if (!left.empty()) VICINITY_RETURN_IF_ERROR(GoThroughAll(left, stream, context, &pairs));
   std::vector<TypedSeeds> lists;
@@ -138,37 +133,50 @@ absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::StartPairs(
   return pairs;
 }
 
-absl::Status NegativeSampler::Try(absl::Span<const uint32_t> which, uint64_t stream,
-                                  uint32_t number, const CallContext& context, Pairs* pairs) const {
-  std::vector<int64_t> source_places;
-  std::vector<int64_t> target_places;
+absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::DrawTries(
+    absl::Span<const uint32_t> which, uint64_t stream, uint32_t number, uint32_t num_tries,
+    const Pairs& pairs, const CallContext& context) const {
+  Pairs places;
+  Pairs tries;
   for (const uint32_t pair : which) {
-    NodeDraws draws(stream, pair, number);
-    if (draws_sources()) source_places.push_back(sources_.Draw(&draws));
-    target_places.push_back(targets_.Draw(&draws));
+    for (uint32_t i = 0; i < num_tries; ++i) {
+      NodeDraws draws(stream, pair, number + i);
+      if (draws_sources()) {
+        places.sources.push_back(sources_.Draw(&draws));
+      } else {
+        tries.sources.push_back(pairs.sources[pair]);
+      }
+      places.targets.push_back(targets_.Draw(&draws));
+    }
   }
-  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> targets,
-                            targets_.NodesAt(target_places, context));
-  for (size_t i = 0; i < which.size(); ++i) pairs->targets[which[i]] = targets[i];
-  if (!draws_sources()) return absl::OkStatus();
-  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> sources,
-                            sources_.NodesAt(source_places, context));
-  for (size_t i = 0; i < which.size(); ++i) pairs->sources[which[i]] = sources[i];
-  return absl::OkStatus();
+  VICINITY_ASSIGN_OR_RETURN(tries.targets, targets_.NodesAt(places.targets, context));
+  if (!draws_sources()) return tries;
+  VICINITY_ASSIGN_OR_RETURN(tries.sources, sources_.NodesAt(places.sources, context));
+  return tries;
 }
 
-absl::StatusOr<std::vector<uint32_t>> NegativeSampler::Joined(absl::Span<const uint32_t> which,
-                                                              const Pairs& pairs,
-                                                              const CallContext& context) const {
-  if (which.empty()) return std::vector<uint32_t>();
-  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> edges,
-                            EdgeIdsOf(router_, edge_type_, Select(pairs.sources, which),
-                                      Select(pairs.targets, which), context));
-  std::vector<uint32_t> joined;
-  for (size_t i = 0; i < which.size(); ++i) {
-    if (edges[i] >= 0) joined.push_back(which[i]);
+absl::Status NegativeSampler::TakeFirst(const Pairs& tries, uint32_t num_tries,
+                                        const CallContext& context, std::vector<uint32_t>* left,
+                                        Pairs* pairs) const {
+  std::vector<int64_t> edges;  // empty: whether there are some is of no account
+  if (options_.exact) {
+    VICINITY_ASSIGN_OR_RETURN(
+        edges, EdgeIdsOf(router_, edge_type_, tries.sources, tries.targets, context));
   }
-  return joined;
+  std::vector<uint32_t> without;
+  for (size_t i = 0; i < left->size(); ++i) {
+    size_t at = i * num_tries;
+    const size_t end = at + num_tries;
+    while (!edges.empty() && at < end && edges[at] >= 0) ++at;
+    if (at == end) {
+      without.push_back((*left)[i]);
+      continue;
+    }
+    pairs->sources[(*left)[i]] = tries.sources[at];
+    pairs->targets[(*left)[i]] = tries.targets[at];
+  }
+  *left = std::move(without);
+  return absl::OkStatus();
 }
 
 absl::Status NegativeSampler::GoThroughAll(absl::Span<const uint32_t> which, uint64_t stream,

@@ -22,9 +22,10 @@ namespace vicinity {
 std::string NegativesProblem(const NegativeOptions& options);
 
 // Draws are tried again where an edge joins the pair, each time with other words of the pair's own
-// stream; so a pair does not depend on the others of its batch. After 32 tries (a node that has
-// nearly all others for its neighbours) all pairs there are are gone through, and one of those
-// without an edge is taken by its chance, so that the distribution is exact there, too.
+// stream; so a pair does not depend on the others of its batch. Where few pairs are left several of
+// their tries are looked at together, and the first that is good counts. After 32 tries (a node
+// that has nearly all others for its neighbours) all pairs there are are gone through, and one of
+// those without an edge is taken by its chance, so that the distribution is exact there, too.
 //
 // Threads:  any number may draw.
 // Lifetime: the router must outlive it.
@@ -42,8 +43,8 @@ class NegativeSampler {
   // ResourceExhausted if one in a graph too large to go through has met nothing but edges; else as
   // EdgeIdsOf.
   //
-  // Cost: one call a shard to find nodes where ids are dense, and one to look for edges; both again
-  // for the pairs that are drawn again, which are few in graphs that are not dense.
+  // Cost: one call a shard to look for edges, another for the pairs that are drawn again, seldom a
+  // third; before each one to find the nodes if they are not listed.
   absl::StatusOr<std::vector<TypedSeeds>> Draw(absl::Span<const int64_t> sources,
                                                const MinibatchDraw& draw,
                                                const CallContext& context) const;
@@ -59,12 +60,15 @@ class NegativeSampler {
 
   bool draws_sources() const { return options_.mode == NegativeMode::kBinary; }
   absl::StatusOr<Pairs> StartPairs(absl::Span<const int64_t> sources) const;
-  // Draws those pairs, for the try with this number.
-  absl::Status Try(absl::Span<const uint32_t> which, uint64_t stream, uint32_t number,
-                   const CallContext& context, Pairs* pairs) const;
-  // Those that an edge joins.
-  absl::StatusOr<std::vector<uint32_t>> Joined(absl::Span<const uint32_t> which, const Pairs& pairs,
-                                               const CallContext& context) const;
+  // So many tries, from the one with this number on, of each of the pairs `which`: one pair's after
+  // the other's.
+  absl::StatusOr<Pairs> DrawTries(absl::Span<const uint32_t> which, uint64_t stream,
+                                  uint32_t number, uint32_t num_tries, const Pairs& pairs,
+                                  const CallContext& context) const;
+  // Sets each of `left` to the first of its tries that no edge joins, and `left` to those that have
+  // none.
+  absl::Status TakeFirst(const Pairs& tries, uint32_t num_tries, const CallContext& context,
+                         std::vector<uint32_t>* left, Pairs* pairs) const;
   // For pairs that no try has found.
   absl::Status GoThroughAll(absl::Span<const uint32_t> which, uint64_t stream,
                             const CallContext& context, Pairs* pairs) const;

@@ -47,6 +47,11 @@ int64_t FindId(const IdArray& ids, int64_t begin, int64_t count, uint64_t wanted
   return FindId(ids.narrow() + begin, count, static_cast<uint32_t>(wanted));
 }
 
+// How many pairs ahead memory is asked for where lists begin.
+constexpr uint32_t kOffsetsAhead = 12;
+// Lists of more edges are gone through once for all pairs of their target.
+constexpr int64_t kLongList = 1024;
+
 // From so many pairs of one target on, each of its neighbours is looked up among the pairs' sources
 // instead of each of these among the neighbours.
 constexpr size_t kManyPairs = 32;
@@ -87,6 +92,23 @@ absl::Status FindInList(const EdgeTable& edges, int64_t row, absl::Span<const ui
   return absl::OkStatus();
 }
 
+// Pairs of one target one after the other, so that a long list is gone through once for many of
+// them.
+absl::Status FindInLongLists(const EdgeTable& edges, absl::Span<const uint64_t> sources,
+                             absl::Span<const uint64_t> rows, std::vector<uint32_t> pairs,
+                             int64_t* out) {
+  std::sort(pairs.begin(), pairs.end(),
+            [&rows](uint32_t a, uint32_t b) { return rows[a] < rows[b]; });
+  for (size_t first = 0, end = 0; first < pairs.size(); first = end) {
+    const uint64_t row = rows[pairs[first]];
+    while (end < pairs.size() && rows[pairs[end]] == row) ++end;
+    VICINITY_RETURN_IF_ERROR(FindInList(edges, static_cast<int64_t>(row), sources,
+                                        absl::MakeConstSpan(pairs).subspan(first, end - first),
+                                        out));
+  }
+  return absl::OkStatus();
+}
+
 // As std::lower_bound, each page verified that it looks at.
 absl::StatusOr<int64_t> FindKey(const NodeTable& nodes, uint64_t key) {
   const absl::Span<const uint64_t> keys = nodes.directory_keys;
@@ -109,6 +131,11 @@ absl::StatusOr<int64_t> FindKey(const NodeTable& nodes, uint64_t key) {
 }
 
 }  // namespace
+
+int64_t ListPart::Find(int64_t source, int64_t first) const {
+  return first +
+         FindId(edges_.sources, begin_ + first, size_ - first, static_cast<uint64_t>(source));
+}
 
 ShardColumn ShardReader::Column(const ShardPart& part, const ColumnView& base) const {
   ShardColumn column(part, base);
@@ -191,31 +218,29 @@ absl::Status ShardReader::FindEdges(EdgeTypeId type, absl::Span<const uint64_t> 
                                     absl::Span<const uint64_t> rows, int64_t* out) const {
   const EdgeTable& edges = shard_.edges(type);
   const bool changed = ChangesLists(type, rows);
-  std::vector<uint32_t> by_target(rows.size());
-  std::iota(by_target.begin(), by_target.end(), 0);
-  std::sort(by_target.begin(), by_target.end(),
-            [&rows](uint32_t a, uint32_t b) { return rows[a] < rows[b]; });
   VerifiedFile* const files[] = {edges.offsets_file, edges.sources_file, edges.edge_ids_file};
   return ReadVerified(files, [&]() -> absl::Status {
-    for (size_t first = 0, end = 0; first < by_target.size(); first = end) {
-      const uint64_t row = rows[by_target[first]];
-      while (end < by_target.size() && rows[by_target[end]] == row) ++end;
-      const absl::Span<const uint32_t> pairs =
-          absl::MakeConstSpan(by_target).subspan(first, end - first);
-      const ChangedList* const list = changed ? overlay_->List(type.value, row) : nullptr;
+    std::vector<uint32_t> long_ones;  // pairs
+    for (uint32_t i = 0; i < rows.size(); ++i) {
+      if (i + kOffsetsAhead < rows.size())
+        __builtin_prefetch(&edges.offsets[rows[i + kOffsetsAhead]]);
+      const ChangedList* const list = changed ? overlay_->List(type.value, rows[i]) : nullptr;
       if (list != nullptr) {
         ChangedLists lists;
         lists.Add(*list);
-        VICINITY_RETURN_IF_ERROR(FindInList(lists.table(), 0, sources, pairs, out));
+        VICINITY_RETURN_IF_ERROR(FindInList(lists.table(), 0, sources, {i}, out));
         continue;
       }
-      if (changed) {
-        VICINITY_RETURN_IF_ERROR(CheckInFiles(static_cast<int64_t>(row), edges.num_targets()));
+      const auto row = static_cast<int64_t>(rows[i]);
+      if (changed) VICINITY_RETURN_IF_ERROR(CheckInFiles(row, edges.num_targets()));
+      VICINITY_RETURN_IF_ERROR(TouchOffsets(edges, row));
+      if (edges.degree(row) > kLongList) {
+        long_ones.push_back(i);
+      } else {
+        VICINITY_RETURN_IF_ERROR(FindInList(edges, row, sources, {i}, out));
       }
-      VICINITY_RETURN_IF_ERROR(TouchOffsets(edges, static_cast<int64_t>(row)));
-      VICINITY_RETURN_IF_ERROR(FindInList(edges, static_cast<int64_t>(row), sources, pairs, out));
     }
-    return absl::OkStatus();
+    return FindInLongLists(edges, sources, rows, std::move(long_ones), out);
   });
 }
 

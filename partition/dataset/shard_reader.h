@@ -91,14 +91,15 @@ class ListPart {
   bool has_more() const { return has_more_; }  // the list goes on behind it
   int64_t source(int64_t i) const { return edges_.sources[begin_ + i]; }
   int64_t edge_id(int64_t i) const { return edges_.edge_ids[begin_ + i]; }
+  // The first from `first` on that has this source, or size().
+  int64_t Find(int64_t source, int64_t first) const;
   // Where the edge is in the columns of the edge type.
   int64_t position(int64_t i) const {
     return positions_ == nullptr ? begin_ + i : positions_[begin_ + i];
   }
-  // Of an edge type with weights.
+  // Of an edge type with weights:
   bool has_weight(int64_t i) const { return edges_.weights[begin_ + i].has_weight(); }
-  // ... and of a part that is the whole list, weights as its table keeps them.
-  bool has_weights() const { return !edges_.weights.empty(); }
+  // ... of a part that is the whole list, weights as its table keeps them.
   void WeightUnits(std::vector<uint64_t>* units) const {
     AliasUnits(edges_.weights.subspan(begin_, size_), units);
   }
@@ -247,7 +248,7 @@ class ShardReader {
   // Of each pair of source (a global id) and target (a local row) the id of the first edge in the
   // target's list that joins them, -1 where none does. `out` has room for all.
   //
-  // Cost: a pass over the list for every pair, or, for targets of many pairs, one for all of them.
+  // Cost: a pass over the list for every pair, or, for long lists, one for all pairs of the target.
   absl::Status FindEdges(EdgeTypeId type, absl::Span<const uint64_t> sources,
                          absl::Span<const uint64_t> rows, int64_t* out) const;
 

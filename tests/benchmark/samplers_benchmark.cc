@@ -37,6 +37,7 @@ namespace {
 constexpr EdgeTypeId kLinks{0};
 constexpr int64_t kBatchSize = 1024;
 constexpr int64_t kNegatives = 5;  // a link
+const std::vector<int64_t> kFanouts = {15, 10};
 constexpr int64_t kChunkBytes = 256 << 10;
 
 // A shard of somebody else's, for a router of one's own.
@@ -91,11 +92,11 @@ class Ways {
   void Run() {
     Negatives("uniform", 0);
     Negatives("by in-degree^0.75", 0.75);
-    Batches({15, 10});
+    Exclusion();
   }
 
  private:
-  double NanosecondsANegative(bool exact, double degree_power) {
+  std::unique_ptr<NegativeSampler> Sampler(bool exact, double degree_power) {
     NegativeOptions options;
     options.mode = NegativeMode::kTriplet;
     options.amount = kNegatives;
@@ -103,10 +104,15 @@ class Ways {
     options.degree_power = degree_power;
     auto sampler = NegativeSampler::Make(router_, kLinks, options);
     Check(sampler.status());
+    return *std::move(sampler);
+  }
+
+  double NanosecondsANegative(bool exact, double degree_power) {
+    const std::unique_ptr<NegativeSampler> sampler = Sampler(exact, degree_power);
     return SecondsOf(rounds_,
                      [&](int batch) {
                        const MinibatchDraw draw{1, 0, static_cast<uint64_t>(batch)};
-                       return (*sampler)->Draw(links_[0].ids, draw, nullptr).status();
+                       return sampler->Draw(links_[0].ids, draw, nullptr).status();
                      }) *
            1e9 / static_cast<double>(kBatchSize * kNegatives);
   }
@@ -119,25 +125,35 @@ class Ways {
                   NanosecondsANegative(true, degree_power),
                   any,
                   {}});
+    const double batch_of_any = MillisecondsABatch(Sampler(false, degree_power).get());
+    report_->Add({"samplers",
+                  where_ + ", links with exact negatives " + how,
+                  "ms/batch",
+                  MillisecondsABatch(Sampler(true, degree_power).get()),
+                  batch_of_any,
+                  {}});
   }
 
-  double MillisecondsABatch(const std::vector<int64_t>& fanouts, ExcludedTypes excluded) {
-    RoutedBatchSampler sampler(router_, SamplingSpec::Uniform(router_.schema(), fanouts),
-                               EdgeDetail(), excluded);
+  double MillisecondsABatch(const NegativeSampler* negatives, ExcludedTypes excluded = {}) {
+    std::unique_ptr<BatchSampler> sampler = std::make_unique<RoutedBatchSampler>(
+        router_, SamplingSpec::Uniform(router_.schema(), kFanouts), EdgeDetail(), excluded);
+    if (negatives != nullptr) {
+      sampler = std::make_unique<NegativeBatchSampler>(*negatives, std::move(sampler));
+    }
     return SecondsOf(rounds_,
                      [&](int batch) {
-                       return sampler.Sample(links_, {1, 0, static_cast<uint64_t>(batch)}, nullptr)
-                           .status();
+                       const MinibatchDraw draw{1, 0, static_cast<uint64_t>(batch)};
+                       return sampler->Sample(links_, draw, nullptr).status();
                      }) *
            1e3;
   }
 
-  void Batches(const std::vector<int64_t>& fanouts) {
-    const double with = MillisecondsABatch(fanouts, {});
+  void Exclusion() {
+    const double with = MillisecondsABatch(nullptr);
     report_->Add({"samplers",
                   where_ + ", links without their edges and those back",
                   "ms/batch",
-                  MillisecondsABatch(fanouts, {kLinks, kLinks}),
+                  MillisecondsABatch(nullptr, {kLinks, kLinks}),
                   with,
                   {}});
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <set>
 #include <string>
@@ -15,14 +14,10 @@
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
-#include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
-#include "sampler/excluded_edges.h"
 #include "sampler/minibatch_sampler.h"
-#include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"
-#include "tests/sampler/chi_square.h"
 #include "tests/sampler/sampled_graphs.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -227,77 +222,6 @@ TEST_CASE("another run, epoch or batch draws another minibatch", "[local_sampler
   CHECK(sample({2, 1, 1}) != text);
   CHECK(sample({1, 2, 1}) != text);
   CHECK(sample({1, 1, 2}) != text);
-}
-
-TEST_CASE("draws by weight are among what is left of a list, each by its weight",
-          "[local_sampler]") {
-  testing::RandomGraphOptions options;
-  options.num_nodes = 30;
-  options.num_edges = 600;
-  options.weights = true;
-  const MemoryGraph graph = testing::RandomGraph(options);
-  const testing::TempDir dir;
-  const Stored stored(graph, InUserOrder(graph), dir.File("graph"));
-  const std::vector<InEdge> list = graph.InEdges({0}, 4);
-  // Half of its sources, so most of the weight.
-  std::vector<ExcludedEdge> excluded;
-  for (size_t i = 0; i < list.size(); i += 2) excluded.push_back({0, list[i].source});
-  std::vector<double> weights;
-  std::vector<int64_t> edge_ids;
-  double all = 0;
-  for (const InEdge& edge : list) {
-    float weight = 0;
-    std::memcpy(&weight, graph.edge_row({0}, 0, edge.edge_id).data(), sizeof(weight));
-    const bool is_out =
-        std::find(excluded.begin(), excluded.end(), ExcludedEdge{0, edge.source}) != excluded.end();
-    if (is_out || weight == 0) continue;
-    weights.push_back(weight);
-    edge_ids.push_back(edge.edge_id);
-    all += weight;
-  }
-  REQUIRE(edge_ids.size() > 3);
-  constexpr int64_t kDraws = 1'000'000;
-  OneHopOptions draws;
-  draws.fanout = 1 << 10;
-  draws.replace = true;
-  draws.weighted = true;
-  draws.want_edge_ids = true;
-  draws.excluded = excluded;
-  std::vector<int64_t> counts(edge_ids.size());
-  for (draws.stream = 0; draws.stream * draws.fanout < kDraws; ++draws.stream) {
-    Neighbors drawn;
-    VICINITY_REQUIRE_OK(
-        SampleLists(ShardReader(*stored.dataset().shard({0})), {0}, {0}, {4}, draws, &drawn));
-    for (const int64_t edge : drawn.edge_ids) {
-      const auto found = std::find(edge_ids.begin(), edge_ids.end(), edge);
-      REQUIRE(found != edge_ids.end());
-      ++counts[found - edge_ids.begin()];
-    }
-  }
-  std::vector<double> expected;
-  for (const double weight : weights) {
-    expected.push_back(static_cast<double>(draws.stream * draws.fanout) * weight / all);
-  }
-  CHECK(testing::ChiSquare(counts, expected) <
-        testing::ChiSquareLimit(static_cast<int64_t>(counts.size()) - 1));
-}
-
-TEST_CASE("excluded edges of targets that there are not are refused", "[local_sampler]") {
-  const MemoryGraph graph = testing::RandomGraph({});
-  const testing::TempDir dir;
-  const Stored stored(graph, InUserOrder(graph), dir.File("graph"));
-  const ShardReader reader(*stored.dataset().shard({0}));
-  const std::vector<ExcludedEdge> excluded = {{0, 1}};
-  OneHopOptions options;
-  options.fanout = 2;
-  options.excluded = excluded;
-  Neighbors out;
-  VICINITY_CHECK_CODE(SampleLists(reader, {0}, {0}, {100}, options, &out),
-                      absl::StatusCode::kInvalidArgument);
-  const std::vector<uint32_t> trees = {1, 2};
-  options.trees = trees;
-  VICINITY_CHECK_CODE(SampleLists(reader, {0}, {0}, {1}, options, &out),
-                      absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("a shard that is not mapped is named, not skipped", "[local_sampler]") {

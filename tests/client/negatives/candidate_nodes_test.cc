@@ -28,10 +28,11 @@ std::vector<int64_t> AllPlaces(const CandidateNodes& candidates) {
 TEST_CASE("a place is the same node on any cut, of each kind of ids", "[candidate_nodes]") {
   const NodeTypeId type{GENERATE(0, 1, 2)};  // integers, names, dense
   std::vector<std::vector<int64_t>> positions;
+  const int64_t most_listed = GENERATE(int64_t{0}, CandidateNodes::kMostListed);
   for (const int32_t num_shards : {1, 3}) {
     const RoutedGraph graph(testing::TypedGraph(30, 20, 10, 5), num_shards, {1});
     VICINITY_ASSERT_OK_AND_ASSIGN(const CandidateNodes candidates,
-                                  CandidateNodes::Uniform(graph.router(), type));
+                                  CandidateNodes::Uniform(graph.router(), type, most_listed));
     CHECK(candidates.type().value == type.value);
     CHECK(candidates.size() == graph.graph().num_nodes(type));
     VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> nodes,

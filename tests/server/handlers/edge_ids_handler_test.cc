@@ -45,10 +45,19 @@ proto::EdgeIdsRequest Request(const Serving& serving, int32_t shard, int32_t edg
   return request;
 }
 
-// All pairs of sources and one shard's targets: from 32 pairs a target on they are found otherwise
-// than one by one, so both ways are gone.
+// Lists that are short, and long ones of two thousand edges, of which few or many sources are asked
+// for: each is found in a way of its own.
+testing::MemoryGraph ShortOrLongLists() {
+  if (GENERATE(false, true)) return testing::TypedGraph(50, 40, 30, 3);
+  testing::RandomGraphOptions options;
+  options.num_nodes = 20;
+  options.num_edges = 40'000;
+  return testing::RandomGraph(options);
+}
+
 TEST_CASE("every pair has the first edge that the graph says joins it", "[edge_ids_handler]") {
-  const Serving serving(testing::TypedGraph(50, 40, 30, 3));
+  const testing::MemoryGraph graph = ShortOrLongLists();
+  const Serving serving(graph);
   const Book& book = serving.dataset().book();
   const auto& edge_types = serving.graph().schema.edge_types;
   const uint64_t num_asked = GENERATE(uint64_t{5}, uint64_t{60});
