@@ -152,7 +152,7 @@ Result<SampledGraph> Graph::Sample(const std::vector<SeedNodes>& seeds, const Sa
   for (const SeedNodes& list : seeds) {
     const absl::Status ready = CheckCall(*impl_, list.node_type);
     if (!ready.ok()) return ToError(ready);
-    lists.push_back({NodeTypeId{list.node_type}, list.ids});
+    lists.push_back({NodeTypeId{list.node_type}, list.ids, list.times});
   }
   const ShardRouter& router = impl_->router();
   MinibatchDraw minibatch;

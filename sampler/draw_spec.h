@@ -1,6 +1,5 @@
 // What is drawn along an edge type: one value from the sampling spec through every layer and the
-// wire to the loop that draws. What a hop can be asked beside (a time, a filter) becomes a member
-// here.
+// wire to the loop that draws. What a hop can be asked beside (a filter) becomes a member here.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,15 @@ struct DrawSpec {
   int64_t fanout = 0;     // neighbours a target, > 0, or kAllNeighbors
   bool replace = false;   // with replacement: `fanout` draws from any non-empty list
   bool weighted = false;  // by the edge type's weight column, else uniformly
+  // >= 0: the position of the edge type's column of times (int64): an edge is drawn only in trees
+  // whose time is not before its own.
+  int32_t time_column = -1;
+  bool last = false;  // with time_column: not by chance, but the latest of these
 };
 
 inline bool operator==(const DrawSpec& a, const DrawSpec& b) {
-  return a.fanout == b.fanout && a.replace == b.replace && a.weighted == b.weighted;
+  return a.fanout == b.fanout && a.replace == b.replace && a.weighted == b.weighted &&
+         a.time_column == b.time_column && a.last == b.last;
 }
 
 }  // namespace vicinity

@@ -20,7 +20,8 @@ namespace vicinity {
 // Some of the seeds that a minibatch begins with.
 struct TypedSeeds {
   NodeTypeId type;
-  std::vector<int64_t> ids;  // global; repeats allowed
+  std::vector<int64_t> ids;      // global; repeats allowed
+  std::vector<int64_t> times{};  // of each, for draws by time; else empty
 };
 
 int64_t CountSeeds(absl::Span<const TypedSeeds> lists);

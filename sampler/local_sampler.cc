@@ -19,11 +19,11 @@
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "sampler/excluded_edges.h"
+#include "sampler/filtered_lists.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
 #include "sampler/owner_groups.h"
 #include "sampler/sampled_graph.h"
-#include "sampler/shortened_lists.h"
 
 namespace vicinity {
 
@@ -84,30 +84,35 @@ void Append(const Neighbors& from, Neighbors* to) {
                             from.edge_positions.end());
 }
 
-absl::Status SampleWithout(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
-                           absl::Span<const uint64_t> rows, OneHopOptions options, Neighbors* out) {
-  const absl::Span<const uint32_t> trees = options.trees;
+// Lists of which some edges may not be drawn go one way, those that are taken as they are the
+// other.
+absl::Status SampleSome(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                        absl::Span<const uint64_t> rows, const OneHopOptions& options,
+                        Neighbors* out) {
+  const bool by_time = options.time_column >= 0;
   const absl::Span<const ExcludedEdge> excluded = options.excluded;
-  options.excluded = {};
   OwnerGroup whole;
-  OwnerGroup shortened;
+  OwnerGroup filtered;
   for (size_t i = 0, next = 0; i < rows.size(); ++i) {
     const bool has_some = next < excluded.size() && excluded[next].target == i;
     while (next < excluded.size() && excluded[next].target == i) ++next;
-    OwnerGroup& group = has_some ? shortened : whole;
+    OwnerGroup& group = by_time || has_some ? filtered : whole;
     group.rows.push_back(rows[i]);
     group.positions.push_back(static_cast<uint32_t>(i));
-    if (!trees.empty()) group.trees.push_back(trees[i]);
+    if (!options.trees.empty()) group.trees.push_back(options.trees[i]);
   }
   std::vector<Neighbors> answers(2);
-  options.trees = whole.trees;
+  OneHopOptions plain = options;
+  plain.excluded = {};
+  plain.time_column = -1;
+  plain.trees = whole.trees;
   VICINITY_RETURN_IF_ERROR(
-      SampleLists(reader, edge_type, target_type, whole.rows, options, &answers[0]));
-  VICINITY_RETURN_IF_ERROR(SampleShortened(reader, edge_type, target_type, shortened,
-                                           ExcludedOf(shortened, excluded), options, &answers[1]));
+      SampleLists(reader, edge_type, target_type, whole.rows, plain, &answers[0]));
+  VICINITY_RETURN_IF_ERROR(SampleFiltered(reader, edge_type, target_type, filtered,
+                                          ExcludedOf(filtered, excluded), options, &answers[1]));
   Neighbors together;
   VICINITY_RETURN_IF_ERROR(
-      MergeByOwner({whole, shortened}, answers, static_cast<int64_t>(rows.size()), &together));
+      MergeByOwner({whole, filtered}, answers, static_cast<int64_t>(rows.size()), &together));
   Append(together, out);
   return absl::OkStatus();
 }
@@ -118,8 +123,8 @@ absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
                          absl::Span<const uint64_t> rows, const OneHopOptions& options,
                          Neighbors* out) {
   const bool sound = options.trees.empty() || options.trees.size() == rows.size();
-  if (sound && !options.excluded.empty()) {
-    return SampleWithout(reader, edge_type, target_type, rows, options, out);
+  if (sound && (!options.excluded.empty() || options.time_column >= 0)) {
+    return SampleSome(reader, edge_type, target_type, rows, options, out);
   }
   if (!sound || !reader.ChangesLists(edge_type, rows)) {
     return SampleFiles(reader, edge_type, target_type, rows, options, out);
@@ -174,6 +179,7 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
   const NodeTypeId target{schema.edge_types[relation.edge_type.value].target_type};
   OneHopOptions options = OptionsOf(draw_, hop, relation.edge_type, relation.spec, relation.detail);
   options.excluded = relation.excluded;
+  options.tree_times = relation.tree_times;
   if (dataset_.book().num_shards() == 1 && dataset_.shard({0}) != nullptr) {
     // Global ids are local rows: they need not be taken apart, nor even copied.
     options.trees = relation.trees;

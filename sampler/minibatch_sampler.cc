@@ -15,6 +15,9 @@
 namespace vicinity {
 namespace {
 
+// Whose times take 1 MiB of a request, which has more in it.
+constexpr size_t kMostTimedSeeds = size_t{1} << 17;
+
 absl::Status CheckDetail(EdgeDetail detail, const Neighbors& answer) {
   const size_t num_sources = answer.sources.size();
   if (answer.edge_ids.size() == (detail.ids ? num_sources : 0) &&
@@ -24,6 +27,24 @@ absl::Status CheckDetail(EdgeDetail detail, const Neighbors& answer) {
   return absl::InvalidArgumentError(
       absl::StrCat(answer.edge_ids.size(), " edge ids and ", answer.edge_positions.size(),
                    " edge positions for ", num_sources, " neighbours"));
+}
+
+// Of each tree, one a seed, its time; none where the spec asks for none.
+absl::Status TakeTimes(const SamplingSpec& spec, absl::Span<const TypedSeeds> seeds,
+                       std::vector<int64_t>* times) {
+  times->clear();
+  if (spec.time_column.empty()) return absl::OkStatus();
+  for (const TypedSeeds& list : seeds) {
+    if (list.times.size() != list.ids.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          list.times.size(), " times for ", list.ids.size(),
+          " seeds: sampling by time (time_column ", spec.time_column, ") needs one for each"));
+    }
+    times->insert(times->end(), list.times.begin(), list.times.end());
+  }
+  if (times->size() <= kMostTimedSeeds) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(times->size(), " seeds with times, at most ", kMostTimedSeeds));
 }
 
 }  // namespace
@@ -61,6 +82,7 @@ absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
   if (const std::string problem = SpecProblem(schema_, spec); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
+  VICINITY_RETURN_IF_ERROR(TakeTimes(spec, seeds, &tree_times_));
   VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seeds, spec.disjoint));
   for (int hop = 0; hop < spec.num_hops(); ++hop) {
     if (absl::Status status = SampleHop(spec, hop, detail, source, excluded); !status.ok()) {
@@ -79,7 +101,11 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, Edge
     relation.spec.fanout = spec.fanouts[hop][type];
     relation.spec.replace = spec.replace;
     relation.spec.weighted = IsWeighted(schema_, spec, static_cast<int>(type));
+    relation.spec.time_column = TimeColumnOf(schema_, spec, static_cast<int>(type));
+    relation.spec.last =
+        relation.spec.time_column >= 0 && spec.temporal_strategy == TemporalStrategy::kLast;
     relation.detail = detail;
+    relation.tree_times = tree_times_;
     relation.targets = builder_.Frontier({schema_.edge_types[type].target_type});
     relation.trees = builder_.FrontierTrees({schema_.edge_types[type].target_type});
     if (relation.spec.fanout != 0 && !relation.targets.empty()) relations_.push_back(relation);

@@ -30,6 +30,7 @@ struct RelationRequest {
   absl::Span<const int64_t> targets;
   absl::Span<const uint32_t> trees;         // of each target; empty: not disjoint
   absl::Span<const ExcludedEdge> excluded;  // by rising target
+  absl::Span<const int64_t> tree_times;     // of each tree; empty: no draws by time
 };
 
 // Which draws a minibatch makes: the same values give the same minibatch.
@@ -63,7 +64,8 @@ class MinibatchSampler {
   MinibatchSampler(const Schema& schema, const Book& book);
 
   // The minibatch around `seeds`, any number of lists, which may be empty. InvalidArgument: the
-  // spec does not fit the schema, or naming the first seed out of range. DataLoss: a neighbour out
+  // spec does not fit the schema, seeds lack the times that it asks for, or naming the first seed
+  // out of range. DataLoss: a neighbour out
   // of range. Else what the source said.
   absl::StatusOr<SampledGraph> Sample(const SamplingSpec& spec, absl::Span<const TypedSeeds> seeds,
                                       EdgeDetail detail, NeighborSource* source,
@@ -81,7 +83,8 @@ class MinibatchSampler {
   GraphBuilder builder_;
   std::vector<RelationRequest> relations_;           // of the current hop
   std::vector<std::vector<ExcludedEdge>> excluded_;  // of each relation
-  std::vector<Neighbors> neighbors_;                 // answers, by relation
+  std::vector<int64_t> tree_times_;
+  std::vector<Neighbors> neighbors_;  // answers, by relation
 };
 
 }  // namespace vicinity

@@ -23,9 +23,10 @@ struct OneHopOptions : DrawSpec {
   uint64_t stream = 0;  // StreamKey() of the hop and edge type
   // Of each row, the tree it is drawn for; empty: all of tree 0.
   absl::Span<const uint32_t> trees;
-  // By rising row index. SampleLists (sampler/local_sampler.h) leaves them out of the lists that it
-  // gives to SampleOneHop, which draws from lists as they are.
-  absl::Span<const ExcludedEdge> excluded;
+  // What follows, and times, SampleLists (sampler/local_sampler.h) heeds; SampleOneHop draws from
+  // lists as they are.
+  absl::Span<const ExcludedEdge> excluded;  // by rising row index
+  absl::Span<const int64_t> tree_times;     // of each tree, for draws by time
 };
 
 // Neighbours of targets 0 .. n-1, one list behind the other.

@@ -49,6 +49,7 @@ Error Create(const VicinityGraph& graph, const char* options_json, const Vicinit
     Result<SeedList> listed = ReadSeeds(*seeds);
     if (!listed.ok()) return listed.error();
     options->seeds = *std::move(listed);
+    options->seed_times = ReadSeedTimes(*seeds);
   }
   Result<std::unique_ptr<Loader>> created = Loader::Create(graph.graph.get(), *options);
   if (!created.ok()) return created.error();

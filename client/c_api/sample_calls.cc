@@ -74,7 +74,10 @@ Result<SeedNodes> Copied(const Graph& graph, const VicinitySeedNodes& list) {
   if (!type.ok()) return type.error();
   Result<std::vector<int64_t>> ids = CopyIds(list.ids, list.num_ids);
   if (!ids.ok()) return ids.error();
-  return SeedNodes{*type, *std::move(ids)};
+  if (list.times == nullptr) return SeedNodes{*type, *std::move(ids), {}};
+  Result<std::vector<int64_t>> times = CopyIds(list.times, list.num_ids);
+  if (!times.ok()) return times.error();
+  return SeedNodes{*type, *std::move(ids), *std::move(times)};
 }
 
 Error Sample(const Graph& graph, const VicinitySeedNodes* seeds, int32_t num_lists,

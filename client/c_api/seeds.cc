@@ -72,6 +72,11 @@ Result<SeedList> Links(const VicinitySeeds& seeds) {
 
 }  // namespace
 
+std::vector<int64_t> ReadSeedTimes(const VicinitySeeds& seeds) {
+  return seeds.times == nullptr ? std::vector<int64_t>()
+                                : Copied<int64_t>(seeds.times, seeds.count);
+}
+
 Result<SeedList> ReadSeeds(const VicinitySeeds& seeds) {
   Error sized = CheckSize(seeds);
   if (!sized.ok()) return sized;

@@ -151,6 +151,7 @@ typedef struct VicinitySeedNodes {
   const char* node_type;
   const int64_t* ids; /* global; repeats allowed */
   int64_t num_ids;
+  const int64_t* times; /* of each, with the option "time_column"; else null */
 } VicinitySeedNodes;
 
 /* One sample around seeds, a list of them or several, as sources and targets of links are: a batch
@@ -199,6 +200,7 @@ typedef struct VicinitySeeds {
   const void* values;
   const char* edge_type; /* null: the seeds are nodes */
   const void* targets;
+  const int64_t* times; /* of each seed, or link, with the option "time_column"; else null */
 } VicinitySeeds;
 
 /* As vicinity_loader_create, with seeds that are listed beside the options, for lists are long.

@@ -46,11 +46,21 @@ NegativeBatchSampler::NegativeBatchSampler(const NegativeSampler& negatives,
                                            std::unique_ptr<BatchSampler> sampler)
     : negatives_(negatives), sampler_(std::move(sampler)) {}
 
+std::vector<int64_t> NegativeBatchSampler::TimesOf(const std::vector<int64_t>& links,
+                                                   size_t count) const {
+  std::vector<int64_t> times;
+  if (links.empty()) return times;
+  const size_t each = negatives_.of_each_link() ? count / links.size() : 1;
+  for (size_t i = 0; i < count; ++i) times.push_back(links[i / each % links.size()]);
+  return times;
+}
+
 absl::StatusOr<SampledGraph> NegativeBatchSampler::Sample(absl::Span<const TypedSeeds> seeds,
                                                           const MinibatchDraw& draw,
                                                           const CallContext& context) {
   VICINITY_ASSIGN_OR_RETURN(std::vector<TypedSeeds> drawn,
                             negatives_.Draw(seeds.front().ids, draw, context));
+  for (TypedSeeds& list : drawn) list.times = TimesOf(seeds.front().times, list.ids.size());
   std::vector<TypedSeeds> all(seeds.begin(), seeds.end());
   std::move(drawn.begin(), drawn.end(), std::back_inserter(all));
   return sampler_->Sample(all, draw, context);

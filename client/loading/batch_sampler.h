@@ -1,8 +1,11 @@
 // Who draws a loader's minibatches: seeds and a draw in, a sampled graph out.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -63,6 +66,9 @@ class NegativeBatchSampler final : public BatchSampler {
                                       const CallContext& context) override;
 
  private:
+  // Of so many negatives: of a link's own its time; of pairs those of the links in turn.
+  std::vector<int64_t> TimesOf(const std::vector<int64_t>& links, size_t count) const;
+
   const NegativeSampler& negatives_;
   const std::unique_ptr<BatchSampler> sampler_;
 };

@@ -166,6 +166,8 @@ void EpochRun::DealSeeds(absl::Span<const int64_t> batch, Job* job) const {
     TypedSeeds& list = job->seeds.emplace_back(TypedSeeds{parts_.seed_types[end], {}});
     list.ids.reserve(batch.size());
     for (const int64_t seed : batch) list.ids.push_back(parts_.seeds[seed * nodes_per_seed + end]);
+    if (parts_.seed_times.empty()) continue;
+    for (const int64_t seed : batch) list.times.push_back(parts_.seed_times[seed]);
   }
   if (parts_.options->seed_policy == SeedPolicy::kGlobal) {
     job->batch->input_positions.assign(batch.begin(), batch.end());

@@ -64,6 +64,7 @@ struct EpochParts {
   std::function<std::unique_ptr<BatchSampler>()> make_sampler;
   absl::Span<const int64_t> seeds;                // this trainer's, as the schedule counts them,
   absl::Span<const NodeTypeId> seed_types;        // each of so many nodes, one after the other
+  absl::Span<const int64_t> seed_times;           // of each seed; empty: none
   absl::Span<const int64_t> labels;               // of each seed; empty: none
   absl::Span<const EdgeColumnPlan> edge_columns;  // to bring for every sampled edge
   // Of a loader that has been checked.

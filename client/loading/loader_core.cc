@@ -39,6 +39,7 @@ absl::StatusOr<SeedSchedule> MakeSchedule(const LoaderOptions& options, const Tr
 // What a loader keeps of them: not the list, which the schedule's seeds stand for.
 LoaderOptions WithoutList(LoaderOptions options) {
   options.seeds = SeedList();
+  options.seed_times.clear();
   return options;
 }
 
@@ -62,6 +63,7 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
   VICINITY_ASSIGN_OR_RETURN(std::vector<EdgeColumnPlan> edge_columns,
                             FindEdgeColumns(router.schema(), options));
   VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, *source, options));
+  VICINITY_RETURN_IF_ERROR(CheckSeedTimes(options, seeds));
   VICINITY_ASSIGN_OR_RETURN(
       CachedColumns columns,
       MakeColumns(router, options, SeedShardsOf(router, source->types(), seeds.seeds),
@@ -70,6 +72,7 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
   auto loader = std::unique_ptr<LoaderCore>(new LoaderCore(router, options, std::move(schedule)));
   loader->seed_types_ = source->types();
   loader->seeds_ = std::move(seeds.seeds);
+  loader->seed_times_ = options.seed_times;
   loader->edge_columns_ = std::move(edge_columns);
   if (loader->seed_types_.size() == 1) {
     VICINITY_ASSIGN_OR_RETURN(
@@ -103,6 +106,7 @@ EpochParts LoaderCore::Parts() const {
   parts.totals = &totals_;
   parts.seeds = seeds_;
   parts.seed_types = seed_types_;
+  parts.seed_times = seed_times_;
   parts.labels = labels_;
   parts.make_sampler = [this] { return MakeSampler(); };
   parts.edge_columns = edge_columns_;

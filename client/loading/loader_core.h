@@ -69,6 +69,7 @@ class LoaderCore {
   const SeedSchedule schedule_;
   std::vector<NodeTypeId> seed_types_;  // as SeedSource's
   std::vector<int64_t> seeds_;          // this trainer's, node by node
+  std::vector<int64_t> seed_times_;     // theirs; empty: none
   std::vector<int64_t> labels_;         // theirs; empty: none
   std::vector<EdgeColumnPlan> edge_columns_;
   ExcludedTypes excluded_;

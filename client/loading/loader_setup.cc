@@ -208,6 +208,22 @@ absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, const SeedSour
   return result;
 }
 
+absl::Status CheckSeedTimes(const LoaderOptions& options, const TrainerSeeds& seeds) {
+  const bool by_time = !options.sampling.time_column.empty();
+  if (!by_time && options.seed_times.empty()) return absl::OkStatus();
+  if (!by_time) {
+    return absl::InvalidArgumentError("seeds have times, and no time_column says what of");
+  }
+  if (options.seed_policy == SeedPolicy::kHome) {
+    return absl::InvalidArgumentError("seeds of homes have no times: seed_policy must be global");
+  }
+  const int64_t num_seeds = static_cast<int64_t>(seeds.seeds.size()) / seeds.nodes_per_seed;
+  if (static_cast<int64_t>(options.seed_times.size()) == num_seeds) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(options.seed_times.size(), " times for ", num_seeds, " seeds: time_column ",
+                   options.sampling.time_column, " needs one for each"));
+}
+
 absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeTypeId seed_type,
                                                 const std::vector<int64_t>& seeds,
                                                 const LoaderOptions& options) {

@@ -38,6 +38,10 @@ struct TrainerSeeds {
 absl::StatusOr<TrainerSeeds> ReadSeeds(const ShardRouter& router, const SeedSource& source,
                                        const LoaderOptions& options);
 
+// InvalidArgument unless there is a time for each seed where sampling goes by time, and none where
+// it does not.
+absl::Status CheckSeedTimes(const LoaderOptions& options, const TrainerSeeds& seeds);
+
 // The labels of the seeds; empty where the type has none or none are wanted.
 absl::StatusOr<std::vector<int64_t>> ReadLabels(const ShardRouter& router, NodeTypeId seed_type,
                                                 const std::vector<int64_t>& seeds,

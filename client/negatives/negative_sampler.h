@@ -38,6 +38,9 @@ class NegativeSampler {
                                                                EdgeTypeId edge_type,
                                                                const NegativeOptions& options);
 
+  // Whether each belongs to one link, those of the first coming first.
+  bool of_each_link() const { return !draws_sources(); }
+
   // Those of a batch whose links have these sources (global ids), as the lists of seeds that
   // NegativeMode says. FailedPrecondition naming a node that edges join to all there are;
   // ResourceExhausted if one in a graph too large to go through has met nothing but edges; else as

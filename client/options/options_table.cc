@@ -65,6 +65,12 @@ std::vector<Option> SamplingOptions(SamplingSpec* o) {
       {"weighted_by", &o->weighted_by,
        "Weight column to draw by, of the edge types that have it; empty: draw uniformly",
        Flag{"--weighted-by"}},
+      {"time_column", &o->time_column,
+       "Edge column of int64: a seed's tree has only edges that are not later than the seed's "
+       "time; "
+       "needs disjoint, and times of seeds; empty: at any time"},
+      {"temporal_strategy", Choice(&o->temporal_strategy),
+       "With time_column: such edges by chance, or the latest of them"},
       {"expansion", Choice(&o->expansion),
        "Which nodes a hop expands: all met so far, or those that the previous hop met first"},
   };

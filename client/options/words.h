@@ -37,6 +37,10 @@ inline constexpr std::array<Word<Expansion>, 2> kWords<Expansion>{
     {{"all_nodes", Expansion::kAllNodes}, {"new_nodes", Expansion::kNewNodes}}};
 
 template <>
+inline constexpr std::array<Word<TemporalStrategy>, 2> kWords<TemporalStrategy>{
+    {{"uniform", TemporalStrategy::kUniform}, {"last", TemporalStrategy::kLast}}};
+
+template <>
 inline constexpr std::array<Word<SeedPolicy>, 2> kWords<SeedPolicy>{
     {{"global", SeedPolicy::kGlobal}, {"home", SeedPolicy::kHome}}};
 

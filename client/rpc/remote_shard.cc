@@ -160,6 +160,7 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, const C
   request.mutable_draw()->set_hop(hop.hop);
   request.set_want_edge_ids(hop.detail.ids);
   request.set_want_edge_positions(hop.detail.positions);
+  AppendBytes(hop.tree_times, request.mutable_tree_times());
   std::vector<ExpectedRelation> expected;
   for (const SamplePiece::Range& range : piece.ranges) {
     const size_t first_target = request.targets().size() / sizeof(uint64_t);

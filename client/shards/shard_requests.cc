@@ -58,7 +58,7 @@ RequestApart<Request> ElementsApart(const Request& request) {
 }  // namespace
 
 int64_t ShardHop::bytes() const {
-  int64_t bytes = 0;
+  auto bytes = static_cast<int64_t>(tree_times.size() * sizeof(int64_t));
   const int64_t num_values = 1 + (detail.ids ? 1 : 0) + (detail.positions ? 1 : 0);
   for (const Relation& relation : relations) {
     const int64_t neighbors =

@@ -56,6 +56,7 @@ struct ShardHop {
   MinibatchDraw draw;
   int hop = 0;
   EdgeDetail detail;
+  absl::Span<const int64_t> tree_times;  // of each tree, for draws by time
   std::vector<Relation> relations;
   // Neighbours for each relation, in the order of its rows; empty elements at first.
   absl::Span<Neighbors> out;

@@ -144,6 +144,7 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
         asked[s].draw = draw_;
         asked[s].hop = hop;
         asked[s].detail = relations.front().detail;
+        asked[s].tree_times = relations.front().tree_times;
         answers[s].resize(asked[s].relations.size());
         asked[s].out = absl::MakeSpan(answers[s]);
         shard.Ask(asked[s], context_, calls.Add());

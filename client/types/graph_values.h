@@ -68,7 +68,8 @@ struct RankedList {
 // Some of the nodes that a minibatch begins with.
 struct SeedNodes {
   int32_t node_type = 0;
-  std::vector<int64_t> ids;  // global; repeats allowed
+  std::vector<int64_t> ids;      // global; repeats allowed
+  std::vector<int64_t> times{};  // of each, with SamplingSpec::time_column; else empty
 };
 
 // Which draws a minibatch makes: the same values give the same minibatch, whatever the shards,

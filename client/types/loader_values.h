@@ -79,7 +79,11 @@ struct LoaderOptions {
   std::string seed_type;        // empty: the only node type that has a split
   Split split = Split::kTrain;  // kNone: all nodes of the type
   SeedList seeds;               // in the place of the split's
-  NegativeOptions negatives;    // of links: what a batch has beside them
+  // With sampling.time_column: the time of each seed, or link, which its neighbourhood ends with;
+  // as many as `seeds` lists, in their order. Not with SeedPolicy::kHome. Negatives have those of
+  // their links.
+  std::vector<int64_t> seed_times;
+  NegativeOptions negatives;  // of links: what a batch has beside them
   // Of links, of which a batch then has at most 131,072.
   LinkExclusion exclude = LinkExclusion::kNone;
   // With kReverse: an edge type's name. Empty: of links within one node type their own type, of

@@ -40,7 +40,40 @@ std::string WeightProblem(const Schema& schema, const SamplingSpec& spec) {
          "; there are:" + (known.empty() ? " none" : known);
 }
 
+std::string TimeProblem(const Schema& schema, const SamplingSpec& spec) {
+  const bool last = spec.temporal_strategy == TemporalStrategy::kLast;
+  if (spec.time_column.empty()) {
+    return last ? "temporal_strategy last needs a time_column" : "";
+  }
+  if (!spec.disjoint) return "time_column " + spec.time_column + " needs disjoint trees";
+  if (last && spec.replace) return "temporal_strategy last draws without replacement";
+  if (last && !spec.weighted_by.empty()) return "temporal_strategy last goes by no weight";
+  std::string known;
+  for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+    const bool followed =
+        std::any_of(spec.fanouts.begin(), spec.fanouts.end(),
+                    [e](const std::vector<int64_t>& fanouts) { return fanouts[e] != 0; });
+    if (followed && TimeColumnOf(schema, spec, e) >= 0) return "";
+    for (const ColumnSpec& column : schema.edge_types[e].columns) {
+      if (HoldsTimes(column)) known += " " + column.name + " of " + schema.EdgeTypeName(e);
+    }
+  }
+  return "no edge type that is followed has a column " + spec.time_column +
+         " of one int64 a row; there are:" + (known.empty() ? " none" : known);
+}
+
 }  // namespace
+
+bool HoldsTimes(const ColumnSpec& column) {
+  return column.dtype == DType::kInt64 && column.num_values() == 1;
+}
+
+int32_t TimeColumnOf(const Schema& schema, const SamplingSpec& spec, int edge_type) {
+  if (spec.time_column.empty()) return -1;
+  const EdgeTypeSpec& type = schema.edge_types[edge_type];
+  const int column = type.FindColumn(spec.time_column);
+  return column >= 0 && HoldsTimes(type.columns[column]) ? column : -1;
+}
 
 bool IsWeighted(const Schema& schema, const SamplingSpec& spec, int edge_type) {
   return !spec.weighted_by.empty() &&
@@ -64,7 +97,8 @@ std::string SpecProblem(const Schema& schema, const SamplingSpec& spec) {
     std::string problem = HopProblem(schema, hop, spec.fanouts[hop]);
     if (!problem.empty()) return problem;
   }
-  return WeightProblem(schema, spec);
+  std::string problem = WeightProblem(schema, spec);
+  return problem.empty() ? TimeProblem(schema, spec) : problem;
 }
 
 }  // namespace vicinity

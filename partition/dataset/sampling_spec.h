@@ -21,6 +21,12 @@ enum class Expansion : uint8_t {
   kNewNodes,  // only the nodes that the previous hop met for the first time: the union of hops
 };
 
+// Which of the edges that are not later than a tree's time are drawn.
+enum class TemporalStrategy : uint8_t {
+  kUniform,  // by chance
+  kLast,     // the latest
+};
+
 struct SamplingSpec {
   // fanouts[h][e]: neighbours a target along edge type e in hop h (hop 0 is next to the seeds):
   // > 0, kAllNeighbors, or 0: do not follow this edge type.
@@ -35,6 +41,13 @@ struct SamplingSpec {
   // Every seed has a tree of its own, drawn apart from the others: a node that two trees meet is
   // listed twice.
   bool disjoint = false;
+  // Edge types with a column of this name, one int64 a row, are sampled by time: in a seed's tree,
+  // at every hop, there are only edges whose value is at most the seed's time; a target that has
+  // none has no neighbours. Other edge types have no times. Needs `disjoint`, and a time for each
+  // seed. With weights, too; kLast without them and without replacement. As PyG's time_attr of
+  // edges, for any int64. Empty: at any time.
+  std::string time_column{};
+  TemporalStrategy temporal_strategy = TemporalStrategy::kUniform;
 
   int num_hops() const { return static_cast<int>(fanouts.size()); }
 
@@ -48,10 +61,17 @@ inline constexpr int64_t kMaxFanout = 1 << 20;
 
 // Empty if the spec fits the schema, else what is wrong, with the value: no hops or more than
 // kMaxHops, a fanout of 0 everywhere in a hop, below -1 or above kMaxFanout, a wrong number of edge
-// types, `weighted_by` that no edge type that is followed has as its weight column.
+// types, `weighted_by` that no edge type that is followed has as its weight column, `time_column`
+// likewise, or with what it does not go together.
 std::string SpecProblem(const Schema& schema, const SamplingSpec& spec);
 
 // Whether the edge type is drawn by weight.
 bool IsWeighted(const Schema& schema, const SamplingSpec& spec, int edge_type);
+
+// Which of the edge type's columns has its times; -1: it is not sampled by time.
+int32_t TimeColumnOf(const Schema& schema, const SamplingSpec& spec, int edge_type);
+
+// Whether a column can: one int64 a row.
+bool HoldsTimes(const ColumnSpec& column);
 
 }  // namespace vicinity

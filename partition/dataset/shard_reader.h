@@ -280,6 +280,39 @@ class ShardReader {
     });
   }
 
+  // Of who goes through many lists, all of which are as in the files: calls take(i, key, list,
+  // values) for every one of `rows`, with the whole list and, where `column` is not -1, the values
+  // of its edges in that column, one T each; memory is asked for ahead of it.
+  template <typename T, typename Start, typename Take>
+  absl::Status ReadWholeLists(EdgeTypeId type, NodeTypeId target_type, int32_t column,
+                              absl::Span<const uint64_t> rows, const Start& start,
+                              const Take& take) const {
+    const EdgeTable& edges = shard_.edges(type);
+    const NodeTable& targets = shard_.nodes(target_type);
+    const ColumnView values = column < 0 ? ColumnView() : edges.columns[column];
+    const auto* const first = reinterpret_cast<const T*>(values.data);
+    VerifiedFile* const files[] = {edges.offsets_file,  targets.keys_file,  edges.sources_file,
+                                   edges.edge_ids_file, edges.weights_file, values.file};
+    return ReadVerified(files, [&]() -> absl::Status {
+      start();
+      VICINITY_RETURN_IF_ERROR(TouchTargets(edges, targets, rows));
+      for (size_t i = 0; i < rows.size(); ++i) {
+        PrefetchTarget(edges, targets, rows, i + 2 * kListsAhead);
+        PrefetchList(edges, first, rows, i + kListsAhead);
+        const auto row = static_cast<int64_t>(rows[i]);
+        VICINITY_RETURN_IF_ERROR(edges.CheckList(row));
+        const ListPart list = PartOf(edges, nullptr, row, 0, edges.degree(row));
+        if (list.size() > 0) {
+          const int64_t begin = edges.begin(row);
+          VICINITY_RETURN_IF_ERROR(TouchList(edges, begin, begin + list.size()));
+          if (column >= 0) VICINITY_RETURN_IF_ERROR(TouchRange(values, begin, list.size()));
+        }
+        take(i, targets.keys[row], list, column < 0 ? nullptr : first + edges.begin(row));
+      }
+      return absl::OkStatus();
+    });
+  }
+
   // Whether List() may have something for any of these targets.
   bool ChangesLists(EdgeTypeId type, absl::Span<const uint64_t> rows) const {
     return Changes({ShardPart::kLists, type.value}, rows);
@@ -364,6 +397,32 @@ class ShardReader {
     const int64_t size = std::min(most, degree - skipped);
     return {edges, positions, degree == 0 ? 0 : edges.begin(row) + skipped, size,
             skipped + size < degree};
+  }
+
+  static constexpr size_t kListsAhead = 8;
+  static void PrefetchTarget(const EdgeTable& edges, const NodeTable& targets,
+                             absl::Span<const uint64_t> rows, size_t i) {
+    if (i >= rows.size()) return;
+    __builtin_prefetch(&edges.offsets[rows[i]]);
+    __builtin_prefetch(&targets.keys[rows[i]]);
+  }
+  // The beginning of a list and of its values: long ones follow of themselves.
+  template <typename T>
+  static void PrefetchList(const EdgeTable& edges, const T* values, absl::Span<const uint64_t> rows,
+                           size_t i) {
+    if (i >= rows.size() || !edges.has_list(static_cast<int64_t>(rows[i]))) return;
+    const auto begin = edges.begin(static_cast<int64_t>(rows[i]));
+    if (edges.sources.narrow() != nullptr) {
+      __builtin_prefetch(edges.sources.narrow() + begin);
+    } else {
+      __builtin_prefetch(edges.sources.wide() + begin);
+    }
+    constexpr int64_t kInLine = 64 / sizeof(T);
+    const int64_t lines =
+        std::min<int64_t>(4, edges.degree(static_cast<int64_t>(rows[i])) / kInLine + 1);
+    for (int64_t line = 0; values != nullptr && line < lines; ++line) {
+      __builtin_prefetch(values + begin + line * kInLine);
+    }
   }
 
   // ... which must be possible ones.

@@ -21,6 +21,7 @@
 #include "proto/common/status.h"
 #include "sampler/draw_spec_proto.h"
 #include "sampler/excluded_edges.h"
+#include "sampler/filtered_lists.h"
 #include "sampler/local_sampler.h"
 #include "sampler/one_hop.h"
 #include "server/handlers/reply_size.h"
@@ -30,6 +31,24 @@ namespace vicinity {
 namespace {
 
 using Relation = proto::SampleRequest::Relation;
+
+absl::Status CheckTimes(const Schema& schema, const Relation& relation) {
+  const proto::DrawSpec& spec = relation.spec();
+  const std::vector<ColumnSpec>& columns = schema.edge_types[relation.edge_type()].columns;
+  if (spec.last() && (spec.time_column() == 0 || spec.replace() || spec.weighted())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("edge type ", relation.edge_type(),
+                     " asks for the last edges: needs a time column, no weights, no replacement"));
+  }
+  if (spec.time_column() == 0) return absl::OkStatus();
+  const int64_t column = int64_t{spec.time_column()} - 1;
+  if (column >= 0 && column < static_cast<int64_t>(columns.size()) && HoldsTimes(columns[column])) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("column ", column, " of edge type ",
+                                                 schema.EdgeTypeName(relation.edge_type()),
+                                                 " is none of times, one INT64 a row"));
+}
 
 absl::Status CheckRelation(const Schema& schema, const Relation& relation, size_t num_targets) {
   if (relation.edge_type() < 0 ||
@@ -48,6 +67,7 @@ absl::Status CheckRelation(const Schema& schema, const Relation& relation, size_
     return absl::InvalidArgumentError(absl::StrCat(
         "edge type ", schema.EdgeTypeName(relation.edge_type()), " has no weight column"));
   }
+  VICINITY_RETURN_IF_ERROR(CheckTimes(schema, relation));
   if (uint64_t{relation.first_target()} + relation.num_targets() > num_targets) {
     return absl::InvalidArgumentError(absl::StrCat(
         "edge type ", relation.edge_type(), " asks for targets [", relation.first_target(), ", ",
@@ -128,6 +148,31 @@ absl::StatusOr<std::vector<uint32_t>> ReadTrees(const std::string& bytes, size_t
   return trees;
 }
 
+// Of each tree its time, where draws go by it.
+absl::StatusOr<std::vector<int64_t>> ReadTreeTimes(const proto::SampleRequest& request,
+                                                   absl::Span<const uint32_t> trees) {
+  const std::string& bytes = request.tree_times();
+  std::vector<int64_t> times(bytes.size() / sizeof(int64_t));
+  if (bytes.size() != times.size() * sizeof(int64_t)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("tree times: ", bytes.size(), " bytes are not whole ones of 8"));
+  }
+  if (!times.empty()) std::memcpy(times.data(), bytes.data(), bytes.size());
+  const bool by_time =
+      std::any_of(request.relations().begin(), request.relations().end(),
+                  [](const Relation& relation) { return relation.spec().time_column() != 0; });
+  if (!by_time) return times;
+  if (trees.empty() && !request.targets().empty()) {
+    return absl::InvalidArgumentError("draws by time need the targets' trees");
+  }
+  for (const uint32_t tree : trees) {
+    if (tree < times.size()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("tree ", tree, " has no time, there are ", times.size()));
+  }
+  return times;
+}
+
 // Edges that are not to be drawn, those of each relation by rising target. How many there are is
 // bounded by the request's size.
 absl::StatusOr<std::vector<ExcludedEdge>> ReadExcluded(const proto::SampleRequest& request) {
@@ -182,7 +227,8 @@ class RelationSampler {
  public:
   RelationSampler(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
                   absl::Span<const uint64_t> all_targets, absl::Span<const uint32_t> all_trees,
-                  absl::Span<const ExcludedEdge> all_excluded, int index)
+                  absl::Span<const ExcludedEdge> all_excluded, absl::Span<const int64_t> tree_times,
+                  int index)
       : relation_(request.relations(index)),
         index_(index),
         reader_(shard),
@@ -199,6 +245,7 @@ class RelationSampler {
     static_cast<DrawSpec&>(options_) = FromProto(relation_.spec());
     options_.want_edge_ids = request.want_edge_ids();
     options_.want_edge_positions = request.want_edge_positions();
+    options_.tree_times = tree_times;
     options_.stream =
         StreamKey({request.draw().run_seed(), request.draw().epoch(), request.draw().batch(),
                    request.draw().hop(), relation_.edge_type()});
@@ -314,12 +361,17 @@ class RelationSampler {
     const int64_t most = std::max<int64_t>((chunk_bytes_ - 4) / neighbor_bytes_, 1);
     int64_t taken = 0;
     bool more = false;
+    absl::Status timed;
     VICINITY_RETURN_IF_ERROR(
         reader_.ReadList(edge_type_, targets_[first_], list_at_, most, [&](const ListPart& part) {
           taken = part.size();
           more = part.has_more();
-          CopyPartOfList(part, chunk);
+          if (options_.time_column >= 0) {
+            timed = ReadTimes(reader_, edge_type_, options_.time_column, part, &times_);
+          }
+          if (timed.ok()) CopyPartOfList(part, chunk);
         }));
+    VICINITY_RETURN_IF_ERROR(timed);
     list_at_ += taken;
     chunk->set_more(more);
     if (!more) EndGroup();
@@ -339,6 +391,7 @@ class RelationSampler {
     for (int64_t i = 0; i < part.size(); ++i) {
       if (options_.weighted && !part.has_weight(i)) continue;
       if (!out.empty() && out.contains(part.source(i))) continue;
+      if (options_.time_column >= 0 && times_[i] > options_.tree_times[trees_[first_]]) continue;
       ++count;
       AppendId(part.source(i), chunk->mutable_sources());
       if (options_.want_edge_ids) AppendId(part.edge_id(i), chunk->mutable_edge_ids());
@@ -387,7 +440,8 @@ class RelationSampler {
   size_t answered_ = 0;
   size_t next_edge_ = 0;
   uint32_t left_ = 0;
-  int64_t list_at_ = 0;  // of a list that is taken whole, the next edge
+  int64_t list_at_ = 0;         // of a list that is taken whole, the next edge
+  std::vector<int64_t> times_;  // of a part of it
 };
 
 // Relation by relation.
@@ -396,14 +450,16 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
   // `targets` in the request or in `copy`.
   SampleSource(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
                std::vector<uint64_t> copy, absl::Span<const uint64_t> targets,
-               std::vector<uint32_t> trees, std::vector<ExcludedEdge> excluded)
+               std::vector<uint32_t> trees, std::vector<ExcludedEdge> excluded,
+               std::vector<int64_t> tree_times)
       : state_(state),
         request_(request),
         shard_(shard),
         copy_(std::move(copy)),
         targets_(targets),
         trees_(std::move(trees)),
-        excluded_(std::move(excluded)) {
+        excluded_(std::move(excluded)),
+        tree_times_(std::move(tree_times)) {
     SkipWhatIsOver();
   }
 
@@ -420,7 +476,8 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
     while (!sampler_.has_value() || sampler_->IsOver()) {
       sampler_.reset();
       if (next_relation_ == request_.relations_size()) return;
-      sampler_.emplace(state_, request_, shard_, targets_, trees_, excluded_, next_relation_++);
+      sampler_.emplace(state_, request_, shard_, targets_, trees_, excluded_, tree_times_,
+                       next_relation_++);
     }
   }
 
@@ -431,6 +488,7 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
   const absl::Span<const uint64_t> targets_;
   const std::vector<uint32_t> trees_;
   const std::vector<ExcludedEdge> excluded_;
+  const std::vector<int64_t> tree_times_;
   std::optional<RelationSampler> sampler_;
   int next_relation_ = 0;
 };
@@ -461,8 +519,10 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors
   VICINITY_ASSIGN_OR_RETURN(std::vector<ExcludedEdge> excluded, ReadExcluded(request));
   VICINITY_RETURN_IF_ERROR(CheckRequest(state, request, *shard, targets));
   VICINITY_RETURN_IF_ERROR(CheckExcluded(request, excluded));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> tree_times, ReadTreeTimes(request, trees));
   return std::make_unique<SampleSource>(state, request, *shard, std::move(copy), targets,
-                                        std::move(trees), std::move(excluded));
+                                        std::move(trees), std::move(excluded),
+                                        std::move(tree_times));
 }
 
 int64_t ReplyBytes(const ServerState& state, const proto::SampleRequest& request) {

@@ -1,9 +1,11 @@
 // What ways of sampling beyond plain neighbours cost, on a mapped graph and behind a server on the
-// loopback device: negatives of links, and batches without the edges of their links.
+// loopback device: negatives of links, batches without the edges of their links (an R-MAT graph),
+// and neighbours by time (a random graph of lists of 20 edges, half of which are early enough).
 //
 // Baseline of each: the plain way in the same run. Negatives: pairs as they are drawn, of which
-// some are edges. Batches: the same batches with their links' edges in them. There is no limit:
-// what bounds both is the memory's or the network's latency, which the baselines meet as well.
+// some are edges. Batches: the same batches with their links' edges in them. By time: the same
+// seeds' trees at any time, of the edge. There is no limit: what bounds them is the memory's or the
+// network's latency, which the baselines meet as well.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -30,6 +32,8 @@
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/transfer_turns.h"
 #include "tests/benchmark/vicinity_link.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/temp_dir.h"
 
 namespace vicinity::benchmark {
 namespace {
@@ -89,10 +93,38 @@ class Ways {
         rounds_(rounds),
         report_(report) {}
 
-  void Run() {
+  void RunOnLinks() {
     Negatives("uniform", 0);
     Negatives("by in-degree^0.75", 0.75);
     Exclusion();
+  }
+
+  void RunByTime() {
+    SamplingSpec spec = SamplingSpec::Uniform(router_.schema(), kFanouts);
+    spec.disjoint = true;
+    const double any = NanosecondsAnEdge(spec);
+    spec.time_column = "time";
+    report_->Add({"samplers",
+                  where_ + ", neighbours until a time",
+                  "ns/edge",
+                  NanosecondsAnEdge(spec),
+                  any,
+                  {}});
+    spec.weighted_by = "weight";
+    report_->Add({"samplers",
+                  where_ + ", neighbours by weight until a time",
+                  "ns/edge",
+                  NanosecondsAnEdge(spec),
+                  any,
+                  {}});
+    spec.weighted_by.clear();
+    spec.temporal_strategy = TemporalStrategy::kLast;
+    report_->Add({"samplers",
+                  where_ + ", the last until a time",
+                  "ns/edge",
+                  NanosecondsAnEdge(spec),
+                  any,
+                  {}});
   }
 
  private:
@@ -148,6 +180,20 @@ class Ways {
            1e3;
   }
 
+  double NanosecondsAnEdge(const SamplingSpec& spec) {
+    RoutedBatchSampler sampler(router_, spec, EdgeDetail());
+    std::vector<TypedSeeds> seeds = {links_[1]};
+    seeds[0].times.assign(seeds[0].ids.size(), 0);
+    int64_t edges = 0;  // of the last of the turns
+    const double seconds = SecondsOf(rounds_, [&](int batch) {
+      auto graph = sampler.Sample(seeds, {1, 0, static_cast<uint64_t>(batch)}, nullptr);
+      if (batch == 0) edges = 0;
+      if (graph.ok()) edges += graph->num_edges();
+      return graph.status();
+    });
+    return seconds * rounds_ * 1e9 / static_cast<double>(edges);
+  }
+
   void Exclusion() {
     const double with = MillisecondsABatch(nullptr);
     report_->Add({"samplers",
@@ -171,19 +217,49 @@ ShardRouter RouterOf(const Dataset& dataset, std::unique_ptr<ShardAccess> shard)
   return ShardRouter(dataset.schema(), dataset.book(), std::move(shards));
 }
 
+std::unique_ptr<Dataset> OpenTimed(const std::string& directory) {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 100'000;
+  options.num_edges = 2'000'000;
+  options.feature_width = 0;
+  options.weights = true;
+  options.times = true;
+  Check(testing::WriteGraph(testing::RandomGraph(options), directory));
+  auto dataset = Dataset::Open(directory);
+  Check(dataset.status());
+  return *std::move(dataset);
+}
+
+// One graph, mapped and behind a server, which is to be started before gRPC is used here.
+class Both {
+ public:
+  explicit Both(std::unique_ptr<Dataset> dataset)
+      : dataset_(std::move(dataset)), server_(StartVicinity(dataset_->directory(), kChunkBytes)) {}
+
+  void Run(void (Ways::*run)(), int rounds, BenchReport* report) {
+    VicinityLink link(server_->port(), *dataset_, proto::PRECISION_STORED);
+    TrafficCounters traffic;
+    const ShardRouter mapped =
+        RouterOf(*dataset_, MakeMappedShard(*dataset_, *dataset_->shards()[0], &traffic, nullptr));
+    const ShardRouter remote = RouterOf(*dataset_, std::make_unique<Borrowed>(link.shard()));
+    (Ways("mapped", mapped, SomeLinks(*dataset_), rounds, report).*run)();
+    (Ways("remote", remote, SomeLinks(*dataset_), rounds, report).*run)();
+  }
+
+ private:
+  const std::unique_ptr<Dataset> dataset_;
+  const std::unique_ptr<OtherProcess> server_;
+};
+
 void Run(const BenchOptions& options) {
   UseTwoCores();
   const int rounds = options.size == "full" ? 50 : 20;
-  const std::unique_ptr<Dataset> dataset = OpenRmat(options);
-  const auto server = StartVicinity(dataset->directory(), kChunkBytes);  // before gRPC is used here
-  VicinityLink link(server->port(), *dataset, proto::PRECISION_STORED);
-  TrafficCounters traffic;
-  const ShardRouter mapped =
-      RouterOf(*dataset, MakeMappedShard(*dataset, *dataset->shards()[0], &traffic, nullptr));
-  const ShardRouter remote = RouterOf(*dataset, std::make_unique<Borrowed>(link.shard()));
+  const testing::TempDir folder;
+  Both rmat(OpenRmat(options));
+  Both timed(OpenTimed(folder.File("timed")));
   BenchReport report(options, std::cout);
-  Ways("mapped", mapped, SomeLinks(*dataset), rounds, &report).Run();
-  Ways("remote", remote, SomeLinks(*dataset), rounds, &report).Run();
+  rmat.Run(&Ways::RunOnLinks, rounds, &report);
+  timed.Run(&Ways::RunByTime, rounds, &report);
 }
 
 }  // namespace

@@ -198,9 +198,10 @@ std::vector<Way> EveryWay(const Schema& schema) {
 }
 
 std::vector<Neighbors> Sample(ShardAccess* shard, std::vector<ShardHop::Relation> relations,
-                              EdgeDetail detail) {
+                              EdgeDetail detail, absl::Span<const int64_t> tree_times = {}) {
   std::vector<Neighbors> out(relations.size());
   ShardHop hop;
+  hop.tree_times = tree_times;
   hop.draw = {7, 3, 11};
   hop.hop = 1;
   hop.detail = detail;
@@ -443,6 +444,27 @@ void CheckEdgeIds(const ShardsUnderTest& under_test) {
       }
     }
   });
+}
+
+std::vector<Neighbors> SampleByTime(const ShardsUnderTest& under_test, int32_t time_column) {
+  const std::vector<int64_t> times = {0, -6, INT64_MAX, 3, INT64_MIN};
+  std::vector<Neighbors> all;
+  ForEachShard(under_test, [&](ShardAccess* shard, const Expected& expected) {
+    const Targets targets(expected.num_rows(expected.target_type({0})));
+    const std::vector<ExcludedEdge> excluded = SomeEdges(expected, {0}, targets.rows);
+    for (Way way : EveryWay(expected.schema())) {
+      way.trees = true;
+      for (const bool last : {false, true}) {
+        if (last && (way.replace || way.weighted)) continue;
+        ShardHop::Relation relation = targets.Relation(way);
+        relation.spec.time_column = time_column;
+        relation.spec.last = last;
+        if (way.excluding) relation.excluded = excluded;
+        all.push_back(Sample(shard, {relation}, EdgeDetail(true, true), times)[0]);
+      }
+    }
+  });
+  return all;
 }
 
 void CheckHops(const ShardsUnderTest& under_test) {

@@ -44,8 +44,8 @@ enum class Kind { kMapped, kRemote, kRemoteInPieces, kReplicated };
 // allows so little in a request or message that most is asked and answered in pieces.
 class Ways {
  public:
-  Ways()
-      : graph_(testing::TypedGraph(150, 90, 40, 5)),
+  explicit Ways(testing::MemoryGraph graph = testing::TypedGraph(150, 90, 40, 5))
+      : graph_(std::move(graph)),
         placement_(testing::Shuffled(graph_, kNumShards, 3)),
         directory_(folder_.File("graph")),
         jitter_(1),
@@ -77,7 +77,9 @@ class Ways {
     proto::Ranking description;
     description.set_name(kRanking);
     description.add_homes()->add_shards(0);
-    VICINITY_REQUIRE_OK(WriteRanking(directory_, description, {{ranked_, {}, {}}}));
+    std::vector<RankedNodes> by_type(graph_.nodes.size());
+    by_type[0] = ranked_;
+    VICINITY_REQUIRE_OK(WriteRanking(directory_, description, {by_type}));
   }
 
   void Serve() {
@@ -172,6 +174,28 @@ TEST_CASE("hops are the same to the byte by every way to a shard", "[shard_acces
   for (const Kind kind : {Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated}) {
     CAPTURE(static_cast<int>(kind));
     CHECK(testing::Difference(mapped, testing::SampleEveryWay(ways.Of(kind))) == "");
+  }
+}
+
+testing::MemoryGraph TimedGraph() {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 90;
+  options.num_edges = 2000;
+  options.weights = true;
+  options.times = true;
+  return testing::RandomGraph(options);
+}
+
+// That what a mapped shard gives is right, tests/sampler/filtered_lists_test.cc says.
+TEST_CASE("hops by time are the same to the byte by every way to a shard", "[shard_access]") {
+  const Ways ways(TimedGraph());
+  const std::vector<Neighbors> mapped = testing::SampleByTime(ways.Of(Kind::kMapped), 1);
+  CHECK(std::any_of(mapped.begin(), mapped.end(), [](const Neighbors& each) {
+    return std::count(each.counts.begin(), each.counts.end(), 0) > 3 && each.sources.size() > 100;
+  }));
+  for (const Kind kind : {Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated}) {
+    CAPTURE(static_cast<int>(kind));
+    CHECK(testing::Difference(mapped, testing::SampleByTime(ways.Of(kind), 1)) == "");
   }
 }
 

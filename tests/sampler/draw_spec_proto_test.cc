@@ -13,6 +13,8 @@ TEST_CASE("what is drawn comes out of the wire as it went in", "[draw_spec]") {
   spec.fanout = GENERATE(int64_t{1}, int64_t{kMaxFanout}, int64_t{kAllNeighbors});
   spec.replace = GENERATE(false, true);
   spec.weighted = GENERATE(false, true);
+  spec.time_column = GENERATE(-1, 0, 7);
+  spec.last = GENERATE(false, true);
   proto::DrawSpec message;
   ToProto(spec, &message);
   proto::DrawSpec received;
@@ -25,6 +27,8 @@ TEST_CASE("specs differ by each of their members", "[draw_spec]") {
   CHECK_FALSE(spec == DrawSpec{6, false, false});
   CHECK_FALSE(spec == DrawSpec{5, true, false});
   CHECK_FALSE(spec == DrawSpec{5, false, true});
+  CHECK_FALSE(spec == DrawSpec{5, false, false, 0});
+  CHECK_FALSE(spec == DrawSpec{5, false, false, -1, true});
 }
 
 }  // namespace

@@ -64,18 +64,32 @@ def _check_integers(numbers):
             raise InvalidArgument(f"{number!r} is no id: give integers")
 
 
-def seed_lists(node_types: Any, seeds: Any) -> Any:
-    """One type with its ids, or several with a list each, as an array that the library reads."""
+def seed_lists(node_types: Any, seeds: Any, seed_times: Any = None) -> Any:
+    """One type with its ids, or several with a list each, as an array that the library reads; with
+    their times, a list for each list."""
     if isinstance(node_types, str):
         node_types, seeds = [node_types], [seeds]
+        seed_times = None if seed_times is None else [seed_times]
     if len(node_types) != len(seeds):
         raise InvalidArgument(f"{len(node_types)} node types have {len(seeds)} lists of seeds")
+    if seed_times is not None and len(seed_times) != len(seeds):
+        raise InvalidArgument(f"{len(seeds)} lists of seeds have {len(seed_times)} of times")
     lists = (SeedNodes * len(node_types))()
-    for each, node_type, values in zip(lists, node_types, seeds):
+    for i, (each, node_type, values) in enumerate(zip(lists, node_types, seeds)):
         numbers, each.num_ids = ids(values)
         each.ids = ctypes.cast(numbers, ctypes.POINTER(ctypes.c_int64))
         each.node_type = name(node_type, "node_type")
+        if seed_times is not None:
+            each.times = times(seed_times[i], each.num_ids)
     return lists
+
+
+def times(values: Any, num_seeds: int) -> Any:
+    """As a pointer for the library, which keeps the memory."""
+    numbers, count = ids(values)
+    if count != num_seeds:
+        raise InvalidArgument(f"{num_seeds} seeds have {count} times: give one for each")
+    return ctypes.cast(numbers, ctypes.POINTER(ctypes.c_int64))
 
 
 def name(value: Any, what: str) -> bytes:

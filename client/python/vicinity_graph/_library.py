@@ -67,12 +67,13 @@ class EdgeColumnInfo(Info):
 class Seeds(Info):
     _fields_ = [("struct_size", ctypes.c_size_t), ("kind", ctypes.c_int32),
                 ("count", ctypes.c_int64), ("values", ctypes.c_void_p),
-                ("edge_type", ctypes.c_char_p), ("targets", ctypes.c_void_p)]
+                ("edge_type", ctypes.c_char_p), ("targets", ctypes.c_void_p),
+                ("times", ctypes.POINTER(ctypes.c_int64))]
 
 
 class SeedNodes(ctypes.Structure):
     _fields_ = [("node_type", ctypes.c_char_p), ("ids", ctypes.POINTER(ctypes.c_int64)),
-                ("num_ids", ctypes.c_int64)]
+                ("num_ids", ctypes.c_int64), ("times", ctypes.POINTER(ctypes.c_int64))]
 
 
 _HANDLE = ctypes.c_void_p

@@ -125,18 +125,20 @@ class Graph:
                                _given.name(edge_type, "edge_type"), starts, ends, count)
 
     @_options.documents(_options.SAMPLE, SampleOptions, self=inspect.Parameter.empty,
+                        keywords={"seed_times": (Any, None)},
                         node_type=Union[str, Sequence[str]], seeds=Any, fanouts=Fanouts)
-    def sample(self, node_type: Union[str, Sequence[str]], seeds: Any, fanouts: Fanouts,
-               **options: Unpack[SampleOptions]) -> Batch:
+    def sample(self, node_type: Union[str, Sequence[str]], seeds: Any, fanouts: Fanouts, *,
+               seed_times: Any = None, **options: Unpack[SampleOptions]) -> Batch:
         """One sample around seeds, global ids of a node type: a Batch without labels.
 
             batch = graph.sample("paper", [3, 5], [15, 10], columns=[("paper", "features")])
 
-        Of links there are two types and two lists, ["user", "item"] and [sources, targets]. The same
+        Of links there are two types and two lists, ["user", "item"] and [sources, targets], and so of
+        seed_times, which time_column asks for: integers, one a seed. The same
         seeds and options give the same sample, whatever the shards and servers. Columns
         are fetched one after the other; a loader, which works ahead, is faster.
         """
-        lists = _given.seed_lists(node_type, seeds)
+        lists = _given.seed_lists(node_type, seeds, seed_times)
         given = _given.columns(dict(options, fanouts=fanouts))
         return Batch(call_for_pointer(lib.vicinity_graph_sample, self.handle, lists, len(lists),
                                       _given.options_text(given)), self)

@@ -61,7 +61,8 @@ class _Pass(Iterator[Batch]):
         self._begun = True
 
 
-@_options.documents(_options.LOADER, LoaderOptions, {"seeds": (Seeds, "train")}, graph="Graph",
+@_options.documents(_options.LOADER, LoaderOptions,
+                    {"seeds": (Seeds, "train"), "seed_times": (Any, None)}, graph="Graph",
                     fanouts=Fanouts)
 class Loader:
     """Batches of a graph.
@@ -84,6 +85,9 @@ class Loader:
         ("paper:cites:paper", array [2, n] or (sources, targets))   links: batch_size counts
                                         them, and a batch's seeds are its sources, then its targets
 
+    seed_times, with time_column, are integers, one for each seed or link that is listed: its
+    neighbourhood has no edge that is later.
+
     Order:    a loader has one pass at a time. When another one begins, by its first batch, the one
               before is over: asked for a batch more, it raises FailedPrecondition. For two at once,
               as in zip() or nested loops, make two loaders.
@@ -96,12 +100,17 @@ class Loader:
     """
 
     def __init__(self, graph: Graph, fanouts: Fanouts, *, seeds: Seeds = _seeds.OF_SPLIT,
-                 **options: Unpack[LoaderOptions]):
+                 seed_times: Any = None, **options: Unpack[LoaderOptions]):
         self._graph = graph
         self._fanouts = fanouts
-        self._options = dict(options, seeds=seeds)
+        self._options = dict(options, seeds=seeds, seed_times=seed_times)
         given = _given.columns(dict(options, fanouts=fanouts))
         listed = _seeds.take(graph, seeds, given)
+        if seed_times is not None:
+            if listed is None:
+                raise TypeError("seed_times are of seeds that are listed: GlobalIds(graph.nodes(type, "
+                                "split)) lists those of a split")
+            listed.times = _given.times(seed_times, listed.count)
         pointer = call_for_pointer(lib.vicinity_loader_create_with_seeds, graph.handle,
                                    _given.options_text(given),
                                    None if listed is None else ctypes.byref(listed))

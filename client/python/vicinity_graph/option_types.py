@@ -53,6 +53,8 @@ class LoaderOptions(TypedDict, total=False):
     replace: bool
     disjoint: bool
     weighted_by: str
+    time_column: str
+    temporal_strategy: Literal["uniform", "last"]
     expansion: Literal["all_nodes", "new_nodes"]
     seed_type: str
     split: Literal["train", "validation", "test", ""]
@@ -90,6 +92,8 @@ class SampleOptions(TypedDict, total=False):
     replace: bool
     disjoint: bool
     weighted_by: str
+    time_column: str
+    temporal_strategy: Literal["uniform", "last"]
     expansion: Literal["all_nodes", "new_nodes"]
     run_seed: int
     epoch: int

@@ -21,7 +21,7 @@ const std::vector<int64_t> kSeeds = {5, 3, 5};
 
 BatchPtr Sample(const OpenGraph& open, const std::string& options) {
   VicinityBatch* batch = nullptr;
-  const VicinitySeedNodes seeds = {"user", kSeeds.data(), 3};
+  const VicinitySeedNodes seeds = {"user", kSeeds.data(), 3, nullptr};
   RequireOk(vicinity_graph_sample(open.graph(), &seeds, 1, options.c_str(), &batch));
   return BatchPtr(batch);
 }
@@ -87,7 +87,8 @@ TEST_CASE("a sample brings the columns of nodes and edges that it is asked for",
 TEST_CASE("a sample may begin with lists of several types", "[c_api]") {
   const OpenGraph open;
   const std::vector<int64_t> items = {4, 4};
-  const VicinitySeedNodes seeds[] = {{"user", kSeeds.data(), 3}, {"item", items.data(), 2}};
+  const VicinitySeedNodes seeds[] = {{"user", kSeeds.data(), 3, nullptr},
+                                     {"item", items.data(), 2, nullptr}};
   VicinityBatch* given = nullptr;
   RequireOk(vicinity_graph_sample(open.graph(), seeds, 2, R"({"fanouts": [4]})", &given));
   const BatchPtr batch(given);
@@ -101,11 +102,23 @@ TEST_CASE("a sample may begin with lists of several types", "[c_api]") {
   }
 }
 
+TEST_CASE("times of seeds reach the sampler", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> times = {1, 2, 3};
+  const VicinitySeedNodes seeds = {"user", kSeeds.data(), 3, times.data()};
+  VicinityBatch* batch = nullptr;
+  // The graph has no times, and the error says that it was asked for them.
+  CHECK(vicinity_graph_sample(open.graph(), &seeds, 1,
+                              R"({"fanouts": [4], "disjoint": true, "time_column": "when"})",
+                              &batch) == VICINITY_INVALID_ARGUMENT);
+  CHECK_THAT(std::string(vicinity_last_error()), Catch::Contains("when"));
+}
+
 TEST_CASE("wrong samples are refused with a text", "[c_api]") {
   const OpenGraph open;
   VicinityBatch* batch = nullptr;
   const auto code = [&](const char* options, int64_t seed = 5) {
-    const VicinitySeedNodes seeds = {"user", &seed, 1};
+    const VicinitySeedNodes seeds = {"user", &seed, 1, nullptr};
     return vicinity_graph_sample(open.graph(), &seeds, 1, options, &batch);
   };
   const int64_t beyond = int64_t{1} << 40;
@@ -119,8 +132,9 @@ TEST_CASE("wrong samples are refused with a text", "[c_api]") {
   CHECK(code(R"({"fanouts": [4], "edge_columns": [{"edge_type": "buys", "column": "w"}]})") ==
         VICINITY_NOT_FOUND);
   CHECK(code(nullptr) == VICINITY_INVALID_ARGUMENT);
-  const VicinitySeedNodes users = {"user", &beyond, 1}, unknown = {"users", &beyond, 1};
-  const VicinitySeedNodes nameless = {nullptr, &beyond, 1};
+  const VicinitySeedNodes users = {"user", &beyond, 1, nullptr},
+                          unknown = {"users", &beyond, 1, nullptr};
+  const VicinitySeedNodes nameless = {nullptr, &beyond, 1, nullptr};
   CHECK(vicinity_graph_sample(nullptr, &users, 1, "{}", &batch) == VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_graph_sample(open.graph(), nullptr, 1, "{}", &batch) == VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_graph_sample(open.graph(), &users, 0, "{}", &batch) == VICINITY_INVALID_ARGUMENT);

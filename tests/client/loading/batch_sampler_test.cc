@@ -3,8 +3,11 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -101,6 +104,111 @@ TEST_CASE("without its links a batch is that of a graph that never had them", "[
   VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph other, whole.Sample(links, {7, 2, 1}, nullptr));
   CHECK(testing::Describe(got) == testing::Describe(expected));
   CHECK(testing::Describe(got) != testing::Describe(other));
+}
+
+testing::MemoryGraph TimedGraph() {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 60;
+  options.num_edges = 700;
+  options.weights = true;
+  options.times = true;
+  return testing::RandomGraph(options);
+}
+
+TEST_CASE("by time a batch is the same on any cut, and every tree ends with its seed's time",
+          "[batch_sampler]") {
+  const testing::MemoryGraph memory = TimedGraph();
+  const std::vector<int64_t> positions = {3, 17, 3, 40, 9};
+  const std::vector<int64_t> times = {0, 2, -3, 5, -6};
+  SamplingSpec sampling = SamplingSpec::Uniform(memory.schema, {4, kAllNeighbors, 2});
+  sampling.disjoint = true;
+  sampling.time_column = "time";
+  const int way = GENERATE(0, 1, 2, 3);
+  if (way == 1) sampling.temporal_strategy = TemporalStrategy::kLast;
+  if (way == 2) sampling.weighted_by = "weight";
+  if (way == 3) sampling.replace = true;
+  std::string first;
+  for (const int32_t num_shards : {1, 2, 4}) {
+    const RoutedGraph graph(memory, num_shards, {0, 2});
+    TypedSeeds seeds{NodeTypeId{0}, {}, times};
+    for (const int64_t position : positions) {
+      seeds.ids.push_back(graph.GlobalIds({0})[position]);
+    }
+    RoutedBatchSampler sampler(graph.router(), sampling, EdgeDetail(true));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph batch,
+                                  sampler.Sample({seeds}, {1, 2, 3}, nullptr));
+    const std::string text = testing::DescribeInKeys(graph.dataset(), batch);
+    if (first.empty()) first = text;
+    CHECK(text == first);
+    int64_t num_edges = 0;
+    for (const std::vector<Block>& hop : batch.hops) {
+      for (const Block& block : hop) {
+        for (int64_t target = 0; target < block.num_targets(); ++target) {
+          const uint32_t tree = batch.nodes[0].trees[block.first_target + target];
+          for (int64_t e = block.offsets[target]; e < block.offsets[target + 1]; ++e) {
+            int64_t time = 0;
+            std::memcpy(&time, memory.edge_row({0}, 1, block.edge_ids[e]).data(), sizeof(time));
+            CHECK(time <= times[tree]);
+            ++num_edges;
+          }
+        }
+      }
+    }
+    CHECK(num_edges > 30);
+    // A seed without its time is no seed.
+    TypedSeeds short_of = seeds;
+    short_of.times.pop_back();
+    VICINITY_CHECK_CODE(sampler.Sample({short_of}, {1, 2, 3}, nullptr).status(),
+                        absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_CASE("negatives have the times of their links", "[batch_sampler]") {
+  const RoutedGraph graph(TimedGraph(), 2, {1});
+  NegativeOptions options;
+  options.mode = GENERATE(NegativeMode::kBinary, NegativeMode::kTriplet);
+  options.amount = 2;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto negatives,
+                                NegativeSampler::Make(graph.router(), EdgeTypeId{0}, options));
+  SamplingSpec sampling = SamplingSpec::Uniform(graph.router().schema(), {kAllNeighbors});
+  sampling.disjoint = true;
+  sampling.time_column = "time";
+  NegativeBatchSampler sampler(
+      *negatives, std::make_unique<RoutedBatchSampler>(graph.router(), sampling, EdgeDetail(true)));
+  // Of the first link nothing is early enough, of the second all is.
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kEver = std::numeric_limits<int64_t>::max();
+  const std::vector<TypedSeeds> links = {{NodeTypeId{0}, {4, 9}, {kNever, kEver}},
+                                         {NodeTypeId{0}, {2, 3}, {kNever, kEver}}};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph batch,
+                                sampler.Sample(links, {1, 2, 3}, nullptr));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<TypedSeeds> drawn,
+                                negatives->Draw({4, 9}, {1, 2, 3}, nullptr));
+  std::vector<bool> ever = {false, true, false, true};  // by tree
+  for (const TypedSeeds& list : drawn) {
+    for (size_t i = 0; i < list.ids.size(); ++i) {
+      // Two targets a link, or pairs that belong to the links in turn.
+      ever.push_back(options.mode == NegativeMode::kTriplet ? i / 2 == 1 : i % 2 == 1);
+    }
+  }
+  const Block& block = batch.hops[0][0];
+  REQUIRE(block.num_targets() == static_cast<int64_t>(ever.size()));
+  int64_t with_edges = 0;
+  for (int64_t target = 0; target < block.num_targets(); ++target) {
+    const uint32_t tree = batch.nodes[0].trees[target];
+    const int64_t count = block.offsets[target + 1] - block.offsets[target];
+    with_edges += count > 0 ? 1 : 0;
+    for (int64_t e = block.offsets[target]; e < block.offsets[target + 1] && !ever[tree]; ++e) {
+      int64_t time = 0;
+      std::memcpy(&time, graph.graph().edge_row({0}, 1, block.edge_ids[e]).data(), sizeof(time));
+      CHECK(time == kNever);
+    }
+    if (ever[tree]) {
+      const int64_t node = graph.placement().PositionOf({0}, {batch.nodes[0].ids[target]});
+      CHECK(count == static_cast<int64_t>(graph.graph().InEdges({0}, node).size()));
+    }
+  }
+  CHECK(with_edges >= static_cast<int64_t>(ever.size()) / 2);
 }
 
 TEST_CASE("negatives come behind the links", "[batch_sampler]") {

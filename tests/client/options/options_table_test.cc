@@ -86,7 +86,7 @@ void CheckRows(const std::vector<Option>& options) {
 
 TEST_CASE("no member of the options is missing in the table", "[options_table]") {
   CheckNoHoles<GraphOptions>();
-  CheckNoHoles(&LoaderOptions::seeds);
+  CheckNoHoles(&LoaderOptions::seeds, &LoaderOptions::seed_times);
   CheckNoHoles<SampleOptions>();
 }
 

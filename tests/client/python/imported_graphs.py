@@ -45,8 +45,9 @@ class Papers(ImportedGraph):
         self.y = random.integers(0, 5, num_nodes).astype(numpy.int32)
         self.train_mask = random.random(num_nodes) < 0.5
         self.weight = random.integers(0, 3, num_edges).astype(numpy.float32)
+        self.time = random.integers(-50, 50, num_edges)
         arrays = {"edges.npy": self.edge_index, "x.npy": self.x, "y.npy": self.y,
-                  "train.npy": self.train_mask, "weight.npy": self.weight}
+                  "train.npy": self.train_mask, "weight.npy": self.weight, "time.npy": self.time}
         given = f"count: {num_nodes}"
         if ids is not None:
             arrays["ids.npy"] = self.ids
@@ -64,6 +65,7 @@ class Papers(ImportedGraph):
               ends {{ path: "edges.npy" }} transposed: true
               columns {{ name: "weight" array {{ path: "weight.npy" }} }}
               weight_column: "weight"
+              columns {{ name: "time" array {{ path: "time.npy" }} }}
             }}""", arrays)
 
 

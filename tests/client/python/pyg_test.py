@@ -258,6 +258,63 @@ class PapersTest(unittest.TestCase):
         self.assertEqual(disjoint.edge_label_index.tolist(), [list(range(8)), list(range(8, 16))])
         self.assertEqual(disjoint.batch[:16].tolist(), [*range(8), *range(8)])
 
+    def test_by_time_a_tree_has_only_edges_that_are_not_later_than_its_seed(self):
+        indices, times = torch.randperm(300)[:90], torch.randint(-60, 60, (90,))
+        edge_time = torch.from_numpy(self.papers.time)
+        for given in ({}, {"temporal_strategy": "last"}, {"weight_attr": "weight"}):
+            drawn = 0
+            for batch in self.loader([3, 2], input_nodes=indices, input_time=times,
+                                     time_attr="time", shuffle=True, **given):
+                self.assertEqual(batch.seed_time.tolist(), times[batch.input_id].tolist())
+                self.assertEqual(batch.batch[:batch.batch_size].tolist(),
+                                 list(range(batch.batch_size)))
+                until = batch.seed_time[batch.batch[batch.edge_index[1]]]
+                self.assertTrue(bool((batch.time <= until).all()))
+                self.assertEqual(batch.time.tolist(), edge_time[batch.e_id].tolist())
+                numpy.testing.assert_array_equal(batch.x.numpy(), self.papers.x[batch.n_id.numpy()])
+                drawn += len(until)
+            self.assertGreater(drawn, 200)
+
+    def test_all_or_the_last_edges_until_a_time_are_those_that_numpy_finds(self):
+        indices, times = torch.arange(60), torch.randint(-60, 60, (60,))
+        for fanout in (-1, 4):
+            batch = next(iter(self.loader([fanout], input_nodes=indices, input_time=times,
+                                          time_attr="time", temporal_strategy="last",
+                                          batch_size=60)))
+            trees = batch.batch[batch.edge_index[1]]
+            for i, (node, until) in enumerate(zip(indices.tolist(), times.tolist())):
+                edges = ((self.papers.edge_index[1] == node) &
+                         (self.papers.time <= until)).nonzero()[0]
+                expected = sorted(self.papers.time[edges].tolist())
+                if fanout > 0:
+                    expected = expected[-fanout:]
+                found = batch.e_id[trees == i].numpy()
+                self.assertTrue(set(found.tolist()) <= set(edges.tolist()))
+                self.assertEqual(sorted(self.papers.time[found].tolist()), expected)
+
+    def test_links_have_times_and_give_them_to_their_negatives(self):
+        links, times = self.edge_index[:, :40], torch.from_numpy(self.papers.time[:40].copy())
+        for mode, amount in ((None, 0), ("binary", 1.5), ("triplet", 2)):
+            batch = next(iter(LinkNeighborLoader(
+                self.data, [-1], links, edge_label_time=times, time_attr="time", batch_size=40,
+                neg_sampling=None if mode is None else (mode, amount))))
+            self.assertTrue(bool((batch.time <= times[batch.batch[batch.edge_index[1]]]).all()))
+            if mode == "triplet":
+                self.assertEqual(batch.seed_time.tolist(), times.tolist())
+            else:
+                expected = times.repeat(3)[:40 + int(40 * amount)]
+                self.assertEqual(batch.edge_label_time.tolist(), expected.tolist())
+
+    def test_pygs_own_loaders_sample_by_time(self):
+        sampler = NeighborSampler(self.data, [3], time_attr="time")
+        times = torch.randint(-60, 60, (300,))
+        for batch in NodeLoader(self.data, sampler, input_nodes=torch.arange(300), input_time=times,
+                                batch_size=64):
+            until = batch.seed_time[batch.batch[batch.edge_index[1]]]
+            self.assertTrue(bool((torch.from_numpy(self.papers.time)[batch.e_id] <= until).all()))
+        self.assertRaises(ValueError, lambda: next(iter(
+            NodeLoader(self.data, sampler, input_nodes=torch.arange(9)))))
+
     def test_binary_negatives_are_pairs_with_label_0(self):
         links = self.edge_index[:, :100]
         edges = set(map(tuple, self.edge_index.t().tolist()))
@@ -353,10 +410,16 @@ class PapersTest(unittest.TestCase):
         time = torch.arange(300)
         for error, text, given in (
                 (ValueError, "'input_time'", {"input_time": time}),
-                (NotImplementedError, "time_attr", {"time_attr": "time"}),
+                (KeyError, "time_attr", {"time_attr": "hour", "input_time": time}),
+                (NotImplementedError, "of nodes", {"time_attr": "label", "input_time": time}),
+                (ValueError, "input_time", {"time_attr": "time"}),
+                (ValueError, "int64 [300]", {"time_attr": "time", "input_time": time[1:]}),
+                (ValueError, "int64 [300]", {"time_attr": "time", "input_time": time.float()}),
+                (ValueError, "last", {"time_attr": "time", "input_time": time,
+                                      "temporal_strategy": "last", "replace": True}),
                 (NotImplementedError, "induced", {"subgraph_type": "induced"}),
                 (NotImplementedError, "induced", {"directed": False}),
-                (NotImplementedError, "'last'", {"temporal_strategy": "last"}),
+                (ValueError, "'first'", {"temporal_strategy": "first"}),
                 (NotImplementedError, "NodeLoader", {"sampler": torch.utils.data.SequentialSampler}),
                 (NotImplementedError, "NodeLoader", {"neighbor_sampler": object()}),
                 (KeyError, "weight_attr", {"weight_attr": "cost"}),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -65,6 +66,17 @@ std::string RandomWeights(Random* random, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t weight = Below(random, 1000);
     Append(&bytes, weight < 100 ? 0.0f : static_cast<float>(weight));
+  }
+  return bytes;
+}
+
+std::string RandomTimes(Random* random, int64_t count) {
+  std::string bytes;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t time = Below(random, 22);
+    Append(&bytes, time == 21   ? std::numeric_limits<int64_t>::max()
+                   : time == 20 ? std::numeric_limits<int64_t>::min()
+                                : time % 11 - 5);
   }
   return bytes;
 }
@@ -351,6 +363,10 @@ MemoryGraph RandomGraph(const RandomGraphOptions& options) {
     edge.columns.push_back({"weight", DType::kFloat32, {}});
     edge.weight_column = "weight";
     edges.columns.push_back(RandomWeights(&random, options.num_edges));
+  }
+  if (options.times) {
+    edge.columns.push_back({"time", DType::kInt64, {}});
+    edges.columns.push_back(RandomTimes(&random, options.num_edges));
   }
   return {{{std::move(spec)}, {std::move(edge)}}, {std::move(nodes)}, {std::move(edges)}};
 }

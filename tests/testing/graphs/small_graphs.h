@@ -56,12 +56,14 @@ struct RandomGraphOptions {
   int32_t num_classes = 4;    // 0: no labels
   bool splits = true;
   bool weights = false;  // an edge column, the weight column
+  bool times = false;    // another, of int64: from -5 to 5, and some as far off as can be
   IdKind id_kind = IdKind::kDense;
   uint64_t seed = 1;
 };
 
 // One node type "node" with columns "features" (float32), "label" (int32, a tenth of them -1),
-// "split", and one edge type "links" with, if asked for, "weight" (float32, a tenth of them 0).
+// "split", and one edge type "links" with, if asked for, "weight" (float32, a tenth of them 0) and
+// "time" (int64).
 MemoryGraph RandomGraph(const RandomGraphOptions& options);
 
 // Types user (64-bit ids, some negative; features, label, split), item (string ids; features, a

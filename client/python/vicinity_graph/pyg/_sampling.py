@@ -20,10 +20,13 @@ class Sampling:
     disjoint: bool
     bidirectional: bool
     weighted_by: str
+    time_column: str
+    temporal_strategy: str
 
     def options(self) -> Dict[str, Any]:
         """Of the library's."""
         return {"replace": self.replace, "disjoint": self.disjoint, "weighted_by": self.weighted_by,
+                "time_column": self.time_column, "temporal_strategy": self.temporal_strategy,
                 "expansion": "new_nodes"}
 
 
@@ -56,18 +59,36 @@ def fanouts_of(schema: Schema, num_neighbors: Any) -> List[List[int]]:
 def sampling_of(schema: Schema, num_neighbors: Any, *, replace: bool, subgraph_type: Any,
                 disjoint: bool, temporal_strategy: str, time_attr: Optional[str],
                 weight_attr: Optional[str], directed: bool) -> Sampling:
-    """NotImplementedError naming what is not there; KeyError for a weight that no edge type has."""
+    """NotImplementedError naming what is not there; KeyError for a weight or a time that no edge type
+    has."""
     subgraph = SubgraphType(subgraph_type) if directed else SubgraphType.induced
     if subgraph == SubgraphType.induced:
         raise NotImplementedError("subgraph_type='induced' (or directed=False) is not there: "
                                   "'directional' and 'bidirectional' are")
-    if time_attr is not None:
-        raise NotImplementedError("time_attr, sampling by time, is not there")
-    if temporal_strategy != "uniform":
-        raise NotImplementedError(f"temporal_strategy={temporal_strategy!r} is not there, since "
-                                  "sampling by time is not")
-    return Sampling(fanouts_of(schema, num_neighbors), bool(replace), bool(disjoint),
-                    subgraph == SubgraphType.bidirectional, _weights(schema, weight_attr))
+    if temporal_strategy not in ("uniform", "last"):
+        raise ValueError(f"temporal_strategy is {temporal_strategy!r}: 'uniform' or 'last'")
+    time_column = _times(schema, time_attr)
+    return Sampling(fanouts_of(schema, num_neighbors), bool(replace),
+                    bool(disjoint) or bool(time_column),  # as PyG's: by time trees are apart
+                    subgraph == SubgraphType.bidirectional, _weights(schema, weight_attr),
+                    time_column, temporal_strategy if time_column else "uniform")
+
+
+def _times(schema: Schema, time_attr: Optional[str]) -> str:
+    if time_attr is None:
+        return ""
+    described = schema.graph.description
+    timed = [each["name"] for each in described["edge_types"]
+             for column in each["columns"] if column["name"] == time_attr]
+    if timed:
+        return time_attr
+    of_nodes = [each["name"] for each in described["node_types"]
+                for column in each["columns"] if column["name"] == time_attr]
+    if of_nodes:
+        raise NotImplementedError(
+            f"time_attr {time_attr!r} is an attribute of nodes ({of_nodes}): sampling goes by times of "
+            "edges. Import each edge with the time of its source, as a column of int64")
+    raise KeyError(f"time_attr {time_attr!r} is an attribute of no edge type")
 
 
 def _weights(schema: Schema, weight_attr: Optional[str]) -> str:

@@ -98,8 +98,9 @@ def _take_ranks(given: Dict[str, Any]) -> None:
 class _BatchLoader:
     """What the loaders share: they differ in their seeds, and in what those add to a batch."""
 
-    def __init__(self, data: Any, sampling: Sampling, seeds: Any, arguments: _DataLoaderArguments,
-                 transform: Optional[Callable], transform_sampler_output: Optional[Callable]):
+    def __init__(self, data: Any, sampling: Sampling, seeds: Any, seed_times: Optional[Tensor],
+                 arguments: _DataLoaderArguments, transform: Optional[Callable],
+                 transform_sampler_output: Optional[Callable]):
         self.data = data
         self.transform = transform
         self.transform_sampler_output = transform_sampler_output
@@ -110,6 +111,7 @@ class _BatchLoader:
         self._schema: Schema = data.schema
         self._sampling = sampling
         self._seeds = seeds
+        self._seed_times = seed_times
         self._arguments = arguments
         self._loader = self._open()
 
@@ -121,7 +123,8 @@ class _BatchLoader:
                         for edge_type in schema.edge_types
                         for attribute in schema.edge_attributes[edge_type]}
         return schema.graph.loader(
-            self._sampling.fanouts, seeds=self._seeds, batch_size=arguments.batch_size,
+            self._sampling.fanouts, seeds=self._seeds, seed_times=self._seed_times,
+            batch_size=arguments.batch_size,
             shuffle=arguments.shuffle, drop_last=arguments.drop_last, labels=False, user_ids=True,
             edge_ids=arguments.edge_ids, columns=list(columns), edge_columns=list(edge_columns),
             **self._sampling.options(), **arguments.options)
@@ -229,7 +232,8 @@ class NeighborLoader(_BatchLoader):
 
     Workers: batches are made ahead by threads of the library. num_workers and what belongs to it is
     accepted and not needed.
-    Errors: NotImplementedError names what is not there yet (sampling by time, subgraph_type
+    Times: time_attr is an attribute of edges, int64; with weights, too, which PyG's has not.
+    Errors: NotImplementedError names what is not there yet (times of nodes, subgraph_type
     'induced'); ids that the graph lacks are NotFound, which is a LookupError, when it is made.
     """
 
@@ -259,11 +263,16 @@ class NeighborLoader(_BatchLoader):
         self.input_type = None if schema.homogeneous else node_type
         self.node_sampler = NeighborSampler(
             data, num_neighbors, subgraph_type=subgraph_type, replace=replace, disjoint=disjoint,
-            weight_attr=weight_attr, directed=directed)
+            temporal_strategy=temporal_strategy, time_attr=time_attr, weight_attr=weight_attr,
+            directed=directed)
         self._node_type = node_type
         self._nodes = nodes
+        if nodes is None and input_time is not None:
+            nodes = self._nodes = schema.to_pyg(node_type, schema.graph.nodes(node_type).torch())
+        _check_times("input_time", input_time, time_attr,
+                     schema.num_nodes[node_type] if nodes is None else nodes.numel())
         seeds = None if nodes is None else schema.seeds(node_type, nodes)
-        super().__init__(data, sampling, (node_type, seeds), arguments, transform,
+        super().__init__(data, sampling, (node_type, seeds), input_time, arguments, transform,
                          transform_sampler_output)
 
     @property
@@ -280,6 +289,7 @@ class NeighborLoader(_BatchLoader):
             nodes = self._schema.to_pyg(
                 self._node_type, self._schema.graph.nodes(self._node_type).torch()[index])
         inputs = NodeSamplerInput(input_id=self._given_ids(index), node=nodes,
+                                  time=None if self.input_time is None else self.input_time[index],
                                   input_type=self.input_type)
         out = self.node_sampler.sample_from_nodes(inputs)
         return _fetched(self, out)
@@ -289,7 +299,8 @@ class NeighborLoader(_BatchLoader):
 
     def _add_seeds(self, sampled: SampledBatch, out: Any) -> None:
         positions = self._input_id(sampled)
-        out.metadata = (None if positions is None else self._given_ids(positions), None,
+        time = None if self.input_time is None else self.input_time[positions]
+        out.metadata = (None if positions is None else self._given_ids(positions), time,
                         len(sampled.batch.seeds))
 
     def _add_metadata(self, out: Any, data: Any) -> None:
@@ -350,17 +361,21 @@ class LinkNeighborLoader(_BatchLoader):
             edge_label = edge_label + 1  # as PyG: 0 is for negatives
         self.input_type = None if schema.homogeneous else self._edge_type
         self.input_data = EdgeSamplerInput(input_id=self.input_id, row=ends[0], col=ends[1],
-                                           label=edge_label, time=None, input_type=self.input_type)
+                                           label=edge_label, time=edge_label_time,
+                                           input_type=self.input_type)
         self.link_sampler = NeighborSampler(
             data, num_neighbors, subgraph_type=subgraph_type, replace=replace, disjoint=disjoint,
-            weight_attr=weight_attr, directed=directed)
+            temporal_strategy=temporal_strategy, time_attr=time_attr, weight_attr=weight_attr,
+            directed=directed)
+        _check_times("edge_label_time", edge_label_time, time_attr, ends.size(1))
         arguments.options.update(excluded)
         if negatives is not None:
             arguments.options["negatives"] = {
                 "mode": negatives.mode.value, "amount": negatives.amount,
                 "exact": exact_negatives}
         seeds = (schema.edge_name(self._edge_type), _link_seeds(schema, self._edge_type, ends))
-        super().__init__(data, sampling, seeds, arguments, transform, transform_sampler_output)
+        super().__init__(data, sampling, seeds, edge_label_time, arguments, transform,
+                         transform_sampler_output)
 
     @property
     def dataset(self) -> range:
@@ -381,9 +396,10 @@ class LinkNeighborLoader(_BatchLoader):
             self._merge_trees(out, sources.numel(), sum(end.numel() for end in drawn))
         input_id = positions if positions is None or self.input_id is None \
             else self.input_id[positions]
+        time = None if self.input_data.time is None else self.input_data.time[positions]
         if self.neg_sampling is not None and self.neg_sampling.is_triplet():
             negatives = drawn[0].view(sources.numel(), -1).squeeze(-1)
-            out.metadata = (input_id, sources, targets, negatives, None)
+            out.metadata = (input_id, sources, targets, negatives, time)
             return
         label = self.input_data.label
         label = None if label is None or positions is None else label[positions]
@@ -391,7 +407,9 @@ class LinkNeighborLoader(_BatchLoader):
             sources, targets = torch.cat([sources, drawn[0]]), torch.cat([targets, drawn[1]])
             positive = torch.ones(len(sampled.batch.links[0])) if label is None else label
             label = torch.cat([positive, positive.new_zeros((drawn[0].numel(), *positive.shape[1:]))])
-        out.metadata = (input_id, torch.stack([sources, targets]), label, None)
+            if time is not None:  # negatives have those of the links in turn
+                time = time.repeat(-(-sources.numel() // time.numel()))[:sources.numel()]
+        out.metadata = (input_id, torch.stack([sources, targets]), label, time)
 
     def _merge_trees(self, out: Any, num_links: int, num_drawn: int) -> None:
         """The trees of a link's ends, and of its negatives, have its number."""
@@ -417,8 +435,17 @@ class LinkNeighborLoader(_BatchLoader):
             return
         sources = data if homogeneous else data[self._edge_type[0]]
         targets = data if homogeneous else data[self._edge_type[2]]
-        _, sources.src_index, targets.dst_pos_index, targets.dst_neg_index, _ = out.metadata
-        sources.seed_time = targets.seed_time = None
+        _, sources.src_index, targets.dst_pos_index, targets.dst_neg_index, time = out.metadata
+        sources.seed_time = targets.seed_time = time
+
+
+def _check_times(name: str, times: Optional[Tensor], time_attr: Optional[str], count: int) -> None:
+    if time_attr is None:
+        return
+    if times is None:
+        raise ValueError(f"time_attr {time_attr!r} is of edges, so {name} is needed")
+    if times.dtype != torch.int64 or list(times.shape) != [count]:
+        raise ValueError(f"{name} is {times.dtype} {list(times.shape)}: give int64 [{count}]")
 
 
 def _refuse_sampler(neighbor_sampler: Any) -> None:

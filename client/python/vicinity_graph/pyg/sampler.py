@@ -49,13 +49,13 @@ class NeighborSampler(BaseSampler):
 
     def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> Any:
         """As BaseSampler's."""
-        self._refuse_time(index.time)
+        self._check_time(index.time)
         return self._finish(node_sample(index, self._sample))
 
     def sample_from_edges(self, index: EdgeSamplerInput,
                           neg_sampling: Optional[NegativeSampling] = None) -> Any:
         """As BaseSampler's; negatives are drawn by PyG, which may draw links that the graph has."""
-        self._refuse_time(index.time)
+        self._check_time(index.time)
         if neg_sampling is not None and any(map(self.schema.has_names, self.schema.node_types)):
             raise NotImplementedError("neg_sampling in a graph whose ids are strings")
         num_nodes: Union[int, Dict[str, int]] = self.schema.num_nodes
@@ -64,11 +64,9 @@ class NeighborSampler(BaseSampler):
         return self._finish(edge_sample(index, self._sample, num_nodes, self.disjoint,
                                         neg_sampling=neg_sampling))
 
-    @staticmethod
-    def _refuse_time(time: Any) -> None:
-        if time is not None:
-            raise NotImplementedError("input_time and edge_label_time, sampling by time, are not "
-                                      "there")
+    def _check_time(self, time: Any) -> None:
+        if (time is not None) != bool(self.sampling.time_column):
+            raise ValueError("time_attr needs input_time (edge_label_time of links), and this time_attr")
 
     def _finish(self, out: Any) -> Any:
         if not self.sampling.bidirectional:
@@ -76,14 +74,16 @@ class NeighborSampler(BaseSampler):
         return out.to_bidirectional(keep_orig_edges=True)
 
     def _sample(self, seeds: Any, seed_time: Any = None) -> Any:
-        del seed_time
         if not isinstance(seeds, dict):
             seeds = {self.schema.node_types[0]: seeds}
+            seed_time = {self.schema.node_types[0]: seed_time}
         types: List[str] = list(seeds)
+        times = [seed_time[each] for each in types] if self.sampling.time_column else None
         ids = [self.schema.to_global(node_type, seeds[node_type]).numpy() for node_type in types]
         run_seed = int(torch.empty((), dtype=torch.int64).random_())
-        batch = self.schema.graph.sample(types, ids, self.sampling.fanouts, edge_ids=True,
-                                         run_seed=run_seed, **self.sampling.options())
+        batch = self.schema.graph.sample(types, ids, self.sampling.fanouts, seed_times=times,
+                                         edge_ids=True, run_seed=run_seed,
+                                         **self.sampling.options())
         return sampler_output(self.schema, _SampledIds(self.schema, batch), edge_ids=True,
                               disjoint=self.disjoint)
 

@@ -1,0 +1,292 @@
+#include "sampler/filtered_lists.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "partition/dataset/sampling_spec.h"
+#include "proto/common/random.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+// From so many excluded edges on, each of the list's is looked up among them instead of each of
+// them in the list.
+constexpr size_t kManyExcluded = 32;
+
+absl::Status CheckRows(absl::Span<const uint64_t> rows, int64_t num_targets) {
+  for (const uint64_t row : rows) {
+    if (row < static_cast<uint64_t>(num_targets)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("row ", row, " is not below ", num_targets, ", the number of target nodes"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTimes(const OwnerGroup& group, const OneHopOptions& options) {
+  if (options.time_column < 0) return absl::OkStatus();
+  if (group.trees.size() != group.rows.size()) {
+    return absl::InvalidArgumentError("draws by time need disjoint trees");
+  }
+  for (const uint32_t tree : group.trees) {
+    if (tree < options.tree_times.size()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("tree ", tree, " has no time, there are ", options.tree_times.size()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadTimes(const ShardReader& reader, EdgeTypeId edge_type, int32_t column,
+                       const ListPart& list, std::vector<int64_t>* times) {
+  times->resize(list.size());
+  if (times->empty()) return absl::OkStatus();
+  const ShardColumn rows = reader.EdgeColumn(edge_type, column);
+  const int64_t first = list.position(0);
+  if (list.position(list.size() - 1) - first == list.size() - 1) {  // as all that are in the files
+    return reader.ReadRange(rows, first, list.size(), [&](const char* values) {
+      std::memcpy(times->data(), values, times->size() * sizeof(int64_t));
+    });
+  }
+  std::vector<uint64_t> positions(list.size());
+  for (int64_t i = 0; i < list.size(); ++i) positions[i] = static_cast<uint64_t>(list.position(i));
+  return reader.ReadRows(
+      rows, positions, [] {},
+      [&](size_t i, const char* value) { std::memcpy(&(*times)[i], value, sizeof(int64_t)); });
+}
+
+FilteredListSampler::FilteredListSampler(const OneHopOptions& options)
+    : options_(options),
+      uniform_(options.fanout, options.replace, options.stream),
+      weighted_(options.fanout, options.replace, options.stream) {}
+
+void FilteredListSampler::FindOut(const ListPart& list, absl::Span<const ExcludedEdge> excluded) {
+  out_.clear();
+  if (excluded.size() < kManyExcluded) {
+    for (const ExcludedEdge& edge : excluded) {
+      for (int64_t at = list.Find(edge.source, 0); at < list.size();
+           at = list.Find(edge.source, at + 1)) {
+        out_.push_back(at);
+      }
+    }
+    std::sort(out_.begin(), out_.end());
+    out_.erase(std::unique(out_.begin(), out_.end()), out_.end());
+  } else {
+    absl::flat_hash_set<int64_t> sources;
+    for (const ExcludedEdge& edge : excluded) sources.insert(edge.source);
+    for (int64_t i = 0; i < list.size(); ++i) {
+      if (sources.contains(list.source(i))) out_.push_back(i);
+    }
+  }
+}
+
+void FilteredListSampler::FindLeft(const ListPart& list, const Target& target) {
+  FindOut(list, target.excluded);
+  listed_ = !target.times.empty();
+  if (!listed_) {
+    before_.clear();
+    for (const int64_t at : out_) before_.push_back(at - static_cast<int64_t>(before_.size()));
+    num_left_ = list.size() - static_cast<int64_t>(out_.size());
+    return;
+  }
+  left_.resize(list.size());
+  num_left_ = 0;
+  for (int64_t i = 0; i < list.size(); ++i) {  // without a branch that nobody can foretell
+    left_[num_left_] = i;
+    num_left_ += target.times[i] <= target.until ? 1 : 0;
+  }
+  left_.resize(num_left_);
+  if (out_.empty()) return;
+  const auto is_out = [this](int64_t at) {
+    return std::binary_search(out_.begin(), out_.end(), at);
+  };
+  left_.erase(std::remove_if(left_.begin(), left_.end(), is_out), left_.end());
+  num_left_ = static_cast<int64_t>(left_.size());
+}
+
+int64_t FilteredListSampler::InList(int64_t i) const {
+  if (listed_) return left_[i];
+  return i + (std::upper_bound(before_.begin(), before_.end(), i) - before_.begin());
+}
+
+void FilteredListSampler::ChooseUniform(const Target& target) {
+  chosen_.resize(uniform_.CountFor(num_left_));
+  uniform_.Choose(0, num_left_, target.key, target.tree, chosen_.data());
+}
+
+// Of edges at the same time those that come later in the list.
+void FilteredListSampler::ChooseLast(const Target& target) {
+  chosen_.resize(num_left_);
+  std::iota(chosen_.begin(), chosen_.end(), 0);
+  if (options_.fanout == kAllNeighbors || num_left_ <= options_.fanout) return;
+  const auto later = [&](int64_t a, int64_t b) {
+    return std::pair(target.times[left_[a]], a) > std::pair(target.times[left_[b]], b);
+  };
+  std::nth_element(chosen_.begin(), chosen_.begin() + options_.fanout, chosen_.end(), later);
+  chosen_.resize(options_.fanout);
+  std::sort(chosen_.begin(), chosen_.end());
+}
+
+// Draw by draw, each among what is left by then: a table would cost more than it saves.
+void FilteredListSampler::ChooseFewByWeight(const Target& target) {
+  std::array<uint64_t, kFewLeft> units;
+  uint64_t sum = 0;
+  chosen_.clear();
+  for (int64_t i = 0; i < num_left_; ++i) {
+    units[i] = units_[InList(i)];
+    sum += units[i];
+    if (units[i] > 0) chosen_.push_back(i);
+  }
+  const bool all = options_.fanout == kAllNeighbors;
+  const auto num_possible = static_cast<int64_t>(chosen_.size());
+  if (num_possible == 0 || all || (!options_.replace && num_possible <= options_.fanout)) return;
+  chosen_.clear();
+  NodeDraws draws(options_.stream, target.key, target.tree);
+  for (int64_t drawn = 0; drawn < options_.fanout; ++drawn) {
+    uint64_t at = draws.Below(sum);
+    int64_t i = 0;
+    for (; at >= units[i]; ++i) at -= units[i];
+    chosen_.push_back(i);
+    if (options_.replace) continue;
+    sum -= units[i];
+    units[i] = 0;
+  }
+}
+
+void FilteredListSampler::ChooseByWeight(const ListPart& list, const Target& target) {
+  list.WeightUnits(&units_);
+  if (num_left_ <= kFewLeft) return ChooseFewByWeight(target);
+  weights_.clear();
+  for (int64_t i = 0; i < num_left_; ++i) {
+    weights_.push_back(static_cast<double>(units_[InList(i)]));
+  }
+  table_.resize(weights_.size());
+  tables_.Fill(weights_, absl::MakeSpan(table_));
+  const WeightedList left = {table_.data(), 0, table_.size(), target.key, target.tree};
+  chosen_.resize(weighted_.MostFor(left.degree));
+  if (left.degree == 0) return;
+  WeightedChooser::Attempts attempts;
+  weighted_.Prepare(left, &attempts);
+  chosen_.resize(weighted_.Choose(left, attempts, chosen_.data()));
+}
+
+void FilteredListSampler::Sample(const ListPart& list, const Target& target, Neighbors* out) {
+  FindLeft(list, target);
+  if (options_.weighted) {
+    ChooseByWeight(list, target);
+  } else if (options_.last && listed_) {
+    ChooseLast(target);
+  } else {
+    ChooseUniform(target);
+  }
+  out->counts.push_back(static_cast<uint32_t>(chosen_.size()));
+  for (const int64_t chosen : chosen_) {
+    const int64_t at = InList(chosen);
+    out->sources.push_back(list.source(at));
+    if (options_.want_edge_ids) out->edge_ids.push_back(list.edge_id(at));
+    if (options_.want_edge_positions) out->edge_positions.push_back(list.position(at));
+  }
+}
+
+namespace {
+
+// What of a group's rows may be drawn, one row after the other.
+class Targets {
+ public:
+  Targets(const OwnerGroup& group, absl::Span<const ExcludedEdge> excluded,
+          const OneHopOptions& options)
+      : group_(group), excluded_(excluded), options_(options) {}
+
+  void Start() { first_ = 0; }
+  // Of the next row, which is the group's i-th; what its list says is for the caller to add.
+  FilteredListSampler::Target Next(size_t i) {
+    size_t end = first_;
+    while (end < excluded_.size() && excluded_[end].target == i) ++end;
+    FilteredListSampler::Target target;
+    target.excluded = excluded_.subspan(first_, end - first_);
+    target.tree = group_.trees.empty() ? 0 : group_.trees[i];
+    if (options_.time_column >= 0) target.until = options_.tree_times[target.tree];
+    first_ = end;
+    return target;
+  }
+
+ private:
+  const OwnerGroup& group_;
+  const absl::Span<const ExcludedEdge> excluded_;
+  const OneHopOptions& options_;
+  size_t first_ = 0;  // of the excluded edges, those of rows to come
+};
+
+// Of lists that are as in the files.
+absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                         const OwnerGroup& group, const OneHopOptions& options, Targets* targets,
+                         Neighbors* out) {
+  FilteredListSampler sampler(options);
+  const NeighborsSize before(*out);
+  return reader.ReadWholeLists<int64_t>(
+      edge_type, target_type, options.time_column, group.rows,
+      [&] {
+        before.Restore(out);
+        targets->Start();
+      },
+      [&](size_t i, uint64_t key, const ListPart& list, const int64_t* times) {
+        FilteredListSampler::Target target = targets->Next(i);
+        target.key = key;
+        if (times != nullptr) target.times = absl::MakeConstSpan(times, list.size());
+        sampler.Sample(list, target, out);
+      });
+}
+
+// Of any: one by one.
+absl::Status SampleAny(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                       const OwnerGroup& group, const OneHopOptions& options, Targets* targets,
+                       Neighbors* out) {
+  std::vector<uint64_t> keys(group.rows.size());
+  VICINITY_RETURN_IF_ERROR(reader.ReadRows(
+      reader.KeysColumn(target_type), group.rows, [] {},
+      [&](size_t i, const char* key) { std::memcpy(&keys[i], key, sizeof(keys[i])); }));
+  FilteredListSampler sampler(options);
+  std::vector<int64_t> times;
+  for (size_t i = 0; i < group.rows.size(); ++i) {
+    FilteredListSampler::Target target = targets->Next(i);
+    target.key = keys[i];
+    const NeighborsSize before(*out);
+    absl::Status timed;
+    VICINITY_RETURN_IF_ERROR(
+        reader.ReadList(edge_type, group.rows[i], 0, std::numeric_limits<int64_t>::max(),
+                        [&](const ListPart& list) {
+                          before.Restore(out);
+                          if (options.time_column >= 0) {
+                            timed = ReadTimes(reader, edge_type, options.time_column, list, &times);
+                            target.times = times;
+                          }
+                          if (timed.ok()) sampler.Sample(list, target, out);
+                        }));
+    VICINITY_RETURN_IF_ERROR(timed);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status SampleFiltered(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                            const OwnerGroup& group, absl::Span<const ExcludedEdge> excluded,
+                            const OneHopOptions& options, Neighbors* out) {
+  VICINITY_RETURN_IF_ERROR(CheckRows(group.rows, reader.num_targets(edge_type)));
+  VICINITY_RETURN_IF_ERROR(CheckTimes(group, options));
+  Targets targets(group, excluded, options);
+  if (reader.ChangesLists(edge_type, group.rows)) {
+    return SampleAny(reader, edge_type, target_type, group, options, &targets, out);
+  }
+  return SampleFiles(reader, edge_type, target_type, group, options, &targets, out);
+}
+
+}  // namespace vicinity

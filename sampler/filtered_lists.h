@@ -1,0 +1,79 @@
+// Draws from lists of which only some edges may be drawn, without a copy of them: those that are
+// not excluded, and not later than a tree's time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "partition/dataset/alias_table.h"
+#include "partition/dataset/shard_reader.h"
+#include "proto/common/ids.h"
+#include "sampler/excluded_edges.h"
+#include "sampler/one_hop.h"
+#include "sampler/owner_groups.h"
+#include "sampler/position_chooser.h"
+#include "sampler/weighted_chooser.h"
+
+namespace vicinity {
+
+// The times of a list's edges, in its order, from a column of int64. Errors as ShardReader's.
+absl::Status ReadTimes(const ShardReader& reader, EdgeTypeId edge_type, int32_t column,
+                       const ListPart& list, std::vector<int64_t>* times);
+
+// Chooses among the positions of a list that are left as if it had no others: what is drawn is what
+// a list without the other edges would give (by weight: with the same chances).
+//
+// Threads: one at a time; keeps its memory from list to list.
+class FilteredListSampler {
+ public:
+  explicit FilteredListSampler(const OneHopOptions& options);
+
+  // What may be drawn of a list, and for whom.
+  struct Target {
+    absl::Span<const ExcludedEdge> excluded;  // its own
+    absl::Span<const int64_t> times;          // of the list's edges; empty: at any time
+    int64_t until = 0;                        // with times: none that is later
+    uint64_t key = 0;
+    uint32_t tree = 0;
+  };
+  // Appends one target's neighbours. `list` is whole.
+  // Cost: a pass over the list; by weight, of long lists a new table of what is left.
+  void Sample(const ListPart& list, const Target& target, Neighbors* out);
+
+ private:
+  // Sets out_ to the positions of the excluded edges.
+  void FindOut(const ListPart& list, absl::Span<const ExcludedEdge> excluded);
+  void FindLeft(const ListPart& list, const Target& target);
+  // Where the i-th that is left is in the list.
+  int64_t InList(int64_t i) const;
+  // Set chosen_ to some of those that are left, by their numbers.
+  void ChooseUniform(const Target& target);
+  void ChooseLast(const Target& target);
+  void ChooseByWeight(const ListPart& list, const Target& target);
+  static constexpr int64_t kFewLeft = 64;
+  void ChooseFewByWeight(const Target& target);
+
+  const OneHopOptions& options_;
+  PositionChooser uniform_;
+  WeightedChooser weighted_;
+  AliasBuilder tables_;
+  std::vector<int64_t> out_;     // rising
+  std::vector<int64_t> before_;  // of each, how many positions before it are left
+  bool listed_ = false;          // left_ has them: else all but out_ are left
+  std::vector<int64_t> left_;
+  int64_t num_left_ = 0;
+  std::vector<int64_t> chosen_;
+  std::vector<uint64_t> units_;
+  std::vector<double> weights_;
+  std::vector<AliasEntry> table_;
+};
+
+// Appends the neighbours of a group's rows; `excluded` by rising index among them. InvalidArgument
+// naming a row that there is not, or a tree that has no time; else ShardReader's.
+absl::Status SampleFiltered(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                            const OwnerGroup& group, absl::Span<const ExcludedEdge> excluded,
+                            const OneHopOptions& options, Neighbors* out);
+
+}  // namespace vicinity

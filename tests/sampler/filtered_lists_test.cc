@@ -1,0 +1,360 @@
+#include "sampler/filtered_lists.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/shard_reader.h"
+#include "proto/common/ids.h"
+#include "sampler/excluded_edges.h"
+#include "sampler/local_sampler.h"
+#include "sampler/one_hop.h"
+#include "tests/sampler/chi_square.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+using testing::InEdge;
+using testing::MemoryGraph;
+
+// What a uniform draw gives is the contract's (tests/contract) and, against a graph that never had
+// the edges, that of tests/client/loading/batch_sampler_test.cc.
+TEST_CASE("draws by weight are among what is left of a list, each by its weight",
+          "[filtered_lists]") {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 30;
+  options.num_edges = 600;
+  options.weights = true;
+  const MemoryGraph graph = testing::RandomGraph(options);
+  const testing::TempDir dir;
+  VICINITY_REQUIRE_OK(WriteGraph(graph, dir.File("graph")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(dir.File("graph")));
+  const std::vector<InEdge> list = graph.InEdges({0}, 4);
+  // Half of its sources, so most of the weight.
+  std::vector<ExcludedEdge> excluded;
+  for (size_t i = 0; i < list.size(); i += 2) excluded.push_back({0, list[i].source});
+  std::vector<double> weights;
+  std::vector<int64_t> edge_ids;
+  double all = 0;
+  for (const InEdge& edge : list) {
+    float weight = 0;
+    std::memcpy(&weight, graph.edge_row({0}, 0, edge.edge_id).data(), sizeof(weight));
+    const bool is_out =
+        std::find(excluded.begin(), excluded.end(), ExcludedEdge{0, edge.source}) != excluded.end();
+    if (is_out || weight == 0) continue;
+    weights.push_back(weight);
+    edge_ids.push_back(edge.edge_id);
+    all += weight;
+  }
+  REQUIRE(edge_ids.size() > 3);
+  constexpr int64_t kDraws = 1'000'000;
+  OneHopOptions draws;
+  draws.fanout = 1 << 10;
+  draws.replace = true;
+  draws.weighted = true;
+  draws.want_edge_ids = true;
+  draws.excluded = excluded;
+  std::vector<int64_t> counts(edge_ids.size());
+  for (draws.stream = 0; draws.stream * draws.fanout < kDraws; ++draws.stream) {
+    Neighbors drawn;
+    VICINITY_REQUIRE_OK(
+        SampleLists(ShardReader(*dataset->shard({0})), {0}, {0}, {4}, draws, &drawn));
+    for (const int64_t edge : drawn.edge_ids) {
+      const auto found = std::find(edge_ids.begin(), edge_ids.end(), edge);
+      REQUIRE(found != edge_ids.end());
+      ++counts[found - edge_ids.begin()];
+    }
+  }
+  std::vector<double> expected;
+  for (const double weight : weights) {
+    expected.push_back(static_cast<double>(draws.stream * draws.fanout) * weight / all);
+  }
+  CHECK(testing::ChiSquare(counts, expected) <
+        testing::ChiSquareLimit(static_cast<int64_t>(counts.size()) - 1));
+}
+
+TEST_CASE("excluded edges of targets that there are not are refused", "[filtered_lists]") {
+  const MemoryGraph graph = testing::RandomGraph({});
+  const testing::TempDir dir;
+  VICINITY_REQUIRE_OK(WriteGraph(graph, dir.File("graph")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(dir.File("graph")));
+  const ShardReader reader(*dataset->shard({0}));
+  const std::vector<ExcludedEdge> excluded = {{0, 1}};
+  OneHopOptions options;
+  options.fanout = 2;
+  options.excluded = excluded;
+  Neighbors out;
+  VICINITY_CHECK_CODE(SampleLists(reader, {0}, {0}, {100}, options, &out),
+                      absl::StatusCode::kInvalidArgument);
+  const std::vector<uint32_t> trees = {1, 2};
+  options.trees = trees;
+  VICINITY_CHECK_CODE(SampleLists(reader, {0}, {0}, {1}, options, &out),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+// More of them than are searched for one by one, and doubles.
+TEST_CASE("many excluded edges of one target are all left out", "[filtered_lists]") {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 300;
+  options.num_edges = 60'000;
+  const MemoryGraph graph = testing::RandomGraph(options);
+  const testing::TempDir dir;
+  VICINITY_REQUIRE_OK(WriteGraph(graph, dir.File("graph")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(dir.File("graph")));
+  const auto num_excluded = static_cast<size_t>(GENERATE(5, 31, 32, 100));
+  std::vector<ExcludedEdge> excluded;
+  std::vector<int64_t> left;
+  for (const InEdge& edge : graph.InEdges({0}, 4)) {
+    if (excluded.size() < num_excluded && edge.source % 2 == 0) {
+      excluded.push_back({0, edge.source});
+    }
+  }
+  for (const InEdge& edge : graph.InEdges({0}, 4)) {
+    const bool is_out =
+        std::find(excluded.begin(), excluded.end(), ExcludedEdge{0, edge.source}) != excluded.end();
+    if (!is_out) left.push_back(edge.edge_id);
+  }
+  OneHopOptions all;
+  all.fanout = kAllNeighbors;
+  all.want_edge_ids = true;
+  all.excluded = excluded;
+  Neighbors out;
+  VICINITY_REQUIRE_OK(SampleLists(ShardReader(*dataset->shard({0})), {0}, {0}, {4}, all, &out));
+  CHECK(out.edge_ids == left);
+  CHECK(out.counts == std::vector<uint32_t>{static_cast<uint32_t>(left.size())});
+}
+
+// A graph with times (and weights) in one shard, in the user's order.
+class Timed {
+ public:
+  explicit Timed(int64_t num_edges, bool weights = false) : graph_(Make(num_edges, weights)) {
+    VICINITY_REQUIRE_OK(WriteGraph(graph_, dir_.File("graph")));
+    VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(dir_.File("graph")));
+  }
+
+  int32_t time_column() const { return graph_.schema.edge_types[0].FindColumn("time"); }
+  int64_t TimeOf(int64_t edge_id) const {
+    int64_t time = 0;
+    std::memcpy(&time, graph_.edge_row({0}, time_column(), edge_id).data(), sizeof(time));
+    return time;
+  }
+  float WeightOf(int64_t edge_id) const {
+    float weight = 0;
+    std::memcpy(&weight, graph_.edge_row({0}, 0, edge_id).data(), sizeof(weight));
+    return weight;
+  }
+  // Of a target, in the list's order, the edges that are not later.
+  std::vector<int64_t> Until(int64_t target, int64_t time) const {
+    std::vector<int64_t> edges;
+    for (const InEdge& edge : graph_.InEdges({0}, target)) {
+      if (TimeOf(edge.edge_id) <= time) edges.push_back(edge.edge_id);
+    }
+    return edges;
+  }
+  Neighbors Sample(const std::vector<uint64_t>& rows, const OneHopOptions& options) const {
+    Neighbors out;
+    VICINITY_REQUIRE_OK(
+        SampleLists(ShardReader(*dataset_->shard({0})), {0}, {0}, rows, options, &out));
+    return out;
+  }
+  const Dataset& dataset() const { return *dataset_; }
+
+ private:
+  static MemoryGraph Make(int64_t num_edges, bool weights) {
+    testing::RandomGraphOptions options;
+    options.num_nodes = 30;
+    options.num_edges = num_edges;
+    options.weights = weights;
+    options.times = true;
+    return testing::RandomGraph(options);
+  }
+
+  const testing::TempDir dir_;
+  const MemoryGraph graph_;
+  std::unique_ptr<Dataset> dataset_;
+};
+
+const std::vector<int64_t> kTreeTimes = {0,
+                                         -5,
+                                         -6,
+                                         5,
+                                         3,
+                                         std::numeric_limits<int64_t>::min(),
+                                         std::numeric_limits<int64_t>::max(),
+                                         std::numeric_limits<int64_t>::max() - 1};
+
+TEST_CASE("only edges that are not later than their tree's time are drawn", "[filtered_lists]") {
+  const Timed graph(900);
+  OneHopOptions options;
+  options.fanout = GENERATE(int64_t{1}, int64_t{4}, kAllNeighbors);
+  options.last = GENERATE(false, true);
+  options.replace = !options.last && GENERATE(false, true);
+  options.time_column = graph.time_column();
+  options.want_edge_ids = true;
+  options.tree_times = kTreeTimes;
+  std::vector<uint64_t> rows;
+  std::vector<uint32_t> trees;
+  for (uint32_t i = 0; i < 240; ++i) {
+    rows.push_back(i % 30);
+    trees.push_back(i % 8);
+  }
+  options.trees = trees;
+  const Neighbors out = graph.Sample(rows, options);
+  REQUIRE(out.counts.size() == rows.size());
+  auto next = out.edge_ids.begin();
+  bool some_without = false;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<int64_t> drawn(next, next + out.counts[i]);
+    next += out.counts[i];
+    std::vector<int64_t> until = graph.Until(static_cast<int64_t>(rows[i]), kTreeTimes[trees[i]]);
+    some_without = some_without || until.empty();
+    const bool all = options.fanout == kAllNeighbors;
+    const size_t most = all ? until.size() : static_cast<size_t>(options.fanout);
+    REQUIRE(drawn.size() == (until.empty()     ? 0
+                             : options.replace ? most
+                                               : std::min(most, until.size())));
+    if (!options.replace && drawn.size() == until.size()) {
+      CHECK(drawn == until);
+    } else if (options.last) {
+      // The latest, of equal ones those behind; told in the list's order.
+      std::vector<int64_t> latest(until.size());
+      std::iota(latest.begin(), latest.end(), 0);
+      std::stable_sort(latest.begin(), latest.end(), [&](int64_t a, int64_t b) {
+        return graph.TimeOf(until[a]) < graph.TimeOf(until[b]);
+      });
+      latest.erase(latest.begin(), latest.end() - static_cast<int64_t>(drawn.size()));
+      std::sort(latest.begin(), latest.end());
+      for (size_t k = 0; k < latest.size(); ++k) CHECK(drawn[k] == until[latest[k]]);
+    } else {
+      std::set<int64_t> distinct;
+      for (const int64_t edge : drawn) {
+        distinct.insert(edge);
+        CHECK(std::find(until.begin(), until.end(), edge) != until.end());
+      }
+      if (!options.replace) CHECK(distinct.size() == drawn.size());
+    }
+  }
+  CHECK(some_without);
+}
+
+TEST_CASE("edges until a time are drawn by chance, each alike or by its weight",
+          "[filtered_lists]") {
+  const Timed graph(900, true);
+  OneHopOptions options;
+  options.weighted = GENERATE(false, true);
+  options.fanout = 1 << 10;
+  options.replace = true;
+  options.time_column = graph.time_column();
+  options.want_edge_ids = true;
+  const std::vector<int64_t> times = {0};
+  options.tree_times = times;
+  const std::vector<uint32_t> trees = {0};
+  options.trees = trees;
+  std::vector<int64_t> edges;
+  std::vector<double> chances;
+  for (const int64_t edge : graph.Until(4, 0)) {
+    const double chance = options.weighted ? graph.WeightOf(edge) : 1;
+    if (chance == 0) continue;
+    edges.push_back(edge);
+    chances.push_back(chance);
+  }
+  REQUIRE(edges.size() > 5);
+  std::vector<int64_t> counts(edges.size());
+  int64_t drawn = 0;
+  for (options.stream = 0; drawn < 1'000'000; ++options.stream) {
+    for (const int64_t edge : graph.Sample({4}, options).edge_ids) {
+      const auto found = std::find(edges.begin(), edges.end(), edge);
+      REQUIRE(found != edges.end());
+      ++counts[found - edges.begin()];
+      ++drawn;
+    }
+  }
+  const double sum = std::accumulate(chances.begin(), chances.end(), 0.0);
+  for (double& chance : chances) chance *= static_cast<double>(drawn) / sum;
+  const double limit = testing::ChiSquareLimit(static_cast<int64_t>(counts.size()) - 1);
+  CHECK(testing::ChiSquare(counts, chances) < limit);
+  chances[0] *= 1.1;  // what is off is found
+  CHECK(testing::ChiSquare(counts, chances) > limit);
+}
+
+// Of what is left of a short list and of a long one, by ways of their own.
+TEST_CASE("draws by weight without replacement are successive ones", "[filtered_lists]") {
+  const Timed graph(GENERATE(900, 6000), true);
+  OneHopOptions options;
+  options.weighted = true;
+  options.fanout = 2;
+  options.time_column = graph.time_column();
+  options.want_edge_ids = true;
+  const std::vector<int64_t> times = {0};
+  options.tree_times = times;
+  const std::vector<uint32_t> trees = {0};
+  options.trees = trees;
+  std::vector<int64_t> edges;
+  std::vector<double> weights;
+  for (const int64_t edge : graph.Until(4, 0)) {
+    if (graph.WeightOf(edge) == 0) continue;
+    edges.push_back(edge);
+    weights.push_back(graph.WeightOf(edge));
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  // Of each edge how often it is the second, given all that may be the first.
+  std::vector<double> second(edges.size());
+  for (size_t j = 0; j < edges.size(); ++j) {
+    for (size_t i = 0; i < edges.size(); ++i) {
+      if (i != j) second[j] += weights[i] / sum * weights[j] / (sum - weights[i]);
+    }
+  }
+  std::vector<int64_t> counts(edges.size());
+  constexpr int64_t kPairs = 500'000;
+  for (; options.stream < kPairs; ++options.stream) {
+    const std::vector<int64_t> drawn = graph.Sample({4}, options).edge_ids;
+    REQUIRE(drawn.size() == 2);
+    REQUIRE(drawn[0] != drawn[1]);
+    const auto found = std::find(edges.begin(), edges.end(), drawn[1]);
+    REQUIRE(found != edges.end());
+    ++counts[found - edges.begin()];
+  }
+  std::vector<double> expected;
+  for (const double chance : second) expected.push_back(static_cast<double>(kPairs) * chance);
+  const double limit = testing::ChiSquareLimit(static_cast<int64_t>(counts.size()) - 1);
+  CHECK(testing::ChiSquare(counts, expected) < limit);
+  // As if the second were drawn like the first.
+  for (size_t j = 0; j < edges.size(); ++j) {
+    expected[j] = static_cast<double>(kPairs) * weights[j] / sum;
+  }
+  if (edges.size() < 40) CHECK(testing::ChiSquare(counts, expected) > limit);
+}
+
+TEST_CASE("draws by time need a time for every tree", "[filtered_lists]") {
+  const Timed graph(100);
+  const ShardReader reader(*graph.dataset().shard({0}));
+  OneHopOptions options;
+  options.fanout = 2;
+  options.time_column = graph.time_column();
+  options.tree_times = kTreeTimes;
+  Neighbors out;
+  VICINITY_CHECK_CODE(SampleLists(reader, {0}, {0}, {1}, options, &out),
+                      absl::StatusCode::kInvalidArgument);
+  const std::vector<uint32_t> trees = {8};
+  options.trees = trees;
+  VICINITY_CHECK_CODE(SampleLists(reader, {0}, {0}, {1}, options, &out),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace vicinity
