@@ -205,21 +205,24 @@ TEST_CASE_METHOD(OverloadTest,
   Start();
   Confine(int64_t{512} << 20);
   Peak(1);  // warm
-  // The machine's own speed changes: each round is set against the output of its own seconds.
-  constexpr size_t kRounds = 3;
-  std::array<double, kRounds> outputs;
-  double peak = 0;
-  for (double& output : outputs) {
-    peak = Peak(2);
-    output = OutputUnderLoad(4 * peak) / peak;
-    std::cout << "output at four times the load: " << output << " of the best\n";
+  // The machine's own speed changes: each round is set against the best just before and behind it.
+  constexpr int kRounds = 4;
+  double output = 0;
+  double best = 0;
+  double peak = Peak(1);
+  for (int round = 0; round < kRounds; ++round) {
+    const double under_load = OutputUnderLoad(4 * peak);
+    const double next_peak = Peak(1);
+    std::cout << "output at four times the load: " << under_load / ((peak + next_peak) / 2)
+              << " of the best\n";
+    output += under_load;
+    best += (peak + next_peak) / 2;
+    peak = next_peak;
   }
   const auto ended = std::chrono::steady_clock::now();
-  std::nth_element(outputs.begin(), outputs.begin() + kRounds / 2, outputs.end());
-  // 0.8 is promised. On a virtual machine whose memory other guests use, too, 27 rounds had 0.86 on
-  // average, 0.61 to 1.2 each: the copy of rows into sockets gets slower, not refusing. What a
-  // sanitizer makes of the cost of answering and of refusing is no measure.
-  CHECK(outputs[kRounds / 2] >= (kSlower == 1 ? 0.65 : 0.25));
+  std::cout << "in all rounds together: " << output / best << '\n';
+  // What a sanitizer makes of the cost of answering and of refusing is no measure.
+  CHECK(output >= (kSlower == 1 ? 0.8 : 0.25) * best);
   // Half of what it can take, and soon nobody is refused any more.
   int64_t refused = -1;
   while (refused != 0 && std::chrono::steady_clock::now() - ended < seconds(5 * kSlower)) {
