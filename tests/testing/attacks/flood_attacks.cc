@@ -115,19 +115,24 @@ class GivenUpCalls final : public Http2Session {
 // Calls as fast as they are answered, so many at a time.
 class CallFlood final : public Http2Session {
  public:
-  explicit CallFlood(std::vector<std::string> paths) : Http2Session({}), paths_(std::move(paths)) {}
+  struct Call {
+    std::string path;
+    std::string message{};
+  };
+  explicit CallFlood(std::vector<Call> calls) : Http2Session({}), calls_(std::move(calls)) {}
 
  protected:
   void Attack(std::string* out) override {
     for (; in_flight_ < kInFlight; ++in_flight_, ++next_) {
-      *out += MakeCall(NewStream(), paths_[next_ % paths_.size()], "");
+      const Call& call = calls_[next_ % calls_.size()];
+      *out += MakeCall(NewStream(), call.path, call.message);
     }
   }
   void Ended(uint32_t /*stream*/) override { --in_flight_; }
 
  private:
   static constexpr int kInFlight = 100;
-  const std::vector<std::string> paths_;
+  const std::vector<Call> calls_;
   size_t next_ = 0;
   int in_flight_ = 0;
 };
@@ -201,6 +206,9 @@ Attack Repeating(const std::string& name, const Http2Manners& manners, const std
   return Flood<Repetition>(name, manners, first, again);
 }
 
+// StatusRequest.want_metrics: the dearest that Status can be asked for.
+constexpr char kWantMetrics[] = "\x10\x01";
+
 // An open call that has not said what it wants.
 std::string OpenCall() {
   return MakeFrame(FrameType::kHeaders, kEndHeaders, 1,
@@ -222,12 +230,12 @@ std::vector<Attack> FloodAttacks(const AttackTarget& target) {
       Flood<RapidReset>("rapid reset of Status", std::string("Status")),
       Flood<GivenUpCalls>("rows asked for and given up", target.rows_request),
       Flood<CallFlood>("Status and Describe",
-                       std::vector<std::string>{"/vicinity.proto.Graph/Status",
-                                                "/vicinity.proto.Graph/Describe"}),
-      Flood<CallFlood>(
-          "Hello and health",
-          std::vector<std::string>{"/vicinity.proto.Graph/Hello", "/grpc.health.v1.Health/Check"}),
-      Flood<CallFlood>("unknown methods", std::vector<std::string>{"/no.Such/Method"}),
+                       std::vector<CallFlood::Call>{{"/vicinity.proto.Graph/Status", kWantMetrics},
+                                                    {"/vicinity.proto.Graph/Describe"}}),
+      Flood<CallFlood>("Hello and health",
+                       std::vector<CallFlood::Call>{{"/vicinity.proto.Graph/Hello"},
+                                                    {"/grpc.health.v1.Health/Check"}}),
+      Flood<CallFlood>("unknown methods", std::vector<CallFlood::Call>{{"/no.Such/Method"}}),
       Repeating("pings, not reading", deaf, "",
                 MakeFrame(FrameType::kPing, kNoFlags, 0, "12345678")),
       Repeating("SETTINGS, not reading", deaf, "", table_size),
