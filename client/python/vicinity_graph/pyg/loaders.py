@@ -402,11 +402,14 @@ class LinkNeighborLoader(_BatchLoader):
             out.metadata = (input_id, sources, targets, negatives, time)
             return
         label = self.input_data.label
-        label = None if label is None or positions is None else label[positions]
+        if label is None and drawn:
+            label = torch.ones(sources.numel())
+        elif label is not None:
+            label = None if positions is None else label[positions]  # of homes nobody knows which
         if drawn:
             sources, targets = torch.cat([sources, drawn[0]]), torch.cat([targets, drawn[1]])
-            positive = torch.ones(len(sampled.batch.links[0])) if label is None else label
-            label = torch.cat([positive, positive.new_zeros((drawn[0].numel(), *positive.shape[1:]))])
+            if label is not None:
+                label = torch.cat([label, label.new_zeros((drawn[0].numel(), *label.shape[1:]))])
             if time is not None:  # negatives have those of the links in turn
                 time = time.repeat(-(-sources.numel() // time.numel()))[:sources.numel()]
         out.metadata = (input_id, torch.stack([sources, targets]), label, time)
