@@ -6,7 +6,7 @@ namespace vicinity {
 
 void ExcludedEdges::Add(EdgeTypeId type, int64_t source, int64_t target) {
   if (by_type_.size() <= static_cast<size_t>(type.value)) by_type_.resize(type.value + 1);
-  by_type_[type.value][target].push_back(source);
+  by_type_[type.value][target].insert(source);
 }
 
 std::vector<ExcludedEdge> ExcludedEdges::Of(EdgeTypeId type,
@@ -19,6 +19,7 @@ std::vector<ExcludedEdge> ExcludedEdges::Of(EdgeTypeId type,
     const auto found = by_target.find(targets[i]);
     if (found == by_target.end()) continue;
     for (const int64_t source : found->second) {
+      if (excluded.size() > kMost) return excluded;
       excluded.push_back({static_cast<uint32_t>(i), source});
     }
   }

@@ -5,7 +5,9 @@
 // those that are left, each as likely as if the others had never been.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -33,12 +35,14 @@ class ExcludedEdges {
   void Add(EdgeTypeId type, int64_t source, int64_t target);
 
   bool empty() const { return by_type_.empty(); }
-  // Those of a hop's targets, by rising index and then in the order in which they were added.
-  // Cost: a look for each target if the type has any.
+  // Those of a hop's targets, by rising index and then by source. Cost: a look for each target if
+  // the type has any. Memory: those of a target for each time that it comes, as in disjoint trees
+  // it may; of more than kMost it gives kMost + 1.
+  static constexpr size_t kMost = size_t{1} << 24;
   std::vector<ExcludedEdge> Of(EdgeTypeId type, absl::Span<const int64_t> targets) const;
 
  private:
-  using SourcesByTarget = absl::flat_hash_map<int64_t, std::vector<int64_t>>;
+  using SourcesByTarget = absl::flat_hash_map<int64_t, std::set<int64_t>>;
   std::vector<SourcesByTarget> by_type_;
 };
 

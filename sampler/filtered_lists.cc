@@ -51,7 +51,9 @@ absl::Status ReadTimes(const ShardReader& reader, EdgeTypeId edge_type, int32_t 
   if (times->empty()) return absl::OkStatus();
   const ShardColumn rows = reader.EdgeColumn(edge_type, column);
   const int64_t first = list.position(0);
-  if (list.position(list.size() - 1) - first == list.size() - 1) {  // as all that are in the files
+  bool in_a_row = true;  // as all that are in the files
+  for (int64_t i = 0; i < list.size(); ++i) in_a_row = in_a_row && list.position(i) == first + i;
+  if (in_a_row) {
     return reader.ReadRange(rows, first, list.size(), [&](const char* values) {
       std::memcpy(times->data(), values, times->size() * sizeof(int64_t));
     });
@@ -229,6 +231,7 @@ class Targets {
 absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                          const OwnerGroup& group, const OneHopOptions& options, Targets* targets,
                          Neighbors* out) {
+  VICINITY_RETURN_IF_ERROR(CheckRows(group.rows, reader.num_targets(edge_type)));
   FilteredListSampler sampler(options);
   const NeighborsSize before(*out);
   return reader.ReadWholeLists<int64_t>(
@@ -249,6 +252,11 @@ absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
 absl::Status SampleAny(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                        const OwnerGroup& group, const OneHopOptions& options, Targets* targets,
                        Neighbors* out) {
+  const bool changes_lists = reader.ChangesLists(edge_type, group.rows);
+  for (const uint64_t row : group.rows) {  // one that has changed may be new
+    if (changes_lists && reader.FindChangedList(edge_type, row) != nullptr) continue;
+    VICINITY_RETURN_IF_ERROR(CheckRows({row}, reader.num_targets(edge_type)));
+  }
   std::vector<uint64_t> keys(group.rows.size());
   VICINITY_RETURN_IF_ERROR(reader.ReadRows(
       reader.KeysColumn(target_type), group.rows, [] {},
@@ -280,12 +288,12 @@ absl::Status SampleAny(const ShardReader& reader, EdgeTypeId edge_type, NodeType
 absl::Status SampleFiltered(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                             const OwnerGroup& group, absl::Span<const ExcludedEdge> excluded,
                             const OneHopOptions& options, Neighbors* out) {
-  VICINITY_RETURN_IF_ERROR(CheckRows(group.rows, reader.num_targets(edge_type)));
   VICINITY_RETURN_IF_ERROR(CheckTimes(group, options));
   Targets targets(group, excluded, options);
-  if (reader.ChangesLists(edge_type, group.rows)) {
-    return SampleAny(reader, edge_type, target_type, group, options, &targets, out);
-  }
+  const bool changed = reader.ChangesLists(edge_type, group.rows) ||
+                       (options.time_column >= 0 &&
+                        !reader.IsUnchanged(reader.EdgeColumn(edge_type, options.time_column)));
+  if (changed) return SampleAny(reader, edge_type, target_type, group, options, &targets, out);
   return SampleFiles(reader, edge_type, target_type, group, options, &targets, out);
 }
 

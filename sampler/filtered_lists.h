@@ -23,7 +23,9 @@ absl::Status ReadTimes(const ShardReader& reader, EdgeTypeId edge_type, int32_t 
                        const ListPart& list, std::vector<int64_t>* times);
 
 // Chooses among the positions of a list that are left as if it had no others: what is drawn is what
-// a list without the other edges would give (by weight: with the same chances).
+// a list without the other edges would give. By weight it has the chances of such a list, as exact
+// as the whole list's table has them: to 2^-32 of the mean weight of an edge of the whole list, so
+// what weighs less than that beside the edges that are out is drawn as if it weighed as much.
 //
 // Threads: one at a time; keeps its memory from list to list.
 class FilteredListSampler {

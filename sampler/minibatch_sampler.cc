@@ -15,9 +15,6 @@
 namespace vicinity {
 namespace {
 
-// Whose times take 1 MiB of a request, which has more in it.
-constexpr size_t kMostTimedSeeds = size_t{1} << 17;
-
 absl::Status CheckDetail(EdgeDetail detail, const Neighbors& answer) {
   const size_t num_sources = answer.sources.size();
   if (answer.edge_ids.size() == (detail.ids ? num_sources : 0) &&
@@ -33,8 +30,11 @@ absl::Status CheckDetail(EdgeDetail detail, const Neighbors& answer) {
 absl::Status TakeTimes(const SamplingSpec& spec, absl::Span<const TypedSeeds> seeds,
                        std::vector<int64_t>* times) {
   times->clear();
-  if (spec.time_column.empty()) return absl::OkStatus();
   for (const TypedSeeds& list : seeds) {
+    if (spec.time_column.empty() && list.times.empty()) continue;
+    if (spec.time_column.empty()) {
+      return absl::InvalidArgumentError("seeds have times, and no time_column says what of");
+    }
     if (list.times.size() != list.ids.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           list.times.size(), " times for ", list.ids.size(),
@@ -42,7 +42,7 @@ absl::Status TakeTimes(const SamplingSpec& spec, absl::Span<const TypedSeeds> se
     }
     times->insert(times->end(), list.times.begin(), list.times.end());
   }
-  if (times->size() <= kMostTimedSeeds) return absl::OkStatus();
+  if (static_cast<int64_t>(times->size()) <= kMostTimedSeeds) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(times->size(), " seeds with times, at most ", kMostTimedSeeds));
 }
@@ -113,6 +113,11 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, Edge
   excluded_.clear();
   for (RelationRequest& relation : relations_) {
     excluded_.push_back(excluded.Of(relation.edge_type, relation.targets));
+    if (excluded_.back().size() > ExcludedEdges::kMost) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("disjoint trees have more than ", ExcludedEdges::kMost,
+                       " excluded edges, since links share their ends: take fewer links a batch"));
+    }
     relation.excluded = excluded_.back();  // its elements stay where they are
   }
   if (!relations_.empty()) {

@@ -20,6 +20,9 @@
 
 namespace vicinity {
 
+// Seeds of a minibatch by time: their times take 1 MiB of a request, which has more in it.
+inline constexpr int64_t kMostTimedSeeds = int64_t{1} << 17;
+
 // What one hop asks along one edge type.
 struct RelationRequest {
   EdgeTypeId edge_type;

@@ -51,7 +51,8 @@ struct SampledSeeds {
 };
 
 struct SampledGraph {
-  std::vector<SampledSeeds> seeds;  // of nodes one list; of links their sources, then their targets
+  std::vector<SampledSeeds>
+      seeds;  // of nodes one list; of links their sources, their targets, then negatives
   std::vector<SampledNodes> nodes;  // by node type
   std::vector<std::vector<Block>>
       hops;  // hops[0] is next to the seeds; in it one block an edge type

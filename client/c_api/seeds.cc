@@ -84,6 +84,7 @@ Result<SeedList> ReadSeeds(const VicinitySeeds& seeds) {
   if (seeds.values == nullptr && seeds.count > 0) return Wrong("values is null");
   if (seeds.edge_type != nullptr) return Links(seeds);
   if (seeds.kind == VICINITY_SEEDS_MASK) {
+    if (seeds.times != nullptr) return Wrong("of a mask there are no times: list the ids");
     return SeedList(NodeMask{Copied<uint8_t>(seeds.values, seeds.count)});
   }
   Result<NodeIds> ids = Ids(seeds.kind, seeds.values, seeds.count);

@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-#define VICINITY_ABI_VERSION 1
+#define VICINITY_ABI_VERSION 2
 
 /* Of dlpack/dlpack.h (https://dmlc.github.io/dlpack), which the user of a tensor includes. */
 struct DLManagedTensor;
@@ -189,8 +189,8 @@ typedef enum VicinitySeedKind {
 } VicinitySeedKind;
 
 /* What is a seed in the place of the nodes of "split": nodes of "seed_type" or, with an edge type,
- * links. Of these a batch's seeds are two lists, sources and targets, and "batch_size" counts
- * links. Set struct_size, and 0 for what is not of use. */
+ * links. Of these a batch's seeds are two lists, sources and targets, then those of negatives, and
+ * "batch_size" counts links. Set struct_size, and 0 for what is not of use. */
 typedef struct VicinitySeeds {
   size_t struct_size; /* sizeof(VicinitySeeds) */
   int32_t kind;       /* a VicinitySeedKind */
@@ -200,7 +200,8 @@ typedef struct VicinitySeeds {
   const void* values;
   const char* edge_type; /* null: the seeds are nodes */
   const void* targets;
-  const int64_t* times; /* of each seed, or link, with the option "time_column"; else null */
+  /* Of each seed, or link, with the option "time_column"; else null. Not of a mask. */
+  const int64_t* times;
 } VicinitySeeds;
 
 /* As vicinity_loader_create, with seeds that are listed beside the options, for lists are long.
@@ -247,7 +248,7 @@ typedef struct VicinityBatchInfo {
   int64_t epoch;
   int64_t step;
   int64_t batches_done;   /* of the epoch, by all trainers, after this step: for resume_epoch */
-  int32_t num_seed_lists; /* of nodes 1, of links 2 */
+  int32_t num_seed_lists; /* of nodes 1, of links 2, with triplets 3, binary negatives 4 */
   int32_t num_node_types;
   int32_t num_hops;
   int32_t num_blocks;
@@ -299,7 +300,8 @@ typedef struct VicinityEdgeColumnInfo {
 
 void vicinity_batch_release(VicinityBatch* batch); /* its tensors stay; null is fine */
 int32_t vicinity_batch_info(const VicinityBatch* batch, VicinityBatchInfo* info);
-/* Of links list 0 are the sources, list 1 the targets. */
+/* Of links list 0 are the sources, list 1 the targets; then those of negatives, of triplets their
+ * targets, of binary ones their sources and their targets. */
 int32_t vicinity_batch_seed_list(const VicinityBatch* batch, int32_t list,
                                  VicinitySeedListInfo* info);
 /* Blocks come hop by hop, the seeds' first. */

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -13,13 +14,14 @@
 #include "partition/dataset/ranking.h"
 #include "partition/dataset/sampling_spec.h"
 #include "proto/common/status.h"
+#include "sampler/minibatch_sampler.h"
 
 namespace vicinity {
 namespace {
 
 constexpr int kMaxThreads = 256;
-// Links of a batch whose edges are excluded: with the way back they take 3 MiB of a request, which
-// has at most that much of targets beside.
+// Links of a batch whose edges are excluded: as many as a request holds of one target
+// (client/rpc/hop_pieces.cc).
 constexpr int64_t kMostExcluding = int64_t{1} << 17;
 // A year, which no sum with the clock's time overflows.
 constexpr std::chrono::milliseconds kMostTimeout = std::chrono::hours(24 * 365);
@@ -218,6 +220,19 @@ absl::Status CheckSeedTimes(const LoaderOptions& options, const TrainerSeeds& se
     return absl::InvalidArgumentError("seeds of homes have no times: seed_policy must be global");
   }
   const int64_t num_seeds = static_cast<int64_t>(seeds.seeds.size()) / seeds.nodes_per_seed;
+  const auto batch = static_cast<double>(std::min(options.batch_size, num_seeds));
+  const NegativeOptions& negatives = options.negatives;
+  const double drawn =
+      std::ceil(batch * negatives.amount) * (negatives.mode == NegativeMode::kNone     ? 0
+                                             : negatives.mode == NegativeMode::kBinary ? 2
+                                                                                       : 1);
+  const double in_a_batch = batch * static_cast<double>(seeds.nodes_per_seed) + drawn;
+  if (in_a_batch > static_cast<double>(kMostTimedSeeds)) {
+    return absl::InvalidArgumentError(absl::StrCat("a batch of ", in_a_batch,
+                                                   " seeds with times, both ends of links and "
+                                                   "negatives counted: at most ",
+                                                   kMostTimedSeeds));
+  }
   if (static_cast<int64_t>(options.seed_times.size()) == num_seeds) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(options.seed_times.size(), " times for ", num_seeds, " seeds: time_column ",
@@ -258,6 +273,10 @@ absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const Loade
 
 absl::StatusOr<ExcludedTypes> FindExcluded(const Schema& schema, const LoaderOptions& options) {
   ExcludedTypes types;
+  if (options.exclude != LinkExclusion::kReverse && !options.reverse_edge_type.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "reverse_edge_type \"", options.reverse_edge_type, "\" is of exclude \"reverse\" alone"));
+  }
   if (options.exclude == LinkExclusion::kNone) return types;
   const auto* const links = std::get_if<LinkList>(&options.seeds);
   if (links == nullptr) {
@@ -277,7 +296,14 @@ absl::StatusOr<ExcludedTypes> FindExcluded(const Schema& schema, const LoaderOpt
 
 absl::StatusOr<std::unique_ptr<NegativeSampler>> MakeNegatives(const ShardRouter& router,
                                                                const LoaderOptions& options) {
-  if (options.negatives.mode == NegativeMode::kNone) return nullptr;
+  if (options.negatives.mode == NegativeMode::kNone) {
+    const NegativeOptions none;
+    if (options.negatives.amount == none.amount && options.negatives.exact == none.exact &&
+        options.negatives.degree_power == none.degree_power) {
+      return nullptr;
+    }
+    return absl::InvalidArgumentError("negatives have options and no mode: binary or triplet");
+  }
   const auto* const links = std::get_if<LinkList>(&options.seeds);
   if (links == nullptr) {
     return absl::InvalidArgumentError("negatives are of links, and the seeds are nodes");

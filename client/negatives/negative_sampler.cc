@@ -18,8 +18,9 @@
 namespace vicinity {
 namespace {
 
-// Where draws of hops have the hop's number.
-constexpr uint32_t kNegativesHop = UINT32_MAX;
+// Where draws of hops have the hop's number; UINT32_MAX is that of shuffling
+// (client/loading/seed_schedule.cc).
+constexpr uint32_t kNegativesHop = UINT32_MAX - 1;
 constexpr uint32_t kTries = 32;
 // Trees of the draws that follow those.
 constexpr uint32_t kAllTree = kTries;
@@ -58,13 +59,14 @@ std::string NegativesProblem(const NegativeOptions& options) {
 }
 
 NegativeSampler::NegativeSampler(const ShardRouter& router, EdgeTypeId edge_type,
-                                 const NegativeOptions& options, CandidateNodes sources,
-                                 CandidateNodes targets)
+                                 const NegativeOptions& options,
+                                 std::optional<CandidateNodes> sources, CandidateNodes targets)
     : router_(router),
       edge_type_(edge_type),
       options_(options),
-      sources_(std::move(sources)),
-      targets_(std::move(targets)) {}
+      targets_(std::move(targets)),
+      own_sources_(std::move(sources)),
+      sources_(own_sources_.has_value() ? *own_sources_ : targets_) {}
 
 absl::StatusOr<std::unique_ptr<NegativeSampler>> NegativeSampler::Make(
     const ShardRouter& router, EdgeTypeId edge_type, const NegativeOptions& options) {
@@ -79,11 +81,13 @@ absl::StatusOr<std::unique_ptr<NegativeSampler>> NegativeSampler::Make(
   // Those of triplets are the links'.
   const bool alike = options.mode == NegativeMode::kTriplet ||
                      (options.degree_power == 0 && spec.source_type == spec.target_type);
-  absl::StatusOr<CandidateNodes> sources =
-      alike ? targets : CandidateNodes::Uniform(router, NodeTypeId{spec.source_type});
-  VICINITY_RETURN_IF_ERROR(sources.status());
+  std::optional<CandidateNodes> sources;
+  if (!alike) {
+    VICINITY_ASSIGN_OR_RETURN(sources,
+                              CandidateNodes::Uniform(router, NodeTypeId{spec.source_type}));
+  }
   return std::unique_ptr<NegativeSampler>(
-      new NegativeSampler(router, edge_type, options, *std::move(sources), std::move(targets)));
+      new NegativeSampler(router, edge_type, options, std::move(sources), std::move(targets)));
 }
 
 absl::StatusOr<std::vector<TypedSeeds>> NegativeSampler::Draw(absl::Span<const int64_t> sources,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ class NegativeSampler {
   };
 
   NegativeSampler(const ShardRouter& router, EdgeTypeId edge_type, const NegativeOptions& options,
-                  CandidateNodes sources, CandidateNodes targets);
+                  std::optional<CandidateNodes> sources, CandidateNodes targets);
 
   bool draws_sources() const { return options_.mode == NegativeMode::kBinary; }
   absl::StatusOr<Pairs> StartPairs(absl::Span<const int64_t> sources) const;
@@ -85,8 +86,9 @@ class NegativeSampler {
   const ShardRouter& router_;
   const EdgeTypeId edge_type_;
   const NegativeOptions options_;
-  const CandidateNodes sources_;
   const CandidateNodes targets_;
+  const std::optional<CandidateNodes> own_sources_;  // of pairs; none: those of targets_
+  const CandidateNodes& sources_;
 };
 
 }  // namespace vicinity

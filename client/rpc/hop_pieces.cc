@@ -6,6 +6,10 @@
 namespace vicinity {
 namespace {
 
+// Excluded edges of one edge type in a request: 1.5 MiB. One target has no more (a batch of links
+// that excludes edges is that large at most).
+constexpr int64_t kMostExcluded = int64_t{1} << 17;
+
 // Relations of the same targets, which a request names once.
 std::vector<SamplePiece::Range> GroupByTargets(const ShardHop& hop) {
   std::vector<SamplePiece::Range> groups;
@@ -33,6 +37,20 @@ int64_t SampledPerTarget(const ShardHop& hop, const SamplePiece::Range& group) {
   return sampled;
 }
 
+// Of a group's targets from its first on, as many as have so few excluded edges that a request
+// holds them; of one or two edge types there are some.
+int64_t TargetsWithExcluded(const ShardHop& hop, const SamplePiece::Range& group) {
+  int64_t targets = group.count;
+  for (const int i : group.relations) {
+    const absl::Span<const ExcludedEdge> excluded = hop.relations[i].excluded;
+    const auto before = [](const ExcludedEdge& edge, int64_t row) { return edge.target < row; };
+    const auto begin = std::lower_bound(excluded.begin(), excluded.end(), group.first, before);
+    if (excluded.end() - begin <= kMostExcluded) continue;
+    targets = std::min(targets, int64_t{(begin + kMostExcluded)->target} - group.first);
+  }
+  return targets;
+}
+
 // A target takes eight bytes of a request, with its tree twelve.
 int64_t MaxTargets(const ShardHop& hop, const RequestLimits& limits) {
   const bool trees = std::any_of(hop.relations.begin(), hop.relations.end(),
@@ -50,7 +68,8 @@ std::vector<SamplePiece> CutHop(const ShardHop& hop, const RequestLimits& limits
   for (SamplePiece::Range group : GroupByTargets(hop)) {
     const int64_t sampled_each = SampledPerTarget(hop, group);
     while (group.count > 0) {
-      int64_t room = std::min(ids_left, sampled_left / sampled_each);
+      int64_t room =
+          std::min({ids_left, sampled_left / sampled_each, TargetsWithExcluded(hop, group)});
       if (room == 0 && pieces.back().ranges.empty()) room = 1;
       if (room > 0) {
         SamplePiece::Range range = group;

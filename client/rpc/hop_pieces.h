@@ -26,7 +26,8 @@ struct SamplePiece {
 };
 
 // Cuts a hop into requests within the limits, in the order of its targets; where those have trees,
-// two thirds as many to a request, which is then no larger. A target whose fanouts alone are beyond
+// two thirds as many to a request, which is then no larger; and of excluded edges no more than go
+// into one. A target whose fanouts alone are beyond
 // them gets a request of its own, for the server to refuse.
 std::vector<SamplePiece> CutHop(const ShardHop& hop, const RequestLimits& limits);
 

@@ -49,15 +49,22 @@ std::string TimeProblem(const Schema& schema, const SamplingSpec& spec) {
   if (last && spec.replace) return "temporal_strategy last draws without replacement";
   if (last && !spec.weighted_by.empty()) return "temporal_strategy last goes by no weight";
   std::string known;
+  bool found = false;
   for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
     const bool followed =
         std::any_of(spec.fanouts.begin(), spec.fanouts.end(),
                     [e](const std::vector<int64_t>& fanouts) { return fanouts[e] != 0; });
-    if (followed && TimeColumnOf(schema, spec, e) >= 0) return "";
+    const int named = schema.edge_types[e].FindColumn(spec.time_column);
+    if (followed && named >= 0 && !HoldsTimes(schema.edge_types[e].columns[named])) {
+      return "column " + spec.time_column + " of " + schema.EdgeTypeName(e) +
+             " is not of one int64 a row, as times are";
+    }
+    found = found || (followed && named >= 0);
     for (const ColumnSpec& column : schema.edge_types[e].columns) {
       if (HoldsTimes(column)) known += " " + column.name + " of " + schema.EdgeTypeName(e);
     }
   }
+  if (found) return "";
   return "no edge type that is followed has a column " + spec.time_column +
          " of one int64 a row; there are:" + (known.empty() ? " none" : known);
 }

@@ -222,8 +222,10 @@ absl::Status ShardReader::FindEdges(EdgeTypeId type, absl::Span<const uint64_t> 
   return ReadVerified(files, [&]() -> absl::Status {
     std::vector<uint32_t> long_ones;  // pairs
     for (uint32_t i = 0; i < rows.size(); ++i) {
-      if (i + kOffsetsAhead < rows.size())
-        __builtin_prefetch(&edges.offsets[rows[i + kOffsetsAhead]]);
+      if (const size_t next = i + kOffsetsAhead;
+          next < rows.size() && rows[next] < static_cast<uint64_t>(edges.num_targets())) {
+        __builtin_prefetch(&edges.offsets[rows[next]]);
+      }
       const ChangedList* const list = changed ? overlay_->List(type.value, rows[i]) : nullptr;
       if (list != nullptr) {
         ChangedLists lists;

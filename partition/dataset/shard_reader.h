@@ -313,6 +313,9 @@ class ShardReader {
     });
   }
 
+  // Whether all of a column's rows are as in the files.
+  bool IsUnchanged(const ShardColumn& column) const { return CheckUnchanged(column).ok(); }
+
   // Whether List() may have something for any of these targets.
   bool ChangesLists(EdgeTypeId type, absl::Span<const uint64_t> rows) const {
     return Changes({ShardPart::kLists, type.value}, rows);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -21,8 +22,11 @@
 namespace vicinity {
 namespace {
 
-// Some hundred microseconds' work where lists are short.
+// Some milliseconds' work at most: pairs, and edges of their lists, of which those of a long one
+// are looked at once.
 constexpr size_t kPairsBetweenLooks = 1024;
+constexpr int64_t kEdgesBetweenLooks = int64_t{1} << 22;
+constexpr int64_t kLongList = 1024;
 
 // One message, whatever the number of pairs: clients ask for no more than fit.
 class EdgeIds final : public ChunkSource<proto::EdgeIdsReply> {
@@ -40,18 +44,41 @@ class EdgeIds final : public ChunkSource<proto::EdgeIdsReply> {
   absl::StatusOr<Piece> Next(proto::EdgeIdsReply* reply, IsGone is_gone) override {
     std::vector<int64_t> found(std::min(pairs_.targets.size(), kPairsBetweenLooks));
     reply->mutable_edge_ids()->reserve(pairs_.targets.size() * sizeof(int64_t));
-    for (size_t first = 0; first < pairs_.targets.size(); first += kPairsBetweenLooks) {
+    for (size_t first = 0, count = 0; first < pairs_.targets.size(); first += count) {
       if (is_gone()) return GoneError();
-      const absl::Span<const uint64_t> targets = pairs_.targets.subspan(first, kPairsBetweenLooks);
-      VICINITY_RETURN_IF_ERROR(reader_.FindEdges(
-          edge_type_, pairs_.sources.subspan(first, kPairsBetweenLooks), targets, found.data()));
+      VICINITY_ASSIGN_OR_RETURN(count, CountBetweenLooks(first));
+      VICINITY_RETURN_IF_ERROR(reader_.FindEdges(edge_type_, pairs_.sources.subspan(first, count),
+                                                 pairs_.targets.subspan(first, count),
+                                                 found.data()));
       reply->mutable_edge_ids()->append(reinterpret_cast<const char*>(found.data()),
-                                        targets.size() * sizeof(int64_t));
+                                        count * sizeof(int64_t));
     }
     return is_gone() ? absl::StatusOr<Piece>(GoneError()) : Piece::kLast;
   }
 
  private:
+  // Of the pairs from `first` on; at least one.
+  absl::StatusOr<size_t> CountBetweenLooks(size_t first) const {
+    const absl::Span<const uint64_t> targets = pairs_.targets.subspan(first, kPairsBetweenLooks);
+    absl::flat_hash_set<uint64_t> long_ones;
+    int64_t edges = 0;
+    size_t count = 0;
+    VICINITY_RETURN_IF_ERROR(reader_.ReadDegrees(
+        edge_type_, targets,
+        [&] {
+          long_ones.clear();
+          edges = 0;
+          count = 0;
+        },
+        [&](size_t i, int64_t degree) {
+          if (degree <= kLongList || long_ones.insert(targets[i]).second) edges += degree;
+          if (edges > kEdgesBetweenLooks && count > 0) return false;
+          ++count;
+          return true;
+        }));
+    return count;
+  }
+
   const ShardReader reader_;
   const EdgeTypeId edge_type_;
   const Pairs pairs_;

@@ -32,6 +32,9 @@ namespace {
 
 using Relation = proto::SampleRequest::Relation;
 
+// Of lists that are gone through, some milliseconds' work.
+constexpr int64_t kEdgesBetweenLooks = int64_t{1} << 20;
+
 absl::Status CheckTimes(const Schema& schema, const Relation& relation) {
   const proto::DrawSpec& spec = relation.spec();
   const std::vector<ColumnSpec>& columns = schema.edge_types[relation.edge_type()].columns;
@@ -269,8 +272,10 @@ class RelationSampler {
   absl::StatusOr<size_t> GroupSize(size_t first) const {
     if (options_.fanout != kAllNeighbors) {
       const int64_t target_bytes = 4 + options_.fanout * neighbor_bytes_;
-      return std::min<size_t>(targets_.size() - first,
-                              std::max<int64_t>(chunk_bytes_ / target_bytes, 1));
+      const size_t count = std::min<size_t>(targets_.size() - first,
+                                            std::max<int64_t>(chunk_bytes_ / target_bytes, 1));
+      const bool reads_lists = options_.time_column >= 0 || !excluded_.empty();
+      return reads_lists ? ReadBetweenLooks(first, count) : count;
     }
     int64_t bytes = 0;
     size_t count = 0;
@@ -290,6 +295,26 @@ class RelationSampler {
     return count;
   }
 
+  // As many of so many targets as have lists that are read whole before somebody looks whether the
+  // caller is still there; at least one.
+  absl::StatusOr<size_t> ReadBetweenLooks(size_t first, size_t most) const {
+    int64_t edges = 0;
+    size_t count = 0;
+    VICINITY_RETURN_IF_ERROR(reader_.ReadDegrees(
+        edge_type_, targets_.subspan(first, most),
+        [&] {
+          edges = 0;
+          count = 0;
+        },
+        [&](size_t, int64_t degree) {
+          edges += degree;
+          if (edges > kEdgesBetweenLooks && count > 0) return false;
+          ++count;
+          return true;
+        }));
+    return count;
+  }
+
   // Samples the next group of targets, or finds the list that is taken whole.
   absl::Status StartGroup() {
     VICINITY_ASSIGN_OR_RETURN(group_, GroupSize(first_));
@@ -297,6 +322,8 @@ class RelationSampler {
     list_at_ = 0;
     if (takes_whole_list_) {
       group_ = 1;
+      without_.clear();
+      for (const ExcludedEdge& edge : ExcludedOfTargets(first_, 1)) without_.insert(edge.source);
       return absl::OkStatus();
     }
     neighbors_.Clear();
@@ -386,11 +413,9 @@ class RelationSampler {
     if (options_.want_edge_ids) chunk->mutable_edge_ids()->reserve(bytes);
     if (options_.want_edge_positions) chunk->mutable_edge_positions()->reserve(bytes);
     uint32_t count = 0;
-    absl::flat_hash_set<int64_t> out;
-    for (const ExcludedEdge& edge : ExcludedOfTargets(first_, 1)) out.insert(edge.source);
     for (int64_t i = 0; i < part.size(); ++i) {
       if (options_.weighted && !part.has_weight(i)) continue;
-      if (!out.empty() && out.contains(part.source(i))) continue;
+      if (!without_.empty() && without_.contains(part.source(i))) continue;
       if (options_.time_column >= 0 && times_[i] > options_.tree_times[trees_[first_]]) continue;
       ++count;
       AppendId(part.source(i), chunk->mutable_sources());
@@ -440,8 +465,9 @@ class RelationSampler {
   size_t answered_ = 0;
   size_t next_edge_ = 0;
   uint32_t left_ = 0;
-  int64_t list_at_ = 0;         // of a list that is taken whole, the next edge
-  std::vector<int64_t> times_;  // of a part of it
+  int64_t list_at_ = 0;                   // of a list that is taken whole, the next edge
+  absl::flat_hash_set<int64_t> without_;  // sources that are excluded of it
+  std::vector<int64_t> times_;            // of a part of it
 };
 
 // Relation by relation.

@@ -10,7 +10,7 @@ import pathlib
 
 from .errors import BY_CODE, VicinityError
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 OK = 0
 NOT_READY = -1
 

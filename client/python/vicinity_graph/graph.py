@@ -165,10 +165,10 @@ class Graph:
         numbers, count = _given.ids(ids)
         return tensors.of_call(function, self.handle, _given.name(type_name, what), numbers, count)
 
-    def loader(self, fanouts: Fanouts, *, seeds: Seeds = OF_SPLIT,
+    def loader(self, fanouts: Fanouts, *, seeds: Seeds = OF_SPLIT, seed_times: Any = None,
                **options: Unpack[LoaderOptions]) -> Loader:
         """A Loader of this graph; help(vicinity_graph.Loader) tells seeds and options."""
-        return Loader(self, fanouts, seeds=seeds, **options)
+        return Loader(self, fanouts, seeds=seeds, seed_times=seed_times, **options)
 
     def close(self) -> None:
         """Its loaders go on; calls that are under way end first."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Tuple
 from . import _given
 from . import options as _options
 from . import seeds as _seeds
-from ._library import NOT_READY, OK, Handle, call_for_json, call_for_pointer, check, lib
+from ._library import NOT_READY, OK, SEEDS_MASK, Handle, call_for_json, call_for_pointer, check, lib
 from .batch import Batch
 from .errors import DeadlineExceeded, FailedPrecondition
 from .option_types import Fanouts, LoaderOptions
@@ -84,6 +84,7 @@ class Loader:
         (node type, any of these), or {node type: any of these}: as with seed_type
         ("paper:cites:paper", array [2, n] or (sources, targets))   links: batch_size counts
                                         them, and a batch's seeds are its sources, then its targets
+                                        (batch.links), then those of negatives (batch.negatives)
 
     seed_times, with time_column, are integers, one for each seed or link that is listed: its
     neighbourhood has no edge that is later.
@@ -110,6 +111,8 @@ class Loader:
             if listed is None:
                 raise TypeError("seed_times are of seeds that are listed: GlobalIds(graph.nodes(type, "
                                 "split)) lists those of a split")
+            if listed.kind == SEEDS_MASK:
+                raise TypeError("seed_times are of seeds that are listed, not of a mask")
             listed.times = _given.times(seed_times, listed.count)
         pointer = call_for_pointer(lib.vicinity_loader_create_with_seeds, graph.handle,
                                    _given.options_text(given),
@@ -204,10 +207,14 @@ class Loader:
         """What must be the same for batches to be."""
         defaults = {each["name"]: each["default"] for each in _options.LOADER}
         names = ["batch_size", "shuffle", "drop_last", "run_seed", "seed_policy", "replace",
-                 "disjoint", "weighted_by", "expansion"]
+                 "disjoint", "weighted_by", "expansion", "time_column", "temporal_strategy",
+                 "exclude", "reverse_edge_type"]
         if self._options.get("seed_policy") == "home":
             names.append("num_trainers")
         identity = {name: self._options.get(name, defaults[name]) for name in names}
+        negatives, = (each["options"] for each in _options.LOADER if each["name"] == "negatives")
+        identity["negatives"] = {**{each["name"]: each["default"] for each in negatives},
+                                 **self._options.get("negatives", {})}
         identity["fanouts"] = [fanout if isinstance(fanout, int) else list(fanout)
                                for fanout in self._fanouts]
         if identity["seed_policy"] != "home":

@@ -162,5 +162,19 @@ TEST_CASE("a field of a later version is refused where it is set", "[c_api]") {
   CHECK(c_api::ReadSeeds(later.seeds).error().code() == ErrorCode::kInvalidArgument);
 }
 
+TEST_CASE("times are of listed seeds, not of a mask", "[c_api]") {
+  const std::vector<int64_t> ids = {3, 1};
+  const std::vector<int64_t> times = {10, -20};
+  VicinitySeeds listed = SeedsOf(VICINITY_SEEDS_USER_IDS, ids);
+  CHECK(c_api::ReadSeedTimes(listed).empty());
+  listed.times = times.data();
+  CHECK(c_api::ReadSeeds(listed).ok());
+  CHECK(c_api::ReadSeedTimes(listed) == times);
+  const std::vector<uint8_t> mask = {0, 1};
+  VicinitySeeds masked = SeedsOf(VICINITY_SEEDS_MASK, mask);
+  masked.times = times.data();
+  CHECK(c_api::ReadSeeds(masked).error().code() == ErrorCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace vicinity

@@ -155,6 +155,12 @@ TEST_CASE("by time a batch is the same on any cut, and every tree ends with its 
       }
     }
     CHECK(num_edges > 30);
+    SamplingSpec any_time = sampling;
+    any_time.time_column.clear();
+    any_time.temporal_strategy = TemporalStrategy::kUniform;
+    RoutedBatchSampler timeless(graph.router(), any_time, EdgeDetail());
+    VICINITY_CHECK_CODE(timeless.Sample({seeds}, {1, 2, 3}, nullptr).status(),
+                        absl::StatusCode::kInvalidArgument);
     // A seed without its time is no seed.
     TypedSeeds short_of = seeds;
     short_of.times.pop_back();

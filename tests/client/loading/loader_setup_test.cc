@@ -176,6 +176,11 @@ TEST_CASE("negatives and excluded edges are of links", "[loader_setup]") {
   CHECK(FindExcluded(graph.router().schema(), options)->self->value == 0);
   options.negatives.amount = 0.5;
   VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
+  options.negatives.mode = NegativeMode::kNone;  // as when the mode is forgotten
+  VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
+  options.reverse_edge_type = "bought_by";
+  VICINITY_CHECK_CODE(FindExcluded(graph.router().schema(), options).status(), refused);
+  options.reverse_edge_type.clear();
   options.batch_size = 1 << 18;
   VICINITY_CHECK_CODE(FindExcluded(graph.router().schema(), options).status(), refused);
 }
@@ -198,6 +203,34 @@ TEST_CASE("the edge type that leads back is the only one, or that which is named
   CHECK_THAT(reverse("has", ""), Catch::Contains("there are: none"));
   CHECK_THAT(reverse("buys", "knows"), Catch::Contains("item:bought_by:user"));
   CHECK_THAT(reverse("buys", "sells"), Catch::Contains("\"sells\""));
+}
+
+TEST_CASE("times are of listed seeds, one each, and no more than a request takes",
+          "[loader_setup]") {
+  LoaderOptions options;
+  TrainerSeeds seeds;
+  seeds.nodes_per_seed = 2;
+  seeds.seeds = {1, 2, 3, 4, 5, 6};
+  const auto refused = absl::StatusCode::kInvalidArgument;
+  VICINITY_CHECK_OK(CheckSeedTimes(options, seeds));
+  options.seed_times = {7, 8, 9};
+  VICINITY_CHECK_CODE(CheckSeedTimes(options, seeds), refused);
+  options.sampling.time_column = "time";
+  VICINITY_CHECK_OK(CheckSeedTimes(options, seeds));
+  options.seed_times = {7, 8};
+  VICINITY_CHECK_CODE(CheckSeedTimes(options, seeds), refused);
+  options.seed_times = {7, 8, 9};
+  options.seed_policy = SeedPolicy::kHome;
+  VICINITY_CHECK_CODE(CheckSeedTimes(options, seeds), refused);
+  options.seed_policy = SeedPolicy::kGlobal;
+  options.batch_size = int64_t{1} << 30;
+  VICINITY_CHECK_OK(CheckSeedTimes(options, seeds));
+  seeds.seeds.assign(80'000, 1);
+  options.seed_times.assign(40'000, 1);
+  VICINITY_CHECK_OK(CheckSeedTimes(options, seeds));
+  options.negatives.mode = NegativeMode::kTriplet;
+  options.negatives.amount = 2;
+  VICINITY_CHECK_CODE(CheckSeedTimes(options, seeds), refused);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class DoctorTest(unittest.TestCase):
     def test_where_all_fits_it_tells_versions_and_exits_with_0(self):
         asked = self.ask()
         self.assertEqual(asked.returncode, 0, asked.stdout + asked.stderr)
-        self.assertIn(f"ok    libvicinity: {vicinity_graph.__version__}, ABI version 1, {LIBRARY}",
+        self.assertIn(f"ok    libvicinity: {vicinity_graph.__version__}, ABI version {vicinity_graph._library.ABI_VERSION}, {LIBRARY}",
                       asked.stdout)
         for subject in ("Python", "numpy", "torch", "torch_geometric", "GPU"):
             self.assertIn(f"ok    {subject}: ", asked.stdout)

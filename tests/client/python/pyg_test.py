@@ -292,6 +292,14 @@ class PapersTest(unittest.TestCase):
                 self.assertTrue(set(found.tolist()) <= set(edges.tolist()))
                 self.assertEqual(sorted(self.papers.time[found].tolist()), expected)
 
+    def test_a_node_may_be_a_seed_at_several_times(self):
+        batch = next(iter(self.loader([-1], input_nodes=torch.tensor([3, 3]), batch_size=2,
+                                      input_time=torch.tensor([-60, 60]), time_attr="time")))
+        self.assertEqual(batch.n_id[:2].tolist(), [3, 3])
+        trees = batch.batch[batch.edge_index[1]]
+        self.assertEqual(int((trees == 0).sum()), 0)
+        self.assertEqual(int((trees == 1).sum()), int((self.papers.edge_index[1] == 3).sum()))
+
     def test_links_have_times_and_give_them_to_their_negatives(self):
         links, times = self.edge_index[:, :40], torch.from_numpy(self.papers.time[:40].copy())
         for mode, amount in ((None, 0), ("binary", 1.5), ("triplet", 2)):
@@ -367,7 +375,11 @@ class PapersTest(unittest.TestCase):
                                                    exclude=exclude)))
             self.assertEqual(edges_of(shorter), collections.Counter(
                 {edge: count for edge, count in edges_of(batch).items() if edge not in out}))
+        loader = LinkNeighborLoader(self.data, [2], links, exclude="self")
+        self.assertRaises(NotImplementedError, loader, [1])
         for error, given in ((ValueError, {"exclude": "all"}),
+                             (ValueError, {"exact_negatives": True}),
+                             (ValueError, {"exclude": "self", "reverse_edge_type": "cites"}),
                              (KeyError, {"exclude": "reverse", "reverse_edge_type": ("a", "b", "c")})):
             self.assertRaises(error, LinkNeighborLoader, self.data, [2], links, **given)
         self.assertRaises(TypeError, NeighborLoader, self.data, [2], exclude="self")
@@ -410,13 +422,16 @@ class PapersTest(unittest.TestCase):
         time = torch.arange(300)
         for error, text, given in (
                 (ValueError, "'input_time'", {"input_time": time}),
-                (KeyError, "time_attr", {"time_attr": "hour", "input_time": time}),
+                (ValueError, "time_attr", {"time_attr": "hour", "input_time": time}),
+                (ValueError, "one int64", {"time_attr": "weight", "input_time": time}),
                 (NotImplementedError, "of nodes", {"time_attr": "label", "input_time": time}),
                 (ValueError, "input_time", {"time_attr": "time"}),
                 (ValueError, "int64 [300]", {"time_attr": "time", "input_time": time[1:]}),
                 (ValueError, "int64 [300]", {"time_attr": "time", "input_time": time.float()}),
                 (ValueError, "last", {"time_attr": "time", "input_time": time,
                                       "temporal_strategy": "last", "replace": True}),
+                (ValueError, "last", {"time_attr": "time", "input_time": time,
+                                      "temporal_strategy": "last", "weight_attr": "weight"}),
                 (NotImplementedError, "induced", {"subgraph_type": "induced"}),
                 (NotImplementedError, "induced", {"directed": False}),
                 (ValueError, "'first'", {"temporal_strategy": "first"}),

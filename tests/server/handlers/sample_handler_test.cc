@@ -223,6 +223,40 @@ TEST_CASE("a wrong sample request is refused before anything is sent", "[sample_
       {"no such shard", [](SampleRequest* r) { r->set_shard(3); }},
       {"edges without weights drawn by weight",
        [](SampleRequest* r) { r->mutable_relations(1)->mutable_spec()->set_weighted(true); }},
+      {"half an excluded edge", [](SampleRequest* r) { r->set_excluded_targets("abc"); }},
+      {"excluded edges without sources", [](SampleRequest* r) { r->set_excluded_targets("abcd"); }},
+      {"more excluded edges than there are",
+       [](SampleRequest* r) { r->mutable_relations(0)->set_num_excluded(1); }},
+      {"excluded edges that overflow",
+       [](SampleRequest* r) {
+         r->mutable_relations(0)->set_first_excluded(UINT32_MAX);
+         r->mutable_relations(0)->set_num_excluded(UINT32_MAX);
+       }},
+      {"excluded edges of falling targets",
+       [](SampleRequest* r) {
+         r->set_excluded_targets(Packed<uint32_t>({1, 0}));
+         r->set_excluded_sources(Packed<uint64_t>({1, 1}));
+         r->mutable_relations(0)->set_num_excluded(2);
+       }},
+      {"excluded edges of targets beyond the relation's",
+       [](SampleRequest* r) {
+         r->set_excluded_targets(Packed<uint32_t>({r->relations(0).num_targets()}));
+         r->set_excluded_sources(Packed<uint64_t>({1}));
+         r->mutable_relations(0)->set_num_excluded(1);
+       }},
+      {"times that are not whole", [](SampleRequest* r) { r->set_tree_times("1234567"); }},
+      {"a time column that is not of times",
+       [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_time_column(1); }},
+      {"no such time column",
+       [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_time_column(99); }},
+      {"negative time column",
+       [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_time_column(-1); }},
+      {"least time column",
+       [](SampleRequest* r) {
+         r->mutable_relations(0)->mutable_spec()->set_time_column(INT32_MIN);
+       }},
+      {"the last at no time",
+       [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_last(true); }},
       {"half a tree", [](SampleRequest* r) { r->set_trees("abc"); }},
       {"fewer trees than targets", [](SampleRequest* r) { r->set_trees("abcd"); }},
       {"negative shard", [](SampleRequest* r) { r->set_shard(INT32_MIN); }},
@@ -305,6 +339,34 @@ TEST_CASE("ranges of targets are shared by type and never overlap", "[sample_han
   VICINITY_CHECK_CODE(Collect(SampleNeighbors, serving.state(), shared, &chunks),
                       absl::StatusCode::kInvalidArgument);
   CHECK(chunks.empty());
+}
+
+TEST_CASE("draws by time need a tree and its time for every target", "[sample_handler]") {
+  testing::RandomGraphOptions options;
+  options.times = true;
+  const Serving serving(testing::RandomGraph(options), {ShardId{0}});
+  SampleRequest request;
+  request.set_fingerprint(serving.fingerprint());
+  request.set_targets(Packed<uint64_t>({0, 1}));
+  SampleRequest::Relation* const relation = request.add_relations();
+  relation->mutable_spec()->set_fanout(3);
+  relation->mutable_spec()->set_time_column(1);
+  relation->set_num_targets(2);
+  const auto code = [&] {
+    std::vector<SampleChunk> chunks;
+    return Collect(SampleNeighbors, serving.state(), request, &chunks).code();
+  };
+  CHECK(code() == absl::StatusCode::kInvalidArgument);
+  request.set_trees(Packed<uint32_t>({0, 1}));
+  CHECK(code() == absl::StatusCode::kInvalidArgument);
+  request.set_tree_times(Packed<int64_t>({5}));
+  CHECK(code() == absl::StatusCode::kInvalidArgument);
+  request.set_tree_times(Packed<int64_t>({5, -5}));
+  CHECK(code() == absl::StatusCode::kOk);
+  relation->mutable_spec()->set_last(true);
+  CHECK(code() == absl::StatusCode::kOk);
+  relation->mutable_spec()->set_replace(true);
+  CHECK(code() == absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -68,6 +68,9 @@ def sampling_of(schema: Schema, num_neighbors: Any, *, replace: bool, subgraph_t
     if temporal_strategy not in ("uniform", "last"):
         raise ValueError(f"temporal_strategy is {temporal_strategy!r}: 'uniform' or 'last'")
     time_column = _times(schema, time_attr)
+    if temporal_strategy == "last" and (replace or weight_attr is not None):
+        raise ValueError("temporal_strategy='last' takes the latest, without replacement and whatever "
+                         "their weights")
     return Sampling(fanouts_of(schema, num_neighbors), bool(replace),
                     bool(disjoint) or bool(time_column),  # as PyG's: by time trees are apart
                     subgraph == SubgraphType.bidirectional, _weights(schema, weight_attr),
@@ -75,20 +78,32 @@ def sampling_of(schema: Schema, num_neighbors: Any, *, replace: bool, subgraph_t
 
 
 def _times(schema: Schema, time_attr: Optional[str]) -> str:
+    """The column. ValueError as PyG's for what is of no type, or of nodes and edges; and for an edge
+    type whose times are none that the library takes."""
     if time_attr is None:
         return ""
-    described = schema.graph.description
-    timed = [each["name"] for each in described["edge_types"]
-             for column in each["columns"] if column["name"] == time_attr]
-    if timed:
-        return time_attr
-    of_nodes = [each["name"] for each in described["node_types"]
-                for column in each["columns"] if column["name"] == time_attr]
-    if of_nodes:
+    edges = _columns(schema.graph.description["edge_types"], time_attr)
+    nodes = _columns(schema.graph.description["node_types"], time_attr)
+    if edges and nodes:
+        raise ValueError(f"time_attr {time_attr!r} is an attribute of nodes ({list(nodes)}) and of "
+                         f"edges ({list(edges)})")
+    if nodes:
         raise NotImplementedError(
-            f"time_attr {time_attr!r} is an attribute of nodes ({of_nodes}): sampling goes by times of "
-            "edges. Import each edge with the time of its source, as a column of int64")
-    raise KeyError(f"time_attr {time_attr!r} is an attribute of no edge type")
+            f"time_attr {time_attr!r} is an attribute of nodes ({list(nodes)}): sampling goes by times "
+            "of edges. Import each edge with the time of its source, as a column of int64")
+    if not edges:
+        raise ValueError(f"time_attr {time_attr!r} is an attribute of no edge type")
+    for name, column in edges.items():
+        if column["dtype"] != "int64" or column["shape"]:
+            raise ValueError(f"time_attr {time_attr!r} of {name} is {column['dtype']} "
+                             f"{column['shape']}: times are one int64 an edge")
+    return time_attr
+
+
+def _columns(types: Any, name: str) -> Dict[str, Any]:
+    """Those of this name, by type."""
+    return {each["name"]: column for each in types for column in each["columns"]
+            if column["name"] == name}
 
 
 def _weights(schema: Schema, weight_attr: Optional[str]) -> str:

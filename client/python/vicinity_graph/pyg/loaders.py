@@ -232,7 +232,8 @@ class NeighborLoader(_BatchLoader):
 
     Workers: batches are made ahead by threads of the library. num_workers and what belongs to it is
     accepted and not needed.
-    Times: time_attr is an attribute of edges, int64; with weights, too, which PyG's has not.
+    Times: time_attr is an attribute of edges, int64; "uniform" goes with weights, too, which PyG's
+    does not; "last" with neither weights nor replacement.
     Errors: NotImplementedError names what is not there yet (times of nodes, subgraph_type
     'induced'); ids that the graph lacks are NotFound, which is a LookupError, when it is made.
     """
@@ -256,9 +257,10 @@ class NeighborLoader(_BatchLoader):
                                time_attr=time_attr, weight_attr=weight_attr, directed=directed)
         arguments = _DataLoaderArguments(kwargs)
         self.input_nodes = input_nodes
-        self.input_time = input_time
+        self.input_time = None if input_time is None else input_time.cpu()
         self.filter_per_worker = filter_per_worker
-        node_type, nodes, input_id = _input_nodes(schema, data, input_nodes, arguments.input_id)
+        node_type, nodes, input_id = _input_nodes(schema, data, input_nodes, arguments.input_id,
+                                                  sampling.disjoint)
         self.input_id = input_id
         self.input_type = None if schema.homogeneous else node_type
         self.node_sampler = NeighborSampler(
@@ -272,7 +274,7 @@ class NeighborLoader(_BatchLoader):
         _check_times("input_time", input_time, time_attr,
                      schema.num_nodes[node_type] if nodes is None else nodes.numel())
         seeds = None if nodes is None else schema.seeds(node_type, nodes)
-        super().__init__(data, sampling, (node_type, seeds), input_time, arguments, transform,
+        super().__init__(data, sampling, (node_type, seeds), self.input_time, arguments, transform,
                          transform_sampler_output)
 
     @property
@@ -317,8 +319,9 @@ class LinkNeighborLoader(_BatchLoader):
     same ones by the same run_seed; as PyG's some may be edges. Beyond PyG:
         exact_negatives=True   none is an edge of the graph that is served
         exclude="self"         no batch has edges that join one of its links, which PyG's have; with
-                               "reverse" none that lead back, of reverse_edge_type= or, without it, of
-                               the only type that does. Fanouts are filled from what is left
+                               "reverse" none that lead back, of reverse_edge_type=; without it, of
+                               the links' own type, or, where their ends are of two node types, of the
+                               only type that leads back. Fanouts are filled from what is left
     Negatives by src_weight or dst_weight are NotImplementedError: torch_geometric.loader's LinkLoader
     with vicinity_graph.pyg.NeighborSampler draws them.
     """
@@ -368,13 +371,16 @@ class LinkNeighborLoader(_BatchLoader):
             temporal_strategy=temporal_strategy, time_attr=time_attr, weight_attr=weight_attr,
             directed=directed)
         _check_times("edge_label_time", edge_label_time, time_attr, ends.size(1))
+        if exact_negatives and negatives is None:
+            raise ValueError("exact_negatives is of neg_sampling, which is not given")
+        self._is_exact = exact_negatives or excluded["exclude"] != "none"
         arguments.options.update(excluded)
         if negatives is not None:
             arguments.options["negatives"] = {
                 "mode": negatives.mode.value, "amount": negatives.amount,
                 "exact": exact_negatives}
         seeds = (schema.edge_name(self._edge_type), _link_seeds(schema, self._edge_type, ends))
-        super().__init__(data, sampling, seeds, edge_label_time, arguments, transform,
+        super().__init__(data, sampling, seeds, self.input_data.time, arguments, transform,
                          transform_sampler_output)
 
     @property
@@ -384,6 +390,9 @@ class LinkNeighborLoader(_BatchLoader):
 
     def __call__(self, index: Any) -> Any:
         """The batch around some of the links, by their positions, here and now."""
+        if self._is_exact:
+            raise NotImplementedError("exact_negatives and exclude are of the batches that are made "
+                                      "ahead, not of a call")
         return _fetched(self, self.link_sampler.sample_from_edges(
             self.input_data[torch.as_tensor(index)], self.neg_sampling))
 
@@ -477,7 +486,8 @@ def _negatives(neg_sampling: Any, ratio: Any,
 
 
 def _input_nodes(schema: Schema, data: Any, input_nodes: Any,
-                 input_id: Optional[Tensor]) -> Tuple[str, Optional[Tensor], Optional[Tensor]]:
+                 input_id: Optional[Tensor],
+                 disjoint: bool) -> Tuple[str, Optional[Tensor], Optional[Tensor]]:
     """Node type; PyG's ids, None for all nodes; and what input_id is to be of each, None for its
     position."""
     node_type, nodes = None, input_nodes
@@ -501,10 +511,11 @@ def _input_nodes(schema: Schema, data: Any, input_nodes: Any,
         nodes = schema.of_mask(node_type, nodes)
     if nodes.dim() != 1 or nodes.is_floating_point():
         raise ValueError(f"input_nodes are {nodes.dtype} {list(nodes.shape)}: give ids, [n], or a mask")
-    if nodes.unique().numel() != nodes.numel():
+    if not disjoint and nodes.unique().numel() != nodes.numel():
         values, counts = nodes.unique(return_counts=True)
         raise ValueError(f"input_nodes have node {values[counts > 1][0].item()} more than once: a "
-                         "batch has each node once, and its first batch_size rows are its seeds'")
+                         "batch that is not disjoint has each node once, and its first batch_size rows "
+                         "are its seeds'")
     if input_id is not None and input_id.numel() != nodes.numel():
         raise ValueError(f"input_id has {input_id.numel()} entries for {nodes.numel()} input nodes")
     return node_type, nodes, input_id

@@ -56,13 +56,23 @@ class NeighborSampler(BaseSampler):
                           neg_sampling: Optional[NegativeSampling] = None) -> Any:
         """As BaseSampler's; negatives are drawn by PyG, which may draw links that the graph has."""
         self._check_time(index.time)
-        if neg_sampling is not None and any(map(self.schema.has_names, self.schema.node_types)):
-            raise NotImplementedError("neg_sampling in a graph whose ids are strings")
+        if neg_sampling is not None:
+            self._check_dense(index.input_type)
         num_nodes: Union[int, Dict[str, int]] = self.schema.num_nodes
         if self.schema.homogeneous:
             num_nodes = self.schema.num_nodes[self.schema.node_types[0]]
         return self._finish(edge_sample(index, self._sample, num_nodes, self.disjoint,
                                         neg_sampling=neg_sampling))
+
+    def _check_dense(self, edge_type: Any) -> None:
+        """PyG draws negatives from 0, 1, ..., which are nodes only where ids are dense."""
+        ends = self.schema.edge_type(edge_type)
+        for node_type in (ends[0], ends[2]):
+            kind = self.schema.described[node_type]["id_kind"]
+            if kind != "dense":
+                raise NotImplementedError(
+                    f"PyG draws negatives by numbers, and ids of {node_type!r} are {kind}: "
+                    "vicinity_graph.pyg.LinkNeighborLoader draws them for any ids")
 
     def _check_time(self, time: Any) -> None:
         if (time is not None) != bool(self.sampling.time_column):
