@@ -45,26 +45,34 @@ proto::SampleRequest Sample() {
 }
 
 TEST_CASE("a request's checksum is that of its method and its words", "[wire_checksum]") {
-  CHECK(RequestChecksum("SampleNeighbors", Sample()) == Words()
-                                                            .Bytes("SampleNeighbors")
-                                                            .Add(11)
-                                                            .Add(2)
-                                                            .Add(3)
-                                                            .Add(0)
-                                                            .Add(5)
-                                                            .Add(0)  // the draw's hop
-                                                            .Add(1)  // edge ids
-                                                            .Add(1)  // one relation
-                                                            .Add(6)
-                                                            .Add(UINT64_MAX)
-                                                            .Add(0)  // not replaced
-                                                            .Add(0)  // not weighted
-                                                            .Add(0)
-                                                            .Add(1)
-                                                            .Add(0)     // no edge positions
-                                                            .Bytes("")  // no trees
-                                                            .Bytes("12345678")
-                                                            .Sum());
+  CHECK(RequestChecksum("SampleNeighbors", Sample()) ==
+        Words()
+            .Bytes("SampleNeighbors")
+            .Add(11)
+            .Add(2)
+            .Add(3)
+            .Add(0)
+            .Add(5)
+            .Add(0)  // the draw's hop
+            .Add(1)  // edge ids
+            .Add(1)  // one relation
+            .Add(6)
+            .Add(UINT64_MAX)
+            .Add(0)  // not replaced
+            .Add(0)  // not weighted
+            .Add(0)  // at any time
+            .Add(0)  // by chance
+            .Add(0)
+            .Add(1)
+            .Add(0)  // no excluded edges
+            .Add(0)
+            .Add(0)     // no edge positions
+            .Bytes("")  // no excluded edges' targets
+            .Bytes("")  // no trees
+            .Bytes("12345678")
+            .Bytes("")  // no excluded edges' sources
+            .Bytes("")  // no times
+            .Sum());
   proto::RowsRequest rows;
   rows.set_column(-1);
   rows.set_precision(proto::PRECISION_BFLOAT16);
