@@ -320,7 +320,7 @@ TEST_CASE("draws by weight without replacement are successive ones", "[filtered_
     }
   }
   std::vector<int64_t> counts(edges.size());
-  constexpr int64_t kPairs = 500'000;
+  constexpr int64_t kPairs = 200'000;
   for (; options.stream < kPairs; ++options.stream) {
     const std::vector<int64_t> drawn = graph.Sample({4}, options).edge_ids;
     REQUIRE(drawn.size() == 2);
