@@ -183,7 +183,7 @@ class Ways {
   double NanosecondsAnEdge(const SamplingSpec& spec) {
     RoutedBatchSampler sampler(router_, spec, EdgeDetail());
     std::vector<TypedSeeds> seeds = {links_[1]};
-    seeds[0].times.assign(seeds[0].ids.size(), 0);
+    if (!spec.time_column.empty()) seeds[0].times.assign(seeds[0].ids.size(), 0);
     int64_t edges = 0;  // of the last of the turns
     const double seconds = SecondsOf(rounds_, [&](int batch) {
       auto graph = sampler.Sample(seeds, {1, 0, static_cast<uint64_t>(batch)}, nullptr);
