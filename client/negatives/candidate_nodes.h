@@ -18,9 +18,8 @@ namespace vicinity {
 //
 // Threads:  immutable; any number may read.
 // Lifetime: the router must outlive it.
-// Memory:   8 bytes a node, but nothing of a type with dense ids and more nodes than are listed;
-// and
-//           8 more where chances differ.
+// Memory:   8 bytes a node, but none of a type with dense ids that is too large to be listed; 8
+//           more where chances differ.
 class CandidateNodes {
  public:
   // Of dense ids so many are listed at most; of more, each node is asked for when it is drawn.

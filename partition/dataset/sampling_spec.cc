@@ -25,14 +25,18 @@ std::string HopProblem(const Schema& schema, int hop, const std::vector<int64_t>
   return "";
 }
 
+// Whether any hop goes along the edge type.
+bool IsFollowed(const SamplingSpec& spec, int edge_type) {
+  return std::any_of(
+      spec.fanouts.begin(), spec.fanouts.end(),
+      [edge_type](const std::vector<int64_t>& fanouts) { return fanouts[edge_type] != 0; });
+}
+
 std::string WeightProblem(const Schema& schema, const SamplingSpec& spec) {
   if (spec.weighted_by.empty()) return "";
   std::string known;
   for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
-    const bool followed =
-        std::any_of(spec.fanouts.begin(), spec.fanouts.end(),
-                    [e](const std::vector<int64_t>& fanouts) { return fanouts[e] != 0; });
-    if (followed && IsWeighted(schema, spec, e)) return "";
+    if (IsFollowed(spec, e) && IsWeighted(schema, spec, e)) return "";
     const std::string& column = schema.edge_types[e].weight_column;
     if (!column.empty()) known += " " + column + " of " + schema.EdgeTypeName(e);
   }
@@ -51,15 +55,13 @@ std::string TimeProblem(const Schema& schema, const SamplingSpec& spec) {
   std::string known;
   bool found = false;
   for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
-    const bool followed =
-        std::any_of(spec.fanouts.begin(), spec.fanouts.end(),
-                    [e](const std::vector<int64_t>& fanouts) { return fanouts[e] != 0; });
     const int named = schema.edge_types[e].FindColumn(spec.time_column);
-    if (followed && named >= 0 && !HoldsTimes(schema.edge_types[e].columns[named])) {
+    const bool asked = IsFollowed(spec, e) && named >= 0;
+    if (asked && !HoldsTimes(schema.edge_types[e].columns[named])) {
       return "column " + spec.time_column + " of " + schema.EdgeTypeName(e) +
              " is not of one int64 a row, as times are";
     }
-    found = found || (followed && named >= 0);
+    found = found || asked;
     for (const ColumnSpec& column : schema.edge_types[e].columns) {
       if (HoldsTimes(column)) known += " " + column.name + " of " + schema.EdgeTypeName(e);
     }

@@ -68,5 +68,36 @@ TEST_CASE("a graph without edge types has nothing to sample", "[partition]") {
   CHECK_FALSE(SpecProblem(schema, SamplingSpec::Uniform(schema, {5})).empty());
 }
 
+TEST_CASE("times are a column of one int64 a row, of disjoint trees", "[partition]") {
+  Schema schema = TwoRelations();
+  schema.edge_types[1].columns = {{"w", DType::kFloat32, {}}, {"time", DType::kInt64, {}}};
+  SamplingSpec spec = SamplingSpec::Uniform(schema, {5});
+  CHECK(TimeColumnOf(schema, spec, 1) == -1);
+  spec.time_column = "time";
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("disjoint"));
+  spec.disjoint = true;
+  CHECK(SpecProblem(schema, spec).empty());
+  CHECK(TimeColumnOf(schema, spec, 0) == -1);  // without such a column: at any time
+  CHECK(TimeColumnOf(schema, spec, 1) == 1);
+  spec.temporal_strategy = TemporalStrategy::kLast;
+  CHECK(SpecProblem(schema, spec).empty());
+  spec.replace = true;
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("without replacement"));
+  spec.replace = false;
+  spec.fanouts = {{5, 0}};  // the only one with times is not followed
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("time of node:b:node"));
+  spec.fanouts = {{5, 5}};
+  spec.time_column = "w";
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("w of node:b:node"));
+  spec.time_column = "when";
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("when"));
+  // A type whose times are of another type is not drawn at any time without a word.
+  spec.time_column = "time";
+  schema.edge_types[0].columns = {{"time", DType::kFloat64, {}}};
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("time of node:a:node"));
+  spec.time_column.clear();
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("time_column"));
+}
+
 }  // namespace
 }  // namespace vicinity
