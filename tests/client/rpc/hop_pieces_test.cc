@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "partition/dataset/sampling_spec.h"
+#include "sampler/excluded_edges.h"
 
 namespace vicinity {
 namespace {
@@ -88,6 +89,26 @@ TEST_CASE("targets with trees make requests of no more bytes", "[hop_pieces]") {
 
 TEST_CASE("nothing to ask makes no request", "[hop_pieces]") {
   CHECK(CutHop(ShardHop(), {10, 10}).empty());
+}
+
+// As disjoint trees have them, where many links share an end.
+TEST_CASE("a request has no more excluded edges than it holds", "[hop_pieces]") {
+  SmallHop small(5, 3, 2);
+  std::vector<ExcludedEdge> excluded;
+  for (uint32_t target = 0; target < 10; ++target) {
+    for (int64_t source = 0; source < 60'000; ++source) excluded.push_back({target, source});
+  }
+  small.hop.relations[2].excluded = excluded;
+  int64_t next = 0;
+  for (const SamplePiece& piece : CutHop(small.hop, {1000, 1000})) {
+    for (const SamplePiece::Range& range : piece.ranges) {
+      if (range.relations != std::vector<int>{0, 2}) continue;
+      CHECK(range.first == next);
+      CHECK(range.count == 2);  // 120,000 of 131,072
+      next += range.count;
+    }
+  }
+  CHECK(next == 10);
 }
 
 }  // namespace
