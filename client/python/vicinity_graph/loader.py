@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import zlib
 from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Tuple
 
 from . import _given
@@ -107,6 +108,7 @@ class Loader:
         self._options = dict(options, seeds=seeds, seed_times=seed_times)
         given = _given.columns(dict(options, fanouts=fanouts))
         listed = _seeds.take(graph, seeds, given)
+        self._times_checksum: Optional[int] = None  # for states; None: no times
         if seed_times is not None:
             if listed is None:
                 raise TypeError("seed_times are of seeds that are listed: GlobalIds(graph.nodes(type, "
@@ -114,6 +116,7 @@ class Loader:
             if listed.kind == SEEDS_MASK:
                 raise TypeError("seed_times are of seeds that are listed, not of a mask")
             listed.times = _given.times(seed_times, listed.count)
+            self._times_checksum = zlib.crc32(bytes(_given.ids(seed_times)[0]))
         pointer = call_for_pointer(lib.vicinity_loader_create_with_seeds, graph.handle,
                                    _given.options_text(given),
                                    None if listed is None else ctypes.byref(listed))
@@ -215,6 +218,7 @@ class Loader:
         negatives, = (each["options"] for each in _options.LOADER if each["name"] == "negatives")
         identity["negatives"] = {**{each["name"]: each["default"] for each in negatives},
                                  **self._options.get("negatives", {})}
+        identity["seed_times"] = self._times_checksum
         identity["fanouts"] = [fanout if isinstance(fanout, int) else list(fanout)
                                for fanout in self._fanouts]
         if identity["seed_policy"] != "home":

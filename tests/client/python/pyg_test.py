@@ -292,6 +292,22 @@ class PapersTest(unittest.TestCase):
                 self.assertTrue(set(found.tolist()) <= set(edges.tolist()))
                 self.assertEqual(sorted(self.papers.time[found].tolist()), expected)
 
+    def test_a_state_is_of_the_same_negatives_exclusions_and_times(self):
+        links, times = self.edge_index[:, :40], torch.arange(40)
+        given = {"edge_label_time": times, "time_attr": "time", "neg_sampling": ("triplet", 2),
+                 "exclude": "self", "batch_size": 8, "run_seed": 3}
+
+        def loader(**others):
+            return LinkNeighborLoader(self.data, [2], links, **{**given, **others})
+
+        state = loader().state_dict()
+        loader().load_state_dict(state)
+        for others in ({"edge_label_time": times + 1}, {"neg_sampling": ("triplet", 1)},
+                       {"neg_sampling": None}, {"exclude": "none"},
+                       {"temporal_strategy": "last"}, {"exact_negatives": True}):
+            with self.subTest(others=others), self.assertRaises(ValueError):
+                loader(**others).load_state_dict(state)
+
     def test_a_node_may_be_a_seed_at_several_times(self):
         batch = next(iter(self.loader([-1], input_nodes=torch.tensor([3, 3]), batch_size=2,
                                       input_time=torch.tensor([-60, 60]), time_attr="time")))
