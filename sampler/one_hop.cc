@@ -13,6 +13,7 @@
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
 #include "partition/dataset/verified_file.h"
+#include "proto/common/prefetch.h"
 #include "proto/common/status.h"
 #include "sampler/position_chooser.h"
 #include "sampler/weighted_chooser.h"
@@ -103,7 +104,7 @@ class Gatherer {
   void Add(uint64_t count) {
     const int64_t* const positions = out_->sources.data() + chosen_;
     for (uint64_t i = 0; i < count; ++i) {
-      __builtin_prefetch(&ids_[positions[i]]);
+      PrefetchFarAhead(&ids_[positions[i]]);
       if (want_edge_ids_) PrefetchEdgeId(positions[i]);
     }
     chosen_ += count;
@@ -130,9 +131,9 @@ class Gatherer {
   void PrefetchEdgeId(int64_t position) const {
     const IdArray& ids = edges_.edge_ids;
     if (ids.narrow() != nullptr) {
-      __builtin_prefetch(ids.narrow() + position);
+      PrefetchFarAhead(ids.narrow() + position);
     } else {
-      __builtin_prefetch(ids.wide() + position);
+      PrefetchFarAhead(ids.wide() + position);
     }
   }
 

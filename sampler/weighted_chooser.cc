@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
 #include "partition/dataset/sampling_spec.h"
+#include "proto/common/prefetch.h"
 #include "proto/common/random.h"
 #include "sampler/any_two_equal.h"
 #include "sampler/draw_words.h"
@@ -118,17 +119,17 @@ WeightedChooser::WeightedChooser(int64_t fanout, bool replace, uint64_t stream)
 void WeightedChooser::Prepare(const WeightedList& list, Attempts* attempts) const {
   constexpr uint64_t kEntriesALine = 8;
   if (list.degree == 0) return;
-  __builtin_prefetch(list.table);
+  PrefetchFarAhead(list.table);
   if (all_ || (!replace_ && list.degree <= fanout_)) {
     const uint64_t end = std::min(list.degree, kEntriesALine * 8);
     for (uint64_t i = kEntriesALine; i < end; i += kEntriesALine) {
-      __builtin_prefetch(list.table + i);
+      PrefetchFarAhead(list.table + i);
     }
     return;
   }
   DrawWords(stream_, list.key, list.tree, 0, 2 * num_prepared_, attempts->words.data());
   for (uint32_t a = 0; a < num_prepared_; ++a) {
-    __builtin_prefetch(list.table + (uint64_t{attempts->words[2 * a]} * list.degree >> 32));
+    PrefetchFarAhead(list.table + (uint64_t{attempts->words[2 * a]} * list.degree >> 32));
   }
 }
 
