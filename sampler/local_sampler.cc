@@ -111,8 +111,8 @@ absl::Status SampleSome(const ShardReader& reader, EdgeTypeId edge_type, NodeTyp
   VICINITY_RETURN_IF_ERROR(SampleFiltered(reader, edge_type, target_type, filtered,
                                           ExcludedOf(filtered, excluded), options, &answers[1]));
   Neighbors together;
-  VICINITY_RETURN_IF_ERROR(
-      MergeByOwner({whole, filtered}, answers, static_cast<int64_t>(rows.size()), &together));
+  VICINITY_RETURN_IF_ERROR(MergeByOwner({whole, filtered}, absl::MakeSpan(answers),
+                                        static_cast<int64_t>(rows.size()), &together));
   Append(together, out);
   return absl::OkStatus();
 }
@@ -146,7 +146,7 @@ absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
   }
   Neighbors together;
   VICINITY_RETURN_IF_ERROR(
-      MergeByOwner(groups, answers, static_cast<int64_t>(rows.size()), &together));
+      MergeByOwner(groups, absl::MakeSpan(answers), static_cast<int64_t>(rows.size()), &together));
   Append(together, out);
   return absl::OkStatus();
 }
@@ -203,7 +203,7 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
     VICINITY_RETURN_IF_ERROR(SampleShard(schema, ShardReader(*shard), relation.edge_type,
                                          groups[g].rows, options, &answers[g]));
   }
-  return MergeByOwner(groups, answers, relation.targets.size(), out);
+  return MergeByOwner(groups, absl::MakeSpan(answers), relation.targets.size(), out);
 }
 
 absl::StatusOr<SampledGraph> SampleLocal(const Dataset& dataset, NodeTypeId seed_type,

@@ -29,6 +29,17 @@ EdgeDetail DetailOf(absl::Span<const Neighbors> answers) {
   return detail;
 }
 
+// Of the only shard, whose rows are global ids.
+OwnerGroup AllOf(absl::Span<const int64_t> targets, absl::Span<const uint32_t> trees) {
+  OwnerGroup group;
+  group.shard = {0};
+  group.rows.assign(targets.begin(), targets.end());
+  group.positions.resize(targets.size());
+  std::iota(group.positions.begin(), group.positions.end(), 0);
+  group.trees.assign(trees.begin(), trees.end());
+  return group;
+}
+
 absl::Status CheckAnswer(const OwnerGroup& group, const Neighbors& answer, EdgeDetail detail) {
   const uint64_t counted = std::accumulate(answer.counts.begin(), answer.counts.end(), uint64_t{0});
   if (answer.counts.size() == group.rows.size() && counted == answer.sources.size() &&
@@ -48,6 +59,7 @@ absl::Status CheckAnswer(const OwnerGroup& group, const Neighbors& answer, EdgeD
 std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
                                      absl::Span<const int64_t> targets,
                                      absl::Span<const uint32_t> trees) {
+  if (book.num_shards() == 1 && !targets.empty()) return {AllOf(targets, trees)};
   std::vector<OwnerGroup> by_shard(book.num_shards());
   for (size_t i = 0; i < targets.size(); ++i) {
     const ShardId owner = book.OwnerOf(type, {targets[i]});
@@ -78,13 +90,18 @@ std::vector<ExcludedEdge> ExcludedOf(const OwnerGroup& group,
   return of_group;
 }
 
-absl::Status MergeByOwner(absl::Span<const OwnerGroup> groups, absl::Span<const Neighbors> answers,
+absl::Status MergeByOwner(absl::Span<const OwnerGroup> groups, absl::Span<Neighbors> answers,
                           int64_t num_targets, Neighbors* out) {
   if (groups.size() != answers.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat(answers.size(), " answers of ", groups.size(), " shards"));
   }
   const EdgeDetail detail = DetailOf(answers);
+  if (answers.size() == 1 && static_cast<int64_t>(groups[0].rows.size()) == num_targets) {
+    VICINITY_RETURN_IF_ERROR(CheckAnswer(groups[0], answers[0], detail));
+    std::swap(*out, answers[0]);
+    return absl::OkStatus();
+  }
   out->Clear();
   out->counts.resize(num_targets);
   for (size_t g = 0; g < groups.size(); ++g) {

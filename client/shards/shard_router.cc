@@ -129,10 +129,14 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
   std::vector<std::vector<Neighbors>> answers(num_shards);
   std::deque<std::vector<ExcludedEdge>> excluded;  // whose elements stay where they are
   for (size_t i = 0; i < relations.size(); ++i) {
-    for (const OwnerGroup& group : routed.lists[routed.list_of[i]]) {
+    const std::vector<OwnerGroup>& groups = routed.lists[routed.list_of[i]];
+    for (const OwnerGroup& group : groups) {
       excluded.push_back(ExcludedOf(group, relations[i].excluded));
       asked[group.shard.value].relations.push_back(
           {relations[i].edge_type, relations[i].spec, group.rows, group.trees, excluded.back()});
+      Neighbors& answer = answers[group.shard.value].emplace_back();
+      // The memory of the last hop's answer, warm and mapped, goes round with it.
+      if (groups.size() == 1) std::swap(answer, neighbors[i]);
     }
   }
   {
@@ -145,7 +149,6 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
         asked[s].hop = hop;
         asked[s].detail = relations.front().detail;
         asked[s].tree_times = relations.front().tree_times;
-        answers[s].resize(asked[s].relations.size());
         asked[s].out = absl::MakeSpan(answers[s]);
         shard.Ask(asked[s], context_, calls.Add());
       }
@@ -161,8 +164,9 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
     for (const OwnerGroup& group : groups) {
       parts.push_back(std::move(answers[group.shard.value][next[group.shard.value]++]));
     }
-    VICINITY_RETURN_IF_ERROR(MergeByOwner(
-        groups, parts, static_cast<int64_t>(relations[i].targets.size()), &neighbors[i]));
+    VICINITY_RETURN_IF_ERROR(MergeByOwner(groups, absl::MakeSpan(parts),
+                                          static_cast<int64_t>(relations[i].targets.size()),
+                                          &neighbors[i]));
   }
   return absl::OkStatus();
 }

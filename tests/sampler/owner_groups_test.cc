@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "partition/dataset/book.h"
 #include "proto/common/random.h"
 #include "sampler/one_hop.h"
@@ -59,7 +60,8 @@ TEST_CASE("taken apart by owner and put together again, answers are in the targe
   }
   Neighbors merged;
   merged.counts = {9};  // what was there is gone
-  VICINITY_REQUIRE_OK(MergeByOwner(groups, answers, static_cast<int64_t>(targets.size()), &merged));
+  VICINITY_REQUIRE_OK(
+      MergeByOwner(groups, absl::MakeSpan(answers), static_cast<int64_t>(targets.size()), &merged));
   CHECK(merged.counts == expected.counts);
   CHECK(merged.sources == expected.sources);
   CHECK(merged.edge_ids == expected.edge_ids);
@@ -80,7 +82,18 @@ TEST_CASE("an owner's answer that does not fit its targets is refused", "[owner_
   SECTION("edge positions from one owner only") { answers[1].edge_positions.clear(); }
   SECTION("an answer missing") { answers.pop_back(); }
   Neighbors merged;
-  VICINITY_CHECK_CODE(MergeByOwner(groups, answers, 3, &merged),
+  VICINITY_CHECK_CODE(MergeByOwner(groups, absl::MakeSpan(answers), 3, &merged),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("the only owner's answer is looked at as well", "[owner_groups]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Book book, Book::Create({{0, 10}}));
+  const std::vector<OwnerGroup> groups = GroupByOwner(book, {0}, std::vector<int64_t>{3, 7});
+  std::vector<Neighbors> answers(1);
+  for (const int64_t node : {3, 7}) Answer(node, true, &answers[0]);
+  answers[0].counts.pop_back();
+  Neighbors merged;
+  VICINITY_CHECK_CODE(MergeByOwner(groups, absl::MakeSpan(answers), 2, &merged),
                       absl::StatusCode::kInvalidArgument);
 }
 
