@@ -31,6 +31,17 @@ void WorkerPool::Push(Task* task) {
   idle->woken.NotifyAll();
 }
 
+void WorkerPool::RunBrief(Task* task) {
+  if (!HasIdle() || running_brief_.exchange(true)) return Push(task);
+  task->Run();
+  running_brief_ = false;
+}
+
+bool WorkerPool::HasIdle() const {
+  const MutexLock lock(&mu_);
+  return !idle_.empty();
+}
+
 WorkerPool::Task* WorkerPool::Take() {
   const MutexLock lock(&mu_);
   if (!tasks_.empty()) {

@@ -4,6 +4,7 @@
 // still in the cache, and threads that a load does not need sleep on.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <thread>
@@ -14,7 +15,7 @@
 
 namespace vicinity {
 
-// Threads:  any may call Push.
+// Threads:  any.
 // Lifetime: the destructor waits until all that was pushed has run.
 class WorkerPool {
  public:
@@ -37,6 +38,11 @@ class WorkerPool {
   // begun to run before it is pushed again.
   void Push(Task* task);
 
+  // The same for a task that is soon over: it runs in the caller's thread, before this returns,
+  // which spares the waking of another. Pushed after all while another task runs so, or while no
+  // thread of the pool is idle: if it takes long, one caller waits for it, not all.
+  void RunBrief(Task* task);
+
  private:
   // A thread that has nothing to do.
   struct Idle {
@@ -45,10 +51,12 @@ class WorkerPool {
   };
 
   void Work();
+  bool HasIdle() const;
   // Null: the pool ends, and there is nothing left.
   Task* Take();
 
-  Mutex mu_;
+  std::atomic<bool> running_brief_{false};
+  mutable Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   // In the order of arrival; while a thread is idle there are none.
   std::deque<Task*> tasks_ ABSL_GUARDED_BY(mu_);

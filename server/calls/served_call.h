@@ -24,7 +24,8 @@
 namespace vicinity {
 
 // No thread belongs to it: gRPC's threads bring its request and tell when a message is gone, the
-// gate says when it may go on, and a worker makes each message of its reply.
+// gate says when it may go on, and a worker makes each message of its reply. A small reply is made
+// by gRPC's thread that brought the request (WorkerPool::RunBrief).
 //
 //   reading --request--> entering --its turn--> making and sending messages
 //      |                    |                        |
@@ -51,7 +52,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPo
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
   void OnDone() override;
-  void Run() override;  // on a worker, when it is its turn
+  void Run() override;  // when it is its turn
 
   bool IsOver() const;
   void Enter();

@@ -39,6 +39,8 @@ class ConnectionAccount {
   void CallEnds(CallEnd end, bool had_request);
   // Who is behind it, once known; the first one stays.
   void SetClient(const std::string& client);
+  // Calls that have begun and not ended.
+  int64_t live() const { return live_.load(std::memory_order_relaxed); }
 
  private:
   friend class ConnectionGuard;

@@ -116,5 +116,89 @@ TEST_CASE("one task after the other runs on one thread, while the others sleep",
   CHECK(most > kTasks / 2);
 }
 
+// Says in which thread it ran, and runs another from within.
+class Brief final : public WorkerPool::Task {
+ public:
+  Brief(WorkerPool* pool, Task* inner) : pool_(pool), inner_(inner) {}
+  void Run() override {
+    if (inner_ != nullptr) pool_->RunBrief(inner_);
+    const MutexLock lock(&mu_);
+    thread_ = std::this_thread::get_id();
+    ran_.NotifyAll();
+  }
+  std::thread::id Await() {
+    const MutexLock lock(&mu_);
+    for (int i = 0; i < 300 && thread_ == std::thread::id(); ++i) {
+      ran_.WaitFor(&mu_, std::chrono::milliseconds(100));
+    }
+    return thread_;
+  }
+
+ private:
+  WorkerPool* const pool_;
+  Task* const inner_;
+  Mutex mu_;
+  CondVar ran_;
+  std::thread::id thread_ ABSL_GUARDED_BY(mu_);
+};
+
+// Until a thread of the pool is idle nothing runs here, so it is tried again.
+bool EverRunsHere(WorkerPool* pool) {
+  for (int i = 0; i < 300; ++i) {
+    Brief task(pool, nullptr);
+    pool->RunBrief(&task);
+    if (task.Await() == std::this_thread::get_id()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+TEST_CASE("a brief task runs in its caller's thread, a second at the same time does not",
+          "[worker_pool][threads]") {
+  WorkerPool pool(2);
+  REQUIRE(EverRunsHere(&pool));
+  Brief inner(&pool, nullptr);
+  Brief outer(&pool, &inner);
+  pool.RunBrief(&outer);
+  CHECK(outer.Await() == std::this_thread::get_id());
+  const std::thread::id of_inner = inner.Await();
+  CHECK(of_inner != std::thread::id());
+  CHECK(of_inner != std::this_thread::get_id());
+  CHECK(EverRunsHere(&pool));  // the first being over
+}
+
+// Holds a thread of the pool until it is let go.
+class Hold final : public WorkerPool::Task {
+ public:
+  void Run() override {
+    started_ = true;
+    for (int i = 0; i < 3000 && !released_; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  bool AwaitStart() const {
+    for (int i = 0; i < 3000 && !started_; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return started_;
+  }
+  void Release() { released_ = true; }
+
+ private:
+  std::atomic<bool> started_{false};
+  std::atomic<bool> released_{false};
+};
+
+TEST_CASE("while all threads are busy a brief task waits its turn", "[worker_pool][threads]") {
+  Hold hold;
+  WorkerPool pool(1);
+  pool.Push(&hold);
+  REQUIRE(hold.AwaitStart());
+  Brief task(&pool, nullptr);
+  pool.RunBrief(&task);
+  hold.Release();
+  CHECK(task.Await() != std::this_thread::get_id());
+}
+
 }  // namespace
 }  // namespace vicinity
