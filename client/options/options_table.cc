@@ -131,7 +131,8 @@ std::vector<Option> AheadOptions(LoaderOptions* o) {
        "With cache auto: batches more that are sampled before that", Flag{"--sample-ahead"},
        Least{0}},
       {"sample_threads", &o->sample_threads, "Threads that sample", Least{1}},
-      {"fetch_threads", &o->fetch_threads, "Threads that fetch", Least{1}},
+      {"fetch_threads", &o->fetch_threads,
+       "Threads that fetch, each the rows of one batch: several keep a link full", Least{1}},
       {"batch_timeout_ms", &o->batch_timeout, "How long the next batch is waited for", Least{1}},
   };
 }

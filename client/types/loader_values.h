@@ -148,7 +148,7 @@ struct LoaderOptions {
   // that wait for their turn hold an eighth more, under every policy.
   int64_t sample_ahead = 512;
   int sample_threads = 1;
-  int fetch_threads = 1;
+  int fetch_threads = 4;  // batches whose rows are asked for at the same time
   std::chrono::milliseconds batch_timeout{30000};  // Next() waits no longer
 };
 

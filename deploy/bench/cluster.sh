@@ -9,11 +9,13 @@
 #
 #   deploy/bench.sh cluster [--size small|full] [--format table|json] [--data DIR] [--hosts 2,4,8]
 #                           [--rates 1,2.5] [--graphs wordnet,block-model] [--steps N]
-#                           [--step-ms MS] [--threads N] [--only links|training]
+#                           [--step-ms MS] [--sample-threads N] [--fetch-threads N]
+#                           [--cache SHARE] [--only links|training]
 #
 # Needs root, for the namespaces; without it says so and measures nothing. Nothing is sent outside of
 # them. --step-ms 0 (default) takes a step that leaves this machine's cores half of their time.
-# --threads is of each trainer's sampling and of its fetching (default 1, as the loader's).
+# Threads are of each trainer, as many as the loader's defaults; --cache is the rows that a trainer
+# keeps, as a share of all nodes (default 0.04).
 # Epochs are extrapolated from their first N steps, of which the first batch's wait comes once. Full
 # size takes a quarter of an hour; --hosts, --graphs and --only run parts of it.
 set -euo pipefail

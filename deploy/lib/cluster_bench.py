@@ -23,7 +23,6 @@ from cluster_report import Predicted, Report, Summary
 
 PORT = 7070
 FANOUTS = "15,10,5"
-CACHE_SHARE = 0.04  # of all nodes' rows, in every trainer
 READY_SECONDS = 120
 RUN_SECONDS = 600
 
@@ -101,7 +100,7 @@ def plan_flags(graph, num_hosts):
 class Cluster:
     """A server on every host of a network, and trainers when they are asked for."""
 
-    def __init__(self, programs, network, graph, folder):
+    def __init__(self, programs, network, graph, folder, cache_share):
         self._programs = programs
         self._network = network
         self._graph = graph
@@ -109,7 +108,7 @@ class Cluster:
         self._file = f"{folder}/cluster.textproto"
         counts = json.loads(programs.vicinity("describe", "--data", self._data, "--format", "json"))
         num_nodes = sum(node_type["num_nodes"] for node_type in counts["node_types"])
-        self.cache_rows = round(CACHE_SHARE * num_nodes)
+        self.cache_rows = round(cache_share * num_nodes)
         self._start_servers(folder)
 
     def _start_servers(self, folder):
@@ -257,12 +256,13 @@ def choose_step(options, cluster):
 
 def bench_training(programs, options, graph, num_hosts, folder, report):
     with namespaces.Network(num_hosts) as network:
-        cluster = Cluster(programs, network, graph, folder)
+        cluster = Cluster(programs, network, graph, folder, options.cache)
         predicted = {"on": cluster.predicted(),
                      "off": cluster.predicted("--fetch-ahead", "1", "--sample-ahead", "0")}
         step = choose_step(options, cluster)
         steps = ["--steps", str(options.steps), "--step-ms", f"{1000 * step:g}",
-                 "--sample-threads", str(options.threads), "--fetch-threads", str(options.threads)]
+                 "--sample-threads", str(options.sample_threads),
+                 "--fetch-threads", str(options.fetch_threads)]
         full = {}
         for pipeline in ("on", "off"):
             flag = "--pipeline" if pipeline == "on" else "--no-pipeline"
@@ -294,8 +294,10 @@ def parse_options():
     parser.add_argument("--graphs", type=lambda text: text.split(","))
     parser.add_argument("--steps", type=int)
     parser.add_argument("--step-ms", type=float, default=0)
-    parser.add_argument("--threads", type=int, default=1,
-                        help="of every trainer's sample and fetch stages, each")
+    parser.add_argument("--sample-threads", type=int, default=1, help="of every trainer")
+    parser.add_argument("--fetch-threads", type=int, default=4, help="of every trainer")
+    parser.add_argument("--cache", type=float, default=0.04,
+                        help="rows in every trainer, as a share of all nodes")
     parser.add_argument("--fetch-seconds", type=float, default=5)
     parser.add_argument("--only", choices=["links", "training"])
     options = parser.parse_args()
