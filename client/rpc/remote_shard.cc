@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,9 @@
 
 namespace vicinity {
 namespace {
+
+// Both ways together.
+constexpr int64_t kMostShortBytes = 64 << 10;
 
 absl::Status WrongAmount(const char* what, int64_t got, int64_t expected) {
   return absl::InternalError(absl::StrCat(got, " ", what, " where ", expected, " were asked for"));
@@ -105,8 +109,11 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
   void AskOnce(const ShardDegrees& degrees, const CallContext& context, Done done);
   void AskOnce(const ShardEdgeIds& pairs, const CallContext& context, Done done);
   template <typename Request>
-  CallSettings SettingsOf(const Request& /*request*/, const CallContext& context) const {
+  CallSettings SettingsOf(const Request& request, const CallContext& context) const {
     CallSettings settings = connection_->Settings(shard_, Request::kMethod, context);
+    // Whatever its length, a batch waits for its sampling, and so do those behind it.
+    const bool is_long = std::is_same_v<Request, ShardRows> && request.bytes() > kMostShortBytes;
+    settings.lane = is_long ? CallLane::kLong : CallLane::kShort;
     settings.time = &connection_->traffic()->rpc_seconds[kRequestIndex<Request>];
     return settings;
   }

@@ -24,11 +24,21 @@
 
 namespace vicinity {
 
+// Which of the connections to a server a call may take. What comes over one connection comes in
+// turn: on a link that is full of rows the answers to sampling would wait for all that was sent
+// before.
+enum class CallLane {
+  kAny,    // each in turn
+  kShort,  // the first
+  kLong,   // the others in turn, where there are others
+};
+
 struct CallSettings {
   std::string where;  // who is asked for what: "shard 2 at 127.0.0.1:7502 (server c): FetchRows"
   const char* method = "";  // "FetchRows"; of the program's lifetime
   std::chrono::milliseconds timeout{0};
   bool wait_for_ready = false;  // keep trying to connect until the timeout
+  CallLane lane = CallLane::kAny;
   CallContext context = nullptr;
   LatencyHistogram* time = nullptr;  // learns how long it took, and outlives it; null: none
   // Called before `done` if the deadline passed here and nothing had come of the answer, not even

@@ -214,14 +214,16 @@ absl::Status ServerConnection::Describe(proto::DescribeReply* reply) {
   return calls.Wait();
 }
 
-CallRoute ServerConnection::NextRoute() {
-  const size_t first = next_.fetch_add(1, std::memory_order_relaxed);
+CallRoute ServerConnection::NextRoute(CallLane lane) {
+  const size_t turn = next_.fetch_add(1, std::memory_order_relaxed);
   MutexLock lock(&mu_);
+  size_t first = lane == CallLane::kShort ? 0 : turn % channels_.size();
+  if (lane == CallLane::kLong && channels_.size() > 1) first = 1 + turn % (channels_.size() - 1);
   for (size_t i = 0; i < channels_.size(); ++i) {
     const std::shared_ptr<grpc::Channel>& channel = channels_[(first + i) % channels_.size()];
     if (IsReady(channel)) return {channel, &queue_};
   }
-  return {channels_[first % channels_.size()], &queue_};
+  return {channels_[first], &queue_};
 }
 
 CallSettings ServerConnection::Watched(CallSettings settings, const CallRoute& route) {

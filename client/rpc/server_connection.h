@@ -90,12 +90,12 @@ class ServerConnection {
   // Of one call; `shard` is named in errors.
   CallSettings Settings(ShardId shard, const char* method, const CallContext& context) const;
 
-  // Makes a call as StartCall does, on the next channel in turn, if it can on one that has a
-  // connection.
+  // Makes a call as StartCall does, on a channel of its lane, if that has a connection, else on any
+  // that has one.
   template <typename Reply, typename Request>
   void Start(Request request, const CallSettings& settings,
              std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply, Done done) {
-    const CallRoute route = NextRoute();
+    const CallRoute route = NextRoute(settings.lane);
     traffic_->CountCall(BulkBytes(request));
     StartCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
                      std::move(done));
@@ -105,7 +105,7 @@ class ServerConnection {
   void StartSingle(Request request, const CallSettings& settings,
                    std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply,
                    Done done) {
-    const CallRoute route = NextRoute();
+    const CallRoute route = NextRoute(settings.lane);
     traffic_->CountCall(BulkBytes(request));
     StartSingleCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
                            std::move(done));
@@ -114,7 +114,7 @@ class ServerConnection {
   TrafficCounters* traffic() const { return traffic_; }
 
  private:
-  CallRoute NextRoute();
+  CallRoute NextRoute(CallLane lane);
   // With what is to happen when the route's channel keeps silent.
   CallSettings Watched(CallSettings settings, const CallRoute& route);
   void Replace(const grpc::Channel* channel);

@@ -296,6 +296,24 @@ TEST_CASE("the calls of one operation are spans of its trace", "[remote_shard]")
   CHECK(remote.server.traceparents.back().empty());
 }
 
+TEST_CASE("long answers leave one connection to the short ones", "[remote_shard]") {
+  Remote remote(100'000);
+  remote.server.rows.answer = [](const proto::RowsRequest& request,
+                                 std::vector<proto::RowsChunk>* chunks) {
+    chunks->push_back(RowsOf(0, std::vector<int32_t>(request.rows().size() / 8, 1)));
+    return grpc::Status::OK;
+  };
+  std::vector<int32_t> out;
+  for (int i = 0; i < 3; ++i) {
+    VICINITY_REQUIRE_OK(FetchFirst(&remote, 50'000, &out));
+    VICINITY_REQUIRE_OK(FetchThree(&remote, &out));
+  }
+  const std::vector<std::string>& peers = remote.server.peers;
+  REQUIRE(peers.size() == 6);
+  CHECK(peers[0] != peers[1]);
+  for (size_t i = 2; i < peers.size(); ++i) CHECK(peers[i] == peers[i % 2]);
+}
+
 TEST_CASE("limits that have become smaller are learned from a refusal", "[remote_shard]") {
   Remote remote;
   remote.server.rows.answer = TenAtMost;
@@ -348,7 +366,7 @@ TEST_CASE("a server that finds a deadline over has not kept silent", "[remote_sh
   }
   // Its connections are as good as before.
   const std::vector<std::string>& peers = remote.server.peers;
-  CHECK(std::set<std::string>(peers.begin(), peers.end()).size() == 2);
+  CHECK(std::set<std::string>(peers.begin(), peers.end()).size() == 1);
 }
 
 TEST_CASE("a range is asked for as a range", "[remote_shard]") {
