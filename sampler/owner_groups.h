@@ -33,10 +33,9 @@ std::vector<ExcludedEdge> ExcludedOf(const OwnerGroup& group,
                                      absl::Span<const ExcludedEdge> excluded);
 
 // Sets `out` to the neighbours of targets 0 .. num_targets - 1. answers[i] belongs to groups[i];
-// the groups cover every target once. What `answers` hold then, nobody knows: the only one of them
-// becomes `out` itself. InvalidArgument naming the shard if an answer's counts do not
-// match its group or its sources, or some answers have edge ids (or positions) and others have
-// none.
+// the groups cover every target once. Takes the answers' memory where it can, so what they hold
+// afterwards means nothing. InvalidArgument naming the shard if an answer's counts do not match its
+// group or its sources, or some answers have edge ids (or positions) and others have none.
 absl::Status MergeByOwner(absl::Span<const OwnerGroup> groups, absl::Span<Neighbors> answers,
                           int64_t num_targets, Neighbors* out);
 

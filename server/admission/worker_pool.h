@@ -16,7 +16,9 @@
 namespace vicinity {
 
 // Threads:  any.
-// Lifetime: the destructor waits until all that was pushed has run.
+// Lifetime: the destructor waits until all that was pushed has run; whoever is in RunBrief must
+// have
+//           returned.
 class WorkerPool {
  public:
   // Something to run. The pool does not own it and touches it no more once Run has begun, so Run
