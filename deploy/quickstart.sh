@@ -155,11 +155,13 @@ TEXT
   train_linear 1 "$data" "${trainer_options[@]}"
 }
 
-# load_only NAME OPTIONS: batches made and dropped; of two epochs, since the first fills caches.
+# load_only NAME OPTIONS: batches made, held as long as a small model would train on them, and
+# dropped; of three epochs, since the first fills caches and only the third follows the one before it
+# without a break.
 load_only() {
   local name="$1"
   shift
-  train_group "$name" "$num_trainers" "$work" --cluster "$cluster" --model none --epochs 2 \
+  train_group "$name" "$num_trainers" "$work" --cluster "$cluster" --model none --step-ms 60 --epochs 3 \
     --fanouts "$demo_fanouts" --batch-size "$batch" --seed 1 --seed-policy home "$@" \
     "${trainer_options[@]}" > /dev/null
 }
@@ -175,10 +177,10 @@ foretell() {
 
 measure_traffic() {
   heading "Rows fetched, by what a trainer keeps"
-  # A fifth, a half and all of a mean shard's rows, and what was asked for.
+  # A half, three quarters and all of a mean shard's rows, and what was asked for.
   local size sizes runs
   local mean=$((num_rows / num_shards))
-  mapfile -t sizes < <(printf '%d\n' $((mean / 5)) $((mean / 2)) "$mean" "$cache_rows" \
+  mapfile -t sizes < <(printf '%d\n' $((mean / 2)) $((mean * 3 / 4)) "$mean" "$cache_rows" \
     | sort -nu)
   load_only traffic-all --cache none
   load_only traffic-0 --local-shards HOME --cache none
@@ -195,7 +197,7 @@ measure_traffic() {
       "home shards mapped, soonest needed kept=$work/traffic-auto-$size=$work/plan-auto.json")
   done
   cat << TEXT
-The second epoch of batches that no model reads: $num_trainers trainers, each with the seeds of its home
+The third epoch of batches that no model reads: $num_trainers trainers, each with the seeds of its home
 shards, $batch a batch, and a cache of its own, which has room for the rows of batches in flight, too:
 of the likeliest rows, or of those that batches sampled ahead need soonest (the default). Batches in
 flight share their rows in all of these lines. Foretold by vicinity plan, which no server was asked for.

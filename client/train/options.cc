@@ -63,6 +63,10 @@ void AddModel(CLI::App* app, TrainOptions* options) {
                   "'sage'; 'linear', the features alone; 'none', which only makes the batches")
       ->transform(CLI::CheckedTransformer(kModels))
       ->default_str("sage");
+  app->add_option("--step-ms", options->step_ms,
+                  "How long 'none' holds a batch, as a model would that trains elsewhere")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   app->add_option("--hidden", options->hidden, "Width of the hidden layers")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -107,6 +111,9 @@ std::string Problem(const TrainOptions& options) {
            std::to_string(num_trainers);
   }
   if (options.fanouts.empty()) return "--fanouts is empty";
+  if (options.step_ms > 0 && options.model != ModelKind::kNone) {
+    return "--step-ms is for --model none: a model takes the time that it takes";
+  }
   if (!options.eval_fanouts.empty() && options.eval_fanouts.size() != options.fanouts.size()) {
     return "--eval-fanouts has " + std::to_string(options.eval_fanouts.size()) +
            " hops and --fanouts " + std::to_string(options.fanouts.size());

@@ -40,6 +40,7 @@ struct TrainOptions {
 
   // What.
   ModelKind model = ModelKind::kSage;
+  double step_ms = 0;  // how long kNone holds a batch, as a model would
   int64_t hidden = 256;
   double dropout = 0.5;
   double learning_rate = 0.003;

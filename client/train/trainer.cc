@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "client/train/linear_model.h"
@@ -217,6 +218,7 @@ Error Trainer::TakeBatch(std::unique_ptr<MiniBatch> batch, EpochRecord* record) 
   ++record->batches;
   if (model_ == nullptr) {
     record->seeds += static_cast<double>(batch->graph.num_seeds());
+    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(options_.step_ms));
     return Error();
   }
   Result<BatchTensors> tensors =

@@ -81,6 +81,13 @@ TEST_CASE("a look-ahead pool is told its bytes and how far to look", "[options]"
   CHECK(parsed.options.loader.sample_ahead == 90);
 }
 
+TEST_CASE("batches that no model reads may be held as long as one would", "[options]") {
+  const Parsed parsed = Parse({"--graph", "here", "--model", "none", "--step-ms", "2.5"});
+  INFO(parsed.err);
+  REQUIRE(!parsed.exit_status);
+  CHECK(parsed.options.step_ms == 2.5);
+}
+
 TEST_CASE("features may travel in half the bytes", "[options]") {
   const auto precision = [](std::vector<const char*> more) {
     more.insert(more.begin(), {"--cluster", "c.textproto"});
@@ -106,6 +113,7 @@ TEST_CASE("mistakes end with status 2 and a message", "[options]") {
       {"--graph", "g", "--epochs", "x"},
       {"--graph", "g", "--accumulate", "0"},
       {"--graph", "g", "--model", "gat"},
+      {"--graph", "g", "--step-ms", "5"},
       {"--graph", "g", "--dropout", "1"},
       {"--graph", "g", "--cache", "look-ahead"},
       {"--graph", "g", "--cache", "lru", "--cache-rows", "5"},
