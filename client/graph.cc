@@ -15,6 +15,7 @@
 #include "proto/common/thread.h"
 #include "proto/telemetry/registry.h"
 #include "sampler/minibatch_sampler.h"
+#include "sampler/walk_sampler.h"
 
 namespace vicinity {
 namespace {
@@ -52,6 +53,14 @@ absl::StatusOr<Rows> FetchColumn(const ShardRouter& router, NodeTypeId type,
   const ColumnFetch fetch{type, found, nodes, {}, rows.bytes.data()};
   VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, StartOperation()));
   return rows;
+}
+
+MinibatchDraw DrawOf(const DrawId& draw) {
+  MinibatchDraw minibatch;
+  minibatch.run_seed = draw.run_seed;
+  minibatch.epoch = draw.epoch;
+  minibatch.batch = draw.batch;
+  return minibatch;
 }
 
 }  // namespace
@@ -155,13 +164,23 @@ Result<SampledGraph> Graph::Sample(const std::vector<SeedNodes>& seeds, const Sa
     lists.push_back({NodeTypeId{list.node_type}, list.ids, list.times});
   }
   const ShardRouter& router = impl_->router();
-  MinibatchDraw minibatch;
-  minibatch.run_seed = draw.run_seed;
-  minibatch.epoch = draw.epoch;
-  minibatch.batch = draw.batch;
-  RoutedSource source(router, minibatch, StartOperation());
+  RoutedSource source(router, DrawOf(draw), StartOperation());
   MinibatchSampler sampler(router.schema(), router.book());
   return ToResult(sampler.Sample(spec, lists, detail, &source));
+}
+
+Result<Walks> Graph::Walk(const std::vector<int64_t>& starts, const WalkSpec& spec,
+                          const DrawId& draw, bool want_edge_ids) const {
+  const absl::Status ready = impl_->CheckProcess();
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(WithinResources([&] {
+    const ShardRouter& router = impl_->router();
+    const CallContext context = StartOperation();
+    RoutedSource source(router, DrawOf(draw), context);
+    RoutedFinder finder(router, context);
+    WalkSampler sampler(router.schema(), router.book(), DrawOf(draw), &source, &finder);
+    return sampler.Walk(spec, starts, want_edge_ids);
+  }));
 }
 
 Result<std::vector<EdgeRows>> Graph::FetchEdges(const SampledGraph& graph, int32_t edge_type,

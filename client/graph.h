@@ -19,6 +19,7 @@
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
 #include "sampler/sampled_graph.h"
+#include "sampler/walk_spec.h"
 
 namespace vicinity {
 
@@ -80,6 +81,13 @@ class Graph {
   // ... around several lists of them, of types that may differ, as sources and targets of links do.
   Result<SampledGraph> Sample(const std::vector<SeedNodes>& seeds, const SamplingSpec& spec,
                               const DrawId& draw, EdgeDetail detail = {}) const;
+
+  // A random walk from each of `starts` (global ids of the type at which the metapath begins,
+  // repeats allowed). The same starts, spec and draw give the same walks, whatever the shards;
+  // walks of one call are drawn apart, also from the same start. kInvalidArgument naming the first
+  // start out of range, or what is wrong with the spec.
+  Result<Walks> Walk(const std::vector<int64_t>& starts, const WalkSpec& spec, const DrawId& draw,
+                     bool want_edge_ids = false) const;
 
   // Rows of a column of an edge type for the edges of `graph`, block by block in the order of hops,
   // from the owners of their targets. kNotFound naming the columns there are; kFailedPrecondition

@@ -1,5 +1,6 @@
 #include "client/c_api/graph_arguments.h"
 
+#include <sstream>
 #include <string>
 
 namespace vicinity::c_api {
@@ -30,6 +31,23 @@ Result<int32_t> FindEdgeType(const Schema& schema, const char* name) {
     if (known.back() == name) return static_cast<int32_t>(i);
   }
   return NoSuch("edge type", name, known);
+}
+
+Result<std::vector<int32_t>> FindMetapath(const Schema& schema, const char* names) {
+  if (names[0] == '\0') {
+    if (schema.edge_types.size() == 1) return std::vector<int32_t>{0};
+    return Error(ErrorCode::kInvalidArgument, "no metapath, and the graph has " +
+                                                  std::to_string(schema.edge_types.size()) +
+                                                  " edge types: name those that steps follow");
+  }
+  std::vector<int32_t> types;
+  std::stringstream rest(names);
+  for (std::string name; std::getline(rest, name, ',');) {
+    const Result<int32_t> type = FindEdgeType(schema, name.c_str());
+    if (!type.ok()) return type.error();
+    types.push_back(*type);
+  }
+  return types;
 }
 
 Result<std::vector<int64_t>> CopyIds(const int64_t* ids, int64_t num_ids) {

@@ -120,6 +120,14 @@ Result<SampleOptions> ParseSampleOptions(const Schema& schema, const char* json_
   return options;
 }
 
+Result<WalkOptions> ParseWalkOptions(const char* json_text) {
+  WalkOptions options;
+  Error error =
+      ReadAll("walk options", ParseObject(json_text), /*schema=*/nullptr, OptionsOf(&options));
+  if (!error.ok()) return error;
+  return options;
+}
+
 Result<Split> ParseSplit(const char* word) {
   for (const Word<Split>& split : kWords<Split>) {
     if (std::string(split.word) == word) return split.value;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/options/sample_options.h"
+#include "client/options/walk_options.h"
 #include "client/types/graph_values.h"
 #include "client/types/loader_values.h"
 #include "client/types/result.h"
@@ -18,6 +19,9 @@ Result<LoaderOptions> ParseLoaderOptions(const Schema& schema, const char* json)
 
 // Likewise, of vicinity_graph_sample.
 Result<SampleOptions> ParseSampleOptions(const Schema& schema, const char* json);
+
+// Likewise, of vicinity_graph_walk.
+Result<WalkOptions> ParseWalkOptions(const char* json);
 
 // "train", "validation", "test", or "" for kNone; kInvalidArgument for another word.
 Result<Split> ParseSplit(const char* word);

@@ -83,10 +83,11 @@ void vicinity_string_free(char* text); /* null is fine */
 
 /* ---- Options ---- */
 
-/* What vicinity_graph_open, _loader_create and _graph_sample can be told, docs/options.md as JSON:
- * {"graph": [...], "loader": [...], "sample": [...]}, each a list of {"name", "type": for people,
- * "default", "doc"}, where they apply with "least": a number, "words": those there are to choose
- * from, and "options": of an object, in a list like this. */
+/* What vicinity_graph_open, _loader_create, _graph_sample and _graph_walk can be told,
+ * docs/options.md as JSON: {"graph": [...], "loader": [...], "sample": [...], "walk": [...]}, each
+ * a list of {"name", "type": for people, "default", "doc"}, where they apply with "least": a
+ * number, "words": those there are to choose from, and "options": of an object, in a list like
+ * this. */
 int32_t vicinity_options_describe(char** json);
 
 /* ---- Graphs: client/graph.h ---- */
@@ -162,6 +163,16 @@ typedef struct VicinitySeedNodes {
  * Graph::FetchEdges for each of the columns, one after the other: loaders are faster. */
 int32_t vicinity_graph_sample(const VicinityGraph* graph, const VicinitySeedNodes* seeds,
                               int32_t num_lists, const char* options_json, VicinityBatch** batch);
+
+/* A random walk of `length` steps from each of `starts`, global ids of the type where the metapath
+ * begins. `metapath` names the edge types that steps follow in turn, with commas between them:
+ * "user:buys:item,item:bought_by:user"; "" is the graph's only one. A step goes from a node that an
+ * edge leads to, to the one where it comes from. `nodes` becomes global ids [num_starts, length +
+ * 1], -1 behind a walk's end; `edge_ids`, if not null, the edges that were taken, [num_starts,
+ * length]. `options_json` has any of the options of walks in docs/options.md. As Graph::Walk. */
+int32_t vicinity_graph_walk(const VicinityGraph* graph, const char* metapath, const int64_t* starts,
+                            int64_t num_starts, int64_t length, const char* options_json,
+                            struct DLManagedTensor** nodes, struct DLManagedTensor** edge_ids);
 
 /* What the graph and its loaders have moved so far: {"calls", "sampled_edges_local", ...}, the
  * fields of TrafficStats (client/types/graph_values.h). */

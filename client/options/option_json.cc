@@ -100,9 +100,11 @@ ordered_json DescribeAllOptions() {
   GraphOptions graph;
   LoaderOptions loader;
   SampleOptions sample;
+  WalkOptions walk;
   return {{"graph", DescribeOptions(OptionsOf(&graph))},
           {"loader", DescribeOptions(OptionsOf(&loader))},
-          {"sample", DescribeOptions(OptionsOf(&sample))}};
+          {"sample", DescribeOptions(OptionsOf(&sample))},
+          {"walk", DescribeOptions(OptionsOf(&walk))}};
 }
 
 }  // namespace vicinity

@@ -11,7 +11,7 @@ namespace vicinity {
 namespace {
 
 constexpr char kOpening[] =
-    R"(# Options of graphs, loaders and samples
+    R"(# Options of graphs, loaders, samples and walks
 
 Made by `bazel run //client/options:options_page_main` of the table `client/options/options_table.cc`; a test
 compares them. The names are those of Python's keywords and of the JSON that `client/c_api/vicinity.h` takes
@@ -60,6 +60,7 @@ std::string OptionsPage() {
   GraphOptions graph;
   LoaderOptions loader;
   SampleOptions sample;
+  WalkOptions walk;
   std::string page = kOpening;
   page += "\n## Graphs\n";
   page += kHead;
@@ -70,6 +71,9 @@ std::string OptionsPage() {
   page += "\n## Samples\n";
   page += kHead;
   AddRows("", OptionsOf(&sample), &page);
+  page += "\n## Walks\n";
+  page += kHead;
+  AddRows("", OptionsOf(&walk), &page);
   return page;
 }
 

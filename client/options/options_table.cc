@@ -51,6 +51,15 @@ std::vector<Option> OptionsOf(NegativeOptions* o) {
   };
 }
 
+std::vector<Option> OptionsOf(DrawId* o) {
+  return {
+      {"run_seed", &o->run_seed,
+       "Of draws, with the two that follow: the same numbers, the same sample"},
+      {"epoch", &o->epoch, "Of draws"},
+      {"step", &o->batch, "Of draws"},
+  };
+}
+
 void Append(std::vector<Option> more, std::vector<Option>* options) {
   std::move(more.begin(), more.end(), std::back_inserter(*options));
 }
@@ -211,16 +220,25 @@ std::vector<Option> OptionsOf(LoaderOptions* o) {
 std::vector<Option> OptionsOf(SampleOptions* o) {
   std::vector<Option> options = SamplingOptions(&o->sampling);
   for (Option& option : options) option.flag.clear();  // those of loaders
-  Append(
-      {
-          {"run_seed", &o->draw.run_seed,
-           "Of draws, with the two that follow: the same numbers, "
-           "the same sample"},
-          {"epoch", &o->draw.epoch, "Of draws"},
-          {"step", &o->draw.batch, "Of draws"},
-      },
-      &options);
+  Append(OptionsOf(&o->draw), &options);
   Append(ColumnOptions(o), &options);
+  return options;
+}
+
+std::vector<Option> OptionsOf(WalkOptions* o) {
+  std::vector<Option> options = {
+      {"weighted_by", &o->walk.weighted_by,
+       "Steps along edge types with this weight column are drawn by it, others uniformly; edges of "
+       "weight 0 are never taken"},
+      {"restart_prob", &o->walk.restart_prob,
+       "Chance with which a walk ends, before each of its steps"},
+      {"p", &o->walk.p,
+       "node2vec: one over it is the factor of edges back to where a walk came from. 1/64 to 64; "
+       "other than 1 for walks of one edge type between nodes of one type"},
+      {"q", &o->walk.q,
+       "node2vec: one over it is the factor of edges to nodes that no step from there leads to"},
+  };
+  Append(OptionsOf(&o->draw), &options);
   return options;
 }
 

@@ -1,6 +1,7 @@
-// The options of graphs, loaders and samples, each once: its name, where its value lies, what it
-// means. From this table follow the C interface and through it Python's keywords, the flags of the
-// example trainer, and docs/options.md. Types and defaults are those of the members themselves.
+// The options of graphs, loaders, samples and walks, each once: its name, where its value lies,
+// what it means. From this table follow the C interface and through it Python's keywords, the flags
+// of the example trainer, and docs/options.md. Types and defaults are those of the members
+// themselves.
 //
 // A new option is a member of client/types/graph_values.h or loader_values.h, a row here, and the
 // code that heeds it.
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "client/options/sample_options.h"
+#include "client/options/walk_options.h"
 #include "client/options/words.h"
 #include "client/types/graph_values.h"
 #include "client/types/loader_values.h"
@@ -102,5 +104,6 @@ struct Option {
 std::vector<Option> OptionsOf(GraphOptions* options);
 std::vector<Option> OptionsOf(LoaderOptions* options);
 std::vector<Option> OptionsOf(SampleOptions* options);
+std::vector<Option> OptionsOf(WalkOptions* options);
 
 }  // namespace vicinity

@@ -12,7 +12,7 @@ namespace vicinity {
 namespace {
 
 constexpr char kOpening[] =
-    R"("""The types of the options that Graph, Loader and Graph.sample take as keywords.
+    R"("""The types of the options that Graph, Loader, Graph.sample and Graph.walk take as keywords.
 
 Made by `bazel run //client/options:python_options_main` of client/options/options_table.cc; a test
 compares them. Defaults and meanings are in their help() and in docs/options.md.
@@ -84,10 +84,12 @@ std::string PythonOptions() {
   GraphOptions graph;
   LoaderOptions loader;
   SampleOptions sample;
+  WalkOptions walk;
   std::string text = kOpening;
   AddClass("GraphOptions", OptionsOf(&graph), &text);
   AddClass("LoaderOptions", OptionsOf(&loader), &text);
   AddClass("SampleOptions", OptionsOf(&sample), &text);
+  AddClass("WalkOptions", OptionsOf(&walk), &text);
   return text;
 }
 

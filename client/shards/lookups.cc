@@ -355,4 +355,17 @@ absl::StatusOr<std::vector<int64_t>> IntegerColumn(const ShardRouter& router, No
   }
 }
 
+RoutedFinder::RoutedFinder(const ShardRouter& router, const CallContext& context)
+    : router_(router), context_(context) {}
+
+absl::Status RoutedFinder::FindEdges(EdgeTypeId edge_type, absl::Span<const int64_t> sources,
+                                     absl::Span<const int64_t> targets, std::vector<bool>* joined) {
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> edge_ids,
+                            EdgeIdsOf(router_, edge_type, sources, targets, context_));
+  joined->clear();
+  joined->reserve(edge_ids.size());
+  for (const int64_t edge_id : edge_ids) joined->push_back(edge_id >= 0);
+  return absl::OkStatus();
+}
+
 }  // namespace vicinity

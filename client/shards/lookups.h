@@ -13,6 +13,7 @@
 #include "partition/dataset/ranking.h"
 #include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
+#include "sampler/edge_finder.h"
 
 namespace vicinity {
 
@@ -68,5 +69,19 @@ absl::StatusOr<std::vector<int64_t>> EdgeIdsOf(const ShardRouter& router, EdgeTy
 // no integer scalar.
 absl::StatusOr<std::vector<int64_t>> IntegerColumn(const ShardRouter& router, NodeTypeId type,
                                                    int32_t column, absl::Span<const int64_t> nodes);
+
+// ... for walks.
+//
+// Lifetime: router and cancellation must outlive it. Threads: one at a time.
+class RoutedFinder : public EdgeFinder {
+ public:
+  RoutedFinder(const ShardRouter& router, const CallContext& context);
+  absl::Status FindEdges(EdgeTypeId edge_type, absl::Span<const int64_t> sources,
+                         absl::Span<const int64_t> targets, std::vector<bool>* joined) override;
+
+ private:
+  const ShardRouter& router_;
+  const CallContext context_;
+};
 
 }  // namespace vicinity

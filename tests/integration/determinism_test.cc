@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/ranking.h"
 #include "sampler/local_sampler.h"
+#include "sampler/walk_spec.h"
 #include "tests/integration/fixtures/small_cluster.h"
 #include "tests/sampler/sampled_graphs.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -105,6 +107,70 @@ TEST_CASE("a minibatch is the same for any cut, local, remote or mixed", "[deter
         const SampledGraph sampled =
             Value(graph->Sample(seed_type.value, seeds_in(cluster), specs[i], draw, true));
         REQUIRE(DescribeInKeys(cluster.dataset(), sampled) == expected[i]);
+      }
+    }
+  }
+}
+
+// In user ids, so that walks on two cuts compare.
+std::vector<int64_t> InUserIds(const Graph& graph, const WalkSpec& spec, Walks walks) {
+  for (int64_t step = 0; step <= walks.length; ++step) {
+    std::vector<size_t> places;
+    std::vector<int64_t> nodes;
+    for (size_t i = step; i < walks.nodes.size(); i += walks.length + 1) {
+      if (walks.nodes[i] < 0) continue;
+      places.push_back(i);
+      nodes.push_back(walks.nodes[i]);
+    }
+    const int32_t type = NodeTypeOfWalk(graph.schema(), spec, step);
+    if (graph.schema().node_types[type].id_kind == IdKind::kString) {
+      const std::vector<std::string> names = Value(graph.UserNames(type, nodes));
+      for (size_t i = 0; i < places.size(); ++i) {
+        walks.nodes[places[i]] = static_cast<int64_t>(std::hash<std::string>()(names[i]) >> 1);
+      }
+      continue;
+    }
+    const std::vector<int64_t> ids = Value(graph.UserIds(type, nodes));
+    for (size_t i = 0; i < places.size(); ++i) walks.nodes[places[i]] = ids[i];
+  }
+  return walks.nodes;
+}
+
+TEST_CASE("walks are the same for any cut, local, remote or mixed", "[determinism]") {
+  const bool typed = GENERATE(false, true);
+  const MemoryGraph memory = typed ? Typed() : Homogeneous();
+  std::vector<WalkSpec> specs(3);
+  for (WalkSpec& spec : specs) {
+    spec.metapath = typed ? std::vector<int32_t>{1, 0} : std::vector<int32_t>{0};
+    spec.length = 7;
+  }
+  specs[1].weighted_by = "weight";
+  specs[1].restart_prob = 0.1;
+  if (!typed) {
+    specs[2].p = 0.25;
+    specs[2].q = 4;
+  }
+  std::vector<int64_t> positions;
+  for (int64_t i = 0; i < 900; ++i) positions.push_back(i * 7 % 400);
+  std::vector<std::vector<int64_t>> expected(specs.size());
+  std::vector<std::vector<int64_t>> expected_edges(specs.size());
+  for (const int32_t num_shards : {1, 2, 4, 8}) {
+    const SmallCluster cluster(memory, num_shards, num_shards > 2 ? 3 : num_shards);
+    std::vector<int64_t> starts;
+    for (const int64_t position : positions) {
+      starts.push_back(cluster.GlobalIds(NodeTypeId{0})[position]);
+    }
+    for (const GraphOptions& way : WaysToOpen(cluster)) {
+      const std::unique_ptr<Graph> graph = Value(Graph::Open(way));
+      for (size_t i = 0; i < specs.size(); ++i) {
+        const Walks walks = Value(graph->Walk(starts, specs[i], {9, 2, 31}, true));
+        const std::vector<int64_t> found = InUserIds(*graph, specs[i], walks);
+        if (expected[i].empty()) {
+          expected[i] = found;
+          expected_edges[i] = walks.edge_ids;
+        }
+        REQUIRE(found == expected[i]);
+        REQUIRE(walks.edge_ids == expected_edges[i]);
       }
     }
   }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
+import operator
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _given, tensors
 from . import options as _options
@@ -11,7 +12,7 @@ from ._library import Handle, call_for_json, call_for_pointer, lib
 from .batch import Batch
 from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
-from .option_types import Fanouts, GraphOptions, LoaderOptions, SampleOptions
+from .option_types import Fanouts, GraphOptions, LoaderOptions, SampleOptions, WalkOptions
 from .seeds import OF_SPLIT, Seeds
 from .tensors import Tensor
 
@@ -142,6 +143,32 @@ class Graph:
         given = _given.columns(dict(options, fanouts=fanouts))
         return Batch(call_for_pointer(lib.vicinity_graph_sample, self.handle, lists, len(lists),
                                       _given.options_text(given)), self)
+
+    @_options.documents(_options.WALK, WalkOptions, self=inspect.Parameter.empty, starts=Any,
+                        length=int, keywords={"metapath": (Union[str, Sequence[str]], ""),
+                                              "edge_ids": (bool, False)})
+    def walk(self, starts: Any, length: int, metapath: Union[str, Sequence[str]] = "", *,
+             edge_ids: bool = False,
+             **options: Unpack[WalkOptions]) -> Union[Tensor, Tuple[Tensor, Tensor]]:
+        """A random walk from each of starts: global ids, int64 [n, length + 1], -1 behind the end of
+        a walk that had no edge to take. With edge_ids also the edges that were taken, by their
+        positions in what was imported, int64 [n, length].
+
+            nodes = graph.walk(users, 4, ["user:buys:item", "item:bought_by:user"]).torch()
+
+        metapath: the edge types that steps follow in turn, over and over; one name, or, of a graph
+        with one edge type, nothing. A step goes the way that sampling goes: from a node that an
+        edge leads to, to the node where it comes from. Starts are of the target type of the first,
+        repeats allowed: each walk is drawn apart. The same starts and options give the same
+        walks, whatever the shards and servers.
+        """
+        numbers, count = _given.ids(starts)
+        names = metapath if isinstance(metapath, str) else ",".join(metapath)
+        given = (self.handle, _given.name(names, "metapath"), numbers, count, operator.index(length),
+                 _given.options_text(options))
+        if edge_ids:
+            return tensors.pair_of_call(lib.vicinity_graph_walk, *given)
+        return tensors.of_call(lambda *last: lib.vicinity_graph_walk(*last, None), *given)
 
     def stats(self) -> Dict[str, int]:
         """What the graph and its loaders have moved so far: calls, rows, bytes, retries; the fields

@@ -1,4 +1,4 @@
-"""The types of the options that Graph, Loader and Graph.sample take as keywords.
+"""The types of the options that Graph, Loader, Graph.sample and Graph.walk take as keywords.
 
 Made by `bazel run //client/options:python_options_main` of client/options/options_table.cc; a test
 compares them. Defaults and meanings are in their help() and in docs/options.md.
@@ -101,3 +101,13 @@ class SampleOptions(TypedDict, total=False):
     columns: Sequence[Tuple[str, str]]
     edge_ids: bool
     edge_columns: Sequence[Tuple[str, str]]
+
+
+class WalkOptions(TypedDict, total=False):
+    weighted_by: str
+    restart_prob: float
+    p: float
+    q: float
+    run_seed: int
+    epoch: int
+    step: int

@@ -69,6 +69,29 @@ class SampleTest(unittest.TestCase):
             with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "2 sources have 1 targets"):
                 graph.edge_ids(block.edge_type, [1, 2], [3])
 
+    def test_walks_are_the_same_near_and_far_and_take_edges_that_there_are(self):
+        starts = list(range(0, 300, 3)) * 2
+        for options in ({}, {"p": 0.25, "q": 4.0}, {"restart_prob": 0.5, "run_seed": 3}):
+            far, near = (graph.walk(starts, 4, edge_ids=True, **options)
+                         for graph in (self.far, self.near))
+            nodes, edge_ids = far[0].numpy(), far[1].numpy()
+            self.assertEqual((nodes.shape, edge_ids.shape), ((200, 5), (200, 4)))
+            self.assertEqual(nodes[:, 0].tolist(), starts)
+            self.assertEqual(nodes.tolist(), near[0].tolist())
+            self.assertEqual(edge_ids.tolist(), near[1].tolist())
+            took = edge_ids >= 0
+            self.assertEqual((nodes[:, 1:] >= 0).tolist(), took.tolist())
+            firsts = self.near.edge_ids(self.near.edge_types[0], nodes[:, 1:][took],
+                                        nodes[:, :-1][took]).numpy()
+            self.assertTrue((firsts >= 0).all())
+            self.assertTrue((firsts <= edge_ids[took]).all())  # of parallel edges the first
+        self.assertEqual(self.near.walk(5, 2, self.near.edge_types * 2).shape, (1, 3))
+        with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "p 0.0"):
+            self.near.walk(starts, 4, p=0)
+        with self.assertRaises(vicinity_graph.NotFound):
+            self.near.walk(starts, 4, ["likes"])
+        self.assertIn("restart_prob", vicinity_graph.Graph.walk.__doc__)
+
     def test_a_sample_takes_one_seed_and_outlives_its_graph(self):
         graph = vicinity_graph.Graph(directory=self.cluster.shards)
         batch = graph.sample("node", 5, [2])
