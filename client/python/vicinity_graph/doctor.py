@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import platform
 import sys
+import warnings
 from typing import Callable, List, NamedTuple, Tuple
 
 
@@ -76,7 +77,9 @@ CHECKS: Tuple[Callable[[], Finding], ...] = (
 
 def findings() -> List[Finding]:
     """Of all that matters, in the order in which one stands on the other."""
-    return [check() for check in CHECKS]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what others import of each other
+        return [check() for check in CHECKS]
 
 
 def main() -> int:

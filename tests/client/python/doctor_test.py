@@ -60,6 +60,13 @@ class DoctorTest(unittest.TestCase):
         self.assertIn("ok    torch: not installed", asked.stdout)
         self.assertIn("FAULT torch_geometric: does not load", asked.stdout)
 
+    def test_what_others_warn_of_is_no_finding(self):
+        self.module("torch_geometric", "import warnings\n__version__ = '2'\n"
+                    "warnings.warn('torch.jit.script is deprecated', FutureWarning)\n")
+        asked = self.ask()
+        self.assertIn("ok    torch_geometric: 2", asked.stdout)
+        self.assertEqual(asked.stderr, "")
+
     def test_a_gpu_is_named(self):
         self.module("torch", "__version__ = '9'\nfrom_dlpack = None\n"
                     "class cuda:\n    is_available = staticmethod(lambda: True)\n"

@@ -20,37 +20,55 @@ from imported_graphs import Shop  # noqa: E402
 from small_cluster import DAEMON, LIBRARY, ROOT, ServedShards, run_tests, tool  # noqa: E402
 
 import torch  # noqa: E402
+import torch_geometric  # noqa: E402
 
 EXAMPLES = ROOT / "client" / "python" / "examples"
-PYTHON = "/usr/bin/python3"
 TIMEOUT = 240
 
 
 def environment():
-    paths = [ROOT / "client" / "python", "/usr/local/lib/vicinity/python"]
+    """The examples import the PyG that this test does."""
+    paths = [ROOT / "client" / "python", pathlib.Path(torch_geometric.__file__).parent.parent]
     return {**os.environ, "PYTHONPATH": ":".join(map(str, paths)), "OMP_NUM_THREADS": "1",
             "VICINITY_LIBRARY": os.environ.get("VICINITY_LIBRARY", str(LIBRARY))}
 
 
 def run(*command):
     """What a program prints; its errors, if it fails."""
-    done = subprocess.run([PYTHON, *map(str, command)], env=environment(), capture_output=True,
-                          text=True, timeout=TIMEOUT, check=False)
+    done = subprocess.run([sys.executable, *map(str, command)], env=environment(),
+                          capture_output=True, text=True, timeout=TIMEOUT, check=False)
     if done.returncode != 0:
         raise AssertionError(f"{command} ended with {done.returncode}: {done.stderr[-3000:]}")
     return done.stdout
 
 
+def under_torchrun(*command):
+    """Two trainers; what the first prints."""
+    if torch.__version__.startswith("1."):
+        return as_torchrun_does(*command)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node",
+               "2", *map(str, command)]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as torchrun:
+        try:
+            output, errors = torchrun.communicate(timeout=TIMEOUT)
+        finally:
+            torchrun.terminate()  # and it ends its trainers
+    if torchrun.returncode != 0:
+        raise AssertionError(f"{command} ended with {torchrun.returncode}: {errors[-3000:]}")
+    return output
+
+
 def as_torchrun_does(*command):
-    """Two trainers, with what torchrun tells them: itself it fails here, since PyTorch 1.13 does not
-    know Python 3.11. What the first prints."""
+    """With what torchrun tells trainers: PyTorch 1.13's own fails with Python 3.11, which it does not
+    know."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     trainers = [subprocess.Popen(  # pylint: disable=consider-using-with
-        [PYTHON, *map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**environment(), "RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
-             "MASTER_PORT": str(port)}) for rank in (0, 1)]
+        [sys.executable, *map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env={**environment(), "RANK": str(rank), "WORLD_SIZE": "2",
+                        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}) for rank in (0, 1)]
     try:
         outputs = [trainer.communicate(timeout=TIMEOUT) for trainer in trainers]
     finally:
@@ -98,14 +116,14 @@ class CoraTest(unittest.TestCase):
         self.assertGreater(self.accuracy(text), 0.72)  # 0.79 to 0.81, whatever the seed
 
     def test_two_trainers_classify_as_well(self):
-        text = as_torchrun_does(EXAMPLES / "pyg_node_classification.py", "--graph",
+        text = under_torchrun(EXAMPLES / "pyg_node_classification.py", "--graph",
                               self.cora.cluster_file, "--batch-size", 16, "--epochs", 8)
         self.assertGreater(self.accuracy(text), 0.72)
 
     def test_two_trainers_learn_what_one_with_twice_the_batch_learns(self):
         trainer = pathlib.Path(__file__).resolve().parent / "ddp_trainer.py"
         run(trainer, self.cora.shards, 32, 4, self.folder / "one.pt")
-        as_torchrun_does(trainer, self.cora.shards, 16, 4, self.folder / "two.pt")
+        under_torchrun(trainer, self.cora.shards, 16, 4, self.folder / "two.pt")
         one, two = (torch.load(self.folder / name) for name in ("one.pt", "two.pt"))
         for name, values in one.items():
             self.assertTrue(torch.allclose(values, two[name], rtol=0, atol=1e-9), name)
@@ -116,7 +134,7 @@ class CoraTest(unittest.TestCase):
         command = [EXAMPLES / "pyg_node_classification.py", "--graph", self.cora.cluster_file,
                    "--batch-size", 4, "--epochs", 4, "--checkpoint", self.folder / "run.pt",
                    "--checkpoint-every", 1]
-        with subprocess.Popen([PYTHON, *map(str, command)], env=environment(),
+        with subprocess.Popen([sys.executable, *map(str, command)], env=environment(),
                               stdout=subprocess.DEVNULL) as killed:
             until = time.monotonic() + TIMEOUT
             while not (self.folder / "run.pt").exists() and time.monotonic() < until:

@@ -217,6 +217,8 @@ class PapersTest(unittest.TestCase):
         self.assertRaises(KeyError, connect, self.papers.cluster_file, attrs=["z"])
 
     def test_pygs_own_loaders_take_graph_and_sampler(self):
+        with self.assertRaisesRegex(NotImplementedError, "sample_direction='backward'"):
+            NeighborSampler(self.data, [3, 2], sample_direction="backward")
         sampler = NeighborSampler(self.data, [3, 2])
         indices = torch.randperm(300)[:50]
         for batch in NodeLoader(self.data, sampler, input_nodes=indices, batch_size=16,
@@ -238,6 +240,28 @@ class PapersTest(unittest.TestCase):
             else:
                 self.assertEqual(batch.n_id[batch.src_index].tolist(), links[0].tolist())
                 self.assertEqual(list(batch.dst_neg_index.shape), [40, 2])
+
+    def test_batches_have_the_attributes_of_pygs_own(self):
+        nodes, times = torch.arange(20), torch.zeros(20, dtype=torch.int64)
+        links = self.edge_index[:, :20]
+        for given in ({}, {"disjoint": True}, {"subgraph_type": "bidirectional"},
+                      {"time_attr": "time"}):
+            sampler = NeighborSampler(self.data, [3, 2], **given)
+            timed = "time_attr" in given
+            input_time, link_time = ({name: times} if timed else {}
+                                     for name in ("input_time", "edge_label_time"))
+            pairs = [(NeighborLoader(self.data, [3, 2], nodes, **input_time, **given),
+                      NodeLoader(self.data, sampler, nodes, **input_time))]
+            for mode in (None, "binary", "triplet"):
+                pairs.append((
+                    LinkNeighborLoader(self.data, [3, 2], links, neg_sampling=mode, **link_time,
+                                       **given),
+                    LinkLoader(self.data, sampler, (None, links), neg_sampling=mode,
+                               **link_time)))
+            for ours, pygs in pairs:
+                names = [set(next(iter(loader)).to_dict()) for loader in (ours, pygs)]
+                # Attributes of edges, which PyG fetches from no store.
+                self.assertEqual(names[0] - {"weight", "time"}, names[1], (given, pygs))
 
     def test_links_with_their_labels(self):
         links = self.edge_index[:, :100]
@@ -677,6 +701,22 @@ class ShopTest(unittest.TestCase):
         batch = next(iter(loader))
         ends = batch["user"].n_id[batch[self.KNOWS].edge_label_index]
         self.assertEqual(ends.tolist(), links[:, :8].tolist())
+
+    def test_batches_have_the_attributes_of_pygs_own(self):
+        links = torch.from_numpy(self.shop.knows.T[:, :8].copy())
+        for given in ({}, {"disjoint": True}):
+            sampler = NeighborSampler(self.data, [3, 2], **given)
+            pairs = [(NeighborLoader(self.data, [3, 2], ("user", torch.arange(8)), **given),
+                      NodeLoader(self.data, sampler, ("user", torch.arange(8))))]
+            for mode in (None, "binary", "triplet"):
+                pairs.append((
+                    LinkNeighborLoader(self.data, [3, 2], (self.KNOWS, links), neg_sampling=mode,
+                                       **given),
+                    LinkLoader(self.data, sampler, (self.KNOWS, links), neg_sampling=mode)))
+            for ours, pygs in pairs:
+                names = [{of_type: set(store) for of_type, store in next(iter(loader)).to_dict().items()}
+                         for loader in (ours, pygs)]
+                self.assertEqual(*names, (given, pygs))
 
     def test_what_data_answers(self):
         self.assertEqual(self.data.num_features, {"user": 4, "item": 0})

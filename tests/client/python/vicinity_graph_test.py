@@ -591,6 +591,9 @@ class WaitingTest(ClusterTest):
             at.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
 
+        # A shell's background jobs are made to ignore interrupts.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         timer = threading.Timer(0.25, interrupt)
         timer.start()
         with self.assertRaises(KeyboardInterrupt):

@@ -36,8 +36,12 @@ class NeighborSampler(BaseSampler):
     def __init__(self, data: Any, num_neighbors: Any, subgraph_type: Any = "directional",
                  replace: bool = False, disjoint: bool = False, temporal_strategy: str = "uniform",
                  time_attr: Optional[str] = None, weight_attr: Optional[str] = None,
-                 is_sorted: bool = False, share_memory: bool = False, directed: bool = True):
+                 is_sorted: bool = False, share_memory: bool = False, directed: bool = True,
+                 sample_direction: str = "forward"):
         del is_sorted, share_memory  # of what lies in memory
+        if sample_direction != "forward":
+            raise NotImplementedError(f"sample_direction={sample_direction!r} is not there: edges are "
+                                      "followed 'forward', from their targets to their sources")
         self.schema = schema_of(data)
         self.sampling = sampling_of(
             self.schema, num_neighbors, replace=replace, subgraph_type=subgraph_type,
