@@ -82,8 +82,9 @@ class Batch:
         self.batches_done = info.batches_done
         self.num_hops = info.num_hops
         self.has_labels = bool(info.has_labels)
-        self._node_types = graph.node_types
-        self._edge_types = graph.edge_types
+        #: Names of all that the graph has.
+        self.node_types: List[str] = graph.node_types
+        self.edge_types: List[str] = graph.edge_types
         self._described = graph.description["node_types"]
         #: The node types of the lists of seeds: of nodes one, of links those of their ends, then
         #: those of negatives.
@@ -97,7 +98,7 @@ class Batch:
             self._edge_column(i, graph) for i in range(info.num_edge_columns))
 
     def __repr__(self) -> str:
-        nodes = ", ".join(f"{len(self.nodes(each))} {each}" for each in self._node_types)
+        nodes = ", ".join(f"{len(self.nodes(each))} {each}" for each in self.node_types)
         columns = ", ".join(f"{node_type}.{name}" for node_type, name in self.columns) or "none"
         kind = "links" if len(self.seed_types) > 1 else "seeds"
         return (f"<Batch of epoch {self.epoch}, step {self.step}: "
@@ -106,7 +107,7 @@ class Batch:
 
     def _seed_list_type(self, index):
         info = _info(_library.SeedListInfo, lib.vicinity_batch_seed_list, self.handle, index)
-        return self._node_types[info.node_type]
+        return self.node_types[info.node_type]
 
     @property
     def seed_type(self) -> str:
@@ -125,7 +126,7 @@ class Batch:
 
     def _column(self, index):
         info = _info(_library.ColumnInfo, lib.vicinity_batch_column, self.handle, index)
-        key = self._node_types[info.node_type], info.name.decode()
+        key = self.node_types[info.node_type], info.name.decode()
         tensor = self.part(_library.COLUMN, index, (info.device_type, info.device_id),
                            lambda: self._layout(info.node_type, key[1]))
         return key, tensor
@@ -144,12 +145,12 @@ class Batch:
 
     def _type(self, node_type):
         return _given.position(self.seed_type if node_type is None else node_type, "node type",
-                               self._node_types)
+                               self.node_types)
 
     def _edge_type(self, edge_type):
-        if edge_type is None and len(self._edge_types) == 1:
+        if edge_type is None and len(self.edge_types) == 1:
             return 0
-        return _given.position(edge_type, "edge type", self._edge_types)
+        return _given.position(edge_type, "edge type", self.edge_types)
 
     def nodes(self, node_type: Optional[str] = None) -> Tensor:
         """Global ids of the batch's nodes of a type (of the seeds'), in the order in which sampling
@@ -168,6 +169,10 @@ class Batch:
         """With user_ids=True, of a type whose ids are integers: of nodes(node_type) the user's ids,
         int64 [n]."""
         return self.part(_library.USER_IDS, self._type(node_type))
+
+    def has_names(self, node_type: str) -> bool:
+        """Whether the user's ids of a type are strings."""
+        return self._described[self._type(node_type)]["id_kind"] == "string"
 
     @property
     def seeds(self) -> Tensor:

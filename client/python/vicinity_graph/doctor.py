@@ -48,11 +48,11 @@ def _shares_memory(name: str) -> Finding:
     return Finding(name, True, f"{version}, takes tensors without a copy")
 
 
-def _geometric() -> Finding:
-    name = "torch_geometric"
+def _loads(name: str) -> Finding:
+    """Of a library that batches are made for."""
     try:
         module = importlib.import_module(name)
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # the latter of DGL's, that lacks a PyTorch of its own
         missing = isinstance(error, ModuleNotFoundError) and error.name == name
         return Finding(name, missing, "not installed" if missing else f"does not load: {error}")
     return Finding(name, True, module.__version__)
@@ -71,8 +71,8 @@ def _gpu() -> Finding:
 
 
 CHECKS: Tuple[Callable[[], Finding], ...] = (
-    _python, _library, lambda: _shares_memory("numpy"), lambda: _shares_memory("torch"), _geometric,
-    _gpu)
+    _python, _library, lambda: _shares_memory("numpy"), lambda: _shares_memory("torch"),
+    lambda: _loads("torch_geometric"), lambda: _loads("dgl"), _gpu)
 
 
 def findings() -> List[Finding]:

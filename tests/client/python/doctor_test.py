@@ -60,6 +60,12 @@ class DoctorTest(unittest.TestCase):
         self.assertIn("ok    torch: not installed", asked.stdout)
         self.assertIn("FAULT torch_geometric: does not load", asked.stdout)
 
+    def test_a_dgl_for_another_pytorch_is_a_fault(self):
+        self.module("dgl", "raise FileNotFoundError('Cannot find DGL C++ graphbolt library')")
+        asked = self.ask()
+        self.assertEqual(asked.returncode, 1)
+        self.assertIn("FAULT dgl: does not load: Cannot find DGL C++", asked.stdout)
+
     def test_what_others_warn_of_is_no_finding(self):
         self.module("torch_geometric", "import warnings\n__version__ = '2'\n"
                     "warnings.warn('torch.jit.script is deprecated', FutureWarning)\n")
