@@ -84,7 +84,8 @@ class NeighborSampler(graphbolt.SubgraphSampler):
     places in the import; options are those of graph.sample, as replace and weighted_by. What is
     drawn follows torch.manual_seed.
 
-    Errors: ValueError for a minibatch that has a seed twice; NotImplementedError for timestamps.
+    Errors: ValueError for a minibatch that has a seed twice, or seeds of no type where there are
+            several; NotImplementedError for timestamps.
     """
 
     def __init__(self, datapipe: Any, graph: Graph, fanouts: Sequence[Any], *, edge_ids: bool = False,
@@ -101,8 +102,9 @@ class NeighborSampler(graphbolt.SubgraphSampler):
         if seeds_timestamp is not None or any(each is not None for each in later):
             raise NotImplementedError("sampling by timestamps is not there for GraphBolt: "
                                       "graph.loader has time_column and seed_times")
-        by_type = seeds if isinstance(seeds, dict) else {self._graph.node_types[0]: seeds}
-        given = {node_type: ids.cpu() for node_type, ids in by_type.items() if ids.numel() > 0}
+        if not isinstance(seeds, dict):
+            seeds = {self._only_type(): seeds}
+        given = {node_type: ids.cpu() for node_type, ids in seeds.items() if ids.numel() > 0}
         run_seed = int(torch.empty((), dtype=torch.int64).random_())
         batch = self._graph.sample(list(given), list(given.values()), self._fanouts,
                                    edge_ids=self._edge_ids, run_seed=run_seed, **self._options)
@@ -110,6 +112,12 @@ class NeighborSampler(graphbolt.SubgraphSampler):
         nodes = {each: batch.nodes(each).torch() for each in batch.node_types}
         subgraphs = [self._subgraph(layer, nodes) for layer in layers(batch, self._edge_ids)]
         return self._plain(nodes), subgraphs
+
+    def _only_type(self) -> str:
+        if not _homogeneous(self._graph):
+            raise ValueError(f"seeds are a tensor: of a graph with node types {self._graph.node_types} "
+                             f"and edge types {self._graph.edge_types} say of which, in an ItemSetDict")
+        return self._graph.node_types[0]
 
     @staticmethod
     def _check_distinct(batch: Batch, given: Dict[str, Tensor]) -> None:

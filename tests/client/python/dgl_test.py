@@ -95,6 +95,15 @@ class LayersTest(PapersCase):
                 for outer, inner in zip(made, made[1:]):
                     self.assertEqual(outer.num_targets, inner.num_sources)
 
+    def test_seeds_may_be_links_with_negatives(self):
+        links = ("paper:cites:paper", self.papers.edge_index[:, :70])
+        for batch in self.batches(seeds=links, negatives={"mode": "binary", "amount": 1}):
+            ends = [each.tolist() for each in (*batch.links, *batch.negatives)]
+            made = layers(batch, edge_ids=True)
+            for layer, fanout in zip(made, (2, 3)):
+                self.check_hop(layer, fanout, batch.user_ids().numpy())
+            self.assertEqual(made[-1].num_targets, {"paper": len(set(sum(ends, [])))})
+
     def test_edge_ids_only_where_they_are_asked_for(self):
         batch = next(iter(self.batches(edge_ids=False)))
         self.assertEqual([layer.edges["paper:cites:paper"].ids for layer in layers(batch, False)],

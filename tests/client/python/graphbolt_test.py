@@ -170,6 +170,9 @@ class ShopTest(unittest.TestCase):
                 self.assertTrue(torch.equal(ends, bought[:, ids]))
             self.assertEqual(batch.blocks[0].num_edges("of"), 0)
         self.assertEqual(seen, {"user": users[:40].tolist(), "item": items[:8].tolist()})
+        untyped = nodes_of((users, users), batch_size=9)
+        with self.assertRaisesRegex(ValueError, "ItemSetDict"):
+            next(iter(graphbolt.DataLoader(NeighborSampler(untyped, graph, [2]))))
 
 
 @with_dgl
