@@ -1,9 +1,11 @@
 #include "client/graph.h"
 
+#include <chrono>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "client/async_calls.h"
 #include "client/graph_impl.h"
 #include "client/shards/call_context.h"
 #include "client/shards/edge_rows.h"
@@ -35,8 +37,36 @@ absl::Status CheckEdgeCall(const GraphImpl& graph, int32_t edge_type) {
       absl::StrCat("edge type ", edge_type, " does not exist, there are ", num_types));
 }
 
-absl::StatusOr<Rows> FetchColumn(const ShardRouter& router, NodeTypeId type,
-                                 const std::string& column, const std::vector<int64_t>& nodes) {
+MinibatchDraw DrawOf(const DrawId& draw) {
+  MinibatchDraw minibatch;
+  minibatch.run_seed = draw.run_seed;
+  minibatch.epoch = draw.epoch;
+  minibatch.batch = draw.batch;
+  return minibatch;
+}
+
+absl::StatusOr<SampledGraph> SampleSeeds(const GraphImpl& graph,
+                                         const std::vector<SeedNodes>& seeds,
+                                         const SamplingSpec& spec, const DrawId& draw,
+                                         EdgeDetail detail, const CallContext& context) {
+  VICINITY_RETURN_IF_ERROR(graph.CheckProcess());
+  std::vector<TypedSeeds> lists;
+  for (const SeedNodes& list : seeds) {
+    VICINITY_RETURN_IF_ERROR(CheckCall(graph, list.node_type));
+    lists.push_back({NodeTypeId{list.node_type}, list.ids, list.times});
+  }
+  const ShardRouter& router = graph.router();
+  RoutedSource source(router, DrawOf(draw), context);
+  MinibatchSampler sampler(router.schema(), router.book());
+  return sampler.Sample(spec, lists, detail, &source);
+}
+
+absl::StatusOr<Rows> FetchColumn(const GraphImpl& graph, int32_t node_type,
+                                 const std::string& column, const std::vector<int64_t>& nodes,
+                                 const CallContext& context) {
+  VICINITY_RETURN_IF_ERROR(CheckCall(graph, node_type));
+  const ShardRouter& router = graph.router();
+  const NodeTypeId type{node_type};
   const NodeTypeSpec& spec = router.schema().node_types[type.value];
   const int found = spec.FindColumn(column);
   if (found < 0) {
@@ -51,16 +81,18 @@ absl::StatusOr<Rows> FetchColumn(const ShardRouter& router, NodeTypeId type,
   rows.num_rows = static_cast<int64_t>(nodes.size());
   rows.bytes.resize(rows.num_rows * rows.spec.row_bytes());
   const ColumnFetch fetch{type, found, nodes, {}, rows.bytes.data()};
-  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, StartOperation()));
+  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, context));
   return rows;
 }
 
-MinibatchDraw DrawOf(const DrawId& draw) {
-  MinibatchDraw minibatch;
-  minibatch.run_seed = draw.run_seed;
-  minibatch.epoch = draw.epoch;
-  minibatch.batch = draw.batch;
-  return minibatch;
+// `work` as AsyncCalls has it.
+template <typename T, typename Work>
+Result<AsyncCall> BeginCall(const GraphImpl& graph, std::chrono::milliseconds timeout, Work work,
+                            std::function<void(Result<T>)> on_done) {
+  if (const absl::Status ready = graph.CheckProcess(); !ready.ok()) return ToError(ready);
+  const absl::StatusOr<std::shared_ptr<AsyncCalls>> calls = graph.Calls();
+  if (!calls.ok()) return ToError(calls.status());
+  return ToResult((*calls)->Begin(timeout, std::move(work), std::move(on_done)));
 }
 
 }  // namespace
@@ -76,7 +108,11 @@ Graph::Graph(std::unique_ptr<GraphImpl> impl) : impl_(std::move(impl)) {}
 
 Graph::~Graph() {
   // In a forked child gRPC's threads are gone, and taking its channels down would wait for them.
-  if (!impl_->CheckProcess().ok()) static_cast<void>(impl_.release());
+  if (!impl_->CheckProcess().ok()) {
+    static_cast<void>(impl_.release());
+    return;
+  }
+  impl_->StopCalls();  // while all is there that callbacks may use
 }
 
 const Schema& Graph::schema() const { return impl_->router().schema(); }
@@ -155,18 +191,15 @@ Result<SampledGraph> Graph::Sample(int32_t seed_type, const std::vector<int64_t>
 
 Result<SampledGraph> Graph::Sample(const std::vector<SeedNodes>& seeds, const SamplingSpec& spec,
                                    const DrawId& draw, EdgeDetail detail) const {
-  const absl::Status alive = impl_->CheckProcess();
-  if (!alive.ok()) return ToError(alive);
-  std::vector<TypedSeeds> lists;
-  for (const SeedNodes& list : seeds) {
-    const absl::Status ready = CheckCall(*impl_, list.node_type);
-    if (!ready.ok()) return ToError(ready);
-    lists.push_back({NodeTypeId{list.node_type}, list.ids, list.times});
-  }
-  const ShardRouter& router = impl_->router();
-  RoutedSource source(router, DrawOf(draw), StartOperation());
-  MinibatchSampler sampler(router.schema(), router.book());
-  return ToResult(sampler.Sample(spec, lists, detail, &source));
+  return ToResult(SampleSeeds(*impl_, seeds, spec, draw, detail, StartOperation()));
+}
+
+Result<AsyncCall> Graph::SampleAsync(SampleRequest request, OnSampled on_done) const {
+  const std::chrono::milliseconds timeout = request.timeout;
+  const auto work = [&graph = *impl_, request = std::move(request)](const CallContext& context) {
+    return SampleSeeds(graph, request.seeds, request.spec, request.draw, request.detail, context);
+  };
+  return BeginCall(*impl_, timeout, work, std::move(on_done));
 }
 
 Result<Walks> Graph::Walk(const std::vector<int64_t>& starts, const WalkSpec& spec,
@@ -195,9 +228,15 @@ Result<std::vector<EdgeRows>> Graph::FetchEdges(const SampledGraph& graph, int32
 
 Result<Rows> Graph::Fetch(int32_t node_type, const std::string& column,
                           const std::vector<int64_t>& nodes) const {
-  const absl::Status ready = CheckCall(*impl_, node_type);
-  if (!ready.ok()) return ToError(ready);
-  return ToResult(FetchColumn(impl_->router(), NodeTypeId{node_type}, column, nodes));
+  return ToResult(FetchColumn(*impl_, node_type, column, nodes, StartOperation()));
+}
+
+Result<AsyncCall> Graph::FetchAsync(FetchRequest request, OnFetched on_done) const {
+  const std::chrono::milliseconds timeout = request.timeout;
+  const auto work = [&graph = *impl_, request = std::move(request)](const CallContext& context) {
+    return FetchColumn(graph, request.node_type, request.column, request.nodes, context);
+  };
+  return BeginCall(*impl_, timeout, work, std::move(on_done));
 }
 
 Result<RankedList> Graph::Ranked(const std::string& name, const std::vector<int32_t>& home,

@@ -10,10 +10,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "client/types/async_values.h"
 #include "client/types/graph_values.h"
 #include "client/types/result.h"
 #include "partition/dataset/sampling_spec.h"
@@ -99,6 +101,35 @@ class Graph {
   // ten ids out of range; never a shorter answer.
   Result<Rows> Fetch(int32_t node_type, const std::string& column,
                      const std::vector<int64_t>& nodes) const;
+
+  // Sample and Fetch that do not wait: `on_done` gets what those would have returned, the same to
+  // the byte. It is called once if there is an AsyncCall, and never if there is an error:
+  // kResourceExhausted at GraphOptions::max_async_calls, or where threads cannot be had;
+  // kInvalidArgument for a timeout that is not above 0. A call at the limit is refused and does
+  // not wait, since a callback that waited could be the one whose end it waits for.
+  //
+  //   vicinity::FetchRequest request{/*node_type=*/0, "features", {3, 1, 4}};
+  //   auto call = graph->FetchAsync(request, [](vicinity::Result<vicinity::Rows> rows) {
+  //     std::cout << (rows.ok() ? rows->num_rows : -1) << " rows\n";
+  //   });
+  //   if (!call.ok()) return call.error();  // a server sheds load here
+  //
+  // Threads:  GraphOptions::async_threads of the graph's own, which the first call starts, do what
+  //           Sample and Fetch do: each waits for the shards of one call at a time, and further
+  //           calls stand in line. `on_done` runs in one of them, never within SampleAsync,
+  //           FetchAsync or Cancel; for a call that ends in line it may run in the thread that
+  //           minds deadlines. It must not throw. It may call the graph, SampleAsync and FetchAsync
+  //           too: its own call is in flight no more. While it runs, its thread does nothing else.
+  // Errors:   besides those of Sample and Fetch kDeadlineExceeded after the request's timeout, and
+  //           kCancelled after AsyncCall::Cancel. Either comes soon, wherever the call is then; one
+  //           that reads mapped shards first ends the hop or the column that it is at.
+  // Lifetime: ~Graph cancels the calls in flight and returns when the last `on_done` has, so
+  //           `on_done` must not destroy the graph, nor wait for the thread that does.
+  // Memory:   a request until its answer, an answer until `on_done` has returned.
+  using OnSampled = std::function<void(Result<SampledGraph>)>;
+  using OnFetched = std::function<void(Result<Rows>)>;
+  Result<AsyncCall> SampleAsync(SampleRequest request, OnSampled on_done) const;
+  Result<AsyncCall> FetchAsync(FetchRequest request, OnFetched on_done) const;
 
   // The first `count` (0: all) nodes of a type in the ranking `name` made for `home`, the rising
   // shard numbers of one trainer's home. kNotFound naming the rankings, or the homes, there are.

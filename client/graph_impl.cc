@@ -21,12 +21,14 @@
 #include "proto/common/bus_errors.h"
 #include "proto/common/lock_order.h"
 #include "proto/common/status.h"
+#include "proto/common/thread.h"
 #include "proto/telemetry/counter_table.h"
 
 namespace vicinity {
 namespace {
 
 constexpr int kMaxChannels = 64;
+constexpr int kMaxAsyncThreads = 1024;
 // For finding out why a server cannot be reached.
 constexpr std::chrono::milliseconds kExplainLimit(2000);  // of one server
 constexpr std::chrono::milliseconds kExplainAll(6000);    // none is begun later
@@ -41,6 +43,14 @@ absl::Status CheckOptions(const GraphOptions& options) {
   if (options.channels_per_server < 1 || options.channels_per_server > kMaxChannels) {
     return absl::InvalidArgumentError(absl::StrCat(
         "channels_per_server ", options.channels_per_server, " is not from 1 to ", kMaxChannels));
+  }
+  if (options.async_threads < 1 || options.async_threads > kMaxAsyncThreads) {
+    return absl::InvalidArgumentError(absl::StrCat("async_threads ", options.async_threads,
+                                                   " is not from 1 to ", kMaxAsyncThreads));
+  }
+  if (options.max_async_calls < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_async_calls ", options.max_async_calls, " is not above 0"));
   }
   for (const std::chrono::milliseconds timeout :
        {options.connect_timeout, options.call_timeout, options.call_budget}) {
@@ -75,6 +85,7 @@ absl::StatusOr<std::unique_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& o
   VICINITY_RETURN_IF_ERROR(CheckOptions(options));
   auto graph = std::unique_ptr<GraphImpl>(new GraphImpl());
   graph->pid_ = getpid();
+  graph->async_ = {options.async_threads, options.max_async_calls};
   VICINITY_RETURN_IF_ERROR(options.directory.empty() ? graph->OpenCluster(options)
                                                      : graph->OpenDirectory(options));
   return graph;
@@ -83,6 +94,25 @@ absl::StatusOr<std::unique_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& o
 GraphImpl::GraphImpl() { traffic_.AddMetrics(&own_metrics_); }
 
 std::string GraphImpl::NameOfNextLoader() const { return absl::StrCat(num_loaders_.fetch_add(1)); }
+
+absl::StatusOr<std::shared_ptr<AsyncCalls>> GraphImpl::Calls() const {
+  MutexLock lock(&calls_mu_);
+  if (calls_ == nullptr) {
+    VICINITY_ASSIGN_OR_RETURN(calls_, WithinResources([this] {
+                                return AsyncCalls::Create(async_, std::make_unique<RealTimer>());
+                              }));
+  }
+  return calls_;
+}
+
+void GraphImpl::StopCalls() {
+  std::shared_ptr<AsyncCalls> calls;
+  {
+    MutexLock lock(&calls_mu_);
+    calls = calls_;
+  }
+  if (calls != nullptr) calls->Stop();
+}
 
 absl::Status GraphImpl::CheckProcess() const {
   if (getpid() == pid_) return absl::OkStatus();

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/async_calls.h"
 #include "client/replicas/cluster_servers.h"
 #include "client/replicas/hedge_policy.h"
 #include "client/replicas/jitter.h"
@@ -27,12 +28,13 @@
 #include "partition/dataset/schema.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/common/ids.h"
+#include "proto/common/mutex.h"
 #include "proto/service.pb.h"
 #include "proto/telemetry/registry.h"
 
 namespace vicinity {
 
-// Threads: immutable after Open; any number may use it.
+// Threads: immutable after Open, but for Calls; any number may use it.
 class GraphImpl {
  public:
   // Errors as Graph::Open.
@@ -46,6 +48,10 @@ class GraphImpl {
   MetricRegistry* metrics() const { return &metrics_; }
   // "0", "1", ...: what loaders' metrics are told apart by.
   std::string NameOfNextLoader() const;
+
+  // Calls that nobody waits for, whose threads the first of them starts; and their end.
+  absl::StatusOr<std::shared_ptr<AsyncCalls>> Calls() const;
+  void StopCalls();
 
   // FailedPrecondition in a child forked after Open: gRPC's threads and locks are not there, so
   // a call would hang.
@@ -82,6 +88,9 @@ class GraphImpl {
   std::unique_ptr<const Schema> schema_;
   std::unique_ptr<const Book> book_;
   std::unique_ptr<ShardRouter> router_;
+  AsyncCalls::Options async_;
+  mutable Mutex calls_mu_;
+  mutable std::shared_ptr<AsyncCalls> calls_ ABSL_GUARDED_BY(calls_mu_);
 };
 
 }  // namespace vicinity

@@ -38,6 +38,10 @@ struct GraphOptions {
   int channels_per_server = 2;  // connections
   WirePrecision wire_precision = WirePrecision::kStored;
 
+  // Of SampleAsync and FetchAsync; C++ alone has them.
+  int async_threads = 8;      // so many are worked on at a time
+  int max_async_calls = 256;  // so many are in flight; one more is refused
+
   std::string client_name;  // for the servers' logs; empty: host and pid
 
   CredentialOptions credentials;  // of whom to believe, and what to show
