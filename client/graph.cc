@@ -90,6 +90,7 @@ template <typename T, typename Work>
 Result<AsyncCall> BeginCall(const GraphImpl& graph, std::chrono::milliseconds timeout, Work work,
                             std::function<void(Result<T>)> on_done) {
   if (const absl::Status ready = graph.CheckProcess(); !ready.ok()) return ToError(ready);
+  if (!on_done) return Error(ErrorCode::kInvalidArgument, "on_done is empty");
   const absl::StatusOr<std::shared_ptr<AsyncCalls>> calls = graph.Calls();
   if (!calls.ok()) return ToError(calls.status());
   return ToResult((*calls)->Begin(timeout, std::move(work), std::move(on_done)));

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -267,12 +268,18 @@ TEST_CASE("a forked child is told at once that it can neither use nor open a gra
   std::unique_ptr<Graph> graph = Value(Graph::Open(Options(cluster.cluster_file())));
   std::unique_ptr<Loader> loader = Value(Loader::Create(graph.get(), ForLoader(*graph)));
   REQUIRE(loader->StartEpoch(0).ok());
+  std::promise<void> told;  // the graph has threads for such calls now
+  const auto tell = [&told](const Result<Rows>&) { told.set_value(); };
+  REQUIRE(graph->FetchAsync({0, "features", {0}}, tell).ok());
+  REQUIRE(told.get_future().wait_for(kSoon) == std::future_status::ready);
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     alarm(20);  // a hang is an end by signal
     const bool refused =
         graph->Fetch(0, "features", {0}).error().code() == ErrorCode::kFailedPrecondition &&
+        graph->FetchAsync({0, "features", {0}}, tell).error().code() ==
+            ErrorCode::kFailedPrecondition &&
         loader->Next().error().code() == ErrorCode::kFailedPrecondition &&
         Graph::Open(Options(cluster.cluster_file())).error().code() ==
             ErrorCode::kFailedPrecondition;
