@@ -10,7 +10,7 @@
  *     return 1;
  *   }
  *   while (vicinity_loader_next(loader, -1, &batch) == VICINITY_OK && batch != NULL) {
- *     ...
+ *     train_on(batch);
  *     vicinity_batch_release(batch);
  *   }
  *

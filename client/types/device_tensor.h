@@ -1,6 +1,6 @@
 // A column of a batch in the memory of a device, which a trainer there reads without a copy.
 //
-//   for (BatchColumn& column : batch->columns) {
+//   for (vicinity::BatchColumn& column : batch->columns) {
 //     column.tensor->WaitOn(stream);        // a cudaStream_t: no wait on the host
 //     Train(column.tensor->data(), stream);
 //     column.tensor->Done(stream);          // the memory is used again behind what `stream` has

@@ -83,32 +83,84 @@ CODE
     $(pkg-config --cflags --libs vicinity) -Wl,-rpath,"$prefix/lib" && "$scratch/in_c"
 }
 
-# The lines of a header's first comment that are indented.
-example_of() { sed -n '/^#pragma once/q; s,^//   ,,p' "$1"; }
+# The examples of a header: lines of comments that three to nine blanks indent. What a heading like
+# `Threads:` says goes on further to the right.
+examples_of() { # examples_of HEADER BEFORE AFTER
+  awk -v before="$2" -v after="$3" '
+    /^ *(\/\/|\*)   / && !/^ *(\/\/|\*)          / {
+      if (!inside) print before
+      inside = 1
+      sub(/^ *(\/\/|\*)   /, "")
+      print
+      next
+    }
+    inside { print after; inside = 0 }' "$1"
+}
 
-examples_in_headers_compile() {
-  cat > "$scratch/examples.cc" << CODE
-#include <iostream>
+# What examples take as given; one that defines such a name itself hides it.
+readonly given='#include <iostream>
 #include <vicinity/graph.h>
 #include <vicinity/loader.h>
 
-void Train(const vicinity::MiniBatch& /*batch*/) {}
-int Open() {
-$(example_of "$root/client/graph.h")
-  return seeds.ok() ? 0 : 1;
-}
-vicinity::Error Take(const vicinity::Graph* graph, const vicinity::LoaderOptions& options) {
-$(example_of "$root/client/loader.h")
-  return started;
-}
-CODE
-  g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags vicinity-client) "$scratch/examples.cc"
+struct End {
+  End(int) {}
+  End(const vicinity::Error&) {}
+};
+void Train(const vicinity::MiniBatch&) {}
+void Train(const void* /*rows*/, void* /*stream*/) {}
+struct Given {
+  vicinity::Graph* graph;
+  vicinity::LoaderOptions options;
+  vicinity::MiniBatch* batch;
+  void* stream;
+};
+template <int kNumber>
+struct Example;
+'
+readonly before_example='template <> struct Example<__COUNTER__> : Given { End Run() { {'
+readonly after_example='} return 0; } };'
+
+compiles() { # compiles FILE.cc
+  local compiler
+  for compiler in g++ clang++; do
+    "$compiler" -std=c++17 -Wall -Wextra -Werror -Wno-unused-variable -fsyntax-only \
+      $(pkg-config --cflags vicinity-client) "$1" || return 1
+  done
 }
 
-example_of_the_page_compiles() {
-  sed -n '/^```cpp/,/^```$/{/^```/d;p}' "$root/docs/cpp.md" > "$scratch/page.cc"
-  grep -q 'int main' "$scratch/page.cc" &&
-    g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags vicinity-client) "$scratch/page.cc"
+examples_in_headers_compile() {
+  local header
+  {
+    echo "$given"
+    for header in $(headers_of | grep -v c_api); do
+      examples_of "$prefix/include/$header" "$before_example" "$after_example"
+    done
+  } > "$scratch/examples.cc"
+  [[ "$(grep -c __COUNTER__ "$scratch/examples.cc")" -ge 4 ]] && compiles "$scratch/examples.cc"
+}
+
+example_in_c_compiles() {
+  {
+    echo '#include <stdio.h>'
+    echo '#include <vicinity/c_api.h>'
+    echo 'static void train_on(VicinityBatch* batch) { (void)batch; }'
+    examples_of "$prefix/include/vicinity/c_api.h" 'int main(void) {' 'return 0; }'
+  } > "$scratch/example.c"
+  grep -q 'vicinity_loader_next' "$scratch/example.c" &&
+    gcc -std=c99 -Wall -Wextra -Werror -pedantic -fsyntax-only $(pkg-config --cflags vicinity) "$scratch/example.c"
+}
+
+# The first is a whole program, the others take as given what those in headers do.
+examples_of_the_page_compile() {
+  local page="$scratch/page"
+  mkdir -p "$page"
+  awk -v page="$page" -v before="$before_example" -v after="$after_example" '
+    /^```cpp/ { out = page (n++ ? "/parts.cc" : "/main.cc"); inside = 1; if (n > 1) print before > out; next }
+    /^```/ { if (inside && n > 1) print after > out; inside = 0 }
+    inside { print > out }' "$root/docs/cpp.md"
+  { echo "$given"; echo '#include <future>'; cat "$page/parts.cc"; } > "$page/given_parts.cc"
+  grep -q 'int main' "$page/main.cc" && grep -q __COUNTER__ "$page/parts.cc" &&
+    compiles "$page/main.cc" && compiles "$page/given_parts.cc"
 }
 
 # Also after it was moved to another folder.
@@ -214,7 +266,8 @@ check "the library needs neither torch nor Python" library_needs_neither_torch_n
 check "the C library shows only its calls" c_library_shows_only_its_calls
 check "a program in C builds and runs" program_in_c
 check "examples in headers compile" examples_in_headers_compile
-check "the example of docs/cpp.md compiles" example_of_the_page_compiles
+check "the example in the header for C compiles" example_in_c_compiles
+check "the examples of docs/cpp.md compile" examples_of_the_page_compile
 check "CMake finds both libraries, wherever they were moved" cmake_finds_both_libraries
 check "the example builds with g++" build_example g++
 check "the example builds with clang++" build_example clang++
