@@ -34,8 +34,8 @@
 namespace vicinity {
 
 // Threads:  any number. Callers of Begin and Cancel never run a callback.
-// Lifetime: Stop() ends it; callbacks may use it until that returns, and AsyncCalls (the handles)
-//           for ever.
+// Lifetime: callbacks may use it until Stop() has returned, an AsyncCall for ever: it holds no
+//           reference that counts.
 // Errors:   what a call answers instead of its result: Cancelled after Cancel and Stop,
 //           DeadlineExceeded after its timeout.
 class AsyncCalls : public std::enable_shared_from_this<AsyncCalls> {

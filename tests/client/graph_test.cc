@@ -1,9 +1,11 @@
 #include "client/graph.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "partition/dataset/dataset.h"
@@ -159,6 +161,52 @@ TEST_CASE("options that cannot be are refused", "[graph]") {
   options.channels_per_server = 1;
   options.call_timeout = std::chrono::milliseconds(0);
   CHECK(code(options) == ErrorCode::kInvalidArgument);
+  options = GraphOptions();
+  options.directory = on_disk.directory();
+  options.async_threads = GENERATE(-1, 0, 1025);
+  CHECK(code(options) == ErrorCode::kInvalidArgument);
+  options.async_threads = 1;
+  options.max_async_calls = 0;
+  CHECK(code(options) == ErrorCode::kInvalidArgument);
+}
+
+TEST_CASE("a graph that goes answers all that was asked of it, once each", "[graph]") {
+  constexpr int kThreads = 3;
+  constexpr int kEach = 40;
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 3);
+  GraphOptions options;
+  options.directory = on_disk.directory();
+  options.max_async_calls = kThreads * kEach;
+  std::unique_ptr<Graph> graph = Value(Graph::Open(options));
+  SampleRequest sample;
+  sample.seeds = {{0, {0, 5, 17, 40, 99}}};
+  sample.spec = SamplingSpec::Uniform(graph->schema(), {2, 2});
+  const std::vector<int64_t> nodes =
+      Value(graph->Sample(sample.seeds, sample.spec, {})).nodes[1].ids;
+  std::atomic<int> refused{0};
+  std::vector<std::atomic<int>> told(kThreads * kEach);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = t * kEach; i < (t + 1) * kEach; ++i) {
+        const Result<AsyncCall> call =
+            graph->SampleAsync(sample, [&, i](const Result<SampledGraph>& sampled) {
+              ++told[i];
+              if (sampled.ok() ? sampled->nodes[1].ids != nodes
+                               : sampled.error().code() != ErrorCode::kCancelled) {
+                ++wrong;
+              }
+            });
+        if (!call.ok()) ++refused;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  graph.reset();
+  CHECK(refused == 0);
+  CHECK(wrong == 0);
+  for (const std::atomic<int>& times : told) CHECK(times == 1);
 }
 
 TEST_CASE("graphs come and go, several in a process", "[graph]") {

@@ -117,18 +117,18 @@ struct Given {
 template <int kNumber>
 struct Example;
 '
-readonly before_example='template <> struct Example<__COUNTER__> : Given { End Run() { {'
+readonly before_example='template <> struct Example<__COUNTER__> : Given { __attribute__((used)) End Run() { {'
 readonly after_example='} return 0; } };'
 
-compiles() { # compiles FILE.cc
+links() { # links FILE.cc
   local compiler
   for compiler in g++ clang++; do
-    "$compiler" -std=c++17 -Wall -Wextra -Werror -Wno-unused-variable -fsyntax-only \
-      $(pkg-config --cflags vicinity-client) "$1" || return 1
+    "$compiler" -std=c++17 -Wall -Wextra -Werror -Wno-unused-variable -shared -fPIC -Wl,--no-undefined \
+      -o "$scratch/linked.so" "$1" $(pkg-config --cflags --libs vicinity-client) || return 1
   done
 }
 
-examples_in_headers_compile() {
+examples_in_headers_link() {
   local header
   {
     echo "$given"
@@ -136,7 +136,7 @@ examples_in_headers_compile() {
       examples_of "$prefix/include/$header" "$before_example" "$after_example"
     done
   } > "$scratch/examples.cc"
-  [[ "$(grep -c __COUNTER__ "$scratch/examples.cc")" -ge 4 ]] && compiles "$scratch/examples.cc"
+  [[ "$(grep -c __COUNTER__ "$scratch/examples.cc")" -ge 4 ]] && links "$scratch/examples.cc"
 }
 
 example_in_c_compiles() {
@@ -151,7 +151,7 @@ example_in_c_compiles() {
 }
 
 # The first is a whole program, the others take as given what those in headers do.
-examples_of_the_page_compile() {
+examples_of_the_page_link() {
   local page="$scratch/page"
   mkdir -p "$page"
   awk -v page="$page" -v before="$before_example" -v after="$after_example" '
@@ -160,7 +160,7 @@ examples_of_the_page_compile() {
     inside { print > out }' "$root/docs/cpp.md"
   { echo "$given"; echo '#include <future>'; cat "$page/parts.cc"; } > "$page/given_parts.cc"
   grep -q 'int main' "$page/main.cc" && grep -q __COUNTER__ "$page/parts.cc" &&
-    compiles "$page/main.cc" && compiles "$page/given_parts.cc"
+    links "$page/main.cc" && links "$page/given_parts.cc"
 }
 
 # Also after it was moved to another folder.
@@ -265,9 +265,9 @@ check "the library shows only its own names" library_shows_only_its_own
 check "the library needs neither torch nor Python" library_needs_neither_torch_nor_python
 check "the C library shows only its calls" c_library_shows_only_its_calls
 check "a program in C builds and runs" program_in_c
-check "examples in headers compile" examples_in_headers_compile
+check "examples in headers compile and link" examples_in_headers_link
 check "the example in the header for C compiles" example_in_c_compiles
-check "the examples of docs/cpp.md compile" examples_of_the_page_compile
+check "the examples of docs/cpp.md compile and link" examples_of_the_page_link
 check "CMake finds both libraries, wherever they were moved" cmake_finds_both_libraries
 check "the example builds with g++" build_example g++
 check "the example builds with clang++" build_example clang++
