@@ -270,6 +270,31 @@ TEST_CASE("the end cancels what is under way and waits for the callbacks", "[asy
   for (const AsyncCall& handle : handles) handle.Cancel();
 }
 
+TEST_CASE("the end waits for a callback that the timer runs", "[async_calls]") {
+  Answers answers;
+  TimedCalls timed({1, 8});
+  const HeldWork held;
+  VICINITY_REQUIRE_OK(timed.Begin(held, answers.Callback()).status());
+  CHECK(held.begun->WaitFor(1));
+  Counter telling;
+  std::atomic<bool> told{false};
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const AsyncCall waiting, timed.Begin(Seven, [&](const Result<int>&) {
+        telling.Add();
+        while (!absl::IsCancelled(timed.Begin(Seven, answers.Callback()).status())) {
+          std::this_thread::yield();  // until Stop has begun,
+        }
+        for (int i = 0; i < 10'000; ++i) std::this_thread::yield();  // and could be over
+        told = true;
+      }));
+  waiting.Cancel();
+  std::thread timer([&] { timed.timer->RunNext(); });
+  CHECK(telling.WaitFor(1));
+  timed.calls->Stop();
+  CHECK(told);
+  timer.join();
+}
+
 TEST_CASE("calls are begun, cancelled and late from everywhere at once", "[async_calls]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::shared_ptr<AsyncCalls> calls,
                                 AsyncCalls::Create({3, 16}, std::make_unique<RealTimer>()));
