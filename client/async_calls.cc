@@ -92,7 +92,7 @@ void AsyncCalls::End(int64_t number, Ending why) {
 }
 
 AsyncCalls::CallPtr AsyncCalls::TakeFirst() {
-  const CallPtr call = std::move(line_.begin()->second);
+  CallPtr call = std::move(line_.begin()->second);
   line_.erase(line_.begin());
   ++answering_;
   return call;

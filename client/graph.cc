@@ -197,10 +197,10 @@ Result<SampledGraph> Graph::Sample(const std::vector<SeedNodes>& seeds, const Sa
 
 Result<AsyncCall> Graph::SampleAsync(SampleRequest request, OnSampled on_done) const {
   const std::chrono::milliseconds timeout = request.timeout;
-  const auto work = [&graph = *impl_, request = std::move(request)](const CallContext& context) {
+  auto work = [&graph = *impl_, request = std::move(request)](const CallContext& context) {
     return SampleSeeds(graph, request.seeds, request.spec, request.draw, request.detail, context);
   };
-  return BeginCall(*impl_, timeout, work, std::move(on_done));
+  return BeginCall(*impl_, timeout, std::move(work), std::move(on_done));
 }
 
 Result<Walks> Graph::Walk(const std::vector<int64_t>& starts, const WalkSpec& spec,
@@ -234,10 +234,10 @@ Result<Rows> Graph::Fetch(int32_t node_type, const std::string& column,
 
 Result<AsyncCall> Graph::FetchAsync(FetchRequest request, OnFetched on_done) const {
   const std::chrono::milliseconds timeout = request.timeout;
-  const auto work = [&graph = *impl_, request = std::move(request)](const CallContext& context) {
+  auto work = [&graph = *impl_, request = std::move(request)](const CallContext& context) {
     return FetchColumn(graph, request.node_type, request.column, request.nodes, context);
   };
-  return BeginCall(*impl_, timeout, work, std::move(on_done));
+  return BeginCall(*impl_, timeout, std::move(work), std::move(on_done));
 }
 
 Result<RankedList> Graph::Ranked(const std::string& name, const std::vector<int32_t>& home,

@@ -105,8 +105,9 @@ class Graph {
   // Sample and Fetch that do not wait: `on_done` gets what those would have returned, the same to
   // the byte. It is called once if there is an AsyncCall, and never if there is an error:
   // kResourceExhausted at GraphOptions::max_async_calls, or where threads cannot be had;
-  // kInvalidArgument for a timeout that is not above 0. A call at the limit is refused and does
-  // not wait, since a callback that waited could be the one whose end it waits for.
+  // kInvalidArgument for a timeout that is not above 0 or an empty `on_done`; kCancelled once
+  // ~Graph has begun. A call at the limit is refused and does not wait, since callbacks that waited
+  // could hold the very threads that they wait for.
   //
   //   vicinity::FetchRequest request{/*node_type=*/0, "features", {3, 1, 4}};
   //   auto call = graph->FetchAsync(request, [](vicinity::Result<vicinity::Rows> rows) {

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -117,7 +119,7 @@ TEST_CASE("each call tells its answer once, begun from any thread", "[async_call
   constexpr int kThreads = 4;
   constexpr int kEach = 200;
   TimedCalls timed({3, kThreads * kEach});
-  std::vector<std::atomic<int>> told(kThreads * kEach);
+  std::vector<std::atomic<int>> told(size_t{kThreads} * kEach);
   Counter all;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {

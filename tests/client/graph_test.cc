@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -184,7 +185,7 @@ TEST_CASE("a graph that goes answers all that was asked of it, once each", "[gra
   const std::vector<int64_t> nodes =
       Value(graph->Sample(sample.seeds, sample.spec, {})).nodes[1].ids;
   std::atomic<int> refused{0};
-  std::vector<std::atomic<int>> told(kThreads * kEach);
+  std::vector<std::atomic<int>> told(size_t{kThreads} * kEach);
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
