@@ -55,7 +55,7 @@ install -m 755 "$built/client/libvicinity_client.so" "$prefix/lib/libvicinity_cl
 ln -sf libvicinity_client.so.0 "$prefix/lib/libvicinity_client.so"
 install -m 755 "$built/client/c_api/libvicinity.so" "$prefix/lib/libvicinity.so.1"
 ln -sf libvicinity.so.1 "$prefix/lib/libvicinity.so"
-for folder in vicinity_graph vicinity_graph/pyg; do
+for folder in vicinity_graph vicinity_graph/convert vicinity_graph/pyg; do
   install -D -m 644 -t "$prefix/lib/python/$folder" "$root/client/python/$folder"/*.py
 done
 install -D -m 644 -t "$prefix/lib/python/vicinity_graph" "$root/client/python/vicinity_graph/py.typed"

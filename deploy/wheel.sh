@@ -38,7 +38,7 @@ stage="$scratch/vicinity_graph-$version"
 package="$stage/vicinity_graph"
 information="$stage/vicinity_graph-$version.dist-info"
 
-for folder in vicinity_graph vicinity_graph/pyg; do
+for folder in vicinity_graph vicinity_graph/convert vicinity_graph/pyg; do
   install -D -m 644 -t "$stage/$folder" "$root/client/python/$folder"/*.py
 done
 install -m 644 -t "$package" "$root/client/python/vicinity_graph/py.typed"

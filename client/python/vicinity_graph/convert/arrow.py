@@ -1,0 +1,239 @@
+"""Tables of Arrow and Parquet as batches of arrays. pyarrow is the user's; it is imported when a table
+asks for it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pathlib
+from typing import Any, Collection, Iterator, List, Optional, Sequence
+
+import numpy
+
+from .values import NO_FILL, check_lengths, exactly, null, text_of_fill
+
+_BATCH_ROWS = 1 << 16
+_BATCH_BYTES = 1 << 22
+_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+
+
+def pyarrow(what: str) -> Any:
+    """The package; ValueError if there is none."""
+    try:
+        return importlib.import_module("pyarrow")
+    except ImportError as error:
+        raise ValueError(f"{what} takes pyarrow to read: pip install pyarrow") from error
+
+
+def parquet_file(path: Any) -> Any:
+    """Of one file; ValueError if it is none."""
+    pa = pyarrow(path)
+    parquet = importlib.import_module("pyarrow.parquet")
+    try:
+        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def parquet_batches(path: Any, columns: Optional[Sequence[str]] = None) -> Iterator[Any]:
+    """All of a file, a row group after the other, in batches of at most 64 Ki rows and about 4 MiB."""
+    file = parquet_file(path)
+    for group in range(file.num_row_groups):
+        meta = file.metadata.row_group(group)
+        row_bytes = meta.total_byte_size // max(1, meta.num_rows)
+        rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, row_bytes)))
+        try:
+            yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=columns)
+        except pyarrow(path).ArrowInvalid as error:
+            raise ValueError(f"{path}, row group {group}: {error}") from error
+
+
+class ArrowSource:
+    """A table, a stream of batches, or Parquet files: batches of at most 64 Ki rows.
+
+    Memory: of Parquet a row group of the columns that are taken, at most, and a batch.
+    """
+
+    def __init__(self, table: Any, where: str, skip: Collection[str]):
+        self._pa = pyarrow(where)
+        self._skip = set(skip)
+        self._paths: List[pathlib.Path] = []
+        if isinstance(table, (str, os.PathLike)):
+            self._paths = _files_of(pathlib.Path(table))
+        elif isinstance(table, (list, tuple)):
+            self._paths = [pathlib.Path(each) for each in table]
+        self._batches: Any = ()
+        if self._paths:
+            self._schema = self._common_schema()
+        else:
+            reader = self._reader(table, where)
+            self._schema, self._batches = reader.schema, reader
+        self.names = [name for name in self._schema.names if name not in self._skip]
+
+    def batches(self) -> Iterator[List[Any]]:
+        """Arrays in the order of `names`; at least one batch, if without rows."""
+        empty = True
+        for batch in self._all_batches():
+            arrays = [batch.column(self._schema.names.index(name)) if not self._paths
+                      else batch.column(name) for name in self.names]
+            for begin in range(0, batch.num_rows, _BATCH_ROWS):
+                empty = False
+                yield [array.slice(begin, _BATCH_ROWS) for array in arrays]
+        if empty:
+            yield [self._pa.array([], type=self._schema.field(name).type) for name in self.names]
+
+    def numbers(self, where: str, array: Any, row: int = 0, fill: Any = NO_FILL) -> numpy.ndarray:
+        return numbers_of(where, array, row, fill)
+
+    def text(self, where: str, array: Any, row: int, fill: Any) -> Optional[List[str]]:
+        """None if it is none."""
+        types = self._pa.types
+        if types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if not types.is_string(array.type) and not types.is_large_string(array.type):
+            return None
+        if array.null_count:
+            _refuse_null(where, array, row, fill)
+            array = array.fill_null(text_of_fill(where, fill))
+        return array.to_pylist()
+
+    def note(self, array: Any) -> str:
+        """What one must know to read the numbers; empty: nothing."""
+        return _unit_of(self._pa.types, array.type)
+
+    def _reader(self, table: Any, where: str) -> Any:
+        pa = self._pa
+        if isinstance(table, pa.RecordBatchReader):
+            return table
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        if isinstance(table, pa.Table):
+            return table.to_reader(max_chunksize=_BATCH_ROWS)
+        if hasattr(table, "__arrow_c_stream__"):
+            if not hasattr(pa.RecordBatchReader, "from_stream"):
+                raise ValueError(f"{where}: a {type(table).__name__} takes pyarrow 15 or newer, and "
+                                 f"this is {pa.__version__}")
+            return pa.RecordBatchReader.from_stream(table)
+        raise ValueError(f"{where} is a {type(table).__name__}, no table: give a DataFrame, a table or "
+                         "reader of pyarrow's, what has __arrow_c_stream__, or paths of Parquet files")
+
+    def _common_schema(self) -> Any:
+        first = parquet_file(self._paths[0]).schema_arrow
+        for path in self._paths[1:]:
+            schema = parquet_file(path).schema_arrow
+            if not schema.equals(first):
+                raise ValueError(f"{path}: its columns are {_columns(schema)}, and those of "
+                                 f"{self._paths[0]} are {_columns(first)}")
+        return first
+
+    def _all_batches(self) -> Iterator[Any]:
+        if not self._paths:
+            yield from self._batches
+        for path in self._paths:
+            yield from parquet_batches(path, self.names)
+
+
+def numbers_of(where: str, array: Any, row: int = 0, fill: Any = NO_FILL) -> numpy.ndarray:
+    """[n, ...] of an Arrow array whose first row is `row`, for messages. ValueError for values that are
+    no numbers, for nulls without a fill, and for lists of several lengths."""
+    types = pyarrow(where).types
+    if hasattr(array, "storage"):  # an extension; the only one known has a shape for each row
+        shape = getattr(array.type, "shape", None)
+        if shape is None or getattr(array.type, "permutation", None) not in (None, list(
+                range(len(shape)))):
+            raise ValueError(f"{where} is {array.type}: leave it out by skip=")
+        return numbers_of(where, array.storage, row, fill).reshape(len(array), *shape)
+    kind = array.type
+    if types.is_dictionary(kind):
+        return numbers_of(where, array.dictionary_decode(), row, fill)
+    if types.is_fixed_size_list(kind):
+        width = kind.list_size
+        values = array.values.slice(array.offset * width, len(array) * width)
+        return _rows(where, array, values, width, row, fill)
+    if types.is_list(kind) or types.is_large_list(kind):
+        offsets = array.offsets.to_numpy()
+        if array.null_count:
+            _refuse_null(where, array, row, NO_FILL)
+        width = check_lengths(where, numpy.diff(offsets), row)
+        values = array.values.slice(offsets[0], offsets[-1] - offsets[0])
+        return _rows(where, array, values, width, row, fill)
+    return _plain(where, types, array, row, fill)
+
+
+def _plain(where: str, types: Any, array: Any, row: int, fill: Any) -> numpy.ndarray:
+    pa = pyarrow(where)
+    kind = array.type
+    if types.is_temporal(kind) and not types.is_interval(kind):
+        # Exactly as they are, in their unit.
+        array = array.view(pa.int64() if kind.bit_width == 64 else pa.int32()).cast(pa.int64())
+    elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+              or types.is_null(kind)):
+        raise ValueError(f"{where} is {kind}: numbers, truth values, times, and lists of them of one "
+                         "length can be columns; leave it out by skip=")
+    nulls = _nulls(array)
+    if nulls is None:
+        return array.to_numpy(zero_copy_only=False)
+    _refuse_null(where, array, row, fill)
+    dtype = array.type.to_pandas_dtype()
+    values = array.fill_null(pa.scalar(dtype(0).item(), type=array.type))
+    values = numpy.array(values.to_numpy(zero_copy_only=False))
+    values[nulls] = exactly(where, fill, values.dtype)
+    return values
+
+
+def _rows(where: str, array: Any, values: Any, width: int, row: int, fill: Any) -> numpy.ndarray:
+    """Of lists of one width; a null list has values, too, which say nothing."""
+    nulls = _nulls(array)
+    if nulls is not None:
+        _refuse_null(where, array, row, fill)
+    inner = _nulls(values)
+    if inner is not None and fill is NO_FILL:
+        raise null(where, row + int(inner.argmax()) // width)
+    numbers = numbers_of(where, values, row * width, fill)
+    numbers = numbers.reshape(len(array), width, *numbers.shape[1:])
+    if nulls is not None:
+        numbers = numpy.array(numbers)
+        numbers[nulls] = exactly(where, fill, numbers.dtype)
+    return numbers
+
+
+def _nulls(array: Any) -> Optional[numpy.ndarray]:
+    """Which are null; None: none."""
+    return array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+
+
+def _refuse_null(where: str, array: Any, row: int, fill: Any) -> None:
+    if fill is NO_FILL:
+        nulls = _nulls(array)
+        raise null(where, row + int(nulls.argmax() if nulls is not None else 0))
+
+
+def _unit_of(types: Any, kind: Any) -> str:
+    if types.is_timestamp(kind):
+        zone = "UTC" if kind.tz else "of no time zone"
+        return f"int64, {_UNITS[kind.unit]} since 1970-01-01, {zone}"
+    if types.is_date(kind):
+        return f"int64, {'days' if types.is_date32(kind) else 'milliseconds'} since 1970-01-01"
+    if types.is_duration(kind):
+        return f"int64, {_UNITS[kind.unit]}"
+    if types.is_time(kind):
+        return f"int64, {_UNITS[kind.unit]} since midnight"
+    return ""
+
+
+def _files_of(path: pathlib.Path) -> List[pathlib.Path]:
+    """A file, or those of a folder, in the order of their names."""
+    if not path.is_dir():
+        with open(path, "rb"):
+            return [path]
+    found = sorted(each for each in path.iterdir() if not each.name.startswith(("_", ".")))
+    other = [each.name for each in found if each.is_dir() or each.suffix != ".parquet"]
+    if other or not found:
+        raise ValueError(f"{path}: {'has ' + str(other) + ' beside' if other else 'has no'} .parquet "
+                         "files: give a list of the files (what names of folders say, as in "
+                         "year=2020, is in no column)")
+    return found
+
+
+def _columns(schema: Any) -> Sequence[str]:
+    return [f"{field.name} {field.type}" for field in schema]
