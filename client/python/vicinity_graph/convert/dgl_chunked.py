@@ -24,8 +24,7 @@ def from_dgl_chunked(metadata_json: Any, folder: Any, *, name: str = "", label: 
     else the target; train_mask, val_mask and test_mask are the splits; edge data `weight` is what
     sampling can draw by. `skip`: names of data to leave out.
 
-    Memory: a few MiB, and of Parquet a row group. Of one chunk alone nothing is copied: a numpy chunk,
-            and a csv chunk whose name ends as its delimiter asks (.csv, .tsv, .txt for blanks).
+    Memory: some tens of MiB. Of one chunk alone nothing is copied: a numpy chunk, and a csv chunk whose name ends as its delimiter asks (.csv, .tsv, .txt for blanks).
     Errors: ValueError naming the file whose rows, shape or dtype are not those of the metadata, or of
             the chunk before it; FileNotFoundError; else as write().
     """
