@@ -73,7 +73,7 @@ class ChunkedTest(ConvertCase):
 
     def parquet(self, path, array, counts, shape=True):
         def save(file, part):
-            columns = {str(i): column for i, column in enumerate(part.reshape(len(part), -1).T)}
+            columns = {str(i): column for i, column in enumerate(part.reshape(len(part), numpy.prod(part.shape[1:], dtype=int)).T)}
             table = pyarrow.table(columns)
             if shape:
                 table = table.replace_schema_metadata({"shape": str(part.shape)})
@@ -133,6 +133,20 @@ class ChunkedTest(ConvertCase):
                                                        "data": ["feat.parquet"]}
         self.check(self.imported(self.converted()))
 
+    def test_types_without_nodes_or_edges(self):
+        self.metadata.update(num_nodes_per_chunk=[[4, 3], [0, 0]], num_nodes_per_type=[7, 0],
+                             num_edges_per_chunk=[[0, 0], [0, 0]], num_edges_per_type=[0, 0])
+        self.ends = {each: numpy.zeros((0, 2), dtype=numpy.int64) for each in self.ends}
+        empty = numpy.zeros((0, 3), dtype=numpy.float16)
+        self.metadata["edges"] = {WRITES: self.csv("writes", self.ends[WRITES], [0, 0]),
+                                  CITES: self.parquet("cites", self.ends[CITES], [0, 0])}
+        self.metadata["node_data"] = {"paper": {"feat": self.parquet("feat", empty, [0, 0])}}
+        self.metadata["edge_data"] = {WRITES: {"year": self.npy("year", self.year[:0], [0, 0])}}
+        graph = self.imported(self.converted())
+        self.assertEqual([graph.graph.num_nodes(each) for each in ("author", "paper")], [7, 0])
+        self.assertEqual(graph.node_types["paper"]["columns"],
+                         [{"name": "feat", "dtype": "float16", "shape": [3]}])
+
     def test_one_chunk_stays_where_it_is(self):
         self.metadata.update(num_nodes_per_chunk=[[7], [13]], num_edges_per_chunk=[[29], [40]])
         self.metadata["edges"] = {WRITES: self.csv("writes", self.ends[WRITES], [29]),
@@ -143,7 +157,7 @@ class ChunkedTest(ConvertCase):
         self.metadata["edge_data"] = {WRITES: {"year": self.npy("year", self.year, [29])}}
         description = self.converted()
         self.assertEqual(sorted(os.listdir(description.parent)),
-                         ["graph.textproto", "paper.cites.paper.ends.csv"], "whose name ends in .edges")
+                         ["graph.textproto", "paper.cites.paper+ends.csv"], "whose name ends in .edges")
         self.check(self.imported(description))
 
     def test_what_does_not_fit_is_an_error(self):

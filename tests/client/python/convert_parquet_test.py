@@ -22,9 +22,9 @@ from vicinity_graph.convert import EdgeTable, NodeTable  # noqa: E402
 TESTS = pathlib.Path(__file__).resolve().parent
 CONVERT = """
 import sys
-sys.path[:0] = [sys.argv[4], "/usr/local/lib/vicinity/python"]
-import pyarrow.parquet
+sys.path.insert(0, sys.argv[4])
 from converted import peak_memory
+import pyarrow.parquet
 from vicinity_graph import convert
 def converted(path, folder):
     convert.from_tables(folder, {"node": convert.NodeTable(path, id="id", skip=["no"])}, {})

@@ -36,8 +36,13 @@ def parquet_file(path: Any) -> Any:
 
 
 def parquet_batches(path: Any, columns: Optional[Sequence[str]] = None) -> Iterator[Any]:
-    """All of a file, in batches of at most 64 Ki rows and about 4 MiB, which end with row groups."""
+    """All of a file, in batches of at most 64 Ki rows and about 4 MiB, which end with row groups; of a
+    file without rows one batch without rows, of all columns."""
     file = parquet_file(path)
+    if not file.metadata.num_rows:
+        schema = file.schema_arrow
+        yield pyarrow(path).RecordBatch.from_arrays(
+            [pyarrow(path).array([], field.type) for field in schema], schema=schema)
     for group in range(file.num_row_groups):
         meta = file.metadata.row_group(group)
         row_bytes = meta.total_byte_size // max(1, meta.num_rows)
@@ -89,15 +94,14 @@ class ArrowSource:
 
     def text(self, where: str, array: Any, row: int, fill: Any) -> Optional[List[str]]:
         """None if it is none."""
-        types = self._pa.types
-        if types.is_dictionary(array.type):
-            array = array.dictionary_decode()
-        if not types.is_string(array.type) and not types.is_large_string(array.type):
+        if self._pa.types.is_dictionary(array.type):
+            array = _decoded(array)
+        if not _is_text(self._pa.types, array.type):
             return None
         if array.null_count:
             _refuse_null(where, array, row, fill)
-            array = array.fill_null(text_of_fill(where, fill))
-        return array.to_pylist()
+            fill = text_of_fill(where, fill)
+        return [fill if value is None else value for value in array.to_pylist()]
 
     def note(self, array: Any) -> str:
         """What one must know to read the numbers; empty: nothing."""
@@ -147,7 +151,7 @@ def numbers_of(where: str, array: Any, row: int = 0, fill: Any = NO_FILL) -> num
         return numbers_of(where, array.storage, row, fill).reshape(len(array), *shape)
     kind = array.type
     if types.is_dictionary(kind):
-        return numbers_of(where, array.dictionary_decode(), row, fill)
+        return numbers_of(where, _decoded(array), row, fill)
     if types.is_fixed_size_list(kind):
         width = kind.list_size
         values = array.values.slice(array.offset * width, len(array) * width)
@@ -197,6 +201,22 @@ def _rows(where: str, array: Any, values: Any, width: int, row: int, fill: Any) 
         numbers = numpy.array(numbers)
         numbers[nulls] = exactly(where, fill, numbers.dtype)
     return numbers
+
+
+def _is_text(types: Any, kind: Any) -> bool:
+    # polars' strings are views, which older pyarrow does not know.
+    return (types.is_string(kind) or types.is_large_string(kind)
+            or getattr(types, "is_string_view", lambda _: False)(kind))
+
+
+def _decoded(array: Any) -> Any:
+    """Of a dictionary; pyarrow cannot decode one of views."""
+    pa = pyarrow("a dictionary")
+    values = array.dictionary
+    if _is_text(pa.types, values.type):
+        values = pa.array(values.to_pylist(), pa.large_string())
+        array = pa.DictionaryArray.from_arrays(array.indices, values)
+    return array.dictionary_decode()
 
 
 def _nulls(array: Any) -> Optional[numpy.ndarray]:

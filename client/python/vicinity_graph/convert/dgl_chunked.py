@@ -104,7 +104,7 @@ class _Chunks:
         chunks = self._field("edges").get(edge_type)
         if chunks is None:
             raise ValueError(f"{self._path}: edges has no {edge_type}")
-        ends = self._joined(f"{edge_type.replace(':', '.')}.ends", chunks, counts)
+        ends = self._joined(f"{edge_type.replace(':', '.')}+ends", chunks, counts)
         if isinstance(ends, numpy.ndarray):
             ends = ends.T
         return Edges(ends=ends, count=sum(counts))
@@ -160,8 +160,6 @@ class _Chunks:
                 if rows is None:
                     rows = self.writer.rows(name, block.dtype, block.shape[1:])
                 rows.append(block)
-        if rows is None:
-            rows = self.writer.rows(name, numpy.int64, (2,) if name.endswith(".ends") else ())
         rows.close()
         return rows.file()
 

@@ -126,7 +126,7 @@ def joined_text(writer: Writer, name: str, paths: Sequence[Any], separator: str,
     if in_place and counts[0] < 0:
         return File(paths[0])
     target = os.devnull if in_place else writer.folder / (name + ending)
-    with open(target, "wb") as out:
+    with open(target, "wb" if in_place else "xb") as out:
         for path, count in zip(paths, counts):
             _copy_lines(path, count, out)
     return File(paths[0] if in_place else target)

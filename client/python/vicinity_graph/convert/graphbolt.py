@@ -88,7 +88,7 @@ class _Dataset:
     def _ends(self, edge_type: Tuple[str, str, str], edges: Mapping[str, Any]) -> Edges:
         path = self._path.parent / edges["path"]
         if edges["format"] == "csv":
-            return Edges(ends=joined_text(self.writer, ".".join(edge_type) + ".ends", [path], ",", [-1]))
+            return Edges(ends=joined_text(self.writer, ".".join(edge_type) + "+ends", [path], ",", [-1]))
         if edges["format"] == "numpy":
             ends = Npy(path)
             if len(ends.shape) != 2 or ends.shape[0] != 2:

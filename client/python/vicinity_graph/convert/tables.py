@@ -192,7 +192,7 @@ class _Reader:
 
     def append_ids(self, what: str, columns: List[Union[List[str], numpy.ndarray]]) -> None:
         """One column, or two, of strings or integers."""
-        name = f"{self.where}.{what}"
+        name = f"{self.where}+{what}"
         text = any(isinstance(ids, list) for ids in columns)
         if self.ids is None and text:
             self.ids = self._open.enter_context(self._writer.lines(name))

@@ -86,7 +86,8 @@ def write(folder: Any, nodes: Mapping[str, Nodes], edges: Mapping[Tuple[str, str
 
 
 class Writer:
-    """Of one new folder, which an error takes away again."""
+    """Of one new folder, which an error takes away again. Files of columns are TYPE.COLUMN, others
+    TYPE+WHAT, as no column can be named."""
 
     def __init__(self, folder: Any):
         self.folder = pathlib.Path(os.path.abspath(os.fspath(folder)))
@@ -140,9 +141,9 @@ class Writer:
             if not isinstance(mask, File):
                 mask = _truths(f"{node_type}: the mask of {split}", mask)
             lines.append(f"  {split} {{ mask {{ "
-                         f"{self._array(f'{node_type}.{split}_mask', mask, nodes.count)} }} }}")
+                         f"{self._array(f'{node_type}+{split}_mask', mask, nodes.count)} }} }}")
         for split, ids in nodes.splits.items():
-            lines.append(f"  {split} {{ ids {{ {self._listed(f'{node_type}.{split}', ids)} }} }}")
+            lines.append(f"  {split} {{ ids {{ {self._listed(f'{node_type}+{split}', ids)} }} }}")
         return lines + ["}"]
 
     def _edges(self, edge_type: Tuple[str, str, str], edges: Edges) -> List[str]:
@@ -178,15 +179,15 @@ class Writer:
             raise ValueError(f"{where}: ends are no two lists of the same length")
         count = len(ends[0])
         if any(len(end) and isinstance(end[0], str) for end in ends):
-            with self.lines(f"{where}.ends") as file:
+            with self.lines(f"{where}+ends") as file:
                 file.append(*ends)
             return self._reference(file.file()) + " }", count
         array = numpy.asarray(ends)
         if array.ndim != 2 or array.dtype.kind not in "iu":
             raise ValueError(f"{where}: ends are {array.dtype} {list(array.shape)}: integers [2, n]")
         if array.T.flags.c_contiguous and not array.flags.c_contiguous:
-            return self._array(f"{where}.ends", array.T, count) + " }", count
-        return self._array(f"{where}.ends", array, 2) + " } transposed: true", count
+            return self._array(f"{where}+ends", array.T, count) + " }", count
+        return self._array(f"{where}+ends", array, 2) + " } transposed: true", count
 
     def _ids(self, node_type: str, nodes: Nodes) -> str:
         kind = " } id_kind: STRING"
@@ -194,7 +195,7 @@ class Writer:
             return self._reference(nodes.ids) + (kind if nodes.names else " }")
         if len(nodes.ids) != nodes.count:
             raise ValueError(f"{node_type}: {len(nodes.ids)} ids for {nodes.count} nodes")
-        text = self._listed(f"{node_type}.ids", nodes.ids)
+        text = self._listed(f"{node_type}+ids", nodes.ids)
         return text + (kind if nodes.count and isinstance(nodes.ids[0], str) else " }")
 
     def _listed(self, name: str, ids: Any) -> str:
@@ -257,7 +258,7 @@ class RowFile:
         self._row_shape = tuple(int(extent) for extent in row_shape)
         self.count = 0
         self._header_bytes = len(self._header(10 ** 18))
-        self._file = open(path, "wb")  # pylint: disable=consider-using-with
+        self._file = open(path, "xb")  # pylint: disable=consider-using-with
         self._file.write(self._header(0))
 
     def append(self, rows: Any) -> None:
@@ -308,7 +309,7 @@ class LineFile:
     def __init__(self, path: pathlib.Path):
         self.path = path
         self.count = 0
-        self._file = open(path, "w", encoding="utf-8", newline="")  # pylint: disable=consider-using-with
+        self._file = open(path, "x", encoding="utf-8", newline="")  # pylint: disable=consider-using-with
 
     def append(self, *columns: Iterable[Any]) -> None:
         """ValueError for an id that holds an end of line."""
