@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""From DGL's graphs to a graph and back. DGL itself is not needed: StandIn has the part of a DGLGraph
-that `convert` asks for. VICINITY_TEST_DGL=1 runs the same over DGL, wherever it can be imported."""
+"""From DGL's graphs to a graph and back. DGL itself is not needed: StandIn has the part of a
+DGLGraph that `convert` asks for. VICINITY_TEST_DGL=1 runs the same over DGL, wherever it can be
+imported."""
 
 import os
 import pathlib

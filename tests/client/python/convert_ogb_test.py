@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Node property datasets of OGB, in the four layouts of their raw/, to graphs: all of it is there."""
+"""Node property datasets of OGB, in the four layouts of their raw/, to graphs: all of it is
+there."""
 
 import gzip
 import pathlib
@@ -149,7 +150,7 @@ class OgbTest(ConvertCase):
                     **{key: numpy.array([each.shape[1]]) for key, each in ends.items()})
         numpy.savez(raw / "edge_reltype.npz",
                     **{key: numpy.arange(each.shape[1]) for key, each in ends.items()})
-        numpy.savez(raw / "node_feat.npz", paper=self.x)
+        numpy.savez(raw / "node_feat_dict.npz", paper=self.x)
         numpy.savez(raw / "node_year.npz", paper=self.year)
         numpy.savez(raw / "node-label.npz", paper=self.y)
         split = raw.parent / "split" / "time"
@@ -179,7 +180,7 @@ class OgbTest(ConvertCase):
         numpy.savez(root / "raw" / "edge_index_dict.npz", **{
             "author___writes___paper": numpy.asfortranarray(self.writes),
             "paper___cites___paper": self.cites.astype(">i8")})
-        numpy.savez(root / "raw" / "node_feat.npz", paper=numpy.asfortranarray(self.x))
+        numpy.savez(root / "raw" / "node_feat_dict.npz", paper=numpy.asfortranarray(self.x))
         graph = self.imported(convert.from_ogb(root, self.folder / "arrays"))
         self.assert_same(graph.column("paper", "x"), self.x)
         self.assertEqual(graph.edges("author:writes:paper")[0].tolist(), self.writes[0].tolist())

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Parquet files to graphs: of folders, one after the other, in memory that does not grow with them."""
+"""Parquet files to graphs: of folders, one after the other, in memory that does not grow with
+them."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""DataFrames and tables of Arrow to graphs: types and values as they were, or an error that names the
-column and the row."""
+"""DataFrames and tables of Arrow to graphs: types and values as they were, or an error that names
+the column and the row."""
 
 import datetime
 import os
@@ -245,7 +245,8 @@ class TablesTest(ConvertCase):
 
         for kind, values, missing in (
                 (pyarrow.int32(), 1, None), (pyarrow.float64(), 1.5, None),
-                (pyarrow.timestamp("s"), 1, None), (pyarrow.dictionary(pyarrow.int8(), pyarrow.int64()), 1, None),
+                (pyarrow.timestamp("s"), 1, None),
+                (pyarrow.dictionary(pyarrow.int8(), pyarrow.int64()), 1, None),
                 (pyarrow.list_(pyarrow.int8(), 2), [1, 2], None),
                 (pyarrow.list_(pyarrow.int8(), 2), [1, 2], [1, None]),
                 (pyarrow.list_(pyarrow.int8()), [1, 2], None),

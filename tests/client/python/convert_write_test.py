@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What all of `convert` writes: every array as it was, files where they are, descriptions that the tool
-reads wherever they lie."""
+"""What all of `convert` writes: every array as it was, files where they are, descriptions that the
+tool reads wherever they lie."""
 
 import os
 import pathlib
@@ -68,8 +68,8 @@ class WriteTest(ConvertCase):
         bits = numpy.array([0x3f80, 0x4000, 0x7fc0, 0x8000], dtype=numpy.uint16)
         numpy.savez(self.folder / "a.npz", x=x, bits=bits)
         numpy.save(self.folder / "ends.npy", [[0, 1, 2], [3, 3, 0]])
-        (self.folder / 'a "table".csv').write_text("name,group,weight\nann,1,5\nbob,-1,6\nc c,0,7\nd,1,8\n")
         table = self.folder / 'a "table".csv'
+        table.write_text("name,group,weight\nann,1,5\nbob,-1,6\nc c,0,7\nd,1,8\n")
         nodes = Nodes(4, columns={"x": File(self.folder / "a.npz", member="x"),
                                   "bits": File(self.folder / "a.npz", member="bits", read_as="BFLOAT16"),
                                   "weight": File(table, columns=[2], header=True)},

@@ -20,7 +20,8 @@ SPLITS = ["none", "train", "validation", "test"]
 
 
 def peak_memory():
-    """The most bytes that this process has had resident. (getrusage counts those of whoever forked it.)"""
+    """The most bytes that this process has had resident. (getrusage counts those of whoever forked
+    it.)"""
     status = pathlib.Path("/proc/self/status").read_text(encoding="ascii")
     return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) << 10
 
@@ -71,7 +72,8 @@ class ConvertCase(unittest.TestCase):
     def import_error(self, description):
         """What the tool says of a description that it refuses."""
         run = subprocess.run([str(TOOL), "import", "--description", str(description), "--output",
-                              str(self.folder / "refused")], capture_output=True, text=True, check=False)
+                              str(self.folder / "refused")],
+                             capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 65, run.stderr)
         return run.stderr
 

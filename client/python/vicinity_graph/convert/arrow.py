@@ -1,5 +1,5 @@
-"""Tables of Arrow and Parquet as batches of arrays. pyarrow is the user's; it is imported when a table
-asks for it."""
+"""Tables of Arrow and Parquet as batches of arrays. pyarrow is the user's; it is imported when a
+table asks for it."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def parquet_file(path: Any) -> Any:
 
 
 def parquet_batches(path: Any, columns: Optional[Sequence[str]] = None) -> Iterator[Any]:
-    """All of a file, in batches of at most 64 Ki rows and about 4 MiB, which end with row groups; of a
-    file without rows one batch without rows, of all columns."""
+    """All of a file, in batches of at most 64 Ki rows and about 4 MiB, which end with row groups;
+    of a file without rows one batch without rows, of all columns."""
     file = parquet_file(path)
     if not file.metadata.num_rows:
         schema = file.schema_arrow
@@ -57,8 +57,8 @@ class ArrowSource:
     """A table, a stream of batches, or Parquet files: batches of at most 64 Ki rows.
 
     Memory: of Parquet a page of each column that is taken, and a batch of about 4 MiB while it is
-            decoded: 20 MiB were measured, for row groups of 4 and of 64 MiB. A row that is longer than
-            a batch takes what it takes.
+            decoded: 20 MiB were measured, for row groups of 4 and of 64 MiB. A row that is longer
+            than a batch takes what it takes.
     """
 
     def __init__(self, table: Any, where: str, skip: Collection[str]):
@@ -117,11 +117,12 @@ class ArrowSource:
             return table.to_reader(max_chunksize=_BATCH_ROWS)
         if hasattr(table, "__arrow_c_stream__"):
             if not hasattr(pa.RecordBatchReader, "from_stream"):
-                raise ValueError(f"{where}: a {type(table).__name__} takes pyarrow 15 or newer, and "
-                                 f"this is {pa.__version__}")
+                raise ValueError(f"{where}: a {type(table).__name__} takes pyarrow 15 or newer, "
+                                 f"and this is {pa.__version__}")
             return pa.RecordBatchReader.from_stream(table)
-        raise ValueError(f"{where} is a {type(table).__name__}, no table: give a DataFrame, a table or "
-                         "reader of pyarrow's, what has __arrow_c_stream__, or paths of Parquet files")
+        raise ValueError(f"{where} is a {type(table).__name__}, no table: give a DataFrame, a "
+                         "table or reader of pyarrow's, what has __arrow_c_stream__, or paths of "
+                         "Parquet files")
 
     def _common_schema(self) -> Any:
         first = parquet_file(self._paths[0]).schema_arrow
@@ -140,8 +141,8 @@ class ArrowSource:
 
 
 def numbers_of(where: str, array: Any, row: int = 0, fill: Any = NO_FILL) -> numpy.ndarray:
-    """[n, ...] of an Arrow array whose first row is `row`, for messages. ValueError for values that are
-    no numbers, for nulls without a fill, and for lists of several lengths."""
+    """[n, ...] of an Arrow array whose first row is `row`, for messages. ValueError for values that
+    are no numbers, for nulls without a fill, and for lists of several lengths."""
     types = pyarrow(where).types
     if hasattr(array, "storage"):  # an extension; the only one known has a shape for each row
         shape = getattr(array.type, "shape", None)
@@ -174,8 +175,8 @@ def _plain(where: str, types: Any, array: Any, row: int, fill: Any) -> numpy.nda
         array = array.view(pa.int64() if kind.bit_width == 64 else pa.int32()).cast(pa.int64())
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
               or types.is_null(kind)):
-        raise ValueError(f"{where} is {kind}: numbers, truth values, times, and lists of them of one "
-                         "length can be columns; leave it out by skip=")
+        raise ValueError(f"{where} is {kind}: numbers, truth values, times, and lists of them of "
+                         "one length can be columns; leave it out by skip=")
     nulls = _nulls(array)
     if nulls is None:
         return array.to_numpy(zero_copy_only=False)
@@ -251,9 +252,9 @@ def _files_of(path: pathlib.Path) -> List[pathlib.Path]:
     found = sorted(each for each in path.iterdir() if not each.name.startswith(("_", ".")))
     other = [each.name for each in found if each.is_dir() or each.suffix != ".parquet"]
     if other or not found:
-        raise ValueError(f"{path}: {'has ' + str(other) + ' beside' if other else 'has no'} .parquet "
-                         "files: give a list of the files (what names of folders say, as in "
-                         "year=2020, is in no column)")
+        raise ValueError(f"{path}: {'has ' + str(other) + ' beside' if other else 'has no'} "
+                         ".parquet files: give a list of the files (what names of folders say, as "
+                         "in year=2020, is in no column)")
     return found
 
 

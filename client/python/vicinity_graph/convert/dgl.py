@@ -1,4 +1,5 @@
-"""Graphs of the Deep Graph Library. Nothing of DGL is imported: a graph brings its methods along."""
+"""Graphs of the Deep Graph Library. Nothing of DGL is imported: a graph brings its methods
+along."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ def from_dgl(graph: Any, folder: Any, *, name: str = "graph", label: str = "labe
              split_idx: Optional[Mapping[str, Any]] = None) -> pathlib.Path:
     """Of a DGLGraph of one type or several: writes it as write() does.
 
-    What is in ndata and edata becomes columns of their names; edge ids are DGL's. Node data `label`,
-    if it is one class a node, becomes the labels, else the target. train_mask, val_mask and test_mask
-    are the splits; of masks [n, splits] `split` says which; or `split_idx` has the ids of "train",
-    "valid" and "test", by node type if there are several. `weight_attr`: the edge data that sampling
-    can draw by. `skip`: names of data to leave out. Types that DGL calls _N and _E are "node" and
-    ("node", "to", "node").
+    What is in ndata and edata becomes columns of their names; edge ids are DGL's. Node data
+    `label`, if it is one class a node, becomes the labels, else the target. train_mask, val_mask
+    and test_mask are the splits; of masks [n, splits] `split` says which; or `split_idx` has the
+    ids of "train", "valid" and "test", by node type if there are several. `weight_attr`: the edge
+    data that sampling can draw by. `skip`: names of data to leave out. Types that DGL calls _N and
+    _E are "node" and ("node", "to", "node").
 
     Errors: ValueError for a block, for data that is sparse, for a weight that no type has; else as
             write().

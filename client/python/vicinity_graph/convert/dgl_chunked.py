@@ -9,6 +9,7 @@ from typing import Any, Collection, Dict, Iterator, List, Mapping, Sequence, Tup
 
 import numpy
 
+from .arrow import numbers_of, parquet_batches, parquet_file
 from .files import Npy, fields_per_row, joined_npy, joined_text, shape_and_type
 from .roles import add_node_file, set_weight
 from .writer import Edges, File, Nodes, Writer
@@ -24,9 +25,10 @@ def from_dgl_chunked(metadata_json: Any, folder: Any, *, name: str = "", label: 
     else the target; train_mask, val_mask and test_mask are the splits; edge data `weight` is what
     sampling can draw by. `skip`: names of data to leave out.
 
-    Memory: some tens of MiB. Of one chunk alone nothing is copied: a numpy chunk, and a csv chunk whose name ends as its delimiter asks (.csv, .tsv, .txt for blanks).
-    Errors: ValueError naming the file whose rows, shape or dtype are not those of the metadata, or of
-            the chunk before it; FileNotFoundError; else as write().
+    Memory: some tens of MiB. Of one chunk alone nothing is copied: a numpy chunk, and a csv chunk
+            whose name ends as its delimiter asks (.csv, .tsv, .txt for blanks).
+    Errors: ValueError naming the file whose rows, shape or dtype are not those of the metadata, or
+            of the chunk before it; FileNotFoundError; else as write().
     """
     path = pathlib.Path(metadata_json)
     meta = json.loads(path.read_text(encoding="utf-8"))
@@ -60,8 +62,8 @@ class _Chunks:
     def counts(self, kind: str) -> List[Tuple[str, List[int]]]:
         """Of each type; [] where the metadata tells the sum alone, as GraphStorm's does."""
         types = self._field(f"{kind}_type")
-        chunks = self._meta.get(f"num_{kind}s_per_chunk")
-        totals = self._meta.get(f"num_{kind}s_per_type")
+        chunks: Any = self._meta.get(f"num_{kind}s_per_chunk")
+        totals: Any = self._meta.get(f"num_{kind}s_per_type")
         if chunks is None and totals is None:
             raise ValueError(f"{self._path} has neither num_{kind}s_per_chunk nor "
                              f"num_{kind}s_per_type")
@@ -89,7 +91,8 @@ class _Chunks:
         for field, kind in (("node_data", "node"), ("edge_data", "edge"), ("edges", "edge")):
             other = sorted(set(self._meta.get(field) or {}) - set(self._field(f"{kind}_type")))
             if other:
-                raise ValueError(f"{self._path}: {field} of {other}, which {kind}_type does not list")
+                raise ValueError(f"{self._path}: {field} of {other}, which {kind}_type does not "
+                                 "list")
 
     def arrays(self, field: str, type_name: str, counts: Sequence[int]
                ) -> Iterator[Tuple[str, Union[File, numpy.ndarray]]]:
@@ -125,30 +128,30 @@ class _Chunks:
             return joined_npy(self.writer, name, parts)
         if kind == "parquet":
             return self._joined_parquet(name, paths, counts)
-        raise ValueError(f"{self._path}: {name} is of the format {kind!r}: csv, numpy and parquet are "
-                         "known")
+        raise ValueError(f"{self._path}: {name} is of the format {kind!r}: csv, numpy and parquet "
+                         "are known")
 
     def _of_each(self, name: str, paths: Sequence[pathlib.Path], counts: Sequence[int],
                  found: Any) -> List[int]:
         """How many rows each chunk should have, and, if that is known, has; below 0: any number."""
         if len(counts) == 1 and len(paths) > 1:
             if found is not None and sum(found) != counts[0]:
-                raise ValueError(f"{self._path}: {name} should have {counts[0]} rows, and its files "
-                                 f"have {found}")
+                raise ValueError(f"{self._path}: {name} should have {counts[0]} rows, and its "
+                                 f"files have {found}")
             return [-1] * len(paths)
         if len(counts) != len(paths):
-            raise ValueError(f"{self._path}: {name} has {len(paths)} files, and {len(counts)} chunks "
-                             "are counted")
+            raise ValueError(f"{self._path}: {name} has {len(paths)} files, and {len(counts)} "
+                             "chunks are counted")
         for path, count, rows in zip(paths, counts, found or counts):
             if count != rows:
                 raise ValueError(f"{path} has {rows} rows, and {self._path.name} says {count}")
         return list(counts)
 
-    def _joined_parquet(self, name: str, paths: Sequence[pathlib.Path], counts: Sequence[int]) -> File:
-        from .arrow import numbers_of, parquet_batches, parquet_file  # pylint: disable=import-outside-toplevel
+    def _joined_parquet(self, name: str, paths: Sequence[pathlib.Path], counts: Sequence[int]
+                        ) -> File:
         files = [parquet_file(path) for path in paths]
         self._of_each(name, paths, counts, [file.metadata.num_rows for file in files])
-        rows = None
+        rows: Any = None
         for path, file in zip(paths, files):
             shape = _shape_of(path, file.schema_arrow.metadata or {})
             for batch in parquet_batches(path):
@@ -165,11 +168,13 @@ class _Chunks:
 
     def _field(self, name: str) -> Any:
         if name not in self._meta:
-            raise ValueError(f"{self._path} has no {name}: it is no metadata of DGL's chunked format")
+            raise ValueError(f"{self._path} has no {name}: it is no metadata of DGL's chunked "
+                             "format")
         return self._meta[name]
 
 
-def _matrix(path: pathlib.Path, names: Sequence[str], columns: List[numpy.ndarray]) -> numpy.ndarray:
+def _matrix(path: pathlib.Path, names: Sequence[str], columns: List[numpy.ndarray]
+            ) -> numpy.ndarray:
     if len({column.dtype for column in columns}) != 1:
         types = {name: str(column.dtype) for name, column in zip(names, columns)}
         raise ValueError(f"{path}: columns are of several types, {types}, and make no array")

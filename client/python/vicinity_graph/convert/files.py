@@ -59,8 +59,8 @@ class Npy:
             raise ValueError(f"{self} is {list(self.shape)}, and there are {count} {whose}")
 
     def taken(self, transposed: bool = False) -> Union[File, numpy.ndarray]:
-        """In place, or, where the tool does not read it so (another order of bytes or dimensions), the
-        array: mapped, but a member of an archive in memory."""
+        """In place; or, where the tool does not read it so (another order of bytes or dimensions),
+        the array: mapped, but a member of an archive in memory."""
         plain = self.dtype.byteorder != ">" and not (self._fortran and len(self.shape) > 1)
         if plain:
             return File(self.path, self.member, transposed=transposed)
@@ -116,8 +116,8 @@ def joined_npy(writer: Writer, name: str, parts: Sequence[Npy]) -> Union[File, n
 
 def joined_text(writer: Writer, name: str, paths: Sequence[Any], separator: str,
                 counts: Sequence[int]) -> File:
-    """One text of several files, line after line; of one file whose name fits that file. Each has as
-    many rows as `counts` says, below 0: any number."""
+    """One text of several files, line after line; of one file whose name fits that file. Each has
+    as many rows as `counts` says, below 0: any number."""
     if separator not in _SEPARATORS:
         raise ValueError(f"{paths[0]}: fields are separated by {separator!r}, and the tool knows "
                          "commas, tabs and blanks: replace it, as `sed -i 's/;/,/g'` does")
@@ -146,6 +146,5 @@ def _copy_lines(path: Any, count: int, out: Any) -> None:
 
 def shape_and_type(array: Union[File, numpy.ndarray]) -> Tuple[Any, Any]:
     """Of an .npy file or an array."""
-    if isinstance(array, File):
-        array = Npy(array.path, array.member)
-    return array.shape, array.dtype
+    known = Npy(array.path, array.member) if isinstance(array, File) else array
+    return known.shape, known.dtype

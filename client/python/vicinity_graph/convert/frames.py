@@ -53,8 +53,8 @@ class FrameSource:
         if isinstance(dtype, numpy.dtype):
             return series.to_numpy()
         if not hasattr(dtype, "numpy_dtype"):
-            raise ValueError(f"{where} is {dtype}: numbers, truth values, times, and lists of them of "
-                             "one length can be columns; leave it out by skip=")
+            raise ValueError(f"{where} is {dtype}: numbers, truth values, times, and lists of them "
+                             "of one length can be columns; leave it out by skip=")
         # Int64 and the like: numbers, and which of them are missing.
         nulls = series.isna().to_numpy()
         values = series.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
@@ -113,16 +113,17 @@ class FrameSource:
         missing = series.isna()
         missing = missing if isinstance(missing, numpy.ndarray) else missing.to_numpy()
         self._refuse_null(where, missing, row, NO_FILL)
-        rows = [numpy.asarray(value) if isinstance(value, (list, tuple, numpy.ndarray)) else None
-                for value in series]
+        rows: List[Any] = [
+            numpy.asarray(value) if isinstance(value, (list, tuple, numpy.ndarray)) else None
+            for value in series]
         for position, (value, given) in enumerate(zip(rows, series)):
             if value is None or value.dtype.kind not in "biuf" or value.ndim == 0:
                 raise ValueError(f"{where} holds {given!r} in row {row + position}: numbers, truth "
-                                 "values, times, and lists of them of one length can be columns; leave "
-                                 "it out by skip=")
+                                 "values, times, and lists of them of one length can be columns; "
+                                 "leave it out by skip=")
             if value.dtype != rows[0].dtype:
-                raise ValueError(f"{where} is {rows[0].dtype} in row {row}, and {value.dtype} in row "
-                                 f"{row + position}: a column has one type")
+                raise ValueError(f"{where} is {rows[0].dtype} in row {row}, and {value.dtype} in "
+                                 f"row {row + position}: a column has one type")
         check_lengths(where, [len(value) for value in rows], row)
         return numpy.stack(rows)
 

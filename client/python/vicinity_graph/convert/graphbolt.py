@@ -17,24 +17,25 @@ _SEEDS = ("seeds", "seed_nodes")
 _PAIRS = ("node_pairs", "negative_srcs", "negative_dsts")
 
 
-def from_graphbolt(folder_or_metadata_yaml: Any, folder: Any, *, name: str = "", task: Optional[str] = "",
-                   weight: str = "", skip: Collection[str] = (), trust_pickle: bool = False
-                   ) -> pathlib.Path:
+def from_graphbolt(folder_or_metadata_yaml: Any, folder: Any, *, name: str = "",
+                   task: Optional[str] = "", weight: str = "", skip: Collection[str] = (),
+                   trust_pickle: bool = False) -> pathlib.Path:
     """Of the folder as it was before GraphBolt preprocessed it, or its metadata.yaml.
 
-    Feature data becomes columns of their names; ids are the dataset's, edge ids the positions in the
-    files of edges. Without types there are "node" and ("node", "to", "node"). The train, validation
-    and test set of `task` (needed if there are several; None: none) become the splits; labels beside
-    the seeds, if they are one integer each, become the labels (-1: none is known; unsigned integers
-    become int64), else the target, "labels", NaN where none is known, and -1 among signed integers.
+    Feature data becomes columns of their names; ids are the dataset's, edge ids the positions in
+    the files of edges. Without types there are "node" and ("node", "to", "node"). The train,
+    validation and test set of `task` (needed if there are several; None: none) become the splits;
+    labels beside the seeds, if they are one integer each, become the labels (-1: none is known;
+    unsigned integers become int64), else the target, "labels", NaN where none is known, and -1
+    among signed integers.
     Seeds that are pairs or edges are no splits of nodes: they are refused. Feature data `weight` of
     edges is what sampling can draw by. `skip`: names of feature data to leave out.
 
-    Arrays of NumPy's stay where they are; what is in PyTorch's format is read whole, without running
-    what it says unless `trust_pickle`, and copied.
+    Arrays of NumPy's stay where they are; what is in PyTorch's format is read whole, without
+    running what it says unless `trust_pickle`, and copied.
 
-    Errors: ValueError naming the part of metadata.yaml that does not fit; FileNotFoundError; else as
-            write().
+    Errors: ValueError naming the part of metadata.yaml that does not fit; FileNotFoundError; else
+            as write().
     """
     path = pathlib.Path(folder_or_metadata_yaml)
     path = path / "metadata.yaml" if path.is_dir() else path
@@ -88,14 +89,15 @@ class _Dataset:
     def _ends(self, edge_type: Tuple[str, str, str], edges: Mapping[str, Any]) -> Edges:
         path = self._path.parent / edges["path"]
         if edges["format"] == "csv":
-            return Edges(ends=joined_text(self.writer, ".".join(edge_type) + "+ends", [path], ",", [-1]))
+            name = ".".join(edge_type) + "+ends"
+            return Edges(ends=joined_text(self.writer, name, [path], ",", [-1]))
         if edges["format"] == "numpy":
             ends = Npy(path)
             if len(ends.shape) != 2 or ends.shape[0] != 2:
                 raise ValueError(f"{ends} is {list(ends.shape)}, and edges are [2, n]")
             return Edges(ends=ends.taken(transposed=True), count=ends.shape[1])
-        raise ValueError(f"{self._path}: edges are of the format {edges['format']!r}: csv and numpy are "
-                         "known")
+        raise ValueError(f"{self._path}: edges are of the format {edges['format']!r}: csv and "
+                         "numpy are known")
 
     def add_features(self) -> None:
         features = [*(self._meta["graph"].get("feature_data") or []),
@@ -106,7 +108,7 @@ class _Dataset:
                 continue
             domain = each["domain"]
             if domain == "node":
-                owner = self._nodes(each)
+                owner: Any = self._nodes(each)
                 whose, count = _node_type(each), owner.count
             elif domain == "edge":
                 owner = self.edges[self._edge_type(each, known=True)]
@@ -135,8 +137,8 @@ class _Dataset:
         if data["format"] == "torch":
             return of_tensor(f"{path} ({where})", load_torch(
                 path, self._trust_pickle, "save the tensor alone, as .npy, and say format: numpy"))
-        raise ValueError(f"{self._path}: {where} is of the format {data['format']!r}: numpy and torch "
-                         "are known")
+        raise ValueError(f"{self._path}: {where} is of the format {data['format']!r}: numpy and "
+                         "torch are known")
 
     def add_task(self, wanted: Optional[str]) -> None:
         tasks = self._meta.get("tasks") or []
@@ -171,14 +173,16 @@ class _Dataset:
             elif name == "labels":
                 labels = self._numbers(f"{where}: {name}", data)
             elif name not in self._skip and name not in _PAIRS:
-                raise ValueError(f"{self._path}: {where} has {name!r} beside seeds and labels: leave it "
-                                 f"out by skip=[{name!r}]")
+                raise ValueError(f"{self._path}: {where} has {name!r} beside seeds and labels: "
+                                 f"leave it out by skip=[{name!r}]")
         if seeds is None or seeds.ndim != 1 or seeds.dtype.kind not in "iu" or ":" in str(
                 data_set.get("type")):
-            raise ValueError(f"{self._path}: {where}: its seeds are pairs, and splits are of nodes: "
-                             "task=None leaves tasks out, and a loader takes pairs as seeds=")
+            raise ValueError(f"{self._path}: {where}: its seeds are pairs, and splits are of "
+                             "nodes: task=None leaves tasks out, and a loader takes pairs as "
+                             "seeds=")
         if labels is not None and len(labels) != len(seeds):
-            raise ValueError(f"{self._path}: {where} has {len(seeds)} seeds and {len(labels)} labels")
+            raise ValueError(f"{self._path}: {where} has {len(seeds)} seeds and {len(labels)} "
+                             "labels")
         return seeds, labels
 
     def _add_labels(self, node_type: str, pairs: Sequence[Tuple[numpy.ndarray, numpy.ndarray]],
@@ -205,7 +209,7 @@ class _Dataset:
         if not known.all():
             array[~known] = self._none_known(node_type, array.dtype)
         if is_class:
-            nodes.labels, nodes.label_name, nodes.num_classes = array.reshape(-1), "label", num_classes
+            nodes.labels, nodes.num_classes = array.reshape(-1), num_classes
         else:
             nodes.columns["labels"], nodes.target = array, "labels"
 

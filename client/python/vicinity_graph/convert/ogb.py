@@ -4,6 +4,7 @@ challenge."""
 from __future__ import annotations
 
 import pathlib
+import re
 from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple
 
 import numpy
@@ -25,22 +26,22 @@ def from_ogb(raw_folder: Any, folder: Any, *, name: str = "graph", split: Option
     """Of a dataset's folder, as OGB downloads it (raw/, split/, mapping/), or of its raw/: text or
     binary, of one type or several; or of mag240m_kddcup2021 (processed/, meta.pt, split_dict.pt).
 
-    The files stay where they are, of any size: the description has their paths. Columns are named as
-    OGB's loader for PyG does: x (node-feat), edge_attr (edge-feat), node_year; labels are `y`, the
-    target where a node has several. Of one node and one edge type these are "node" and
-    ("node", "to", "node"). Ids are OGB's; mapping/ is not read. Datasets whose edges OGB doubles when
-    it loads them (ogbn-products, ogbn-proteins) have each once: `vicinity import --add-reverse`.
+    The files stay where they are, of any size: the description has their paths. Columns are named
+    as OGB's loader for PyG does: x (node-feat), edge_attr (edge-feat), node_year; labels are `y`,
+    the target where a node has several. Of one node and one edge type these are "node" and ("node",
+    "to", "node"). Ids are OGB's; mapping/ is not read. Datasets whose edges OGB doubles when it
+    loads them (ogbn-products, ogbn-proteins) have each once: `vicinity import --add-reverse`.
 
     split:        which folder of split/, if there are several; None: no splits
     split_idx:    instead, what get_idx_split() gives
     num_classes:  0: the largest class + 1
     skip:         files to leave out, by their paths below raw/ (processed/)
-    trust_pickle: splits (and MAG240M's sizes) that lie in a .pt file are read as torch.load does with
-                  weights_only, which runs nothing that the file says. If it holds more than that takes
-                  (with torch before 2.5 NumPy's arrays), True has it read all the same.
+    trust_pickle: splits (and MAG240M's sizes) that lie in a .pt file are read as torch.load does
+                  with weights_only, which runs nothing that the file says. If it holds more than
+                  that takes (with torch before 2.5 NumPy's arrays), True has it read all the same.
 
-    Errors: FileNotFoundError naming a file that is missing; ValueError naming a file that is no part
-            of such a dataset, or does not fit; else as write().
+    Errors: FileNotFoundError naming a file that is missing; ValueError naming a file that is no
+            part of such a dataset, or does not fit; else as write().
     """
     given = pathlib.Path(raw_folder)
     root = given.parent if given.name in ("raw", "processed") else given
@@ -59,8 +60,8 @@ def from_ogb(raw_folder: Any, folder: Any, *, name: str = "graph", split: Option
 
 
 class _Source:
-    """Nodes and edges of a folder. What is a part of the dataset is taken, by its path; what is left
-    would be lost."""
+    """Nodes and edges of a folder. What is a part of the dataset is taken, by its path; what is
+    left would be lost."""
 
     num_classes = 0
 
@@ -118,8 +119,8 @@ class _Source:
             return File(path)
         by_type = {path.parent.name: File(path) for path in folder.glob(f"*/{split}.csv*")}
         if not by_type:
-            raise FileNotFoundError(f"{folder}: has no {split}.csv.gz and no split_dict.pt, as node "
-                                    "property datasets have: split=None leaves it out")
+            raise FileNotFoundError(f"{folder}: has no {split}.csv.gz and no split_dict.pt, as "
+                                    "node property datasets have: split=None leaves it out")
         return by_type
 
 
@@ -128,9 +129,9 @@ def _raw_source(folder: pathlib.Path, skip: Collection[str]) -> _Source:
                        (_Binary, "data.npz"), (_BinaryOfTypes, "num_nodes_dict.npz")):
         if list(folder.glob(mark)):
             return kind(folder, skip)
-    raise FileNotFoundError(f"{folder}: there is none of num-node-list.csv.gz, num-node-dict.csv.gz, "
-                            "data.npz and num_nodes_dict.npz, one of which every node property dataset "
-                            "of OGB has (MAG240M: meta.pt)")
+    raise FileNotFoundError(f"{folder}: there is none of num-node-list.csv.gz, "
+                            "num-node-dict.csv.gz, data.npz and num_nodes_dict.npz, one of which "
+                            "every node property dataset of OGB has (MAG240M: meta.pt)")
 
 
 def _one(where: Any, counts: Any) -> int:
@@ -179,8 +180,8 @@ class _TextOfTypes(_TextSource):
         super().__init__(folder, skip)
         counts = self.take("num-node-dict.csv")
         types, *rows = csv_rows(counts)
-        row = rows[0] if len(rows) == 1 else [_one(counts, rows)]
-        self.nodes = {node_type: Nodes(count=int(count)) for node_type, count in zip(types, row)}
+        _one(counts, [row[0] for row in rows])
+        self.nodes = {node_type: Nodes(count=int(count)) for node_type, count in zip(types, rows[0])}
         self.find("nodetype-has-label.csv")  # says which of the folders there are
         for node_type, nodes in self.nodes.items():
             self.add_labels(nodes, f"node-label/{node_type}/node-label.csv")
@@ -255,23 +256,22 @@ class _BinaryOfTypes(_NumberSource):
         for archive in self.below("", ".npz"):
             if archive != "node-label" and not archive.startswith(("node_", "edge_")):
                 continue
-            key = "node_label" if archive == "node-label" else archive.replace("_dict", "")
+            key = "node_label" if archive == "node-label" else re.sub("_dict$", "", archive)
             for name, array in self._members(archive):
                 if archive.startswith("edge_"):
-                    edges = self.edges.get(_triplet(array, name))
-                    self._known(array, edges)
+                    edges = self._known(array, self.edges.get(_triplet(array, name)))
                     self.add_edges_array(edges, key, array)
                 else:
-                    self._known(array, self.nodes.get(name))
-                    self.add_nodes_array(self.nodes[name], key, array)
+                    self.add_nodes_array(self._known(array, self.nodes.get(name)), key, array)
 
     def _members(self, archive: str) -> List[Tuple[str, Npy]]:
         path = self.take(f"{archive}.npz")
         return [(name, Npy(path, name)) for name in members_of(path)]
 
-    def _known(self, array: Npy, owner: Any) -> None:
+    def _known(self, array: Npy, owner: Any) -> Any:
         if owner is None:
             raise ValueError(f"{array} is of no type that is counted")
+        return owner
 
 
 class _Mag240m(_NumberSource):

@@ -23,8 +23,8 @@ def from_pyg(data: Any, folder: Any, *, name: str = "graph", weight_attr: str = 
     HeteroData by node type, as OGB's get_idx_split() gives them. `weight_attr`: the edge attribute
     that sampling can draw by. `skip`: names of attributes to leave out.
 
-    Errors: ValueError naming an attribute that is of no node and no edge, or is sparse, and a weight
-            that no edges have; else as write().
+    Errors: ValueError naming an attribute that is of no node and no edge, or is sparse, and a
+            weight that no edges have; else as write().
     """
     if hasattr(data, "edge_types"):
         nodes = {each: _Store(each, data[each], skip) for each in data.node_types}

@@ -1,4 +1,5 @@
-"""What is a label, a split, a target or a column, the same for all sources; and what is PyTorch's."""
+"""What is a label, a split, a target or a column, the same for all sources; and what is
+PyTorch's."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _SPLITS = {"train": "train", "valid": "validation", "val": "validation",
 _SHARES_OF_TEST = {"test-dev", "test-challenge"}
 
 
-def add_node_array(nodes: Nodes, key: str, array: numpy.ndarray, label: str, split: int = 0) -> None:
+def add_node_array(nodes: Nodes, key: str, array: numpy.ndarray, label: str, split: int = 0
+                   ) -> None:
     """A mask, the labels, the target, or just a column, by its name."""
     if key in MASKS:
         nodes.masks[MASKS[key]] = array[:, split] if array.ndim == 2 else array
@@ -31,8 +33,8 @@ def add_node_array(nodes: Nodes, key: str, array: numpy.ndarray, label: str, spl
         nodes.target = key if key == label else nodes.target
 
 
-def add_node_file(nodes: Nodes, key: str, file: File, is_class: bool, label: str) -> None:
-    """The same of a file."""
+def add_node_file(nodes: Nodes, key: str, file: Any, is_class: bool, label: str) -> None:
+    """The same of a File, or of an array that was one."""
     if key in MASKS:
         nodes.masks[MASKS[key]] = file
     elif key == label and is_class:
@@ -93,8 +95,8 @@ def of_tensor(where: str, value: Any) -> numpy.ndarray:
 
 def load_torch(path: Any, trust_pickle: bool, instead: str) -> Any:
     """What torch.load gives of a .pt file, which is a pickle: a program. Unless `trust_pickle`,
-    nothing of it runs but what makes tensors, arrays of NumPy's (if torch is 2.5 or newer) and plain
-    values.
+    nothing of it runs but what makes tensors, arrays of NumPy's (if torch is 2.5 or newer) and
+    plain values.
 
     Errors: ValueError for a file that holds more, with what to do about it: trust it, or `instead`.
     """
@@ -113,10 +115,11 @@ def load_torch(path: Any, trust_pickle: bool, instead: str) -> Any:
     except UnpicklingError as error:
         if trust_pickle:
             raise ValueError(f"{path} is damaged, or no file of torch.save: {error}") from error
+        reason = str(error).rpartition("Unpickler error: ")[2].splitlines()[0].partition(". ")[0]
         raise ValueError(
-            f"{path} holds more than tensors and plain values, and to read that runs whatever the "
-            f"file says ({str(error).splitlines()[-1]}). If you trust whom it is from: "
-            f"trust_pickle=True. Else {instead}") from error
+            f"{path} holds more than tensors and plain values ({reason}), and to read that runs "
+            f"whatever the file says. If you trust whom it is from: trust_pickle=True. Else "
+            f"{instead}") from error
     except RuntimeError as error:
         raise ValueError(f"{path} is damaged, or no file of torch.save: {error}") from error
 

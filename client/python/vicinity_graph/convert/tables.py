@@ -22,8 +22,9 @@ _SPLIT_NAMES = ("train", "validation", "test")
 class NodeTable:
     """Nodes of one type, and which columns of their table are what; all others are columns.
 
-    table:  a DataFrame of pandas; a Table, RecordBatch or RecordBatchReader of pyarrow; anything with
-            __arrow_c_stream__ (polars, DuckDB); a Parquet file, a list of them, or a folder of them
+    table:  a DataFrame of pandas; a Table, RecordBatch or RecordBatchReader of pyarrow; anything
+            with __arrow_c_stream__ (polars, DuckDB); a Parquet file, a list of them, or a folder of
+            them
     id:     integers or strings; "": rows are nodes 0 to n - 1
     label:  a class each, -1: none
     target: the column that is to be learnt, where that is no class
@@ -62,16 +63,17 @@ def from_tables(folder: Any, nodes: Mapping[str, Any], edges: Mapping[Tuple[str,
                 name: str = "graph") -> pathlib.Path:
     """Of a NodeTable for each node type and an EdgeTable for each edge type, or just their tables.
 
-    Columns keep their types. Lists, fixed in size or of one length, make rows of several values; times
-    become int64, exactly, and the description says in which unit; dictionary-encoded columns and
-    categories are decoded. Edge ids are the positions in the table.
+    Columns keep their types. Lists, fixed in size or of one length, make rows of several values;
+    times become int64, exactly, and the description says in which unit; dictionary-encoded columns
+    and categories are decoded. Edge ids are the positions in the table.
 
-    Memory: of Parquet a page of each column that is taken, and a batch of at most 64 Ki rows and about
-            4 MiB while it is decoded: some tens of MiB, whatever the size of files and row groups. Of
-            others 64 Ki rows beyond the table. Files of a folder are read one after the other.
-    Errors: ValueError naming the column, and the row, for nulls without `fill`, text, lists of several
-            lengths, unsigned integers beyond 8 bits, decimals, nested types; nothing is cast. The same
-            for columns that are named and not there. Else as write().
+    Memory: of Parquet a page of each column that is taken, and a batch of at most 64 Ki rows and
+            about
+            4 MiB while it is decoded: some tens of MiB, whatever the size of files and row groups.
+            Of others 64 Ki rows beyond the table. Files of a folder are read one after the other.
+    Errors: ValueError naming the column, and the row, for nulls without `fill`, text, lists of
+            several lengths, unsigned integers beyond 8 bits, decimals, nested types; nothing is
+            cast. The same for columns that are named and not there. Else as write().
     """
     with Writer(folder) as writer:
         made = {node_type: _nodes(writer, node_type,
@@ -114,7 +116,8 @@ def _edges(writer: Writer, edge_type: Tuple[str, str, str], table: EdgeTable,
         check_name(part, "part of an edge type")
     for end in (edge_type[0], edge_type[2]):
         if end not in nodes:
-            raise ValueError(f"{':'.join(edge_type)}: there are no nodes {end!r}, but {list(nodes)}")
+            raise ValueError(f"{':'.join(edge_type)}: there are no nodes {end!r}, but "
+                             f"{list(nodes)}")
     where = ".".join(edge_type)
     reader = _Reader(writer, where, table, [table.source, table.target])
     with reader:
@@ -190,7 +193,7 @@ class _Reader:
             yield batch
             self.count += len(arrays[0]) if arrays else 0
 
-    def append_ids(self, what: str, columns: List[Union[List[str], numpy.ndarray]]) -> None:
+    def append_ids(self, what: str, columns: List[Any]) -> None:
         """One column, or two, of strings or integers."""
         name = f"{self.where}+{what}"
         text = any(isinstance(ids, list) for ids in columns)
@@ -200,8 +203,8 @@ class _Reader:
             types = [ids.dtype for ids in columns]
             dtype = numpy.result_type(*types)
             if dtype.kind not in "iu":
-                raise ValueError(f"{self.where}: ids are {types[0]} and {types[1]}, which no integer "
-                                 "type holds both: cast one of them")
+                raise ValueError(f"{self.where}: ids are {types[0]} and {types[1]}, which no "
+                                 "integer type holds both: cast one of them")
             self.ids = self._open.enter_context(self._writer.rows(
                 name, dtype, () if len(columns) == 1 else (len(columns),)))
         if text:
@@ -245,8 +248,8 @@ class _Batch:
         blocks = [self._numbers(part) for part in parts]
         if len({(each.dtype, each.shape) for each in blocks}) > 1:
             types = {part: str(each.dtype) for part, each in zip(parts, blocks)}
-            raise ValueError(f"{self._reader.where}.{name}: columns to be stacked are of several types: "
-                             f"{types}")
+            raise ValueError(f"{self._reader.where}.{name}: columns to be stacked are of several "
+                             f"types: {types}")
         return numpy.stack(blocks, axis=1)
 
     def ids(self, name: str) -> Union[List[str], numpy.ndarray]:
@@ -258,8 +261,8 @@ class _Batch:
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
             hint = ("; pandas makes that of integers where some are missing: astype('Int64')"
                     if ids.dtype.kind == "f" else "")
-            raise ValueError(f"{self._reader.where}.{name} is {ids.dtype} {['n', *ids.shape[1:]]}, and "
-                             f"ids are integers or strings{hint}")
+            raise ValueError(f"{self._reader.where}.{name} is {ids.dtype} {['n', *ids.shape[1:]]}, "
+                             f"and ids are integers or strings{hint}")
         return ids
 
     def append_label(self, name: str) -> None:
@@ -273,13 +276,12 @@ class _Batch:
         text = self._text(name)
         values = self._numbers(name) if text is None else numpy.array(
             [_SPLITS.get(value, -1) for value in text], dtype=numpy.int64)
+        known = 'and a split is "train", "validation", "test" or "", or 1, 2, 3 or 0'
         if values.ndim != 1 or values.dtype.kind not in "iu":
-            raise ValueError(f"{where} is {values.dtype}, and a split is \"train\", \"validation\", "
-                             "\"test\" or \"\", or 1, 2, 3 or 0")
+            raise ValueError(f"{where} is {values.dtype}, {known}")
         wrong = numpy.flatnonzero((values < 0) | (values > 3))
         if len(wrong):
             given = values[wrong[0]] if text is None else text[wrong[0]]
-            raise ValueError(f"{where} is {given!r} in row {self._row + int(wrong[0])}, and a split is "
-                             "\"train\", \"validation\", \"test\" or \"\", or 1, 2, 3 or 0")
+            raise ValueError(f"{where} is {given!r} in row {self._row + int(wrong[0])}, {known}")
         for value, split in enumerate(_SPLIT_NAMES, start=1):
             self._reader.append(f"{split}.mask", values == value)

@@ -13,8 +13,8 @@ NO_FILL = object()
 def null(where: str, row: int) -> ValueError:
     """The error for a value that is missing."""
     column = where.rpartition(".")[2]
-    return ValueError(f"{where} is null in row {row}: say what stands there, fill={{{column!r}: ...}}, "
-                      "or leave the column out by skip=")
+    return ValueError(f"{where} is null in row {row}: say what stands there, "
+                      f"fill={{{column!r}: ...}}, or leave the column out by skip=")
 
 
 def exactly(where: str, value: Any, dtype: Any) -> Any:
@@ -41,10 +41,10 @@ def text_of_fill(where: str, value: Any) -> Any:
 def check_lengths(where: str, lengths: Any, row: int) -> int:
     """The one length that lists have."""
     if not len(lengths):
-        raise ValueError(f"{where} is of lists, and without a row nobody knows how long they are: leave "
-                         "it out by skip=")
+        raise ValueError(f"{where} is of lists, and without a row nobody knows how long they are: "
+                         "leave it out by skip=")
     other = numpy.flatnonzero(numpy.asarray(lengths) != lengths[0])
     if len(other):
-        raise ValueError(f"{where} has {lengths[0]} values in row {row}, and {lengths[other[0]]} in row "
-                         f"{row + int(other[0])}: rows of a column have one length")
+        raise ValueError(f"{where} has {lengths[0]} values in row {row}, and {lengths[other[0]]} "
+                         f"in row {row + int(other[0])}: rows of a column have one length")
     return int(lengths[0])

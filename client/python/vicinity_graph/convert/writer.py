@@ -21,8 +21,8 @@ BFLOAT16 = numpy.dtype([("bfloat16", "<u2")])
 
 @dataclass(frozen=True)
 class File:
-    """An array in a file that the tool reads where it is, as `proto/import.proto` has it: .npy, .npz
-    (`member`), .csv, .tsv, .txt, text also with .gz (`columns`: fields from 0, all if empty;
+    """An array in a file that the tool reads where it is, as `proto/import.proto` has it: .npy,
+    .npz (`member`), .csv, .tsv, .txt, text also with .gz (`columns`: fields from 0, all if empty;
     `header`). `transposed`, of ends in numbers: [2, n]."""
 
     path: Any
@@ -62,9 +62,10 @@ class Nodes:
 
 @dataclass
 class Edges:
-    """Edges of one type: `ends` are sources and targets by the nodes' ids, integers [2, n] or, where
-    either type has names, two lists, or a File; arrays of columns are [n, ...], or Files; `weight`
-    names the one that sampling can draw by. `count`, of ends in a File: their number, if known."""
+    """Edges of one type: `ends` are sources and targets by the nodes' ids, integers [2, n] or,
+    where either type has names, two lists, or a File; arrays of columns are [n, ...], or Files;
+    `weight` names the one that sampling can draw by. `count`, of ends in a File: their number, if
+    known."""
 
     ends: Any
     columns: Dict[str, Any] = field(default_factory=dict)
@@ -106,8 +107,8 @@ class Writer:
         text = [f"name: {_quoted(name)}"]
         for node_type, each in nodes.items():
             text += self._nodes(node_type, each)
-        for edge_type, each in edges.items():
-            text += self._edges(edge_type, each)
+        for edge_type, of_type in edges.items():
+            text += self._edges(edge_type, of_type)
         path = self.folder / "graph.textproto"
         path.write_text("\n".join(text) + "\n", encoding="utf-8")
         return path
@@ -179,15 +180,19 @@ class Writer:
             raise ValueError(f"{where}: ends are no two lists of the same length")
         count = len(ends[0])
         if any(len(end) and isinstance(end[0], str) for end in ends):
-            with self.lines(f"{where}+ends") as file:
-                file.append(*ends)
-            return self._reference(file.file()) + " }", count
-        array = numpy.asarray(ends)
-        if array.ndim != 2 or array.dtype.kind not in "iu":
-            raise ValueError(f"{where}: ends are {array.dtype} {list(array.shape)}: integers [2, n]")
-        if array.T.flags.c_contiguous and not array.flags.c_contiguous:
-            return self._array(f"{where}+ends", array.T, count) + " }", count
-        return self._array(f"{where}+ends", array, 2) + " } transposed: true", count
+            with self.lines(f"{where}+ends") as lines:
+                lines.append(*ends)
+            return self._reference(lines.file()) + " }", count
+        if isinstance(ends, numpy.ndarray) and ends.ndim == 2 and ends.flags.f_contiguous:
+            return self._array(f"{where}+ends", ends.T, count) + " }", count
+        pair = [numpy.asarray(end) if count else numpy.zeros(0, numpy.int64) for end in ends]
+        dtype = numpy.result_type(*(end.dtype for end in pair))
+        if dtype.kind not in "iu" or any(end.ndim != 1 for end in pair):
+            raise ValueError(f"{where}: ends are {dtype} {[2, *pair[0].shape]}: integers [2, n]")
+        with self.rows(f"{where}+ends", dtype, (count,)) as file:
+            for end in pair:
+                file.append(end.astype(dtype, copy=False)[None])
+        return self._reference(file.file()) + " } transposed: true", count
 
     def _ids(self, node_type: str, nodes: Nodes) -> str:
         kind = " } id_kind: STRING"
@@ -258,7 +263,7 @@ class RowFile:
         self._row_shape = tuple(int(extent) for extent in row_shape)
         self.count = 0
         self._header_bytes = len(self._header(10 ** 18))
-        self._file = open(path, "xb")  # pylint: disable=consider-using-with
+        self._file = open(path, "xb")
         self._file.write(self._header(0))
 
     def append(self, rows: Any) -> None:
@@ -267,8 +272,9 @@ class RowFile:
         if self._read_as and array.dtype == BFLOAT16:
             array = array.view("<u2")
         if array.dtype.newbyteorder("<") != self._dtype or array.shape[1:] != self._row_shape:
-            raise ValueError(f"{self.path.stem} is {self._dtype} {['n', *self._row_shape]}, and rows "
-                             f"from {self.count} on are {array.dtype} {['n', *array.shape[1:]]}")
+            raise ValueError(f"{self.path.stem} is {self._dtype} {['n', *self._row_shape]}, and "
+                             f"rows from {self.count} on are {array.dtype} "
+                             f"{['n', *array.shape[1:]]}")
         row_bytes = self._dtype.itemsize * int(numpy.prod(self._row_shape, dtype=numpy.int64))
         step = max(1, _CHUNK_BYTES // max(1, row_bytes))
         for begin in range(0, len(array) if row_bytes else 0, step):
@@ -309,7 +315,7 @@ class LineFile:
     def __init__(self, path: pathlib.Path):
         self.path = path
         self.count = 0
-        self._file = open(path, "x", encoding="utf-8", newline="")  # pylint: disable=consider-using-with
+        self._file = open(path, "x", encoding="utf-8", newline="")
 
     def append(self, *columns: Iterable[Any]) -> None:
         """ValueError for an id that holds an end of line."""
