@@ -19,7 +19,9 @@ constexpr std::pair<absl::string_view, absl::string_view> kCommands[] = {
     {".lz4", "lz4 -dk IN"},
     {".zip", "unzip IN"},
     {".parquet",
-     "python3 -c \"import pandas; pandas.read_parquet('IN').to_csv('OUT.csv', index=False)\""},
+     "python3 -c \"import pandas; pandas.read_parquet('IN').to_csv('OUT.csv', index=False)\" "
+     "(tables "
+     "with their types and lists vicinity_graph.convert.from_tables takes)"},
     {".feather",
      "python3 -c \"import pandas; pandas.read_feather('IN').to_csv('OUT.csv', index=False)\""},
     {".arrow",

@@ -68,9 +68,9 @@ def from_tables(folder: Any, nodes: Mapping[str, Any], edges: Mapping[Tuple[str,
     and categories are decoded. Edge ids are the positions in the table.
 
     Memory: of Parquet a page of each column that is taken, and a batch of at most 64 Ki rows and
-            about
-            4 MiB while it is decoded: some tens of MiB, whatever the size of files and row groups.
-            Of others 64 Ki rows beyond the table. Files of a folder are read one after the other.
+            about 4 MiB while it is decoded: some tens of MiB, whatever the size of files and row
+            groups. Of others 64 Ki rows beyond the table. Files of a folder are read one after the
+            other.
     Errors: ValueError naming the column, and the row, for nulls without `fill`, text, lists of
             several lengths, unsigned integers beyond 8 bits, decimals, nested types; nothing is
             cast. The same for columns that are named and not there. Else as write().

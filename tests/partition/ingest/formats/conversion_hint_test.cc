@@ -11,7 +11,8 @@ TEST_CASE("a file of another kind has a command that converts it", "[conversion_
   CHECK(ConversionOf("edges.tsv.zst") == "zstd -d edges.tsv.zst");
   CHECK(ConversionOf("d/x.parquet") ==
         "python3 -c \"import pandas; pandas.read_parquet('d/x.parquet').to_csv('d/x.csv', "
-        "index=False)\"");
+        "index=False)\" (tables with their types and lists vicinity_graph.convert.from_tables "
+        "takes)");
   CHECK_THAT(ConversionOf("x.pt"), Catch::Contains("numpy.save('x.npy', torch.load('x.pt')"));
   CHECK_THAT(ConversionOf("x.edges"), Catch::StartsWith("ln -s x.edges x.txt"));
   // A path is taken as it is, whatever stands in it.
