@@ -57,6 +57,11 @@ class WheelTest(unittest.TestCase):
                                  {"libc", "libm", "libstdc++", "libgcc_s", "libz", "libpthread",
                                   "libdl", "librt"}, file)
 
+    def test_all_modules_are_in_it(self):
+        source = ROOT / "client" / "python"
+        for path in (source / "vicinity_graph").rglob("*.py"):
+            self.assertTrue((self.installed / path.relative_to(source)).is_file(), path)
+
     def test_commands_doctor_and_demo(self):
         commands = self.installed / "bin"
         self.assertRegex(self.run_alone(commands / "vicinity", "--version"), r"vicinity \d")
