@@ -19,15 +19,16 @@
 #include "client/cli/commands/token_command.h"
 #include "client/cli/commands/top_command.h"
 #include "client/cli/commands/verify_command.h"
+#include "client/cli/commands/walk_command.h"
 
 namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,   kGenerateCommand, kPartitionCommand, kRankCommand,       kPlanCommand,
-    kPoliciesCommand, kVerifyCommand,   kRepairCommand,    kStatusCommand,     kShardsCommand,
-    kHealthCommand,   kTopCommand,      kAdminCommand,     kTokenCommand,      kCertificateCommand,
-    kDescribeCommand, kGetCommand,      kSampleCommand,    kMetisChildCommand,
+    kImportCommand,   kGenerateCommand, kPartitionCommand, kRankCommand,   kPlanCommand,
+    kPoliciesCommand, kVerifyCommand,   kRepairCommand,    kStatusCommand, kShardsCommand,
+    kHealthCommand,   kTopCommand,      kAdminCommand,     kTokenCommand,  kCertificateCommand,
+    kDescribeCommand, kGetCommand,      kSampleCommand,    kWalkCommand,   kMetisChildCommand,
 };
 
 }  // namespace

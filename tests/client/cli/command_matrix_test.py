@@ -47,6 +47,7 @@ ASKING = {
 READING = {
     "get": ["get", "--id", "2"],
     "sample": ["sample", "--seeds", "2,3", "--fanouts", "2"],
+    "walk": ["walk", "--starts", "2,3", "--length", "3"],
 }
 # health ends with one code however many servers are well.
 HEALTH = {"health": ASKING["health"]}
@@ -56,6 +57,7 @@ LOCAL = {
     "describe": ["describe", "--data", "cut"],
     "get": ["get", "--data", "cut", "--id", "2"],
     "sample": ["sample", "--data", "cut", "--seeds", "2", "--fanouts=-1"],
+    "walk": ["walk", "--data", "cut", "--starts", "2", "--length", "3"],
     "verify": ["verify", "cut"],
     "rank": ["rank", "cut", "--fanouts", "2", "--batch-size", "2", "--name", "short"],
     "plan": ["plan", "cut", "--fanouts", "2", "--batch-size", "2"],
@@ -243,6 +245,8 @@ class CommandMatrixTest(unittest.TestCase):
                           for shard in json.loads(answers["shards"][1].out)["shards"]], [1, 1])
         sample = json.loads(answers["sample"][1].out)
         self.assertEqual((sample["seeds"], sample["num_edges"]), ([2, 3], 4))
+        walks = json.loads(answers["walk"][1].out)["walks"]
+        self.assertEqual([(walk[0], len(walk)) for walk in walks], [(2, 4), (3, 4)])
 
     def test_with_one_server_down_what_the_other_has_is_shown(self):
         for name, (table, _) in self.on_cluster("one_down", ASKING, DEGRADED).items():
