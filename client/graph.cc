@@ -217,6 +217,16 @@ Result<Walks> Graph::Walk(const std::vector<int64_t>& starts, const WalkSpec& sp
   }));
 }
 
+Result<TopVisited> Graph::MostVisited(const std::vector<int64_t>& starts, const VisitSpec& spec,
+                                      const DrawId& draw) const {
+  const std::string problem = VisitProblem(schema(), spec, static_cast<int64_t>(starts.size()));
+  if (!problem.empty()) return Error(ErrorCode::kInvalidArgument, problem);
+  const Result<Walks> walks = Walk(RepeatStarts(starts, spec.num_walks), spec.walk, draw);
+  if (!walks.ok()) return walks.error();
+  return ToResult(WithinResources(
+      [&]() -> absl::StatusOr<TopVisited> { return CountVisits(schema(), spec, *walks); }));
+}
+
 Result<std::vector<EdgeRows>> Graph::FetchEdges(const SampledGraph& graph, int32_t edge_type,
                                                 const std::string& column) const {
   const absl::Status ready = impl_->CheckProcess();

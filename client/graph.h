@@ -21,6 +21,7 @@
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
 #include "sampler/sampled_graph.h"
+#include "sampler/visit_counts.h"
 #include "sampler/walk_spec.h"
 
 namespace vicinity {
@@ -90,6 +91,11 @@ class Graph {
   // start out of range, or what is wrong with the spec.
   Result<Walks> Walk(const std::vector<int64_t>& starts, const WalkSpec& spec, const DrawId& draw,
                      bool want_edge_ids = false) const;
+
+  // Of each of `starts` (as those of Walk) the nodes that its walks visit most. Walks, order and
+  // counts are the same whatever the shards. kInvalidArgument as Walk.
+  Result<TopVisited> MostVisited(const std::vector<int64_t>& starts, const VisitSpec& spec,
+                                 const DrawId& draw) const;
 
   // Rows of a column of an edge type for the edges of `graph`, block by block in the order of hops,
   // from the owners of their targets. kNotFound naming the columns there are; kFailedPrecondition

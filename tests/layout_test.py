@@ -74,7 +74,10 @@ ROOMS = {
         "client", "client/cli/flags", "client/cli/output", "client/options", "client/planning",
         "client/types",
     },
-    "client/cli": {"client/cli/commands", "client/cli/output"},
+    "client/cli/commands/graph": {
+        "client", "client/cli/commands", "client/cli/flags", "client/cli/output",
+    },
+    "client/cli": {"client/cli/commands", "client/cli/commands/graph", "client/cli/output"},
 }
 
 # Sources without a twin test of their own -> the test that covers them instead.

@@ -128,6 +128,17 @@ Result<WalkOptions> ParseWalkOptions(const char* json_text) {
   return options;
 }
 
+Result<VisitOptions> ParseVisitOptions(const Schema& schema, const char* json_text) {
+  VisitOptions options;
+  Error error =
+      ReadAll("visit options", ParseObject(json_text), /*schema=*/nullptr, OptionsOf(&options));
+  if (!error.ok()) return error;
+  if (options.node_type.empty()) return options;
+  options.visits.node_type = schema.FindNodeType(options.node_type);
+  if (options.visits.node_type >= 0) return options;
+  return Error(ErrorCode::kNotFound, "no node type " + options.node_type);
+}
+
 Result<Split> ParseSplit(const char* word) {
   for (const Word<Split>& split : kWords<Split>) {
     if (std::string(split.word) == word) return split.value;

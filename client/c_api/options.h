@@ -23,6 +23,9 @@ Result<SampleOptions> ParseSampleOptions(const Schema& schema, const char* json)
 // Likewise, of vicinity_graph_walk.
 Result<WalkOptions> ParseWalkOptions(const char* json);
 
+// Likewise, of vicinity_graph_top_visited. kNotFound for a node type that the schema lacks.
+Result<VisitOptions> ParseVisitOptions(const Schema& schema, const char* json);
+
 // "train", "validation", "test", or "" for kNone; kInvalidArgument for another word.
 Result<Split> ParseSplit(const char* word);
 

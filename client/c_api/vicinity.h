@@ -83,11 +83,11 @@ void vicinity_string_free(char* text); /* null is fine */
 
 /* ---- Options ---- */
 
-/* What vicinity_graph_open, _loader_create, _graph_sample and _graph_walk can be told,
- * docs/options.md as JSON: {"graph": [...], "loader": [...], "sample": [...], "walk": [...]}, each
- * a list of {"name", "type": for people, "default", "doc"}, where they apply with "least": a
- * number, "words": those there are to choose from, and "options": of an object, in a list like
- * this. */
+/* What vicinity_graph_open, _loader_create, _graph_sample, _graph_walk and _graph_top_visited can
+ * be told, docs/options.md as JSON: {"graph": [...], "loader": [...], "sample": [...],
+ * "walk": [...], "visits": [...]}, each a list of {"name", "type": for people, "default", "doc"},
+ * where they apply with "least": a number, "words": those there are to choose from, and "options":
+ * of an object, in a list like this. */
 int32_t vicinity_options_describe(char** json);
 
 /* ---- Graphs: client/graph.h ---- */
@@ -173,6 +173,15 @@ int32_t vicinity_graph_sample(const VicinityGraph* graph, const VicinitySeedNode
 int32_t vicinity_graph_walk(const VicinityGraph* graph, const char* metapath, const int64_t* starts,
                             int64_t num_starts, int64_t length, const char* options_json,
                             struct DLManagedTensor** nodes, struct DLManagedTensor** edge_ids);
+
+/* The nodes that `num_walks` walks from each of `starts` visit most, as PinSAGE takes a node's
+ * neighbours: `nodes` and `counts` become int64 [num_starts, top], the most visited first, -1 and 0
+ * behind them. Walks and `metapath` as for vicinity_graph_walk; `options_json` has any of the
+ * options of most visited nodes in docs/options.md. As Graph::MostVisited. */
+int32_t vicinity_graph_top_visited(const VicinityGraph* graph, const char* metapath,
+                                   const int64_t* starts, int64_t num_starts, int64_t length,
+                                   int64_t num_walks, int64_t top, const char* options_json,
+                                   struct DLManagedTensor** nodes, struct DLManagedTensor** counts);
 
 /* What the graph and its loaders have moved so far: {"calls", "sampled_edges_local", ...}, the
  * fields of TrafficStats (client/types/graph_values.h). */

@@ -4,7 +4,9 @@
 #include "client/cli/commands/certificate_command.h"
 #include "client/cli/commands/describe_command.h"
 #include "client/cli/commands/generate_command.h"
-#include "client/cli/commands/get_command.h"
+#include "client/cli/commands/graph/get_command.h"
+#include "client/cli/commands/graph/sample_command.h"
+#include "client/cli/commands/graph/walk_command.h"
 #include "client/cli/commands/health_command.h"
 #include "client/cli/commands/import_command.h"
 #include "client/cli/commands/metis_child_command.h"
@@ -13,13 +15,11 @@
 #include "client/cli/commands/policies_command.h"
 #include "client/cli/commands/rank_command.h"
 #include "client/cli/commands/repair_command.h"
-#include "client/cli/commands/sample_command.h"
 #include "client/cli/commands/shards_command.h"
 #include "client/cli/commands/status_command.h"
 #include "client/cli/commands/token_command.h"
 #include "client/cli/commands/top_command.h"
 #include "client/cli/commands/verify_command.h"
-#include "client/cli/commands/walk_command.h"
 
 namespace vicinity::cli {
 namespace {

@@ -101,10 +101,12 @@ ordered_json DescribeAllOptions() {
   LoaderOptions loader;
   SampleOptions sample;
   WalkOptions walk;
+  VisitOptions visits;
   return {{"graph", DescribeOptions(OptionsOf(&graph))},
           {"loader", DescribeOptions(OptionsOf(&loader))},
           {"sample", DescribeOptions(OptionsOf(&sample))},
-          {"walk", DescribeOptions(OptionsOf(&walk))}};
+          {"walk", DescribeOptions(OptionsOf(&walk))},
+          {"visits", DescribeOptions(OptionsOf(&visits))}};
 }
 
 }  // namespace vicinity

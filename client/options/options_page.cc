@@ -61,6 +61,7 @@ std::string OptionsPage() {
   LoaderOptions loader;
   SampleOptions sample;
   WalkOptions walk;
+  VisitOptions visits;
   std::string page = kOpening;
   page += "\n## Graphs\n";
   page += kHead;
@@ -74,6 +75,9 @@ std::string OptionsPage() {
   page += "\n## Walks\n";
   page += kHead;
   AddRows("", OptionsOf(&walk), &page);
+  page += "\n## Most visited nodes\n";
+  page += kHead;
+  AddRows("", OptionsOf(&visits), &page);
   return page;
 }
 

@@ -51,6 +51,20 @@ std::vector<Option> OptionsOf(NegativeOptions* o) {
   };
 }
 
+std::vector<Option> OptionsOf(WalkSpec* o) {
+  return {
+      {"weighted_by", &o->weighted_by,
+       "Steps along edge types with this weight column are drawn by it, others uniformly; edges of "
+       "weight 0 are never taken"},
+      {"restart_prob", &o->restart_prob, "Chance with which a walk ends, before each of its steps"},
+      {"p", &o->p,
+       "node2vec: one over it is the factor of edges back to where a walk came from. 1/64 to 64; "
+       "other than 1 for walks of one edge type between nodes of one type"},
+      {"q", &o->q,
+       "node2vec: one over it is the factor of edges to nodes that no step from there leads to"},
+  };
+}
+
 std::vector<Option> OptionsOf(DrawId* o) {
   return {
       {"run_seed", &o->run_seed,
@@ -226,18 +240,18 @@ std::vector<Option> OptionsOf(SampleOptions* o) {
 }
 
 std::vector<Option> OptionsOf(WalkOptions* o) {
+  std::vector<Option> options = OptionsOf(&o->walk);
+  Append(OptionsOf(&o->draw), &options);
+  return options;
+}
+
+std::vector<Option> OptionsOf(VisitOptions* o) {
   std::vector<Option> options = {
-      {"weighted_by", &o->walk.weighted_by,
-       "Steps along edge types with this weight column are drawn by it, others uniformly; edges of "
-       "weight 0 are never taken"},
-      {"restart_prob", &o->walk.restart_prob,
-       "Chance with which a walk ends, before each of its steps"},
-      {"p", &o->walk.p,
-       "node2vec: one over it is the factor of edges back to where a walk came from. 1/64 to 64; "
-       "other than 1 for walks of one edge type between nodes of one type"},
-      {"q", &o->walk.q,
-       "node2vec: one over it is the factor of edges to nodes that no step from there leads to"},
+      {"node_type", &o->node_type, "Nodes of this type count; empty: of the type of the starts"},
+      {"exclude_start", &o->visits.exclude_start,
+       "Leave out a start among its own nodes; else walks that come back to it count"},
   };
+  Append(OptionsOf(&o->visits.walk), &options);
   Append(OptionsOf(&o->draw), &options);
   return options;
 }

@@ -1,7 +1,7 @@
-// The options of graphs, loaders, samples and walks, each once: its name, where its value lies,
-// what it means. From this table follow the C interface and through it Python's keywords, the flags
-// of the example trainer, and docs/options.md. Types and defaults are those of the members
-// themselves.
+// The options of graphs, loaders, samples, walks and what is counted on these, each once: its name,
+// where its value lies, what it means. From this table follow the C interface and through it
+// Python's keywords, the flags of the example trainer, and docs/options.md. Types and defaults are
+// those of the members themselves.
 //
 // A new option is a member of client/types/graph_values.h or loader_values.h, a row here, and the
 // code that heeds it.
@@ -105,5 +105,6 @@ std::vector<Option> OptionsOf(GraphOptions* options);
 std::vector<Option> OptionsOf(LoaderOptions* options);
 std::vector<Option> OptionsOf(SampleOptions* options);
 std::vector<Option> OptionsOf(WalkOptions* options);
+std::vector<Option> OptionsOf(VisitOptions* options);
 
 }  // namespace vicinity

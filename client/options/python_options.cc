@@ -12,7 +12,7 @@ namespace vicinity {
 namespace {
 
 constexpr char kOpening[] =
-    R"("""The types of the options that Graph, Loader, Graph.sample and Graph.walk take as keywords.
+    R"("""The types of the options that Graph, Loader and methods of Graph take as keywords.
 
 Made by `bazel run //client/options:python_options_main` of client/options/options_table.cc; a test
 compares them. Defaults and meanings are in their help() and in docs/options.md.
@@ -85,11 +85,13 @@ std::string PythonOptions() {
   LoaderOptions loader;
   SampleOptions sample;
   WalkOptions walk;
+  VisitOptions visits;
   std::string text = kOpening;
   AddClass("GraphOptions", OptionsOf(&graph), &text);
   AddClass("LoaderOptions", OptionsOf(&loader), &text);
   AddClass("SampleOptions", OptionsOf(&sample), &text);
   AddClass("WalkOptions", OptionsOf(&walk), &text);
+  AddClass("VisitOptions", OptionsOf(&visits), &text);
   return text;
 }
 

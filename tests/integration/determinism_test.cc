@@ -17,6 +17,7 @@
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/ranking.h"
 #include "sampler/local_sampler.h"
+#include "sampler/visit_counts.h"
 #include "sampler/walk_spec.h"
 #include "tests/integration/fixtures/small_cluster.h"
 #include "tests/sampler/sampled_graphs.h"
@@ -172,6 +173,40 @@ TEST_CASE("walks are the same for any cut, local, remote or mixed", "[determinis
         REQUIRE(found == expected[i]);
         REQUIRE(walks.edge_ids == expected_edges[i]);
       }
+    }
+  }
+}
+
+TEST_CASE("the most visited nodes are the same for any cut, local, remote or mixed",
+          "[determinism]") {
+  const bool typed = GENERATE(false, true);
+  const MemoryGraph memory = typed ? Typed() : Homogeneous();
+  VisitSpec spec;
+  spec.walk.metapath = typed ? std::vector<int32_t>{1, 0} : std::vector<int32_t>{0};
+  spec.walk.length = 6;
+  spec.num_walks = 8;
+  spec.top = 10;  // many of them visited as often as others
+  std::vector<int64_t> expected;
+  std::vector<int64_t> expected_counts;
+  for (const int32_t num_shards : {1, 2, 4, 8}) {
+    const SmallCluster cluster(memory, num_shards, num_shards > 2 ? 3 : num_shards);
+    std::vector<int64_t> starts = cluster.GlobalIds(NodeTypeId{0});
+    starts.resize(200);
+    for (const GraphOptions& way : WaysToOpen(cluster)) {
+      const std::unique_ptr<Graph> graph = Value(Graph::Open(way));
+      const TopVisited visited = Value(graph->MostVisited(starts, spec, {9, 2, 31}));
+      std::vector<int64_t> ids;
+      for (const int64_t node : visited.nodes) ids.push_back(std::max<int64_t>(node, 0));
+      ids = Value(graph->UserIds(0, ids));
+      for (size_t i = 0; i < ids.size(); ++i) {
+        if (visited.nodes[i] < 0) ids[i] = -1;
+      }
+      if (expected.empty()) {
+        expected = ids;
+        expected_counts = visited.counts;
+      }
+      REQUIRE(ids == expected);
+      REQUIRE(visited.counts == expected_counts);
     }
   }
 }

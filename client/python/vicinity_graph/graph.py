@@ -12,7 +12,8 @@ from ._library import Handle, call_for_json, call_for_pointer, lib
 from .batch import Batch
 from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
-from .option_types import Fanouts, GraphOptions, LoaderOptions, SampleOptions, WalkOptions
+from .option_types import (Fanouts, GraphOptions, LoaderOptions, SampleOptions, VisitOptions,
+                           WalkOptions)
 from .seeds import OF_SPLIT, Seeds
 from .tensors import Tensor
 
@@ -169,6 +170,29 @@ class Graph:
         if edge_ids:
             return tensors.pair_of_call(lib.vicinity_graph_walk, *given)
         return tensors.of_call(lambda *last: lib.vicinity_graph_walk(*last, None), *given)
+
+    @_options.documents(_options.VISITS, VisitOptions, self=inspect.Parameter.empty, starts=Any,
+                        top=int, num_walks=int, length=int,
+                        keywords={"metapath": (Union[str, Sequence[str]], "")})
+    def top_visited(self, starts: Any, top: int, num_walks: int, length: int, *,
+                    metapath: Union[str, Sequence[str]] = "",
+                    **options: Unpack[VisitOptions]) -> Tuple[Tensor, Tensor]:
+        """The nodes that num_walks random walks from each of starts visit most, as PinSAGE takes a
+        node's neighbours, and how often they did: two of int64 [n, top], the most visited first, -1
+        and 0 behind them. Of equals that comes first which the walks came to first.
+
+            nodes, counts = graph.top_visited(items, 10, num_walks=50, length=6, metapath=[
+                "user:buys:item", "item:bought_by:user"])
+
+        Walks, starts and metapath are those of walk(). The same starts and options give the same
+        nodes and counts, whatever the shards and servers.
+        """
+        numbers, count = _given.ids(starts)
+        names = metapath if isinstance(metapath, str) else ",".join(metapath)
+        return tensors.pair_of_call(
+            lib.vicinity_graph_top_visited, self.handle, _given.name(names, "metapath"), numbers,
+            count, operator.index(length), operator.index(num_walks), operator.index(top),
+            _given.options_text(options))
 
     def stats(self) -> Dict[str, int]:
         """What the graph and its loaders have moved so far: calls, rows, bytes, retries; the fields

@@ -1,4 +1,4 @@
-"""The types of the options that Graph, Loader, Graph.sample and Graph.walk take as keywords.
+"""The types of the options that Graph, Loader and methods of Graph take as keywords.
 
 Made by `bazel run //client/options:python_options_main` of client/options/options_table.cc; a test
 compares them. Defaults and meanings are in their help() and in docs/options.md.
@@ -104,6 +104,18 @@ class SampleOptions(TypedDict, total=False):
 
 
 class WalkOptions(TypedDict, total=False):
+    weighted_by: str
+    restart_prob: float
+    p: float
+    q: float
+    run_seed: int
+    epoch: int
+    step: int
+
+
+class VisitOptions(TypedDict, total=False):
+    node_type: str
+    exclude_start: bool
     weighted_by: str
     restart_prob: float
     p: float

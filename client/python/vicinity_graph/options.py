@@ -1,6 +1,6 @@
 """The options of graphs, loaders, samples and walks, as the library describes them.
 
-What Graph, Loader, Graph.sample and Graph.walk take as keywords is the library's to say: its description gives their
+What Graph, Loader and methods of Graph take as keywords is the library's to say: its description gives their
 signatures and what help() shows, and its errors name the options that there are.
 """
 
@@ -10,8 +10,9 @@ import textwrap
 from ._library import call_for_json, lib
 
 #: Lists of {"name", "type", "default", "doc"}, as vicinity_options_describe.
-GRAPH, LOADER, SAMPLE, WALK = (call_for_json(lib.vicinity_options_describe)[each]
-                               for each in ("graph", "loader", "sample", "walk"))
+GRAPH, LOADER, SAMPLE, WALK, VISITS = (
+    call_for_json(lib.vicinity_options_describe)[each]
+    for each in ("graph", "loader", "sample", "walk", "visits"))
 
 
 def text(options, indent="    "):

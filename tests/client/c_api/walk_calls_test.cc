@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/c_api/vicinity.h"
@@ -42,6 +43,43 @@ TEST_CASE("walks are those of the C++ interface", "[c_api]") {
   RequireOk(vicinity_graph_walk(open.graph(), "item:bought_by:user,user:buys:item", starts.data(),
                                 4, 3, options, &alone, nullptr));
   CHECK(ValuesOf<int64_t>(*TensorPtr(alone)) == expected.nodes);
+}
+
+TEST_CASE("the most visited nodes are those of the C++ interface", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> starts = {4, 0, 7};
+  VisitSpec spec;
+  spec.walk.metapath = {1, 0};
+  spec.walk.length = 4;
+  spec.walk.restart_prob = 0.125;
+  spec.num_walks = 20;
+  spec.top = 3;
+  spec.exclude_start = true;
+  const TopVisited expected = *open.plain().MostVisited(starts, spec, {3, 1, 5});
+  spec.node_type = 1;
+  const TopVisited items = *open.plain().MostVisited(starts, spec, {3, 1, 5});
+  REQUIRE(items.nodes != expected.nodes);
+  DLManagedTensor* nodes = nullptr;
+  DLManagedTensor* counts = nullptr;
+  const auto ask = [&](const std::string& type) {
+    const std::string options = R"({"restart_prob": 0.125, "run_seed": 3, "epoch": 1, "step": 5,
+                                    "exclude_start": true, "node_type": ")" +
+                                type + "\"}";
+    return vicinity_graph_top_visited(open.graph(), "item:bought_by:user,user:buys:item",
+                                      starts.data(), 3, 4, 20, 3, options.c_str(), &nodes, &counts);
+  };
+  for (const auto& [type, visited] : {std::pair{"", expected}, std::pair{"item", items}}) {
+    RequireOk(ask(type));
+    const TensorPtr both[] = {TensorPtr(nodes), TensorPtr(counts)};
+    CHECK(ShapeOf(*nodes) == std::vector<int64_t>{3, 3});
+    CHECK(ValuesOf<int64_t>(*nodes) == visited.nodes);
+    CHECK(ShapeOf(*counts) == std::vector<int64_t>{3, 3});
+    CHECK(ValuesOf<int64_t>(*counts) == visited.counts);
+  }
+  CHECK(ask("shop") == VICINITY_NOT_FOUND);
+  CHECK(ask("tag") == VICINITY_INVALID_ARGUMENT);
+  CHECK_THAT(std::string(vicinity_last_error()),
+             Catch::Contains("never come to nodes of type tag"));
 }
 
 TEST_CASE("wrong walks are refused with a text", "[c_api]") {

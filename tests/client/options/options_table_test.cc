@@ -97,6 +97,10 @@ TEST_CASE("rows have names of their own and say what they are", "[options_table]
   CheckRows(OptionsOf(&loader));
   SampleOptions sample;
   CheckRows(OptionsOf(&sample));
+  WalkOptions walk;
+  CheckRows(OptionsOf(&walk));
+  VisitOptions visits;
+  CheckRows(OptionsOf(&visits));
 }
 
 TEST_CASE("a choice is read and set by its words", "[options_table]") {

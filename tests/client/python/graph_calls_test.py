@@ -2,6 +2,7 @@
 """What a graph answers from Python beside its loaders: samples, ids that are names, degrees, what it
 has counted."""
 
+import collections
 import pathlib
 import sys
 import tempfile
@@ -91,6 +92,32 @@ class SampleTest(unittest.TestCase):
         with self.assertRaises(vicinity_graph.NotFound):
             self.near.walk(starts, 4, ["likes"])
         self.assertIn("restart_prob", vicinity_graph.Graph.walk.__doc__)
+
+    def test_the_most_visited_are_counted_on_the_walks_of_each_start(self):
+        starts = list(range(0, 60, 3))
+        options = {"restart_prob": 0.25, "run_seed": 3}
+        walks = self.near.walk([start for start in starts for _ in range(30)], 4,
+                               **options).numpy()
+        for exclude_start in (False, True):
+            found = [graph.top_visited(starts, 5, num_walks=30, length=4, metapath="",
+                                       exclude_start=exclude_start, **options)
+                     for graph in (self.far, self.near)]
+            nodes, counts = found[0][0].tolist(), found[0][1].tolist()
+            self.assertEqual((nodes, counts), (found[1][0].tolist(), found[1][1].tolist()))
+            for i, start in enumerate(starts):
+                visits = walks[30 * i:30 * (i + 1), 1:].flatten().tolist()
+                # Of equals the first met: a Counter's order, which most_common keeps.
+                common = collections.Counter(
+                    node for node in visits
+                    if node >= 0 and not (exclude_start and node == start)).most_common(5)
+                padding = 5 - len(common)
+                self.assertEqual(nodes[i], [node for node, _ in common] + [-1] * padding)
+                self.assertEqual(counts[i], [count for _, count in common] + [0] * padding)
+        with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "0 walks"):
+            self.near.top_visited(starts, 5, 0, 4)
+        with self.assertRaises(vicinity_graph.NotFound):
+            self.near.top_visited(starts, 5, 3, 4, node_type="paper")
+        self.assertIn("exclude_start", vicinity_graph.Graph.top_visited.__doc__)
 
     def test_a_sample_takes_one_seed_and_outlives_its_graph(self):
         graph = vicinity_graph.Graph(directory=self.cluster.shards)

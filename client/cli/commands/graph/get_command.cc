@@ -1,4 +1,4 @@
-#include "client/cli/commands/get_command.h"
+#include "client/cli/commands/graph/get_command.h"
 
 #include <CLI/CLI.hpp>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "client/cli/commands/sample_command.h"
+#include "client/cli/commands/graph/sample_command.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

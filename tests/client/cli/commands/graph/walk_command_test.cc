@@ -1,4 +1,4 @@
-#include "client/cli/commands/walk_command.h"
+#include "client/cli/commands/graph/walk_command.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
