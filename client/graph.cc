@@ -16,6 +16,7 @@
 #include "proto/common/status.h"
 #include "proto/common/thread.h"
 #include "proto/telemetry/registry.h"
+#include "sampler/forward_push.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/walk_sampler.h"
 
@@ -44,6 +45,21 @@ MinibatchDraw DrawOf(const DrawId& draw) {
   minibatch.batch = draw.batch;
   return minibatch;
 }
+
+// Degrees from whichever shards own the nodes.
+class RoutedDegrees : public DegreeSource {
+ public:
+  explicit RoutedDegrees(const ShardRouter& router) : router_(router) {}
+
+  absl::Status FindDegrees(EdgeTypeId edge_type, absl::Span<const int64_t> nodes,
+                           std::vector<int64_t>* degrees) override {
+    VICINITY_ASSIGN_OR_RETURN(*degrees, DegreesOf(router_, edge_type, nodes));
+    return absl::OkStatus();
+  }
+
+ private:
+  const ShardRouter& router_;
+};
 
 absl::StatusOr<SampledGraph> SampleSeeds(const GraphImpl& graph,
                                          const std::vector<SeedNodes>& seeds,
@@ -225,6 +241,19 @@ Result<TopVisited> Graph::MostVisited(const std::vector<int64_t>& starts, const 
   if (!walks.ok()) return walks.error();
   return ToResult(WithinResources(
       [&]() -> absl::StatusOr<TopVisited> { return CountVisits(schema(), spec, *walks); }));
+}
+
+Result<PprScores> Graph::PersonalizedPageRank(int32_t seed_type, const std::vector<int64_t>& seeds,
+                                              const PprSpec& spec, const DrawId& draw) const {
+  const absl::Status ready = CheckCall(*impl_, seed_type);
+  if (!ready.ok()) return ToError(ready);
+  return ToResult(WithinResources([&] {
+    const ShardRouter& router = impl_->router();
+    RoutedSource source(router, DrawOf(draw), StartOperation());
+    RoutedDegrees degrees(router);
+    ForwardPush push(router.schema(), router.book(), &source, &degrees);
+    return push.Rank(spec, {seed_type}, seeds);
+  }));
 }
 
 Result<std::vector<EdgeRows>> Graph::FetchEdges(const SampledGraph& graph, int32_t edge_type,

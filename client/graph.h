@@ -20,6 +20,7 @@
 #include "client/types/result.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
+#include "sampler/ppr_spec.h"
 #include "sampler/sampled_graph.h"
 #include "sampler/visit_counts.h"
 #include "sampler/walk_spec.h"
@@ -96,6 +97,13 @@ class Graph {
   // counts are the same whatever the shards. kInvalidArgument as Walk.
   Result<TopVisited> MostVisited(const std::vector<int64_t>& starts, const VisitSpec& spec,
                                  const DrawId& draw) const;
+
+  // Of each of `seeds` (global ids of one type, repeats allowed) the nodes of the highest
+  // personalised PageRank; sampler/ppr_spec.h says what it is, and how exact. `draw` is for lists
+  // beyond max_neighbors. The same to the last bit whatever the shards. kInvalidArgument naming the
+  // first seed out of range, or what is wrong with the spec.
+  Result<PprScores> PersonalizedPageRank(int32_t seed_type, const std::vector<int64_t>& seeds,
+                                         const PprSpec& spec, const DrawId& draw = {}) const;
 
   // Rows of a column of an edge type for the edges of `graph`, block by block in the order of hops,
   // from the owners of their targets. kNotFound naming the columns there are; kFailedPrecondition

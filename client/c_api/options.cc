@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "client/c_api/graph_arguments.h"
 #include "client/c_api/json_fields.h"
 #include "client/options/options_table.h"
 #include "client/options/words.h"
@@ -134,9 +135,22 @@ Result<VisitOptions> ParseVisitOptions(const Schema& schema, const char* json_te
       ReadAll("visit options", ParseObject(json_text), /*schema=*/nullptr, OptionsOf(&options));
   if (!error.ok()) return error;
   if (options.node_type.empty()) return options;
-  options.visits.node_type = schema.FindNodeType(options.node_type);
-  if (options.visits.node_type >= 0) return options;
-  return Error(ErrorCode::kNotFound, "no node type " + options.node_type);
+  const Result<int32_t> type = FindNodeType(schema, options.node_type.c_str());
+  if (!type.ok()) return type.error();
+  options.visits.node_type = *type;
+  return options;
+}
+
+Result<PprOptions> ParsePprOptions(const Schema& schema, const char* json_text) {
+  PprOptions options;
+  Error error =
+      ReadAll("ppr options", ParseObject(json_text), /*schema=*/nullptr, OptionsOf(&options));
+  if (!error.ok()) return error;
+  if (options.node_type.empty()) return options;
+  const Result<int32_t> type = FindNodeType(schema, options.node_type.c_str());
+  if (!type.ok()) return type.error();
+  options.ppr.node_type = *type;
+  return options;
 }
 
 Result<Split> ParseSplit(const char* word) {

@@ -1,6 +1,7 @@
 // The options of graphs and loaders from JSON, as client/c_api/vicinity.h describes them.
 #pragma once
 
+#include "client/options/ppr_options.h"
 #include "client/options/sample_options.h"
 #include "client/options/walk_options.h"
 #include "client/types/graph_values.h"
@@ -25,6 +26,9 @@ Result<WalkOptions> ParseWalkOptions(const char* json);
 
 // Likewise, of vicinity_graph_top_visited. kNotFound for a node type that the schema lacks.
 Result<VisitOptions> ParseVisitOptions(const Schema& schema, const char* json);
+
+// Likewise, of vicinity_graph_ppr.
+Result<PprOptions> ParsePprOptions(const Schema& schema, const char* json);
 
 // "train", "validation", "test", or "" for kNone; kInvalidArgument for another word.
 Result<Split> ParseSplit(const char* word);

@@ -83,11 +83,11 @@ void vicinity_string_free(char* text); /* null is fine */
 
 /* ---- Options ---- */
 
-/* What vicinity_graph_open, _loader_create, _graph_sample, _graph_walk and _graph_top_visited can
- * be told, docs/options.md as JSON: {"graph": [...], "loader": [...], "sample": [...],
- * "walk": [...], "visits": [...]}, each a list of {"name", "type": for people, "default", "doc"},
- * where they apply with "least": a number, "words": those there are to choose from, and "options":
- * of an object, in a list like this. */
+/* What vicinity_graph_open, _loader_create, _graph_sample, _graph_walk, _graph_top_visited and
+ * _graph_ppr can be told, docs/options.md as JSON: {"graph": [...], "loader": [...],
+ * "sample": [...], "walk": [...], "visits": [...], "ppr": [...]}, each a list of {"name", "type":
+ * for people, "default", "doc"}, where they apply with "least": a number, "words": those there are
+ * to choose from, and "options": of an object, in a list like this. */
 int32_t vicinity_options_describe(char** json);
 
 /* ---- Graphs: client/graph.h ---- */
@@ -182,6 +182,17 @@ int32_t vicinity_graph_top_visited(const VicinityGraph* graph, const char* metap
                                    const int64_t* starts, int64_t num_starts, int64_t length,
                                    int64_t num_walks, int64_t top, const char* options_json,
                                    struct DLManagedTensor** nodes, struct DLManagedTensor** counts);
+
+/* Of each of `seeds`, global ids of a type, the nodes of the highest personalised PageRank: `nodes`
+ * becomes int64 and `scores` float64, both [num_seeds, top], the highest first, -1 and 0 behind
+ * them; `residuals`, if not null, float64 [num_seeds]: what is missing of the scores of all nodes
+ * together. `edge_types` names those that are followed, with commas between them; "" is all.
+ * `options_json` has any of the options of personalised PageRank in docs/options.md. As
+ * Graph::PersonalizedPageRank. */
+int32_t vicinity_graph_ppr(const VicinityGraph* graph, const char* seed_type, const int64_t* seeds,
+                           int64_t num_seeds, int64_t top, const char* edge_types,
+                           const char* options_json, struct DLManagedTensor** nodes,
+                           struct DLManagedTensor** scores, struct DLManagedTensor** residuals);
 
 /* What the graph and its loaders have moved so far: {"calls", "sampled_edges_local", ...}, the
  * fields of TrafficStats (client/types/graph_values.h). */

@@ -102,11 +102,13 @@ ordered_json DescribeAllOptions() {
   SampleOptions sample;
   WalkOptions walk;
   VisitOptions visits;
+  PprOptions ppr;
   return {{"graph", DescribeOptions(OptionsOf(&graph))},
           {"loader", DescribeOptions(OptionsOf(&loader))},
           {"sample", DescribeOptions(OptionsOf(&sample))},
           {"walk", DescribeOptions(OptionsOf(&walk))},
-          {"visits", DescribeOptions(OptionsOf(&visits))}};
+          {"visits", DescribeOptions(OptionsOf(&visits))},
+          {"ppr", DescribeOptions(OptionsOf(&ppr))}};
 }
 
 }  // namespace vicinity

@@ -62,6 +62,7 @@ std::string OptionsPage() {
   SampleOptions sample;
   WalkOptions walk;
   VisitOptions visits;
+  PprOptions ppr;
   std::string page = kOpening;
   page += "\n## Graphs\n";
   page += kHead;
@@ -78,6 +79,9 @@ std::string OptionsPage() {
   page += "\n## Most visited nodes\n";
   page += kHead;
   AddRows("", OptionsOf(&visits), &page);
+  page += "\n## Personalised PageRank\n";
+  page += kHead;
+  AddRows("", OptionsOf(&ppr), &page);
   return page;
 }
 

@@ -256,4 +256,20 @@ std::vector<Option> OptionsOf(VisitOptions* o) {
   return options;
 }
 
+std::vector<Option> OptionsOf(PprOptions* o) {
+  std::vector<Option> options = {
+      {"node_type", &o->node_type, "Nodes of this type come back; empty: of the type of the seeds"},
+      {"alpha", &o->ppr.alpha,
+       "Chance with which a walker stops, before each step; above 0, below 1"},
+      {"eps", &o->ppr.eps,
+       "A node's residual is pushed on when it is at least this times its in-degree; above 0, at "
+       "most 1, and times alpha at least 1e-7"},
+      {"max_neighbors", &o->ppr.max_neighbors,
+       "Of a longer list of an edge type so many edges are drawn, once and for all; -1: lists are "
+       "whole"},
+  };
+  Append(OptionsOf(&o->draw), &options);
+  return options;
+}
+
 }  // namespace vicinity

@@ -1,4 +1,4 @@
-// The options of graphs, loaders, samples, walks and what is counted on these, each once: its name,
+// The options of graphs, loaders and of what else is asked of graphs, each once: its name,
 // where its value lies, what it means. From this table follow the C interface and through it
 // Python's keywords, the flags of the example trainer, and docs/options.md. Types and defaults are
 // those of the members themselves.
@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "client/options/ppr_options.h"
 #include "client/options/sample_options.h"
 #include "client/options/walk_options.h"
 #include "client/options/words.h"
@@ -106,5 +107,6 @@ std::vector<Option> OptionsOf(LoaderOptions* options);
 std::vector<Option> OptionsOf(SampleOptions* options);
 std::vector<Option> OptionsOf(WalkOptions* options);
 std::vector<Option> OptionsOf(VisitOptions* options);
+std::vector<Option> OptionsOf(PprOptions* options);
 
 }  // namespace vicinity

@@ -86,12 +86,14 @@ std::string PythonOptions() {
   SampleOptions sample;
   WalkOptions walk;
   VisitOptions visits;
+  PprOptions ppr;
   std::string text = kOpening;
   AddClass("GraphOptions", OptionsOf(&graph), &text);
   AddClass("LoaderOptions", OptionsOf(&loader), &text);
   AddClass("SampleOptions", OptionsOf(&sample), &text);
   AddClass("WalkOptions", OptionsOf(&walk), &text);
   AddClass("VisitOptions", OptionsOf(&visits), &text);
+  AddClass("PprOptions", OptionsOf(&ppr), &text);
   return text;
 }
 

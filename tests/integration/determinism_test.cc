@@ -17,6 +17,7 @@
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/ranking.h"
 #include "sampler/local_sampler.h"
+#include "sampler/ppr_spec.h"
 #include "sampler/visit_counts.h"
 #include "sampler/walk_spec.h"
 #include "tests/integration/fixtures/small_cluster.h"
@@ -177,6 +178,17 @@ TEST_CASE("walks are the same for any cut, local, remote or mixed", "[determinis
   }
 }
 
+// Of nodes of type 0; -1 stays.
+std::vector<int64_t> UserIdsOrNone(const Graph& graph, const std::vector<int64_t>& nodes) {
+  std::vector<int64_t> ids;
+  for (const int64_t node : nodes) ids.push_back(std::max<int64_t>(node, 0));
+  ids = Value(graph.UserIds(0, ids));
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (nodes[i] < 0) ids[i] = -1;
+  }
+  return ids;
+}
+
 TEST_CASE("the most visited nodes are the same for any cut, local, remote or mixed",
           "[determinism]") {
   const bool typed = GENERATE(false, true);
@@ -195,18 +207,42 @@ TEST_CASE("the most visited nodes are the same for any cut, local, remote or mix
     for (const GraphOptions& way : WaysToOpen(cluster)) {
       const std::unique_ptr<Graph> graph = Value(Graph::Open(way));
       const TopVisited visited = Value(graph->MostVisited(starts, spec, {9, 2, 31}));
-      std::vector<int64_t> ids;
-      for (const int64_t node : visited.nodes) ids.push_back(std::max<int64_t>(node, 0));
-      ids = Value(graph->UserIds(0, ids));
-      for (size_t i = 0; i < ids.size(); ++i) {
-        if (visited.nodes[i] < 0) ids[i] = -1;
-      }
+      const std::vector<int64_t> ids = UserIdsOrNone(*graph, visited.nodes);
       if (expected.empty()) {
         expected = ids;
         expected_counts = visited.counts;
       }
       REQUIRE(ids == expected);
       REQUIRE(visited.counts == expected_counts);
+    }
+  }
+}
+
+TEST_CASE("personalised PageRank is the same for any cut, local, remote or mixed",
+          "[determinism]") {
+  const bool typed = GENERATE(false, true);
+  const MemoryGraph memory = typed ? Typed() : Homogeneous();
+  PprSpec spec;
+  spec.eps = 1e-3;
+  spec.top = 20;
+  spec.max_neighbors = GENERATE(int64_t{4}, kAllNeighbors);
+  std::vector<int64_t> expected;
+  PprScores first;
+  for (const int32_t num_shards : {1, 2, 4, 8}) {
+    const SmallCluster cluster(memory, num_shards, num_shards > 2 ? 3 : num_shards);
+    std::vector<int64_t> seeds = cluster.GlobalIds(NodeTypeId{0});
+    seeds.resize(50);
+    for (const GraphOptions& way : WaysToOpen(cluster)) {
+      const std::unique_ptr<Graph> graph = Value(Graph::Open(way));
+      const PprScores ranked = Value(graph->PersonalizedPageRank(0, seeds, spec, {9, 2, 31}));
+      const std::vector<int64_t> ids = UserIdsOrNone(*graph, ranked.nodes);
+      if (expected.empty()) {
+        expected = ids;
+        first = ranked;
+      }
+      REQUIRE(ids == expected);
+      REQUIRE(ranked.scores == first.scores);
+      REQUIRE(ranked.residuals == first.residuals);
     }
   }
 }

@@ -101,6 +101,8 @@ _CALLS = {
     "vicinity_graph_degrees": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT]),
     "vicinity_graph_edge_ids": (_INT32, [_HANDLE, _TEXT, _IDS, _IDS, _INT64, _OUT]),
     "vicinity_graph_walk": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _INT64, _TEXT, _OUT, _OUT]),
+    "vicinity_graph_ppr": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _INT64, _TEXT, _TEXT, _OUT, _OUT,
+                                    _OUT]),
     "vicinity_graph_top_visited": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _INT64, _INT64, _INT64,
                                             _TEXT, _OUT, _OUT]),
     "vicinity_graph_sample": (_INT32, [_HANDLE, ctypes.POINTER(SeedNodes), _INT32, _TEXT, _OUT]),

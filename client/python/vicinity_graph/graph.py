@@ -12,8 +12,8 @@ from ._library import Handle, call_for_json, call_for_pointer, lib
 from .batch import Batch
 from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
-from .option_types import (Fanouts, GraphOptions, LoaderOptions, SampleOptions, VisitOptions,
-                           WalkOptions)
+from .option_types import (Fanouts, GraphOptions, LoaderOptions, PprOptions, SampleOptions,
+                           VisitOptions, WalkOptions)
 from .seeds import OF_SPLIT, Seeds
 from .tensors import Tensor
 
@@ -193,6 +193,37 @@ class Graph:
             lib.vicinity_graph_top_visited, self.handle, _given.name(names, "metapath"), numbers,
             count, operator.index(length), operator.index(num_walks), operator.index(top),
             _given.options_text(options))
+
+    @_options.documents(_options.PPR, PprOptions, self=inspect.Parameter.empty, seed_type=str,
+                        seeds=Any, top=int,
+                        keywords={"edge_types": (Union[str, Sequence[str]], ""),
+                                  "residuals": (bool, False)})
+    def ppr(self, seed_type: str, seeds: Any, top: int, *,
+            edge_types: Union[str, Sequence[str]] = "", residuals: bool = False,
+            **options: Unpack[PprOptions]) -> Tuple[Tensor, ...]:
+        """Of each of seeds, global ids of a node type, the nodes of the highest personalised
+        PageRank: int64 [n, top], the highest first, and their scores, float64 [n, top]; -1 and 0
+        behind them. With residuals also what is missing of the scores of all nodes together,
+        float64 [n].
+
+            nodes, scores = graph.ppr("paper", [3, 5], 32, alpha=0.15, eps=1e-4)
+
+        It is the chance that a walker from the seed stops at a node: with chance alpha before each
+        step, and where there is no edge to take. It takes edges of edge_types (one name or several;
+        nothing: all) the way that walk() does, all alike. The scores, by forward push, are from
+        below: none is too high, and none is lower than it should be by more than the residual of
+        its seed; where every edge also leads back, by more than eps times the node's in-degree.
+        The same seeds and options give the same scores, to the last bit, whatever the shards and
+        servers.
+        """
+        numbers, count = _given.ids(seeds)
+        names = edge_types if isinstance(edge_types, str) else ",".join(edge_types)
+        given = (self.handle, _given.name(seed_type, "seed_type"), numbers, count,
+                 operator.index(top), _given.name(names, "edge_types"),
+                 _given.options_text(options))
+        if residuals:
+            return tensors.several_of_call(3, lib.vicinity_graph_ppr, *given)
+        return tensors.pair_of_call(lambda *last: lib.vicinity_graph_ppr(*last, None), *given)
 
     def stats(self) -> Dict[str, int]:
         """What the graph and its loaders have moved so far: calls, rows, bytes, retries; the fields

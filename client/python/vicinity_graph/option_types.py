@@ -123,3 +123,13 @@ class VisitOptions(TypedDict, total=False):
     run_seed: int
     epoch: int
     step: int
+
+
+class PprOptions(TypedDict, total=False):
+    node_type: str
+    alpha: float
+    eps: float
+    max_neighbors: int
+    run_seed: int
+    epoch: int
+    step: int

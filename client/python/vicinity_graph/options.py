@@ -10,9 +10,9 @@ import textwrap
 from ._library import call_for_json, lib
 
 #: Lists of {"name", "type", "default", "doc"}, as vicinity_options_describe.
-GRAPH, LOADER, SAMPLE, WALK, VISITS = (
+GRAPH, LOADER, SAMPLE, WALK, VISITS, PPR = (
     call_for_json(lib.vicinity_options_describe)[each]
-    for each in ("graph", "loader", "sample", "walk", "visits"))
+    for each in ("graph", "loader", "sample", "walk", "visits", "ppr"))
 
 
 def text(options, indent="    "):

@@ -166,9 +166,15 @@ def of_call(function: Any, *arguments: Any) -> Tensor:
 
 def pair_of_call(function: Any, *arguments: Any) -> Tuple[Tensor, Tensor]:
     """The two tensors that a call gives."""
-    first, second = ctypes.c_void_p(), ctypes.c_void_p()
-    check(function(*arguments, ctypes.byref(first), ctypes.byref(second)))
-    return _owned(first.value), _owned(second.value)
+    first, second = several_of_call(2, function, *arguments)
+    return first, second
+
+
+def several_of_call(number: int, function: Any, *arguments: Any) -> Tuple[Tensor, ...]:
+    """The tensors that a call gives."""
+    given = [ctypes.c_void_p() for _ in range(number)]
+    check(function(*arguments, *(ctypes.byref(each) for each in given)))
+    return tuple(_owned(each.value) for each in given)
 
 
 def _owned(pointer: Any) -> Tensor:

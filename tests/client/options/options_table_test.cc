@@ -101,6 +101,8 @@ TEST_CASE("rows have names of their own and say what they are", "[options_table]
   CheckRows(OptionsOf(&walk));
   VisitOptions visits;
   CheckRows(OptionsOf(&visits));
+  PprOptions ppr;
+  CheckRows(OptionsOf(&ppr));
 }
 
 TEST_CASE("a choice is read and set by its words", "[options_table]") {

@@ -11,6 +11,7 @@ import unittest
 # Bazel runs a link to this file: what it points to lies in the source tree.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import numpy  # noqa: E402
 from small_cluster import SmallCluster, run_tests, tool  # noqa: E402
 
 import vicinity_graph  # noqa: E402
@@ -118,6 +119,40 @@ class SampleTest(unittest.TestCase):
         with self.assertRaises(vicinity_graph.NotFound):
             self.near.top_visited(starts, 5, 3, 4, node_type="paper")
         self.assertIn("exclude_start", vicinity_graph.Graph.top_visited.__doc__)
+
+    def test_ppr_is_that_of_power_iteration_but_for_the_residual(self):
+        seeds = list(range(0, 60, 6))
+        edge_type = self.near.edge_types[0]
+        batch = self.near.sample("node", self.near.nodes("node"), [-1])
+        edges = batch.nodes().numpy()[batch.edge_index().numpy()]
+        count = self.near.num_nodes("node")
+        found = [graph.ppr("node", seeds, count, eps=1e-3, residuals=True)
+                 for graph in (self.far, self.near)]
+        self.assertEqual([each.tolist() for each in found[0]],
+                         [each.tolist() for each in found[1]])
+        nodes, scores, residuals = (each.numpy() for each in found[0])
+        degrees = self.near.degrees(edge_type, range(count)).numpy()
+        self.assertEqual(edges.shape[1], degrees.sum())
+        for row, seed in enumerate(seeds):
+            missing, under_way = numpy.zeros(count), numpy.zeros(count)
+            under_way[seed] = 1
+            while under_way.sum() > 1e-9:
+                missing += under_way * numpy.where(degrees > 0, 0.15, 1)
+                under_way = numpy.bincount(edges[0], 0.85 * under_way[edges[1]] / degrees[edges[1]],
+                                           count)
+            ranked = nodes[row] >= 0
+            missing[nodes[row][ranked]] -= scores[row][ranked]
+            self.assertGreater(missing.min(), -1e-8)
+            self.assertLess(missing.max(), residuals[row] + 1e-8)
+            self.assertAlmostEqual(missing.sum(), residuals[row], 7)
+        few = self.near.ppr("node", seeds, 3, edge_types=[edge_type], eps=1e-3)
+        self.assertEqual(len(few), 2)
+        self.assertEqual(few[0].tolist(), nodes[:, :3].tolist())
+        with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "alpha 1 "):
+            self.near.ppr("node", seeds, 3, alpha=1.0)
+        with self.assertRaises(vicinity_graph.NotFound):
+            self.near.ppr("node", seeds, 3, edge_types="likes")
+        self.assertIn("max_neighbors", vicinity_graph.Graph.ppr.__doc__)
 
     def test_a_sample_takes_one_seed_and_outlives_its_graph(self):
         graph = vicinity_graph.Graph(directory=self.cluster.shards)

@@ -1,0 +1,72 @@
+// Personalised PageRank of many seeds by forward push: sampler/ppr_spec.h says what it gives, and
+// how exact that is.
+//
+// In rounds. In each, every node whose residual has reached eps x in-degree keeps alpha of it as
+// score and pushes the rest on along its in-edges, an equal share each. All such nodes of all seeds
+// push at once, so a round asks every owner once for lists, and once for degrees along each edge
+// type, of those nodes alone that no seed has met before.
+//
+// The same on any cut, to the last bit: each seed numbers the nodes that it meets in the order in
+// which it meets them, nodes push in that order along lists whose order does not depend on the cut,
+// and so do the additions to each sum.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/schema.h"
+#include "proto/common/ids.h"
+#include "sampler/minibatch_sampler.h"
+#include "sampler/ppr_spec.h"
+
+namespace vicinity {
+
+// Whoever knows how long in-lists are.
+class DegreeSource {
+ public:
+  virtual ~DegreeSource() = default;
+
+  // Sets degrees[i] to how many edges of the type lead to nodes[i], global ids in the book.
+  virtual absl::Status FindDegrees(EdgeTypeId edge_type, absl::Span<const int64_t> nodes,
+                                   std::vector<int64_t>* degrees) = 0;
+};
+
+// Threads:  one at a time.
+// Lifetime: schema, book and sources must outlive it.
+// Memory:   beside the answer that of a group of seeds that are pushed together:
+//             nodes met   some 60 bytes each: of one seed at most 1 / (alpha x eps) nodes, of a
+//                         group Limits::max_group_nodes, or those of its only seed
+//             lists kept  8 bytes an edge: Limits::max_kept_edges, a node counting as six, and
+//                         those of one round, which are at most 1 / eps of each seed
+class ForwardPush {
+ public:
+  // What bounds memory, and nothing else: scores do not depend on it.
+  struct Limits {
+    int64_t max_group_nodes = int64_t{1} << 23;  // that the seeds of a group may meet
+    int64_t max_kept_edges = int64_t{1} << 24;   // of lists that are kept from round to round
+  };
+
+  ForwardPush(const Schema& schema, const Book& book, NeighborSource* source,
+              DegreeSource* degrees);
+  ForwardPush(const Schema& schema, const Book& book, NeighborSource* source, DegreeSource* degrees,
+              const Limits& limits);
+
+  // Scores for each of `seeds`, global ids of the type, repeats allowed. InvalidArgument: the spec
+  // does not fit the schema, or naming the first seed out of range. DataLoss: a neighbour out of
+  // range. Else what the sources said.
+  absl::StatusOr<PprScores> Rank(const PprSpec& spec, NodeTypeId seed_type,
+                                 absl::Span<const int64_t> seeds);
+
+ private:
+  const Schema& schema_;
+  const Book& book_;
+  NeighborSource* const source_;
+  DegreeSource* const degrees_;
+  const Limits limits_;
+};
+
+}  // namespace vicinity
