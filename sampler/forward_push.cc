@@ -1,6 +1,7 @@
 #include "sampler/forward_push.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -42,18 +43,24 @@ class NodeNumbers {
   std::vector<int64_t> firsts_;  // by type, and the number of all
 };
 
+// Where lists and what is known of them come from.
+struct ListSources {
+  NeighborSource* neighbors;
+  DegreeSource* degrees;
+  WeightSource* weights;
+};
+
 // In-lists of the nodes that were met, shared by all seeds.
 class InLists {
  public:
   InLists(const Schema& schema, const Book& book, const PprSpec& spec, const NodeNumbers& numbers,
-          NeighborSource* source, DegreeSource* degrees, int64_t max_kept_edges)
+          const ListSources& sources, int64_t max_kept_edges)
       : schema_(schema),
         book_(book),
+        spec_(spec),
         numbers_(numbers),
         followed_(FollowedTypes(schema, spec)),
-        max_neighbors_(spec.max_neighbors),
-        source_(source),
-        degrees_(degrees),
+        sources_(sources),
         max_kept_edges_(static_cast<size_t>(max_kept_edges)),
         index_(numbers.wide()) {}
 
@@ -64,6 +71,7 @@ class InLists {
     nodes_.clear();
     lists_.clear();
     edges_.clear();
+    shares_.clear();
   }
 
   // Finds a place for each of `numbers`, where its degree is known from then on.
@@ -75,6 +83,11 @@ class InLists {
   // By number; fetched before.
   absl::Span<const int64_t> list(int32_t place) const {
     return {edges_.data() + lists_[place].begin, static_cast<size_t>(lists_[place].degree)};
+  }
+  // Of what is pushed along the list, what goes to each; empty: all get as much.
+  absl::Span<const double> shares(int32_t place) const {
+    if (shares_.empty()) return {};
+    return {shares_.data() + lists_[place].begin, static_cast<size_t>(lists_[place].degree)};
   }
 
  private:
@@ -88,22 +101,34 @@ class InLists {
     std::vector<int64_t> ids;
   };
 
+  // Edges of one type to some nodes, and their weights if it is by weight.
+  struct Answer {
+    int32_t edge_type = 0;
+    Neighbors neighbors;
+    std::vector<double> weights;
+    size_t next = 0;  // neighbour to be taken
+  };
+
   std::vector<OfType> ByType(absl::Span<const int32_t> places) const;
-  absl::Status AddList(const OfType& nodes, absl::Span<const Neighbors> answers,
-                       absl::Span<const int32_t> edge_types);
+  // Along every edge type that leads to them; answers for nodes of one type side by side.
+  absl::Status Ask(const std::vector<OfType>& by_type, std::vector<Answer>* answers) const;
+  absl::Status CheckAnswer(const OfType& nodes, const Answer& answer) const;
+  void AddLists(const OfType& nodes, absl::Span<Answer> answers);
+  // Weights of the last list become shares; false if they are 0 all.
+  bool MakeShares(int64_t begin);
 
   const Schema& schema_;
   const Book& book_;
+  const PprSpec& spec_;
   const NodeNumbers& numbers_;
   const std::vector<int32_t> followed_;
-  const int64_t max_neighbors_;
-  NeighborSource* const source_;
-  DegreeSource* const degrees_;
+  const ListSources sources_;
   const size_t max_kept_edges_;
   NodeIndex index_;             // from numbers to places
   std::vector<int64_t> nodes_;  // numbers, by place
   std::vector<List> lists_;     // by place
   std::vector<int64_t> edges_;  // numbers of sources, list behind list
+  std::vector<double> shares_;  // of each, where spec_ is by weight
 };
 
 std::vector<InLists::OfType> InLists::ByType(absl::Span<const int32_t> places) const {
@@ -129,15 +154,15 @@ absl::Status InLists::FindDegrees(absl::Span<const int64_t> numbers, std::vector
   for (const int32_t edge_type : followed_) {
     const OfType& nodes = by_type[schema_.edge_types[edge_type].target_type];
     if (nodes.ids.empty()) continue;
-    VICINITY_RETURN_IF_ERROR(degrees_->FindDegrees({edge_type}, nodes.ids, &degrees));
+    VICINITY_RETURN_IF_ERROR(sources_.degrees->FindDegrees({edge_type}, nodes.ids, &degrees));
     if (degrees.size() != nodes.ids.size()) {
       return absl::InternalError(
           absl::StrCat(degrees.size(), " degrees of ", nodes.ids.size(), " nodes"));
     }
     for (size_t i = 0; i < degrees.size(); ++i) {
-      const int64_t taken =
-          max_neighbors_ == kAllNeighbors ? degrees[i] : std::min(degrees[i], max_neighbors_);
-      lists_[nodes.places[i]].degree += taken;
+      const int64_t most = spec_.max_neighbors;
+      lists_[nodes.places[i]].degree +=
+          most == kAllNeighbors ? degrees[i] : std::min(degrees[i], most);
     }
   }
   return absl::OkStatus();
@@ -152,65 +177,103 @@ absl::Status InLists::FetchLists(absl::Span<const int32_t> places) {
   }
   if (missing.empty()) return absl::OkStatus();
   const std::vector<OfType> by_type = ByType(missing);
+  std::vector<Answer> answers;
+  VICINITY_RETURN_IF_ERROR(Ask(by_type, &answers));
+  for (size_t begin = 0, end = 0; begin < answers.size(); begin = end) {
+    const int32_t type = schema_.edge_types[answers[begin].edge_type].target_type;
+    for (; end < answers.size(); ++end) {
+      if (schema_.edge_types[answers[end].edge_type].target_type != type) break;
+      VICINITY_RETURN_IF_ERROR(CheckAnswer(by_type[type], answers[end]));
+    }
+    AddLists(by_type[type], absl::MakeSpan(answers).subspan(begin, end - begin));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InLists::Ask(const std::vector<OfType>& by_type, std::vector<Answer>* answers) const {
   std::vector<RelationRequest> requests;
-  std::vector<int32_t> edge_types;  // of each request; those of one target type side by side
   for (size_t type = 0; type < by_type.size(); ++type) {
     for (const int32_t edge_type : followed_) {
       if (schema_.edge_types[edge_type].target_type != static_cast<int32_t>(type)) continue;
       if (by_type[type].ids.empty()) continue;
       RelationRequest& request = requests.emplace_back();
       request.edge_type = {edge_type};
-      request.spec.fanout = max_neighbors_;
+      request.spec.fanout = spec_.max_neighbors;
+      request.detail.positions = !spec_.weighted_by.empty();
       request.targets = by_type[type].ids;
-      edge_types.push_back(edge_type);
     }
   }
-  std::vector<Neighbors> answers(requests.size());
-  VICINITY_RETURN_IF_ERROR(source_->Sample(kPushHop, requests, absl::MakeSpan(answers)));
-  for (size_t begin = 0, end = 0; begin < requests.size(); begin = end) {
-    const int32_t type = schema_.edge_types[edge_types[begin]].target_type;
-    while (end < requests.size() && schema_.edge_types[edge_types[end]].target_type == type) ++end;
-    VICINITY_RETURN_IF_ERROR(AddList(by_type[type],
-                                     absl::MakeConstSpan(answers).subspan(begin, end - begin),
-                                     absl::MakeConstSpan(edge_types).subspan(begin, end - begin)));
+  std::vector<Neighbors> neighbors(requests.size());
+  VICINITY_RETURN_IF_ERROR(
+      sources_.neighbors->Sample(kPushHop, requests, absl::MakeSpan(neighbors)));
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Answer& answer = answers->emplace_back();
+    answer.edge_type = requests[i].edge_type.value;
+    answer.neighbors = std::move(neighbors[i]);
+    if (!IsWeighted(schema_, spec_, answer.edge_type)) continue;
+    VICINITY_RETURN_IF_ERROR(sources_.weights->FindWeights(
+        requests[i].edge_type, requests[i].targets, answer.neighbors, &answer.weights));
   }
   return absl::OkStatus();
 }
 
-absl::Status InLists::AddList(const OfType& nodes, absl::Span<const Neighbors> answers,
-                              absl::Span<const int32_t> edge_types) {
-  std::vector<size_t> next(answers.size());  // neighbour of each answer
+absl::Status InLists::CheckAnswer(const OfType& nodes, const Answer& answer) const {
+  const Neighbors& drawn = answer.neighbors;
+  size_t total = 0;
+  for (const uint32_t count : drawn.counts) total += count;
+  const bool weighted = IsWeighted(schema_, spec_, answer.edge_type);
+  if (drawn.counts.size() != nodes.ids.size() || drawn.sources.size() != total ||
+      answer.weights.size() != (weighted ? total : 0)) {
+    return absl::InternalError(
+        absl::StrCat(drawn.counts.size(), " lists with ", drawn.sources.size(), " neighbours and ",
+                     answer.weights.size(), " weights for ", nodes.ids.size(), " nodes"));
+  }
+  const int64_t num_nodes = book_.num_nodes({schema_.edge_types[answer.edge_type].source_type});
+  for (const int64_t source : drawn.sources) {
+    if (source >= 0 && source < num_nodes) continue;
+    return absl::DataLossError(absl::StrCat("neighbour ", source, " of ", num_nodes, " nodes"));
+  }
+  for (const double weight : answer.weights) {
+    if (weight >= 0 && std::isfinite(weight)) continue;
+    return absl::DataLossError(
+        absl::StrCat("weight ", weight, " of an edge of ", schema_.EdgeTypeName(answer.edge_type)));
+  }
+  return absl::OkStatus();
+}
+
+void InLists::AddLists(const OfType& nodes, absl::Span<Answer> answers) {
+  const bool with_shares = !spec_.weighted_by.empty();
   for (size_t i = 0; i < nodes.places.size(); ++i) {
     List& list = lists_[nodes.places[i]];
     list.begin = static_cast<int64_t>(edges_.size());
-    for (size_t k = 0; k < answers.size(); ++k) {
-      const Neighbors& answer = answers[k];
-      if (answer.counts.size() != nodes.ids.size() ||
-          answer.counts[i] > answer.sources.size() - next[k]) {
-        return absl::InternalError(absl::StrCat(answer.counts.size(), " lists with ",
-                                                answer.sources.size(), " neighbours for ",
-                                                nodes.ids.size(), " nodes"));
+    for (Answer& answer : answers) {
+      const int32_t source_type = schema_.edge_types[answer.edge_type].source_type;
+      const size_t end = answer.next + answer.neighbors.counts[i];
+      for (; answer.next < end; ++answer.next) {
+        edges_.push_back(numbers_.NumberOf(source_type, answer.neighbors.sources[answer.next]));
+        if (!with_shares) continue;
+        shares_.push_back(answer.weights.empty() ? 1 : answer.weights[answer.next]);
       }
-      const int32_t source_type = schema_.edge_types[edge_types[k]].source_type;
-      const int64_t num_nodes = book_.num_nodes({source_type});
-      for (const size_t end = next[k] + answer.counts[i]; next[k] < end; ++next[k]) {
-        const int64_t source = answer.sources[next[k]];
-        if (source < 0 || source >= num_nodes) {
-          return absl::DataLossError(
-              absl::StrCat("neighbour ", source, " of ", num_nodes, " nodes"));
-        }
-        edges_.push_back(numbers_.NumberOf(source_type, source));
-      }
+    }
+    if (with_shares && !MakeShares(list.begin)) {
+      edges_.resize(list.begin);  // no edge that is ever taken
+      shares_.resize(list.begin);
     }
     list.degree = static_cast<int64_t>(edges_.size()) - list.begin;
   }
-  return absl::OkStatus();
+}
+
+bool InLists::MakeShares(int64_t begin) {
+  double sum = 0;
+  for (auto share = shares_.begin() + begin; share != shares_.end(); ++share) sum += *share;
+  for (auto share = shares_.begin() + begin; share != shares_.end(); ++share) *share /= sum;
+  return sum > 0;
 }
 
 // One seed's scores and residuals.
 class SeedPush {
  public:
-  SeedPush(int64_t seed, bool wide) : index_(wide) { Add({&seed, 1}, 1); }
+  SeedPush(int64_t seed, bool wide) : index_(wide) { Add({&seed, 1}, {}, 1); }
 
   // Positions of nodes that got residual since they were last asked for, in that order, as far as
   // it is at least `least`, which is what a node of one edge needs.
@@ -234,15 +297,17 @@ class SeedPush {
     return residual - share * residual;
   }
 
-  // Gives each of these nodes so much residual.
-  void Add(absl::Span<const int64_t> numbers, double residual) {
+  // Gives these nodes so much residual: to each its share, or, without shares, to all as much.
+  void Add(absl::Span<const int64_t> numbers, absl::Span<const double> shares, double residual) {
+    const double equal = residual / static_cast<double>(numbers.size());
     positions_.resize(numbers.size());
     index_.FindOrAdd(numbers, &nodes_, positions_.data());
     scores_.resize(nodes_.size(), 0);
     residuals_.resize(nodes_.size(), 0);
     is_touched_.resize(nodes_.size(), false);
-    for (const int32_t position : positions_) {
-      residuals_[position] += residual;
+    for (size_t i = 0; i < positions_.size(); ++i) {
+      const int32_t position = positions_[i];
+      residuals_[position] += shares.empty() ? equal : shares[i] * residual;
       if (is_touched_[position]) continue;
       is_touched_[position] = true;
       touched_.push_back(position);
@@ -336,8 +401,7 @@ absl::Status PushAll(const PprSpec& spec, absl::Span<SeedPush> seeds, InLists* l
     }
     for (const Pusher& pusher : pushers) {
       if (lists->degree(pusher.place) == 0) continue;
-      pusher.seed->Add(lists->list(pusher.place),
-                       pusher.rest / static_cast<double>(lists->degree(pusher.place)));
+      pusher.seed->Add(lists->list(pusher.place), lists->shares(pusher.place), pusher.rest);
     }
   }
 }
@@ -352,12 +416,17 @@ int64_t GroupSize(const PprSpec& spec, int64_t num_nodes, int64_t max_group_node
 }  // namespace
 
 ForwardPush::ForwardPush(const Schema& schema, const Book& book, NeighborSource* source,
-                         DegreeSource* degrees)
-    : ForwardPush(schema, book, source, degrees, Limits()) {}
+                         DegreeSource* degrees, WeightSource* weights)
+    : ForwardPush(schema, book, source, degrees, weights, Limits()) {}
 
 ForwardPush::ForwardPush(const Schema& schema, const Book& book, NeighborSource* source,
-                         DegreeSource* degrees, const Limits& limits)
-    : schema_(schema), book_(book), source_(source), degrees_(degrees), limits_(limits) {}
+                         DegreeSource* degrees, WeightSource* weights, const Limits& limits)
+    : schema_(schema),
+      book_(book),
+      source_(source),
+      degrees_(degrees),
+      weights_(weights),
+      limits_(limits) {}
 
 absl::StatusOr<PprScores> ForwardPush::Rank(const PprSpec& spec, NodeTypeId seed_type,
                                             absl::Span<const int64_t> seeds) {
@@ -376,7 +445,8 @@ absl::StatusOr<PprScores> ForwardPush::Rank(const PprSpec& spec, NodeTypeId seed
   ranked.scores.assign(num_seeds * spec.top, 0);
   const int32_t type = spec.node_type >= 0 ? spec.node_type : seed_type.value;
   const NodeNumbers numbers(schema_, book_);
-  InLists lists(schema_, book_, spec, numbers, source_, degrees_, limits_.max_kept_edges);
+  InLists lists(schema_, book_, spec, numbers, {source_, degrees_, weights_},
+                limits_.max_kept_edges);
   const int64_t size = GroupSize(spec, numbers.num_nodes(), limits_.max_group_nodes);
   for (int64_t begin = 0; begin < num_seeds; begin += size) {
     std::vector<SeedPush> group;

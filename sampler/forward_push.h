@@ -2,7 +2,7 @@
 // how exact that is.
 //
 // In rounds. In each, every node whose residual has reached eps x in-degree keeps alpha of it as
-// score and pushes the rest on along its in-edges, an equal share each. All such nodes of all seeds
+// score and pushes the rest on along its in-edges, to each its share. All such nodes of all seeds
 // push at once, so a round asks every owner once for lists, and once for degrees along each edge
 // type, of those nodes alone that no seed has met before.
 //
@@ -21,6 +21,7 @@
 #include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
+#include "sampler/one_hop.h"
 #include "sampler/ppr_spec.h"
 
 namespace vicinity {
@@ -35,12 +36,24 @@ class DegreeSource {
                                    std::vector<int64_t>* degrees) = 0;
 };
 
+// Whoever knows edges' weights.
+class WeightSource {
+ public:
+  virtual ~WeightSource() = default;
+
+  // Sets weights[i] to that of the i-th of all edges that `drawn`, with their positions, has of
+  // `targets`: of the edge type's weight column, which it has.
+  virtual absl::Status FindWeights(EdgeTypeId edge_type, absl::Span<const int64_t> targets,
+                                   const Neighbors& drawn, std::vector<double>* weights) = 0;
+};
+
 // Threads:  one at a time.
 // Lifetime: schema, book and sources must outlive it.
 // Memory:   beside the answer that of a group of seeds that are pushed together:
 //             nodes met   some 60 bytes each: of one seed at most 1 / (alpha x eps) nodes, of a
 //                         group Limits::max_group_nodes, or those of its only seed
-//             lists kept  8 bytes an edge: Limits::max_kept_edges, a node counting as six, and
+//             lists kept  8 bytes an edge, by weight 16: Limits::max_kept_edges, a node counting as
+//             six, and
 //                         those of one round, which are at most 1 / eps of each seed
 class ForwardPush {
  public:
@@ -50,14 +63,15 @@ class ForwardPush {
     int64_t max_kept_edges = int64_t{1} << 24;   // of lists that are kept from round to round
   };
 
-  ForwardPush(const Schema& schema, const Book& book, NeighborSource* source,
-              DegreeSource* degrees);
+  // `weights` for PprSpec::weighted_by.
   ForwardPush(const Schema& schema, const Book& book, NeighborSource* source, DegreeSource* degrees,
-              const Limits& limits);
+              WeightSource* weights);
+  ForwardPush(const Schema& schema, const Book& book, NeighborSource* source, DegreeSource* degrees,
+              WeightSource* weights, const Limits& limits);
 
   // Scores for each of `seeds`, global ids of the type, repeats allowed. InvalidArgument: the spec
   // does not fit the schema, or naming the first seed out of range. DataLoss: a neighbour out of
-  // range. Else what the sources said.
+  // range, a weight that is none. Else what the sources said.
   absl::StatusOr<PprScores> Rank(const PprSpec& spec, NodeTypeId seed_type,
                                  absl::Span<const int64_t> seeds);
 
@@ -66,6 +80,7 @@ class ForwardPush {
   const Book& book_;
   NeighborSource* const source_;
   DegreeSource* const degrees_;
+  WeightSource* const weights_;
   const Limits limits_;
 };
 

@@ -40,6 +40,18 @@ std::string EdgeTypesProblem(const Schema& schema, const PprSpec& spec, int32_t 
          schema.node_types[spec.node_type].name;
 }
 
+std::string WeightsProblem(const Schema& schema, const PprSpec& spec) {
+  if (spec.weighted_by.empty()) return "";
+  std::string known;
+  for (const int32_t type : FollowedTypes(schema, spec)) {
+    if (IsWeighted(schema, spec, type)) return "";
+    const std::string& column = schema.edge_types[type].weight_column;
+    if (!column.empty()) known += " " + column + " of " + schema.EdgeTypeName(type);
+  }
+  return "no edge type that is followed has the weight column " + spec.weighted_by +
+         "; there are:" + (known.empty() ? " none" : known);
+}
+
 std::string NumbersProblem(const PprSpec& spec) {
   if (!(spec.alpha > 0 && spec.alpha < 1)) {
     return "alpha " + Text(spec.alpha) + " is not above 0 and below 1";
@@ -77,6 +89,7 @@ std::string PprProblem(const Schema& schema, const PprSpec& spec, int32_t seed_t
     return "node type " + std::to_string(spec.node_type) + " of " + std::to_string(num_types);
   }
   std::string problem = EdgeTypesProblem(schema, spec, seed_type);
+  if (problem.empty()) problem = WeightsProblem(schema, spec);
   if (problem.empty()) problem = NumbersProblem(spec);
   if (!problem.empty()) return problem;
   if (spec.top < 1) return "the " + std::to_string(spec.top) + " highest scores: at least 1";

@@ -259,6 +259,10 @@ std::vector<Option> OptionsOf(VisitOptions* o) {
 std::vector<Option> OptionsOf(PprOptions* o) {
   std::vector<Option> options = {
       {"node_type", &o->node_type, "Nodes of this type come back; empty: of the type of the seeds"},
+      {"weighted_by", &o->ppr.weighted_by,
+       "Edges of types with this weight column count as their weights, others as 1; those of "
+       "weight "
+       "0 are never taken"},
       {"alpha", &o->ppr.alpha,
        "Chance with which a walker stops, before each step; above 0, below 1"},
       {"eps", &o->ppr.eps,

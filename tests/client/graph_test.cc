@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -115,6 +116,31 @@ TEST_CASE("a graph knows which edge joins a pair", "[graph]") {
   CHECK(graph->EdgeIds(99, {0}, {0}).error().code() == ErrorCode::kInvalidArgument);
   CHECK(graph->EdgeIds(0, {1 << 20}, {0}).error().code() == ErrorCode::kInvalidArgument);
   CHECK(graph->EdgeIds(0, {0}, {}).error().code() == ErrorCode::kInvalidArgument);
+}
+
+TEST_CASE("personalised PageRank goes by the weights that edges have", "[graph]") {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 4;
+  options.num_edges = 3;
+  options.weights = true;
+  testing::MemoryGraph memory = testing::RandomGraph(options);
+  memory.edges[0].sources = {1, 2, 3};
+  memory.edges[0].targets = {0, 0, 0};
+  const float weights[] = {3, 1, 0};
+  REQUIRE(memory.edges[0].columns[0].size() == sizeof(weights));
+  std::memcpy(memory.edges[0].columns[0].data(), weights, sizeof(weights));
+  const RoutedGraph on_disk(memory, 2);
+  const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);
+  const std::vector<int64_t> nodes = on_disk.GlobalIds(NodeTypeId{0});
+  PprSpec spec;
+  spec.weighted_by = "weight";
+  spec.alpha = 0.5;
+  spec.top = 4;
+  const PprScores ranked = Value(graph->PersonalizedPageRank(0, {nodes[0], nodes[2]}, spec));
+  CHECK(ranked.nodes == std::vector<int64_t>{nodes[0], nodes[1], nodes[2], -1,  //
+                                             nodes[2], -1, -1, -1});
+  CHECK(ranked.scores == std::vector<double>{0.5, 0.375, 0.125, 0, 1, 0, 0, 0});
+  CHECK(ranked.residuals == std::vector<double>{0, 0});
 }
 
 TEST_CASE("what a graph counts has names", "[graph]") {

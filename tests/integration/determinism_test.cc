@@ -226,6 +226,7 @@ TEST_CASE("personalised PageRank is the same for any cut, local, remote or mixed
   spec.eps = 1e-3;
   spec.top = 20;
   spec.max_neighbors = GENERATE(int64_t{4}, kAllNeighbors);
+  spec.weighted_by = GENERATE("", "weight");
   std::vector<int64_t> expected;
   PprScores first;
   for (const int32_t num_shards : {1, 2, 4, 8}) {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <utility>
@@ -65,6 +66,37 @@ class MemoryDegrees : public DegreeSource {
   std::map<std::pair<int32_t, int64_t>, int64_t> asked_;
 };
 
+// Weights as the edges in memory have them, of whole lists.
+class MemoryWeights : public WeightSource {
+ public:
+  MemoryWeights(const MemoryGraph& graph, const Stored& stored) : graph_(graph), stored_(stored) {}
+
+  absl::Status FindWeights(EdgeTypeId edge_type, absl::Span<const int64_t> targets,
+                           const Neighbors& drawn, std::vector<double>* weights) override {
+    const int32_t type = graph_.schema.edge_types[edge_type.value].target_type;
+    REQUIRE(drawn.edge_positions.size() == drawn.sources.size());
+    weights->clear();
+    for (const int64_t target : targets) {
+      for (const InEdge& edge : graph_.InEdges(edge_type, stored_.PositionOf(type, target))) {
+        weights->push_back(WeightOf(graph_, edge_type, edge.edge_id));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  static float WeightOf(const MemoryGraph& graph, EdgeTypeId edge_type, int64_t edge_id) {
+    const EdgeTypeSpec& type = graph.schema.edge_types[edge_type.value];
+    const int column = type.FindColumn(type.weight_column);
+    float weight = 0;
+    std::memcpy(&weight, graph.edge_row(edge_type, column, edge_id).data(), sizeof(weight));
+    return weight;
+  }
+
+ private:
+  const MemoryGraph& graph_;
+  const Stored& stored_;
+};
+
 // What was asked of a dataset's lists.
 class WatchedSource : public NeighborSource {
  public:
@@ -109,7 +141,8 @@ absl::StatusOr<PprScores> Rank(const MemoryGraph& graph, const Stored& stored, c
                                int32_t seed_type, const std::vector<int64_t>& seeds) {
   LocalNeighborSource source(stored.dataset(), kDraw);
   MemoryDegrees degrees(graph, stored);
-  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees);
+  MemoryWeights weights(graph, stored);
+  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, &weights);
   absl::StatusOr<PprScores> ranked = push.Rank(spec, {seed_type}, stored.Ids(seed_type, seeds));
   if (!ranked.ok()) return ranked;
   const int32_t type = spec.node_type >= 0 ? spec.node_type : seed_type;
@@ -121,22 +154,30 @@ absl::StatusOr<PprScores> Rank(const MemoryGraph& graph, const Stored& stored, c
 
 // In-lists of all nodes: those of a type follow those of the type before.
 struct DenseGraph {
-  std::vector<int64_t> firsts;              // by type, and the number of all
-  std::vector<std::vector<int64_t>> lists;  // of sources
+  std::vector<int64_t> firsts;               // by type, and the number of all
+  std::vector<std::vector<int64_t>> lists;   // of sources
+  std::vector<std::vector<double>> weights;  // of their edges
 };
 
-DenseGraph Densely(const MemoryGraph& graph, const std::vector<int32_t>& edge_types) {
+DenseGraph Densely(const MemoryGraph& graph, const std::vector<int32_t>& edge_types,
+                   const std::string& weighted_by = "") {
   DenseGraph dense;
   dense.firsts.push_back(0);
   for (const testing::MemoryNodes& nodes : graph.nodes) {
     dense.firsts.push_back(dense.firsts.back() + static_cast<int64_t>(nodes.keys.size()));
   }
   dense.lists.resize(dense.firsts.back());
+  dense.weights.resize(dense.firsts.back());
   for (const int32_t type : edge_types) {
     const EdgeTypeSpec& spec = graph.schema.edge_types[type];
     for (size_t e = 0; e < graph.edges[type].sources.size(); ++e) {
-      dense.lists[dense.firsts[spec.target_type] + graph.edges[type].targets[e]].push_back(
-          dense.firsts[spec.source_type] + graph.edges[type].sources[e]);
+      const int64_t target = dense.firsts[spec.target_type] + graph.edges[type].targets[e];
+      const bool weighted = !weighted_by.empty() && spec.weight_column == weighted_by;
+      const double weight =
+          weighted ? MemoryWeights::WeightOf(graph, {type}, static_cast<int64_t>(e)) : 1;
+      if (weight == 0) continue;
+      dense.lists[target].push_back(dense.firsts[spec.source_type] + graph.edges[type].sources[e]);
+      dense.weights[target].push_back(weight);
     }
   }
   return dense;
@@ -153,8 +194,10 @@ std::vector<double> ExactPpr(const DenseGraph& graph, int64_t seed, double alpha
       const std::vector<int64_t>& list = graph.lists[node];
       const double stops = list.empty() ? 1 : alpha;
       stopped[node] += stops * under_way[node];
-      for (const int64_t source : list) {
-        next[source] += (1 - stops) * under_way[node] / static_cast<double>(list.size());
+      double sum = 0;
+      for (const double weight : graph.weights[node]) sum += weight;
+      for (size_t i = 0; i < list.size(); ++i) {
+        next[list[i]] += (1 - stops) * under_way[node] * graph.weights[node][i] / sum;
       }
     }
     under_way = std::move(next);
@@ -329,6 +372,39 @@ TEST_CASE("edges of all types that lead to a node are alike", "[forward_push]") 
   for (const double sum : found) CHECK(sum == Approx(1).margin(1e-3));
 }
 
+TEST_CASE("edges count as their weights, those of other types as 1", "[forward_push]") {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 60;
+  options.num_edges = 150;  // lists whose weights are 0 all happen
+  options.weights = true;
+  const bool typed = GENERATE(false, true);
+  const MemoryGraph graph =
+      typed ? testing::TypedGraph(30, 15, 10, 3) : testing::RandomGraph(options);
+  const testing::TempDir dir;
+  const Stored stored(graph, InUserOrder(graph), dir.File("graph"));
+  PprSpec spec = Spec(0.2, 1e-6, 60);
+  spec.weighted_by = "weight";
+  const std::vector<int32_t> types =
+      typed ? std::vector<int32_t>{0, 1, 2, 3, 4} : std::vector<int32_t>{0};
+  const DenseGraph dense = Densely(graph, types, "weight");
+  const int64_t num_nodes = graph.num_nodes({0});
+  VICINITY_ASSERT_OK_AND_ASSIGN(const PprScores ranked,
+                                Rank(graph, stored, spec, 0, FirstNodes(num_nodes)));
+  for (int64_t seed = 0; seed < num_nodes; ++seed) {
+    const std::vector<double> exact = ExactPpr(dense, seed, 0.2);
+    const std::vector<double> scores = ScoresOf(ranked, seed, num_nodes);
+    for (int64_t node = 0; node < num_nodes; ++node) {
+      REQUIRE(exact[node] - scores[node] > -1e-12);
+      REQUIRE(exact[node] - scores[node] < ranked.residuals[seed] + 1e-12);
+    }
+    REQUIRE(ranked.residuals[seed] < 1e-3);
+  }
+  spec.weighted_by = "";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const PprScores alike,
+                                Rank(graph, stored, spec, 0, FirstNodes(num_nodes)));
+  CHECK(alike.scores != ranked.scores);
+}
+
 TEST_CASE("a walker stops where no edge leads on", "[forward_push]") {
   MemoryGraph graph = testing::RandomGraph({/*num_nodes=*/4, /*num_edges=*/3});
   graph.edges[0].sources = {1, 2, 1};  // 0 <- 1 <- 2, twice from 1
@@ -361,7 +437,7 @@ TEST_CASE("a list is asked for once, and none is longer than the residual pays f
   const Stored stored(graph, InUserOrder(graph), dir.File("graph"));
   WatchedSource source(stored);
   MemoryDegrees degrees(graph, stored);
-  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees);
+  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, nullptr);
   PprSpec spec = Spec(0.25, 1e-3, 10);
   // The hub's 2000 edges would need a residual of 2: it is all left there.
   VICINITY_ASSERT_OK_AND_ASSIGN(const PprScores stuck,
@@ -408,7 +484,7 @@ TEST_CASE("with little memory lists are fetched again, and scores stay the same"
   PprSpec spec = Spec(0.15, 1e-4, 25);
   spec.max_neighbors = 4;
   const auto rank = [&](const ForwardPush::Limits& limits, WatchedSource* source) {
-    ForwardPush push(graph.schema, stored.dataset().book(), source, &degrees, limits);
+    ForwardPush push(graph.schema, stored.dataset().book(), source, &degrees, nullptr, limits);
     absl::StatusOr<PprScores> ranked = push.Rank(spec, {0}, stored.Ids(0, FirstNodes(40)));
     VICINITY_REQUIRE_OK(ranked.status());
     return *std::move(ranked);
@@ -436,7 +512,7 @@ TEST_CASE("of one seed no more edges are followed than alpha and eps allow", "[f
   const Stored stored(graph, InUserOrder(graph), dir.File("graph"));
   WatchedSource source(stored);
   MemoryDegrees degrees(graph, stored);
-  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees);
+  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, nullptr);
   VICINITY_ASSERT_OK_AND_ASSIGN(const PprScores ranked,
                                 push.Rank(Spec(0.2, 1e-2, 10), {0}, stored.Ids(0, {17})));
   CHECK(source.num_edges() > 10);
@@ -454,7 +530,7 @@ TEST_CASE("with lists that were drawn scores are those of the graph with these",
   spec.max_neighbors = 4;
   WatchedSource source(stored);
   MemoryDegrees degrees(graph, stored);
-  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees);
+  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, nullptr);
   VICINITY_ASSERT_OK_AND_ASSIGN(const PprScores ranked,
                                 push.Rank(spec, {0}, stored.Ids(0, FirstNodes(60))));
   const std::vector<int64_t> targets = stored.Ids(0, FirstNodes(60));
@@ -471,6 +547,7 @@ TEST_CASE("with lists that were drawn scores are those of the graph with these",
     for (uint32_t k = 0; k < count; ++k) {
       dense.lists.back().push_back(stored.PositionOf(0, drawn.sources[next++]));
     }
+    dense.weights.emplace_back(count, 1.0);
   }
   for (int64_t seed = 0; seed < 60; ++seed) {
     const std::vector<double> exact = ExactPpr(dense, seed, 0.15);
@@ -509,7 +586,7 @@ TEST_CASE("what is wrong is passed up or named", "[forward_push]") {
   const auto code = [&](absl::Status status, const PprSpec& spec,
                         const std::vector<int64_t>& from) {
     WrongSource source(std::move(status));
-    ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees);
+    ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, nullptr);
     return push.Rank(spec, {0}, from).status();
   };
   const PprSpec spec = Spec(0.15, 1e-3, 5);

@@ -82,6 +82,19 @@ TEST_CASE("types that do not fit are named", "[ppr_spec]") {
   CHECK(Problem(spec, 2) == "no edge type that is followed leads to seeds, which are of type tag");
   spec.edge_types = {0, 5};
   CHECK(Problem(spec) == "edge type 5 of 5");
+  spec.edge_types = {0, 3};
+  spec.weighted_by = "weight";
+  CHECK(Problem(spec).empty());
+  CHECK(IsWeighted(Typed(), spec, 0));
+  CHECK_FALSE(IsWeighted(Typed(), spec, 3));
+  spec.weighted_by = "cost";
+  CHECK(Problem(spec) ==
+        "no edge type that is followed has the weight column cost; there are: weight of "
+        "user:buys:item");
+  spec.edge_types = {3};
+  CHECK(Problem(spec) ==
+        "no edge type that is followed has the weight column cost; there are: none");
+  spec = Spec();
   spec.edge_types = {1, 0, 1};
   CHECK(Problem(spec) == "edge type item:bought_by:user is named twice");
 }

@@ -210,9 +210,10 @@ class Graph:
 
         It is the chance that a walker from the seed stops at a node: with chance alpha before each
         step, and where there is no edge to take. It takes edges of edge_types (one name or several;
-        nothing: all) the way that walk() does, all alike. The scores, by forward push, are from
+        nothing: all) the way that walk() does, all alike or by weight. The scores, by forward push, are from
         below: none is too high, and none is lower than it should be by more than the residual of
-        its seed; where every edge also leads back, by more than eps times the node's in-degree.
+        its seed; where every edge also leads back and all are alike, by more than eps times the
+        node's in-degree.
         The same seeds and options give the same scores, to the last bit, whatever the shards and
         servers.
         """

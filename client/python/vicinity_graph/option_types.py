@@ -127,6 +127,7 @@ class VisitOptions(TypedDict, total=False):
 
 class PprOptions(TypedDict, total=False):
     node_type: str
+    weighted_by: str
     alpha: float
     eps: float
     max_neighbors: int

@@ -27,11 +27,12 @@ TEST_CASE("scores are those of the C++ interface", "[c_api]") {
   spec.top = 6;
   spec.node_type = 1;
   spec.max_neighbors = 2;
+  spec.weighted_by = "weight";
   const PprScores expected = *open.plain().PersonalizedPageRank(0, seeds, spec, {3, 1, 5});
   REQUIRE((*open.plain().PersonalizedPageRank(0, seeds, spec, {4, 1, 5})).nodes != expected.nodes);
   const char* const types = "item:bought_by:user,user:buys:item,user:knows:user";
   const char* const options = R"({"alpha": 0.25, "eps": 0.001, "node_type": "item",
-                                  "max_neighbors": 2, "run_seed": 3, "epoch": 1, "step": 5})";
+                                  "max_neighbors": 2, "weighted_by": "weight", "run_seed": 3, "epoch": 1, "step": 5})";
   DLManagedTensor* nodes = nullptr;
   DLManagedTensor* scores = nullptr;
   DLManagedTensor* residuals = nullptr;
