@@ -10,6 +10,7 @@
 #include "client/shards/call_context.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/lookups.h"
+#include "client/shards/routed_walks.h"
 #include "client/shards/shard_router.h"
 #include "client/types/error.h"
 #include "proto/common/ids.h"
@@ -210,6 +211,9 @@ Result<Walks> Graph::Walk(const std::vector<int64_t>& starts, const WalkSpec& sp
   return ToResult(WithinResources([&] {
     const ShardRouter& router = impl_->router();
     const CallContext context = StartOperation();
+    if (spec.p == 1 && spec.q == 1) {
+      return WalkOverShards(router, spec, starts, DrawOf(draw), want_edge_ids, context);
+    }
     RoutedSource source(router, DrawOf(draw), context);
     RoutedFinder finder(router, context);
     WalkSampler sampler(router.schema(), router.book(), DrawOf(draw), &source, &finder);

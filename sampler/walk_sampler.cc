@@ -2,38 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
-#include "sampler/draw_spec.h"
+#include "sampler/walk_draws.h"
 
 namespace vicinity {
 namespace {
-
-// What a step's draws are known by, apart from all hops of minibatches.
-constexpr int kWalkHops = 1 << 30;
-constexpr int64_t kMostRounds = 1 << 15;
-int HopOf(int64_t step, int64_t round) {
-  return kWalkHops + static_cast<int>(round * (kMaxWalkLength + 1) + step);
-}
-
-// Beside edge types, of which a step draws edges.
-enum class Chance : int32_t { kEnd = -1, kAccept = -2 };
-
-uint64_t StreamOf(const MinibatchDraw& draw, int hop, Chance chance) {
-  DrawKey key;
-  key.run_seed = draw.run_seed;
-  key.epoch = draw.epoch;
-  key.batch = draw.batch;
-  key.hop = static_cast<uint32_t>(hop);
-  key.edge_type = static_cast<int32_t>(chance);
-  return StreamKey(key);
-}
-
-// In [0, 1), a multiple of 2^-53.
-double Uniform(NodeDraws* draws) { return static_cast<double>(draws->Next64() >> 11) * 0x1p-53; }
 
 // Candidates of a round: most walks find theirs among the first few.
 int64_t CandidatesOf(int64_t round) { return round >= 3 ? 256 : int64_t{4} << (2 * round); }
@@ -58,12 +35,9 @@ struct Bias {
 
 }  // namespace
 
-WalkSampler::WalkSampler(const Schema& schema, const Book& book, const MinibatchDraw& draw,
-                         NeighborSource* source, EdgeFinder* edges)
-    : schema_(schema), book_(book), draw_(draw), source_(source), edges_(edges) {}
-
-absl::Status WalkSampler::Check(const WalkSpec& spec, absl::Span<const int64_t> starts) const {
-  if (const std::string problem = WalkProblem(schema_, spec); !problem.empty()) {
+absl::Status CheckWalks(const Schema& schema, const Book& book, const WalkSpec& spec,
+                        absl::Span<const int64_t> starts) {
+  if (const std::string problem = WalkProblem(schema, spec); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
   if (static_cast<int64_t>(starts.size()) > kMaxWalkNodes / (spec.length + 1)) {
@@ -71,30 +45,38 @@ absl::Status WalkSampler::Check(const WalkSpec& spec, absl::Span<const int64_t> 
                                                    " steps are more than ", kMaxWalkNodes,
                                                    " nodes: ask for fewer at once"));
   }
-  const NodeTypeId type{NodeTypeOfWalk(schema_, spec, 0)};
+  const NodeTypeId type{NodeTypeOfWalk(schema, spec, 0)};
   for (const int64_t start : starts) {
-    if (book_.Contains(type, GlobalNode{start})) continue;
+    if (book.Contains(type, GlobalNode{start})) continue;
     return absl::InvalidArgumentError(absl::StrCat("start ", start, " is not among the ",
-                                                   book_.num_nodes(type), " nodes of type ",
-                                                   schema_.node_types[type.value].name));
+                                                   book.num_nodes(type), " nodes of type ",
+                                                   schema.node_types[type.value].name));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Walks> WalkSampler::Walk(const WalkSpec& spec, absl::Span<const int64_t> starts,
-                                        bool want_edge_ids) {
-  VICINITY_RETURN_IF_ERROR(Check(spec, starts));
-  want_edge_ids_ = want_edge_ids;
+Walks NoSteps(const WalkSpec& spec, absl::Span<const int64_t> starts, bool want_edge_ids) {
   Walks walks;
   walks.length = spec.length;
   walks.nodes.assign(starts.size() * (spec.length + 1), -1);
   if (want_edge_ids) walks.edge_ids.assign(starts.size() * spec.length, -1);
+  for (size_t i = 0; i < starts.size(); ++i) walks.nodes[i * (spec.length + 1)] = starts[i];
+  return walks;
+}
+
+WalkSampler::WalkSampler(const Schema& schema, const Book& book, const MinibatchDraw& draw,
+                         NeighborSource* source, EdgeFinder* edges)
+    : schema_(schema), book_(book), draw_(draw), source_(source), edges_(edges) {}
+
+absl::StatusOr<Walks> WalkSampler::Walk(const WalkSpec& spec, absl::Span<const int64_t> starts,
+                                        bool want_edge_ids) {
+  VICINITY_RETURN_IF_ERROR(CheckWalks(schema_, book_, spec, starts));
+  want_edge_ids_ = want_edge_ids;
+  Walks walks = NoSteps(spec, starts, want_edge_ids);
   Front front;
-  for (size_t i = 0; i < starts.size(); ++i) {
-    walks.nodes[i * (spec.length + 1)] = starts[i];
-    front.walks.push_back(static_cast<uint32_t>(i));
-    front.nodes.push_back(starts[i]);
-  }
+  front.nodes.assign(starts.begin(), starts.end());
+  front.walks.resize(starts.size());
+  std::iota(front.walks.begin(), front.walks.end(), 0);
   const bool biased = spec.p != 1 || spec.q != 1;
   std::vector<int64_t> previous(biased ? starts.size() : 0);
   std::vector<Taken> taken;
@@ -122,12 +104,10 @@ absl::StatusOr<Walks> WalkSampler::Walk(const WalkSpec& spec, absl::Span<const i
 }
 
 void WalkSampler::EndByChance(const WalkSpec& spec, int64_t step, Front* front) const {
-  if (spec.restart_prob == 0) return;
-  const uint64_t stream = StreamOf(draw_, HopOf(step, 0), Chance::kEnd);
+  const EndingWalks ending(spec, draw_, step);
   size_t left = 0;
   for (size_t i = 0; i < front->walks.size(); ++i) {
-    NodeDraws draws(stream, front->walks[i]);
-    if (Uniform(&draws) < spec.restart_prob) continue;
+    if (ending.Has(front->walks[i])) continue;
     front->walks[left] = front->walks[i];
     front->nodes[left++] = front->nodes[i];
   }
@@ -140,15 +120,13 @@ absl::Status WalkSampler::Draw(const WalkSpec& spec, int64_t step, int64_t round
   RelationRequest request;
   request.edge_type = {EdgeTypeOfStep(spec, step)};
   const EdgeTypeSpec& type = schema_.edge_types[request.edge_type.value];
-  request.spec.fanout = amount;
-  request.spec.replace = true;
-  request.spec.weighted = !spec.weighted_by.empty() && type.weight_column == spec.weighted_by;
+  request.spec = DrawOfStep(schema_, spec, step, amount);
   request.detail = EdgeDetail(want_edge_ids_);
   request.targets = front.nodes;
   request.trees = front.walks;
   drawn->Clear();
   VICINITY_RETURN_IF_ERROR(
-      source_->Sample(HopOf(step, round), {request}, absl::MakeSpan(drawn, 1)));
+      source_->Sample(HopOfStep(step, round), {request}, absl::MakeSpan(drawn, 1)));
   size_t total = 0;
   for (const uint32_t count : drawn->counts) {
     if (count != 0 && count != amount) {
@@ -193,7 +171,7 @@ absl::Status WalkSampler::TakeByPrevious(const WalkSpec& spec, int64_t step, con
   std::vector<uint32_t> place(front.walks.size());  // in `taken`, of each that is left
   for (size_t i = 0; i < place.size(); ++i) place[i] = static_cast<uint32_t>(i);
   for (int64_t round = 0; !left.walks.empty(); ++round) {
-    if (round == kMostRounds) {
+    if (round == kMaxWalkRounds) {
       return absl::ResourceExhaustedError(absl::StrCat("no edge of node ", left.nodes.front(),
                                                        " was accepted in ", round, " rounds"));
     }
@@ -232,7 +210,7 @@ absl::Status WalkSampler::Accept(const WalkSpec& spec, int64_t step, int64_t rou
     bool if_not;
   };
   const Bias bias(spec);
-  const uint64_t stream = StreamOf(draw_, HopOf(step, round), Chance::kAccept);
+  const uint64_t stream = StreamOf(draw_, HopOfStep(step, round), WalkChance::kAccept);
   std::vector<Possible> possible;
   std::vector<int64_t> sources;
   std::vector<int64_t> targets;

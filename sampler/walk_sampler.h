@@ -22,6 +22,14 @@
 
 namespace vicinity {
 
+// InvalidArgument: the spec does not fit the schema, the walks are more than kMaxWalkNodes long in
+// all, or naming the first start out of range.
+absl::Status CheckWalks(const Schema& schema, const Book& book, const WalkSpec& spec,
+                        absl::Span<const int64_t> starts);
+
+// Walks that have not gone anywhere.
+Walks NoSteps(const WalkSpec& spec, absl::Span<const int64_t> starts, bool want_edge_ids);
+
 // Threads:  one at a time.
 // Lifetime: schema, book, source and finder must outlive it.
 // Memory:   of a step some 50 bytes a walk; of node2vec's, up to 256 candidates for each of those
@@ -32,9 +40,8 @@ class WalkSampler {
   WalkSampler(const Schema& schema, const Book& book, const MinibatchDraw& draw,
               NeighborSource* source, EdgeFinder* edges);
 
-  // A walk from each of `starts`, global ids, repeats allowed. InvalidArgument: the spec does not
-  // fit the schema, the walks are more than kMaxWalkNodes long in all, or naming the first start
-  // out of range. DataLoss: a neighbour out of range. Else what source and finder said.
+  // A walk from each of `starts`, global ids, repeats allowed. Errors as CheckWalks; DataLoss: a
+  // neighbour out of range; else what source and finder said.
   //
   // Cost: a hop of one neighbour a step. node2vec: a hop of four and a look for pairs, some of
   // which go on for another round.
@@ -53,7 +60,6 @@ class WalkSampler {
     int64_t edge_id = -1;
   };
 
-  absl::Status Check(const WalkSpec& spec, absl::Span<const int64_t> starts) const;
   // Leaves out walks that end by chance before the step.
   void EndByChance(const WalkSpec& spec, int64_t step, Front* front) const;
   // `amount` edges of each, or none. Rounds of one step draw apart.

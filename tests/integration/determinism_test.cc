@@ -17,6 +17,7 @@
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/ranking.h"
 #include "sampler/local_sampler.h"
+#include "sampler/walk_sampler.h"
 #include "sampler/walk_spec.h"
 #include "tests/integration/fixtures/small_cluster.h"
 #include "tests/sampler/sampled_graphs.h"
@@ -152,8 +153,25 @@ TEST_CASE("walks are the same for any cut, local, remote or mixed", "[determinis
   }
   std::vector<int64_t> positions;
   for (int64_t i = 0; i < 900; ++i) positions.push_back(i * 7 % 400);
+  // Step by step, by one process alone; of node2vec what the first graph says.
   std::vector<std::vector<int64_t>> expected(specs.size());
   std::vector<std::vector<int64_t>> expected_edges(specs.size());
+  {
+    const SmallCluster whole(memory, 1, 1);
+    const std::unique_ptr<Graph> graph = Value(Graph::Open(WaysToOpen(whole)[0]));
+    std::vector<int64_t> starts;
+    for (const int64_t position : positions) {
+      starts.push_back(whole.GlobalIds(NodeTypeId{0})[position]);
+    }
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (specs[i].p != 1) continue;
+      LocalNeighborSource source(whole.dataset(), {9, 2, 31});
+      WalkSampler sampler(memory.schema, whole.dataset().book(), {9, 2, 31}, &source, nullptr);
+      VICINITY_ASSERT_OK_AND_ASSIGN(const Walks walks, sampler.Walk(specs[i], starts, true));
+      expected[i] = InUserIds(*graph, specs[i], walks);
+      expected_edges[i] = walks.edge_ids;
+    }
+  }
   for (const int32_t num_shards : {1, 2, 4, 8}) {
     const SmallCluster cluster(memory, num_shards, num_shards > 2 ? 3 : num_shards);
     std::vector<int64_t> starts;
