@@ -1,36 +1,45 @@
 #include "sampler/walk_sampler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
+#include "sampler/draw_words.h"
 #include "sampler/walk_draws.h"
 
 namespace vicinity {
 namespace {
 
-// Candidates of a round: most walks find theirs among the first few.
-int64_t CandidatesOf(int64_t round) { return round >= 3 ? 256 : int64_t{4} << (2 * round); }
-
-// node2vec's factors of an edge, as chances to accept one that was drawn without them.
+// node2vec's factors of an edge, as chances to accept one that was drawn without them, of 2^32.
 struct Bias {
-  double back;     // to where the walk came from
-  double near;     // to a neighbour of that
-  double far;      // elsewhere
-  double least;    // of the last two
-  double largest;  // of the last two
+  uint64_t back;   // to where the walk came from
+  uint64_t near;   // to a neighbour of that
+  uint64_t far;    // elsewhere
+  uint64_t least;  // of the last two
+  uint64_t most;   // of the last two
 
   explicit Bias(const WalkSpec& spec) {
-    const double most = std::max({1 / spec.p, 1.0, 1 / spec.q});
-    back = 1 / spec.p / most;
-    near = 1 / most;
-    far = 1 / spec.q / most;
+    const double largest = std::max({1 / spec.p, 1.0, 1 / spec.q});
+    back = Of32Bits(1 / spec.p / largest);
+    near = Of32Bits(1 / largest);
+    far = Of32Bits(1 / spec.q / largest);
     least = std::min(near, far);
-    largest = std::max(near, far);
+    most = std::max(near, far);
   }
+  static uint64_t Of32Bits(double chance) {
+    return static_cast<uint64_t>(std::llround(chance * 0x1p32));
+  }
+  // In a round: many walks find theirs among the first few.
+  int64_t Candidates(int64_t round) const {
+    const int64_t first =
+        std::clamp<int64_t>((int64_t{1} << 31) / static_cast<int64_t>(least), 4, 64);
+    return round >= 3 ? kMostCandidates : std::min(kMostCandidates, first << (2 * round));
+  }
+  static constexpr int64_t kMostCandidates = 256;
 };
 
 }  // namespace
@@ -116,7 +125,7 @@ void WalkSampler::EndByChance(const WalkSpec& spec, int64_t step, Front* front) 
 }
 
 absl::Status WalkSampler::Draw(const WalkSpec& spec, int64_t step, int64_t round, int64_t amount,
-                               const Front& front, Neighbors* drawn) const {
+                               const Front& front) {
   RelationRequest request;
   request.edge_type = {EdgeTypeOfStep(spec, step)};
   const EdgeTypeSpec& type = schema_.edge_types[request.edge_type.value];
@@ -124,24 +133,24 @@ absl::Status WalkSampler::Draw(const WalkSpec& spec, int64_t step, int64_t round
   request.detail = EdgeDetail(want_edge_ids_);
   request.targets = front.nodes;
   request.trees = front.walks;
-  drawn->Clear();
+  drawn_.Clear();
   VICINITY_RETURN_IF_ERROR(
-      source_->Sample(HopOfStep(step, round), {request}, absl::MakeSpan(drawn, 1)));
+      source_->Sample(HopOfStep(step, round), {request}, absl::MakeSpan(&drawn_, 1)));
   size_t total = 0;
-  for (const uint32_t count : drawn->counts) {
+  for (const uint32_t count : drawn_.counts) {
     if (count != 0 && count != amount) {
       return absl::InternalError(absl::StrCat(count, " edges where ", amount, " were asked for"));
     }
     total += count;
   }
-  if (drawn->counts.size() != front.nodes.size() || drawn->sources.size() != total ||
-      (want_edge_ids_ && drawn->edge_ids.size() != total)) {
-    return absl::InternalError(absl::StrCat(drawn->counts.size(), " lists with ",
-                                            drawn->sources.size(), " neighbours for ",
+  if (drawn_.counts.size() != front.nodes.size() || drawn_.sources.size() != total ||
+      (want_edge_ids_ && drawn_.edge_ids.size() != total)) {
+    return absl::InternalError(absl::StrCat(drawn_.counts.size(), " lists with ",
+                                            drawn_.sources.size(), " neighbours for ",
                                             front.nodes.size(), " walks"));
   }
   const int64_t num_nodes = book_.num_nodes(NodeTypeId{type.source_type});
-  for (const int64_t source : drawn->sources) {
+  for (const int64_t source : drawn_.sources) {
     if (source >= 0 && source < num_nodes) continue;
     return absl::DataLossError(absl::StrCat("neighbour ", source, " of ", num_nodes, " nodes"));
   }
@@ -149,14 +158,13 @@ absl::Status WalkSampler::Draw(const WalkSpec& spec, int64_t step, int64_t round
 }
 
 absl::Status WalkSampler::TakeAny(const WalkSpec& spec, int64_t step, const Front& front,
-                                  std::vector<Taken>* taken) const {
-  Neighbors drawn;
-  VICINITY_RETURN_IF_ERROR(Draw(spec, step, /*round=*/0, /*amount=*/1, front, &drawn));
+                                  std::vector<Taken>* taken) {
+  VICINITY_RETURN_IF_ERROR(Draw(spec, step, /*round=*/0, /*amount=*/1, front));
   taken->assign(front.walks.size(), Taken());
-  for (size_t i = 0, next = 0; i < drawn.counts.size(); ++i) {
-    if (drawn.counts[i] == 0) continue;
-    (*taken)[i].node = drawn.sources[next];
-    if (want_edge_ids_) (*taken)[i].edge_id = drawn.edge_ids[next];
+  for (size_t i = 0, next = 0; i < drawn_.counts.size(); ++i) {
+    if (drawn_.counts[i] == 0) continue;
+    (*taken)[i].node = drawn_.sources[next];
+    if (want_edge_ids_) (*taken)[i].edge_id = drawn_.edge_ids[next];
     ++next;
   }
   return absl::OkStatus();
@@ -165,21 +173,20 @@ absl::Status WalkSampler::TakeAny(const WalkSpec& spec, int64_t step, const Fron
 // Rejection (KnightKing, SOSP 2019): edges are drawn without the factors and accepted by them.
 absl::Status WalkSampler::TakeByPrevious(const WalkSpec& spec, int64_t step, const Front& front,
                                          absl::Span<const int64_t> previous,
-                                         std::vector<Taken>* taken) const {
+                                         std::vector<Taken>* taken) {
   taken->assign(front.walks.size(), Taken());
   Front left = front;
   std::vector<uint32_t> place(front.walks.size());  // in `taken`, of each that is left
   for (size_t i = 0; i < place.size(); ++i) place[i] = static_cast<uint32_t>(i);
+  std::vector<Taken> found;
+  std::vector<bool> settled;
   for (int64_t round = 0; !left.walks.empty(); ++round) {
     if (round == kMaxWalkRounds) {
       return absl::ResourceExhaustedError(absl::StrCat("no edge of node ", left.nodes.front(),
                                                        " was accepted in ", round, " rounds"));
     }
-    Neighbors drawn;
-    VICINITY_RETURN_IF_ERROR(Draw(spec, step, round, CandidatesOf(round), left, &drawn));
-    std::vector<Taken> found;
-    std::vector<bool> settled;
-    VICINITY_RETURN_IF_ERROR(Accept(spec, step, round, left, previous, drawn, &found, &settled));
+    VICINITY_RETURN_IF_ERROR(Draw(spec, step, round, Bias(spec).Candidates(round), left));
+    VICINITY_RETURN_IF_ERROR(Accept(spec, step, round, left, previous, &found, &settled));
     size_t kept = 0;
     for (size_t i = 0; i < left.walks.size(); ++i) {
       if (settled[i]) {
@@ -199,8 +206,7 @@ absl::Status WalkSampler::TakeByPrevious(const WalkSpec& spec, int64_t step, con
 // The first accepted of each walk's candidates; a walk without any is settled, too.
 absl::Status WalkSampler::Accept(const WalkSpec& spec, int64_t step, int64_t round,
                                  const Front& front, absl::Span<const int64_t> previous,
-                                 const Neighbors& drawn, std::vector<Taken>* taken,
-                                 std::vector<bool>* settled) const {
+                                 std::vector<Taken>* taken, std::vector<bool>* settled) {
   // A candidate that may be: whether an edge joins it with `previous` decides. The last one of a
   // walk may be one that is accepted in any case.
   struct Possible {
@@ -214,21 +220,22 @@ absl::Status WalkSampler::Accept(const WalkSpec& spec, int64_t step, int64_t rou
   std::vector<Possible> possible;
   std::vector<int64_t> sources;
   std::vector<int64_t> targets;
+  alignas(16) uint32_t words[Bias::kMostCandidates];
   taken->assign(front.walks.size(), Taken());
   settled->assign(front.walks.size(), false);
   size_t first = 0;
-  for (size_t i = 0; i < front.walks.size(); first += drawn.counts[i++]) {
-    (*settled)[i] = drawn.counts[i] == 0;
-    NodeDraws draws(stream, front.walks[i]);
-    for (size_t k = first; k < first + drawn.counts[i]; ++k) {
+  for (size_t i = 0; i < front.walks.size(); first += drawn_.counts[i++]) {
+    (*settled)[i] = drawn_.counts[i] == 0;
+    DrawWords(stream, front.walks[i], /*tree=*/0, /*first_block=*/0, drawn_.counts[i], words);
+    for (size_t k = first; k < first + drawn_.counts[i]; ++k) {
       const int64_t from = previous[front.walks[i]];
-      const bool is_back = drawn.sources[k] == from;
-      const double chance = Uniform(&draws);
-      if (chance >= (is_back ? bias.back : bias.largest)) continue;
+      const bool is_back = drawn_.sources[k] == from;
+      const uint64_t chance = words[k - first];
+      if (chance >= (is_back ? bias.back : bias.most)) continue;
       const bool is_sure = is_back || chance < bias.least;
       possible.push_back({i, k, is_sure || chance < bias.near, is_sure || chance < bias.far});
       if (is_sure) break;
-      sources.push_back(drawn.sources[k]);
+      sources.push_back(drawn_.sources[k]);
       targets.push_back(from);
     }
   }
@@ -243,8 +250,8 @@ absl::Status WalkSampler::Accept(const WalkSpec& spec, int64_t step, int64_t rou
     const bool accepted = is_sure || (joined[next++] ? each.if_joined : each.if_not);
     if (!accepted || (*settled)[each.of]) continue;
     (*settled)[each.of] = true;
-    (*taken)[each.of].node = drawn.sources[each.candidate];
-    if (want_edge_ids_) (*taken)[each.of].edge_id = drawn.edge_ids[each.candidate];
+    (*taken)[each.of].node = drawn_.sources[each.candidate];
+    if (want_edge_ids_) (*taken)[each.of].edge_id = drawn_.edge_ids[each.candidate];
   }
   return absl::OkStatus();
 }
