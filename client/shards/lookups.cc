@@ -274,20 +274,9 @@ absl::StatusOr<std::vector<int64_t>> DegreesOf(const ShardRouter& router, EdgeTy
                                                absl::Span<const int64_t> nodes) {
   const NodeTypeId type{router.schema().edge_types[edge_type.value].target_type};
   VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
-  const std::vector<OwnerGroup> groups = GroupByOwner(router.book(), type, nodes);
-  std::vector<std::vector<int64_t>> positions;
-  for (const OwnerGroup& group : groups) {
-    positions.emplace_back(group.positions.begin(), group.positions.end());
-  }
   std::vector<int64_t> degrees(nodes.size());
-  const CallContext context = StartOperation();
-  FanOut calls;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    router.shard(groups[g].shard)
-        .Ask(ShardDegrees{edge_type, groups[g].rows, positions[g], degrees.data()}, context,
-             calls.Add());
-  }
-  VICINITY_RETURN_IF_ERROR(calls.Wait());
+  VICINITY_RETURN_IF_ERROR(
+      router.FetchDegrees({{edge_type, nodes, degrees.data()}}, StartOperation()));
   return degrees;
 }
 

@@ -343,6 +343,10 @@ class WrongSource : public NeighborSource {
     neighbors[0] = answer_;
     return absl::OkStatus();
   }
+  absl::Status CountEdges(absl::Span<const RelationRequest> /*relations*/,
+                          absl::Span<std::vector<int64_t>> /*degrees*/) override {
+    return absl::OkStatus();
+  }
 
  private:
   const Neighbors answer_;
