@@ -61,6 +61,9 @@ std::vector<SamplingSpec> Specs(const Schema& schema) {
         if ((kind & 2) != 0) spec.weighted_by = "weight";
         spec.disjoint = (kind & 4) != 0;
         specs.push_back(spec);
+        if (expansion == Expansion::kNewNodes || spec.replace) continue;
+        spec.subgraph = Subgraph::kInduced;
+        specs.push_back(spec);
       }
     }
   }
@@ -341,6 +344,13 @@ TEST_CASE("an epoch of listed seeds is the same for any cut, local, served or mi
       std::get<UserIds>(links.targets).ids.push_back(static_cast<int64_t>(keys[i * 5 + 7]));
     }
     options.seeds = links;
+  }
+  SECTION("induced, with columns of edges") {
+    options.seed_type = "user";
+    options.sampling.subgraph = Subgraph::kInduced;
+    options.sampling.disjoint = GENERATE(false, true);
+    options.edge_ids = true;
+    options.edge_columns = {{"buys", "weight"}};
   }
   const SmallCluster whole(memory, 1, 1);
   GraphOptions in_one;
