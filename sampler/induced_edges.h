@@ -28,18 +28,17 @@ struct InducedRequest {
 // comes of it says sampler/sampled_graph.h. Exact, and the same for any cut: of a target the edges
 // come in the order of its list.
 //
-// Cost:   every node's in-edges, along each edge type that is followed, are read once, and come
-// over
-//         the network where the node is remote: 8 bytes an edge, 16 with its id or its position, 24
-//         with both, of edges that are kept as of those that are not. Before that the nodes'
-//         degrees are asked for, one round. Nodes that several disjoint trees have are asked for
-//         once; with a time_column once a tree. (A server that knew a batch's nodes could leave out
-//         the edges that go. None does as yet: a request would have to bring all nodes to every
-//         shard.)
-// Memory: the edges that are kept, twice; and of in-edges that have come in and are not gone
-//         through yet at most edges_at_a_time, or one node's where it has more, along all edge
-//         types together (2^20: 24 MiB at most; a hub of 10^7 in-edges: 240 MB), up to twice where
-//         several shards answer. Lists that grow meanwhile may exceed it.
+// Cost:   every node's in-edges, along each edge type that is followed, are read once. Where the
+//         node is remote they come over the network, those that are not kept as well: 8 bytes an
+//         edge, 16 with its id or its position, 24 with both. The nodes' degrees are asked for
+//         before, in one round. A node of several disjoint trees is asked for once, with a
+//         time_column once a tree. (A server that knew the batch's nodes could leave out what
+//         goes. None does as yet: each request would have to bring them all.)
+// Memory: the edges that are kept, twice. Of in-edges that have come and are not gone through yet
+//         at most edges_at_a_time, along all edge types together; or one node's where it has more,
+//         since a list is asked for whole. They take 12 to 28 bytes each, 20 to 52 where several
+//         shards answer: 2^20 of them at most 52 MiB, one hub of 10^7 in-edges ten times that.
+//         Lists that grow meanwhile may exceed it.
 // Errors: the source's; DataLoss for a neighbour that is not in the book, InvalidArgument for
 //         answers that do not fit. `graph` is then to be thrown away.
 absl::Status InduceEdges(const Schema& schema, const Book& book, const InducedRequest& request,

@@ -279,7 +279,8 @@ typedef struct VicinitySeedListInfo {
  * sources are positions in the source type's list, all below num_sources. Of a graph with one node
  * and one edge type, sampled with "expansion": "all_nodes", block h is what layer num_hops - 1 - h
  * of a message-flow graph reads: num_sources rows in, num_targets rows out, and those are the first
- * rows of what came in. */
+ * rows of what came in. With "subgraph": "induced" there is one hop, whose targets and sources are
+ * all nodes. */
 typedef struct VicinityBlockInfo {
   size_t struct_size; /* sizeof(VicinityBlockInfo) */
   int32_t hop;        /* 0 is next to the seeds */

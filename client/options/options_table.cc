@@ -82,6 +82,10 @@ std::vector<Option> SamplingOptions(SamplingSpec* o) {
        "With time_column: such edges by chance, or the latest of them"},
       {"expansion", Choice(&o->expansion),
        "Which nodes a hop expands: all met so far, or those that the previous hop met first"},
+      {"subgraph", Choice(&o->subgraph),
+       "Which edges there are: those that were drawn; or, induced, all between the nodes met, in "
+       "one "
+       "hop"},
   };
 }
 

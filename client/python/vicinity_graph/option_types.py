@@ -56,6 +56,7 @@ class LoaderOptions(TypedDict, total=False):
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
     expansion: Literal["all_nodes", "new_nodes"]
+    subgraph: Literal["directional", "induced"]
     seed_type: str
     split: Literal["train", "validation", "test", ""]
     batch_size: int
@@ -95,6 +96,7 @@ class SampleOptions(TypedDict, total=False):
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
     expansion: Literal["all_nodes", "new_nodes"]
+    subgraph: Literal["directional", "induced"]
     run_seed: int
     epoch: int
     step: int

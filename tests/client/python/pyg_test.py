@@ -472,8 +472,6 @@ class PapersTest(unittest.TestCase):
                                       "temporal_strategy": "last", "replace": True}),
                 (ValueError, "last", {"time_attr": "time", "input_time": time,
                                       "temporal_strategy": "last", "weight_attr": "weight"}),
-                (NotImplementedError, "induced", {"subgraph_type": "induced"}),
-                (NotImplementedError, "induced", {"directed": False}),
                 (ValueError, "'first'", {"temporal_strategy": "first"}),
                 (NotImplementedError, "NodeLoader", {"sampler": torch.utils.data.SequentialSampler}),
                 (NotImplementedError, "NodeLoader", {"neighbor_sampler": object()}),

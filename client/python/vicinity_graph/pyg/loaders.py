@@ -146,8 +146,7 @@ class _BatchLoader:
 
     def _data_of(self, batch: Batch) -> Any:
         sampled = SampledBatch(self._schema, batch)
-        out = sampler_output(self._schema, sampled, self._arguments.edge_ids,
-                             self._sampling.disjoint)
+        out = sampler_output(self._schema, sampled, self._arguments.edge_ids, self._sampling)
         if self._sampling.bidirectional:
             out = out.to_bidirectional(keep_orig_edges=True)
         self._add_seeds(sampled, out)
@@ -234,8 +233,11 @@ class NeighborLoader(_BatchLoader):
     accepted and not needed.
     Times: time_attr is an attribute of edges, int64; "uniform" goes with weights, too, which PyG's
     does not; "last" with neither weights nor replacement.
-    Errors: NotImplementedError names what is not there yet (times of nodes, subgraph_type
-    'induced'); ids that the graph lacks are NotFound, which is a LookupError, when it is made.
+    Subgraphs: subgraph_type 'induced' goes with all of these, disjoint trees as well, which are then
+    induced each by itself (of a link each end's); as PyG's its batches have no num_sampled_nodes
+    and num_sampled_edges.
+    Errors: NotImplementedError names what is not there yet (times of nodes); ids that the graph
+    lacks are NotFound, which is a LookupError, when it is made.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, input_nodes: Any = None,
