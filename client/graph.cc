@@ -69,13 +69,7 @@ absl::StatusOr<Rows> FetchColumn(const GraphImpl& graph, int32_t node_type,
   const ShardRouter& router = graph.router();
   const NodeTypeId type{node_type};
   const NodeTypeSpec& spec = router.schema().node_types[type.value];
-  const int found = spec.FindColumn(column);
-  if (found < 0) {
-    std::string known;
-    for (const ColumnSpec& each : spec.columns) absl::StrAppend(&known, " ", each.name);
-    return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no column ", column,
-                                            "; it has:", known.empty() ? " none" : known));
-  }
+  VICINITY_ASSIGN_OR_RETURN(const int32_t found, FindNodeColumn(spec, column));
   VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
   Rows rows;
   rows.spec = spec.columns[found];

@@ -221,6 +221,27 @@ typedef struct VicinitySeeds {
  * a mask of another length, ids of another kind. Null seeds: those of "split". */
 int32_t vicinity_loader_create_with_seeds(VicinityGraph* graph, const char* options_json,
                                           const VicinitySeeds* seeds, VicinityLoader** loader);
+
+/* Weights that negatives are drawn by, in the place of "weight_column" and "source_weight_column"
+ * of "negatives": one for each node of the type, in the order of vicinity_graph_nodes, which for
+ * dense ids is that of the ids. Set struct_size, and 0 for what is not of use. */
+typedef struct VicinityNegativeWeights {
+  size_t struct_size; /* sizeof(VicinityNegativeWeights) */
+  /* These are read during the call alone. */
+  const double* targets; /* of the links' target type; null: as the options say */
+  int64_t num_targets;
+  const double* sources; /* of their source type, with "binary"; null: as the options say */
+  int64_t num_sources;
+} VicinityNegativeWeights;
+
+/* As vicinity_loader_create_with_seeds, with weights, which may be null, too.
+ * VICINITY_INVALID_ARGUMENT if they are not as many as the nodes, or all 0, and names the node of
+ * one that is negative, infinite or no number. */
+int32_t vicinity_loader_create_with_weights(VicinityGraph* graph, const char* options_json,
+                                            const VicinitySeeds* seeds,
+                                            const VicinityNegativeWeights* weights,
+                                            VicinityLoader** loader);
+
 /* Its batches stay; null is fine. Not while another thread is in a call of the loader. */
 void vicinity_loader_release(VicinityLoader* loader);
 

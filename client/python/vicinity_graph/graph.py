@@ -193,9 +193,12 @@ class Graph:
         return tensors.of_call(function, self.handle, _given.name(type_name, what), numbers, count)
 
     def loader(self, fanouts: Fanouts, *, seeds: Seeds = OF_SPLIT, seed_times: Any = None,
+               negative_weights: Any = None, negative_source_weights: Any = None,
                **options: Unpack[LoaderOptions]) -> Loader:
         """A Loader of this graph; help(vicinity_graph.Loader) tells seeds and options."""
-        return Loader(self, fanouts, seeds=seeds, seed_times=seed_times, **options)
+        return Loader(self, fanouts, seeds=seeds, seed_times=seed_times,
+                      negative_weights=negative_weights,
+                      negative_source_weights=negative_source_weights, **options)
 
     def close(self) -> None:
         """Its loaders go on; calls that are under way end first."""

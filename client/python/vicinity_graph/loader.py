@@ -63,8 +63,9 @@ class _Pass(Iterator[Batch]):
 
 
 @_options.documents(_options.LOADER, LoaderOptions,
-                    {"seeds": (Seeds, "train"), "seed_times": (Any, None)}, graph="Graph",
-                    fanouts=Fanouts)
+                    {"seeds": (Seeds, "train"), "seed_times": (Any, None),
+                     "negative_weights": (Any, None), "negative_source_weights": (Any, None)},
+                    graph="Graph", fanouts=Fanouts)
 class Loader:
     """Batches of a graph.
 
@@ -90,6 +91,11 @@ class Loader:
     seed_times, with time_column, are integers, one for each seed or link that is listed: its
     neighbourhood has no edge that is later.
 
+    negative_weights, with negatives, are numbers, one for each node of the links' target type in the
+    order of graph.nodes(type), which for dense ids is that of the ids: a target is drawn by its
+    weight, as by "weight_column" of negatives. negative_source_weights, of "binary", are those of
+    sources.
+
     Order:    a loader has one pass at a time. When another one begins, by its first batch, the one
               before is over: asked for a batch more, it raises FailedPrecondition. For two at once,
               as in zip() or nested loops, make two loaders.
@@ -102,10 +108,13 @@ class Loader:
     """
 
     def __init__(self, graph: Graph, fanouts: Fanouts, *, seeds: Seeds = _seeds.OF_SPLIT,
-                 seed_times: Any = None, **options: Unpack[LoaderOptions]):
+                 seed_times: Any = None, negative_weights: Any = None,
+                 negative_source_weights: Any = None, **options: Unpack[LoaderOptions]):
         self._graph = graph
         self._fanouts = fanouts
-        self._options = dict(options, seeds=seeds, seed_times=seed_times)
+        self._options = dict(options, seeds=seeds, seed_times=seed_times,
+                             negative_weights=negative_weights,
+                             negative_source_weights=negative_source_weights)
         given = _given.columns(dict(options, fanouts=fanouts))
         listed = _seeds.take(graph, seeds, given)
         self._times_checksum: Optional[int] = None  # for states; None: no times
@@ -117,9 +126,12 @@ class Loader:
                 raise TypeError("seed_times are of seeds that are listed, not of a mask")
             listed.times = _given.times(seed_times, listed.count)
             self._times_checksum = zlib.crc32(bytes(_given.ids(seed_times)[0]))
-        pointer = call_for_pointer(lib.vicinity_loader_create_with_seeds, graph.handle,
+        weights = _given.negative_weights(negative_weights, negative_source_weights)
+        self._weights_checksum = None if weights is None else _given.weights_checksum(weights)
+        pointer = call_for_pointer(lib.vicinity_loader_create_with_weights, graph.handle,
                                    _given.options_text(given),
-                                   None if listed is None else ctypes.byref(listed))
+                                   None if listed is None else ctypes.byref(listed),
+                                   None if weights is None else ctypes.byref(weights))
         self._open_handle: Optional[Handle] = Handle(pointer, lib.vicinity_loader_release)
         # Behind the batch that was taken last: its epoch, and how many batches of that all trainers
         # are through with.
@@ -219,6 +231,7 @@ class Loader:
         identity["negatives"] = {**{each["name"]: each["default"] for each in negatives},
                                  **self._options.get("negatives", {})}
         identity["seed_times"] = self._times_checksum
+        identity["negative_weights"] = self._weights_checksum
         identity["fanouts"] = [fanout if isinstance(fanout, int) else list(fanout)
                                for fanout in self._fanouts]
         if identity["seed_policy"] != "home":

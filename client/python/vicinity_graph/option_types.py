@@ -38,6 +38,8 @@ class Negatives(TypedDict, total=False):
     amount: float
     exact: bool
     degree_power: float
+    weight_column: str
+    source_weight_column: str
 
 
 class Device(TypedDict, total=False):
