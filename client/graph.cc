@@ -128,6 +128,27 @@ bool Graph::IsLocal(int32_t node_type, int64_t global_id) const {
   return impl_->router().IsLocal(ShardId{OwnerOf(node_type, global_id)});
 }
 
+Result<std::vector<int32_t>> Graph::OwnersOf(int32_t node_type,
+                                             const std::vector<int64_t>& nodes) const {
+  absl::Status ready = CheckCall(*impl_, node_type);
+  if (ready.ok()) ready = CheckNodes(impl_->router(), NodeTypeId{node_type}, nodes);
+  if (!ready.ok()) return ToError(ready);
+  std::vector<int32_t> shards;
+  shards.reserve(nodes.size());
+  for (const int64_t node : nodes) shards.push_back(OwnerOf(node_type, node));
+  return shards;
+}
+
+Result<std::vector<uint8_t>> Graph::AreLocal(int32_t node_type,
+                                             const std::vector<int64_t>& nodes) const {
+  const Result<std::vector<int32_t>> shards = OwnersOf(node_type, nodes);
+  if (!shards.ok()) return shards.error();
+  std::vector<uint8_t> local;
+  local.reserve(shards->size());
+  for (const int32_t shard : *shards) local.push_back(impl_->router().IsLocal(ShardId{shard}));
+  return local;
+}
+
 Result<std::vector<int64_t>> Graph::Resolve(int32_t node_type,
                                             const std::vector<int64_t>& user_ids) const {
   const absl::Status ready = CheckCall(*impl_, node_type);

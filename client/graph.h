@@ -47,6 +47,10 @@ class Graph {
   int64_t num_nodes(int32_t node_type) const;
   int32_t OwnerOf(int32_t node_type, int64_t global_id) const;  // the shard
   bool IsLocal(int32_t node_type, int64_t global_id) const;
+  // Likewise of many at once, in their order: the shards, and of each node 1 or 0. kInvalidArgument
+  // naming up to ten ids out of range.
+  Result<std::vector<int32_t>> OwnersOf(int32_t node_type, const std::vector<int64_t>& nodes) const;
+  Result<std::vector<uint8_t>> AreLocal(int32_t node_type, const std::vector<int64_t>& nodes) const;
 
   // Global ids of the user's ids, one answer an input: -1 for an id the graph does not have.
   // For DENSE and INT64 types; for STRING types the second form.

@@ -143,6 +143,23 @@ int32_t vicinity_graph_edge_ids(const VicinityGraph* graph, const char* edge_typ
                                 const int64_t* sources, const int64_t* targets, int64_t num_pairs,
                                 struct DLManagedTensor** edge_ids);
 
+/* Which shard owns each of these nodes, int32 [num_ids]; and whether it is mapped on this machine,
+ * uint8 [num_ids], 1 or 0. As Graph::OwnersOf and Graph::AreLocal: no server is asked. */
+int32_t vicinity_graph_owner_of(const VicinityGraph* graph, const char* node_type,
+                                const int64_t* ids, int64_t num_ids,
+                                struct DLManagedTensor** shards);
+int32_t vicinity_graph_is_local(const VicinityGraph* graph, const char* node_type,
+                                const int64_t* ids, int64_t num_ids,
+                                struct DLManagedTensor** local);
+
+/* The first `count` (0: all) nodes of a type in the ranking `name` that is stored for `home`,
+ * rising shard numbers: their global ids, int64 [n], likeliest first, and how likely a batch needs
+ * each of them, float32 [n]. As Graph::Ranked. */
+int32_t vicinity_graph_ranked(const VicinityGraph* graph, const char* name, const int32_t* home,
+                              int64_t num_home, const char* node_type, int64_t count,
+                              struct DLManagedTensor** nodes,
+                              struct DLManagedTensor** probabilities);
+
 /* Rows of a column for global ids, in their order: [num_ids, *row shape]. As Graph::Fetch. */
 int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, const char* column,
                              const int64_t* ids, int64_t num_ids, struct DLManagedTensor** rows);

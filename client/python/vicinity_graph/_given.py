@@ -37,6 +37,16 @@ def ids(values: Any) -> Tuple[Any, int]:
     return (ctypes.c_int64 * len(packed))(*packed), len(packed)
 
 
+def shards(values: Any) -> Tuple[Any, int]:
+    """As ids(), of 32 bits."""
+    numbers, count = ids(values)
+    try:
+        packed = array.array("i", numbers)
+    except OverflowError as error:
+        raise InvalidArgument(f"{list(numbers)} are no shards") from error
+    return (ctypes.c_int32 * count)(*packed), count
+
+
 def _numbers(values):
     """As a memoryview or a list."""
     if isinstance(values, (str, bytes, bytearray)):

@@ -116,6 +116,24 @@ class Graph:
         parallel edges counted each."""
         return self._of_ids(lib.vicinity_graph_degrees, edge_type, ids, "edge_type")
 
+    def owner_of(self, node_type: str, ids: Any) -> Tensor:
+        """Which shard owns each of these nodes, global ids: int32 [n]. No server is asked."""
+        return self._of_ids(lib.vicinity_graph_owner_of, node_type, ids)
+
+    def is_local(self, node_type: str, ids: Any) -> Tensor:
+        """Whether the shard of each of these nodes is mapped on this machine, so that its rows cost no
+        call: uint8 [n], 1 or 0."""
+        return self._of_ids(lib.vicinity_graph_is_local, node_type, ids)
+
+    def ranked(self, name: str, home: Any, node_type: str, count: int = 0) -> Tuple[Tensor, Tensor]:
+        """The first `count` (0: all) nodes of a type in the ranking of this name that `vicinity rank`
+        stored for a home, rising shard numbers: their global ids, int64 [n], likeliest first, and the
+        probability that a batch needs each, float32 [n]. NotFound names the rankings, or the homes,
+        that there are."""
+        return tensors.pair_of_call(lib.vicinity_graph_ranked, self.handle, _given.name(name, "name"),
+                                    *_given.shards(home), _given.name(node_type, "node_type"),
+                                    operator.index(count))
+
     def edge_ids(self, edge_type: str, sources: Any, targets: Any) -> Tensor:
         """Which edge of a type leads from sources[i] to targets[i], global ids: int64 [n], the edge's
         position in what was imported, -1 where there is none; of parallel edges the first."""

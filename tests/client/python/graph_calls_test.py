@@ -10,7 +10,7 @@ import unittest
 # Bazel runs a link to this file: what it points to lies in the source tree.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from small_cluster import SmallCluster, run_tests, tool  # noqa: E402
+from small_cluster import SmallCluster, SmallDataset, run_tests, tool  # noqa: E402
 
 import vicinity_graph  # noqa: E402
 
@@ -106,6 +106,43 @@ class SampleTest(unittest.TestCase):
             self.near.sample("node", [5], [2], batch_size=3)
         self.assertIn("batch_size", str(caught.exception))
         self.assertIn("run_seed", str(caught.exception))
+
+    def test_owners_are_shards_and_near_is_what_is_mapped(self):
+        nodes = self.far.nodes("node").tolist()
+        owners = self.far.owner_of("node", nodes)
+        self.assertEqual(owners.dtype, "int32")
+        counts = [owners.tolist().count(shard) for shard in (0, 1)]
+        self.assertEqual(sum(counts), 2000)
+        self.assertTrue(all(counts))
+        # Global ids go from shard to shard.
+        self.assertEqual(self.far.owner_of("node", range(2000)).tolist(),
+                         [0] * counts[0] + [1] * counts[1])
+        self.assertEqual(self.near.owner_of("node", nodes).tolist(), owners.tolist())
+        self.assertEqual(set(self.far.is_local("node", nodes).tolist()), {0})
+        self.assertEqual(set(self.near.is_local("node", nodes).tolist()), {1})
+        self.assertEqual(self.far.owner_of("node", 5).shape, (1,))
+        for call in (self.far.owner_of, self.far.is_local):
+            with self.assertRaisesRegex(vicinity_graph.InvalidArgument, ": 2000$"):
+                call("node", [1, 2000])
+            self.assertRaises(vicinity_graph.NotFound, call, "paper", [1])
+
+    def test_a_ranking_is_read_likeliest_first(self):
+        dataset = SmallDataset()
+        self.addCleanup(dataset.close)
+        tool("rank", dataset.shards, "--fanouts", "3,2", "--batch-size", 50, "--name", "two-hops")
+        graph = vicinity_graph.Graph(directory=dataset.shards)
+        nodes, chances = graph.ranked("two-hops", [1], "node")
+        self.assertEqual(len(set(nodes.tolist())), len(nodes))
+        self.assertEqual(sorted(chances.tolist(), reverse=True), chances.tolist())
+        self.assertEqual((nodes.dtype, chances.dtype), ("int64", "float32"))
+        self.assertGreater(len(nodes), 50)
+        first, likeliest = graph.ranked("two-hops", 1, "node", count=10)
+        self.assertEqual(first.tolist(), nodes.tolist()[:10])
+        self.assertEqual(likeliest.tolist(), chances.tolist()[:10])
+        for name, home, node_type in (("others", [1], "node"), ("two-hops", [1], "paper")):
+            self.assertRaises(vicinity_graph.NotFound, graph.ranked, name, home, node_type)
+        for home in ([], [1, 0], [2], [1 << 40], ["a"]):
+            self.assertRaises(vicinity_graph.InvalidArgument, graph.ranked, "two-hops", home, "node")
 
     def test_what_was_moved_is_counted(self):
         graph = vicinity_graph.Graph(cluster_file=self.cluster.cluster_file)
