@@ -81,6 +81,7 @@ class Loader:
         [7, 42], an array, a tensor     of integers: by the ids of the import
         ["ada", "bob"]                  likewise, of a type whose ids are strings
         GlobalIds(graph.nodes(...))     by global ids
+        UserIds(batch.user_ids())       by the ids of the import, said
         an array or list of booleans    a mask, one for every node: of dense ids entry i is of node
                                         i, of others they go by rising key (graph.nodes(type))
         (node type, any of these), or {node type: any of these}: as with seed_type
