@@ -304,6 +304,22 @@ class SeedsTest(ClusterTest):
         with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "no mode"):
             self.graph.loader([2], seeds=links, negative_weights=weights)
 
+    def test_negatives_go_by_a_column_near_and_far(self):
+        links = (self.graph.edge_types[0], [list(range(40)), list(range(40, 80))])
+        near = vicinity_graph.Graph(directory=str(self.cluster.shards))
+        drawn = []
+        for graph in (self.graph, near):
+            batch = next(iter(graph.loader(
+                [2], seeds=links,
+                negatives={"mode": "triplet", "amount": 50, "weight_column": "label"})))
+            targets, = batch.negatives
+            drawn.append([batch.nodes().tolist()[position] for position in targets.tolist()])
+        self.assertEqual(drawn[0], drawn[1])
+        labels = self.graph.fetch("node", "label", self.graph.nodes("node")).tolist()
+        self.assertIn(0, labels)
+        chosen = self.graph.fetch("node", "label", drawn[0]).tolist()
+        self.assertEqual(set(chosen), set(labels) - {0})  # by its weight, the label, 0 never comes
+
     def test_nodes_are_no_links_and_links_no_nodes(self):
         batch = self.first_batch()
         self.assertRaises(vicinity_graph.NotFound, lambda: batch.links)
