@@ -11,15 +11,16 @@
 #include "client/shards/call_context.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/lookups.h"
+#include "client/shards/routed_walks.h"
 #include "client/shards/shard_router.h"
 #include "client/types/error.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "proto/common/thread.h"
 #include "proto/telemetry/registry.h"
-#include "sampler/forward_push.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
+#include "sampler/proximity/forward_push.h"
 #include "sampler/walk_sampler.h"
 
 namespace vicinity {
@@ -48,22 +49,7 @@ MinibatchDraw DrawOf(const DrawId& draw) {
   return minibatch;
 }
 
-// Degrees from whichever shards own the nodes.
-class RoutedDegrees : public DegreeSource {
- public:
-  explicit RoutedDegrees(const ShardRouter& router) : router_(router) {}
-
-  absl::Status FindDegrees(EdgeTypeId edge_type, absl::Span<const int64_t> nodes,
-                           std::vector<int64_t>* degrees) override {
-    VICINITY_ASSIGN_OR_RETURN(*degrees, DegreesOf(router_, edge_type, nodes));
-    return absl::OkStatus();
-  }
-
- private:
-  const ShardRouter& router_;
-};
-
-// Weights likewise, as rows of the weight column.
+// Weights from whichever shards own the nodes, as rows of the weight column.
 class RoutedWeights : public WeightSource {
  public:
   RoutedWeights(const ShardRouter& router, const CallContext& context)
@@ -141,13 +127,7 @@ absl::StatusOr<Rows> FetchColumn(const GraphImpl& graph, int32_t node_type,
   const ShardRouter& router = graph.router();
   const NodeTypeId type{node_type};
   const NodeTypeSpec& spec = router.schema().node_types[type.value];
-  const int found = spec.FindColumn(column);
-  if (found < 0) {
-    std::string known;
-    for (const ColumnSpec& each : spec.columns) absl::StrAppend(&known, " ", each.name);
-    return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no column ", column,
-                                            "; it has:", known.empty() ? " none" : known));
-  }
+  VICINITY_ASSIGN_OR_RETURN(const int32_t found, FindNodeColumn(spec, column));
   VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
   Rows rows;
   rows.spec = spec.columns[found];
@@ -204,6 +184,27 @@ int32_t Graph::OwnerOf(int32_t node_type, int64_t global_id) const {
 
 bool Graph::IsLocal(int32_t node_type, int64_t global_id) const {
   return impl_->router().IsLocal(ShardId{OwnerOf(node_type, global_id)});
+}
+
+Result<std::vector<int32_t>> Graph::OwnersOf(int32_t node_type,
+                                             const std::vector<int64_t>& nodes) const {
+  absl::Status ready = CheckCall(*impl_, node_type);
+  if (ready.ok()) ready = CheckNodes(impl_->router(), NodeTypeId{node_type}, nodes);
+  if (!ready.ok()) return ToError(ready);
+  std::vector<int32_t> shards;
+  shards.reserve(nodes.size());
+  for (const int64_t node : nodes) shards.push_back(OwnerOf(node_type, node));
+  return shards;
+}
+
+Result<std::vector<uint8_t>> Graph::AreLocal(int32_t node_type,
+                                             const std::vector<int64_t>& nodes) const {
+  const Result<std::vector<int32_t>> shards = OwnersOf(node_type, nodes);
+  if (!shards.ok()) return shards.error();
+  std::vector<uint8_t> local;
+  local.reserve(shards->size());
+  for (const int32_t shard : *shards) local.push_back(impl_->router().IsLocal(ShardId{shard}));
+  return local;
 }
 
 Result<std::vector<int64_t>> Graph::Resolve(int32_t node_type,
@@ -283,6 +284,9 @@ Result<Walks> Graph::Walk(const std::vector<int64_t>& starts, const WalkSpec& sp
   return ToResult(WithinResources([&] {
     const ShardRouter& router = impl_->router();
     const CallContext context = StartOperation();
+    if (spec.p == 1 && spec.q == 1) {
+      return WalkOverShards(router, spec, starts, DrawOf(draw), want_edge_ids, context);
+    }
     RoutedSource source(router, DrawOf(draw), context);
     RoutedFinder finder(router, context);
     WalkSampler sampler(router.schema(), router.book(), DrawOf(draw), &source, &finder);
@@ -308,9 +312,8 @@ Result<PprScores> Graph::PersonalizedPageRank(int32_t seed_type, const std::vect
     const ShardRouter& router = impl_->router();
     const CallContext context = StartOperation();
     RoutedSource source(router, DrawOf(draw), context);
-    RoutedDegrees degrees(router);
     RoutedWeights weights(router, context);
-    ForwardPush push(router.schema(), router.book(), &source, &degrees, &weights);
+    ForwardPush push(router.schema(), router.book(), &source, &weights);
     return push.Rank(spec, {seed_type}, seeds);
   }));
 }

@@ -20,9 +20,9 @@
 #include "client/types/result.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
-#include "sampler/ppr_spec.h"
+#include "sampler/proximity/ppr_spec.h"
+#include "sampler/proximity/visit_counts.h"
 #include "sampler/sampled_graph.h"
-#include "sampler/visit_counts.h"
 #include "sampler/walk_spec.h"
 
 namespace vicinity {
@@ -49,6 +49,10 @@ class Graph {
   int64_t num_nodes(int32_t node_type) const;
   int32_t OwnerOf(int32_t node_type, int64_t global_id) const;  // the shard
   bool IsLocal(int32_t node_type, int64_t global_id) const;
+  // Likewise of many at once, in their order: the shards, and of each node 1 or 0. kInvalidArgument
+  // naming up to ten ids out of range.
+  Result<std::vector<int32_t>> OwnersOf(int32_t node_type, const std::vector<int64_t>& nodes) const;
+  Result<std::vector<uint8_t>> AreLocal(int32_t node_type, const std::vector<int64_t>& nodes) const;
 
   // Global ids of the user's ids, one answer an input: -1 for an id the graph does not have.
   // For DENSE and INT64 types; for STRING types the second form.
@@ -99,9 +103,9 @@ class Graph {
                                  const DrawId& draw) const;
 
   // Of each of `seeds` (global ids of one type, repeats allowed) the nodes of the highest
-  // personalised PageRank; sampler/ppr_spec.h says what it is, and how exact. `draw` is for lists
-  // beyond max_neighbors. The same to the last bit whatever the shards. kInvalidArgument naming the
-  // first seed out of range, or what is wrong with the spec.
+  // personalised PageRank; sampler/proximity/ppr_spec.h says what it is, and how exact. `draw` is
+  // for lists beyond max_neighbors. The same to the last bit whatever the shards. kInvalidArgument
+  // naming the first seed out of range, or what is wrong with the spec.
   Result<PprScores> PersonalizedPageRank(int32_t seed_type, const std::vector<int64_t>& seeds,
                                          const PprSpec& spec, const DrawId& draw = {}) const;
 

@@ -44,6 +44,32 @@ GraphBuilder::GraphBuilder(const Schema& schema, const Book& book) : schema_(sch
   tree_nodes_.resize(indexes_.size());
 }
 
+absl::Status CheckNeighbors(const Schema& schema, const Book& book, EdgeTypeId edge_type,
+                            size_t num_targets, const Neighbors& neighbors) {
+  const EdgeTypeSpec& spec = schema.edge_types[edge_type.value];
+  const size_t num_sources = neighbors.sources.size();
+  const uint64_t counted =
+      std::accumulate(neighbors.counts.begin(), neighbors.counts.end(), uint64_t{0});
+  if (neighbors.counts.size() != num_targets || counted != num_sources ||
+      (!neighbors.edge_ids.empty() && neighbors.edge_ids.size() != num_sources) ||
+      (!neighbors.edge_positions.empty() && neighbors.edge_positions.size() != num_sources)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(schema.EdgeTypeName(edge_type.value), ": ", neighbors.counts.size(),
+                     " counts for ", num_targets, " targets, ", num_sources, " neighbours, ",
+                     neighbors.edge_ids.size(), " edge ids and ", neighbors.edge_positions.size(),
+                     " edge positions for counts that sum to ", counted));
+  }
+  const int64_t num_nodes = book.num_nodes({spec.source_type});
+  uint64_t largest = 0;  // negative ids are larger than any
+  for (const int64_t source : neighbors.sources) {
+    largest = std::max(largest, static_cast<uint64_t>(source));
+  }
+  if (num_sources == 0 || largest < static_cast<uint64_t>(num_nodes)) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(schema.EdgeTypeName(edge_type.value), ": neighbour ",
+                                          static_cast<int64_t>(largest), " of ", num_nodes,
+                                          " nodes"));
+}
+
 int64_t CountSeeds(absl::Span<const TypedSeeds> lists) {
   int64_t all = 0;
   for (const TypedSeeds& list : lists) all += static_cast<int64_t>(list.ids.size());
@@ -123,29 +149,8 @@ absl::Status GraphBuilder::CheckRelation(EdgeTypeId edge_type, const Neighbors& 
     return absl::InvalidArgumentError(
         absl::StrCat("edge type ", edge_type.value, " does not exist or came too late"));
   }
-  const EdgeTypeSpec& spec = schema_.edge_types[edge_type.value];
-  const size_t num_targets = Frontier({spec.target_type}).size();
-  const size_t num_sources = neighbors.sources.size();
-  const uint64_t counted =
-      std::accumulate(neighbors.counts.begin(), neighbors.counts.end(), uint64_t{0});
-  if (neighbors.counts.size() != num_targets || counted != num_sources ||
-      (!neighbors.edge_ids.empty() && neighbors.edge_ids.size() != num_sources) ||
-      (!neighbors.edge_positions.empty() && neighbors.edge_positions.size() != num_sources)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(schema_.EdgeTypeName(edge_type.value), ": ", neighbors.counts.size(),
-                     " counts for ", num_targets, " targets, ", num_sources, " neighbours, ",
-                     neighbors.edge_ids.size(), " edge ids and ", neighbors.edge_positions.size(),
-                     " edge positions for counts that sum to ", counted));
-  }
-  const int64_t num_nodes = book_.num_nodes({spec.source_type});
-  uint64_t largest = 0;  // negative ids are larger than any
-  for (const int64_t source : neighbors.sources) {
-    largest = std::max(largest, static_cast<uint64_t>(source));
-  }
-  if (num_sources == 0 || largest < static_cast<uint64_t>(num_nodes)) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(schema_.EdgeTypeName(edge_type.value), ": neighbour ",
-                                          static_cast<int64_t>(largest), " of ", num_nodes,
-                                          " nodes"));
+  const NodeTypeId target{schema_.edge_types[edge_type.value].target_type};
+  return CheckNeighbors(schema_, book_, edge_type, Frontier(target).size(), neighbors);
 }
 
 absl::Status GraphBuilder::Number(NodeTypeId type, absl::Span<const int64_t> ids,

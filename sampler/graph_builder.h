@@ -24,6 +24,12 @@ struct TypedSeeds {
   std::vector<int64_t> times{};  // of each, for draws by time; else empty
 };
 
+// Whether an answer can be the neighbours of so many targets along an edge type of the schema.
+// InvalidArgument if its counts do not match the targets or the sources; DataLoss, naming the edge
+// type and the neighbour, for one that is not in the book.
+absl::Status CheckNeighbors(const Schema& schema, const Book& book, EdgeTypeId edge_type,
+                            size_t num_targets, const Neighbors& neighbors);
+
 int64_t CountSeeds(absl::Span<const TypedSeeds> lists);
 
 // Order:    new nodes are numbered edge type by edge type, target by target, neighbour by

@@ -173,6 +173,31 @@ absl::Status LocalNeighborSource::Sample(int hop, absl::Span<const RelationReque
   return absl::OkStatus();
 }
 
+absl::StatusOr<const Shard*> LocalNeighborSource::Find(ShardId id) const {
+  const Shard* const shard = dataset_.shard(id);
+  if (shard != nullptr) return shard;
+  return absl::FailedPreconditionError(absl::StrCat("shard ", id.value, " is not mapped here"));
+}
+
+absl::Status LocalNeighborSource::CountEdges(absl::Span<const RelationRequest> relations,
+                                             absl::Span<std::vector<int64_t>> degrees) {
+  for (size_t i = 0; i < relations.size(); ++i) {
+    const EdgeTypeId edge_type = relations[i].edge_type;
+    const NodeTypeId target{dataset_.schema().edge_types[edge_type.value].target_type};
+    degrees[i].resize(relations[i].targets.size());
+    for (const OwnerGroup& group : GroupByOwner(dataset_.book(), target, relations[i].targets)) {
+      VICINITY_ASSIGN_OR_RETURN(const Shard* shard, Find(group.shard));
+      VICINITY_RETURN_IF_ERROR(ShardReader(*shard).ReadDegrees(
+          edge_type, group.rows, [] {},
+          [&](size_t k, int64_t degree) {
+            degrees[i][group.positions[k]] = degree;
+            return true;
+          }));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest& relation,
                                                  Neighbors* out) const {
   const Schema& schema = dataset_.schema();
@@ -192,11 +217,7 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
       GroupByOwner(dataset_.book(), target, relation.targets, relation.trees);
   std::vector<Neighbors> answers(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
-    const Shard* shard = dataset_.shard(groups[g].shard);
-    if (shard == nullptr) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("shard ", groups[g].shard.value, " is not mapped here"));
-    }
+    VICINITY_ASSIGN_OR_RETURN(const Shard* shard, Find(groups[g].shard));
     options.trees = groups[g].trees;
     const std::vector<ExcludedEdge> excluded = ExcludedOf(groups[g], relation.excluded);
     options.excluded = excluded;

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/sampling_spec.h"
+#include "partition/dataset/shard.h"
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
@@ -40,8 +41,11 @@ class LocalNeighborSource : public NeighborSource {
   LocalNeighborSource(const Dataset& dataset, const MinibatchDraw& draw);
   absl::Status Sample(int hop, absl::Span<const RelationRequest> relations,
                       absl::Span<Neighbors> neighbors) override;
+  absl::Status CountEdges(absl::Span<const RelationRequest> relations,
+                          absl::Span<std::vector<int64_t>> degrees) override;
 
  private:
+  absl::StatusOr<const Shard*> Find(ShardId id) const;
   absl::Status SampleRelation(int hop, const RelationRequest& relation, Neighbors* out) const;
 
   const Dataset& dataset_;

@@ -11,20 +11,10 @@
 #include "absl/types/span.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
+#include "sampler/induced_edges.h"
 
 namespace vicinity {
 namespace {
-
-absl::Status CheckDetail(EdgeDetail detail, const Neighbors& answer) {
-  const size_t num_sources = answer.sources.size();
-  if (answer.edge_ids.size() == (detail.ids ? num_sources : 0) &&
-      answer.edge_positions.size() == (detail.positions ? num_sources : 0)) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat(answer.edge_ids.size(), " edge ids and ", answer.edge_positions.size(),
-                   " edge positions for ", num_sources, " neighbours"));
-}
 
 // Of each tree, one a seed, its time; none where the spec asks for none.
 absl::Status TakeTimes(const SamplingSpec& spec, absl::Span<const TypedSeeds> seeds,
@@ -66,7 +56,7 @@ OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, EdgeTypeId edge_type
 }
 
 MinibatchSampler::MinibatchSampler(const Schema& schema, const Book& book)
-    : schema_(schema), builder_(schema, book) {}
+    : schema_(schema), book_(book), builder_(schema, book) {}
 
 absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
                                                       NodeTypeId seed_type,
@@ -84,12 +74,19 @@ absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
   }
   VICINITY_RETURN_IF_ERROR(TakeTimes(spec, seeds, &tree_times_));
   VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seeds, spec.disjoint));
+  const bool induced = spec.subgraph == Subgraph::kInduced;
+  const EdgeDetail of_drawn = induced ? EdgeDetail() : detail;  // of an induced sample they go
   for (int hop = 0; hop < spec.num_hops(); ++hop) {
-    if (absl::Status status = SampleHop(spec, hop, detail, source, excluded); !status.ok()) {
+    if (absl::Status status = SampleHop(spec, hop, of_drawn, source, excluded); !status.ok()) {
       return At(absl::StrCat("hop ", hop), status);
     }
   }
-  return builder_.Take();
+  SampledGraph graph = builder_.Take();
+  if (!induced) return graph;
+  const absl::Status status =
+      InduceEdges(schema_, book_, {spec, detail, tree_times_, excluded}, source, &graph);
+  if (!status.ok()) return At("induced edges", status);
+  return graph;
 }
 
 absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, EdgeDetail detail,
@@ -110,16 +107,7 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, Edge
     relation.trees = builder_.FrontierTrees({schema_.edge_types[type].target_type});
     if (relation.spec.fanout != 0 && !relation.targets.empty()) relations_.push_back(relation);
   }
-  excluded_.clear();
-  for (RelationRequest& relation : relations_) {
-    excluded_.push_back(excluded.Of(relation.edge_type, relation.targets));
-    if (excluded_.back().size() > ExcludedEdges::kMost) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("disjoint trees have more than ", ExcludedEdges::kMost,
-                       " excluded edges, since links share their ends: take fewer links a batch"));
-    }
-    relation.excluded = excluded_.back();  // its elements stay where they are
-  }
+  VICINITY_RETURN_IF_ERROR(AddExcluded(excluded, absl::MakeSpan(relations_), &excluded_));
   if (!relations_.empty()) {
     if (neighbors_.size() < relations_.size()) neighbors_.resize(relations_.size());
     const absl::Span<Neighbors> answers = absl::MakeSpan(neighbors_).subspan(0, relations_.size());

@@ -15,6 +15,7 @@
 #include "sampler/draw_spec.h"
 #include "sampler/excluded_edges.h"
 #include "sampler/graph_builder.h"
+#include "sampler/neighbor_source.h"
 #include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"
 
@@ -22,19 +23,6 @@ namespace vicinity {
 
 // Seeds of a minibatch by time: their times take 1 MiB of a request, which has more in it.
 inline constexpr int64_t kMostTimedSeeds = int64_t{1} << 17;
-
-// What one hop asks along one edge type.
-struct RelationRequest {
-  EdgeTypeId edge_type;
-  DrawSpec spec;
-  EdgeDetail detail;
-  // Global ids of the edge type's target type, never empty, all in the book; those of one target
-  // type are the same for its relations.
-  absl::Span<const int64_t> targets;
-  absl::Span<const uint32_t> trees;         // of each target; empty: not disjoint
-  absl::Span<const ExcludedEdge> excluded;  // by rising target
-  absl::Span<const int64_t> tree_times;     // of each tree; empty: no draws by time
-};
 
 // Which draws a minibatch makes: the same values give the same minibatch.
 struct MinibatchDraw {
@@ -46,18 +34,6 @@ struct MinibatchDraw {
 // How SampleOneHop is to draw along one edge type in one hop; the trees are for the caller to add.
 OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, EdgeTypeId edge_type,
                         const DrawSpec& spec, EdgeDetail detail);
-
-// Whoever knows neighbours. One object draws one minibatch: it knows the MinibatchDraw.
-class NeighborSource {
- public:
-  virtual ~NeighborSource() = default;
-
-  // Answers all relations of a hop at once, so that a remote source can ask every owner in
-  // parallel. `neighbors` comes with one empty element a relation, to be filled in the order of its
-  // targets. An error ends the minibatch and is passed up as it is.
-  virtual absl::Status Sample(int hop, absl::Span<const RelationRequest> relations,
-                              absl::Span<Neighbors> neighbors) = 0;
-};
 
 // Threads:  one at a time; keep one a thread, it reuses its memory from batch to batch.
 // Lifetime: schema and book must outlive it.
@@ -83,6 +59,7 @@ class MinibatchSampler {
                          NeighborSource* source, const ExcludedEdges& excluded);
 
   const Schema& schema_;
+  const Book& book_;
   GraphBuilder builder_;
   std::vector<RelationRequest> relations_;           // of the current hop
   std::vector<std::vector<ExcludedEdge>> excluded_;  // of each relation

@@ -76,6 +76,22 @@ void NodeIndex::FindOrAddSome(absl::Span<const int64_t> ids, std::vector<int64_t
   known->resize(size);
 }
 
+void NodeIndex::Find(absl::Span<const int64_t> ids, const std::vector<int64_t>& known,
+                     int32_t* positions) const {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (i + kLookupsAhead < ids.size()) __builtin_prefetch(&slots_[Home(ids[i + kLookupsAhead])]);
+    const uint64_t tag = static_cast<uint64_t>(ids[i]) << 32;
+    size_t slot = Home(ids[i]);
+    const auto is_other = [&] {
+      if (slots_[slot] == kEmpty) return false;
+      if ((slots_[slot] ^ tag) >> 32 != 0) return true;
+      return wide_ && known[static_cast<uint32_t>(slots_[slot]) - 1] != ids[i];
+    };
+    while (is_other()) slot = (slot + 1) & mask_;
+    positions[i] = static_cast<int32_t>(static_cast<uint32_t>(slots_[slot])) - 1;
+  }
+}
+
 void NodeIndex::Resize(size_t num_slots) {
   slots_ = {};  // before there is another
   slots_.assign(num_slots, kEmpty);

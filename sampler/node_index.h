@@ -29,6 +29,10 @@ class NodeIndex {
   // stay below 2^31 nodes.
   void FindOrAdd(absl::Span<const int64_t> ids, std::vector<int64_t>* known, int32_t* positions);
 
+  // Writes the positions of `ids` in `known`, as FindOrAdd has filled it; -1: it is not in it.
+  void Find(absl::Span<const int64_t> ids, const std::vector<int64_t>& known,
+            int32_t* positions) const;
+
   size_t num_slots() const { return slots_.size(); }
 
  private:

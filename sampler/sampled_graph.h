@@ -50,6 +50,10 @@ struct SampledSeeds {
   std::vector<int32_t> positions;  // of each, in nodes[node_type].ids; seeds may repeat
 };
 
+// An induced sample (SamplingSpec::subgraph) is one hop, however many met its nodes: `hops` has one
+// element, in it a block for each edge type that is followed and whose target type has nodes. Its
+// targets are all nodes of the type (first_target 0), its sources any. hop_ends are the seeds and
+// all nodes.
 struct SampledGraph {
   std::vector<SampledSeeds>
       seeds;  // of nodes one list; of links their sources, their targets, then negatives

@@ -1,69 +1,52 @@
 #include "sampler/walk_sampler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <utility>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
-#include "sampler/draw_spec.h"
+#include "sampler/draw_words.h"
+#include "sampler/walk_draws.h"
 
 namespace vicinity {
 namespace {
 
-// What a step's draws are known by, apart from all hops of minibatches.
-constexpr int kWalkHops = 1 << 30;
-constexpr int64_t kMostRounds = 1 << 15;
-int HopOf(int64_t step, int64_t round) {
-  return kWalkHops + static_cast<int>(round * (kMaxWalkLength + 1) + step);
-}
-
-// Beside edge types, of which a step draws edges.
-enum class Chance : int32_t { kEnd = -1, kAccept = -2 };
-
-uint64_t StreamOf(const MinibatchDraw& draw, int hop, Chance chance) {
-  DrawKey key;
-  key.run_seed = draw.run_seed;
-  key.epoch = draw.epoch;
-  key.batch = draw.batch;
-  key.hop = static_cast<uint32_t>(hop);
-  key.edge_type = static_cast<int32_t>(chance);
-  return StreamKey(key);
-}
-
-// In [0, 1), a multiple of 2^-53.
-double Uniform(NodeDraws* draws) { return static_cast<double>(draws->Next64() >> 11) * 0x1p-53; }
-
-// Candidates of a round: most walks find theirs among the first few.
-int64_t CandidatesOf(int64_t round) { return round >= 3 ? 256 : int64_t{4} << (2 * round); }
-
-// node2vec's factors of an edge, as chances to accept one that was drawn without them.
+// node2vec's factors of an edge, as chances to accept one that was drawn without them, of 2^32.
 struct Bias {
-  double back;     // to where the walk came from
-  double near;     // to a neighbour of that
-  double far;      // elsewhere
-  double least;    // of the last two
-  double largest;  // of the last two
+  uint64_t back;   // to where the walk came from
+  uint64_t near;   // to a neighbour of that
+  uint64_t far;    // elsewhere
+  uint64_t least;  // of the last two
+  uint64_t most;   // of the last two
 
   explicit Bias(const WalkSpec& spec) {
-    const double most = std::max({1 / spec.p, 1.0, 1 / spec.q});
-    back = 1 / spec.p / most;
-    near = 1 / most;
-    far = 1 / spec.q / most;
+    const double largest = std::max({1 / spec.p, 1.0, 1 / spec.q});
+    back = Of32Bits(1 / spec.p / largest);
+    near = Of32Bits(1 / largest);
+    far = Of32Bits(1 / spec.q / largest);
     least = std::min(near, far);
-    largest = std::max(near, far);
+    most = std::max(near, far);
   }
+  static uint64_t Of32Bits(double chance) {
+    return static_cast<uint64_t>(std::llround(chance * 0x1p32));
+  }
+  // In a round: many walks find theirs among the first few.
+  int64_t Candidates(int64_t round) const {
+    const int64_t first =
+        std::clamp<int64_t>((int64_t{1} << 31) / static_cast<int64_t>(least), 4, 64);
+    return round >= 3 ? kMostCandidates : std::min(kMostCandidates, first << (2 * round));
+  }
+  static constexpr int64_t kMostCandidates = 256;
 };
 
 }  // namespace
 
-WalkSampler::WalkSampler(const Schema& schema, const Book& book, const MinibatchDraw& draw,
-                         NeighborSource* source, EdgeFinder* edges)
-    : schema_(schema), book_(book), draw_(draw), source_(source), edges_(edges) {}
-
-absl::Status WalkSampler::Check(const WalkSpec& spec, absl::Span<const int64_t> starts) const {
-  if (const std::string problem = WalkProblem(schema_, spec); !problem.empty()) {
+absl::Status CheckWalks(const Schema& schema, const Book& book, const WalkSpec& spec,
+                        absl::Span<const int64_t> starts) {
+  if (const std::string problem = WalkProblem(schema, spec); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
   if (static_cast<int64_t>(starts.size()) > kMaxWalkNodes / (spec.length + 1)) {
@@ -71,30 +54,38 @@ absl::Status WalkSampler::Check(const WalkSpec& spec, absl::Span<const int64_t> 
                                                    " steps are more than ", kMaxWalkNodes,
                                                    " nodes: ask for fewer at once"));
   }
-  const NodeTypeId type{NodeTypeOfWalk(schema_, spec, 0)};
+  const NodeTypeId type{NodeTypeOfWalk(schema, spec, 0)};
   for (const int64_t start : starts) {
-    if (book_.Contains(type, GlobalNode{start})) continue;
+    if (book.Contains(type, GlobalNode{start})) continue;
     return absl::InvalidArgumentError(absl::StrCat("start ", start, " is not among the ",
-                                                   book_.num_nodes(type), " nodes of type ",
-                                                   schema_.node_types[type.value].name));
+                                                   book.num_nodes(type), " nodes of type ",
+                                                   schema.node_types[type.value].name));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Walks> WalkSampler::Walk(const WalkSpec& spec, absl::Span<const int64_t> starts,
-                                        bool want_edge_ids) {
-  VICINITY_RETURN_IF_ERROR(Check(spec, starts));
-  want_edge_ids_ = want_edge_ids;
+Walks NoSteps(const WalkSpec& spec, absl::Span<const int64_t> starts, bool want_edge_ids) {
   Walks walks;
   walks.length = spec.length;
   walks.nodes.assign(starts.size() * (spec.length + 1), -1);
   if (want_edge_ids) walks.edge_ids.assign(starts.size() * spec.length, -1);
+  for (size_t i = 0; i < starts.size(); ++i) walks.nodes[i * (spec.length + 1)] = starts[i];
+  return walks;
+}
+
+WalkSampler::WalkSampler(const Schema& schema, const Book& book, const MinibatchDraw& draw,
+                         NeighborSource* source, EdgeFinder* edges)
+    : schema_(schema), book_(book), draw_(draw), source_(source), edges_(edges) {}
+
+absl::StatusOr<Walks> WalkSampler::Walk(const WalkSpec& spec, absl::Span<const int64_t> starts,
+                                        bool want_edge_ids) {
+  VICINITY_RETURN_IF_ERROR(CheckWalks(schema_, book_, spec, starts));
+  want_edge_ids_ = want_edge_ids;
+  Walks walks = NoSteps(spec, starts, want_edge_ids);
   Front front;
-  for (size_t i = 0; i < starts.size(); ++i) {
-    walks.nodes[i * (spec.length + 1)] = starts[i];
-    front.walks.push_back(static_cast<uint32_t>(i));
-    front.nodes.push_back(starts[i]);
-  }
+  front.nodes.assign(starts.begin(), starts.end());
+  front.walks.resize(starts.size());
+  std::iota(front.walks.begin(), front.walks.end(), 0);
   const bool biased = spec.p != 1 || spec.q != 1;
   std::vector<int64_t> previous(biased ? starts.size() : 0);
   std::vector<Taken> taken;
@@ -122,12 +113,10 @@ absl::StatusOr<Walks> WalkSampler::Walk(const WalkSpec& spec, absl::Span<const i
 }
 
 void WalkSampler::EndByChance(const WalkSpec& spec, int64_t step, Front* front) const {
-  if (spec.restart_prob == 0) return;
-  const uint64_t stream = StreamOf(draw_, HopOf(step, 0), Chance::kEnd);
+  const EndingWalks ending(spec, draw_, step);
   size_t left = 0;
   for (size_t i = 0; i < front->walks.size(); ++i) {
-    NodeDraws draws(stream, front->walks[i]);
-    if (Uniform(&draws) < spec.restart_prob) continue;
+    if (ending.Has(front->walks[i])) continue;
     front->walks[left] = front->walks[i];
     front->nodes[left++] = front->nodes[i];
   }
@@ -136,34 +125,32 @@ void WalkSampler::EndByChance(const WalkSpec& spec, int64_t step, Front* front) 
 }
 
 absl::Status WalkSampler::Draw(const WalkSpec& spec, int64_t step, int64_t round, int64_t amount,
-                               const Front& front, Neighbors* drawn) const {
+                               const Front& front) {
   RelationRequest request;
   request.edge_type = {EdgeTypeOfStep(spec, step)};
   const EdgeTypeSpec& type = schema_.edge_types[request.edge_type.value];
-  request.spec.fanout = amount;
-  request.spec.replace = true;
-  request.spec.weighted = !spec.weighted_by.empty() && type.weight_column == spec.weighted_by;
+  request.spec = DrawOfStep(schema_, spec, step, amount);
   request.detail = EdgeDetail(want_edge_ids_);
   request.targets = front.nodes;
   request.trees = front.walks;
-  drawn->Clear();
+  drawn_.Clear();
   VICINITY_RETURN_IF_ERROR(
-      source_->Sample(HopOf(step, round), {request}, absl::MakeSpan(drawn, 1)));
+      source_->Sample(HopOfStep(step, round), {request}, absl::MakeSpan(&drawn_, 1)));
   size_t total = 0;
-  for (const uint32_t count : drawn->counts) {
+  for (const uint32_t count : drawn_.counts) {
     if (count != 0 && count != amount) {
       return absl::InternalError(absl::StrCat(count, " edges where ", amount, " were asked for"));
     }
     total += count;
   }
-  if (drawn->counts.size() != front.nodes.size() || drawn->sources.size() != total ||
-      (want_edge_ids_ && drawn->edge_ids.size() != total)) {
-    return absl::InternalError(absl::StrCat(drawn->counts.size(), " lists with ",
-                                            drawn->sources.size(), " neighbours for ",
+  if (drawn_.counts.size() != front.nodes.size() || drawn_.sources.size() != total ||
+      (want_edge_ids_ && drawn_.edge_ids.size() != total)) {
+    return absl::InternalError(absl::StrCat(drawn_.counts.size(), " lists with ",
+                                            drawn_.sources.size(), " neighbours for ",
                                             front.nodes.size(), " walks"));
   }
   const int64_t num_nodes = book_.num_nodes(NodeTypeId{type.source_type});
-  for (const int64_t source : drawn->sources) {
+  for (const int64_t source : drawn_.sources) {
     if (source >= 0 && source < num_nodes) continue;
     return absl::DataLossError(absl::StrCat("neighbour ", source, " of ", num_nodes, " nodes"));
   }
@@ -171,14 +158,13 @@ absl::Status WalkSampler::Draw(const WalkSpec& spec, int64_t step, int64_t round
 }
 
 absl::Status WalkSampler::TakeAny(const WalkSpec& spec, int64_t step, const Front& front,
-                                  std::vector<Taken>* taken) const {
-  Neighbors drawn;
-  VICINITY_RETURN_IF_ERROR(Draw(spec, step, /*round=*/0, /*amount=*/1, front, &drawn));
+                                  std::vector<Taken>* taken) {
+  VICINITY_RETURN_IF_ERROR(Draw(spec, step, /*round=*/0, /*amount=*/1, front));
   taken->assign(front.walks.size(), Taken());
-  for (size_t i = 0, next = 0; i < drawn.counts.size(); ++i) {
-    if (drawn.counts[i] == 0) continue;
-    (*taken)[i].node = drawn.sources[next];
-    if (want_edge_ids_) (*taken)[i].edge_id = drawn.edge_ids[next];
+  for (size_t i = 0, next = 0; i < drawn_.counts.size(); ++i) {
+    if (drawn_.counts[i] == 0) continue;
+    (*taken)[i].node = drawn_.sources[next];
+    if (want_edge_ids_) (*taken)[i].edge_id = drawn_.edge_ids[next];
     ++next;
   }
   return absl::OkStatus();
@@ -187,21 +173,20 @@ absl::Status WalkSampler::TakeAny(const WalkSpec& spec, int64_t step, const Fron
 // Rejection (KnightKing, SOSP 2019): edges are drawn without the factors and accepted by them.
 absl::Status WalkSampler::TakeByPrevious(const WalkSpec& spec, int64_t step, const Front& front,
                                          absl::Span<const int64_t> previous,
-                                         std::vector<Taken>* taken) const {
+                                         std::vector<Taken>* taken) {
   taken->assign(front.walks.size(), Taken());
   Front left = front;
   std::vector<uint32_t> place(front.walks.size());  // in `taken`, of each that is left
   for (size_t i = 0; i < place.size(); ++i) place[i] = static_cast<uint32_t>(i);
+  std::vector<Taken> found;
+  std::vector<bool> settled;
   for (int64_t round = 0; !left.walks.empty(); ++round) {
-    if (round == kMostRounds) {
+    if (round == kMaxWalkRounds) {
       return absl::ResourceExhaustedError(absl::StrCat("no edge of node ", left.nodes.front(),
                                                        " was accepted in ", round, " rounds"));
     }
-    Neighbors drawn;
-    VICINITY_RETURN_IF_ERROR(Draw(spec, step, round, CandidatesOf(round), left, &drawn));
-    std::vector<Taken> found;
-    std::vector<bool> settled;
-    VICINITY_RETURN_IF_ERROR(Accept(spec, step, round, left, previous, drawn, &found, &settled));
+    VICINITY_RETURN_IF_ERROR(Draw(spec, step, round, Bias(spec).Candidates(round), left));
+    VICINITY_RETURN_IF_ERROR(Accept(spec, step, round, left, previous, &found, &settled));
     size_t kept = 0;
     for (size_t i = 0; i < left.walks.size(); ++i) {
       if (settled[i]) {
@@ -221,8 +206,7 @@ absl::Status WalkSampler::TakeByPrevious(const WalkSpec& spec, int64_t step, con
 // The first accepted of each walk's candidates; a walk without any is settled, too.
 absl::Status WalkSampler::Accept(const WalkSpec& spec, int64_t step, int64_t round,
                                  const Front& front, absl::Span<const int64_t> previous,
-                                 const Neighbors& drawn, std::vector<Taken>* taken,
-                                 std::vector<bool>* settled) const {
+                                 std::vector<Taken>* taken, std::vector<bool>* settled) {
   // A candidate that may be: whether an edge joins it with `previous` decides. The last one of a
   // walk may be one that is accepted in any case.
   struct Possible {
@@ -232,25 +216,26 @@ absl::Status WalkSampler::Accept(const WalkSpec& spec, int64_t step, int64_t rou
     bool if_not;
   };
   const Bias bias(spec);
-  const uint64_t stream = StreamOf(draw_, HopOf(step, round), Chance::kAccept);
+  const uint64_t stream = StreamOf(draw_, HopOfStep(step, round), WalkChance::kAccept);
   std::vector<Possible> possible;
   std::vector<int64_t> sources;
   std::vector<int64_t> targets;
+  alignas(16) uint32_t words[Bias::kMostCandidates];
   taken->assign(front.walks.size(), Taken());
   settled->assign(front.walks.size(), false);
   size_t first = 0;
-  for (size_t i = 0; i < front.walks.size(); first += drawn.counts[i++]) {
-    (*settled)[i] = drawn.counts[i] == 0;
-    NodeDraws draws(stream, front.walks[i]);
-    for (size_t k = first; k < first + drawn.counts[i]; ++k) {
+  for (size_t i = 0; i < front.walks.size(); first += drawn_.counts[i++]) {
+    (*settled)[i] = drawn_.counts[i] == 0;
+    DrawWords(stream, front.walks[i], /*tree=*/0, /*first_block=*/0, drawn_.counts[i], words);
+    for (size_t k = first; k < first + drawn_.counts[i]; ++k) {
       const int64_t from = previous[front.walks[i]];
-      const bool is_back = drawn.sources[k] == from;
-      const double chance = Uniform(&draws);
-      if (chance >= (is_back ? bias.back : bias.largest)) continue;
+      const bool is_back = drawn_.sources[k] == from;
+      const uint64_t chance = words[k - first];
+      if (chance >= (is_back ? bias.back : bias.most)) continue;
       const bool is_sure = is_back || chance < bias.least;
       possible.push_back({i, k, is_sure || chance < bias.near, is_sure || chance < bias.far});
       if (is_sure) break;
-      sources.push_back(drawn.sources[k]);
+      sources.push_back(drawn_.sources[k]);
       targets.push_back(from);
     }
   }
@@ -265,8 +250,8 @@ absl::Status WalkSampler::Accept(const WalkSpec& spec, int64_t step, int64_t rou
     const bool accepted = is_sure || (joined[next++] ? each.if_joined : each.if_not);
     if (!accepted || (*settled)[each.of]) continue;
     (*settled)[each.of] = true;
-    (*taken)[each.of].node = drawn.sources[each.candidate];
-    if (want_edge_ids_) (*taken)[each.of].edge_id = drawn.edge_ids[each.candidate];
+    (*taken)[each.of].node = drawn_.sources[each.candidate];
+    if (want_edge_ids_) (*taken)[each.of].edge_id = drawn_.edge_ids[each.candidate];
   }
   return absl::OkStatus();
 }

@@ -22,6 +22,14 @@
 
 namespace vicinity {
 
+// InvalidArgument: the spec does not fit the schema, the walks are more than kMaxWalkNodes long in
+// all, or naming the first start out of range.
+absl::Status CheckWalks(const Schema& schema, const Book& book, const WalkSpec& spec,
+                        absl::Span<const int64_t> starts);
+
+// Walks that have not gone anywhere.
+Walks NoSteps(const WalkSpec& spec, absl::Span<const int64_t> starts, bool want_edge_ids);
+
 // Threads:  one at a time.
 // Lifetime: schema, book, source and finder must outlive it.
 // Memory:   of a step some 50 bytes a walk; of node2vec's, up to 256 candidates for each of those
@@ -32,12 +40,12 @@ class WalkSampler {
   WalkSampler(const Schema& schema, const Book& book, const MinibatchDraw& draw,
               NeighborSource* source, EdgeFinder* edges);
 
-  // A walk from each of `starts`, global ids, repeats allowed. InvalidArgument: the spec does not
-  // fit the schema, the walks are more than kMaxWalkNodes long in all, or naming the first start
-  // out of range. DataLoss: a neighbour out of range. Else what source and finder said.
+  // A walk from each of `starts`, global ids, repeats allowed. Errors as CheckWalks; DataLoss: a
+  // neighbour out of range; else what source and finder said.
   //
-  // Cost: a hop of one neighbour a step. node2vec: a hop of four and a look for pairs, some of
-  // which go on for another round.
+  // Cost: a hop of one neighbour a step. node2vec: a hop of some candidates, the more the less
+  // likely one of them is accepted, and a look for pairs; those that accept none have another
+  // round.
   absl::StatusOr<Walks> Walk(const WalkSpec& spec, absl::Span<const int64_t> starts,
                              bool want_edge_ids);
 
@@ -53,20 +61,20 @@ class WalkSampler {
     int64_t edge_id = -1;
   };
 
-  absl::Status Check(const WalkSpec& spec, absl::Span<const int64_t> starts) const;
   // Leaves out walks that end by chance before the step.
   void EndByChance(const WalkSpec& spec, int64_t step, Front* front) const;
-  // `amount` edges of each, or none. Rounds of one step draw apart.
+  // Sets drawn_ to `amount` edges of each, or none. Rounds of one step draw apart.
   absl::Status Draw(const WalkSpec& spec, int64_t step, int64_t round, int64_t amount,
-                    const Front& front, Neighbors* drawn) const;
+                    const Front& front);
   absl::Status TakeAny(const WalkSpec& spec, int64_t step, const Front& front,
-                       std::vector<Taken>* taken) const;
+                       std::vector<Taken>* taken);
   // Behind the first step, of walks that came from `previous` (by walk).
   absl::Status TakeByPrevious(const WalkSpec& spec, int64_t step, const Front& front,
-                              absl::Span<const int64_t> previous, std::vector<Taken>* taken) const;
+                              absl::Span<const int64_t> previous, std::vector<Taken>* taken);
+  // Of drawn_.
   absl::Status Accept(const WalkSpec& spec, int64_t step, int64_t round, const Front& front,
-                      absl::Span<const int64_t> previous, const Neighbors& drawn,
-                      std::vector<Taken>* taken, std::vector<bool>* settled) const;
+                      absl::Span<const int64_t> previous, std::vector<Taken>* taken,
+                      std::vector<bool>* settled);
 
   const Schema& schema_;
   const Book& book_;
@@ -74,6 +82,7 @@ class WalkSampler {
   NeighborSource* const source_;
   EdgeFinder* const edges_;
   bool want_edge_ids_ = false;
+  Neighbors drawn_;  // keeps its memory from step to step
 };
 
 }  // namespace vicinity

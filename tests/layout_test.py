@@ -33,6 +33,8 @@ ROOMS = {
     "partition/ingest/formats": {"partition/dataset"},
     "partition/ingest": {"partition/dataset", "partition/ingest/formats", "partition/writing"},
     "partition/cut": {"partition/dataset", "partition/ingest/formats", "partition/writing"},
+    "sampler": set(),
+    "sampler/proximity": {"sampler"},
     "cache/vip": set(),
     "cache/pool": set(),
     "cache/device/base": set(),

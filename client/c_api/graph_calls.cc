@@ -68,6 +68,42 @@ Error Degrees(const Graph& graph, const char* edge_type, const int64_t* ids, int
   return Give(graph.Degrees(*type, *list), degrees);
 }
 
+Error OwnerOf(const Graph& graph, const char* node_type, const int64_t* ids, int64_t num_ids,
+              DLManagedTensor** shards) {
+  const Result<int32_t> type = FindNodeType(graph.schema(), node_type);
+  if (!type.ok()) return type.error();
+  const Result<std::vector<int64_t>> list = CopyIds(ids, num_ids);
+  if (!list.ok()) return list.error();
+  Result<std::vector<int32_t>> owners = graph.OwnersOf(*type, *list);
+  if (!owners.ok()) return owners.error();
+  *shards = HostTensor(*std::move(owners), DType::kInt32);
+  return Error();
+}
+
+Error IsLocal(const Graph& graph, const char* node_type, const int64_t* ids, int64_t num_ids,
+              DLManagedTensor** local) {
+  const Result<int32_t> type = FindNodeType(graph.schema(), node_type);
+  if (!type.ok()) return type.error();
+  const Result<std::vector<int64_t>> list = CopyIds(ids, num_ids);
+  if (!list.ok()) return list.error();
+  Result<std::vector<uint8_t>> are = graph.AreLocal(*type, *list);
+  if (!are.ok()) return are.error();
+  *local = HostTensor(*std::move(are), DType::kBool);
+  return Error();
+}
+
+Error Ranked(const Graph& graph, const char* name, const std::vector<int32_t>& home,
+             const char* node_type, int64_t count, DLManagedTensor** nodes,
+             DLManagedTensor** probabilities) {
+  const Result<int32_t> type = FindNodeType(graph.schema(), node_type);
+  if (!type.ok()) return type.error();
+  Result<RankedList> ranked = graph.Ranked(name, home, *type, count);
+  if (!ranked.ok()) return ranked.error();
+  *nodes = HostTensor(std::move(ranked->nodes), DType::kInt64);
+  *probabilities = HostTensor(std::move(ranked->probabilities), DType::kFloat32);
+  return Error();
+}
+
 Error EdgeIds(const Graph& graph, const char* edge_type, const int64_t* sources,
               const int64_t* targets, int64_t num_pairs, DLManagedTensor** edge_ids) {
   const Result<int32_t> type = FindEdgeType(graph.schema(), edge_type);
@@ -152,6 +188,44 @@ int32_t vicinity_graph_degrees(const VicinityGraph* graph, const char* edge_type
     Error error = CheckGiven({{"graph", graph}, {"edge_type", edge_type}, {"degrees", degrees}});
     if (!error.ok()) return error;
     return vicinity::c_api::Degrees(*graph->graph, edge_type, ids, num_ids, degrees);
+  });
+}
+
+int32_t vicinity_graph_owner_of(const VicinityGraph* graph, const char* node_type,
+                                const int64_t* ids, int64_t num_ids, DLManagedTensor** shards) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"node_type", node_type}, {"shards", shards}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::OwnerOf(*graph->graph, node_type, ids, num_ids, shards);
+  });
+}
+
+int32_t vicinity_graph_is_local(const VicinityGraph* graph, const char* node_type,
+                                const int64_t* ids, int64_t num_ids, DLManagedTensor** local) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"node_type", node_type}, {"local", local}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::IsLocal(*graph->graph, node_type, ids, num_ids, local);
+  });
+}
+
+int32_t vicinity_graph_ranked(const VicinityGraph* graph, const char* name, const int32_t* home,
+                              int64_t num_home, const char* node_type, int64_t count,
+                              DLManagedTensor** nodes, DLManagedTensor** probabilities) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph},
+                              {"name", name},
+                              {"home", home},
+                              {"node_type", node_type},
+                              {"nodes", nodes},
+                              {"probabilities", probabilities}});
+    if (!error.ok()) return error;
+    if (num_home < 0) {
+      return Error(vicinity::ErrorCode::kInvalidArgument,
+                   std::to_string(num_home) + " shards of a home");
+    }
+    return vicinity::c_api::Ranked(*graph->graph, name, {home, home + num_home}, node_type, count,
+                                   nodes, probabilities);
   });
 }
 

@@ -40,9 +40,9 @@ class OneThread {
   const bool first_;
 };
 
-// `seeds`: null for none.
+// `seeds`, `weights`: null for none.
 Error Create(const VicinityGraph& graph, const char* options_json, const VicinitySeeds* seeds,
-             VicinityLoader** loader) {
+             const VicinityNegativeWeights* weights, VicinityLoader** loader) {
   Result<LoaderOptions> options = ParseLoaderOptions(graph.graph->schema(), options_json);
   if (!options.ok()) return options.error();
   if (seeds != nullptr) {
@@ -50,6 +50,11 @@ Error Create(const VicinityGraph& graph, const char* options_json, const Vicinit
     if (!listed.ok()) return listed.error();
     options->seeds = *std::move(listed);
     options->seed_times = ReadSeedTimes(*seeds);
+  }
+  if (weights != nullptr) {
+    Result<NegativeWeights> read = ReadNegativeWeights(*weights);
+    if (!read.ok()) return read.error();
+    options->negative_weights = *std::move(read);
   }
   Result<std::unique_ptr<Loader>> created = Loader::Create(graph.graph.get(), *options);
   if (!created.ok()) return created.error();
@@ -110,10 +115,19 @@ int32_t vicinity_loader_create(VicinityGraph* graph, const char* options_json,
 
 int32_t vicinity_loader_create_with_seeds(VicinityGraph* graph, const char* options_json,
                                           const VicinitySeeds* seeds, VicinityLoader** loader) {
+  return vicinity_loader_create_with_weights(graph, options_json, seeds, /*weights=*/nullptr,
+                                             loader);
+}
+
+int32_t vicinity_loader_create_with_weights(VicinityGraph* graph, const char* options_json,
+                                            const VicinitySeeds* seeds,
+                                            const VicinityNegativeWeights* weights,
+                                            VicinityLoader** loader) {
   return Call([&]() -> Error {
     Error error =
         CheckGiven({{"graph", graph}, {"options_json", options_json}, {"loader", loader}});
-    return error.ok() ? vicinity::c_api::Create(*graph, options_json, seeds, loader) : error;
+    if (!error.ok()) return error;
+    return vicinity::c_api::Create(*graph, options_json, seeds, weights, loader);
   });
 }
 

@@ -15,7 +15,7 @@
 #include "client/types/dlpack_type.h"
 #include "client/types/result.h"
 #include "partition/dataset/schema.h"
-#include "sampler/ppr_spec.h"
+#include "sampler/proximity/ppr_spec.h"
 
 namespace vicinity::c_api {
 namespace {

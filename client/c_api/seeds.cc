@@ -11,22 +11,26 @@
 namespace vicinity::c_api {
 namespace {
 
-Error Wrong(const std::string& text) {
-  return Error(ErrorCode::kInvalidArgument, "seeds: " + text);
+constexpr char kWeights[] = "weights of negatives";
+
+Error Wrong(const std::string& text, const char* what = "seeds") {
+  return Error(ErrorCode::kInvalidArgument, std::string(what) + ": " + text);
 }
 
 // Whether all that the caller set is known here: its header may be of a later version.
-Error CheckSize(const VicinitySeeds& seeds) {
-  if (seeds.struct_size < sizeof(VicinitySeeds)) {
-    return Wrong("struct_size is " + std::to_string(seeds.struct_size) +
-                 ": set it to the size of the structure");
+template <typename Structure>
+Error CheckSize(const Structure& given, const char* what) {
+  if (given.struct_size < sizeof(Structure)) {
+    return Wrong("struct_size is " + std::to_string(given.struct_size) +
+                     ": set it to the size of the structure",
+                 what);
   }
-  const auto* const bytes = reinterpret_cast<const char*>(&seeds);
-  if (std::all_of(bytes + sizeof(VicinitySeeds), bytes + seeds.struct_size,
+  const auto* const bytes = reinterpret_cast<const char*>(&given);
+  if (std::all_of(bytes + sizeof(Structure), bytes + given.struct_size,
                   [](char byte) { return byte == 0; })) {
     return Error();
   }
-  return Wrong("a field is set that this version of the library does not know");
+  return Wrong("a field is set that this version of the library does not know", what);
 }
 
 template <typename Value>
@@ -70,7 +74,28 @@ Result<SeedList> Links(const VicinitySeeds& seeds) {
   return SeedList(LinkList{seeds.edge_type, *std::move(sources), *std::move(targets)});
 }
 
+// None where `values` is null.
+Error CopyWeights(const double* values, int64_t count, const char* name,
+                  std::vector<double>* weights) {
+  if (values == nullptr && count == 0) return Error();
+  if (values == nullptr) return Wrong(std::string(name) + " is null", kWeights);
+  if (count <= 0) return Wrong(std::string(name) + " are " + std::to_string(count), kWeights);
+  *weights = Copied<double>(values, count);
+  return Error();
+}
+
 }  // namespace
+
+Result<NegativeWeights> ReadNegativeWeights(const VicinityNegativeWeights& weights) {
+  NegativeWeights read;
+  Error error = CheckSize(weights, kWeights);
+  if (!error.ok()) return error;
+  error = CopyWeights(weights.targets, weights.num_targets, "targets", &read.targets);
+  if (!error.ok()) return error;
+  error = CopyWeights(weights.sources, weights.num_sources, "sources", &read.sources);
+  if (!error.ok()) return error;
+  return read;
+}
 
 std::vector<int64_t> ReadSeedTimes(const VicinitySeeds& seeds) {
   return seeds.times == nullptr ? std::vector<int64_t>()
@@ -78,7 +103,7 @@ std::vector<int64_t> ReadSeedTimes(const VicinitySeeds& seeds) {
 }
 
 Result<SeedList> ReadSeeds(const VicinitySeeds& seeds) {
-  Error sized = CheckSize(seeds);
+  Error sized = CheckSize(seeds, "seeds");
   if (!sized.ok()) return sized;
   if (seeds.count < 0) return Wrong("count is " + std::to_string(seeds.count));
   if (seeds.values == nullptr && seeds.count > 0) return Wrong("values is null");

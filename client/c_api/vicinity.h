@@ -143,6 +143,23 @@ int32_t vicinity_graph_edge_ids(const VicinityGraph* graph, const char* edge_typ
                                 const int64_t* sources, const int64_t* targets, int64_t num_pairs,
                                 struct DLManagedTensor** edge_ids);
 
+/* Which shard owns each of these nodes, int32 [num_ids]; and whether it is mapped on this machine,
+ * uint8 [num_ids], 1 or 0. As Graph::OwnersOf and Graph::AreLocal: no server is asked. */
+int32_t vicinity_graph_owner_of(const VicinityGraph* graph, const char* node_type,
+                                const int64_t* ids, int64_t num_ids,
+                                struct DLManagedTensor** shards);
+int32_t vicinity_graph_is_local(const VicinityGraph* graph, const char* node_type,
+                                const int64_t* ids, int64_t num_ids,
+                                struct DLManagedTensor** local);
+
+/* The first `count` (0: all) nodes of a type in the ranking `name` that is stored for `home`,
+ * rising shard numbers: their global ids, int64 [n], likeliest first, and how likely a batch needs
+ * each of them, float32 [n]. As Graph::Ranked. */
+int32_t vicinity_graph_ranked(const VicinityGraph* graph, const char* name, const int32_t* home,
+                              int64_t num_home, const char* node_type, int64_t count,
+                              struct DLManagedTensor** nodes,
+                              struct DLManagedTensor** probabilities);
+
 /* Rows of a column for global ids, in their order: [num_ids, *row shape]. As Graph::Fetch. */
 int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, const char* column,
                              const int64_t* ids, int64_t num_ids, struct DLManagedTensor** rows);
@@ -241,6 +258,27 @@ typedef struct VicinitySeeds {
  * a mask of another length, ids of another kind. Null seeds: those of "split". */
 int32_t vicinity_loader_create_with_seeds(VicinityGraph* graph, const char* options_json,
                                           const VicinitySeeds* seeds, VicinityLoader** loader);
+
+/* Weights that negatives are drawn by, in the place of "weight_column" and "source_weight_column"
+ * of "negatives": one for each node of the type, in the order of vicinity_graph_nodes, which for
+ * dense ids is that of the ids. Set struct_size, and 0 for what is not of use. */
+typedef struct VicinityNegativeWeights {
+  size_t struct_size; /* sizeof(VicinityNegativeWeights) */
+  /* These are read during the call alone. */
+  const double* targets; /* of the links' target type; null: as the options say */
+  int64_t num_targets;
+  const double* sources; /* of their source type, with "binary"; null: as the options say */
+  int64_t num_sources;
+} VicinityNegativeWeights;
+
+/* As vicinity_loader_create_with_seeds, with weights, which may be null, too.
+ * VICINITY_INVALID_ARGUMENT if they are not as many as the nodes, or all 0, and names the node of
+ * one that is negative, infinite or no number. */
+int32_t vicinity_loader_create_with_weights(VicinityGraph* graph, const char* options_json,
+                                            const VicinitySeeds* seeds,
+                                            const VicinityNegativeWeights* weights,
+                                            VicinityLoader** loader);
+
 /* Its batches stay; null is fine. Not while another thread is in a call of the loader. */
 void vicinity_loader_release(VicinityLoader* loader);
 
@@ -299,7 +337,8 @@ typedef struct VicinitySeedListInfo {
  * sources are positions in the source type's list, all below num_sources. Of a graph with one node
  * and one edge type, sampled with "expansion": "all_nodes", block h is what layer num_hops - 1 - h
  * of a message-flow graph reads: num_sources rows in, num_targets rows out, and those are the first
- * rows of what came in. */
+ * rows of what came in. With "subgraph": "induced" there is one hop, whose targets and sources are
+ * all nodes. */
 typedef struct VicinityBlockInfo {
   size_t struct_size; /* sizeof(VicinityBlockInfo) */
   int32_t hop;        /* 0 is next to the seeds */

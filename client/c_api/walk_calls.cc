@@ -15,7 +15,7 @@
 #include "client/options/walk_options.h"
 #include "client/types/result.h"
 #include "partition/dataset/schema.h"
-#include "sampler/visit_counts.h"
+#include "sampler/proximity/visit_counts.h"
 #include "sampler/walk_spec.h"
 
 namespace vicinity::c_api {

@@ -36,10 +36,12 @@ absl::StatusOr<SeedSchedule> MakeSchedule(const LoaderOptions& options, const Tr
       " trainers, each with a full batch of ", options.batch_size));
 }
 
-// What a loader keeps of them: not the list, which the schedule's seeds stand for.
+// What a loader keeps of them: not the list, which the schedule's seeds stand for, nor weights,
+// which the sampler of negatives has.
 LoaderOptions WithoutList(LoaderOptions options) {
   options.seeds = SeedList();
   options.seed_times.clear();
+  options.negative_weights = {};
   return options;
 }
 

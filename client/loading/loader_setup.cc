@@ -113,14 +113,7 @@ absl::StatusOr<std::vector<ColumnPlan>> FindColumns(const Schema& schema,
     ColumnPlan plan;
     VICINITY_ASSIGN_OR_RETURN(plan.type, FindNodeType(schema, request.node_type));
     const NodeTypeSpec& spec = schema.node_types[plan.type.value];
-    plan.column = spec.FindColumn(request.column);
-    if (plan.column < 0) {
-      std::string known;
-      for (const ColumnSpec& column : spec.columns) absl::StrAppend(&known, " ", column.name);
-      return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no column ",
-                                              request.column,
-                                              "; it has:", known.empty() ? " none" : known));
-    }
+    VICINITY_ASSIGN_OR_RETURN(plan.column, FindNodeColumn(spec, request.column));
     plans.push_back(std::move(plan));
   }
   return plans;
@@ -297,9 +290,12 @@ absl::StatusOr<ExcludedTypes> FindExcluded(const Schema& schema, const LoaderOpt
 absl::StatusOr<std::unique_ptr<NegativeSampler>> MakeNegatives(const ShardRouter& router,
                                                                const LoaderOptions& options) {
   if (options.negatives.mode == NegativeMode::kNone) {
+    const NegativeOptions& given = options.negatives;
     const NegativeOptions none;
-    if (options.negatives.amount == none.amount && options.negatives.exact == none.exact &&
-        options.negatives.degree_power == none.degree_power) {
+    if (given.amount == none.amount && given.exact == none.exact &&
+        given.degree_power == none.degree_power && given.weight_column.empty() &&
+        given.source_weight_column.empty() && options.negative_weights.targets.empty() &&
+        options.negative_weights.sources.empty()) {
       return nullptr;
     }
     return absl::InvalidArgumentError("negatives have options and no mode: binary or triplet");
@@ -309,7 +305,7 @@ absl::StatusOr<std::unique_ptr<NegativeSampler>> MakeNegatives(const ShardRouter
     return absl::InvalidArgumentError("negatives are of links, and the seeds are nodes");
   }
   VICINITY_ASSIGN_OR_RETURN(const EdgeTypeId type, FindLinkType(router.schema(), *links));
-  return NegativeSampler::Make(router, type, options.negatives);
+  return NegativeSampler::Make(router, type, options.negatives, options.negative_weights);
 }
 
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,

@@ -12,6 +12,23 @@
 #include "proto/common/status.h"
 
 namespace vicinity {
+namespace {
+
+// The sum of all units is at least half of 2 to this, and with what rounding adds below 2^64.
+constexpr int kUnitBits = 61;
+
+// The exponent of the unit, 2^-shift, of weights that are finite and not all 0.
+int UnitShift(absl::Span<const double> weights) {
+  int most = 0;
+  std::frexp(*std::max_element(weights.begin(), weights.end()), &most);
+  double sum = 0;
+  for (const double weight : weights) sum += std::ldexp(weight, -most);  // it cannot overflow
+  int of_sum = 0;
+  std::frexp(sum, &of_sum);
+  return kUnitBits - most - of_sum;
+}
+
+}  // namespace
 
 CandidateNodes::CandidateNodes(const ShardRouter& router, NodeTypeId type)
     : router_(&router), type_(type), size_(router.book().num_nodes(type)) {}
@@ -31,35 +48,88 @@ absl::StatusOr<CandidateNodes> CandidateNodes::Uniform(const ShardRouter& router
 
 absl::StatusOr<CandidateNodes> CandidateNodes::ByDegree(const ShardRouter& router,
                                                         EdgeTypeId edge_type, double power) {
-  CandidateNodes candidates(router,
-                            NodeTypeId{router.schema().edge_types[edge_type.value].target_type});
-  VICINITY_ASSIGN_OR_RETURN(candidates.nodes_,
-                            NodesOfSplit(router, candidates.type_, Split::kNone, {}));
+  const NodeTypeId type{router.schema().edge_types[edge_type.value].target_type};
+  VICINITY_ASSIGN_OR_RETURN(CandidateNodes candidates, Listed(router, type));
   VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> degrees,
                             DegreesOf(router, edge_type, candidates.nodes_));
-  double sum = 0;
+  std::vector<double> weights;
+  weights.reserve(degrees.size());
   for (const int64_t degree : degrees) {
-    sum += degree == 0 ? 0 : std::pow(static_cast<double>(degree), power);
-    candidates.sums_.push_back(sum);
+    weights.push_back(degree == 0 ? 0 : std::pow(static_cast<double>(degree), power));
   }
-  if (sum > 0) return candidates;
+  if (candidates.SetChances(weights)) return candidates;
   return absl::InvalidArgumentError(absl::StrCat("no node has an edge of type ",
                                                  router.schema().EdgeTypeName(edge_type.value),
                                                  ", so negatives cannot be drawn by degree"));
 }
 
+absl::StatusOr<CandidateNodes> CandidateNodes::ByColumn(const ShardRouter& router, NodeTypeId type,
+                                                        const std::string& column) {
+  const NodeTypeSpec& spec = router.schema().node_types[type.value];
+  VICINITY_ASSIGN_OR_RETURN(const int32_t found, FindNodeColumn(spec, column));
+  VICINITY_ASSIGN_OR_RETURN(CandidateNodes candidates, Listed(router, type));
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<double> weights,
+                            NumberColumn(router, type, found, candidates.nodes_));
+  VICINITY_RETURN_IF_ERROR(candidates.CheckAndSetChances(
+      weights, absl::StrCat("in column ", column, " of node type ", spec.name)));
+  return candidates;
+}
+
+absl::StatusOr<CandidateNodes> CandidateNodes::ByWeights(const ShardRouter& router, NodeTypeId type,
+                                                         absl::Span<const double> weights) {
+  const NodeTypeSpec& spec = router.schema().node_types[type.value];
+  if (static_cast<int64_t>(weights.size()) != router.book().num_nodes(type)) {
+    return absl::InvalidArgumentError(absl::StrCat(weights.size(), " weights of negatives for ",
+                                                   router.book().num_nodes(type), " nodes of type ",
+                                                   spec.name, ": one for each is needed"));
+  }
+  VICINITY_ASSIGN_OR_RETURN(CandidateNodes candidates, Listed(router, type));
+  VICINITY_RETURN_IF_ERROR(candidates.CheckAndSetChances(
+      weights, absl::StrCat("among those given for node type ", spec.name)));
+  return candidates;
+}
+
+absl::StatusOr<CandidateNodes> CandidateNodes::Listed(const ShardRouter& router, NodeTypeId type) {
+  CandidateNodes candidates(router, type);
+  VICINITY_ASSIGN_OR_RETURN(candidates.nodes_, NodesOfSplit(router, type, Split::kNone, {}));
+  return candidates;
+}
+
+absl::Status CandidateNodes::CheckAndSetChances(absl::Span<const double> weights,
+                                                const std::string& of) {
+  for (size_t place = 0; place < weights.size(); ++place) {
+    if (weights[place] >= 0 && std::isfinite(weights[place])) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "weight ", weights[place], " of node ", UserIdText(*router_, type_, nodes_[place]), " ", of,
+        ": negatives are drawn by finite weights of 0 or more"));
+  }
+  if (SetChances(weights)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("no weight ", of, " is above 0, so negatives cannot be drawn by them"));
+}
+
+bool CandidateNodes::SetChances(absl::Span<const double> weights) {
+  const auto above_0 = [](double weight) { return weight > 0; };
+  if (std::none_of(weights.begin(), weights.end(), above_0)) return false;
+  const int shift = UnitShift(weights);
+  uint64_t sum = 0;
+  sums_.reserve(weights.size());
+  for (const double weight : weights) {
+    const double units = std::round(std::ldexp(weight, shift));
+    if (weight > 0) sum += std::max<uint64_t>(1, static_cast<uint64_t>(units));
+    sums_.push_back(sum);
+  }
+  return true;
+}
+
 int64_t CandidateNodes::Draw(NodeDraws* draws) const {
   if (sums_.empty()) return static_cast<int64_t>(draws->Below(static_cast<uint64_t>(size_)));
-  // 53 bits, from [0, 1): the product may still round up to the whole sum.
-  const double at = std::ldexp(static_cast<double>(draws->Next64() >> 11), -53) * sums_.back();
-  const auto found = std::upper_bound(sums_.begin(), sums_.end(), at);
-  if (found != sums_.end()) return found - sums_.begin();
-  return std::lower_bound(sums_.begin(), sums_.end(), sums_.back()) - sums_.begin();
+  return std::upper_bound(sums_.begin(), sums_.end(), draws->Below(sums_.back())) - sums_.begin();
 }
 
 double CandidateNodes::chance(int64_t place) const {
   if (sums_.empty()) return 1;
-  return sums_[place] - (place == 0 ? 0 : sums_[place - 1]);
+  return static_cast<double>(sums_[place] - (place == 0 ? 0 : sums_[place - 1]));
 }
 
 absl::StatusOr<std::vector<int64_t>> CandidateNodes::NodesAt(absl::Span<const int64_t> places,

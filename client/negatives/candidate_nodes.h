@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,7 +15,9 @@
 namespace vicinity {
 
 // Nodes are told by their place in the order of their keys, which is the same on any cut of the
-// graph.
+// graph. Where chances differ, each is a whole number of units (client/types/negative_values.h says
+// how fine they are), so that drawing is exact: one unit of all, uniformly, and the node that has
+// it.
 //
 // Threads:  immutable; any number may read.
 // Lifetime: the router must outlive it.
@@ -33,10 +36,19 @@ class CandidateNodes {
   // an in-edge. Cost: the keys and degrees of all nodes are read.
   static absl::StatusOr<CandidateNodes> ByDegree(const ShardRouter& router, EdgeTypeId edge_type,
                                                  double power);
+  // By a column of theirs, or by weights by place. NotFound naming the columns there are;
+  // InvalidArgument if the column does not hold one number a row, weights are not as many as nodes,
+  // one is negative or no number, or all are 0. Cost: the keys of all nodes are read, and the
+  // column.
+  static absl::StatusOr<CandidateNodes> ByColumn(const ShardRouter& router, NodeTypeId type,
+                                                 const std::string& column);
+  static absl::StatusOr<CandidateNodes> ByWeights(const ShardRouter& router, NodeTypeId type,
+                                                  absl::Span<const double> weights);
 
   NodeTypeId type() const { return type_; }
   int64_t size() const { return size_; }
 
+  bool are_alike() const { return sums_.empty(); }
   // A place, by chance.
   int64_t Draw(NodeDraws* draws) const;
   // Of a place, up to a common factor; may be 0.
@@ -48,11 +60,18 @@ class CandidateNodes {
  private:
   CandidateNodes(const ShardRouter& router, NodeTypeId type);
 
+  // With the nodes of all places, and chances yet to set.
+  static absl::StatusOr<CandidateNodes> Listed(const ShardRouter& router, NodeTypeId type);
+  // By weights that are 0 or more and finite; false if all are 0.
+  bool SetChances(absl::Span<const double> weights);
+  // `of`: what the weights are, for errors.
+  absl::Status CheckAndSetChances(absl::Span<const double> weights, const std::string& of);
+
   const ShardRouter* router_;
   NodeTypeId type_;
   int64_t size_ = 0;
   std::vector<int64_t> nodes_;  // by place; empty: not listed, a place is a key
-  std::vector<double> sums_;    // of chances up to and with each place; empty: all alike
+  std::vector<uint64_t> sums_;  // of units up to and with each place; empty: all alike
 };
 
 }  // namespace vicinity

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/shards/lookups.h"
 #include "partition/dataset/schema.h"
 #include "proto/common/random.h"
@@ -39,9 +40,41 @@ double DrawExponential(NodeDraws* draws) {
   return -std::log1p(-std::ldexp(static_cast<double>(draws->Next64() >> 11), -53));
 }
 
+// By what one end of a pair is drawn.
+absl::StatusOr<CandidateNodes> Candidates(const ShardRouter& router, NodeTypeId type,
+                                          const std::string& weight_column,
+                                          const std::vector<double>& weights) {
+  if (!weights.empty()) return CandidateNodes::ByWeights(router, type, weights);
+  if (!weight_column.empty()) return CandidateNodes::ByColumn(router, type, weight_column);
+  return CandidateNodes::Uniform(router, type);
+}
+
+// As NegativesProblem.
+std::string WeightsProblem(const NegativeOptions& options, const NegativeWeights& weights) {
+  const bool of_sources = !weights.sources.empty() || !options.source_weight_column.empty();
+  if (of_sources && options.mode == NegativeMode::kTriplet) {
+    return "negatives have weights of sources, and triplets draw targets alone";
+  }
+  std::vector<std::string> given;
+  if (options.degree_power > 0) {
+    given.push_back(absl::StrCat("negatives.degree_power ", options.degree_power));
+  }
+  if (!options.weight_column.empty()) {
+    given.push_back(absl::StrCat("negatives.weight_column ", options.weight_column));
+  }
+  if (!weights.targets.empty()) given.emplace_back("a list of weights");
+  if (given.size() > 1) {
+    return absl::StrCat("targets of negatives go by ", absl::StrJoin(given, " and by "),
+                        ": give one of them");
+  }
+  if (weights.sources.empty() || options.source_weight_column.empty()) return "";
+  return absl::StrCat("sources of negatives go by negatives.source_weight_column ",
+                      options.source_weight_column, " and by a list of weights: give one of them");
+}
+
 }  // namespace
 
-std::string NegativesProblem(const NegativeOptions& options) {
+std::string NegativesProblem(const NegativeOptions& options, const NegativeWeights& weights) {
   const bool whole = options.amount == std::floor(options.amount);
   if (!(options.amount > 0) || options.amount > kMostAmount) {
     return absl::StrCat("negatives.amount ", options.amount, " is not above 0 and at most ",
@@ -55,7 +88,7 @@ std::string NegativesProblem(const NegativeOptions& options) {
     return absl::StrCat("negatives.degree_power ", options.degree_power, " is not from 0 to ",
                         kMostPower);
   }
-  return "";
+  return WeightsProblem(options, weights);
 }
 
 NegativeSampler::NegativeSampler(const ShardRouter& router, EdgeTypeId edge_type,
@@ -69,22 +102,27 @@ NegativeSampler::NegativeSampler(const ShardRouter& router, EdgeTypeId edge_type
       sources_(own_sources_.has_value() ? *own_sources_ : targets_) {}
 
 absl::StatusOr<std::unique_ptr<NegativeSampler>> NegativeSampler::Make(
-    const ShardRouter& router, EdgeTypeId edge_type, const NegativeOptions& options) {
-  if (const std::string problem = NegativesProblem(options); !problem.empty()) {
+    const ShardRouter& router, EdgeTypeId edge_type, const NegativeOptions& options,
+    const NegativeWeights& weights) {
+  if (const std::string problem = NegativesProblem(options, weights); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
   const EdgeTypeSpec& spec = router.schema().edge_types[edge_type.value];
   VICINITY_ASSIGN_OR_RETURN(CandidateNodes targets,
                             options.degree_power > 0
                                 ? CandidateNodes::ByDegree(router, edge_type, options.degree_power)
-                                : CandidateNodes::Uniform(router, NodeTypeId{spec.target_type}));
+                                : Candidates(router, NodeTypeId{spec.target_type},
+                                             options.weight_column, weights.targets));
+  const bool uniform = options.degree_power == 0 && options.weight_column.empty() &&
+                       weights.targets.empty() && options.source_weight_column.empty() &&
+                       weights.sources.empty();
   // Those of triplets are the links'.
-  const bool alike = options.mode == NegativeMode::kTriplet ||
-                     (options.degree_power == 0 && spec.source_type == spec.target_type);
+  const bool alike =
+      options.mode == NegativeMode::kTriplet || (uniform && spec.source_type == spec.target_type);
   std::optional<CandidateNodes> sources;
   if (!alike) {
-    VICINITY_ASSIGN_OR_RETURN(sources,
-                              CandidateNodes::Uniform(router, NodeTypeId{spec.source_type}));
+    VICINITY_ASSIGN_OR_RETURN(sources, Candidates(router, NodeTypeId{spec.source_type},
+                                                  options.source_weight_column, weights.sources));
   }
   return std::unique_ptr<NegativeSampler>(
       new NegativeSampler(router, edge_type, options, std::move(sources), std::move(targets)));
@@ -253,8 +291,11 @@ std::string NegativeSampler::Describe(absl::Span<const int64_t> sources) const {
           ? absl::StrCat("node ", sources.front(), " (a global id) of ", source_type)
           : absl::StrCat("any node of ", source_type),
       ", among ", targets_.size(), " nodes of ", schema.node_types[spec.target_type].name,
-      options_.degree_power > 0 ? ", those with in-edges," : "", " and edges of type ",
-      schema.EdgeTypeName(edge_type_.value), "; with negatives.exact off edges are taken, too");
+      targets_.are_alike()        ? ""
+      : options_.degree_power > 0 ? ", those with in-edges,"
+                                  : ", those with a weight above 0,",
+      " and edges of type ", schema.EdgeTypeName(edge_type_.value),
+      "; with negatives.exact off edges are taken, too");
 }
 
 }  // namespace vicinity

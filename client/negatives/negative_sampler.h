@@ -20,7 +20,7 @@
 namespace vicinity {
 
 // Empty if the options make sense, else what is wrong, with the value.
-std::string NegativesProblem(const NegativeOptions& options);
+std::string NegativesProblem(const NegativeOptions& options, const NegativeWeights& weights = {});
 
 // Draws are tried again where an edge joins the pair, each time with other words of the pair's own
 // stream; so a pair does not depend on the others of its batch. Where few pairs are left several of
@@ -37,7 +37,8 @@ class NegativeSampler {
   // than kNone.
   static absl::StatusOr<std::unique_ptr<NegativeSampler>> Make(const ShardRouter& router,
                                                                EdgeTypeId edge_type,
-                                                               const NegativeOptions& options);
+                                                               const NegativeOptions& options,
+                                                               const NegativeWeights& weights = {});
 
   // Whether each belongs to one link, those of the first coming first.
   bool of_each_link() const { return !draws_sources(); }

@@ -18,8 +18,9 @@ compares them. The names are those of Python's keywords and of the JSON that `cl
 (`vicinity_options_describe` gives this table as JSON, `help(vicinity_graph.Loader)` as text). In C++ they are the fields of
 `GraphOptions` (`client/types/graph_values.h`) and `LoaderOptions` (`client/types/loader_values.h`), whose comments
 say more; times have no `_ms` there, and what is of sampling is in `LoaderOptions::sampling`. Python takes `columns`
-and `edge_columns` as pairs. Seeds that are listed (`LoaderOptions::seeds`) are no option but passed beside them, in C to
-`vicinity_loader_create_with_seeds`. An option with a flag is one of `vicinity_train`, too.
+and `edge_columns` as pairs. Seeds that are listed (`LoaderOptions::seeds`) and weights of negatives
+(`LoaderOptions::negative_weights`) are no options but passed beside them, in C to
+`vicinity_loader_create_with_weights`. An option with a flag is one of `vicinity_train`, too.
 )";
 
 constexpr char kHead[] =

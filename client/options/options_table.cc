@@ -48,6 +48,10 @@ std::vector<Option> OptionsOf(NegativeOptions* o) {
       {"exact", &o->exact, "No negative is an edge of the graph"},
       {"degree_power", &o->degree_power,
        "A target's chance goes by its in-degree to this power; 0: all alike"},
+      {"weight_column", &o->weight_column,
+       "Without degree_power: a target's chance goes by this column of numbers, 0 or more"},
+      {"source_weight_column", &o->source_weight_column,
+       "Of binary: a source's chance goes by this column; empty: all alike"},
   };
 }
 
@@ -96,6 +100,10 @@ std::vector<Option> SamplingOptions(SamplingSpec* o) {
        "With time_column: such edges by chance, or the latest of them"},
       {"expansion", Choice(&o->expansion),
        "Which nodes a hop expands: all met so far, or those that the previous hop met first"},
+      {"subgraph", Choice(&o->subgraph),
+       "Which edges there are: those that were drawn; or, induced, all between the nodes met, in "
+       "one "
+       "hop"},
   };
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "client/types/graph_values.h"
-#include "sampler/ppr_spec.h"
+#include "sampler/proximity/ppr_spec.h"
 
 namespace vicinity {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "client/types/graph_values.h"
-#include "sampler/visit_counts.h"
+#include "sampler/proximity/visit_counts.h"
 #include "sampler/walk_spec.h"
 
 namespace vicinity {

@@ -22,6 +22,8 @@
 #include "proto/sliced_message.h"
 #include "sampler/draw_spec_proto.h"
 #include "sampler/excluded_edges.h"
+#include "sampler/shard_walks.h"
+#include "sampler/walk_spec.h"
 
 namespace vicinity {
 namespace {
@@ -45,6 +47,49 @@ int64_t MostWithin(const ShardRows& rows, const RequestLimits& limits) {
 // A pair is two ids.
 int64_t MostWithin(const ShardEdgeIds& pairs, const RequestLimits& limits) {
   return std::min(pairs.max_elements(), std::max<int64_t>(1, limits.max_ids / 2));
+}
+
+// A walk is as many as its steps.
+int64_t MostWithin(const ShardWalks& walks, const RequestLimits& limits) {
+  return std::min(walks.max_elements(), std::max<int64_t>(1, limits.max_ids / walks.spec->length));
+}
+
+// What a reply says of the walks, checked.
+absl::Status ReadSteps(const ShardWalks& walks, const Schema& schema, const Book& book,
+                       const SlicedMessage& message, WalkedSteps* made) {
+  const SlicedBytes& counts = message[proto::WalkReply::kCountsFieldNumber];
+  const SlicedBytes& nodes = message[proto::WalkReply::kNodesFieldNumber];
+  const SlicedBytes& edge_ids = message[proto::WalkReply::kEdgeIdsFieldNumber];
+  if (counts.size() != walks.walks.size() * sizeof(uint32_t)) {
+    return WrongAmount("bytes of counts", counts.size(), walks.walks.size() * sizeof(uint32_t));
+  }
+  AppendArray(counts, &made->counts);
+  size_t total = 0;
+  for (size_t i = 0; i < made->counts.size(); ++i) {
+    const int64_t most = walks.spec->length - walks.steps[i];
+    if (made->counts[i] > most) return WrongAmount("steps", made->counts[i], most);
+    total += made->counts[i];
+  }
+  if (nodes.size() != total * sizeof(int64_t)) {
+    return WrongAmount("bytes of nodes", nodes.size(), total * sizeof(int64_t));
+  }
+  const size_t bytes_of_edges = walks.edge_ids == nullptr ? 0 : nodes.size();
+  if (edge_ids.size() != bytes_of_edges) {
+    return WrongAmount("bytes of edge ids", edge_ids.size(), bytes_of_edges);
+  }
+  AppendArray(nodes, &made->nodes);
+  AppendArray(edge_ids, &made->edge_ids);
+  size_t at = 0;
+  for (size_t i = 0; i < made->counts.size(); ++i) {
+    for (int64_t step = walks.steps[i] + 1; step <= walks.steps[i] + made->counts[i]; ++step) {
+      const NodeTypeId type{NodeTypeOfWalk(schema, *walks.spec, step)};
+      const int64_t node = made->nodes[at++];
+      if (book.Contains(type, GlobalNode{node})) continue;
+      return absl::InternalError(
+          absl::StrCat("a walk to node ", node, " where there are ", book.num_nodes(type)));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Those of a range of the relation's rows.
@@ -108,6 +153,7 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
   void AskOnce(const ShardKeys& keys, const CallContext& context, Done done);
   void AskOnce(const ShardDegrees& degrees, const CallContext& context, Done done);
   void AskOnce(const ShardEdgeIds& pairs, const CallContext& context, Done done);
+  void AskOnce(const ShardWalks& walks, const CallContext& context, Done done);
   template <typename Request>
   CallSettings SettingsOf(const Request& request, const CallContext& context) const {
     CallSettings settings = connection_->Settings(shard_, Request::kMethod, context);
@@ -353,6 +399,34 @@ void RemoteShard::AskOnce(const ShardEdgeIds& pairs, const CallContext& context,
   };
   connection_->StartSingle<proto::EdgeIdsReply>(std::move(request), settings, store,
                                                 std::move(done));
+}
+
+void RemoteShard::AskOnce(const ShardWalks& walks, const CallContext& context, Done done) {
+  proto::WalkRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  request.mutable_draw()->set_run_seed(walks.draw.run_seed);
+  request.mutable_draw()->set_epoch(walks.draw.epoch);
+  request.mutable_draw()->set_batch(walks.draw.batch);
+  for (const int32_t type : walks.spec->metapath) request.add_metapath(type);
+  request.set_length(static_cast<uint32_t>(walks.spec->length));
+  request.set_weighted_by(walks.spec->weighted_by);
+  request.set_restart_prob(walks.spec->restart_prob);
+  request.set_want_edge_ids(walks.edge_ids != nullptr);
+  AppendBytes(walks.walks, request.mutable_walks());
+  AppendBytes(walks.steps, request.mutable_steps());
+  AppendBytes(walks.rows, request.mutable_rows());
+  const CallSettings settings = SettingsOf(walks, context);
+  const auto store = [this, walks](const proto::WalkReply&,
+                                   const SlicedMessage& message) -> absl::Status {
+    WalkedSteps made;
+    VICINITY_RETURN_IF_ERROR(ReadSteps(walks, schema_, book_, message, &made));
+    connection_->traffic()->sampled_edges_remote.Add(made.nodes.size());
+    connection_->traffic()->CountReceived(message.BulkBytes());
+    walks.Place(made);
+    return absl::OkStatus();
+  };
+  connection_->StartSingle<proto::WalkReply>(std::move(request), settings, store, std::move(done));
 }
 
 // What `out` lacks, a part at a time.

@@ -140,15 +140,51 @@ absl::Status CheckShards(const ShardRouter& router, absl::Span<const int32_t> sh
   return absl::OkStatus();
 }
 
-template <typename T>
-std::vector<int64_t> Widen(const std::vector<char>& bytes) {
-  std::vector<int64_t> values(bytes.size() / sizeof(T));
+template <typename From, typename To>
+std::vector<To> Widen(const std::vector<char>& bytes) {
+  std::vector<To> values(bytes.size() / sizeof(From));
   for (size_t i = 0; i < values.size(); ++i) {
-    T value;
-    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-    values[i] = static_cast<int64_t>(value);
+    From value;
+    std::memcpy(&value, bytes.data() + i * sizeof(From), sizeof(From));
+    values[i] = static_cast<To>(value);
   }
   return values;
+}
+
+bool IsInteger(DType dtype) { return dtype >= DType::kBool && dtype <= DType::kInt64; }
+
+// Of a column of integers.
+template <typename To>
+std::vector<To> WidenIntegers(DType dtype, const std::vector<char>& bytes) {
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kUint8:
+      return Widen<uint8_t, To>(bytes);
+    case DType::kInt8:
+      return Widen<int8_t, To>(bytes);
+    case DType::kInt16:
+      return Widen<int16_t, To>(bytes);
+    case DType::kInt32:
+      return Widen<int32_t, To>(bytes);
+    default:
+      return Widen<int64_t, To>(bytes);
+  }
+}
+
+// InvalidArgument unless the column has one value a row; `number`: "integer", for people.
+absl::StatusOr<std::vector<char>> FetchScalars(const ShardRouter& router, NodeTypeId type,
+                                               int32_t column, absl::Span<const int64_t> nodes,
+                                               const char* number, bool is_number) {
+  const ColumnSpec& spec = router.schema().node_types[type.value].columns[column];
+  if (!is_number || spec.num_values() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("column ", spec.name, " of ", std::string(DTypeName(spec.dtype)), " with ",
+                     spec.num_values(), " values a row does not hold one ", number, " a row"));
+  }
+  std::vector<char> bytes(nodes.size() * spec.row_bytes());
+  const ColumnFetch fetch{type, column, nodes, {}, bytes.data()};
+  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, StartOperation()));
+  return bytes;
 }
 
 }  // namespace
@@ -274,20 +310,9 @@ absl::StatusOr<std::vector<int64_t>> DegreesOf(const ShardRouter& router, EdgeTy
                                                absl::Span<const int64_t> nodes) {
   const NodeTypeId type{router.schema().edge_types[edge_type.value].target_type};
   VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
-  const std::vector<OwnerGroup> groups = GroupByOwner(router.book(), type, nodes);
-  std::vector<std::vector<int64_t>> positions;
-  for (const OwnerGroup& group : groups) {
-    positions.emplace_back(group.positions.begin(), group.positions.end());
-  }
   std::vector<int64_t> degrees(nodes.size());
-  const CallContext context = StartOperation();
-  FanOut calls;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    router.shard(groups[g].shard)
-        .Ask(ShardDegrees{edge_type, groups[g].rows, positions[g], degrees.data()}, context,
-             calls.Add());
-  }
-  VICINITY_RETURN_IF_ERROR(calls.Wait());
+  VICINITY_RETURN_IF_ERROR(
+      router.FetchDegrees({{edge_type, nodes, degrees.data()}}, StartOperation()));
   return degrees;
 }
 
@@ -330,29 +355,42 @@ absl::StatusOr<std::vector<int64_t>> EdgeIdsOf(const ShardRouter& router, EdgeTy
 absl::StatusOr<std::vector<int64_t>> IntegerColumn(const ShardRouter& router, NodeTypeId type,
                                                    int32_t column,
                                                    absl::Span<const int64_t> nodes) {
-  const ColumnSpec& spec = router.schema().node_types[type.value].columns[column];
-  const absl::Status no_integer = absl::InvalidArgumentError(
-      absl::StrCat("column ", spec.name, " of ", std::string(DTypeName(spec.dtype)), " with ",
-                   spec.num_values(), " values a row does not hold one integer a row"));
-  if (spec.num_values() != 1) return no_integer;
-  std::vector<char> bytes(nodes.size() * spec.row_bytes());
-  const ColumnFetch fetch{type, column, nodes, {}, bytes.data()};
-  VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, StartOperation()));
-  switch (spec.dtype) {
-    case DType::kBool:
-    case DType::kUint8:
-      return Widen<uint8_t>(bytes);
-    case DType::kInt8:
-      return Widen<int8_t>(bytes);
-    case DType::kInt16:
-      return Widen<int16_t>(bytes);
-    case DType::kInt32:
-      return Widen<int32_t>(bytes);
-    case DType::kInt64:
-      return Widen<int64_t>(bytes);
-    default:
-      return no_integer;
+  const DType dtype = router.schema().node_types[type.value].columns[column].dtype;
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<char> bytes,
+                            FetchScalars(router, type, column, nodes, "integer", IsInteger(dtype)));
+  return WidenIntegers<int64_t>(dtype, bytes);
+}
+
+absl::StatusOr<std::vector<double>> NumberColumn(const ShardRouter& router, NodeTypeId type,
+                                                 int32_t column, absl::Span<const int64_t> nodes) {
+  const DType dtype = router.schema().node_types[type.value].columns[column].dtype;
+  const bool is_number = IsInteger(dtype) || dtype == DType::kFloat32 || dtype == DType::kFloat64;
+  VICINITY_ASSIGN_OR_RETURN(
+      const std::vector<char> bytes,
+      FetchScalars(router, type, column, nodes, "integer, float32 or float64", is_number));
+  if (dtype == DType::kFloat32) return Widen<float, double>(bytes);
+  if (dtype == DType::kFloat64) return Widen<double, double>(bytes);
+  return WidenIntegers<double>(dtype, bytes);
+}
+
+absl::StatusOr<int32_t> FindNodeColumn(const NodeTypeSpec& type, const std::string& column) {
+  const int found = type.FindColumn(column);
+  if (found >= 0) return found;
+  std::string known;
+  for (const ColumnSpec& each : type.columns) absl::StrAppend(&known, " ", each.name);
+  return absl::NotFoundError(absl::StrCat("node type ", type.name, " has no column ", column,
+                                          "; it has:", known.empty() ? " none" : known));
+}
+
+std::string UserIdText(const ShardRouter& router, NodeTypeId type, int64_t node) {
+  if (router.schema().node_types[type.value].id_kind == IdKind::kString) {
+    const absl::StatusOr<std::vector<std::string>> names = NamesOf(router, type, {node});
+    if (names.ok()) return absl::StrCat("'", names->front(), "'");
+  } else {
+    const absl::StatusOr<std::vector<int64_t>> ids = IntegersOf(router, type, {node});
+    if (ids.ok()) return absl::StrCat(ids->front());
   }
+  return absl::StrCat(node, " (a global id)");
 }
 
 RoutedFinder::RoutedFinder(const ShardRouter& router, const CallContext& context)

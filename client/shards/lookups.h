@@ -70,6 +70,18 @@ absl::StatusOr<std::vector<int64_t>> EdgeIdsOf(const ShardRouter& router, EdgeTy
 absl::StatusOr<std::vector<int64_t>> IntegerColumn(const ShardRouter& router, NodeTypeId type,
                                                    int32_t column, absl::Span<const int64_t> nodes);
 
+// Likewise of an integer or floating column, of 32 or 64 bits, as doubles: integers beyond 2^53
+// are rounded.
+absl::StatusOr<std::vector<double>> NumberColumn(const ShardRouter& router, NodeTypeId type,
+                                                 int32_t column, absl::Span<const int64_t> nodes);
+
+// Where a column is among those of its node type. NotFound naming the ones there are.
+absl::StatusOr<int32_t> FindNodeColumn(const NodeTypeSpec& type, const std::string& column);
+
+// A node in the book by its user's id, for people: "7", or "'ada'"; its global id if a shard is
+// away.
+std::string UserIdText(const ShardRouter& router, NodeTypeId type, int64_t node);
+
 // ... for walks.
 //
 // Lifetime: router and cancellation must outlive it. Threads: one at a time.

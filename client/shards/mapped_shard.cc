@@ -15,6 +15,7 @@
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "sampler/local_sampler.h"
+#include "sampler/shard_walks.h"
 
 namespace vicinity {
 namespace {
@@ -40,6 +41,7 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   absl::Status Answer(const ShardKeys& keys) const;
   absl::Status Answer(const ShardDegrees& degrees) const;
   absl::Status Answer(const ShardEdgeIds& pairs) const;
+  absl::Status Answer(const ShardWalks& walks) const;
   absl::Status Answer(const ShardRanking& ranking) const;
 
   ShardColumn ColumnOf(const ShardRows& rows) const;
@@ -94,6 +96,17 @@ absl::Status MappedShard::Answer(const ShardEdgeIds& pairs) const {
   VICINITY_RETURN_IF_ERROR(
       reader_.FindEdges(pairs.edge_type, pairs.sources, pairs.rows, edge_ids.data()));
   for (size_t i = 0; i < edge_ids.size(); ++i) pairs.out[pairs.positions[i]] = edge_ids[i];
+  return absl::OkStatus();
+}
+
+absl::Status MappedShard::Answer(const ShardWalks& walks) const {
+  WalkedSteps made;
+  VICINITY_RETURN_IF_ERROR(WalkOnShard(
+      dataset_.schema(), dataset_.book(), reader_, *walks.spec, walks.draw,
+      {walks.walks, walks.steps, walks.rows}, walks.edge_ids != nullptr, [] { return false; },
+      &made));
+  traffic_->sampled_edges_local.Add(made.nodes.size());
+  walks.Place(made);
   return absl::OkStatus();
 }
 

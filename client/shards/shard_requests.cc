@@ -177,6 +177,73 @@ RequestApart<ShardEdgeIds> ShardEdgeIds::Apart() const {
   return ElementsApart<ShardEdgeIds, int64_t>(*this);
 }
 
+int64_t ShardWalks::max_elements() const {
+  return std::max<int64_t>(1, kMaxRequestIds / 2 / spec->length);
+}
+
+ShardWalks ShardWalks::Part(int64_t begin, int64_t end) const {
+  ShardWalks part = *this;
+  part.walks = walks.subspan(begin, end - begin);
+  part.steps = steps.subspan(begin, end - begin);
+  part.rows = rows.subspan(begin, end - begin);
+  part.positions = positions.subspan(begin, end - begin);
+  return part;
+}
+
+int64_t ShardWalks::bytes() const {
+  return num_elements() * kIdBytes * (2 + spec->length * (edge_ids == nullptr ? 1 : 2));
+}
+
+void ShardWalks::Place(size_t i, absl::Span<const int64_t> to,
+                       absl::Span<const int64_t> edges) const {
+  const int64_t length = spec->length;
+  int64_t* const line = nodes + positions[i] * (length + 1);
+  std::fill(std::copy(to.begin(), to.end(), line + steps[i] + 1), line + length + 1, -1);
+  if (edge_ids == nullptr) return;
+  int64_t* const edge_line = edge_ids + positions[i] * length;
+  std::fill(std::copy(edges.begin(), edges.end(), edge_line + steps[i]), edge_line + length, -1);
+}
+
+void ShardWalks::Place(const WalkedSteps& made) const {
+  const absl::Span<const int64_t> all_nodes(made.nodes);
+  const absl::Span<const int64_t> all_edges(made.edge_ids);
+  for (size_t i = 0, first = 0; i < made.counts.size(); first += made.counts[i++]) {
+    Place(i, all_nodes.subspan(first, made.counts[i]),
+          edge_ids == nullptr ? all_edges : all_edges.subspan(first, made.counts[i]));
+  }
+}
+
+RequestApart<ShardWalks> ShardWalks::Apart() const {
+  struct Room {
+    std::vector<int64_t> in_order;
+    std::vector<int64_t> nodes;
+    std::vector<int64_t> edge_ids;
+  };
+  auto room = std::make_shared<Room>();
+  room->in_order.resize(num_elements());
+  std::iota(room->in_order.begin(), room->in_order.end(), int64_t{0});
+  room->nodes.resize(num_elements() * (spec->length + 1));
+  if (edge_ids != nullptr) room->edge_ids.resize(num_elements() * spec->length);
+  RequestApart<ShardWalks> apart{
+      *this, [to = *this, room] {
+        for (int64_t i = 0; i < to.num_elements(); ++i) {
+          const int64_t length = to.spec->length;
+          const int64_t made = to.steps[i];
+          const auto lines = [&](const std::vector<int64_t>& from, int64_t width) {
+            return absl::MakeConstSpan(from).subspan((i + 1) * width - (length - made),
+                                                     length - made);
+          };
+          to.Place(
+              i, lines(room->nodes, length + 1),
+              to.edge_ids == nullptr ? absl::Span<const int64_t>() : lines(room->edge_ids, length));
+        }
+      }};
+  apart.request.positions = room->in_order;
+  apart.request.nodes = room->nodes.data();
+  if (edge_ids != nullptr) apart.request.edge_ids = room->edge_ids.data();
+  return apart;
+}
+
 int64_t ShardRanking::bytes() const { return (count > 0 ? count : kUnknownCount) * kRankedBytes; }
 
 void ShardRanking::Forget() const { *out = RankedNodes(); }

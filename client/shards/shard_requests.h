@@ -16,6 +16,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -30,6 +31,8 @@
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"
+#include "sampler/shard_walks.h"
+#include "sampler/walk_spec.h"
 
 namespace vicinity {
 
@@ -163,6 +166,32 @@ struct ShardEdgeIds {
   RequestApart<ShardEdgeIds> Apart() const;
 };
 
+// Walks that stand at nodes of this shard, each until it leaves the shard: the k-th step that walk
+// i makes here goes to nodes[positions[i] * (length + 1) + steps[i] + 1 + k], its edge to
+// edge_ids[positions[i] * length + steps[i] + k]. What is behind these in its line becomes -1.
+struct ShardWalks {
+  const WalkSpec* spec = nullptr;  // p and q are 1
+  MinibatchDraw draw;
+  absl::Span<const uint32_t> walks;  // as StandingWalks
+  absl::Span<const uint32_t> steps;
+  absl::Span<const uint64_t> rows;
+  absl::Span<const int64_t> positions;
+  int64_t* nodes = nullptr;
+  int64_t* edge_ids = nullptr;  // null: not asked for
+
+  static constexpr const char* kMethod = "Walk";
+  int64_t num_elements() const { return static_cast<int64_t>(walks.size()); }
+  int64_t max_elements() const;
+  ShardWalks Part(int64_t begin, int64_t end) const;
+  int64_t bytes() const;
+  void Forget() const {}
+  RequestApart<ShardWalks> Apart() const;
+  // Puts the steps of walk i where they belong.
+  void Place(size_t i, absl::Span<const int64_t> to, absl::Span<const int64_t> edges) const;
+  // ... of all.
+  void Place(const WalkedSteps& made) const;
+};
+
 // The head of a stored ranking, appended to `out`.
 struct ShardRanking {
   std::string name;
@@ -187,7 +216,7 @@ struct RequestList {
 
 // All of them.
 using ShardRequests = RequestList<ShardHop, ShardRows, ShardNames, ShardKeys, ShardDegrees,
-                                  ShardEdgeIds, ShardRanking>;
+                                  ShardEdgeIds, ShardWalks, ShardRanking>;
 
 namespace internal {
 

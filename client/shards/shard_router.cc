@@ -113,9 +113,45 @@ absl::Status ShardRouter::FetchRows(absl::Span<const ColumnFetch> fetches,
   return calls.Wait();
 }
 
+absl::Status ShardRouter::FetchDegrees(absl::Span<const DegreesFetch> fetches,
+                                       const CallContext& context) const {
+  std::vector<RoutedFetch> routed;
+  for (const DegreesFetch& fetch : fetches) {
+    ColumnFetch nodes;
+    nodes.type = {schema_.edge_types[fetch.edge_type.value].target_type};
+    nodes.nodes = fetch.nodes;
+    routed.push_back(Route(nodes, book_));
+  }
+  FanOut calls;
+  for (const bool remote : {true, false}) {  // what takes long first
+    for (size_t i = 0; i < fetches.size(); ++i) {
+      for (size_t g = 0; g < routed[i].groups.size(); ++g) {
+        const OwnerGroup& group = routed[i].groups[g];
+        if (shard(group.shard).remote() != remote) continue;
+        shard(group.shard)
+            .Ask(ShardDegrees{fetches[i].edge_type, group.rows, routed[i].positions[g],
+                              fetches[i].out},
+                 context, calls.Add());
+      }
+    }
+  }
+  return calls.Wait();
+}
+
 RoutedSource::RoutedSource(const ShardRouter& router, const MinibatchDraw& draw,
                            const CallContext& context)
     : router_(router), draw_(draw), context_(context) {}
+
+absl::Status RoutedSource::CountEdges(absl::Span<const RelationRequest> relations,
+                                      absl::Span<std::vector<int64_t>> degrees) {
+  if (context_.cancelled()) return absl::CancelledError("sampling: cancelled");
+  std::vector<DegreesFetch> fetches;
+  for (size_t i = 0; i < relations.size(); ++i) {
+    degrees[i].resize(relations[i].targets.size());
+    fetches.push_back({relations[i].edge_type, relations[i].targets, degrees[i].data()});
+  }
+  return router_.FetchDegrees(fetches, context_);
+}
 
 absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> relations,
                                   absl::Span<Neighbors> neighbors) {

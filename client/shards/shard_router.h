@@ -28,6 +28,13 @@ struct ColumnFetch {
   char* out = nullptr;
 };
 
+// In-degrees along one edge type.
+struct DegreesFetch {
+  EdgeTypeId edge_type;
+  absl::Span<const int64_t> nodes;  // global ids of its target type, all in the book
+  int64_t* out = nullptr;           // of each node
+};
+
 // Threads:  any number.
 // Lifetime: schema and book must outlive it.
 // Errors:   as ShardAccess; the first of those that came.
@@ -54,6 +61,10 @@ class ShardRouter {
   // each other and have the same span are sorted by owner once.
   absl::Status FetchRows(absl::Span<const ColumnFetch> fetches, const CallContext& context) const;
 
+  // In-degrees of nodes of any shards, all of them at the same time.
+  absl::Status FetchDegrees(absl::Span<const DegreesFetch> fetches,
+                            const CallContext& context) const;
+
  private:
   const Schema& schema_;
   const Book& book_;
@@ -70,6 +81,8 @@ class RoutedSource : public NeighborSource {
   RoutedSource(const ShardRouter& router, const MinibatchDraw& draw, const CallContext& context);
   absl::Status Sample(int hop, absl::Span<const RelationRequest> relations,
                       absl::Span<Neighbors> neighbors) override;
+  absl::Status CountEdges(absl::Span<const RelationRequest> relations,
+                          absl::Span<std::vector<int64_t>> degrees) override;
 
  private:
   const ShardRouter& router_;

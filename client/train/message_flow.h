@@ -34,7 +34,8 @@ struct LayerFlow {
 // hop after it was met, so the layer takes the hops before as well: the union of hops 0 .. L-1-l.
 //
 // Neighbours along all edge types that end at a node are one list, edge type by edge type.
-// `graph` must come from a sampler of `schema`: its positions are not checked again.
+// `graph` must come from a sampler of `schema`: its positions are not checked again. It must not be
+// induced, since the edges of such a sample are of no hop.
 std::vector<LayerFlow> MakeLayerFlows(const Schema& schema, const SampledGraph& graph,
                                       Expansion expansion);
 

@@ -42,6 +42,11 @@ void AddTrainers(CLI::App* app, TrainOptions* options) {
 void AddTask(CLI::App* app, TrainOptions* options) {
   app->add_option("--node-type", options->node_type,
                   "Node type to train on (default: the only one with labels and a split)");
+  app->add_option(
+         "--seed-list", options->seed_list,
+         "File with the seeds of training in the place of the split: ids of the import, one "
+         "a line")
+      ->check(CLI::ExistingFile);
   app->add_option("--features", options->features,
                   "Feature column (default: the only one that is neither label nor split)");
   app->add_option("--fanouts", options->fanouts,

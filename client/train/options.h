@@ -32,6 +32,7 @@ struct TrainOptions {
 
   // On what.
   std::string node_type;  // of the seeds; empty: the only one with labels and a split
+  std::string seed_list;  // a file of the user's ids, the seeds of training; empty: the split train
   std::string features;   // column; empty: the only candidate
   std::vector<int64_t> fanouts = {15, 10, 5};
   int64_t accumulate = 1;  // batches whose gradients make one step: one trainer with N makes the

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "client/train/feature_columns.h"
+#include "client/train/seed_file.h"
 
 namespace vicinity {
 namespace {
@@ -26,6 +28,14 @@ Error ChooseSeeds(const Schema& schema, const TrainOptions& options, Task* task)
   if (named < 0) return type.error();
   task->seed_type = named;
   if (schema.node_types[named].split_column.empty()) task->split = Split::kNone;
+  return Error();
+}
+
+Error ReadSeedList(const Schema& schema, const TrainOptions& options, Task* task) {
+  if (options.seed_list.empty()) return Error();
+  Result<SeedList> seeds = ReadSeedFile(options.seed_list, schema.node_types[task->seed_type]);
+  if (!seeds.ok()) return seeds.error();
+  task->seeds = *std::move(seeds);
   return Error();
 }
 
@@ -98,7 +108,7 @@ void SetTask(const Schema& schema, const Task& task, LoaderOptions* loader) {
 
 Result<Task> MakeTask(const Schema& schema, const TrainOptions& options) {
   Task task;
-  for (const auto choose : {ChooseSeeds, ChooseFeatures, ChooseSampling}) {
+  for (const auto choose : {ChooseSeeds, ReadSeedList, ChooseFeatures, ChooseSampling}) {
     const Error error = choose(schema, options, &task);
     if (!error.ok()) return error;
   }
@@ -109,6 +119,7 @@ LoaderOptions TrainingLoader(const Schema& schema, const Task& task, const Train
   LoaderOptions loader = options.loader;
   SetTask(schema, task, &loader);
   loader.split = task.split;
+  loader.seeds = task.seeds;
   loader.sampling = task.sampling;
   loader.run_seed = options.seed;
   return loader;

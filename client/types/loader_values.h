@@ -84,6 +84,7 @@ struct LoaderOptions {
   // their links. A batch has at most 131,072 seeds then, all lists together.
   std::vector<int64_t> seed_times;
   NegativeOptions negatives;  // of links: what a batch has beside them
+  NegativeWeights negative_weights;
   // Of links, of which a batch then has at most 131,072.
   LinkExclusion exclude = LinkExclusion::kNone;
   // With kReverse: an edge type's name. Empty: of links within one node type their own type, of

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace vicinity {
 
@@ -30,10 +32,26 @@ struct NegativeOptions {
   // likely as its nodes are: what an edge joins is drawn again. An edge that was held out of the
   // graph is no edge to it. Else pairs are taken as they are drawn, and some are edges.
   bool exact = true;
-  // A target's chance goes by its in-degree along the links' edge type to this power: 0, all alike;
-  // 0.75, as in word2vec. Above 0 a node without in-edges is never drawn. Sources of kBinary are
-  // drawn uniformly.
+  // What a target's chance goes by: one of these or NegativeWeights; none of them: all are alike.
+  //   degree_power   Its in-degree along the links' edge type to this power: 0.75, as in word2vec.
+  //                  A node without in-edges is never drawn.
+  //   weight_column  A column of its node type, with one integer, float32 or float64 a row.
   double degree_power = 0;
+  std::string weight_column;
+  // Likewise of the sources of kBinary.
+  std::string source_weight_column;
+};
+
+// Weights that negatives are drawn by in the place of columns: one for each node of the type, in
+// the order of Graph::NodesOf, which for dense ids is that of the ids. Empty: none.
+//
+// Weights, here and in columns, are finite, 0 or more and not all 0. A node's chance is its weight
+// over the sum of all, as a whole number of units that are at most 2^-60; above 0 it is one unit at
+// least. So integers up to 2^53 whose sum is up to 2^60 are exact. GraphOptions::wire_precision
+// rounds columns of float32, weights too.
+struct NegativeWeights {
+  std::vector<double> targets;
+  std::vector<double> sources;  // of kBinary
 };
 
 }  // namespace vicinity

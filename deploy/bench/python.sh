@@ -10,22 +10,5 @@
 # there is no baseline, which is said. Small takes four minutes, full half an hour.
 set -euo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
-cd "$root"
-python=/usr/bin/python3
-arguments=()
-while [[ $# -gt 0 ]]; do
-  if [[ "$1" == --python ]]; then
-    python="$2"
-    shift
-  else
-    arguments+=("$1")
-  fi
-  shift
-done
-deploy/setup.sh >&2
-bazel build //client/cli:vicinity //server:vicinityd //client/c_api:libvicinity.so >&2
-programs="$(bazel info bazel-bin 2> /dev/null)"
-PYTHONPATH="$root/client/python:$root/deploy/lib" \
-  VICINITY_LIBRARY="$programs/client/c_api/libvicinity.so" \
-  exec "$python" tests/benchmark/python_bench.py --programs "$programs" "${arguments[@]}"
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/python_bench.sh"
+run_python_bench python_bench.py "$@"

@@ -25,13 +25,6 @@ std::string HopProblem(const Schema& schema, int hop, const std::vector<int64_t>
   return "";
 }
 
-// Whether any hop goes along the edge type.
-bool IsFollowed(const SamplingSpec& spec, int edge_type) {
-  return std::any_of(
-      spec.fanouts.begin(), spec.fanouts.end(),
-      [edge_type](const std::vector<int64_t>& fanouts) { return fanouts[edge_type] != 0; });
-}
-
 std::string WeightProblem(const Schema& schema, const SamplingSpec& spec) {
   if (spec.weighted_by.empty()) return "";
   std::string known;
@@ -72,6 +65,12 @@ std::string TimeProblem(const Schema& schema, const SamplingSpec& spec) {
 }
 
 }  // namespace
+
+bool IsFollowed(const SamplingSpec& spec, int edge_type) {
+  return std::any_of(
+      spec.fanouts.begin(), spec.fanouts.end(),
+      [edge_type](const std::vector<int64_t>& fanouts) { return fanouts[edge_type] != 0; });
+}
 
 bool HoldsTimes(const ColumnSpec& column) {
   return column.dtype == DType::kInt64 && column.num_values() == 1;

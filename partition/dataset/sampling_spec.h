@@ -27,6 +27,12 @@ enum class TemporalStrategy : uint8_t {
   kLast,     // the latest
 };
 
+// Which edges a minibatch has.
+enum class Subgraph : uint8_t {
+  kDirectional,  // those that were drawn
+  kInduced,      // all edges of the graph between the nodes that the draws have met
+};
+
 struct SamplingSpec {
   // fanouts[h][e]: neighbours a target along edge type e in hop h (hop 0 is next to the seeds):
   // > 0, kAllNeighbors, or 0: do not follow this edge type.
@@ -48,6 +54,12 @@ struct SamplingSpec {
   // edges, for any int64. Empty: at any time.
   std::string time_column{};
   TemporalStrategy temporal_strategy = TemporalStrategy::kUniform;
+  // kInduced: the nodes are those of kDirectional, to the last one, so whatever predicts nodes
+  // holds for both. The edges are all that join them along the edge types that any hop follows,
+  // each once, parallel ones too, whatever their weights, those of weight 0 as well; with
+  // `disjoint` within each tree, with `time_column` none that is later than the tree's time. What
+  // it costs: sampler/induced_edges.h; how it looks: sampler/sampled_graph.h.
+  Subgraph subgraph = Subgraph::kDirectional;
 
   int num_hops() const { return static_cast<int>(fanouts.size()); }
 
@@ -64,6 +76,9 @@ inline constexpr int64_t kMaxFanout = 1 << 20;
 // types, `weighted_by` that no edge type that is followed has as its weight column, `time_column`
 // likewise, or with what it does not go together.
 std::string SpecProblem(const Schema& schema, const SamplingSpec& spec);
+
+// Whether any hop goes along the edge type.
+bool IsFollowed(const SamplingSpec& spec, int edge_type);
 
 // Whether the edge type is drawn by weight.
 bool IsWeighted(const Schema& schema, const SamplingSpec& spec, int edge_type);

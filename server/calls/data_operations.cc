@@ -17,6 +17,7 @@
 #include "server/handlers/rows_handler.h"
 #include "server/handlers/sample_handler.h"
 #include "server/handlers/status_handler.h"
+#include "server/handlers/walk_handler.h"
 
 namespace vicinity {
 
@@ -35,6 +36,7 @@ constexpr char kFetchNames[] = "/vicinity.proto.Graph/FetchNames";
 constexpr char kResolveKeys[] = "/vicinity.proto.Graph/ResolveKeys";
 constexpr char kFetchDegrees[] = "/vicinity.proto.Graph/FetchDegrees";
 constexpr char kFetchEdgeIds[] = "/vicinity.proto.Graph/FetchEdgeIds";
+constexpr char kWalk[] = "/vicinity.proto.Graph/Walk";
 constexpr char kFetchRanking[] = "/vicinity.proto.Graph/FetchRanking";
 constexpr char kStatus[] = "/vicinity.proto.Graph/Status";
 
@@ -47,6 +49,7 @@ constexpr std::array kDataOperations = {
     Describes<ResolveKeys, kResolveKeys, Lane::kData>(),
     Describes<FetchDegrees, kFetchDegrees, Lane::kData>(),
     Describes<FetchEdgeIds, kFetchEdgeIds, Lane::kData>(),
+    Describes<Walk, kWalk, Lane::kData>(),
     Describes<FetchRanking, kFetchRanking, Lane::kData>(),
     Describes<ReportStatus, kStatus, Lane::kSmall>(),
     Uncounted(Describes<CheckHealth, kCheckPath, Lane::kHealth>()),

@@ -158,6 +158,30 @@ TEST_CASE("what a graph counts has names", "[graph]") {
   CHECK(value("vicinity_client_rpcs_total") == 0);
 }
 
+TEST_CASE("owners of many nodes are those of each, and ids out of range are named", "[graph]") {
+  const RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 3);
+  const std::unique_ptr<Graph> graph = OpenDirectory(on_disk);
+  std::vector<int64_t> nodes;
+  std::vector<int32_t> expected;
+  for (int32_t shard = 2; shard >= 0; --shard) {
+    for (const int64_t node : Value(graph->NodesOf(0, Split::kNone, {shard}))) {
+      nodes.push_back(node);
+      expected.push_back(shard);
+    }
+  }
+  CHECK(nodes.size() == 120);
+  CHECK(Value(graph->OwnersOf(0, nodes)) == expected);
+  CHECK(Value(graph->AreLocal(0, nodes)) == std::vector<uint8_t>(120, 1));
+  CHECK(Value(graph->OwnersOf(0, {})).empty());
+  for (const int64_t wrong : {int64_t{-1}, int64_t{120}}) {
+    const Error refused = graph->OwnersOf(0, {0, wrong}).error();
+    CHECK(refused.code() == ErrorCode::kInvalidArgument);
+    CHECK_THAT(refused.message(), Catch::EndsWith(": " + std::to_string(wrong)));
+    CHECK(graph->AreLocal(0, {0, wrong}).error().code() == ErrorCode::kInvalidArgument);
+  }
+  CHECK(graph->OwnersOf(99, {0}).error().code() == ErrorCode::kInvalidArgument);
+}
+
 TEST_CASE("stored rankings can be read", "[graph]") {
   RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 2);
   on_disk.Rank("default");

@@ -65,6 +65,16 @@ class PatternShard final : public AnswersAlike<PatternShard> {
       pairs.out[pairs.positions[i]] = static_cast<int64_t>(pairs.sources[i] + pairs.rows[i] * 5);
     }
   }
+  // Each walk makes its steps here, to nodes that its number tells.
+  static void Answer(const ShardWalks& walks) {
+    for (size_t i = 0; i < walks.walks.size(); ++i) {
+      std::vector<int64_t> nodes;
+      for (int64_t step = walks.steps[i]; step < walks.spec->length; ++step) {
+        nodes.push_back(int64_t{walks.walks[i]} * 100 + step);
+      }
+      walks.Place(i, nodes, nodes);
+    }
+  }
   static void Answer(const ShardRanking& ranking) {
     const int64_t count = ranking.count == 0 ? kRanked : std::min(ranking.count, kRanked);
     for (int64_t i = 0; i < count; ++i) {

@@ -22,6 +22,8 @@
 #include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/excluded_edges.h"
+#include "sampler/walk_draws.h"
+#include "sampler/walk_spec.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity::testing {
@@ -75,6 +77,12 @@ class Expected {
     return graph_.nodes[type.value].names[position(type, row)];
   }
   bool Lists(uint64_t key) const { return placement_.book.DirectoryShard(key) == shard_; }
+  bool Owns(NodeTypeId type, int64_t node) const {
+    return placement_.book.OwnerOf(type, {node}) == shard_;
+  }
+  int64_t RowOf(NodeTypeId type, int64_t node) const {
+    return node - placement_.book.First(type, shard_).value;
+  }
   int64_t GlobalId(NodeTypeId type, int64_t position) const {
     return global_ids_[type.value][position];
   }
@@ -446,6 +454,79 @@ void CheckEdgeIds(const ShardsUnderTest& under_test) {
   });
 }
 
+// One walk's step by itself: where it leads, and by which edge; -1 if it has ended.
+std::pair<int64_t, int64_t> StepOf(ShardAccess* shard, const Expected& expected,
+                                   const WalkSpec& spec, const MinibatchDraw& draw, uint32_t walk,
+                                   int64_t step, uint64_t row) {
+  if (EndingWalks(spec, draw, step).Has(walk)) return {-1, -1};
+  const std::vector<uint64_t> rows = {row};
+  const std::vector<uint32_t> trees = {walk};
+  Neighbors drawn;
+  ShardHop hop;
+  hop.draw = draw;
+  hop.hop = HopOfStep(step);
+  hop.detail = EdgeDetail(true);
+  hop.relations = {
+      {{EdgeTypeOfStep(spec, step)}, DrawOfStep(expected.schema(), spec, step), rows, trees}};
+  hop.out = absl::MakeSpan(&drawn, 1);
+  VICINITY_REQUIRE_OK(Ask(shard, hop));
+  if (drawn.sources.empty()) return {-1, -1};
+  return {drawn.sources[0], drawn.edge_ids[0]};
+}
+
+void CheckWalks(const ShardsUnderTest& under_test) {
+  ForEachShard(under_test, [](ShardAccess* shard, const Expected& expected) {
+    WalkSpec spec;
+    spec.metapath = {1, 0};  // from users by items to users
+    spec.length = 6;
+    int64_t crossed = 0;
+    for (const bool plain : {true, false}) {
+      spec.weighted_by = plain ? "" : "weight";
+      spec.restart_prob = plain ? 0 : 0.2;
+      const MinibatchDraw draw{3, 1, plain ? 4u : 5u};
+      std::vector<uint32_t> walks;
+      std::vector<uint32_t> steps;
+      std::vector<uint64_t> rows;
+      for (uint32_t i = 0; i < 120; ++i) {
+        walks.push_back(1000 + i * 7);
+        steps.push_back(i * 5 % 6);
+        rows.push_back(i % expected.num_rows({NodeTypeOfWalk(expected.schema(), spec, steps[i])}));
+      }
+      const std::vector<int64_t> positions = ScatteredPositions(walks.size());
+      std::vector<int64_t> nodes(walks.size() * 7, -7);
+      std::vector<int64_t> edge_ids(walks.size() * 6, -7);
+      ShardWalks request{&spec, draw, walks, steps, rows, positions, nodes.data(), edge_ids.data()};
+      VICINITY_REQUIRE_OK(Ask(shard, request));
+      std::vector<int64_t> alone(nodes.size(), -7);
+      request.nodes = alone.data();
+      request.edge_ids = nullptr;
+      VICINITY_REQUIRE_OK(Ask(shard, request));
+      CHECK(alone == nodes);
+      for (size_t i = 0; i < walks.size(); ++i) {
+        CAPTURE(plain, i);
+        const int64_t* const to = nodes.data() + positions[i] * 7;
+        const int64_t* const edges = edge_ids.data() + positions[i] * 6;
+        for (uint32_t step = 0; step <= steps[i]; ++step) REQUIRE(to[step] == -7);
+        for (uint32_t step = 0; step < steps[i]; ++step) REQUIRE(edges[step] == -7);
+        bool is_here = true;
+        uint64_t row = rows[i];
+        for (int64_t step = steps[i]; step < spec.length; ++step) {
+          const auto [node, edge_id] =
+              is_here ? StepOf(shard, expected, spec, draw, walks[i], step, row)
+                      : std::pair<int64_t, int64_t>(-1, -1);
+          REQUIRE(to[step + 1] == node);
+          REQUIRE(edges[step] == edge_id);
+          const NodeTypeId type{NodeTypeOfWalk(expected.schema(), spec, step + 1)};
+          is_here = node >= 0 && expected.Owns(type, node);
+          crossed += node >= 0 && !is_here ? 1 : 0;
+          if (is_here) row = static_cast<uint64_t>(expected.RowOf(type, node));
+        }
+      }
+    }
+    CHECK(crossed > 20);
+  });
+}
+
 std::vector<Neighbors> SampleByTime(const ShardsUnderTest& under_test, int32_t time_column) {
   const std::vector<int64_t> times = {0, -6, INT64_MAX, 3, INT64_MIN};
   std::vector<Neighbors> all;
@@ -508,6 +589,10 @@ void CheckEmptyRequests(const ShardsUnderTest& under_test) {
     VICINITY_CHECK_OK(Ask(shard, ShardKeys{kUser, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardDegrees{kBuys, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardEdgeIds{kBuys, {}, {}, {}, nullptr}));
+    WalkSpec spec;
+    spec.metapath = {1, 0};
+    spec.length = 3;
+    VICINITY_CHECK_OK(Ask(shard, ShardWalks{&spec, {}, {}, {}, {}, {}, nullptr, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardHop()));
     std::vector<Neighbors> out;
     VICINITY_CHECK_OK(Ask(shard, HopOfUsers({}, &out)));
@@ -538,6 +623,15 @@ void CheckRefusals(const ShardsUnderTest& under_test) {
                           kRefused);
       const ShardEdgeIds pairs{kBuys, users, items, positions, degrees.data()};
       VICINITY_CHECK_CODE(Ask(shard, pairs), kRefused);
+      WalkSpec spec;
+      spec.metapath = {1, 0};
+      spec.length = 3;
+      const std::vector<uint32_t> walks = {0, 1, 2};
+      const std::vector<uint32_t> steps = {0, 0, 0};
+      std::vector<int64_t> nodes(12);
+      VICINITY_CHECK_CODE(
+          Ask(shard, ShardWalks{&spec, {}, walks, steps, users, positions, nodes.data(), nullptr}),
+          kRefused);
       std::vector<Neighbors> neighbors;
       VICINITY_CHECK_CODE(Ask(shard, HopOfUsers(users, &neighbors)), kRefused);
       rows.rows = {};

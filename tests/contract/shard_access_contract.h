@@ -31,6 +31,7 @@ void CheckKeys(const ShardsUnderTest& under_test);
 // Of every list its length.
 void CheckDegrees(const ShardsUnderTest& under_test);
 void CheckEdgeIds(const ShardsUnderTest& under_test);
+void CheckWalks(const ShardsUnderTest& under_test);
 // Of edge type 0, in trees of several times, all that a fanout can be, less some excluded edges.
 std::vector<Neighbors> SampleByTime(const ShardsUnderTest& under_test, int32_t time_column);
 // Every way to draw gives neighbours that the graph has, as many as it should.

@@ -161,6 +161,7 @@ TEST_CASE("every way to a shard keeps the contract", "[shard_access]") {
   SECTION("keys") { testing::CheckKeys(under_test); }
   SECTION("degrees") { testing::CheckDegrees(under_test); }
   SECTION("edge ids") { testing::CheckEdgeIds(under_test); }
+  SECTION("walks") { testing::CheckWalks(under_test); }
   SECTION("hops") { testing::CheckHops(under_test); }
   SECTION("rankings") { testing::CheckRankings(under_test, kRanking, ways.ranked()); }
   SECTION("requests for nothing") { testing::CheckEmptyRequests(under_test); }

@@ -17,8 +17,9 @@
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/ranking.h"
 #include "sampler/local_sampler.h"
-#include "sampler/ppr_spec.h"
-#include "sampler/visit_counts.h"
+#include "sampler/proximity/ppr_spec.h"
+#include "sampler/proximity/visit_counts.h"
+#include "sampler/walk_sampler.h"
 #include "sampler/walk_spec.h"
 #include "tests/integration/fixtures/small_cluster.h"
 #include "tests/sampler/sampled_graphs.h"
@@ -61,6 +62,9 @@ std::vector<SamplingSpec> Specs(const Schema& schema) {
         spec.replace = (kind & 1) != 0;
         if ((kind & 2) != 0) spec.weighted_by = "weight";
         spec.disjoint = (kind & 4) != 0;
+        specs.push_back(spec);
+        if (expansion == Expansion::kNewNodes || spec.replace) continue;
+        spec.subgraph = Subgraph::kInduced;
         specs.push_back(spec);
       }
     }
@@ -154,8 +158,25 @@ TEST_CASE("walks are the same for any cut, local, remote or mixed", "[determinis
   }
   std::vector<int64_t> positions;
   for (int64_t i = 0; i < 900; ++i) positions.push_back(i * 7 % 400);
+  // Step by step, by one process alone; of node2vec what the first graph says.
   std::vector<std::vector<int64_t>> expected(specs.size());
   std::vector<std::vector<int64_t>> expected_edges(specs.size());
+  {
+    const SmallCluster whole(memory, 1, 1);
+    const std::unique_ptr<Graph> graph = Value(Graph::Open(WaysToOpen(whole)[0]));
+    std::vector<int64_t> starts;
+    for (const int64_t position : positions) {
+      starts.push_back(whole.GlobalIds(NodeTypeId{0})[position]);
+    }
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (specs[i].p != 1) continue;
+      LocalNeighborSource source(whole.dataset(), {9, 2, 31});
+      WalkSampler sampler(memory.schema, whole.dataset().book(), {9, 2, 31}, &source, nullptr);
+      VICINITY_ASSERT_OK_AND_ASSIGN(const Walks walks, sampler.Walk(specs[i], starts, true));
+      expected[i] = InUserIds(*graph, specs[i], walks);
+      expected_edges[i] = walks.edge_ids;
+    }
+  }
   for (const int32_t num_shards : {1, 2, 4, 8}) {
     const SmallCluster cluster(memory, num_shards, num_shards > 2 ? 3 : num_shards);
     std::vector<int64_t> starts;
@@ -395,6 +416,13 @@ TEST_CASE("an epoch of listed seeds is the same for any cut, local, served or mi
       std::get<UserIds>(links.targets).ids.push_back(static_cast<int64_t>(keys[i * 5 + 7]));
     }
     options.seeds = links;
+  }
+  SECTION("induced, with columns of edges") {
+    options.seed_type = "user";
+    options.sampling.subgraph = Subgraph::kInduced;
+    options.sampling.disjoint = GENERATE(false, true);
+    options.edge_ids = true;
+    options.edge_columns = {{"buys", "weight"}};
   }
   const SmallCluster whole(memory, 1, 1);
   GraphOptions in_one;

@@ -59,6 +59,12 @@ class Successors : public NeighborSource {
     return hop == fail_at ? absl::UnavailableError("shard 3") : absl::OkStatus();
   }
 
+  absl::Status CountEdges(absl::Span<const RelationRequest> relations,
+                          absl::Span<std::vector<int64_t>> degrees) override {
+    for (size_t i = 0; i < relations.size(); ++i) degrees[i].resize(relations[i].targets.size());
+    return absl::OkStatus();
+  }
+
   std::vector<std::string> asked;
   int fail_at = -1;
   bool forget_edge_ids = false;

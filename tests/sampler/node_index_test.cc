@@ -43,6 +43,18 @@ TEST_CASE("a node index gives each node the position where it was first met", "[
     REQUIRE(found == positions);
     REQUIRE(ids.size() == expected.size());
     for (const auto& [id, position] : expected) REQUIRE(ids[position] == id);
+    // Looked up without being added, with ids that were not met, and others of the same low half.
+    asked.push_back(num_ids);
+    positions.push_back(-1);
+    if (wide) {
+      asked.push_back(int64_t{3} << 32);
+      positions.push_back(-1);
+    }
+    found.resize(asked.size());
+    const std::vector<int64_t> before = ids;
+    index.Find(asked, ids, found.data());
+    REQUIRE(found == positions);
+    REQUIRE(ids == before);
     index.Clear(ids.size());
   }
 }

@@ -7,9 +7,10 @@ import ctypes
 import itertools
 import json
 import os
+import zlib
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
-from ._library import SeedNodes
+from ._library import NegativeWeights, SeedNodes
 from .errors import InvalidArgument, NotFound
 from .tensors import Tensor
 
@@ -34,6 +35,16 @@ def ids(values: Any) -> Tuple[Any, int]:
     except OverflowError as error:
         raise InvalidArgument("an id is beyond 64 bits") from error
     return (ctypes.c_int64 * len(packed))(*packed), len(packed)
+
+
+def shards(values: Any) -> Tuple[Any, int]:
+    """As ids(), of 32 bits."""
+    numbers, count = ids(values)
+    try:
+        packed = array.array("i", numbers)
+    except OverflowError as error:
+        raise InvalidArgument(f"{list(numbers)} are no shards") from error
+    return (ctypes.c_int32 * count)(*packed), count
 
 
 def _numbers(values):
@@ -90,6 +101,53 @@ def times(values: Any, num_seeds: int) -> Any:
     if count != num_seeds:
         raise InvalidArgument(f"{num_seeds} seeds have {count} times: give one for each")
     return ctypes.cast(numbers, ctypes.POINTER(ctypes.c_int64))
+
+
+def negative_weights(targets: Any, sources: Any) -> Optional[NegativeWeights]:
+    """Numbers, one for each node of the targets' and of the sources' type, for the library; None of
+    none."""
+    if targets is None and sources is None:
+        return None
+    given = NegativeWeights()
+    if targets is not None:
+        given.targets, given.num_targets = _doubles("negative_weights", targets)
+    if sources is not None:
+        given.sources, given.num_sources = _doubles("negative_source_weights", sources)
+    return given
+
+
+def _doubles(what, values):
+    """As a pointer, which keeps the memory, and how many there are."""
+    if isinstance(values, Tensor):
+        values = values.memoryview()
+    elif hasattr(values, "detach"):  # PyTorch's
+        values = values.detach().cpu().double().numpy()
+    elif hasattr(values, "astype"):  # NumPy's
+        values = values.astype("float64")
+    try:
+        numbers = memoryview(values)
+    except TypeError:
+        numbers = memoryview(array.array("d", _listed(what, values)))
+    if numbers.ndim != 1 or len(numbers) == 0:
+        raise InvalidArgument(f"{what} have the shape {numbers.shape}: give one number for each node")
+    if numbers.format != "d" or not numbers.c_contiguous:
+        numbers = memoryview(array.array("d", numbers.tolist()))
+    packed = (ctypes.c_double * len(numbers)).from_buffer_copy(numbers)
+    return ctypes.cast(packed, ctypes.POINTER(ctypes.c_double)), len(packed)
+
+
+def _listed(what, values):
+    try:
+        return list(map(float, values))
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f"{what} are no numbers, one for each node: {error}") from error
+
+
+def weights_checksum(weights: NegativeWeights) -> int:
+    """Of those of targets and of sources."""
+    lists = (weights.targets, weights.num_targets), (weights.sources, weights.num_sources)
+    return zlib.crc32(b"|".join(ctypes.string_at(values, 8 * count) if count else b""
+                                for values, count in lists))
 
 
 def name(value: Any, what: str) -> bytes:

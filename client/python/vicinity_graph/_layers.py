@@ -28,8 +28,8 @@ class Layer(NamedTuple):
 
 
 def layers(batch: Batch, edge_ids: bool) -> List[Layer]:
-    """The outermost hop first. ValueError of a batch whose hops expand new nodes alone; NotFound if
-    edge ids are asked for and the batch has none."""
+    """The outermost hop first. ValueError of a batch whose hops expand new nodes alone, or that is
+    induced; NotFound if edge ids are asked for and the batch has none."""
     ends = {each: batch.hop_ends(each).tolist() for each in batch.node_types}
     found = {(block.hop, block.edge_type): block for block in batch.blocks}
     made = []
@@ -51,7 +51,8 @@ def _edges(block: Optional[Block], num_targets: int, edge_ids: bool) -> Edges:
     if (block.first_target, block.num_targets) != (0, num_targets):
         raise ValueError(
             f"hop {block.hop} has edges of {block.num_targets} of its {num_targets} nodes of type "
-            f"{block.target_type!r}, since it was sampled with expansion=\"new_nodes\"; message-flow "
-            "graphs have those of all: say expansion=\"all_nodes\", the default")
+            f"{block.target_type!r}, since it was sampled with expansion=\"new_nodes\" or "
+            "subgraph=\"induced\"; message-flow graphs have those of all nodes that were known before: "
+            "say expansion=\"all_nodes\", subgraph=\"directional\", the defaults")
     return Edges(block.offsets.torch(), block.sources.torch().to(torch.int64),
                  block.edge_ids.torch() if edge_ids else None)

@@ -71,6 +71,12 @@ class Seeds(Info):
                 ("times", ctypes.POINTER(ctypes.c_int64))]
 
 
+class NegativeWeights(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("targets", ctypes.POINTER(ctypes.c_double)),
+                ("num_targets", ctypes.c_int64), ("sources", ctypes.POINTER(ctypes.c_double)),
+                ("num_sources", ctypes.c_int64)]
+
+
 class SeedNodes(ctypes.Structure):
     _fields_ = [("node_type", ctypes.c_char_p), ("ids", ctypes.POINTER(ctypes.c_int64)),
                 ("num_ids", ctypes.c_int64), ("times", ctypes.POINTER(ctypes.c_int64))]
@@ -99,6 +105,10 @@ _CALLS = {
     "vicinity_graph_resolve_names": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT]),
     "vicinity_graph_user_names": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT, _OUT]),
     "vicinity_graph_degrees": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT]),
+    "vicinity_graph_owner_of": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT]),
+    "vicinity_graph_is_local": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT]),
+    "vicinity_graph_ranked": (_INT32, [_HANDLE, _TEXT, ctypes.POINTER(ctypes.c_int32), _INT64, _TEXT,
+                                       _INT64, _OUT, _OUT]),
     "vicinity_graph_edge_ids": (_INT32, [_HANDLE, _TEXT, _IDS, _IDS, _INT64, _OUT]),
     "vicinity_graph_walk": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _INT64, _TEXT, _OUT, _OUT]),
     "vicinity_graph_ppr": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _INT64, _TEXT, _TEXT, _OUT, _OUT,
@@ -112,6 +122,8 @@ _CALLS = {
     "vicinity_loader_create": (_INT32, [_HANDLE, _TEXT, _OUT]),
     "vicinity_loader_create_with_seeds": (_INT32,
                                           [_HANDLE, _TEXT, ctypes.POINTER(Seeds), _OUT]),
+    "vicinity_loader_create_with_weights": (_INT32, [_HANDLE, _TEXT, ctypes.POINTER(Seeds),
+                                                     ctypes.POINTER(NegativeWeights), _OUT]),
     "vicinity_loader_release": (None, [_HANDLE]),
     "vicinity_loader_num_seeds": (_INT64, [_HANDLE]),
     "vicinity_loader_steps_per_epoch": (_INT64, [_HANDLE]),

@@ -67,6 +67,8 @@ class Block:
 class Batch:
     """One minibatch of a loader: nodes by type, blocks of edges between them, rows and labels.
 
+    With subgraph="induced" it is one hop: a block an edge type, whose targets are all nodes.
+
     Threads:  any number at once.
     Lifetime: it and its tensors outlive loader and graph.
     Errors:   NotFound for a type or column that it has not, naming those that it has; a tensor

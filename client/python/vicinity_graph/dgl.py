@@ -29,7 +29,8 @@ def blocks(batch: Batch, *, user_ids: bool = False, edge_ids: bool = False) -> L
     srcdata[dgl.NID], dstdata[dgl.NID] are global ids; with user_ids=True those of the import, but of
         types whose ids are strings. The loader needs user_ids=True, too.
     edata[dgl.EID] are there with edge_ids=True, places in the import. So the loader, too.
-    Errors: ValueError of a batch that was sampled with expansion="new_nodes".
+    Errors: ValueError of a batch that was sampled with expansion="new_nodes" or
+            subgraph="induced".
     """
     nodes = {each: _ids(batch, each, user_ids) for each in batch.node_types}
     return [_block(layer, nodes) for layer in layers(batch, edge_ids)]

@@ -14,7 +14,7 @@ from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
 from .option_types import (Fanouts, GraphOptions, LoaderOptions, PprOptions, SampleOptions,
                            VisitOptions, WalkOptions)
-from .seeds import OF_SPLIT, Seeds
+from .seeds import OF_SPLIT, GlobalIds, Seeds, UserIds, lists_to_global, to_global
 from .tensors import Tensor
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class Graph:
     Nodes are told by global ids, int64 from 0 to num_nodes(node_type) - 1; resolve() gives those of
     the user's own ids. Wherever ids are taken, one integer is fine, and so is anything that holds
     integers in one dimension: a list, an array of NumPy's, a tensor of PyTorch's or of this package.
-    A loader's seeds alone are the user's own ids, unless GlobalIds says that they are not.
+    UserIds(...) around them, or around strings, says that they are the user's own ids, which are looked
+    up. A loader's seeds alone are those, unless GlobalIds says that they are not.
     A column has the rows [n, *shape] of its dtype: `description` tells both.
 
     Threads:  any number at once; calls release the interpreter's lock.
@@ -92,6 +93,7 @@ class Graph:
     def resolve(self, node_type: str, user_ids: Any) -> Tensor:
         """Global ids of the user's ids, int64 [n], -1 for those that the graph lacks: of integers,
         or, where a type's ids are names, of a str or a list of them."""
+        user_ids = user_ids.ids if isinstance(user_ids, UserIds) else user_ids
         names = _given.names(user_ids)
         if names is None:
             return self._of_ids(lib.vicinity_graph_resolve, node_type, user_ids)
@@ -100,12 +102,12 @@ class Graph:
 
     def user_ids(self, node_type: str, ids: Any) -> Tensor:
         """The other way: the user's integer ids of global ids, int64 [n]."""
-        return self._of_ids(lib.vicinity_graph_user_ids, node_type, ids)
+        return self._of_ids(lib.vicinity_graph_user_ids, node_type, to_global(self, node_type, ids))
 
     def user_names(self, node_type: str, ids: Any) -> List[str]:
         """The names of global ids, of a type whose ids are names. Bytes that are no UTF-8 are
         escaped as os.fsdecode does, and resolve() takes them so."""
-        numbers, count = _given.ids(ids)
+        numbers, count = _given.ids(to_global(self, node_type, ids))
         text, ends = tensors.pair_of_call(lib.vicinity_graph_user_names, self.handle,
                                           _given.name(node_type, "node_type"), numbers, count)
         joined, stops = text.memoryview().tobytes(), [0, *ends.tolist()]
@@ -115,11 +117,31 @@ class Graph:
     def degrees(self, edge_type: str, ids: Any) -> Tensor:
         """How many edges of a type lead to each of these nodes of its target type: int64 [n],
         parallel edges counted each."""
+        ids = self._of_ends(edge_type, ids)[0]
         return self._of_ids(lib.vicinity_graph_degrees, edge_type, ids, "edge_type")
+
+    def owner_of(self, node_type: str, ids: Any) -> Tensor:
+        """Which shard owns each of these nodes, global ids: int32 [n]. No server is asked."""
+        return self._of_ids(lib.vicinity_graph_owner_of, node_type, to_global(self, node_type, ids))
+
+    def is_local(self, node_type: str, ids: Any) -> Tensor:
+        """Whether the shard of each of these nodes is mapped on this machine, so that its rows cost no
+        call: uint8 [n], 1 or 0."""
+        return self._of_ids(lib.vicinity_graph_is_local, node_type, to_global(self, node_type, ids))
+
+    def ranked(self, name: str, home: Any, node_type: str, count: int = 0) -> Tuple[Tensor, Tensor]:
+        """The first `count` (0: all) nodes of a type in the ranking of this name that `vicinity rank`
+        stored for a home, rising shard numbers: their global ids, int64 [n], likeliest first, and the
+        probability that a batch needs each, float32 [n]. NotFound names the rankings, or the homes,
+        that there are."""
+        return tensors.pair_of_call(lib.vicinity_graph_ranked, self.handle, _given.name(name, "name"),
+                                    *_given.shards(home), _given.name(node_type, "node_type"),
+                                    operator.index(count))
 
     def edge_ids(self, edge_type: str, sources: Any, targets: Any) -> Tensor:
         """Which edge of a type leads from sources[i] to targets[i], global ids: int64 [n], the edge's
         position in what was imported, -1 where there is none; of parallel edges the first."""
+        targets, sources = self._of_ends(edge_type, targets, sources)
         (starts, count), (ends, num_targets) = _given.ids(sources), _given.ids(targets)
         if count != num_targets:
             raise InvalidArgument(f"{count} sources have {num_targets} targets: give one for each")
@@ -140,7 +162,7 @@ class Graph:
         seeds and options give the same sample, whatever the shards and servers. Columns
         are fetched one after the other; a loader, which works ahead, is faster.
         """
-        lists = _given.seed_lists(node_type, seeds, seed_times)
+        lists = _given.seed_lists(node_type, lists_to_global(self, node_type, seeds), seed_times)
         given = _given.columns(dict(options, fanouts=fanouts))
         return Batch(call_for_pointer(lib.vicinity_graph_sample, self.handle, lists, len(lists),
                                       _given.options_text(given)), self)
@@ -163,9 +185,7 @@ class Graph:
         repeats allowed: each walk is drawn apart. The same starts and options give the same
         walks, whatever the shards and servers.
         """
-        numbers, count = _given.ids(starts)
-        names = metapath if isinstance(metapath, str) else ",".join(metapath)
-        given = (self.handle, _given.name(names, "metapath"), numbers, count, operator.index(length),
+        given = (self.handle, *self._walks_from(starts, metapath), operator.index(length),
                  _given.options_text(options))
         if edge_ids:
             return tensors.pair_of_call(lib.vicinity_graph_walk, *given)
@@ -187,11 +207,9 @@ class Graph:
         Walks, starts and metapath are those of walk(). The same starts and options give the same
         nodes and counts, whatever the shards and servers.
         """
-        numbers, count = _given.ids(starts)
-        names = metapath if isinstance(metapath, str) else ",".join(metapath)
         return tensors.pair_of_call(
-            lib.vicinity_graph_top_visited, self.handle, _given.name(names, "metapath"), numbers,
-            count, operator.index(length), operator.index(num_walks), operator.index(top),
+            lib.vicinity_graph_top_visited, self.handle, *self._walks_from(starts, metapath),
+            operator.index(length), operator.index(num_walks), operator.index(top),
             _given.options_text(options))
 
     @_options.documents(_options.PPR, PprOptions, self=inspect.Parameter.empty, seed_type=str,
@@ -217,7 +235,7 @@ class Graph:
         The same seeds and options give the same scores, to the last bit, whatever the shards and
         servers.
         """
-        numbers, count = _given.ids(seeds)
+        numbers, count = _given.ids(to_global(self, seed_type, seeds))
         names = edge_types if isinstance(edge_types, str) else ",".join(edge_types)
         given = (self.handle, _given.name(seed_type, "seed_type"), numbers, count,
                  operator.index(top), _given.name(names, "edge_types"),
@@ -225,6 +243,12 @@ class Graph:
         if residuals:
             return tensors.several_of_call(3, lib.vicinity_graph_ppr, *given)
         return tensors.pair_of_call(lambda *last: lib.vicinity_graph_ppr(*last, None), *given)
+
+    def _walks_from(self, starts: Any, metapath: Union[str, Sequence[str]]) -> Tuple[Any, ...]:
+        """What the library takes of both: names, global ids, how many."""
+        names = metapath if isinstance(metapath, str) else ",".join(metapath)
+        first = names.split(",")[0] or ",".join(self.edge_types)  # of one type its name
+        return (_given.name(names, "metapath"), *_given.ids(self._of_ends(first, starts)[0]))
 
     def stats(self) -> Dict[str, int]:
         """What the graph and its loaders have moved so far: calls, rows, bytes, retries; the fields
@@ -239,19 +263,32 @@ class Graph:
     def fetch(self, node_type: str, column: str, ids: Any) -> Tensor:
         """Rows of a column for global ids, in their order, repeats allowed: [n, *shape]. For one id
         n is 1."""
-        numbers, count = _given.ids(ids)
+        numbers, count = _given.ids(to_global(self, node_type, ids))
         return tensors.of_call(lib.vicinity_graph_fetch, self.handle,
                                _given.name(node_type, "node_type"), _given.name(column, "column"),
                                numbers, count)
+
+    def _of_ends(self, edge_type: str, targets: Any, sources: Any = None) -> Tuple[Any, Any]:
+        """Both as ids that the library takes."""
+        if not isinstance(targets, (GlobalIds, UserIds)) and \
+                not isinstance(sources, (GlobalIds, UserIds)):
+            return targets, sources
+        position = _given.position(edge_type, "edge type", self.edge_types)
+        described = self.description["edge_types"][position]
+        return (to_global(self, self.node_types[described["target_type"]], targets),
+                to_global(self, self.node_types[described["source_type"]], sources))
 
     def _of_ids(self, function: Any, type_name: str, ids: Any, what: str = "node_type") -> Tensor:
         numbers, count = _given.ids(ids)
         return tensors.of_call(function, self.handle, _given.name(type_name, what), numbers, count)
 
     def loader(self, fanouts: Fanouts, *, seeds: Seeds = OF_SPLIT, seed_times: Any = None,
+               negative_weights: Any = None, negative_source_weights: Any = None,
                **options: Unpack[LoaderOptions]) -> Loader:
         """A Loader of this graph; help(vicinity_graph.Loader) tells seeds and options."""
-        return Loader(self, fanouts, seeds=seeds, seed_times=seed_times, **options)
+        return Loader(self, fanouts, seeds=seeds, seed_times=seed_times,
+                      negative_weights=negative_weights,
+                      negative_source_weights=negative_source_weights, **options)
 
     def close(self) -> None:
         """Its loaders go on; calls that are under way end first."""

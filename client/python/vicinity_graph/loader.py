@@ -63,8 +63,9 @@ class _Pass(Iterator[Batch]):
 
 
 @_options.documents(_options.LOADER, LoaderOptions,
-                    {"seeds": (Seeds, "train"), "seed_times": (Any, None)}, graph="Graph",
-                    fanouts=Fanouts)
+                    {"seeds": (Seeds, "train"), "seed_times": (Any, None),
+                     "negative_weights": (Any, None), "negative_source_weights": (Any, None)},
+                    graph="Graph", fanouts=Fanouts)
 class Loader:
     """Batches of a graph.
 
@@ -80,6 +81,7 @@ class Loader:
         [7, 42], an array, a tensor     of integers: by the ids of the import
         ["ada", "bob"]                  likewise, of a type whose ids are strings
         GlobalIds(graph.nodes(...))     by global ids
+        UserIds(batch.user_ids())       by the ids of the import, said
         an array or list of booleans    a mask, one for every node: of dense ids entry i is of node
                                         i, of others they go by rising key (graph.nodes(type))
         (node type, any of these), or {node type: any of these}: as with seed_type
@@ -89,6 +91,11 @@ class Loader:
 
     seed_times, with time_column, are integers, one for each seed or link that is listed: its
     neighbourhood has no edge that is later.
+
+    negative_weights, with negatives, are numbers, one for each node of the links' target type in the
+    order of graph.nodes(type), which for dense ids is that of the ids: a target is drawn by its
+    weight, as by "weight_column" of negatives. negative_source_weights, of "binary", are those of
+    sources.
 
     Order:    a loader has one pass at a time. When another one begins, by its first batch, the one
               before is over: asked for a batch more, it raises FailedPrecondition. For two at once,
@@ -102,10 +109,13 @@ class Loader:
     """
 
     def __init__(self, graph: Graph, fanouts: Fanouts, *, seeds: Seeds = _seeds.OF_SPLIT,
-                 seed_times: Any = None, **options: Unpack[LoaderOptions]):
+                 seed_times: Any = None, negative_weights: Any = None,
+                 negative_source_weights: Any = None, **options: Unpack[LoaderOptions]):
         self._graph = graph
         self._fanouts = fanouts
-        self._options = dict(options, seeds=seeds, seed_times=seed_times)
+        self._options = dict(options, seeds=seeds, seed_times=seed_times,
+                             negative_weights=negative_weights,
+                             negative_source_weights=negative_source_weights)
         given = _given.columns(dict(options, fanouts=fanouts))
         listed = _seeds.take(graph, seeds, given)
         self._times_checksum: Optional[int] = None  # for states; None: no times
@@ -117,9 +127,12 @@ class Loader:
                 raise TypeError("seed_times are of seeds that are listed, not of a mask")
             listed.times = _given.times(seed_times, listed.count)
             self._times_checksum = zlib.crc32(bytes(_given.ids(seed_times)[0]))
-        pointer = call_for_pointer(lib.vicinity_loader_create_with_seeds, graph.handle,
+        weights = _given.negative_weights(negative_weights, negative_source_weights)
+        self._weights_checksum = None if weights is None else _given.weights_checksum(weights)
+        pointer = call_for_pointer(lib.vicinity_loader_create_with_weights, graph.handle,
                                    _given.options_text(given),
-                                   None if listed is None else ctypes.byref(listed))
+                                   None if listed is None else ctypes.byref(listed),
+                                   None if weights is None else ctypes.byref(weights))
         self._open_handle: Optional[Handle] = Handle(pointer, lib.vicinity_loader_release)
         # Behind the batch that was taken last: its epoch, and how many batches of that all trainers
         # are through with.
@@ -210,8 +223,8 @@ class Loader:
         """What must be the same for batches to be."""
         defaults = {each["name"]: each["default"] for each in _options.LOADER}
         names = ["batch_size", "shuffle", "drop_last", "run_seed", "seed_policy", "replace",
-                 "disjoint", "weighted_by", "expansion", "time_column", "temporal_strategy",
-                 "exclude", "reverse_edge_type"]
+                 "disjoint", "weighted_by", "expansion", "subgraph", "time_column",
+                 "temporal_strategy", "exclude", "reverse_edge_type"]
         if self._options.get("seed_policy") == "home":
             names.append("num_trainers")
         identity = {name: self._options.get(name, defaults[name]) for name in names}
@@ -219,6 +232,7 @@ class Loader:
         identity["negatives"] = {**{each["name"]: each["default"] for each in negatives},
                                  **self._options.get("negatives", {})}
         identity["seed_times"] = self._times_checksum
+        identity["negative_weights"] = self._weights_checksum
         identity["fanouts"] = [fanout if isinstance(fanout, int) else list(fanout)
                                for fanout in self._fanouts]
         if identity["seed_policy"] != "home":

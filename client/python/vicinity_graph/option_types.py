@@ -38,6 +38,8 @@ class Negatives(TypedDict, total=False):
     amount: float
     exact: bool
     degree_power: float
+    weight_column: str
+    source_weight_column: str
 
 
 class Device(TypedDict, total=False):
@@ -56,6 +58,7 @@ class LoaderOptions(TypedDict, total=False):
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
     expansion: Literal["all_nodes", "new_nodes"]
+    subgraph: Literal["directional", "induced"]
     seed_type: str
     split: Literal["train", "validation", "test", ""]
     batch_size: int
@@ -95,6 +98,7 @@ class SampleOptions(TypedDict, total=False):
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
     expansion: Literal["all_nodes", "new_nodes"]
+    subgraph: Literal["directional", "induced"]
     run_seed: int
     epoch: int
     step: int

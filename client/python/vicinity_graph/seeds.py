@@ -6,6 +6,7 @@ import ctypes
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
 from . import _library
+from .errors import NotFound
 from .tensors import Tensor
 
 if TYPE_CHECKING:
@@ -18,12 +19,22 @@ Seeds = Any
 _INTEGERS = "bBhHiIlLqQnN"  # formats of memoryview
 
 
-class GlobalIds:
-    """Seeds by global ids, which Graph.nodes and Graph.resolve give: integers of their own are the
-    user's ids."""
+class _SaidIds:
+    def __init__(self, ids: Any):
+        self.ids = list(ids) if hasattr(ids, "__next__") else ids
 
-    def __init__(self, ids):
-        self.ids = ids
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.ids!r})"
+
+
+class GlobalIds(_SaidIds):
+    """Global ids, which Graph.nodes and Graph.resolve give. A loader's seeds are the user's ids unless
+    it says this; calls of Graph take global ids anyway."""
+
+
+class UserIds(_SaidIds):
+    """The ids of the import, integers or strings, wherever ids of nodes are taken: calls of Graph look
+    them up, and raise NotFound for those that the graph lacks; a loader's seeds are these anyway."""
 
 
 class _OfSplit:
@@ -37,6 +48,38 @@ class _OfSplit:
 
 
 OF_SPLIT = _OfSplit()
+
+
+_NAMED_IN_ERRORS = 10
+
+
+def to_global(graph: Graph, node_type: str, ids: Any) -> Any:
+    """What a call of Graph takes as ids of one type, with those of UserIds looked up. NotFound naming
+    those that are not there, and their positions."""
+    if isinstance(ids, GlobalIds):
+        return ids.ids
+    if not isinstance(ids, UserIds):
+        return ids
+    found = graph.resolve(node_type, ids.ids)
+    missing = [position for position, node in enumerate(found.memoryview()) if node < 0]
+    if not missing:
+        return found
+    given = ids.ids.tolist() if hasattr(ids.ids, "tolist") else ids.ids
+    listed = given if hasattr(given, "__len__") and not isinstance(given, str) else [given]
+    named = ", ".join(f"{listed[position]!r} (position {position})"
+                      for position in missing[:_NAMED_IN_ERRORS])
+    raise NotFound(f"{len(missing)} of {len(found)} ids are no nodes of type {node_type}: {named}"
+                   + (", ..." if len(missing) > _NAMED_IN_ERRORS else ""))
+
+
+def lists_to_global(graph: Graph, node_types: Any, ids: Any) -> Any:
+    """Likewise of one type, or of a list of types with as many lists."""
+    if isinstance(node_types, str):
+        return to_global(graph, node_types, ids)
+    if isinstance(ids, _SaidIds):
+        ids = [type(ids)(each) for each in ids.ids]
+    return ids if len(ids) != len(node_types) else [to_global(graph, *each)
+                                                    for each in zip(node_types, ids)]
 
 
 def take(graph: Graph, seeds: Seeds, given: Dict[str, Any]) -> Optional[_library.Seeds]:
@@ -77,11 +120,11 @@ def is_split(seeds):
 
 def links(edge_type, ends):
     """(sources, targets), or an array [2, n], for the library, with the memory that it needs."""
-    of_library = isinstance(ends, GlobalIds)
-    ends = ends.ids if of_library else ends
+    if isinstance(ends, _SaidIds):
+        ends = [type(ends)(end) for end in ends.ids]
     if len(ends) != 2:
         raise TypeError(f"links are [sources, targets], not {len(ends)} lists")
-    sources, targets = (structure(GlobalIds(end) if of_library else end) for end in ends)
+    sources, targets = map(structure, ends)
     if (sources.kind, sources.count) != (targets.kind, targets.count):
         raise ValueError(f"links have {sources.count} sources and {targets.count} targets, which "
                          "are as many ids of the same kind")
@@ -93,16 +136,19 @@ def links(edge_type, ends):
 
 def structure(seeds):
     """A list, an array or a mask for the library, with the memory that it needs."""
-    if isinstance(seeds, GlobalIds):
+    if isinstance(seeds, _SaidIds):
         ids = seeds.ids.memoryview() if isinstance(seeds.ids, Tensor) else seeds.ids
         kind, values = _kind_and_values(ids)
-        if kind not in (_library.SEEDS_USER_IDS, None):
-            raise TypeError("global ids are integers")
-        kind = _library.SEEDS_GLOBAL_IDS
+        if kind == _library.SEEDS_MASK:
+            raise TypeError(f"{type(seeds).__name__} are ids, and these are a mask")
+        if isinstance(seeds, GlobalIds):
+            if kind not in (_library.SEEDS_USER_IDS, None):
+                raise TypeError("global ids are integers")
+            kind = _library.SEEDS_GLOBAL_IDS
     elif isinstance(seeds, Tensor):
         raise TypeError("seeds that are a tensor of the library's: say GlobalIds(tensor) where it "
                         "holds global ids, as those of Graph.nodes and Graph.resolve do, and "
-                        "tensor.tolist() where it holds the user's")
+                        "UserIds(tensor) where it holds the user's")
     else:
         kind, values = _kind_and_values(seeds)
     info = _library.Seeds()

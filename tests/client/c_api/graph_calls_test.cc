@@ -7,8 +7,11 @@
 
 #include "client/c_api/vicinity.h"
 #include "client/graph.h"
+#include "proto/common/ids.h"
 #include "proto/version.h"
 #include "tests/client/c_api/open_graph.h"
+#include "tests/client/routed_graph.h"
+#include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity {
 namespace {
@@ -66,6 +69,59 @@ TEST_CASE("degrees are those of the C++ interface", "[c_api]") {
         VICINITY_NOT_FOUND);
   CHECK(vicinity_graph_degrees(open.graph(), nullptr, items.data(), 3, &tensor) ==
         VICINITY_INVALID_ARGUMENT);
+}
+
+TEST_CASE("owners, and whether they are near, are those of the C++ interface", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> users = {299, 0, 150, 0};
+  DLManagedTensor* tensor = nullptr;
+  RequireOk(vicinity_graph_owner_of(open.graph(), "user", users.data(), 4, &tensor));
+  const std::vector<int32_t> owners = ValuesOf<int32_t>(*TensorPtr(tensor));
+  CHECK(owners == *open.plain().OwnersOf(0, users));
+  CHECK(owners.front() == 1);
+  CHECK(owners.back() == 0);
+  RequireOk(vicinity_graph_is_local(open.graph(), "user", users.data(), 4, &tensor));
+  CHECK(ValuesOf<uint8_t>(*TensorPtr(tensor)) == std::vector<uint8_t>(4, 1));
+  const int64_t outside = 300;
+  for (const auto& call : {vicinity_graph_owner_of, vicinity_graph_is_local}) {
+    CHECK(call(open.graph(), "user", &outside, 1, &tensor) == VICINITY_INVALID_ARGUMENT);
+    CHECK(call(open.graph(), "users", users.data(), 4, &tensor) == VICINITY_NOT_FOUND);
+    CHECK(call(nullptr, "user", users.data(), 4, &tensor) == VICINITY_INVALID_ARGUMENT);
+  }
+}
+
+TEST_CASE("a ranking is that of the C++ interface", "[c_api]") {
+  testing::RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 2);
+  on_disk.Rank("default");
+  VicinityGraph* opened = nullptr;
+  const std::string options = R"({"directory": ")" + on_disk.directory() + "\"}";
+  RequireOk(vicinity_graph_open(options.c_str(), &opened));
+  const GraphPtr graph(opened);
+  const std::vector<int32_t> home = {0, 1};
+  DLManagedTensor* nodes = nullptr;
+  DLManagedTensor* probabilities = nullptr;
+  const auto ranked = [&](const char* name, int64_t num_home, const char* type, int64_t count) {
+    return vicinity_graph_ranked(opened, name, home.data(), num_home, type, count, &nodes,
+                                 &probabilities);
+  };
+  RequireOk(ranked("default", 2, "user", 4));
+  std::vector<int64_t> first;
+  for (int64_t position = 0; position < 4; ++position) {
+    first.push_back(on_disk.GlobalIds(NodeTypeId{0})[position]);
+  }
+  CHECK(ValuesOf<int64_t>(*TensorPtr(nodes)) == first);  // as Rank() says
+  const std::vector<float> chances = ValuesOf<float>(*TensorPtr(probabilities));
+  CHECK(chances.size() == 4);
+  CHECK(chances.front() == 1);
+  RequireOk(ranked("default", 1, "item", 0));
+  CHECK(ShapeOf(*TensorPtr(nodes)) == std::vector<int64_t>{80});
+  CHECK(ShapeOf(*TensorPtr(probabilities)) == std::vector<int64_t>{80});
+  CHECK(ranked("other", 2, "user", 4) == VICINITY_NOT_FOUND);
+  CHECK(ranked("default", 2, "users", 4) == VICINITY_NOT_FOUND);
+  CHECK(ranked("default", 0, "user", 4) == VICINITY_INVALID_ARGUMENT);
+  CHECK(ranked("default", -1, "user", 4) == VICINITY_INVALID_ARGUMENT);
+  CHECK(ranked("default", 2, "user", -4) == VICINITY_INVALID_ARGUMENT);
+  CHECK(ranked(nullptr, 2, "user", 4) == VICINITY_INVALID_ARGUMENT);
 }
 
 TEST_CASE("edge ids are those of the C++ interface", "[c_api]") {

@@ -52,6 +52,7 @@ TEST_CASE("graph options are read by the names of their fields", "[options]") {
 TEST_CASE("loader options are read by the names of their fields", "[options]") {
   const Result<LoaderOptions> options = ParseLoaderOptions(TwoEdgeTypes(), R"({
       "fanouts": [5, -1], "replace": true, "disjoint": true, "expansion": "new_nodes",
+      "subgraph": "induced",
       "weighted_by": "w", "seed_type": "s", "split": "test", "batch_size": 1, "run_seed": 2,
       "trainer": 3, "num_trainers": 4, "shuffle": false, "drop_last": true, "seed_policy": "home", "homes": [[0], [1, 2]],
       "columns": [{"node_type": "n", "column": "c"}],
@@ -67,6 +68,7 @@ TEST_CASE("loader options are read by the names of their fields", "[options]") {
   CHECK(options->sampling.replace);
   CHECK(options->sampling.disjoint);
   CHECK(options->sampling.expansion == Expansion::kNewNodes);
+  CHECK(options->sampling.subgraph == Subgraph::kInduced);
   CHECK(options->sampling.weighted_by == "w");
   CHECK(options->seed_type == "s");
   CHECK(options->split == Split::kTest);

@@ -162,6 +162,65 @@ TEST_CASE("a field of a later version is refused where it is set", "[c_api]") {
   CHECK(c_api::ReadSeeds(later.seeds).error().code() == ErrorCode::kInvalidArgument);
 }
 
+TEST_CASE("negatives are those that have a weight", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> ids = {7, 299};
+  VicinitySeeds links = SeedsOf(VICINITY_SEEDS_GLOBAL_IDS, ids);
+  links.edge_type = "user:knows:user";
+  links.targets = ids.data();
+  const std::vector<int64_t> users = *open.plain().NodesOf(0, Split::kNone);
+  std::vector<double> of_targets(300, 0);
+  of_targets[4] = of_targets[5] = 2;
+  std::vector<double> of_sources(300, 0);
+  of_sources[8] = 0.5;
+  VicinityNegativeWeights weights = {};
+  weights.struct_size = sizeof(weights);
+  weights.targets = of_targets.data();
+  weights.num_targets = 300;
+  const auto create = [&](const char* mode, VicinityLoader** loader) {
+    const std::string options =
+        R"({"fanouts": [3], "shuffle": false, "negatives": {"amount": 50, "exact": false, "mode": ")" +
+        std::string(mode) + "\"}}";
+    return vicinity_loader_create_with_weights(open.graph(), options.c_str(), &links, &weights,
+                                               loader);
+  };
+  VicinityLoader* loader = nullptr;
+  RequireOk(create("triplet", &loader));
+  std::vector<int64_t> drawn = Dealt(LoaderPtr(loader).get(), 0);
+  CHECK(std::set<int64_t>(drawn.begin() + 4, drawn.end()) == std::set<int64_t>{users[4], users[5]});
+
+  weights.sources = of_sources.data();
+  weights.num_sources = 300;
+  RequireOk(create("binary", &loader));
+  drawn = Dealt(LoaderPtr(loader).get(), 0);
+  REQUIRE(drawn.size() == 4 + 200);
+  CHECK(std::set<int64_t>(drawn.begin() + 4, drawn.begin() + 104) == std::set<int64_t>{users[8]});
+
+  CHECK(create("triplet", &loader) == VICINITY_INVALID_ARGUMENT);  // which draw no sources
+  weights.num_sources = 299;
+  CHECK(create("binary", &loader) == VICINITY_INVALID_ARGUMENT);
+  weights.num_sources = 300;
+  of_sources[8] = -0.5;
+  CHECK(create("binary", &loader) == VICINITY_INVALID_ARGUMENT);
+  CHECK_THAT(std::string(vicinity_last_error()), Catch::Contains("weight -0.5 of node "));
+}
+
+TEST_CASE("weights are a list and its length, or neither", "[c_api]") {
+  const double one = 1;
+  VicinityNegativeWeights weights = {};
+  const auto code = [&] { return c_api::ReadNegativeWeights(weights).error().code(); };
+  CHECK(code() == ErrorCode::kInvalidArgument);  // no size
+  weights.struct_size = sizeof(weights);
+  CHECK(c_api::ReadNegativeWeights(weights).ok());
+  weights.num_sources = 1;
+  CHECK(code() == ErrorCode::kInvalidArgument);
+  weights.sources = &one;
+  CHECK(c_api::ReadNegativeWeights(weights)->sources == std::vector<double>{1});
+  CHECK(c_api::ReadNegativeWeights(weights)->targets.empty());
+  weights.num_sources = 0;
+  CHECK(code() == ErrorCode::kInvalidArgument);
+}
+
 TEST_CASE("times are of listed seeds, not of a mask", "[c_api]") {
   const std::vector<int64_t> ids = {3, 1};
   const std::vector<int64_t> times = {10, -20};

@@ -93,6 +93,7 @@ TEST_CASE("without its links a batch is that of a graph that never had them", "[
   SamplingSpec sampling = SamplingSpec::Uniform(with.router().schema(), {3, kAllNeighbors, 2});
   sampling.expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
   sampling.disjoint = GENERATE(false, true);
+  sampling.subgraph = GENERATE(Subgraph::kDirectional, Subgraph::kInduced);
   ExcludedTypes excluded{knows, {}};
   if (reverse) excluded.reverse = knows;
   RoutedBatchSampler less(with.router(), sampling, EdgeDetail(), excluded);
@@ -127,6 +128,7 @@ TEST_CASE("by time a batch is the same on any cut, and every tree ends with its 
   if (way == 1) sampling.temporal_strategy = TemporalStrategy::kLast;
   if (way == 2) sampling.weighted_by = "weight";
   if (way == 3) sampling.replace = true;
+  sampling.subgraph = GENERATE(Subgraph::kDirectional, Subgraph::kInduced);
   std::string first;
   for (const int32_t num_shards : {1, 2, 4}) {
     const RoutedGraph graph(memory, num_shards, {0, 2});

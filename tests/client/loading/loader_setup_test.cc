@@ -178,6 +178,17 @@ TEST_CASE("negatives and excluded edges are of links", "[loader_setup]") {
   VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
   options.negatives.mode = NegativeMode::kNone;  // as when the mode is forgotten
   VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
+  options.negatives = NegativeOptions();
+  options.negatives.weight_column = "weight";
+  VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
+  options.negatives = NegativeOptions();
+  options.negative_weights.targets = {1, 2};
+  VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
+  options.negatives.mode = NegativeMode::kTriplet;
+  VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);  // of 60 items
+  options.negative_weights.targets.resize(60);
+  CHECK(*MakeNegatives(graph.router(), options) != nullptr);
+  options.negatives.mode = NegativeMode::kNone;
   options.reverse_edge_type = "bought_by";
   VICINITY_CHECK_CODE(FindExcluded(graph.router().schema(), options).status(), refused);
   options.reverse_edge_type.clear();

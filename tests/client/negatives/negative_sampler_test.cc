@@ -42,9 +42,10 @@ NegativeOptions Options(NegativeMode mode, double amount, bool exact = true,
 }
 
 std::unique_ptr<NegativeSampler> Make(const RoutedGraph& graph, EdgeTypeId type,
-                                      const NegativeOptions& options) {
+                                      const NegativeOptions& options,
+                                      const NegativeWeights& weights = {}) {
   absl::StatusOr<std::unique_ptr<NegativeSampler>> sampler =
-      NegativeSampler::Make(graph.router(), type, options);
+      NegativeSampler::Make(graph.router(), type, options, weights);
   VICINITY_REQUIRE_OK(sampler.status());
   return *std::move(sampler);
 }
@@ -66,14 +67,15 @@ MemoryGraph GraphOf(int64_t num_nodes, const std::vector<std::pair<int64_t, int6
 using Pair = std::pair<int64_t, int64_t>;
 std::vector<Pair> Positions(const RoutedGraph& graph, EdgeTypeId edge_type,
                             const std::vector<int64_t>& source_positions,
-                            const NegativeOptions& options, const MinibatchDraw& draw) {
+                            const NegativeOptions& options, const MinibatchDraw& draw,
+                            const NegativeWeights& weights = {}) {
   const EdgeTypeSpec& spec = graph.router().schema().edge_types[edge_type.value];
   const NodeTypeId source_type{spec.source_type};
   const NodeTypeId target_type{spec.target_type};
   const std::vector<int64_t> ids = graph.GlobalIds(source_type);
   std::vector<int64_t> sources;
   for (const int64_t position : source_positions) sources.push_back(ids[position]);
-  const std::unique_ptr<NegativeSampler> sampler = Make(graph, edge_type, options);
+  const std::unique_ptr<NegativeSampler> sampler = Make(graph, edge_type, options, weights);
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<TypedSeeds> lists,
                                 sampler->Draw(sources, draw, nullptr));
   const bool binary = options.mode == NegativeMode::kBinary;
@@ -129,8 +131,9 @@ TEST_CASE("no negative is an edge, and all are the same on any cut, near and far
 
 // How often each pair came in a million draws, by source * num_nodes + target.
 std::vector<int64_t> Count(const RoutedGraph& graph, const std::vector<int64_t>& sources,
-                           const NegativeOptions& options, int64_t num_nodes) {
-  const std::unique_ptr<NegativeSampler> sampler = Make(graph, EdgeTypeId{0}, options);
+                           const NegativeOptions& options, int64_t num_nodes,
+                           const NegativeWeights& weights = {}) {
+  const std::unique_ptr<NegativeSampler> sampler = Make(graph, EdgeTypeId{0}, options, weights);
   const std::vector<int64_t> ids = graph.GlobalIds({0});
   const auto position = [&](int64_t id) { return graph.placement().PositionOf({0}, {id}); };
   std::vector<int64_t> many;
@@ -252,6 +255,132 @@ TEST_CASE("targets go by the power of their in-degree", "[negative_sampler]") {
   for (double& chance : chances) chance *= chance;
   const Fit biased = FitOf(counts, chances);
   CHECK(biased.statistic > biased.limit);
+}
+
+// By position, of EightNodes.
+const std::vector<double> kWeights = {3, 1, 0, 2, 1, 1, 0.5, 4};
+
+MemoryGraph WeightedNodes() {
+  MemoryGraph graph = EightNodes();
+  graph.schema.node_types[0].columns.push_back({"weight", DType::kFloat64, {}});
+  graph.nodes[0].columns.emplace_back(reinterpret_cast<const char*>(kWeights.data()),
+                                      kWeights.size() * sizeof(double));
+  return graph;
+}
+
+TEST_CASE("targets go by their weights", "[negative_sampler]") {
+  const RoutedGraph graph(WeightedNodes(), 1);
+  NegativeOptions options = Options(NegativeMode::kTriplet, 5, GENERATE(true, false));
+  NegativeWeights weights;
+  if (GENERATE(true, false)) {
+    options.weight_column = "weight";
+  } else {
+    weights.targets = kWeights;
+  }
+  const std::vector<int64_t> counts = Count(graph, {0}, options, 8, weights);
+  const std::set<Pair> edges = EdgesOf(graph.graph(), EdgeTypeId{0});
+  std::vector<double> chances(64);
+  for (int64_t target = 0; target < 8; ++target) {
+    if (!options.exact || edges.count({0, target}) == 0) chances[target] = kWeights[target];
+  }
+  const Fit fit = FitOf(counts, chances);
+  CHECK(fit.statistic < fit.limit);
+  // The same test notices a weight that is a twentieth off.
+  chances[6] *= 1.05;
+  const Fit biased = FitOf(counts, chances);
+  CHECK(biased.statistic > biased.limit);
+}
+
+TEST_CASE("sources and targets of pairs go by weights of their own", "[negative_sampler]") {
+  const RoutedGraph graph(WeightedNodes(), 1);
+  const bool weighted_targets = GENERATE(true, false);
+  NegativeOptions options = Options(NegativeMode::kBinary, 1);
+  options.source_weight_column = "weight";
+  NegativeWeights weights;
+  if (weighted_targets) weights.targets = {1, 2, 3, 4, 0, 6, 7, 8};
+  const std::vector<int64_t> counts = Count(graph, {0, 1, 2}, options, 8, weights);
+  std::vector<double> chances;
+  for (int64_t pair = 0; pair < 64; ++pair) {
+    chances.push_back(kWeights[pair / 8] * (weighted_targets ? weights.targets[pair % 8] : 1));
+  }
+  for (const auto& [source, target] : EdgesOf(graph.graph(), EdgeTypeId{0})) {
+    chances[source * 8 + target] = 0;
+  }
+  const Fit fit = FitOf(counts, chances);
+  CHECK(fit.statistic < fit.limit);
+  for (int64_t source = 0; source < 8; ++source) chances[source * 8 + 3] *= 1.05;
+  const Fit biased = FitOf(counts, chances);
+  CHECK(biased.statistic > biased.limit);
+}
+
+TEST_CASE("weighted negatives are the same on any cut, near and far", "[negative_sampler]") {
+  const auto mode = GENERATE(NegativeMode::kBinary, NegativeMode::kTriplet);
+  const bool column = GENERATE(true, false);
+  // user:knows:user: ids that are integers, in another order than the keys.
+  const EdgeTypeId knows{3};
+  std::vector<double> weights(25);
+  for (size_t i = 0; i < 25; ++i) weights[i] = static_cast<double>(i % 5) * 0.1;
+  MemoryGraph typed = testing::TypedGraph(25, 20, 4, 6);
+  typed.schema.node_types[0].columns.push_back({"weight", DType::kFloat64, {}});
+  typed.nodes[0].columns.emplace_back(reinterpret_cast<const char*>(weights.data()),
+                                      weights.size() * sizeof(double));
+  NegativeOptions options = Options(mode, 3);
+  if (column) options.weight_column = "weight";
+  NegativeWeights given;
+  if (!column) given.targets = weights;
+  if (mode == NegativeMode::kBinary) options.source_weight_column = "weight";
+  const std::set<Pair> edges = EdgesOf(typed, knows);
+  std::vector<Pair> first;
+  for (const int32_t num_shards : {1, 2, 4, 8}) {
+    const RoutedGraph graph(typed, num_shards, {1, 3});
+    const std::vector<Pair> pairs =
+        Positions(graph, knows, {0, 7, 7, 19, 3}, options, {5, 1, 9}, given);
+    CHECK(pairs.size() == 15);
+    for (const Pair& pair : pairs) {
+      CHECK(edges.count(pair) == 0);
+      if (column) CHECK(weights[pair.second] > 0);
+      if (mode == NegativeMode::kBinary) CHECK(weights[pair.first] > 0);
+    }
+    if (first.empty()) first = pairs;
+    CHECK(pairs == first);
+    CHECK(Positions(graph, knows, {0, 7, 7, 19, 3}, options, {5, 1, 10}, given) != first);
+  }
+}
+
+TEST_CASE("what a target's chance goes by is said once", "[negative_sampler]") {
+  const RoutedGraph graph(WeightedNodes(), 2);
+  NegativeOptions options = Options(NegativeMode::kBinary, 1);
+  options.weight_column = "weight";
+  NegativeWeights weights;
+  const auto problem = [&] { return NegativesProblem(options, weights); };
+  CHECK(problem().empty());
+  options.degree_power = 0.75;
+  CHECK_THAT(problem(), Catch::Contains("degree_power 0.75") && Catch::Contains("column weight"));
+  options.degree_power = 0;
+  weights.targets = kWeights;
+  CHECK_THAT(problem(), Catch::Contains("column weight"));
+  options.weight_column.clear();
+  weights.sources = kWeights;
+  CHECK(problem().empty());
+  options.source_weight_column = "weight";
+  CHECK_THAT(problem(), Catch::Contains("source_weight_column weight"));
+  weights.sources.clear();
+  options.mode = NegativeMode::kTriplet;
+  CHECK_THAT(problem(), Catch::Contains("triplets"));
+  VICINITY_CHECK_CODE(NegativeSampler::Make(graph.router(), EdgeTypeId{0}, options).status(),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("a node whose every target of weight has an edge has no negative", "[negative_sampler]") {
+  const RoutedGraph graph(EightNodes(), 1);
+  NegativeOptions options = Options(NegativeMode::kTriplet, 2);
+  NegativeWeights weights;
+  weights.targets = {0, 1, 1, 0, 0, 0, 0, 0};  // both are neighbours of node 0
+  const absl::Status none = Make(graph, EdgeTypeId{0}, options, weights)
+                                ->Draw({graph.GlobalIds({0})[0]}, {}, nullptr)
+                                .status();
+  VICINITY_CHECK_CODE(none, absl::StatusCode::kFailedPrecondition);
+  CHECK_THAT(std::string(none.message()), Catch::Contains("those with a weight above 0"));
 }
 
 // All of 60 nodes but three: most tries end without a negative, and all nodes are gone through.

@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import numpy  # noqa: E402
-from small_cluster import SmallCluster, run_tests, tool  # noqa: E402
+from small_cluster import SmallCluster, SmallDataset, run_tests, tool  # noqa: E402
 
 import vicinity_graph  # noqa: E402
 
@@ -169,6 +169,100 @@ class SampleTest(unittest.TestCase):
         self.assertIn("batch_size", str(caught.exception))
         self.assertIn("run_seed", str(caught.exception))
 
+    def test_owners_are_shards_and_near_is_what_is_mapped(self):
+        nodes = self.far.nodes("node").tolist()
+        owners = self.far.owner_of("node", nodes)
+        self.assertEqual(owners.dtype, "int32")
+        counts = [owners.tolist().count(shard) for shard in (0, 1)]
+        self.assertEqual(sum(counts), 2000)
+        self.assertTrue(all(counts))
+        # Global ids go from shard to shard.
+        self.assertEqual(self.far.owner_of("node", range(2000)).tolist(),
+                         [0] * counts[0] + [1] * counts[1])
+        self.assertEqual(self.near.owner_of("node", nodes).tolist(), owners.tolist())
+        self.assertEqual(set(self.far.is_local("node", nodes).tolist()), {0})
+        self.assertEqual(set(self.near.is_local("node", nodes).tolist()), {1})
+        self.assertEqual(self.far.owner_of("node", 5).shape, (1,))
+        for call in (self.far.owner_of, self.far.is_local):
+            with self.assertRaisesRegex(vicinity_graph.InvalidArgument, ": 2000$"):
+                call("node", [1, 2000])
+            self.assertRaises(vicinity_graph.NotFound, call, "paper", [1])
+
+    def test_a_ranking_is_read_likeliest_first(self):
+        dataset = SmallDataset()
+        self.addCleanup(dataset.close)
+        tool("rank", dataset.shards, "--fanouts", "3,2", "--batch-size", 50, "--name", "two-hops")
+        graph = vicinity_graph.Graph(directory=dataset.shards)
+        nodes, chances = graph.ranked("two-hops", [1], "node")
+        self.assertEqual(len(set(nodes.tolist())), len(nodes))
+        self.assertEqual(sorted(chances.tolist(), reverse=True), chances.tolist())
+        self.assertEqual((nodes.dtype, chances.dtype), ("int64", "float32"))
+        self.assertGreater(len(nodes), 50)
+        first, likeliest = graph.ranked("two-hops", 1, "node", count=10)
+        self.assertEqual(first.tolist(), nodes.tolist()[:10])
+        self.assertEqual(likeliest.tolist(), chances.tolist()[:10])
+        for name, home, node_type in (("others", [1], "node"), ("two-hops", [1], "paper")):
+            self.assertRaises(vicinity_graph.NotFound, graph.ranked, name, home, node_type)
+        for home in ([], [1, 0], [2], [1 << 40], ["a"]):
+            self.assertRaises(vicinity_graph.InvalidArgument, graph.ranked, "two-hops", home, "node")
+
+    def test_ids_of_the_import_are_looked_up_where_that_is_said(self):
+        users, more = [7, 1999, 7, 0], [3, 5, 8, 1500]
+        nodes, others = (self.far.resolve("node", each).tolist() for each in (users, more))
+        self.assertNotEqual(nodes, users)
+        edge_type = self.far.edge_types[0]
+        calls = [lambda graph, ids, _: graph.fetch("node", "features", ids).tolist(),
+                 lambda graph, ids, _: graph.degrees(edge_type, ids).tolist(),
+                 lambda graph, ids, _: graph.owner_of("node", ids).tolist(),
+                 lambda graph, ids, _: graph.is_local("node", ids).tolist(),
+                 lambda graph, ids, _: graph.user_ids("node", ids).tolist(),
+                 lambda graph, ids, _: graph.walk(ids, 3).tolist(),
+                 lambda graph, ids, _: graph.walk(ids, 3, [edge_type]).tolist(),
+                 lambda graph, ids, _: graph.walk(ids, 3, edge_type).tolist(),
+                 lambda graph, ids, _: graph.sample("node", ids, [3]).nodes().tolist(),
+                 lambda graph, ids, more: graph.sample(["node"] * 2, [ids, more],
+                                                       [3]).nodes().tolist(),
+                 lambda graph, ids, more: graph.edge_ids(edge_type, ids, more).tolist()]
+        said, known = vicinity_graph.UserIds, vicinity_graph.GlobalIds
+        for number, call in enumerate(calls):
+            for graph in (self.far, self.near):
+                with self.subTest(call=number):
+                    expected = call(graph, nodes, others)
+                    self.assertEqual(call(graph, said(users), said(more)), expected)
+                    self.assertEqual(call(graph, said(users), others), expected)
+                    self.assertEqual(call(graph, known(nodes), known(others)), expected)
+        self.assertEqual(self.far.sample(["node"] * 2, said([users, more]), [3]).nodes().tolist(),
+                         self.far.sample(["node"] * 2, [nodes, others], [3]).nodes().tolist())
+        self.assertEqual(self.far.fetch("node", "features", said(7)).tolist(),
+                         self.far.fetch("node", "features", nodes[:1]).tolist())
+        self.assertEqual(self.far.resolve("node", said(users)).tolist(), nodes)
+        self.assertEqual(repr(said([7])), "UserIds([7])")
+        with self.assertRaisesRegex(vicinity_graph.NotFound,
+                                    r"2 of 3 ids .* type node: 2000 \(position 1\), -1 \(pos"):
+            self.far.fetch("node", "features", said([7, 2000, -1]))
+        with self.assertRaisesRegex(vicinity_graph.NotFound, "2000 .position 0."):
+            self.far.degrees(edge_type, said(2000))
+        with self.assertRaisesRegex(vicinity_graph.NotFound, "2000 .position 1."):
+            self.far.fetch("node", "features", said(iter([7, 2000])))
+        for call in (self.far.degrees, lambda name, ids: self.far.walk(ids, 2, name)):
+            with self.assertRaisesRegex(vicinity_graph.NotFound, "'likes'"):
+                call("likes", said([7]))
+
+    def test_seeds_of_a_loader_may_be_said_to_be_those_of_the_import(self):
+        users = [7, 1999, 0]
+        edge_type = self.near.edge_types[0]
+        for seeds, plain in ((vicinity_graph.UserIds(users), users),
+                             (("node", vicinity_graph.UserIds(users)), users),
+                             ((edge_type, vicinity_graph.UserIds([users, users])),
+                              (edge_type, [users, users]))):
+            first, same = (next(iter(self.near.loader([2], seeds=each, user_ids=True)))
+                           for each in (seeds, plain))
+            self.assertEqual(first.nodes().tolist(), same.nodes().tolist())
+        again = next(iter(self.near.loader([2], seeds=vicinity_graph.UserIds(first.user_ids()))))
+        self.assertLessEqual(set(first.nodes().tolist()), set(again.nodes().tolist()))
+        for wrong in ([True] * 2000, [1.5]):
+            self.assertRaises(TypeError, self.near.loader, [2], seeds=vicinity_graph.UserIds(wrong))
+
     def test_what_was_moved_is_counted(self):
         graph = vicinity_graph.Graph(cluster_file=self.cluster.cluster_file)
         graph.fetch("node", "features", [1, 2, 3])
@@ -203,8 +297,12 @@ class NamesTest(unittest.TestCase):
 
     def test_degrees_are_those_of_the_edges(self):
         people = ["ann", "bob", "cid", "dän"]
-        degrees = self.graph.degrees(self.graph.edge_types[0], self.graph.resolve("node", people))
-        self.assertEqual(degrees.tolist(), [sum(b == each for _, b in EDGES) for each in people])
+        for ids in (self.graph.resolve("node", people), vicinity_graph.UserIds(people)):
+            degrees = self.graph.degrees(self.graph.edge_types[0], ids)
+            self.assertEqual(degrees.tolist(), [sum(b == each for _, b in EDGES) for each in people])
+        self.assertEqual(self.graph.user_names("node", vicinity_graph.UserIds("bob")), ["bob"])
+        with self.assertRaisesRegex(vicinity_graph.NotFound, "1 of 2 .*'eve' .position 1."):
+            self.graph.owner_of("node", vicinity_graph.UserIds(["ann", "eve"]))
 
     def test_integers_among_names_and_for_names_are_refused(self):
         for ids in (["ann", 3], [3]):

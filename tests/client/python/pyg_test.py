@@ -382,6 +382,27 @@ class PapersTest(unittest.TestCase):
                                             neg_sampling=("binary", 0.5))))
         self.assertEqual(half.edge_label.tolist(), [1.0] * 31 + [0.0] * 16)
 
+    def test_negatives_go_by_the_weights_of_neg_sampling(self):
+        links = self.edge_index[:, :100]
+        weight = torch.zeros(300)
+        weight[[7, 70, 250]] = torch.tensor([1.0, 2.0, 3.0])
+        for mode, given in (("triplet", {"dst_weight": weight, "src_weight": weight}),
+                            ("binary", {"dst_weight": weight}), ("binary", {"src_weight": weight})):
+            loader = LinkNeighborLoader(self.data, [2], links, batch_size=100, run_seed=3,
+                                        neg_sampling=NegativeSampling(mode, 4, **given))
+            batch = next(iter(loader))
+            if mode == "triplet":
+                drawn = batch.n_id[batch.dst_neg_index.view(-1)]
+            else:
+                end = 1 if "dst_weight" in given else 0
+                other = batch.n_id[batch.edge_label_index[1 - end, 100:]]
+                self.assertGreater(len(other.unique()), 100)
+                drawn = batch.n_id[batch.edge_label_index[end, 100:]]
+            self.assertEqual(drawn.unique().tolist(), [7, 70, 250])
+        by_hand = loader(torch.arange(9))  # of PyG's own
+        drawn = by_hand.n_id[by_hand.edge_label_index[0, 9:]]
+        self.assertLessEqual(set(drawn.tolist()), {7, 70, 250})
+
     def test_triplets_have_further_targets_for_each_source(self):
         links = self.edge_index[:, :100]
         edges = set(map(tuple, self.edge_index.t().tolist()))
@@ -472,8 +493,6 @@ class PapersTest(unittest.TestCase):
                                       "temporal_strategy": "last", "replace": True}),
                 (ValueError, "last", {"time_attr": "time", "input_time": time,
                                       "temporal_strategy": "last", "weight_attr": "weight"}),
-                (NotImplementedError, "induced", {"subgraph_type": "induced"}),
-                (NotImplementedError, "induced", {"directed": False}),
                 (ValueError, "'first'", {"temporal_strategy": "first"}),
                 (NotImplementedError, "NodeLoader", {"sampler": torch.utils.data.SequentialSampler}),
                 (NotImplementedError, "NodeLoader", {"neighbor_sampler": object()}),
@@ -492,8 +511,10 @@ class PapersTest(unittest.TestCase):
             self.assertIn(text, str(caught.exception))
         links = self.edge_index[:, :9]
         for error, text, given in (
-                (NotImplementedError, "LinkLoader", {"neg_sampling": NegativeSampling(
-                    "binary", 1, src_weight=torch.ones(300))}),
+                (ValueError, "negative_source_weights are [299]", {"neg_sampling": NegativeSampling(
+                    "binary", 1, src_weight=torch.ones(299))}),
+                (ValueError, "weight -1 of node 7 ", {"neg_sampling": NegativeSampling(
+                    "triplet", 1, dst_weight=1 - 2 * (torch.arange(300) == 7).float())}),
                 (ValueError, "positive", {"neg_sampling_ratio": -1.0}),
                 (ValueError, "positive", {"neg_sampling": ("binary", 0)}),
                 (ValueError, "integer", {"neg_sampling": ("triplet", 1.5)}),
@@ -674,6 +695,16 @@ class ShopTest(unittest.TestCase):
                 ends = batch[self.BUYS].edge_label_index[:, 50:]
             self.assertFalse(bought & set(zip(batch["user"].n_id[ends[0]].tolist(),
                                               self.items(batch["item"].n_id[ends[1]]))))
+        weights = {"src_weight": torch.zeros(self.data["user"].num_nodes),
+                   "dst_weight": torch.zeros(self.data["item"].num_nodes)}
+        weights["src_weight"][[3, 8]] = 1
+        weights["dst_weight"][targets[[4, 9]]] = 1
+        batch = next(iter(LinkNeighborLoader(
+            self.data, [3], links, batch_size=50,
+            neg_sampling=NegativeSampling("binary", 4, **weights))))
+        ends = batch[self.BUYS].edge_label_index[:, 50:]
+        self.assertEqual(batch["user"].n_id[ends[0]].unique().tolist(), [3, 8])
+        self.assertEqual(set(batch["item"].n_id[ends[1]].tolist()), set(targets[[4, 9]].tolist()))
         batch = next(iter(LinkNeighborLoader(self.data, [-1], links, batch_size=50,
                                              exclude="reverse", reverse_edge_type=self.OF)))
         self.check_batch(batch)

@@ -265,6 +265,61 @@ class SeedsTest(ClusterTest):
                             ([[True], [True]], vicinity_graph.InvalidArgument)):
             self.assertRaises(error, self.loader, seeds=(edge_type, ends))
 
+    def test_negatives_go_by_weights(self):
+        links = (self.graph.edge_types[0], [list(range(40)), list(range(40, 80))])
+        weights = [float(node % 700 == 5) for node in range(2000)]
+        forms = [weights, tuple(weights)]
+        forms += [] if numpy is None else [numpy.array(weights), numpy.array(weights, "float32")[:],
+                                           numpy.repeat(numpy.array(weights, "int64"), 2)[::2]]
+        forms += [] if torch is None else [torch.tensor(weights), torch.tensor(weights).half()]
+        for form in forms:
+            loader = self.graph.loader([2], seeds=links, batch_size=40, negative_weights=form,
+                                       negatives={"mode": "triplet", "amount": 9, "exact": False})
+            batch = next(iter(loader))
+            targets, = batch.negatives
+            users = self.graph.user_ids("node", batch.nodes()).tolist()
+            self.assertEqual({users[position] for position in targets.tolist()}, {5, 705, 1405})
+            again = pickle.loads(pickle.dumps(loader))
+            self.assertEqual(next(iter(again)).nodes().tolist(), batch.nodes().tolist())
+        given = {"seeds": links, "negatives": {"mode": "binary"}}
+        sources = {"negative_source_weights": weights}
+        batch = next(iter(self.graph.loader([2], **given, **sources)))
+        users = self.graph.user_ids("node", batch.nodes()).tolist()
+        self.assertLessEqual({users[position] for position in batch.negatives[0].tolist()},
+                             {5, 705, 1405})
+        state = self.graph.loader([2], **given, **sources).state_dict()
+        self.graph.loader([2], **given, **sources).load_state_dict(state)
+        for others in ({"negative_weights": weights}, {}):
+            self.assertRaises(ValueError, self.graph.loader([2], **given, **others).load_state_dict,
+                              state)
+        nan = weights[:3] + [float("nan")] + weights[4:]
+        for wrong, text in ((weights[1:], "1999 weights"), (nan, "weight nan of node 3 "),
+                            ([0] * 2000, "no weight"), ([], "one number"), (["a"] * 2000, "numbers"),
+                            ([[1.0]] * 2000, "numbers")):
+            with self.assertRaisesRegex(vicinity_graph.InvalidArgument, text):
+                self.graph.loader([2], **given, negative_weights=wrong)
+        with self.assertRaisesRegex(vicinity_graph.NotFound, "popularity"):
+            self.graph.loader([2], seeds=links,
+                              negatives={"mode": "binary", "weight_column": "popularity"})
+        with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "no mode"):
+            self.graph.loader([2], seeds=links, negative_weights=weights)
+
+    def test_negatives_go_by_a_column_near_and_far(self):
+        links = (self.graph.edge_types[0], [list(range(40)), list(range(40, 80))])
+        near = vicinity_graph.Graph(directory=str(self.cluster.shards))
+        drawn = []
+        for graph in (self.graph, near):
+            batch = next(iter(graph.loader(
+                [2], seeds=links,
+                negatives={"mode": "triplet", "amount": 50, "weight_column": "label"})))
+            targets, = batch.negatives
+            drawn.append([batch.nodes().tolist()[position] for position in targets.tolist()])
+        self.assertEqual(drawn[0], drawn[1])
+        labels = self.graph.fetch("node", "label", self.graph.nodes("node")).tolist()
+        self.assertIn(0, labels)
+        chosen = self.graph.fetch("node", "label", drawn[0]).tolist()
+        self.assertEqual(set(chosen), set(labels) - {0})  # by its weight, the label, 0 never comes
+
     def test_nodes_are_no_links_and_links_no_nodes(self):
         batch = self.first_batch()
         self.assertRaises(vicinity_graph.NotFound, lambda: batch.links)

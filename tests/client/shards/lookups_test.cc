@@ -210,6 +210,31 @@ TEST_CASE("labels of any integer type are widened, features refused", "[lookups]
   VICINITY_CHECK_CODE(
       IntegerColumn(graph.router(), kUser, spec.FindColumn("features"), {0}).status(),
       absl::StatusCode::kInvalidArgument);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<double> numbers,
+                                NumberColumn(graph.router(), kUser, label, graph.GlobalIds(kUser)));
+  CHECK(numbers == std::vector<double>(labels.begin(), labels.end()));
+  VICINITY_CHECK_CODE(
+      NumberColumn(graph.router(), kUser, spec.FindColumn("features"), {0}).status(),
+      absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("a column is found by its name, or those there are are named", "[lookups]") {
+  const NodeTypeSpec spec = Graph().schema.node_types[0];
+  CHECK(*FindNodeColumn(spec, "label") == spec.FindColumn("label"));
+  const absl::Status missing = FindNodeColumn(spec, "colour").status();
+  VICINITY_CHECK_CODE(missing, absl::StatusCode::kNotFound);
+  CHECK(missing.message().find("features label") != std::string::npos);
+}
+
+TEST_CASE("a node is told by its user's id, or by its global id if its shard is away",
+          "[lookups]") {
+  RoutedGraph graph(Graph(), 3, {0});
+  CHECK(UserIdText(graph.router(), kUser, 5) ==
+        std::to_string(IntegersOf(graph.router(), kUser, {5})->front()));
+  CHECK(UserIdText(graph.router(), kItem, 2) ==
+        "'" + NamesOf(graph.router(), kItem, {2})->front() + "'");
+  graph.faults()->fail_after = graph.faults()->calls.load();
+  CHECK(UserIdText(graph.router(), kUser, 0) == "0 (a global id)");
 }
 
 }  // namespace

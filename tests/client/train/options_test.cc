@@ -88,6 +88,14 @@ TEST_CASE("batches that no model reads may be held as long as one would", "[opti
   CHECK(parsed.options.step_ms == 2.5);
 }
 
+TEST_CASE("the seeds of training may be those of a file that is there", "[options]") {
+  const Parsed parsed = Parse({"--graph", "here", "--seed-list", "/etc/passwd"});
+  INFO(parsed.err);
+  REQUIRE(!parsed.exit_status);
+  CHECK(parsed.options.seed_list == "/etc/passwd");
+  CHECK(Parse({"--graph", "here", "--seed-list", "/no/such/file"}).exit_status == 2);
+}
+
 TEST_CASE("features may travel in half the bytes", "[options]") {
   const auto precision = [](std::vector<const char*> more) {
     more.insert(more.begin(), {"--cluster", "c.textproto"});

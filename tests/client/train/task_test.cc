@@ -1,9 +1,13 @@
 #include "client/train/task.h"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <fstream>
+#include <variant>
 #include <vector>
 
 #include "tests/client/train/random_batch.h"
+#include "tests/testing/temp_dir.h"
 
 namespace vicinity {
 
@@ -40,6 +44,21 @@ TEST_CASE("a task names the seeds, their features and the fanouts", "[task]") {
   CHECK(evaluation.seed_policy == SeedPolicy::kGlobal);  // each node once, whoever owns it
   CHECK(evaluation.trainer == 1);
   CHECK(evaluation.sampling.fanouts == std::vector<std::vector<int64_t>>(2, {-1, -1, -1}));
+}
+
+TEST_CASE("training has the seeds that a file lists, and evaluation its split's", "[task]") {
+  const testing::TempDir folder;
+  TrainOptions options;
+  options.seed_list = folder.path() + "/seeds.txt";
+  const Schema schema = TwoTypeSchema();
+  CHECK(MakeTask(schema, options).error().code() == ErrorCode::kNotFound);
+  std::ofstream(options.seed_list) << "4\n2\n";
+  const Result<Task> task = MakeTask(schema, options);
+  REQUIRE(task.ok());
+  const LoaderOptions training = TrainingLoader(schema, *task, options);
+  CHECK(std::get<UserIds>(training.seeds).ids == std::vector<int64_t>{4, 2});
+  const LoaderOptions evaluation = EvaluationLoader(schema, *task, options, Split::kTest);
+  CHECK(std::holds_alternative<std::monostate>(evaluation.seeds));
 }
 
 TEST_CASE("the linear model asks for the least sampling", "[task]") {

@@ -106,6 +106,10 @@ uint64_t SimulatedShard::DigestOf(const ShardEdgeIds& pairs) {
   return Asked().Add(6).Add(pairs.edge_type.value).Add(pairs.sources).Add(pairs.rows).Digest();
 }
 
+uint64_t SimulatedShard::DigestOf(const ShardWalks& walks) {
+  return Asked().Add(7).Add(static_cast<int64_t>(walks.draw.batch)).Add(walks.rows).Digest();
+}
+
 uint64_t SimulatedShard::DigestOf(const ShardRanking& ranking) {
   return Asked().Add(4).Add(ranking.type.value).Add(ranking.count).Digest();
 }
@@ -138,6 +142,14 @@ void SimulatedShard::Spoil(const ShardDegrees& degrees) {
 
 void SimulatedShard::Spoil(const ShardEdgeIds& pairs) {
   for (const int64_t place : pairs.positions) pairs.out[place] = -77;
+}
+
+void SimulatedShard::Spoil(const ShardWalks& walks) {
+  const std::vector<int64_t> rubbish(walks.spec->length, -77);
+  for (size_t i = 0; i < walks.walks.size(); ++i) {
+    const auto some = absl::MakeConstSpan(rubbish).first(walks.spec->length - walks.steps[i]);
+    walks.Place(i, some, some);
+  }
 }
 
 void SimulatedShard::Spoil(const ShardRanking& ranking) {

@@ -48,6 +48,7 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
   static uint64_t DigestOf(const ShardKeys& keys);
   static uint64_t DigestOf(const ShardDegrees& degrees);
   static uint64_t DigestOf(const ShardEdgeIds& pairs);
+  static uint64_t DigestOf(const ShardWalks& walks);
   static uint64_t DigestOf(const ShardRanking& ranking);
   // Leaves garbage where the answer would go.
   static void Spoil(const ShardHop& hop);
@@ -56,6 +57,7 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
   static void Spoil(const ShardKeys& keys);
   static void Spoil(const ShardDegrees& degrees);
   static void Spoil(const ShardEdgeIds& pairs);
+  static void Spoil(const ShardWalks& walks);
   static void Spoil(const ShardRanking& ranking);
   void Run(uint64_t question, std::function<void(Done)> answer, std::function<void()> spoil,
            const CallContext& context, Done done);

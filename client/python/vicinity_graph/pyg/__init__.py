@@ -9,8 +9,8 @@
         out = model(batch.x, batch.edge_index)[:batch.batch_size]
 
 connect() gives a RemoteGraph, which PyG takes wherever it takes a (FeatureStore, GraphStore).
-NeighborLoader and LinkNeighborLoader have the signatures, attributes and errors of those of
-torch_geometric.loader; what they cannot do they refuse by name. NeighborSampler is for
+NeighborLoader, LinkNeighborLoader and ShaDowKHopSampler have the signatures, attributes and errors of
+those of torch_geometric.loader; what they cannot do they refuse by name. NeighborSampler is for
 torch_geometric.loader.NodeLoader and LinkLoader.
 
 Ids are those of the import, as they are in `data.edge_index` there: of types whose ids are strings,
@@ -22,5 +22,7 @@ Needs PyTorch from 1.13 and PyTorch Geometric from 2.5 on.
 from .loaders import LinkNeighborLoader, NeighborLoader
 from .remote_graph import RemoteGraph, connect
 from .sampler import NeighborSampler
+from .shadow import ShaDowKHopSampler
 
-__all__ = ["LinkNeighborLoader", "NeighborLoader", "NeighborSampler", "RemoteGraph", "connect"]
+__all__ = ["LinkNeighborLoader", "NeighborLoader", "NeighborSampler", "RemoteGraph",
+           "ShaDowKHopSampler", "connect"]

@@ -10,6 +10,7 @@ from torch_geometric.data import Data, HeteroData
 from torch_geometric.sampler import HeteroSamplerOutput, SamplerOutput
 
 from ..batch import Batch
+from ._sampling import Sampling
 from ._schema import EdgeType, Schema
 
 
@@ -74,14 +75,17 @@ class SampledBatch:
 
 
 def sampler_output(schema: Schema, sampled: SampledBatch, edge_ids: bool,
-                   disjoint: bool) -> Any:
+                   sampling: Sampling) -> Any:
     """A SamplerOutput, or of a heterogeneous graph a HeteroSamplerOutput, without metadata."""
     nodes = {each: sampled.nodes(each) for each in schema.node_types}
     index = {each: sampled.edge_index(each) for each in schema.edge_types}
     edges = {each: sampled.edge_ids(each) if edge_ids else None for each in schema.edge_types}
-    trees = {each: sampled.trees(each) for each in schema.node_types} if disjoint else None
-    num_nodes = {each: sampled.num_sampled_nodes(each) for each in schema.node_types}
-    num_edges = {each: sampled.num_sampled_edges(each) for each in schema.edge_types}
+    trees = {each: sampled.trees(each) for each in schema.node_types} \
+        if sampling.disjoint else None
+    num_nodes = num_edges = None  # as PyG's of an induced sample, whose edges are of no hop
+    if not sampling.induced:
+        num_nodes = {each: sampled.num_sampled_nodes(each) for each in schema.node_types}
+        num_edges = {each: sampled.num_sampled_edges(each) for each in schema.edge_types}
     if not schema.homogeneous:
         return HeteroSamplerOutput(
             node=nodes, row={each: ends[0] for each, ends in index.items()},
@@ -91,7 +95,8 @@ def sampler_output(schema: Schema, sampled: SampledBatch, edge_ids: bool,
     return SamplerOutput(
         node=nodes[node_type], row=index[edge_type][0], col=index[edge_type][1],
         edge=edges[edge_type], batch=trees and trees[node_type],
-        num_sampled_nodes=num_nodes[node_type], num_sampled_edges=num_edges[edge_type])
+        num_sampled_nodes=num_nodes and num_nodes[node_type],
+        num_sampled_edges=num_edges and num_edges[edge_type])
 
 
 def fill(schema: Schema, sampled: SampledBatch, out: Any, data: Any) -> Any:

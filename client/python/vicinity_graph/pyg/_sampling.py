@@ -19,6 +19,7 @@ class Sampling:
     replace: bool
     disjoint: bool
     bidirectional: bool
+    induced: bool
     weighted_by: str
     time_column: str
     temporal_strategy: str
@@ -27,7 +28,7 @@ class Sampling:
         """Of the library's."""
         return {"replace": self.replace, "disjoint": self.disjoint, "weighted_by": self.weighted_by,
                 "time_column": self.time_column, "temporal_strategy": self.temporal_strategy,
-                "expansion": "new_nodes"}
+                "expansion": "new_nodes", "subgraph": "induced" if self.induced else "directional"}
 
 
 def schema_of(data: Any) -> Schema:
@@ -61,10 +62,7 @@ def sampling_of(schema: Schema, num_neighbors: Any, *, replace: bool, subgraph_t
                 weight_attr: Optional[str], directed: bool) -> Sampling:
     """NotImplementedError naming what is not there; KeyError for a weight or a time that no edge type
     has."""
-    subgraph = SubgraphType(subgraph_type) if directed else SubgraphType.induced
-    if subgraph == SubgraphType.induced:
-        raise NotImplementedError("subgraph_type='induced' (or directed=False) is not there: "
-                                  "'directional' and 'bidirectional' are")
+    subgraph = SubgraphType(subgraph_type) if directed else SubgraphType.induced  # as PyG's
     if temporal_strategy not in ("uniform", "last"):
         raise ValueError(f"temporal_strategy is {temporal_strategy!r}: 'uniform' or 'last'")
     time_column = _times(schema, time_attr)
@@ -73,7 +71,8 @@ def sampling_of(schema: Schema, num_neighbors: Any, *, replace: bool, subgraph_t
                          "their weights")
     return Sampling(fanouts_of(schema, num_neighbors), bool(replace),
                     bool(disjoint) or bool(time_column),  # as PyG's: by time trees are apart
-                    subgraph == SubgraphType.bidirectional, _weights(schema, weight_attr),
+                    subgraph == SubgraphType.bidirectional, subgraph == SubgraphType.induced,
+                    _weights(schema, weight_attr),
                     time_column, temporal_strategy if time_column else "uniform")
 
 

@@ -200,6 +200,16 @@ class Schema:
         mask[chosen] = True
         return mask
 
+    def by_node(self, node_type: str, values: Tensor, what: str) -> Tensor:
+        """One value for each node, entry i as that of a mask, in the order of graph.nodes(node_type).
+        ValueError if there are more or fewer; `what` is for the error."""
+        if list(values.shape) != [self.num_nodes[node_type]]:
+            raise ValueError(f"{what} are {list(values.shape)}, node type {node_type!r} has "
+                             f"{self.num_nodes[node_type]} nodes")
+        if not self.has_names(node_type):
+            return values
+        return values.cpu()[self.graph.nodes(node_type).torch()]
+
     def of_mask(self, node_type: str, mask: Tensor) -> Tensor:
         """PyG's ids of what a mask chooses."""
         if mask.numel() != self.num_nodes[node_type]:

@@ -146,8 +146,7 @@ class _BatchLoader:
 
     def _data_of(self, batch: Batch) -> Any:
         sampled = SampledBatch(self._schema, batch)
-        out = sampler_output(self._schema, sampled, self._arguments.edge_ids,
-                             self._sampling.disjoint)
+        out = sampler_output(self._schema, sampled, self._arguments.edge_ids, self._sampling)
         if self._sampling.bidirectional:
             out = out.to_bidirectional(keep_orig_edges=True)
         self._add_seeds(sampled, out)
@@ -234,8 +233,11 @@ class NeighborLoader(_BatchLoader):
     accepted and not needed.
     Times: time_attr is an attribute of edges, int64; "uniform" goes with weights, too, which PyG's
     does not; "last" with neither weights nor replacement.
-    Errors: NotImplementedError names what is not there yet (times of nodes, subgraph_type
-    'induced'); ids that the graph lacks are NotFound, which is a LookupError, when it is made.
+    Subgraphs: subgraph_type 'induced' goes with all of these, disjoint trees as well, which are then
+    induced each by itself (of a link each end's); as PyG's its batches have no num_sampled_nodes
+    and num_sampled_edges.
+    Errors: NotImplementedError names what is not there yet (times of nodes); ids that the graph
+    lacks are NotFound, which is a LookupError, when it is made.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, input_nodes: Any = None,
@@ -322,8 +324,7 @@ class LinkNeighborLoader(_BatchLoader):
                                "reverse" none that lead back, of reverse_edge_type=; without it, of
                                the links' own type, or, where their ends are of two node types, of the
                                only type that leads back. Fanouts are filled from what is left
-    Negatives by src_weight or dst_weight are NotImplementedError: torch_geometric.loader's LinkLoader
-    with vicinity_graph.pyg.NeighborSampler draws them.
+    Weights of NegativeSampling, src_weight and dst_weight, have an entry for each node, as masks do.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, edge_label_index: Any = None,
@@ -379,6 +380,7 @@ class LinkNeighborLoader(_BatchLoader):
             arguments.options["negatives"] = {
                 "mode": negatives.mode.value, "amount": negatives.amount,
                 "exact": exact_negatives}
+        arguments.options.update(_weights(schema, self._edge_type, negatives))
         seeds = (schema.edge_name(self._edge_type), _link_seeds(schema, self._edge_type, ends))
         super().__init__(data, sampling, seeds, self.input_data.time, arguments, transform,
                          transform_sampler_output)
@@ -477,12 +479,20 @@ def _negatives(neg_sampling: Any, ratio: Any,
         raise ValueError("'edge_label' needs to be undefined for 'triplet'-based negative sampling. "
                          "Please use `src_index`, `dst_pos_index` and `neg_pos_index` of the returned "
                          "mini-batch instead to differentiate between positive and negative samples.")
-    if neg_sampling.src_weight is not None or neg_sampling.dst_weight is not None:
-        raise NotImplementedError(
-            "negatives by src_weight or dst_weight are not there yet: torch_geometric.loader."
-            "LinkLoader(data, vicinity_graph.pyg.NeighborSampler(data, ...), neg_sampling=...) draws "
-            "them")
     return neg_sampling
+
+
+def _weights(schema: Schema, edge_type: EdgeType,
+             negatives: Optional[NegativeSampling]) -> Dict[str, Tensor]:
+    """Those of the nodes of both ends as the library's loader takes them. Triplets draw no sources:
+    PyG's leave src_weight alone, too."""
+    if negatives is None:
+        return {}
+    given = {"negative_weights": (edge_type[2], negatives.dst_weight)}
+    if negatives.is_binary():
+        given["negative_source_weights"] = (edge_type[0], negatives.src_weight)
+    return {name: schema.by_node(node_type, weight, name)
+            for name, (node_type, weight) in given.items() if weight is not None}
 
 
 def _input_nodes(schema: Schema, data: Any, input_nodes: Any,

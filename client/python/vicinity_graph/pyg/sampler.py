@@ -99,7 +99,7 @@ class NeighborSampler(BaseSampler):
                                          edge_ids=True, run_seed=run_seed,
                                          **self.sampling.options())
         return sampler_output(self.schema, _SampledIds(self.schema, batch), edge_ids=True,
-                              disjoint=self.disjoint)
+                              sampling=self.sampling)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.num_neighbors})"

@@ -1,4 +1,4 @@
-#include "sampler/visit_counts.h"
+#include "sampler/proximity/visit_counts.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "sampler/ppr_spec.h"
+#include "sampler/proximity/ppr_spec.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "sampler/forward_push.h"
+#include "sampler/proximity/forward_push.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,7 +46,6 @@ class NodeNumbers {
 // Where lists and what is known of them come from.
 struct ListSources {
   NeighborSource* neighbors;
-  DegreeSource* degrees;
   WeightSource* weights;
 };
 
@@ -110,7 +109,9 @@ class InLists {
   };
 
   std::vector<OfType> ByType(absl::Span<const int32_t> places) const;
-  // Along every edge type that leads to them; answers for nodes of one type side by side.
+  // Along every edge type that leads to them, those for nodes of one type side by side.
+  std::vector<RelationRequest> RequestsFor(const std::vector<OfType>& by_type) const;
+  // Likewise.
   absl::Status Ask(const std::vector<OfType>& by_type, std::vector<Answer>* answers) const;
   absl::Status CheckAnswer(const OfType& nodes, const Answer& answer) const;
   void AddLists(const OfType& nodes, absl::Span<Answer> answers);
@@ -141,6 +142,22 @@ std::vector<InLists::OfType> InLists::ByType(absl::Span<const int32_t> places) c
   return by_type;
 }
 
+std::vector<RelationRequest> InLists::RequestsFor(const std::vector<OfType>& by_type) const {
+  std::vector<RelationRequest> requests;
+  for (size_t type = 0; type < by_type.size(); ++type) {
+    for (const int32_t edge_type : followed_) {
+      if (schema_.edge_types[edge_type].target_type != static_cast<int32_t>(type)) continue;
+      if (by_type[type].ids.empty()) continue;
+      RelationRequest& request = requests.emplace_back();
+      request.edge_type = {edge_type};
+      request.spec.fanout = spec_.max_neighbors;
+      request.detail.positions = !spec_.weighted_by.empty();
+      request.targets = by_type[type].ids;
+    }
+  }
+  return requests;
+}
+
 absl::Status InLists::FindDegrees(absl::Span<const int64_t> numbers, std::vector<int32_t>* places) {
   places->resize(numbers.size());
   index_.FindOrAdd(numbers, &nodes_, places->data());
@@ -150,19 +167,20 @@ absl::Status InLists::FindDegrees(absl::Span<const int64_t> numbers, std::vector
   }
   lists_.resize(nodes_.size());
   const std::vector<OfType> by_type = ByType(met);
-  std::vector<int64_t> degrees;
-  for (const int32_t edge_type : followed_) {
-    const OfType& nodes = by_type[schema_.edge_types[edge_type].target_type];
-    if (nodes.ids.empty()) continue;
-    VICINITY_RETURN_IF_ERROR(sources_.degrees->FindDegrees({edge_type}, nodes.ids, &degrees));
-    if (degrees.size() != nodes.ids.size()) {
+  const std::vector<RelationRequest> requests = RequestsFor(by_type);
+  std::vector<std::vector<int64_t>> degrees(requests.size());
+  if (requests.empty()) return absl::OkStatus();
+  VICINITY_RETURN_IF_ERROR(sources_.neighbors->CountEdges(requests, absl::MakeSpan(degrees)));
+  for (size_t r = 0; r < requests.size(); ++r) {
+    const OfType& nodes = by_type[schema_.edge_types[requests[r].edge_type.value].target_type];
+    if (degrees[r].size() != nodes.ids.size()) {
       return absl::InternalError(
-          absl::StrCat(degrees.size(), " degrees of ", nodes.ids.size(), " nodes"));
+          absl::StrCat(degrees[r].size(), " degrees of ", nodes.ids.size(), " nodes"));
     }
-    for (size_t i = 0; i < degrees.size(); ++i) {
-      const int64_t most = spec_.max_neighbors;
+    const int64_t most = spec_.max_neighbors;
+    for (size_t i = 0; i < nodes.places.size(); ++i) {
       lists_[nodes.places[i]].degree +=
-          most == kAllNeighbors ? degrees[i] : std::min(degrees[i], most);
+          most == kAllNeighbors ? degrees[r][i] : std::min(degrees[r][i], most);
     }
   }
   return absl::OkStatus();
@@ -191,18 +209,7 @@ absl::Status InLists::FetchLists(absl::Span<const int32_t> places) {
 }
 
 absl::Status InLists::Ask(const std::vector<OfType>& by_type, std::vector<Answer>* answers) const {
-  std::vector<RelationRequest> requests;
-  for (size_t type = 0; type < by_type.size(); ++type) {
-    for (const int32_t edge_type : followed_) {
-      if (schema_.edge_types[edge_type].target_type != static_cast<int32_t>(type)) continue;
-      if (by_type[type].ids.empty()) continue;
-      RelationRequest& request = requests.emplace_back();
-      request.edge_type = {edge_type};
-      request.spec.fanout = spec_.max_neighbors;
-      request.detail.positions = !spec_.weighted_by.empty();
-      request.targets = by_type[type].ids;
-    }
-  }
+  const std::vector<RelationRequest> requests = RequestsFor(by_type);
   std::vector<Neighbors> neighbors(requests.size());
   VICINITY_RETURN_IF_ERROR(
       sources_.neighbors->Sample(kPushHop, requests, absl::MakeSpan(neighbors)));
@@ -416,17 +423,12 @@ int64_t GroupSize(const PprSpec& spec, int64_t num_nodes, int64_t max_group_node
 }  // namespace
 
 ForwardPush::ForwardPush(const Schema& schema, const Book& book, NeighborSource* source,
-                         DegreeSource* degrees, WeightSource* weights)
-    : ForwardPush(schema, book, source, degrees, weights, Limits()) {}
+                         WeightSource* weights)
+    : ForwardPush(schema, book, source, weights, Limits()) {}
 
 ForwardPush::ForwardPush(const Schema& schema, const Book& book, NeighborSource* source,
-                         DegreeSource* degrees, WeightSource* weights, const Limits& limits)
-    : schema_(schema),
-      book_(book),
-      source_(source),
-      degrees_(degrees),
-      weights_(weights),
-      limits_(limits) {}
+                         WeightSource* weights, const Limits& limits)
+    : schema_(schema), book_(book), source_(source), weights_(weights), limits_(limits) {}
 
 absl::StatusOr<PprScores> ForwardPush::Rank(const PprSpec& spec, NodeTypeId seed_type,
                                             absl::Span<const int64_t> seeds) {
@@ -445,8 +447,7 @@ absl::StatusOr<PprScores> ForwardPush::Rank(const PprSpec& spec, NodeTypeId seed
   ranked.scores.assign(num_seeds * spec.top, 0);
   const int32_t type = spec.node_type >= 0 ? spec.node_type : seed_type.value;
   const NodeNumbers numbers(schema_, book_);
-  InLists lists(schema_, book_, spec, numbers, {source_, degrees_, weights_},
-                limits_.max_kept_edges);
+  InLists lists(schema_, book_, spec, numbers, {source_, weights_}, limits_.max_kept_edges);
   const int64_t size = GroupSize(spec, numbers.num_nodes(), limits_.max_group_nodes);
   for (int64_t begin = 0; begin < num_seeds; begin += size) {
     std::vector<SeedPush> group;

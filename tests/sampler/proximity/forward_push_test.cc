@@ -1,4 +1,4 @@
-#include "sampler/forward_push.h"
+#include "sampler/proximity/forward_push.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -19,8 +19,9 @@
 #include "proto/common/ids.h"
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"
+#include "sampler/neighbor_source.h"
 #include "sampler/one_hop.h"
-#include "sampler/ppr_spec.h"
+#include "sampler/proximity/ppr_spec.h"
 #include "tests/sampler/stored_graph.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -34,37 +35,6 @@ using testing::MemoryGraph;
 using testing::Stored;
 
 constexpr MinibatchDraw kDraw{7, 2, 5};
-
-// Degrees by a look at all edges.
-class MemoryDegrees : public DegreeSource {
- public:
-  MemoryDegrees(const MemoryGraph& graph, const Stored& stored) : graph_(graph), stored_(stored) {}
-
-  absl::Status FindDegrees(EdgeTypeId edge_type, absl::Span<const int64_t> nodes,
-                           std::vector<int64_t>* degrees) override {
-    const std::vector<int64_t>& targets = graph_.edges[edge_type.value].targets;
-    const int32_t type = graph_.schema.edge_types[edge_type.value].target_type;
-    degrees->clear();
-    for (const int64_t node : nodes) {
-      ++asked_[{edge_type.value, node}];
-      degrees->push_back(
-          std::count(targets.begin(), targets.end(), stored_.PositionOf(type, node)));
-    }
-    return absl::OkStatus();
-  }
-
-  // Of one node and edge type.
-  int64_t most_asked() const {
-    int64_t most = 0;
-    for (const auto& [of, times] : asked_) most = std::max(most, times);
-    return most;
-  }
-
- private:
-  const MemoryGraph& graph_;
-  const Stored& stored_;
-  std::map<std::pair<int32_t, int64_t>, int64_t> asked_;
-};
 
 // Weights as the edges in memory have them, of whole lists.
 class MemoryWeights : public WeightSource {
@@ -118,31 +88,46 @@ class WatchedSource : public NeighborSource {
     return absl::OkStatus();
   }
 
+  absl::Status CountEdges(absl::Span<const RelationRequest> relations,
+                          absl::Span<std::vector<int64_t>> degrees) override {
+    for (const RelationRequest& relation : relations) {
+      for (const int64_t target : relation.targets) {
+        ++counted_[{relation.edge_type.value, target}];
+      }
+    }
+    return source_.CountEdges(relations, degrees);
+  }
+
   int hop() const { return hop_; }
   int64_t longest() const { return longest_; }
   int64_t num_edges() const { return num_edges_; }
   int64_t num_lists() const { return static_cast<int64_t>(asked_.size()); }
-  int64_t most_asked() const {
+  int64_t most_asked() const { return Most(asked_); }
+  int64_t most_counted() const { return Most(counted_); }
+
+ private:
+  using Times = std::map<std::pair<int32_t, int64_t>, int64_t>;  // by edge type and node
+
+  static int64_t Most(const Times& asked) {
     int64_t most = 0;
-    for (const auto& [of, times] : asked_) most = std::max(most, times);
+    for (const auto& [of, times] : asked) most = std::max(most, times);
     return most;
   }
 
- private:
   LocalNeighborSource source_;
   int hop_ = 0;
   int64_t longest_ = 0;
   int64_t num_edges_ = 0;
-  std::map<std::pair<int32_t, int64_t>, int64_t> asked_;
+  Times asked_;
+  Times counted_;
 };
 
 // From positions; what it gives has positions, too.
 absl::StatusOr<PprScores> Rank(const MemoryGraph& graph, const Stored& stored, const PprSpec& spec,
                                int32_t seed_type, const std::vector<int64_t>& seeds) {
   LocalNeighborSource source(stored.dataset(), kDraw);
-  MemoryDegrees degrees(graph, stored);
   MemoryWeights weights(graph, stored);
-  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, &weights);
+  ForwardPush push(graph.schema, stored.dataset().book(), &source, &weights);
   absl::StatusOr<PprScores> ranked = push.Rank(spec, {seed_type}, stored.Ids(seed_type, seeds));
   if (!ranked.ok()) return ranked;
   const int32_t type = spec.node_type >= 0 ? spec.node_type : seed_type;
@@ -436,8 +421,7 @@ TEST_CASE("a list is asked for once, and none is longer than the residual pays f
   const testing::TempDir dir;
   const Stored stored(graph, InUserOrder(graph), dir.File("graph"));
   WatchedSource source(stored);
-  MemoryDegrees degrees(graph, stored);
-  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, nullptr);
+  ForwardPush push(graph.schema, stored.dataset().book(), &source, nullptr);
   PprSpec spec = Spec(0.25, 1e-3, 10);
   // The hub's 2000 edges would need a residual of 2: it is all left there.
   VICINITY_ASSERT_OK_AND_ASSIGN(const PprScores stuck,
@@ -448,7 +432,7 @@ TEST_CASE("a list is asked for once, and none is longer than the residual pays f
   CHECK(source.num_lists() == 2);
   CHECK(source.longest() == 1);
   CHECK(source.most_asked() == 1);
-  CHECK(degrees.most_asked() == 1);
+  CHECK(source.most_counted() == 1);
   // With lists of at most 20 the hub pushes to 20 leaves, the same of every seed.
   spec.max_neighbors = 20;
   spec.top = 100;
@@ -480,11 +464,10 @@ TEST_CASE("with little memory lists are fetched again, and scores stay the same"
   const MemoryGraph graph = testing::RandomGraph(options);
   const testing::TempDir dir;
   const Stored stored(graph, InUserOrder(graph), dir.File("graph"));
-  MemoryDegrees degrees(graph, stored);
   PprSpec spec = Spec(0.15, 1e-4, 25);
   spec.max_neighbors = 4;
   const auto rank = [&](const ForwardPush::Limits& limits, WatchedSource* source) {
-    ForwardPush push(graph.schema, stored.dataset().book(), source, &degrees, nullptr, limits);
+    ForwardPush push(graph.schema, stored.dataset().book(), source, nullptr, limits);
     absl::StatusOr<PprScores> ranked = push.Rank(spec, {0}, stored.Ids(0, FirstNodes(40)));
     VICINITY_REQUIRE_OK(ranked.status());
     return *std::move(ranked);
@@ -511,8 +494,7 @@ TEST_CASE("of one seed no more edges are followed than alpha and eps allow", "[f
   const testing::TempDir dir;
   const Stored stored(graph, InUserOrder(graph), dir.File("graph"));
   WatchedSource source(stored);
-  MemoryDegrees degrees(graph, stored);
-  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, nullptr);
+  ForwardPush push(graph.schema, stored.dataset().book(), &source, nullptr);
   VICINITY_ASSERT_OK_AND_ASSIGN(const PprScores ranked,
                                 push.Rank(Spec(0.2, 1e-2, 10), {0}, stored.Ids(0, {17})));
   CHECK(source.num_edges() > 10);
@@ -529,8 +511,7 @@ TEST_CASE("with lists that were drawn scores are those of the graph with these",
   PprSpec spec = Spec(0.15, 1e-5, 60);
   spec.max_neighbors = 4;
   WatchedSource source(stored);
-  MemoryDegrees degrees(graph, stored);
-  ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, nullptr);
+  ForwardPush push(graph.schema, stored.dataset().book(), &source, nullptr);
   VICINITY_ASSERT_OK_AND_ASSIGN(const PprScores ranked,
                                 push.Rank(spec, {0}, stored.Ids(0, FirstNodes(60))));
   const std::vector<int64_t> targets = stored.Ids(0, FirstNodes(60));
@@ -572,6 +553,11 @@ class WrongSource : public NeighborSource {
     }
     return status_;
   }
+  absl::Status CountEdges(absl::Span<const RelationRequest> relations,
+                          absl::Span<std::vector<int64_t>> degrees) override {
+    for (size_t i = 0; i < relations.size(); ++i) degrees[i].assign(relations[i].targets.size(), 1);
+    return absl::OkStatus();
+  }
 
  private:
   const absl::Status status_;
@@ -581,12 +567,11 @@ TEST_CASE("what is wrong is passed up or named", "[forward_push]") {
   const MemoryGraph graph = testing::RandomGraph({});
   const testing::TempDir dir;
   const Stored stored(graph, InUserOrder(graph), dir.File("graph"));
-  MemoryDegrees degrees(graph, stored);
   const std::vector<int64_t> seeds = {graph.edges[0].targets[0]};  // an edge leads there
   const auto code = [&](absl::Status status, const PprSpec& spec,
                         const std::vector<int64_t>& from) {
     WrongSource source(std::move(status));
-    ForwardPush push(graph.schema, stored.dataset().book(), &source, &degrees, nullptr);
+    ForwardPush push(graph.schema, stored.dataset().book(), &source, nullptr);
     return push.Rank(spec, {0}, from).status();
   };
   const PprSpec spec = Spec(0.15, 1e-3, 5);

@@ -1,10 +1,10 @@
-// Personalised PageRank of many seeds by forward push: sampler/ppr_spec.h says what it gives, and
-// how exact that is.
+// Personalised PageRank of many seeds by forward push: sampler/proximity/ppr_spec.h says what it
+// gives, and how exact that is.
 //
 // In rounds. In each, every node whose residual has reached eps x in-degree keeps alpha of it as
 // score and pushes the rest on along its in-edges, to each its share. All such nodes of all seeds
-// push at once, so a round asks every owner once for lists, and once for degrees along each edge
-// type, of those nodes alone that no seed has met before.
+// push at once, so a round asks every owner once for degrees and once for lists, of those nodes
+// alone that no seed has met before; by weight once more, for each edge type that has weights.
 //
 // The same on any cut, to the last bit: each seed numbers the nodes that it meets in the order in
 // which it meets them, nodes push in that order along lists whose order does not depend on the cut,
@@ -20,21 +20,11 @@
 #include "partition/dataset/book.h"
 #include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
-#include "sampler/minibatch_sampler.h"
+#include "sampler/neighbor_source.h"
 #include "sampler/one_hop.h"
-#include "sampler/ppr_spec.h"
+#include "sampler/proximity/ppr_spec.h"
 
 namespace vicinity {
-
-// Whoever knows how long in-lists are.
-class DegreeSource {
- public:
-  virtual ~DegreeSource() = default;
-
-  // Sets degrees[i] to how many edges of the type lead to nodes[i], global ids in the book.
-  virtual absl::Status FindDegrees(EdgeTypeId edge_type, absl::Span<const int64_t> nodes,
-                                   std::vector<int64_t>* degrees) = 0;
-};
 
 // Whoever knows edges' weights.
 class WeightSource {
@@ -64,10 +54,10 @@ class ForwardPush {
   };
 
   // `weights` for PprSpec::weighted_by.
-  ForwardPush(const Schema& schema, const Book& book, NeighborSource* source, DegreeSource* degrees,
+  ForwardPush(const Schema& schema, const Book& book, NeighborSource* source,
               WeightSource* weights);
-  ForwardPush(const Schema& schema, const Book& book, NeighborSource* source, DegreeSource* degrees,
-              WeightSource* weights, const Limits& limits);
+  ForwardPush(const Schema& schema, const Book& book, NeighborSource* source, WeightSource* weights,
+              const Limits& limits);
 
   // Scores for each of `seeds`, global ids of the type, repeats allowed. InvalidArgument: the spec
   // does not fit the schema, or naming the first seed out of range. DataLoss: a neighbour out of
@@ -79,7 +69,6 @@ class ForwardPush {
   const Schema& schema_;
   const Book& book_;
   NeighborSource* const source_;
-  DegreeSource* const degrees_;
   WeightSource* const weights_;
   const Limits limits_;
 };
