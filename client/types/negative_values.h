@@ -33,9 +33,9 @@ struct NegativeOptions {
   // graph is no edge to it. Else pairs are taken as they are drawn, and some are edges.
   bool exact = true;
   // What a target's chance goes by: one of these or NegativeWeights; none of them: all are alike.
-  //   degree_power   Its in-degree along the links' edge type to this power: 0.75, as in word2vec.
-  //                  A node without in-edges is never drawn.
-  //   weight_column  A column of its node type, with one integer, float32 or float64 a row.
+  // `degree_power`: its in-degree along the links' edge type to this power (0.75, as in word2vec);
+  // a node without in-edges is never drawn. `weight_column`: a column of its node type, with one
+  // integer, float32 or float64 a row.
   double degree_power = 0;
   std::string weight_column;
   // Likewise of the sources of kBinary.
