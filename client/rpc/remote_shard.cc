@@ -13,6 +13,7 @@
 #include "client/rpc/hop_pieces.h"
 #include "client/rpc/rows_reader.h"
 #include "client/rpc/sample_reader.h"
+#include "client/rpc/walk_reader.h"
 #include "client/rpc/wire_array.h"
 #include "client/shards/piece_run.h"
 #include "client/shards/request_parts.h"
@@ -22,8 +23,6 @@
 #include "proto/sliced_message.h"
 #include "sampler/draw_spec_proto.h"
 #include "sampler/excluded_edges.h"
-#include "sampler/shard_walks.h"
-#include "sampler/walk_spec.h"
 
 namespace vicinity {
 namespace {
@@ -52,44 +51,6 @@ int64_t MostWithin(const ShardEdgeIds& pairs, const RequestLimits& limits) {
 // A walk is as many as its steps.
 int64_t MostWithin(const ShardWalks& walks, const RequestLimits& limits) {
   return std::min(walks.max_elements(), std::max<int64_t>(1, limits.max_ids / walks.spec->length));
-}
-
-// What a reply says of the walks, checked.
-absl::Status ReadSteps(const ShardWalks& walks, const Schema& schema, const Book& book,
-                       const SlicedMessage& message, WalkedSteps* made) {
-  const SlicedBytes& counts = message[proto::WalkReply::kCountsFieldNumber];
-  const SlicedBytes& nodes = message[proto::WalkReply::kNodesFieldNumber];
-  const SlicedBytes& edge_ids = message[proto::WalkReply::kEdgeIdsFieldNumber];
-  if (counts.size() != walks.walks.size() * sizeof(uint32_t)) {
-    return WrongAmount("bytes of counts", counts.size(), walks.walks.size() * sizeof(uint32_t));
-  }
-  AppendArray(counts, &made->counts);
-  size_t total = 0;
-  for (size_t i = 0; i < made->counts.size(); ++i) {
-    const int64_t most = walks.spec->length - walks.steps[i];
-    if (made->counts[i] > most) return WrongAmount("steps", made->counts[i], most);
-    total += made->counts[i];
-  }
-  if (nodes.size() != total * sizeof(int64_t)) {
-    return WrongAmount("bytes of nodes", nodes.size(), total * sizeof(int64_t));
-  }
-  const size_t bytes_of_edges = walks.edge_ids == nullptr ? 0 : nodes.size();
-  if (edge_ids.size() != bytes_of_edges) {
-    return WrongAmount("bytes of edge ids", edge_ids.size(), bytes_of_edges);
-  }
-  AppendArray(nodes, &made->nodes);
-  AppendArray(edge_ids, &made->edge_ids);
-  size_t at = 0;
-  for (size_t i = 0; i < made->counts.size(); ++i) {
-    for (int64_t step = walks.steps[i] + 1; step <= walks.steps[i] + made->counts[i]; ++step) {
-      const NodeTypeId type{NodeTypeOfWalk(schema, *walks.spec, step)};
-      const int64_t node = made->nodes[at++];
-      if (book.Contains(type, GlobalNode{node})) continue;
-      return absl::InternalError(
-          absl::StrCat("a walk to node ", node, " where there are ", book.num_nodes(type)));
-    }
-  }
-  return absl::OkStatus();
 }
 
 // Those of a range of the relation's rows.
@@ -416,17 +377,16 @@ void RemoteShard::AskOnce(const ShardWalks& walks, const CallContext& context, D
   AppendBytes(walks.walks, request.mutable_walks());
   AppendBytes(walks.steps, request.mutable_steps());
   AppendBytes(walks.rows, request.mutable_rows());
+  auto reader = std::make_shared<WalkReader>(walks, schema_, book_, connection_->traffic());
   const CallSettings settings = SettingsOf(walks, context);
-  const auto store = [this, walks](const proto::WalkReply&,
-                                   const SlicedMessage& message) -> absl::Status {
-    WalkedSteps made;
-    VICINITY_RETURN_IF_ERROR(ReadSteps(walks, schema_, book_, message, &made));
-    connection_->traffic()->sampled_edges_remote.Add(made.nodes.size());
-    connection_->traffic()->CountReceived(message.BulkBytes());
-    walks.Place(made);
-    return absl::OkStatus();
-  };
-  connection_->StartSingle<proto::WalkReply>(std::move(request), settings, store, std::move(done));
+  connection_->Start<proto::WalkChunk>(
+      std::move(request), settings,
+      [reader](const proto::WalkChunk& chunk, const SlicedMessage& arrays) {
+        return reader->Add(chunk, arrays);
+      },
+      [reader, where = settings.where, done = std::move(done)](const absl::Status& status) {
+        done(status.ok() ? At(where, reader->Finish()) : status);
+      });
 }
 
 // What `out` lacks, a part at a time.

@@ -1,5 +1,6 @@
 #include "server/handlers/walk_handler.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -47,28 +48,47 @@ WalkSpec SpecOf(const proto::WalkRequest& request) {
   return spec;
 }
 
-// One message: clients ask for no more than fits.
-class WalksOfShard final : public ChunkSource<proto::WalkReply> {
- public:
-  WalksOfShard(const Dataset& dataset, const Shard& shard, Asked asked)
-      : dataset_(dataset), reader_(shard), asked_(std::move(asked)) {}
+// What a step takes in a reply.
+int64_t StepBytes(bool want_edge_ids) { return kIdBytes * (want_edge_ids ? 2 : 1); }
 
-  absl::StatusOr<Piece> Next(proto::WalkReply* reply, IsGone is_gone) override {
+class WalksOfShard final : public ChunkSource<proto::WalkChunk> {
+ public:
+  WalksOfShard(const ServerState& state, const Shard& shard, Asked asked)
+      : dataset_(*state.dataset),
+        reader_(shard),
+        asked_(std::move(asked)),
+        walks_of_chunk_(std::max<int64_t>(
+            1, state.limits.max_chunk_bytes /
+                   (kNumberBytes + asked_.spec.length * StepBytes(asked_.want_edge_ids)))) {}
+
+  absl::StatusOr<Piece> Next(proto::WalkChunk* chunk, IsGone is_gone) override {
     if (is_gone()) return GoneError();
+    if (first_ == asked_.walks.size()) return Piece::kNothing;
+    const size_t count = std::min(asked_.walks.size() - first_, walks_of_chunk_);
     WalkedSteps made;
     VICINITY_RETURN_IF_ERROR(WalkOnShard(dataset_.schema(), dataset_.book(), reader_, asked_.spec,
-                                         asked_.draw, {asked_.walks, asked_.steps, asked_.rows},
-                                         asked_.want_edge_ids, is_gone, &made));
-    reply->set_counts(Bytes(made.counts));
-    reply->set_nodes(Bytes(made.nodes));
-    reply->set_edge_ids(Bytes(made.edge_ids));
-    return Piece::kLast;
+                                         asked_.draw, Standing(first_, count), asked_.want_edge_ids,
+                                         is_gone, &made));
+    chunk->set_first(static_cast<uint32_t>(first_));
+    chunk->set_counts(Bytes(made.counts));
+    chunk->set_nodes(Bytes(made.nodes));
+    chunk->set_edge_ids(Bytes(made.edge_ids));
+    first_ += count;
+    return first_ < asked_.walks.size() ? Piece::kMore : Piece::kLast;
   }
 
  private:
+  StandingWalks Standing(size_t first, size_t count) const {
+    return {absl::MakeConstSpan(asked_.walks).subspan(first, count),
+            absl::MakeConstSpan(asked_.steps).subspan(first, count),
+            asked_.rows.subspan(first, count)};
+  }
+
   const Dataset& dataset_;
   const ShardReader reader_;
   const Asked asked_;
+  const size_t walks_of_chunk_;
+  size_t first_ = 0;  // that has not walked
 };
 
 absl::Status CheckAmounts(const proto::WalkRequest& request, const Limits& limits) {
@@ -91,7 +111,7 @@ absl::Status CheckAmounts(const proto::WalkRequest& request, const Limits& limit
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ChunkSource<proto::WalkReply>>> Walk(
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::WalkChunk>>> Walk(
     const ServerState& state, const proto::WalkRequest& request) {
   VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
                             FindShard(state, request.fingerprint(), request.shard()));
@@ -115,14 +135,13 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::WalkReply>>> Walk(
   const ShardReader reader(*shard);
   VICINITY_RETURN_IF_ERROR(CheckStanding(state.dataset->schema(), reader, asked.spec,
                                          {asked.walks, asked.steps, asked.rows}));
-  return std::make_unique<WalksOfShard>(*state.dataset, *shard, std::move(asked));
+  return std::make_unique<WalksOfShard>(state, *shard, std::move(asked));
 }
 
 int64_t ReplyBytes(const ServerState& state, const proto::WalkRequest& request) {
   if (!CheckAmounts(request, state.limits).ok()) return 0;
   const int64_t num_walks = static_cast<int64_t>(request.walks().size()) / kNumberBytes;
-  const int64_t each = kIdBytes * (request.want_edge_ids() ? 2 : 1);
-  return num_walks * (kNumberBytes + request.length() * each);
+  return num_walks * (kNumberBytes + request.length() * StepBytes(request.want_edge_ids()));
 }
 
 }  // namespace vicinity

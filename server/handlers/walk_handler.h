@@ -16,7 +16,7 @@ namespace vicinity {
 // that stands outside the shard or has no step left.
 //
 // Cost: as sampling one neighbour a step.
-absl::StatusOr<std::unique_ptr<ChunkSource<proto::WalkReply>>> Walk(
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::WalkChunk>>> Walk(
     const ServerState& state, const proto::WalkRequest& request);
 
 // server/handlers/reply_size.h

@@ -1,8 +1,10 @@
 #include "server/handlers/walk_handler.h"
 
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,12 +27,19 @@ using testing::Packed;
 using testing::Serving;
 using testing::Unpacked;
 
-absl::StatusOr<proto::WalkReply> Answer(const ServerState& state,
+// All chunks as one, which come in order.
+absl::StatusOr<proto::WalkChunk> Answer(const ServerState& state,
                                         const proto::WalkRequest& request) {
-  std::vector<proto::WalkReply> replies;
-  VICINITY_RETURN_IF_ERROR(Collect(Walk, state, request, &replies));
-  REQUIRE(replies.size() == 1);
-  return replies[0];
+  std::vector<proto::WalkChunk> chunks;
+  VICINITY_RETURN_IF_ERROR(Collect(Walk, state, request, &chunks));
+  proto::WalkChunk whole;
+  for (const proto::WalkChunk& chunk : chunks) {
+    CHECK(chunk.first() == whole.counts().size() / sizeof(uint32_t));
+    whole.mutable_counts()->append(chunk.counts());
+    whole.mutable_nodes()->append(chunk.nodes());
+    whole.mutable_edge_ids()->append(chunk.edge_ids());
+  }
+  return whole;
 }
 
 // Of the only edge type, one walk from each of the rows.
@@ -65,7 +74,7 @@ TEST_CASE("walks take edges of the graph until they leave the shard or end", "[w
     std::vector<uint64_t> rows(book.num_nodes(type, ShardId{shard}));
     std::iota(rows.begin(), rows.end(), 0);
     const proto::WalkRequest request = Request(serving, shard, rows);
-    VICINITY_ASSERT_OK_AND_ASSIGN(const proto::WalkReply reply, Answer(serving.state(), request));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const proto::WalkChunk reply, Answer(serving.state(), request));
     const std::vector<uint32_t> counts = Unpacked<uint32_t>(reply.counts());
     const std::vector<int64_t> nodes = Unpacked<int64_t>(reply.nodes());
     const std::vector<int64_t> edge_ids = Unpacked<int64_t>(reply.edge_ids());
@@ -93,6 +102,26 @@ TEST_CASE("walks take edges of the graph until they leave the shard or end", "[w
   }
   CHECK(left > 20);
   CHECK(ended > 3);
+}
+
+TEST_CASE("an answer comes in chunks of whole walks, and is the same for any size of chunk",
+          "[walk_handler]") {
+  const Serving serving(testing::RandomGraph({}), {ShardId{0}});
+  std::vector<uint64_t> rows(3000);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = i % 10;
+  const proto::WalkRequest request = Request(serving, 0, rows);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::WalkChunk whole, Answer(serving.state(), request));
+  // A walk of 4 steps with edge ids takes 68 bytes.
+  const std::vector<std::pair<int64_t, size_t>> chunks_of_bytes = {{1, 3000}, {4096, 50}};
+  for (const auto& [bytes, num_chunks] : chunks_of_bytes) {
+    ServerState state = serving.state();
+    state.limits.max_chunk_bytes = bytes;
+    std::vector<proto::WalkChunk> chunks;
+    VICINITY_REQUIRE_OK(Collect(Walk, state, request, &chunks));
+    CHECK(chunks.size() == num_chunks);
+    VICINITY_ASSERT_OK_AND_ASSIGN(const proto::WalkChunk same, Answer(state, request));
+    CHECK(same.SerializeAsString() == whole.SerializeAsString());
+  }
 }
 
 TEST_CASE("wrong requests for walks are refused", "[walk_handler]") {
@@ -136,7 +165,7 @@ TEST_CASE("a caller that is gone ends the walks", "[walk_handler]") {
   const Serving serving(testing::RandomGraph({}), {ShardId{0}});
   const proto::WalkRequest request = Request(serving, 0, {0});
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto source, Walk(serving.state(), request));
-  proto::WalkReply reply;
+  proto::WalkChunk reply;
   VICINITY_CHECK_CODE(source->Next(&reply, [] { return true; }), absl::StatusCode::kCancelled);
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto later, Walk(serving.state(), request));
   int looks = 0;
