@@ -42,6 +42,10 @@ constexpr int kOutOfFilesMs = 100;
 // Between looks at connections, and how many of them each time: some system calls for each.
 constexpr int kLookEveryMs = 20;
 constexpr size_t kLooksAtOnce = 256;
+// Between looks at suspects, and how many of them: in a millisecond gRPC reads hundreds of calls
+// that are given up at once, at 20 KiB each.
+constexpr int kSuspectEveryMs = 4;
+constexpr size_t kSuspectsAtOnce = 64;
 // What letting newcomers in may take of that time, so that calls have the rest: more than one core
 // can do in it where others need the cores, or handshakes are dear.
 constexpr std::chrono::milliseconds kMostForNewcomers(4);
@@ -180,11 +184,13 @@ void ConnectionAcceptor::Run() {
   while (!stopping_) {
     const bool is_idle =
         open_.empty() && newcomers_.empty() && gives_back_at_ == ConnectionGuard::Time();
-    const int ready = poll(polled.data(), polled.size(), is_idle ? -1 : kLookEveryMs);
+    const int look_ms = suspects_.empty() ? kLookEveryMs : kSuspectEveryMs;
+    const int ready = poll(polled.data(), polled.size(), is_idle ? -1 : look_ms);
     for (size_t i = 0; ready > 0 && i < listeners_.size(); ++i) {
       if (polled[i].revents != 0) AcceptFrom(listeners_[i]);
     }
     if (BeginRound(Clock::now())) LookAtConnections();
+    LookAtSuspects();
     LetInSome();
     GiveMemoryBack(Clock::now());
   }
@@ -258,6 +264,7 @@ bool ConnectionAcceptor::LetIn(const Newcomer& newcomer) {
   if (gives_way.has_value()) EndOther(*gives_way);
   if (entry != ConnectionGuard::Entry::kLetIn) return false;
   open_[newcomer.id] = newcomer.fd;
+  suspects_.insert(newcomer.id);
   ++let_in_;
   return true;
 }
@@ -274,7 +281,10 @@ bool ConnectionAcceptor::Look(ConnectionGuard::Id id, int fd, ConnectionGuard::T
   }
   const ConnectionGuard::Judgement judgement = guard_.Look(
       id, [fd] { return TrafficOf(fd); }, now);
-  if (judgement.verdict == ConnectionGuard::Verdict::kMayStay) return false;
+  if (judgement.verdict == ConnectionGuard::Verdict::kMayStay) {
+    if (judgement.owes) suspects_.insert(id);
+    return false;
+  }
   EndConnection(fd);
   for (const ConnectionGuard::Id other : judgement.with_it) EndOther(other);
   if (!judgement.reason.empty()) log_->warn("{}", judgement.reason);
@@ -296,7 +306,25 @@ void ConnectionAcceptor::LookAtConnections() {
     auto next = open_.upper_bound(last_looked_at_);
     if (next == open_.end()) next = open_.begin();
     last_looked_at_ = next->first;
+    suspects_.erase(next->first);
     if (Look(next->first, next->second, now)) open_.erase(next);
+  }
+}
+
+// The newest, if there are too many.
+void ConnectionAcceptor::LookAtSuspects() {
+  const ConnectionGuard::Time now = Clock::now();
+  if (now - suspects_looked_at_ < std::chrono::milliseconds(kSuspectEveryMs)) return;
+  suspects_looked_at_ = now;
+  const size_t looks = std::min(suspects_.size(), kSuspectsAtOnce);
+  const std::vector<ConnectionGuard::Id> newest(
+      suspects_.rbegin(), std::next(suspects_.rbegin(), static_cast<int64_t>(looks)));
+  for (const ConnectionGuard::Id id : newest) {
+    const auto found = open_.find(id);
+    if (found == open_.end() || Look(id, found->second, now)) {
+      suspects_.erase(id);
+      if (found != open_.end()) open_.erase(found);
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -63,6 +64,7 @@ class ConnectionAcceptor {
   void LetInSome();
   bool LetIn(const Newcomer& newcomer);
   void LookAtConnections();
+  void LookAtSuspects();
   // True: it is there no more.
   bool Look(ConnectionGuard::Id id, int fd, ConnectionGuard::Time now);
   void EndOther(ConnectionGuard::Id id);
@@ -81,6 +83,9 @@ class ConnectionAcceptor {
   // The thread's alone: connections that were taken, by what tells their sockets apart.
   std::map<ConnectionGuard::Id, int> open_;
   ConnectionGuard::Id last_looked_at_ = 0;
+  // Of them, those that are new, or owed something when it was last their turn.
+  std::set<ConnectionGuard::Id> suspects_;
+  ConnectionGuard::Time suspects_looked_at_;
   // When memory is next given back to the system; the epoch: not at all.
   ConnectionGuard::Time gives_back_at_;
   int gives_back_again_ = 0;

@@ -114,6 +114,7 @@ ConnectionGuard::Judgement ConnectionGuard::Look(Id id, absl::FunctionRef<Socket
   if (found == connections_.end()) return judgement;
   Connection& connection = found->second;
   Measure(&connection, measure, now);
+  judgement.owes = connection.debt > limits_.handshake_bytes;
   const std::string offence = OffenceOf(connection, now);
   if (!offence.empty()) {
     judgement.verdict = Verdict::kOffends;

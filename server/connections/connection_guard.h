@@ -122,6 +122,7 @@ class ConnectionGuard {
   enum class Verdict { kMayStay, kIdle, kOffends };
   struct Judgement {
     Verdict verdict = Verdict::kMayStay;
+    bool owes = false;        // more than a handshake: worth another look soon
     std::string reason;       // of an offence: who, what, and how long its address waits
     std::vector<Id> with_it;  // others of its machine that are to be ended, too
   };

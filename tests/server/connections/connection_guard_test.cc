@@ -77,6 +77,19 @@ TEST_CASE_METHOD(GuardTest, "an honest connection stays, whatever its calls carr
   CHECK(guard().num_cut_off() == 0);
 }
 
+TEST_CASE_METHOD(GuardTest, "who owes more than a handshake is told of, until it is accounted for",
+                 "[connection_guard]") {
+  REQUIRE(Admit(1));
+  traffic_[1].consumed += 10'000;
+  CHECK_FALSE(Look(1).owes);
+  account(1).CallBegins();
+  traffic_[1].consumed += 800'000;
+  CHECK(Look(1).owes);
+  account(1).RequestArrives(800'000);
+  account(1).CallEnds(CallEnd::kAnswered, /*had_request=*/true);
+  CHECK_FALSE(Look(1).owes);
+}
+
 TEST_CASE_METHOD(GuardTest, "large requests on their way are no flood", "[connection_guard]") {
   REQUIRE(Admit(1));
   Call(1);
