@@ -8,12 +8,11 @@
 // chance that it stops at v; that of all nodes sums up to 1.
 //
 // Forward push (Andersen, Chung and Lang, FOCS 2006) finds it from below. A part of the walker's
-// chance, the residual, is still under way when it ends; PprScores has the sum of that:
-//   score(v) <= ppr(v) <= score(v) + residual                   on any graph
-//   the differences ppr(v) - score(v) of all nodes sum up to the residual
-//   ppr(v) - score(v) <= eps x in-degree of v     if every edge also leads back, and all are alike
-// The last is the paper's bound, whose proof needs walks that can be turned round. Elsewhere the
-// residual is the bound, and a smaller eps makes it smaller.
+// chance, the residual, is still under way when it ends; PprScores has the sum of that. On any
+// graph score(v) <= ppr(v) <= score(v) + residual, and the differences ppr(v) - score(v) of all
+// nodes sum up to the residual. Where every edge also leads back, and all are alike, ppr(v) -
+// score(v) is at most eps times the in-degree of v: the paper's bound, whose proof needs walks that
+// can be turned round. Elsewhere the residual is the bound, and a smaller eps makes it smaller.
 #pragma once
 
 #include <cstdint>
