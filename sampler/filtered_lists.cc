@@ -45,26 +45,6 @@ absl::Status CheckTimes(const OwnerGroup& group, const OneHopOptions& options) {
 
 }  // namespace
 
-absl::Status ReadTimes(const ShardReader& reader, EdgeTypeId edge_type, int32_t column,
-                       const ListPart& list, std::vector<int64_t>* times) {
-  times->resize(list.size());
-  if (times->empty()) return absl::OkStatus();
-  const ShardColumn rows = reader.EdgeColumn(edge_type, column);
-  const int64_t first = list.position(0);
-  bool in_a_row = true;  // as all that are in the files
-  for (int64_t i = 0; i < list.size(); ++i) in_a_row = in_a_row && list.position(i) == first + i;
-  if (in_a_row) {
-    return reader.ReadRange(rows, first, list.size(), [&](const char* values) {
-      std::memcpy(times->data(), values, times->size() * sizeof(int64_t));
-    });
-  }
-  std::vector<uint64_t> positions(list.size());
-  for (int64_t i = 0; i < list.size(); ++i) positions[i] = static_cast<uint64_t>(list.position(i));
-  return reader.ReadRows(
-      rows, positions, [] {},
-      [&](size_t i, const char* value) { std::memcpy(&(*times)[i], value, sizeof(int64_t)); });
-}
-
 FilteredListSampler::FilteredListSampler(const OneHopOptions& options)
     : options_(options),
       uniform_(options.fanout, options.replace, options.stream),
@@ -92,7 +72,7 @@ void FilteredListSampler::FindOut(const ListPart& list, absl::Span<const Exclude
 
 void FilteredListSampler::FindLeft(const ListPart& list, const Target& target) {
   FindOut(list, target.excluded);
-  listed_ = !target.times.empty();
+  listed_ = !target.allowed.all();
   if (!listed_) {
     before_.clear();
     for (const int64_t at : out_) before_.push_back(at - static_cast<int64_t>(before_.size()));
@@ -103,7 +83,7 @@ void FilteredListSampler::FindLeft(const ListPart& list, const Target& target) {
   num_left_ = 0;
   for (int64_t i = 0; i < list.size(); ++i) {  // without a branch that nobody can foretell
     left_[num_left_] = i;
-    num_left_ += target.times[i] <= target.until ? 1 : 0;
+    num_left_ += target.allowed.Has(i) ? 1 : 0;
   }
   left_.resize(num_left_);
   if (out_.empty()) return;
@@ -129,8 +109,9 @@ void FilteredListSampler::ChooseLast(const Target& target) {
   chosen_.resize(num_left_);
   std::iota(chosen_.begin(), chosen_.end(), 0);
   if (options_.fanout == kAllNeighbors || num_left_ <= options_.fanout) return;
+  const absl::Span<const int64_t> times = target.allowed.times;
   const auto later = [&](int64_t a, int64_t b) {
-    return std::pair(target.times[left_[a]], a) > std::pair(target.times[left_[b]], b);
+    return std::pair(times[left_[a]], a) > std::pair(times[left_[b]], b);
   };
   std::nth_element(chosen_.begin(), chosen_.begin() + options_.fanout, chosen_.end(), later);
   chosen_.resize(options_.fanout);
@@ -215,9 +196,12 @@ class Targets {
     FilteredListSampler::Target target;
     target.excluded = excluded_.subspan(first_, end - first_);
     target.tree = group_.trees.empty() ? 0 : group_.trees[i];
-    if (options_.time_column >= 0) target.until = options_.tree_times[target.tree];
     first_ = end;
     return target;
+  }
+  // Which the tree's edges are not to be later than.
+  int64_t TimeOf(uint32_t tree) const {
+    return options_.time_column >= 0 ? options_.tree_times[tree] : 0;
   }
 
  private:
@@ -229,29 +213,29 @@ class Targets {
 
 // Of lists that are as in the files.
 absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
-                         const OwnerGroup& group, const OneHopOptions& options, Targets* targets,
-                         Neighbors* out) {
+                         const OwnerGroup& group, const OneHopOptions& options, ListRule* rule,
+                         Targets* targets, Neighbors* out) {
   VICINITY_RETURN_IF_ERROR(CheckRows(group.rows, reader.num_targets(edge_type)));
   FilteredListSampler sampler(options);
   const NeighborsSize before(*out);
-  return reader.ReadWholeLists<int64_t>(
-      edge_type, target_type, options.time_column, group.rows,
+  return reader.ReadWholeLists(
+      edge_type, target_type, rule->columns(), group.rows,
       [&] {
         before.Restore(out);
         targets->Start();
       },
-      [&](size_t i, uint64_t key, const ListPart& list, const int64_t* times) {
+      [&](size_t i, uint64_t key, const ListPart& list, absl::Span<const char* const> values) {
         FilteredListSampler::Target target = targets->Next(i);
         target.key = key;
-        if (times != nullptr) target.times = absl::MakeConstSpan(times, list.size());
+        target.allowed = rule->Judge(values, list.size(), targets->TimeOf(target.tree));
         sampler.Sample(list, target, out);
       });
 }
 
 // Of any: one by one.
 absl::Status SampleAny(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
-                       const OwnerGroup& group, const OneHopOptions& options, Targets* targets,
-                       Neighbors* out) {
+                       const OwnerGroup& group, const OneHopOptions& options, ListRule* rule,
+                       Targets* targets, Neighbors* out) {
   const bool changes_lists = reader.ChangesLists(edge_type, group.rows);
   for (const uint64_t row : group.rows) {  // one that has changed may be new
     if (changes_lists && reader.FindChangedList(edge_type, row) != nullptr) continue;
@@ -262,23 +246,21 @@ absl::Status SampleAny(const ShardReader& reader, EdgeTypeId edge_type, NodeType
       reader.KeysColumn(target_type), group.rows, [] {},
       [&](size_t i, const char* key) { std::memcpy(&keys[i], key, sizeof(keys[i])); }));
   FilteredListSampler sampler(options);
-  std::vector<int64_t> times;
   for (size_t i = 0; i < group.rows.size(); ++i) {
     FilteredListSampler::Target target = targets->Next(i);
     target.key = keys[i];
     const NeighborsSize before(*out);
-    absl::Status timed;
-    VICINITY_RETURN_IF_ERROR(
-        reader.ReadList(edge_type, group.rows[i], 0, std::numeric_limits<int64_t>::max(),
-                        [&](const ListPart& list) {
-                          before.Restore(out);
-                          if (options.time_column >= 0) {
-                            timed = ReadTimes(reader, edge_type, options.time_column, list, &times);
-                            target.times = times;
-                          }
-                          if (timed.ok()) sampler.Sample(list, target, out);
-                        }));
-    VICINITY_RETURN_IF_ERROR(timed);
+    absl::StatusOr<AllowedEdges> allowed = AllowedEdges();
+    VICINITY_RETURN_IF_ERROR(reader.ReadList(
+        edge_type, group.rows[i], 0, std::numeric_limits<int64_t>::max(),
+        [&](const ListPart& list) {
+          before.Restore(out);
+          allowed = rule->ReadAndJudge(reader, edge_type, list, targets->TimeOf(target.tree));
+          if (!allowed.ok()) return;
+          target.allowed = *allowed;
+          sampler.Sample(list, target, out);
+        }));
+    VICINITY_RETURN_IF_ERROR(allowed.status());
   }
   return absl::OkStatus();
 }
@@ -290,11 +272,15 @@ absl::Status SampleFiltered(const ShardReader& reader, EdgeTypeId edge_type, Nod
                             const OneHopOptions& options, Neighbors* out) {
   VICINITY_RETURN_IF_ERROR(CheckTimes(group, options));
   Targets targets(group, excluded, options);
-  const bool changed = reader.ChangesLists(edge_type, group.rows) ||
-                       (options.time_column >= 0 &&
-                        !reader.IsUnchanged(reader.EdgeColumn(edge_type, options.time_column)));
-  if (changed) return SampleAny(reader, edge_type, target_type, group, options, &targets, out);
-  return SampleFiles(reader, edge_type, target_type, group, options, &targets, out);
+  ListRule rule(options);
+  const auto is_changed = [&](int32_t column) {
+    return !reader.IsUnchanged(reader.EdgeColumn(edge_type, column));
+  };
+  if (reader.ChangesLists(edge_type, group.rows) ||
+      std::any_of(rule.columns().begin(), rule.columns().end(), is_changed)) {
+    return SampleAny(reader, edge_type, target_type, group, options, &rule, &targets, out);
+  }
+  return SampleFiles(reader, edge_type, target_type, group, options, &rule, &targets, out);
 }
 
 }  // namespace vicinity

@@ -1,5 +1,5 @@
 // Draws from lists of which only some edges may be drawn, without a copy of them: those that are
-// not excluded, and not later than a tree's time.
+// not excluded, and that the draw's rule allows (sampler/rules/list_rule.h).
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,10 @@
 #include "sampler/one_hop.h"
 #include "sampler/owner_groups.h"
 #include "sampler/position_chooser.h"
+#include "sampler/rules/list_rule.h"
 #include "sampler/weighted_chooser.h"
 
 namespace vicinity {
-
-// The times of a list's edges, in its order, from a column of int64. Errors as ShardReader's.
-absl::Status ReadTimes(const ShardReader& reader, EdgeTypeId edge_type, int32_t column,
-                       const ListPart& list, std::vector<int64_t>* times);
 
 // Chooses among the positions of a list that are left as if it had no others: what is drawn is what
 // a list without the other edges would give. By weight it has the chances of such a list, as exact
@@ -35,8 +32,7 @@ class FilteredListSampler {
   // What may be drawn of a list, and for whom.
   struct Target {
     absl::Span<const ExcludedEdge> excluded;  // its own
-    absl::Span<const int64_t> times;          // of the list's edges; empty: at any time
-    int64_t until = 0;                        // with times: none that is later
+    AllowedEdges allowed;
     uint64_t key = 0;
     uint32_t tree = 0;
   };

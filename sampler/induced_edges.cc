@@ -181,6 +181,7 @@ class Inducer {
       relation.edge_type = {static_cast<int32_t>(type)};
       relation.spec.fanout = kAllNeighbors;
       relation.spec.time_column = TimeColumnOf(schema_, request_.spec, static_cast<int>(type));
+      if (!request_.conditions.empty()) relation.spec.where = request_.conditions[type];
       relation.detail = request_.detail;
       relation.targets = nodes.targets().subspan(range.begin, count);
       if (!nodes.trees().empty()) relation.trees = nodes.trees().subspan(range.begin, count);

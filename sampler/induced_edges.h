@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "partition/conditions/condition.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
@@ -22,6 +24,8 @@ struct InducedRequest {
   const ExcludedEdges& excluded;         // are not among them
   // In-edges that are asked for at a time. Tests take few.
   int64_t edges_at_a_time = int64_t{1} << 20;
+  // Of each edge type what its edges meet; null, or none of them at all: all are there.
+  absl::Span<const std::shared_ptr<const RowCondition>> conditions{};
 };
 
 // Puts the edges into `graph`, whose nodes are sampled, in place of those that were drawn: what

@@ -89,14 +89,14 @@ void Append(const Neighbors& from, Neighbors* to) {
 absl::Status SampleSome(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                         absl::Span<const uint64_t> rows, const OneHopOptions& options,
                         Neighbors* out) {
-  const bool by_time = options.time_column >= 0;
+  const bool all = Filters(options);
   const absl::Span<const ExcludedEdge> excluded = options.excluded;
   OwnerGroup whole;
   OwnerGroup filtered;
   for (size_t i = 0, next = 0; i < rows.size(); ++i) {
     const bool has_some = next < excluded.size() && excluded[next].target == i;
     while (next < excluded.size() && excluded[next].target == i) ++next;
-    OwnerGroup& group = by_time || has_some ? filtered : whole;
+    OwnerGroup& group = all || has_some ? filtered : whole;
     group.rows.push_back(rows[i]);
     group.positions.push_back(static_cast<uint32_t>(i));
     if (!options.trees.empty()) group.trees.push_back(options.trees[i]);
@@ -105,6 +105,7 @@ absl::Status SampleSome(const ShardReader& reader, EdgeTypeId edge_type, NodeTyp
   OneHopOptions plain = options;
   plain.excluded = {};
   plain.time_column = -1;
+  plain.where = nullptr;
   plain.trees = whole.trees;
   VICINITY_RETURN_IF_ERROR(
       SampleLists(reader, edge_type, target_type, whole.rows, plain, &answers[0]));
@@ -123,7 +124,7 @@ absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
                          absl::Span<const uint64_t> rows, const OneHopOptions& options,
                          Neighbors* out) {
   const bool sound = options.trees.empty() || options.trees.size() == rows.size();
-  if (sound && (!options.excluded.empty() || options.time_column >= 0)) {
+  if (sound && (!options.excluded.empty() || Filters(options))) {
     return SampleSome(reader, edge_type, target_type, rows, options, out);
   }
   if (!sound || !reader.ChangesLists(edge_type, rows)) {

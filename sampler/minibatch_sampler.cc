@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "partition/conditions/edge_conditions.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 #include "sampler/induced_edges.h"
@@ -73,6 +74,7 @@ absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
     return absl::InvalidArgumentError(problem);
   }
   VICINITY_RETURN_IF_ERROR(TakeTimes(spec, seeds, &tree_times_));
+  VICINITY_RETURN_IF_ERROR(ResolveWhere(spec));
   VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seeds, spec.disjoint));
   const bool induced = spec.subgraph == Subgraph::kInduced;
   const EdgeDetail of_drawn = induced ? EdgeDetail() : detail;  // of an induced sample they go
@@ -83,10 +85,19 @@ absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
   }
   SampledGraph graph = builder_.Take();
   if (!induced) return graph;
-  const absl::Status status =
-      InduceEdges(schema_, book_, {spec, detail, tree_times_, excluded}, source, &graph);
+  InducedRequest request{spec, detail, tree_times_, excluded};
+  request.conditions = conditions_;
+  const absl::Status status = InduceEdges(schema_, book_, request, source, &graph);
   if (!status.ok()) return At("induced edges", status);
   return graph;
+}
+
+// From batch to batch it is the same.
+absl::Status MinibatchSampler::ResolveWhere(const SamplingSpec& spec) {
+  if (!conditions_.empty() && where_ == spec.where) return absl::OkStatus();
+  VICINITY_ASSIGN_OR_RETURN(conditions_, ResolveByEdgeType(schema_, spec.where));
+  where_ = spec.where;
+  return absl::OkStatus();
 }
 
 absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, EdgeDetail detail,
@@ -101,6 +112,7 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, Edge
     relation.spec.time_column = TimeColumnOf(schema_, spec, static_cast<int>(type));
     relation.spec.last =
         relation.spec.time_column >= 0 && spec.temporal_strategy == TemporalStrategy::kLast;
+    relation.spec.where = conditions_[type];
     relation.detail = detail;
     relation.tree_times = tree_times_;
     relation.targets = builder_.Frontier({schema_.edge_types[type].target_type});

@@ -3,20 +3,23 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "partition/conditions/condition.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
 #include "proto/common/ids.h"
-#include "sampler/draw_spec.h"
 #include "sampler/excluded_edges.h"
 #include "sampler/graph_builder.h"
 #include "sampler/neighbor_source.h"
 #include "sampler/one_hop.h"
+#include "sampler/rules/draw_spec.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {
@@ -55,6 +58,7 @@ class MinibatchSampler {
                                       NeighborSource* source);
 
  private:
+  absl::Status ResolveWhere(const SamplingSpec& spec);
   absl::Status SampleHop(const SamplingSpec& spec, int hop, EdgeDetail detail,
                          NeighborSource* source, const ExcludedEdges& excluded);
 
@@ -64,6 +68,9 @@ class MinibatchSampler {
   std::vector<RelationRequest> relations_;           // of the current hop
   std::vector<std::vector<ExcludedEdge>> excluded_;  // of each relation
   std::vector<int64_t> tree_times_;
+  // Of each edge type the condition of the spec with this one.
+  std::string where_;
+  std::vector<std::shared_ptr<const RowCondition>> conditions_;
   std::vector<Neighbors> neighbors_;  // answers, by relation
 };
 

@@ -7,9 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "proto/common/ids.h"
-#include "sampler/draw_spec.h"
 #include "sampler/excluded_edges.h"
 #include "sampler/one_hop.h"
+#include "sampler/rules/draw_spec.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {

@@ -12,8 +12,8 @@
 #include "absl/types/span.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
-#include "sampler/draw_spec.h"
 #include "sampler/excluded_edges.h"
+#include "sampler/rules/draw_spec.h"
 
 namespace vicinity {
 

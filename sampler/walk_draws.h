@@ -6,8 +6,8 @@
 
 #include "partition/dataset/schema.h"
 #include "proto/common/random.h"
-#include "sampler/draw_spec.h"
 #include "sampler/minibatch_sampler.h"
+#include "sampler/rules/draw_spec.h"
 #include "sampler/walk_spec.h"
 
 namespace vicinity {

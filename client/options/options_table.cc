@@ -98,6 +98,10 @@ std::vector<Option> SamplingOptions(SamplingSpec* o) {
        "needs disjoint, and times of seeds; empty: at any time"},
       {"temporal_strategy", Choice(&o->temporal_strategy),
        "With time_column: such edges by chance, or the latest of them"},
+      {"where", &o->where,
+       "Condition on edge columns: year >= 2010 and not kind in (3, 4); edge types that have all "
+       "of them are sampled as if they had only edges that meet it; empty: all",
+       Flag{"--where"}},
       {"expansion", Choice(&o->expansion),
        "Which nodes a hop expands: all met so far, or those that the previous hop met first"},
       {"subgraph", Choice(&o->subgraph),

@@ -21,8 +21,8 @@
 #include "proto/limits.h"
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
-#include "sampler/draw_spec_proto.h"
 #include "sampler/excluded_edges.h"
+#include "sampler/rules/draw_spec_proto.h"
 
 namespace vicinity {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "partition/conditions/edge_conditions.h"
+
 namespace vicinity {
 namespace {
 
@@ -64,6 +66,22 @@ std::string TimeProblem(const Schema& schema, const SamplingSpec& spec) {
          " of one int64 a row; there are:" + (known.empty() ? " none" : known);
 }
 
+std::string ConditionProblem(const Schema& schema, const SamplingSpec& spec) {
+  if (spec.where.empty()) return "";
+  const auto conditions = ResolveByEdgeType(schema, spec.where);
+  if (!conditions.ok()) return "where: " + std::string(conditions.status().message());
+  std::string known;
+  for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
+    if (!IsFollowed(spec, e)) continue;
+    if ((*conditions)[e] != nullptr) return "";
+    for (const ColumnSpec& column : schema.edge_types[e].columns) {
+      known += " " + column.name + " of " + schema.EdgeTypeName(e);
+    }
+  }
+  return "where: no edge type that is followed has all the columns of `" + spec.where +
+         "`; there are:" + (known.empty() ? " none" : known);
+}
+
 }  // namespace
 
 bool IsFollowed(const SamplingSpec& spec, int edge_type) {
@@ -106,7 +124,8 @@ std::string SpecProblem(const Schema& schema, const SamplingSpec& spec) {
     if (!problem.empty()) return problem;
   }
   std::string problem = WeightProblem(schema, spec);
-  return problem.empty() ? TimeProblem(schema, spec) : problem;
+  if (problem.empty()) problem = TimeProblem(schema, spec);
+  return problem.empty() ? ConditionProblem(schema, spec) : problem;
 }
 
 }  // namespace vicinity

@@ -54,6 +54,12 @@ struct SamplingSpec {
   // edges, for any int64. Empty: at any time.
   std::string time_column{};
   TemporalStrategy temporal_strategy = TemporalStrategy::kUniform;
+  // A condition on columns of edges (partition/conditions/condition_text.h): `year >= 2010 and not
+  // kind in (3, 4)`. Edge types that have all the columns it names are sampled as if they had only
+  // the edges for which it holds, at every hop; others as they are. A target without such edges has
+  // no neighbours. With weights, times and everything else; of an induced subgraph as well. Without
+  // an index the lists of all targets are read. Empty: all edges.
+  std::string where{};
   // kInduced: the nodes are those of kDirectional, to the last one, so whatever predicts nodes
   // holds for both. The edges are all that join them along the edge types that any hop follows,
   // each once, parallel ones too, whatever their weights, those of weight 0 as well; with
@@ -74,7 +80,7 @@ inline constexpr int64_t kMaxFanout = 1 << 20;
 // Empty if the spec fits the schema, else what is wrong, with the value: no hops or more than
 // kMaxHops, a fanout of 0 everywhere in a hop, below -1 or above kMaxFanout, a wrong number of edge
 // types, `weighted_by` that no edge type that is followed has as its weight column, `time_column`
-// likewise, or with what it does not go together.
+// likewise, or with what it does not go together, `where` likewise, or which is no condition.
 std::string SpecProblem(const Schema& schema, const SamplingSpec& spec);
 
 // Whether any hop goes along the edge type.

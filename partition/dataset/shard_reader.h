@@ -281,33 +281,37 @@ class ShardReader {
   }
 
   // Of who goes through many lists, all of which are as in the files: calls take(i, key, list,
-  // values) for every one of `rows`, with the whole list and, where `column` is not -1, the values
-  // of its edges in that column, one T each; memory is asked for ahead of it.
-  template <typename T, typename Start, typename Take>
-  absl::Status ReadWholeLists(EdgeTypeId type, NodeTypeId target_type, int32_t column,
-                              absl::Span<const uint64_t> rows, const Start& start,
-                              const Take& take) const {
+  // values) for every one of `rows`, with the whole list and where the values of its edges in each
+  // of these columns lie, one behind the other; memory is asked for ahead of it.
+  template <typename Start, typename Take>
+  absl::Status ReadWholeLists(EdgeTypeId type, NodeTypeId target_type,
+                              absl::Span<const int32_t> columns, absl::Span<const uint64_t> rows,
+                              const Start& start, const Take& take) const {
     const EdgeTable& edges = shard_.edges(type);
     const NodeTable& targets = shard_.nodes(target_type);
-    const ColumnView values = column < 0 ? ColumnView() : edges.columns[column];
-    const auto* const first = reinterpret_cast<const T*>(values.data);
-    VerifiedFile* const files[] = {edges.offsets_file,  targets.keys_file,  edges.sources_file,
-                                   edges.edge_ids_file, edges.weights_file, values.file};
+    std::vector<VerifiedFile*> files = {edges.offsets_file, targets.keys_file, edges.sources_file,
+                                        edges.edge_ids_file, edges.weights_file};
+    for (const int32_t column : columns) files.push_back(edges.columns[column].file);
+    std::vector<const char*> values(columns.size());
     return ReadVerified(files, [&]() -> absl::Status {
       start();
       VICINITY_RETURN_IF_ERROR(TouchTargets(edges, targets, rows));
       for (size_t i = 0; i < rows.size(); ++i) {
         PrefetchTarget(edges, targets, rows, i + 2 * kListsAhead);
-        PrefetchList(edges, first, rows, i + kListsAhead);
+        PrefetchList(edges, columns, rows, i + kListsAhead);
         const auto row = static_cast<int64_t>(rows[i]);
         VICINITY_RETURN_IF_ERROR(edges.CheckList(row));
         const ListPart list = PartOf(edges, nullptr, row, 0, edges.degree(row));
         if (list.size() > 0) {
           const int64_t begin = edges.begin(row);
           VICINITY_RETURN_IF_ERROR(TouchList(edges, begin, begin + list.size()));
-          if (column >= 0) VICINITY_RETURN_IF_ERROR(TouchRange(values, begin, list.size()));
+          for (size_t k = 0; k < columns.size(); ++k) {
+            const ColumnView& column = edges.columns[columns[k]];
+            VICINITY_RETURN_IF_ERROR(TouchRange(column, begin, list.size()));
+            values[k] = column.data + begin * column.row_bytes;
+          }
         }
-        take(i, targets.keys[row], list, column < 0 ? nullptr : first + edges.begin(row));
+        take(i, targets.keys[row], list, absl::MakeConstSpan(values));
       }
       return absl::OkStatus();
     });
@@ -410,9 +414,8 @@ class ShardReader {
     __builtin_prefetch(&targets.keys[rows[i]]);
   }
   // The beginning of a list and of its values: long ones follow of themselves.
-  template <typename T>
-  static void PrefetchList(const EdgeTable& edges, const T* values, absl::Span<const uint64_t> rows,
-                           size_t i) {
+  static void PrefetchList(const EdgeTable& edges, absl::Span<const int32_t> columns,
+                           absl::Span<const uint64_t> rows, size_t i) {
     if (i >= rows.size() || !edges.has_list(static_cast<int64_t>(rows[i]))) return;
     const auto begin = edges.begin(static_cast<int64_t>(rows[i]));
     if (edges.sources.narrow() != nullptr) {
@@ -420,11 +423,13 @@ class ShardReader {
     } else {
       __builtin_prefetch(edges.sources.wide() + begin);
     }
-    constexpr int64_t kInLine = 64 / sizeof(T);
-    const int64_t lines =
-        std::min<int64_t>(4, edges.degree(static_cast<int64_t>(rows[i])) / kInLine + 1);
-    for (int64_t line = 0; values != nullptr && line < lines; ++line) {
-      __builtin_prefetch(values + begin + line * kInLine);
+    constexpr int64_t kLineBytes = 64;
+    const int64_t degree = edges.degree(static_cast<int64_t>(rows[i]));
+    for (const int32_t column : columns) {
+      const ColumnView& values = edges.columns[column];
+      const int64_t bytes = std::min(4 * kLineBytes, degree * values.row_bytes);
+      const char* const first = values.data + begin * values.row_bytes;
+      for (int64_t at = 0; at <= bytes; at += kLineBytes) __builtin_prefetch(first + at);
     }
   }
 

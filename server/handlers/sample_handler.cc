@@ -19,11 +19,11 @@
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
-#include "sampler/draw_spec_proto.h"
 #include "sampler/excluded_edges.h"
-#include "sampler/filtered_lists.h"
 #include "sampler/local_sampler.h"
 #include "sampler/one_hop.h"
+#include "sampler/rules/draw_spec_proto.h"
+#include "sampler/rules/list_rule.h"
 #include "server/handlers/reply_size.h"
 #include "server/handlers/request_checks.h"
 
@@ -71,6 +71,8 @@ absl::Status CheckRelation(const Schema& schema, const Relation& relation, size_
         "edge type ", schema.EdgeTypeName(relation.edge_type()), " has no weight column"));
   }
   VICINITY_RETURN_IF_ERROR(CheckTimes(schema, relation));
+  const auto spec = FromProto(relation.spec(), schema.edge_types[relation.edge_type()].columns);
+  if (!spec.ok()) return At(schema.EdgeTypeName(relation.edge_type()), spec.status());
   if (uint64_t{relation.first_target()} + relation.num_targets() > num_targets) {
     return absl::InvalidArgumentError(absl::StrCat(
         "edge type ", relation.edge_type(), " asks for targets [", relation.first_target(), ", ",
@@ -244,15 +246,9 @@ class RelationSampler {
         excluded_(all_excluded.subspan(relation_.first_excluded(), relation_.num_excluded())),
         chunk_bytes_(state.limits.max_chunk_bytes),
         neighbor_bytes_(8 + (request.want_edge_ids() ? 8 : 0) +
-                        (request.want_edge_positions() ? 8 : 0)) {
-    static_cast<DrawSpec&>(options_) = FromProto(relation_.spec());
-    options_.want_edge_ids = request.want_edge_ids();
-    options_.want_edge_positions = request.want_edge_positions();
-    options_.tree_times = tree_times;
-    options_.stream =
-        StreamKey({request.draw().run_seed(), request.draw().epoch(), request.draw().batch(),
-                   request.draw().hop(), relation_.edge_type()});
-  }
+                        (request.want_edge_positions() ? 8 : 0)),
+        options_(OptionsOf(state, request, relation_, tree_times)),
+        rule_(options_) {}
 
   // True once all targets are answered.
   bool IsOver() const { return first_ == targets_.size(); }
@@ -267,6 +263,20 @@ class RelationSampler {
   }
 
  private:
+  static OneHopOptions OptionsOf(const ServerState& state, const proto::SampleRequest& request,
+                                 const Relation& relation, absl::Span<const int64_t> tree_times) {
+    const int32_t type = relation.edge_type();
+    OneHopOptions options;  // the request has been checked
+    static_cast<DrawSpec&>(options) =
+        *FromProto(relation.spec(), state.dataset->schema().edge_types[type].columns);
+    options.want_edge_ids = request.want_edge_ids();
+    options.want_edge_positions = request.want_edge_positions();
+    options.tree_times = tree_times;
+    options.stream = StreamKey({request.draw().run_seed(), request.draw().epoch(),
+                                request.draw().batch(), request.draw().hop(), type});
+    return options;
+  }
+
   // How many targets from `first` on fit one chunk, at least one. 0: the list of target
   // `first` is taken whole and is longer than a chunk.
   absl::StatusOr<size_t> GroupSize(size_t first) const {
@@ -274,7 +284,7 @@ class RelationSampler {
       const int64_t target_bytes = 4 + options_.fanout * neighbor_bytes_;
       const size_t count = std::min<size_t>(targets_.size() - first,
                                             std::max<int64_t>(chunk_bytes_ / target_bytes, 1));
-      const bool reads_lists = options_.time_column >= 0 || !excluded_.empty();
+      const bool reads_lists = Filters(options_) || !excluded_.empty();
       return reads_lists ? ReadBetweenLooks(first, count) : count;
     }
     int64_t bytes = 0;
@@ -388,24 +398,24 @@ class RelationSampler {
     const int64_t most = std::max<int64_t>((chunk_bytes_ - 4) / neighbor_bytes_, 1);
     int64_t taken = 0;
     bool more = false;
-    absl::Status timed;
+    const int64_t until = options_.time_column >= 0 ? options_.tree_times[trees_[first_]] : 0;
+    absl::StatusOr<AllowedEdges> allowed = AllowedEdges();
     VICINITY_RETURN_IF_ERROR(
         reader_.ReadList(edge_type_, targets_[first_], list_at_, most, [&](const ListPart& part) {
           taken = part.size();
           more = part.has_more();
-          if (options_.time_column >= 0) {
-            timed = ReadTimes(reader_, edge_type_, options_.time_column, part, &times_);
-          }
-          if (timed.ok()) CopyPartOfList(part, chunk);
+          allowed = rule_.ReadAndJudge(reader_, edge_type_, part, until);
+          if (allowed.ok()) CopyPartOfList(part, *allowed, chunk);
         }));
-    VICINITY_RETURN_IF_ERROR(timed);
+    VICINITY_RETURN_IF_ERROR(allowed.status());
     list_at_ += taken;
     chunk->set_more(more);
     if (!more) EndGroup();
     return absl::OkStatus();
   }
 
-  void CopyPartOfList(const ListPart& part, proto::SampleChunk* chunk) const {
+  void CopyPartOfList(const ListPart& part, const AllowedEdges& allowed,
+                      proto::SampleChunk* chunk) const {
     StartChunk(chunk);
     chunk->set_first_target(static_cast<uint32_t>(first_));
     const size_t bytes = part.size() * sizeof(uint64_t);
@@ -416,7 +426,7 @@ class RelationSampler {
     for (int64_t i = 0; i < part.size(); ++i) {
       if (options_.weighted && !part.has_weight(i)) continue;
       if (!without_.empty() && without_.contains(part.source(i))) continue;
-      if (options_.time_column >= 0 && times_[i] > options_.tree_times[trees_[first_]]) continue;
+      if (!allowed.Has(i)) continue;
       ++count;
       AppendId(part.source(i), chunk->mutable_sources());
       if (options_.want_edge_ids) AppendId(part.edge_id(i), chunk->mutable_edge_ids());
@@ -455,6 +465,7 @@ class RelationSampler {
   const int64_t chunk_bytes_;
   const int64_t neighbor_bytes_;
   OneHopOptions options_;
+  ListRule rule_;
   // Targets [first_, first_ + group_) are being answered, [.., first_) have been; a group of none:
   // the next one is still to be started.
   size_t first_ = 0;
@@ -467,7 +478,6 @@ class RelationSampler {
   uint32_t left_ = 0;
   int64_t list_at_ = 0;                   // of a list that is taken whole, the next edge
   absl::flat_hash_set<int64_t> without_;  // sources that are excluded of it
-  std::vector<int64_t> times_;            // of a part of it
 };
 
 // Relation by relation.

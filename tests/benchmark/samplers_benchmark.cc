@@ -103,6 +103,22 @@ class Ways {
     SamplingSpec spec = SamplingSpec::Uniform(router_.schema(), kFanouts);
     spec.disjoint = true;
     const double any = NanosecondsAnEdge(spec);
+    for (const std::string where : {"time <= 0", "time = 3", "time = 3 and weight > 0.1"}) {
+      SamplingSpec filtered = spec;
+      filtered.where = where;
+      report_->Add({"samplers",
+                    where_ + ", neighbours where " + where,
+                    "ns/edge",
+                    NanosecondsAnEdge(filtered),
+                    any,
+                    {}});
+      report_->Add({"samplers",
+                    where_ + ", lists gone through where " + where,
+                    "ns/target",
+                    NanosecondsATarget(filtered),
+                    NanosecondsATarget(spec),
+                    {}});
+    }
     spec.time_column = "time";
     report_->Add({"samplers",
                   where_ + ", neighbours until a time",
@@ -178,6 +194,19 @@ class Ways {
                        return sampler->Sample(links_, draw, nullptr).status();
                      }) *
            1e3;
+  }
+
+  // Of the seeds alone: targets of several hops are fewer where fewer edges are left.
+  double NanosecondsATarget(SamplingSpec spec) {
+    spec.fanouts.resize(1);
+    RoutedBatchSampler sampler(router_, spec, EdgeDetail());
+    return SecondsOf(rounds_,
+                     [&](int batch) {
+                       return sampler
+                           .Sample({links_[1]}, {1, 0, static_cast<uint64_t>(batch)}, nullptr)
+                           .status();
+                     }) *
+           1e9 / static_cast<double>(kBatchSize);
   }
 
   double NanosecondsAnEdge(const SamplingSpec& spec) {

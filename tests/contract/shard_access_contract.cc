@@ -527,19 +527,22 @@ void CheckWalks(const ShardsUnderTest& under_test) {
   });
 }
 
-std::vector<Neighbors> SampleByTime(const ShardsUnderTest& under_test, int32_t time_column) {
+std::vector<Neighbors> SampleByRules(const ShardsUnderTest& under_test,
+                                     const std::vector<DrawSpec>& rules) {
   const std::vector<int64_t> times = {0, -6, INT64_MAX, 3, INT64_MIN};
   std::vector<Neighbors> all;
   ForEachShard(under_test, [&](ShardAccess* shard, const Expected& expected) {
     const Targets targets(expected.num_rows(expected.target_type({0})));
     const std::vector<ExcludedEdge> excluded = SomeEdges(expected, {0}, targets.rows);
     for (Way way : EveryWay(expected.schema())) {
+      if (way.edge_type.value != 0) continue;
       way.trees = true;
-      for (const bool last : {false, true}) {
-        if (last && (way.replace || way.weighted)) continue;
+      for (const DrawSpec& rule : rules) {
+        if (rule.last && (way.replace || way.weighted)) continue;
         ShardHop::Relation relation = targets.Relation(way);
-        relation.spec.time_column = time_column;
-        relation.spec.last = last;
+        relation.spec.time_column = rule.time_column;
+        relation.spec.last = rule.last;
+        relation.spec.where = rule.where;
         if (way.excluding) relation.excluded = excluded;
         all.push_back(Sample(shard, {relation}, EdgeDetail(true, true), times)[0]);
       }

@@ -32,8 +32,10 @@ void CheckKeys(const ShardsUnderTest& under_test);
 void CheckDegrees(const ShardsUnderTest& under_test);
 void CheckEdgeIds(const ShardsUnderTest& under_test);
 void CheckWalks(const ShardsUnderTest& under_test);
-// Of edge type 0, in trees of several times, all that a fanout can be, less some excluded edges.
-std::vector<Neighbors> SampleByTime(const ShardsUnderTest& under_test, int32_t time_column);
+// Of edge type 0, in trees of several times, all that a fanout can be, less some excluded edges,
+// with the times and the condition of each rule.
+std::vector<Neighbors> SampleByRules(const ShardsUnderTest& under_test,
+                                     const std::vector<DrawSpec>& rules);
 // Every way to draw gives neighbours that the graph has, as many as it should.
 void CheckHops(const ShardsUnderTest& under_test);
 // The head of a stored ranking of shard 0's users, and all of it; one that is not there.

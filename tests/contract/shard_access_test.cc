@@ -20,6 +20,7 @@
 #include "client/rpc/remote_shard.h"
 #include "client/shards/mapped_shard.h"
 #include "client/shards/traffic.h"
+#include "partition/conditions/edge_conditions.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/ranking.h"
 #include "proto/common/ids.h"
@@ -188,15 +189,26 @@ testing::MemoryGraph TimedGraph() {
 }
 
 // That what a mapped shard gives is right, tests/sampler/filtered_lists_test.cc says.
-TEST_CASE("hops by time are the same to the byte by every way to a shard", "[shard_access]") {
-  const Ways ways(TimedGraph());
-  const std::vector<Neighbors> mapped = testing::SampleByTime(ways.Of(Kind::kMapped), 1);
+TEST_CASE("hops by time and with conditions are the same to the byte by every way to a shard",
+          "[shard_access]") {
+  const testing::MemoryGraph graph = TimedGraph();
+  const Ways ways(graph);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto where,
+                                ResolveByEdgeType(graph.schema, "weight < 0.5 or time = 2"));
+  std::vector<DrawSpec> rules(4);
+  rules[0].time_column = 1;
+  rules[1].time_column = 1;
+  rules[1].last = true;
+  rules[2].where = where[0];
+  rules[3].where = where[0];
+  rules[3].time_column = 1;
+  const std::vector<Neighbors> mapped = testing::SampleByRules(ways.Of(Kind::kMapped), rules);
   CHECK(std::any_of(mapped.begin(), mapped.end(), [](const Neighbors& each) {
     return std::count(each.counts.begin(), each.counts.end(), 0) > 3 && each.sources.size() > 100;
   }));
   for (const Kind kind : {Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated}) {
     CAPTURE(static_cast<int>(kind));
-    CHECK(testing::Difference(mapped, testing::SampleByTime(ways.Of(kind), 1)) == "");
+    CHECK(testing::Difference(mapped, testing::SampleByRules(ways.Of(kind), rules)) == "");
   }
 }
 
@@ -296,6 +308,14 @@ TEST_CASE("changed lists are drawn from as if the files had been written anew", 
   };
   CHECK(testing::Difference(without_positions(testing::SampleEveryWay(overlaid.Now())),
                             without_positions(testing::SampleEveryWay(anew))) == "");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto where, ResolveByEdgeType(now.schema, "weight < 9"));
+  std::vector<DrawSpec> rules(1);
+  rules[0].where = where[0];
+  const std::vector<Neighbors> filtered =
+      without_positions(testing::SampleByRules(overlaid.Now(), rules));
+  CHECK(testing::Difference(filtered, without_positions(testing::SampleByRules(anew, rules))) ==
+        "");
+  CHECK(testing::Difference(filtered, without_positions(testing::SampleByRules(anew, {{}}))) != "");
 }
 
 }  // namespace

@@ -3,13 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_split.h"
 #include "client/c_api/options.h"
 #include "client/cli/commands.h"
+#include "partition/conditions/condition.h"
+#include "partition/conditions/condition_text.h"
 #include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/schema.h"
+#include "sampler/rules/condition_filter.h"
 #include "tests/fuzz/targets.h"
 #include "tests/testing/graphs/small_graphs.h"
 
@@ -20,6 +24,7 @@ constexpr NamedTarget kTargets[] = {
     {"tool_flags", FuzzToolFlags},
     {"graph_options", FuzzGraphOptions},
     {"loader_options", FuzzLoaderOptions},
+    {"condition", FuzzCondition},
 };
 
 std::vector<std::string> Lines(std::string_view input) {
@@ -88,6 +93,32 @@ FuzzTarget FuzzLoaderOptions(const std::string&) {
   target.run = [schema](std::string_view input) {
     const auto options = c_api::ParseLoaderOptions(*schema, std::string(input).c_str());
     if (options.ok()) SpecProblem(*schema, options->sampling);
+  };
+  return target;
+}
+
+// What is read is evaluated, on rows of every type.
+FuzzTarget FuzzCondition(const std::string&) {
+  FuzzTarget target;
+  target.seeds = {"bool and not int8 in (1, -2, 3.5) or uint8 != 7",
+                  "(int16 >= -3 and int32 < 1e9) or `int64` = 9223372036854775807",
+                  "float16 > 0.1 and bfloat16 <= -1 and float32 not in (0.5) and float64 < 1e300"};
+  target.run = [](std::string_view input) {
+    std::vector<ColumnSpec> columns;
+    for (int type = static_cast<int>(DType::kBool); type <= static_cast<int>(DType::kFloat64);
+         ++type) {
+      const auto dtype = static_cast<DType>(type);
+      columns.push_back({std::string(DTypeName(dtype)), dtype, {}});
+    }
+    const auto condition = ParseCondition(absl::string_view(input.data(), input.size()));
+    if (!condition.ok()) return;
+    auto resolved = ResolveCondition(*condition, columns);
+    if (!resolved.ok()) return;
+    Expect(CompleteCondition(columns, &*resolved).empty(), "what is read can be evaluated");
+    ConditionFilter filter(*resolved);
+    alignas(8) static constexpr char kRow[16] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const std::vector<const char*> values(filter.columns().size(), kRow);
+    Expect(filter.Evaluate(values, 2).size() == 2, "each row is judged");
   };
   return target;
 }

@@ -12,5 +12,7 @@ FuzzTarget FuzzToolFlags(const std::string& folder);
 // JSON, as the C interface takes it.
 FuzzTarget FuzzGraphOptions(const std::string& folder);
 FuzzTarget FuzzLoaderOptions(const std::string& folder);
+// The text of a condition, and rows that it is evaluated on.
+FuzzTarget FuzzCondition(const std::string& folder);
 
 }  // namespace vicinity::fuzz

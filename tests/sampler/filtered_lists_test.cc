@@ -9,9 +9,11 @@
 #include <memory>
 #include <numeric>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "partition/conditions/edge_conditions.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
@@ -158,6 +160,10 @@ class Timed {
     std::memcpy(&weight, graph_.edge_row({0}, 0, edge_id).data(), sizeof(weight));
     return weight;
   }
+  std::shared_ptr<const RowCondition> Where(const std::string& text) const {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto by_type, ResolveByEdgeType(graph_.schema, text));
+    return by_type[0];
+  }
   // Of a target, in the list's order, the edges that are not later.
   std::vector<int64_t> Until(int64_t target, int64_t time) const {
     std::vector<int64_t> edges;
@@ -290,6 +296,58 @@ TEST_CASE("edges until a time are drawn by chance, each alike or by its weight",
   CHECK(testing::ChiSquare(counts, chances) < limit);
   chances[0] *= 1.1;  // what is off is found
   CHECK(testing::ChiSquare(counts, chances) > limit);
+}
+
+TEST_CASE("edges that meet a condition are drawn by chance, each alike or by its weight",
+          "[filtered_lists]") {
+  const Timed graph(900, true);
+  OneHopOptions options;
+  options.weighted = GENERATE(false, true);
+  options.fanout = 1 << 10;
+  options.replace = true;
+  options.want_edge_ids = true;
+  options.where = graph.Where("time in (-4, -2, 0, 3) or (weight > 0.7 and time < 0)");
+  std::vector<int64_t> edges;
+  std::vector<double> chances;
+  for (const int64_t edge : graph.Until(4, std::numeric_limits<int64_t>::max())) {
+    const int64_t time = graph.TimeOf(edge);
+    const bool listed = time == -4 || time == -2 || time == 0 || time == 3;
+    if (!listed && !(graph.WeightOf(edge) > 0.7F && time < 0)) continue;
+    const double chance = options.weighted ? graph.WeightOf(edge) : 1;
+    if (chance == 0) continue;
+    edges.push_back(edge);
+    chances.push_back(chance);
+  }
+  REQUIRE(edges.size() > 5);
+  std::vector<int64_t> counts(edges.size());
+  int64_t drawn = 0;
+  for (options.stream = 0; drawn < 1'000'000; ++options.stream) {
+    for (const int64_t edge : graph.Sample({4}, options).edge_ids) {
+      const auto found = std::find(edges.begin(), edges.end(), edge);
+      REQUIRE(found != edges.end());
+      ++counts[found - edges.begin()];
+      ++drawn;
+    }
+  }
+  const double sum = std::accumulate(chances.begin(), chances.end(), 0.0);
+  for (double& chance : chances) chance *= static_cast<double>(drawn) / sum;
+  const double limit = testing::ChiSquareLimit(static_cast<int64_t>(counts.size()) - 1);
+  CHECK(testing::ChiSquare(counts, chances) < limit);
+  chances[0] *= 1.1;  // what is off is found
+  CHECK(testing::ChiSquare(counts, chances) > limit);
+}
+
+TEST_CASE("a target none of whose edges meets the condition has no neighbours",
+          "[filtered_lists]") {
+  const Timed graph(900, true);
+  OneHopOptions options;
+  options.fanout = GENERATE(int64_t{3}, kAllNeighbors);
+  options.replace = GENERATE(false, true);
+  options.weighted = GENERATE(false, true);
+  options.where = graph.Where("time > 3 and time < 3");
+  const Neighbors none = graph.Sample({4, 5, 4}, options);
+  CHECK(none.counts == std::vector<uint32_t>{0, 0, 0});
+  CHECK(none.sources.empty());
 }
 
 // Of what is left of a short list and of a long one, by ways of their own.

@@ -57,6 +57,7 @@ class LoaderOptions(TypedDict, total=False):
     weighted_by: str
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
+    where: str
     expansion: Literal["all_nodes", "new_nodes"]
     subgraph: Literal["directional", "induced"]
     seed_type: str
@@ -97,6 +98,7 @@ class SampleOptions(TypedDict, total=False):
     weighted_by: str
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
+    where: str
     expansion: Literal["all_nodes", "new_nodes"]
     subgraph: Literal["directional", "induced"]
     run_seed: int

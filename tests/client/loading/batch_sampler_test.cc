@@ -116,6 +116,56 @@ testing::MemoryGraph TimedGraph() {
   return testing::RandomGraph(options);
 }
 
+// Only its edges of these times.
+testing::MemoryGraph Within(testing::MemoryGraph graph, int64_t least, int64_t most) {
+  testing::MemoryEdges left;
+  left.columns.resize(graph.edges[0].columns.size());
+  for (size_t i = 0; i < graph.edges[0].sources.size(); ++i) {
+    int64_t time = 0;
+    std::memcpy(&time, graph.edge_row({0}, 1, static_cast<int64_t>(i)).data(), sizeof(time));
+    if (time < least || time > most) continue;
+    left.sources.push_back(graph.edges[0].sources[i]);
+    left.targets.push_back(graph.edges[0].targets[i]);
+    for (size_t c = 0; c < left.columns.size(); ++c) {
+      left.columns[c] += graph.edge_row({0}, static_cast<int>(c), static_cast<int64_t>(i));
+    }
+  }
+  graph.edges[0] = left;
+  return graph;
+}
+
+TEST_CASE("with a condition a batch is that of a graph that has only the edges that meet it",
+          "[batch_sampler]") {
+  const testing::MemoryGraph memory = TimedGraph();
+  const RoutedGraph all(memory, 4, {1, 3});
+  const RoutedGraph some(Within(memory, -3, 2), 4, {1, 3});
+  TypedSeeds seeds{NodeTypeId{0}, {}};
+  for (const int64_t position : {3, 17, 3, 40, 9}) {
+    seeds.ids.push_back(all.GlobalIds({0})[position]);
+  }
+  SamplingSpec sampling = SamplingSpec::Uniform(memory.schema, {3, kAllNeighbors, 2});
+  sampling.expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
+  sampling.replace = GENERATE(false, true);
+  sampling.disjoint = GENERATE(false, true);
+  sampling.subgraph = GENERATE(Subgraph::kDirectional, Subgraph::kInduced);
+  if (sampling.disjoint && GENERATE(false, true)) {
+    sampling.time_column = "time";
+    seeds.times = {0, 2, -3, 5, -6};
+  }
+  SamplingSpec filtered = sampling;
+  filtered.where = "time >= -3 and time <= 2";
+  RoutedBatchSampler with(all.router(), filtered, EdgeDetail());
+  RoutedBatchSampler without(some.router(), sampling, EdgeDetail());
+  RoutedBatchSampler whole(all.router(), sampling, EdgeDetail());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph got, with.Sample({seeds}, {7, 2, 1}, nullptr));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph expected,
+                                without.Sample({seeds}, {7, 2, 1}, nullptr));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph other,
+                                whole.Sample({seeds}, {7, 2, 1}, nullptr));
+  CHECK(testing::Describe(got) == testing::Describe(expected));
+  CHECK(testing::Describe(got) != testing::Describe(other));
+}
+
 TEST_CASE("by time a batch is the same on any cut, and every tree ends with its seed's time",
           "[batch_sampler]") {
   const testing::MemoryGraph memory = TimedGraph();

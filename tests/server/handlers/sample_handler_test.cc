@@ -13,8 +13,8 @@
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "proto/service.pb.h"
-#include "sampler/draw_spec_proto.h"
 #include "sampler/one_hop.h"
+#include "sampler/rules/draw_spec_proto.h"
 #include "tests/server/serving.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -77,7 +77,9 @@ Neighbors Expected(const Serving& serving, const SampleRequest& request, int ind
   const Shard& shard = *serving.dataset().shard(ShardId{request.shard()});
   const NodeTypeId target_type{serving.dataset().schema().edge_types[type.value].target_type};
   OneHopOptions options;
-  static_cast<DrawSpec&>(options) = FromProto(relation.spec());
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      static_cast<DrawSpec&>(options),
+      FromProto(relation.spec(), serving.dataset().schema().edge_types[type.value].columns));
   options.want_edge_ids = request.want_edge_ids();
   options.want_edge_positions = request.want_edge_positions();
   const std::vector<uint32_t> trees = Unpacked<uint32_t>(request.trees());
@@ -339,6 +341,32 @@ TEST_CASE("ranges of targets are shared by type and never overlap", "[sample_han
   VICINITY_CHECK_CODE(Collect(SampleNeighbors, serving.state(), shared, &chunks),
                       absl::StatusCode::kInvalidArgument);
   CHECK(chunks.empty());
+}
+
+TEST_CASE("a condition that the edge type's columns do not fit is refused by name",
+          "[sample_handler]") {
+  testing::RandomGraphOptions options;
+  options.times = true;
+  const Serving serving(testing::RandomGraph(options), {ShardId{0}});
+  SampleRequest request;
+  request.set_fingerprint(serving.fingerprint());
+  request.set_targets(Packed<uint64_t>({0, 1}));
+  SampleRequest::Relation* const relation = request.add_relations();
+  relation->mutable_spec()->set_fanout(3);
+  relation->set_num_targets(2);
+  proto::Condition::Term* const term = relation->mutable_spec()->mutable_where()->add_terms();
+  term->set_op(proto::Condition::LESS);
+  const auto status = [&] {
+    std::vector<SampleChunk> chunks;
+    return Collect(SampleNeighbors, serving.state(), request, &chunks);
+  };
+  VICINITY_CHECK_CODE(status(), absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(status().message()),
+             Catch::Contains("node:links:node") && Catch::Contains("column time"));
+  term->add_whole(3);
+  VICINITY_CHECK_OK(status());
+  term->set_column(7);
+  VICINITY_CHECK_CODE(status(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("draws by time need a tree and its time for every target", "[sample_handler]") {

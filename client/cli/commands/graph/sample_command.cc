@@ -40,6 +40,7 @@ struct Flags {
   Expansion expansion = Expansion::kAllNodes;
   bool replace = false;
   std::string weighted_by;
+  std::string where;
   bool disjoint = false;
 };
 
@@ -78,6 +79,7 @@ absl::StatusOr<SamplingSpec> SpecOf(const Schema& schema, const Flags& flags) {
   spec.replace = flags.replace;
   spec.expansion = flags.expansion;
   spec.weighted_by = flags.weighted_by;
+  spec.where = flags.where;
   spec.disjoint = flags.disjoint;
   return spec;
 }
@@ -232,6 +234,10 @@ Action DeclareSample(CLI::App* app) {
   app->add_option("--weighted-by", flags->weighted_by,
                   "draw by this weight column where an edge type has it (default: uniformly)")
       ->type_name("COLUMN");
+  app->add_option("--where", flags->where,
+                  "draw among edges that meet this condition on their columns, where an edge type "
+                  "has these: \"year >= 2010 and not kind in (3, 4)\" (default: all edges)")
+      ->type_name("CONDITION");
   app->add_flag("--disjoint", flags->disjoint, "a tree of its own for each seed");
   return [flags](const ToolContext&, std::ostream& out) { return RunSample(*flags, out); };
 }

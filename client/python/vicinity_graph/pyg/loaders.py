@@ -27,7 +27,7 @@ _OF_WORKERS = {"num_workers", "persistent_workers", "prefetch_factor", "worker_i
 # Of vicinity_graph.Loader: what is passed on.
 _OF_LIBRARY = {"trainer", "num_trainers", "homes", "seed_policy", "run_seed", "cache", "cache_rows",
                "cache_bytes", "ranking", "fetch_ahead", "window_bytes", "sample_ahead",
-               "sample_threads", "fetch_threads", "batch_timeout_ms", "placement", "device"}
+               "sample_threads", "fetch_threads", "batch_timeout_ms", "placement", "device", "where"}
 
 class _DataLoaderArguments:
     """What PyG's loaders pass on to torch.utils.data.DataLoader, and what is passed to the library.
@@ -226,6 +226,7 @@ class NeighborLoader(_BatchLoader):
                              of batches; trainer=, num_trainers= say so by hand, and
                              sampler=DistributedSampler(...) means the same
         e_id=False           leaves out edge ids, which cost 8 bytes an edge
+        where="year > 3"     samples among edges that meet this condition on their columns
     and of vicinity_graph.Loader's options cache, cache_bytes, cache_rows, fetch_ahead, run_seed,
     sample_threads, placement, device and the like.
 

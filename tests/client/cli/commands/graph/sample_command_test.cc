@@ -64,6 +64,7 @@ TEST_CASE("a minibatch is the same from a cluster of any cut and from disk", "[c
 TEST_CASE("other draws are other minibatches", "[cli]") {
   testing::RandomGraphOptions options;
   options.weights = true;
+  options.times = true;
   const testing::SmallCluster cluster(testing::RandomGraph(options), 2, 1);
   const auto sample = [&cluster](const std::string& flag) {
     const Answer answer =
@@ -74,7 +75,7 @@ TEST_CASE("other draws are other minibatches", "[cli]") {
   };
   const nlohmann::json plain = sample("--seed=0");
   for (const char* flag : {"--seed=1", "--epoch=1", "--batch=1", "--replace", "--expansion=new",
-                           "--weighted-by=weight", "--disjoint"}) {
+                           "--weighted-by=weight", "--where=time > 0", "--disjoint"}) {
     CAPTURE(flag);
     CHECK(sample(flag) != plain);
   }
@@ -127,6 +128,20 @@ TEST_CASE("to draw by a weight that no edge has is misuse, and the text says wha
                                                     "--fanouts", "3", "--weighted-by", "price"});
   CHECK(answer.code != ExitCode::kOk);
   CHECK_THAT(answer.narration + answer.out, Catch::Contains("price"));
+}
+
+TEST_CASE("a condition that is none is misuse, and the text says where it fails", "[cli]") {
+  testing::RandomGraphOptions options;
+  options.times = true;
+  const testing::SmallCluster cluster(testing::RandomGraph(options), 1, 1);
+  const auto told = [&](const std::string& where) {
+    const Answer answer = RunCommand(kSampleCommand, {"--data", cluster.directory(), "--seeds", "1",
+                                                      "--fanouts", "3", "--where", where});
+    CHECK(answer.code != ExitCode::kOk);
+    return answer.narration + answer.out;
+  };
+  CHECK_THAT(told("time >"), Catch::Contains("expected a number at character 7"));
+  CHECK_THAT(told("year > 3"), Catch::Contains("time of node:links:node"));
 }
 
 TEST_CASE("a minibatch is a table for people, with a summary", "[cli]") {

@@ -1,8 +1,11 @@
 // What is drawn along an edge type: one value from the sampling spec through every layer and the
-// wire to the loop that draws. What a hop can be asked beside (a filter) becomes a member here.
+// wire to the loop that draws.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+
+#include "partition/conditions/condition.h"
 
 namespace vicinity {
 
@@ -14,11 +17,17 @@ struct DrawSpec {
   // whose time is not before its own.
   int32_t time_column = -1;
   bool last = false;  // with time_column: not by chance, but the latest of these
+  // Null: none. Else only edges for which it holds are there, as if the lists had no others.
+  std::shared_ptr<const RowCondition> where{};
 };
 
 inline bool operator==(const DrawSpec& a, const DrawSpec& b) {
+  const bool same_where = a.where == b.where || (a.where && b.where && *a.where == *b.where);
   return a.fanout == b.fanout && a.replace == b.replace && a.weighted == b.weighted &&
-         a.time_column == b.time_column && a.last == b.last;
+         a.time_column == b.time_column && a.last == b.last && same_where;
 }
+
+// Whether lists are shortened before anything is drawn, whatever their targets.
+inline bool Filters(const DrawSpec& spec) { return spec.time_column >= 0 || spec.where; }
 
 }  // namespace vicinity

@@ -1,0 +1,70 @@
+#include "sampler/rules/draw_spec_proto.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "partition/conditions/condition.h"
+
+namespace vicinity {
+namespace {
+
+void ToProto(const RowCondition& condition, proto::Condition* message) {
+  for (const RowCondition::Term& term : condition.terms) {
+    proto::Condition::Term* const to = message->add_terms();
+    to->set_op(static_cast<proto::Condition::Op>(term.op));
+    to->set_column(IsComparison(term.op) ? term.column : 0);
+    to->mutable_whole()->Add(term.whole.begin(), term.whole.end());
+    to->mutable_real()->Add(term.real.begin(), term.real.end());
+  }
+}
+
+RowCondition FromProto(const proto::Condition& message) {
+  RowCondition condition;
+  for (const proto::Condition::Term& from : message.terms()) {
+    RowCondition::Term term;
+    const bool is_known = from.op() >= 0 && from.op() <= static_cast<int>(kLastConditionOp);
+    if (is_known) term.op = static_cast<ConditionOp>(from.op());
+    if (IsComparison(term.op)) term.column = from.column();
+    term.whole.assign(from.whole().begin(), from.whole().end());
+    term.real.assign(from.real().begin(), from.real().end());
+    condition.terms.push_back(std::move(term));
+  }
+  return condition;
+}
+
+}  // namespace
+
+void ToProto(const DrawSpec& spec, proto::DrawSpec* message) {
+  message->set_fanout(spec.fanout);
+  message->set_replace(spec.replace);
+  message->set_weighted(spec.weighted);
+  message->set_time_column(spec.time_column + 1);
+  message->set_last(spec.last);
+  if (spec.where != nullptr) ToProto(*spec.where, message->mutable_where());
+}
+
+absl::StatusOr<DrawSpec> FromProto(const proto::DrawSpec& message,
+                                   absl::Span<const ColumnSpec> columns) {
+  DrawSpec spec;
+  spec.fanout = message.fanout();
+  spec.replace = message.replace();
+  spec.weighted = message.weighted();
+  spec.time_column = message.time_column() - 1;
+  spec.last = message.last();
+  if (message.where().terms().empty()) return spec;
+  if (message.where().terms_size() > kMostConditionTerms) {
+    return absl::InvalidArgumentError(absl::StrCat("a condition of ", message.where().terms_size(),
+                                                   " terms, at most ", kMostConditionTerms));
+  }
+  RowCondition where = FromProto(message.where());
+  if (const std::string problem = CompleteCondition(columns, &where); !problem.empty()) {
+    return absl::InvalidArgumentError(problem);
+  }
+  spec.where = std::make_shared<const RowCondition>(std::move(where));
+  return spec;
+}
+
+}  // namespace vicinity

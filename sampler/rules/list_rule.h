@@ -1,0 +1,53 @@
+// Which edges of a list may be drawn, by what their columns say: DrawSpec's times and condition.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "partition/conditions/condition.h"
+#include "partition/dataset/shard_reader.h"
+#include "proto/common/ids.h"
+#include "sampler/rules/condition_filter.h"
+#include "sampler/rules/draw_spec.h"
+
+namespace vicinity {
+
+struct AllowedEdges {
+  absl::Span<const int64_t> times;  // of the list's edges; empty: at any time
+  int64_t until = 0;                // with times: none that is later
+  absl::Span<const uint8_t> meets;  // of the list's edges, 1: the condition holds; empty: for all
+
+  bool all() const { return times.empty() && meets.empty(); }
+  bool Has(int64_t i) const {
+    return (times.empty() || times[i] <= until) && (meets.empty() || meets[i] != 0);
+  }
+};
+
+// Threads: one at a time; keeps its memory from list to list.
+class ListRule {
+ public:
+  explicit ListRule(const DrawSpec& spec);
+
+  // Those that it reads, of the edge type.
+  absl::Span<const int32_t> columns() const { return columns_; }
+
+  // Of a list whose edges' values in columns()[k] lie at values[k], for a tree of this time. Good
+  // until the next call, and while the values are there.
+  AllowedEdges Judge(absl::Span<const char* const> values, int64_t count, int64_t until);
+  // The same, of a list or a part of one, wherever its values are. Errors as ShardReader's.
+  absl::StatusOr<AllowedEdges> ReadAndJudge(const ShardReader& reader, EdgeTypeId edge_type,
+                                            const ListPart& list, int64_t until);
+
+ private:
+  const bool by_time_;
+  const std::shared_ptr<const RowCondition> condition_;
+  std::optional<ConditionFilter> filter_;
+  std::vector<int32_t> columns_;  // that of times, if any, is the first
+  std::vector<std::vector<char>> read_;
+};
+
+}  // namespace vicinity

@@ -1,0 +1,82 @@
+#include "sampler/rules/list_rule.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "partition/conditions/edge_conditions.h"
+#include "partition/dataset/dataset.h"
+#include "partition/dataset/shard_reader.h"
+#include "proto/common/ids.h"
+#include "sampler/rules/draw_spec.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity {
+namespace {
+
+using testing::InEdge;
+
+constexpr EdgeTypeId kLinks{0};
+
+testing::MemoryGraph TimedGraph() {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 20;
+  options.num_edges = 400;
+  options.weights = true;
+  options.times = true;
+  return testing::RandomGraph(options);
+}
+
+TEST_CASE("a rule allows the edges that it says, of whole lists and of parts", "[list_rule]") {
+  const testing::MemoryGraph graph = TimedGraph();
+  const testing::TempDir dir;
+  VICINITY_REQUIRE_OK(WriteGraph(graph, dir.File("graph")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(dir.File("graph")));
+  const ShardReader reader(*dataset->shard({0}));
+  DrawSpec spec;
+  const bool by_time = GENERATE(false, true);
+  const bool by_condition = GENERATE(false, true);
+  if (by_time) spec.time_column = 1;
+  if (by_condition) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto where,
+                                  ResolveByEdgeType(graph.schema, "weight > 0.5 or time = -3"));
+    spec.where = where[0];
+  }
+  CHECK(Filters(spec) == (by_time || by_condition));
+  ListRule rule(spec);
+  CHECK(rule.columns().size() == (by_time ? 1 : 0) + (by_condition ? 2 : 0));
+  constexpr int64_t kUntil = 2;
+  int64_t num_allowed = 0;
+  for (int64_t target = 0; target < 20; ++target) {
+    const std::vector<InEdge> list = graph.InEdges(kLinks, target);
+    const int64_t first = GENERATE(0, 3);
+    VICINITY_REQUIRE_OK(reader.ReadList(
+        kLinks, static_cast<uint64_t>(target), first, std::numeric_limits<int64_t>::max(),
+        [&](const ListPart& part) {
+          VICINITY_ASSERT_OK_AND_ASSIGN(const AllowedEdges allowed,
+                                        rule.ReadAndJudge(reader, kLinks, part, kUntil));
+          for (int64_t i = 0; i < part.size(); ++i) {
+            float weight = 0;
+            int64_t time = 0;
+            const int64_t edge = list[first + i].edge_id;
+            std::memcpy(&weight, graph.edge_row(kLinks, 0, edge).data(), sizeof(weight));
+            std::memcpy(&time, graph.edge_row(kLinks, 1, edge).data(), sizeof(time));
+            const bool meets = weight > 0.5F || time == -3;
+            const bool expected = (!by_time || time <= kUntil) && (!by_condition || meets);
+            CHECK(allowed.Has(i) == expected);
+            num_allowed += expected ? 1 : 0;
+          }
+        }));
+  }
+  CHECK(num_allowed > 20);
+}
+
+}  // namespace
+}  // namespace vicinity
