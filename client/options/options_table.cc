@@ -86,7 +86,7 @@ std::vector<Option> SamplingOptions(SamplingSpec* o) {
   return {
       {"fanouts", Fanouts{&o->fanouts},
        "Neighbours to draw, hop by hop from the seeds: -1 all, 0 none along this edge type; "
-       "needed"},
+       "needed; [] with an induced subgraph: of the seeds alone"},
       {"replace", &o->replace, "Draw with replacement"},
       {"disjoint", &o->disjoint, "Give every seed a tree of its own"},
       {"weighted_by", &o->weighted_by,

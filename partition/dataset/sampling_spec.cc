@@ -85,6 +85,7 @@ std::string ConditionProblem(const Schema& schema, const SamplingSpec& spec) {
 }  // namespace
 
 bool IsFollowed(const SamplingSpec& spec, int edge_type) {
+  if (spec.fanouts.empty()) return true;
   return std::any_of(
       spec.fanouts.begin(), spec.fanouts.end(),
       [edge_type](const std::vector<int64_t>& fanouts) { return fanouts[edge_type] != 0; });
@@ -115,7 +116,10 @@ SamplingSpec SamplingSpec::Uniform(const Schema& schema, const std::vector<int64
 }
 
 std::string SpecProblem(const Schema& schema, const SamplingSpec& spec) {
-  if (spec.fanouts.empty()) return "no hops: fanouts are empty";
+  if (spec.fanouts.empty() && spec.subgraph != Subgraph::kInduced) {
+    return "no hops: fanouts are empty, as those of an induced subgraph alone may be";
+  }
+  if (schema.edge_types.empty()) return "the graph has no edge types";
   if (spec.num_hops() > kMaxHops) {
     return std::to_string(spec.num_hops()) + " hops, at most " + std::to_string(kMaxHops);
   }

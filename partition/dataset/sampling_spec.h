@@ -35,7 +35,8 @@ enum class Subgraph : uint8_t {
 
 struct SamplingSpec {
   // fanouts[h][e]: neighbours a target along edge type e in hop h (hop 0 is next to the seeds):
-  // > 0, kAllNeighbors, or 0: do not follow this edge type.
+  // > 0, kAllNeighbors, or 0: do not follow this edge type. No hops at all: only with
+  // Subgraph::kInduced, for the seeds alone and the edges of every type between them.
   std::vector<std::vector<int64_t>> fanouts;
   bool replace = false;
   Expansion expansion = Expansion::kAllNodes;
@@ -77,13 +78,14 @@ struct SamplingSpec {
 inline constexpr int kMaxHops = 8;
 inline constexpr int64_t kMaxFanout = 1 << 20;
 
-// Empty if the spec fits the schema, else what is wrong, with the value: no hops or more than
-// kMaxHops, a fanout of 0 everywhere in a hop, below -1 or above kMaxFanout, a wrong number of edge
-// types, `weighted_by` that no edge type that is followed has as its weight column, `time_column`
-// likewise, or with what it does not go together, `where` likewise, or which is no condition.
+// Empty if the spec fits the schema, else what is wrong, with the value: no hops (unless induced)
+// or more than kMaxHops, a fanout of 0 everywhere in a hop, below -1 or above kMaxFanout, a wrong
+// number of edge types, `weighted_by` that no edge type that is followed has as its weight column,
+// `time_column` likewise, or with what it does not go together, `where` likewise, or which is no
+// condition.
 std::string SpecProblem(const Schema& schema, const SamplingSpec& spec);
 
-// Whether any hop goes along the edge type.
+// Whether any hop goes along the edge type; without hops, all are followed.
 bool IsFollowed(const SamplingSpec& spec, int edge_type);
 
 // Whether the edge type is drawn by weight.

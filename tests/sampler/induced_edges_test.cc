@@ -106,7 +106,8 @@ class BruteForce {
     }
     std::vector<Block> blocks;
     for (int32_t type = 0; type < static_cast<int32_t>(memory_.schema.edge_types.size()); ++type) {
-      const bool followed = std::any_of(batch_.spec.fanouts.begin(), batch_.spec.fanouts.end(),
+      const bool followed = batch_.spec.fanouts.empty() ||
+                            std::any_of(batch_.spec.fanouts.begin(), batch_.spec.fanouts.end(),
                                         [type](const auto& fanouts) { return fanouts[type] != 0; });
       const EdgeTypeSpec& ends = memory_.schema.edge_types[type];
       if (!followed || drawn.nodes[ends.target_type].ids.empty()) continue;
@@ -213,6 +214,27 @@ TEST_CASE("an induced minibatch has the nodes that were drawn and all edges betw
     }
   }
   CHECK(num_edges > 300);
+}
+
+TEST_CASE("without hops an induced minibatch is of the seeds alone", "[induced_edges]") {
+  const bool typed = GENERATE(false, true);
+  const MemoryGraph memory = typed ? Typed() : Homogeneous();
+  const testing::TempDir dir;
+  const Stored stored(memory, Shuffled(memory, 3, 9), dir.File("graph"));
+  Batch batch;
+  batch.seeds = {{NodeTypeId{0}, stored.Ids(0, {3, 17, 3, 50, 8, 1, 40, 41, 42, 43})}};
+  if (typed) batch.seeds.push_back({NodeTypeId{1}, stored.Ids(1, {2, 2, 29, 7, 8, 9})});
+  batch.spec = SamplingSpec::Uniform(memory.schema, {1});
+  SampledGraph drawn = SampleDrawn(stored, batch);
+  for (SampledNodes& nodes : drawn.nodes) {  // forgets what the hop has met
+    nodes.hop_ends = {nodes.hop_ends.front()};
+    nodes.ids.resize(nodes.hop_ends.front());
+  }
+  batch.spec.fanouts.clear();
+  batch.spec.subgraph = Subgraph::kInduced;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph graph, Sample(stored, batch));
+  CHECK(testing::Describe(graph) == BruteForce(memory, stored, batch).Describe(drawn));
+  CHECK(graph.num_edges() > 0);
 }
 
 TEST_CASE("an induced tree has no edges that are later than its seed", "[induced_edges]") {

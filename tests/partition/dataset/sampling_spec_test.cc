@@ -44,6 +44,21 @@ TEST_CASE("a spec that cannot be sampled is refused with its value", "[partition
   CHECK_THAT(SpecProblem(TwoRelations(), spec), Catch::Contains(value));
 }
 
+TEST_CASE("an induced subgraph of the seeds alone has no hops, and follows every edge type",
+          "[partition]") {
+  SamplingSpec spec;
+  spec.subgraph = Subgraph::kInduced;
+  CHECK(SpecProblem(TwoRelations(), spec).empty());
+  CHECK(IsFollowed(spec, 0));
+  CHECK(IsFollowed(spec, 1));
+  spec.fanouts = {{0, 5}};
+  CHECK_FALSE(IsFollowed(spec, 0));
+  spec.fanouts.clear();
+  Schema schema = TwoRelations();
+  schema.edge_types.clear();
+  CHECK_FALSE(SpecProblem(schema, spec).empty());
+}
+
 TEST_CASE("draws are by weight along the edge types whose weight column has the name",
           "[partition]") {
   Schema schema = TwoRelations();
