@@ -9,9 +9,9 @@
         out = model(batch.x, batch.edge_index)[:batch.batch_size]
 
 connect() gives a RemoteGraph, which PyG takes wherever it takes a (FeatureStore, GraphStore).
-NeighborLoader, LinkNeighborLoader and ShaDowKHopSampler have the signatures, attributes and errors of
-those of torch_geometric.loader; what they cannot do they refuse by name. NeighborSampler is for
-torch_geometric.loader.NodeLoader and LinkLoader.
+NeighborLoader, LinkNeighborLoader, ShaDowKHopSampler, ClusterLoader and the GraphSAINT samplers have
+the signatures, attributes and errors of those of torch_geometric.loader; what they cannot do they
+refuse by name. NeighborSampler is for torch_geometric.loader.NodeLoader and LinkLoader.
 
 Ids are those of the import, as they are in `data.edge_index` there: of types whose ids are strings,
 which no tensor holds, they are global ids, which RemoteGraph.names() names.
@@ -19,10 +19,14 @@ which no tensor holds, they are global ids, which RemoteGraph.names() names.
 Needs PyTorch from 1.13 and PyTorch Geometric from 2.5 on.
 """
 
+from .cluster import ClusterData, ClusterLoader
+from .graph_saint import GraphSAINTEdgeSampler, GraphSAINTNodeSampler, \
+    GraphSAINTRandomWalkSampler, GraphSAINTSampler
 from .loaders import LinkNeighborLoader, NeighborLoader
 from .remote_graph import RemoteGraph, connect
 from .sampler import NeighborSampler
 from .shadow import ShaDowKHopSampler
 
-__all__ = ["LinkNeighborLoader", "NeighborLoader", "NeighborSampler", "RemoteGraph",
-           "ShaDowKHopSampler", "connect"]
+__all__ = ["ClusterData", "ClusterLoader", "GraphSAINTEdgeSampler", "GraphSAINTNodeSampler",
+           "GraphSAINTRandomWalkSampler", "GraphSAINTSampler", "LinkNeighborLoader",
+           "NeighborLoader", "NeighborSampler", "RemoteGraph", "ShaDowKHopSampler", "connect"]

@@ -141,6 +141,21 @@ def _fill_edges(schema: Schema, sampled: SampledBatch, out: Any, edge_type: Edge
                 store[attribute.name] = attribute.value(rows)
 
 
+def fill_edges(schema: Schema, sampled: SampledBatch, ends: Tensor, edge_ids: bool,
+               data: Any) -> None:
+    """Puts the edges of a homogeneous batch, whose ends are among data.n_id, and their attributes into
+    a Data, by source, then by target."""
+    edge_type = schema.edge_types[0]
+    order = torch.sort(ends[0] * data.n_id.numel() + ends[1], stable=True).indices
+    data.edge_index = ends[:, order]
+    if edge_ids:
+        data.e_id = sampled.edge_ids(edge_type)[order]
+    for attribute in schema.edge_attributes[edge_type]:
+        rows = sampled.edge_column(edge_type, attribute.column)
+        if rows is not None:
+            data[attribute.name] = attribute.value(rows)[order]
+
+
 def new_data(schema: Schema, custom_cls: Any) -> Any:
     """An empty one."""
     if custom_cls is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import torch
 from torch import Tensor
@@ -31,9 +31,9 @@ _OF_LIBRARY = {"trainer", "num_trainers", "homes", "seed_policy", "run_seed", "c
 
 class _DataLoaderArguments:
     """What PyG's loaders pass on to torch.utils.data.DataLoader, and what is passed to the library.
-    TypeError names what is neither."""
+    `of_library` are the options that a loader takes. TypeError names what is neither."""
 
-    def __init__(self, given: Dict[str, Any]):
+    def __init__(self, given: Dict[str, Any], of_library: Iterable[str] = _OF_LIBRARY):
         given = {name: value for name, value in given.items() if name not in _OF_WORKERS}
         self.batch_size: int = given.pop("batch_size", 1)
         self.shuffle: bool = bool(given.pop("shuffle", False))
@@ -46,10 +46,10 @@ class _DataLoaderArguments:
         #: Whether epochs have edge ids, which cost 8 bytes an edge.
         self.edge_ids: bool = bool(given.pop("e_id", True))
         _take_ranks(given)
-        self.options = {name: given.pop(name) for name in list(given) if name in _OF_LIBRARY}
+        self.options = {name: given.pop(name) for name in list(given) if name in of_library}
         if given:
             raise TypeError(f"no arguments of a loader: {sorted(given)}; beyond those of PyG and "
-                            f"DataLoader there are: {sorted(_OF_LIBRARY | {'distributed', 'e_id'})}")
+                            f"DataLoader there are: {sorted({*of_library, 'distributed', 'e_id'})}")
         if not isinstance(self.batch_size, int) or self.batch_size < 1:
             raise ValueError(f"batch_size is {self.batch_size!r}: give a positive integer")
         if self.sampler is not None:

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Batch as GraphBatch
 
 from ..batch import Batch
-from ._batches import SampledBatch
+from ._batches import SampledBatch, fill_edges
 from ._sampling import sampling_of, schema_of
 from .loaders import _BatchLoader, _DataLoaderArguments, _input_nodes
 
@@ -67,13 +67,5 @@ class ShaDowKHopSampler(_BatchLoader):
             rows = attribute.value(sampled.column(node_type, attribute.column))
             chosen = order[roots] if attribute.name == "y" else order
             data[attribute.name] = rows[chosen.to(rows.device)]
-        ends = place[sampled.edge_index(edge_type)]
-        _, by_source = torch.sort(ends[0] * order.numel() + ends[1], stable=True)  # as PyG's
-        data.edge_index = ends[:, by_source]
-        if self._arguments.edge_ids:
-            data.e_id = sampled.edge_ids(edge_type)[by_source]
-        for attribute in schema.edge_attributes[edge_type]:
-            rows = sampled.edge_column(edge_type, attribute.column)
-            if rows is not None:
-                data[attribute.name] = attribute.value(rows)[by_source]
+        fill_edges(schema, sampled, place[sampled.edge_index(edge_type)], self._arguments.edge_ids, data)
         return data.pin_memory() if self._arguments.pin_memory else data
