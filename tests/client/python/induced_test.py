@@ -144,6 +144,22 @@ class PapersTest(unittest.TestCase):
             graph.sample("paper", [3], [3], subgraph="inducted")
         self.assertIn("directional", str(caught.exception))
 
+    def test_without_hops_it_is_of_the_seeds_alone(self):
+        graph = self.data.graph
+        batch = graph.sample("paper", range(60), [], subgraph="induced", edge_ids=True)
+        self.assertEqual(batch.nodes().tolist(), list(range(60)))
+        ids = graph.user_ids("paper", batch.nodes()).torch()
+        self.assertEqual(sorted(batch.edge_ids().tolist()), self.induced(ids))
+        self.assertEqual(batch.hop_ends().tolist(), [60, 60])
+        for batch in graph.loader([], seeds=torch.arange(100), batch_size=40, edge_ids=True,
+                                  subgraph="induced"):
+            ids = graph.user_ids("paper", batch.nodes()).torch()
+            self.assertEqual(ids.tolist(), ids[batch.seeds.torch().long()].tolist())
+            self.assertEqual(sorted(batch.edge_ids().tolist()), self.induced(ids))
+        with self.assertRaises(vicinity_graph.InvalidArgument) as caught:
+            graph.sample("paper", [3], [])
+        self.assertIn("induced", str(caught.exception))
+
     def test_a_state_is_of_one_kind_of_edges(self):
         state = self.loader().state_dict()
         with self.assertRaises(ValueError):
