@@ -38,7 +38,7 @@ class Loader {
   ~Loader();
 
   int64_t num_seeds() const;        // of this trainer
-  int64_t steps_per_epoch() const;  // the same for every trainer
+  int64_t steps_per_epoch() const;  // the same for every trainer; of all its workers together
 
   // Starts an epoch, or a part of it: batches [first_step, end_step) are made ahead, end_step being
   // at most steps_per_epoch, which is also what -1 stands for. What is left of the one before is

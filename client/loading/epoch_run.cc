@@ -134,12 +134,16 @@ void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
 void EpochRun::ScheduleAll() {
   StageClock clock(&(*parts_.totals)[kSchedule], StageState::kBusy);
   std::optional<EpochOrder> order;
+  int64_t ordered_epoch = 0;
   for (int64_t position = 0; position < end_; ++position) {
     const BatchPlace place = line_.At(position);
     clock.Enter(StageState::kBlocked);
     if (!allowed_.WaitFor(position)) return;
     clock.Enter(StageState::kBusy);
-    if (place.step == 0 || position == 0) order.emplace(parts_.schedule->Epoch(place.epoch));
+    if (!order.has_value() || place.epoch != ordered_epoch) {
+      order.emplace(parts_.schedule->Epoch(place.epoch));
+      ordered_epoch = place.epoch;
+    }
     JobPtr job = MakeJob(position, *order);
     clock.Enter(StageState::kBlocked);
     clock.EndBatch();

@@ -116,6 +116,8 @@ EpochParts LoaderCore::Parts() const {
   return parts;
 }
 
+StepShare LoaderCore::Share() const { return {options_.step_offset, options_.step_stride}; }
+
 absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step) {
   const int64_t end = end_step == -1 ? schedule_.steps() : end_step;
   if (epoch < 0 || first_step < 0 || first_step > end || end > schedule_.steps()) {
@@ -128,7 +130,8 @@ absl::Status LoaderCore::StartEpoch(int64_t epoch, int64_t first_step, int64_t e
   last_whole_epoch_ = whole ? std::make_optional(epoch) : std::nullopt;
   finished_ = false;
   if (GoOnWith(epoch, whole)) return absl::OkStatus();
-  return StartLine(EpochLine(epoch, first_step, end, schedule_.steps()), /*goes_on=*/follows);
+  return StartLine(EpochLine(epoch, first_step, end, schedule_.steps(), Share()),
+                   /*goes_on=*/follows);
 }
 
 absl::Status LoaderCore::ResumeEpoch(int64_t epoch, int64_t batches_done) {
@@ -147,8 +150,9 @@ absl::Status LoaderCore::ResumeEpoch(int64_t epoch, int64_t batches_done) {
   last_whole_epoch_.reset();
   finished_ = false;
   const int64_t end = schedule_.steps(dealt_from);
-  return StartLine(EpochLine(epoch, std::min(step, end), end, schedule_.steps(), dealt_from),
-                   /*goes_on=*/false);
+  return StartLine(
+      EpochLine(epoch, std::min(step, end), end, schedule_.steps(), Share(), dealt_from),
+      /*goes_on=*/false);
 }
 
 absl::Status LoaderCore::StartLine(const EpochLine& line, bool goes_on) {
@@ -199,7 +203,8 @@ absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::NextOfRun() {
   // It failed while nobody had asked for it: once more, now.
   const BatchPlace place = *run_->FailedAhead();
   run_.reset();
-  const EpochLine line(place.epoch, place.step, schedule_.steps(), schedule_.steps());
+  const EpochLine line(place.epoch, place.step - options_.step_offset, schedule_.steps(),
+                       schedule_.steps(), Share());
   VICINITY_ASSIGN_OR_RETURN(run_, EpochRun::Start(Parts(), line, /*goes_on=*/true));
   return run_->Next();
 }

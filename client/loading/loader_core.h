@@ -56,6 +56,7 @@ class LoaderCore {
 
   std::unique_ptr<BatchSampler> MakeSampler() const;
   EpochParts Parts() const;
+  StepShare Share() const;
   absl::Status StartLine(const EpochLine& line, bool goes_on);
   bool GoOnWith(int64_t epoch, bool whole);
   absl::StatusOr<std::unique_ptr<MiniBatch>> NextOfRun();

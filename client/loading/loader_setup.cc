@@ -172,6 +172,12 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
     return absl::InvalidArgumentError(
         absl::StrCat("trainer ", options.trainer, " of ", options.num_trainers));
   }
+  VICINITY_RETURN_IF_ERROR(Positive("step_stride", options.step_stride, 1 << 20));
+  if (options.step_offset < 0 || options.step_offset >= options.step_stride) {
+    return absl::InvalidArgumentError(absl::StrCat("step_offset ", options.step_offset,
+                                                   " is not from 0 to below step_stride, which is ",
+                                                   options.step_stride));
+  }
   for (const auto& [what, value] :
        {std::pair("window_bytes", options.window_bytes),
         std::pair("cache_rows", options.cache_rows), std::pair("cache_bytes", options.cache_bytes),

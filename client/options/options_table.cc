@@ -128,6 +128,11 @@ std::vector<Option> SeedOptions(LoaderOptions* o) {
       {"homes", &o->homes,
        "Home shards of each trainer; empty: shard s is near trainer s % num_trainers",
        Flag{"--homes"}},
+      {"step_offset", &o->step_offset,
+       "Of a trainer's steps make only this one, from 0, and every step_stride-th behind it",
+       Least{0}},
+      {"step_stride", &o->step_stride,
+       "How many workers share a trainer's steps; each has its step_offset", Least{1}},
       {"run_seed", &o->run_seed, "Of shuffling and draws: the same number, the same batches"},
   };
 }

@@ -103,6 +103,12 @@ struct LoaderOptions {
   // knows how many steps the others make. Trainers that share a shard deal its seeds out among
   // them. Empty: as DealHomes says.
   std::vector<std::vector<int32_t>> homes;
+  // Of the steps that StartEpoch and ResumeEpoch begin, only that at step_offset and every
+  // step_stride-th behind it are made here: for workers that share the steps of their trainer, and
+  // give them in turn. Steps keep their numbers, so that together the workers give the batches that
+  // one loader would. steps_per_epoch() counts those of all workers.
+  int32_t step_offset = 0;  // below step_stride
+  int32_t step_stride = 1;
   uint64_t run_seed = 0;
 
   // Columns to bring for every node of the batch, by node type name; and of the seeds, the labels.

@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 
-from .errors import BY_CODE, VicinityError
+from .errors import BY_CODE, FailedPrecondition, VicinityError
 
 ABI_VERSION = 2
 OK = 0
@@ -192,11 +192,22 @@ class Handle:
     so a call that is under way has a reference, and closing an object never pulls the handle from
     under another thread."""
 
-    __slots__ = ("_as_parameter_", "_release")
+    __slots__ = ("_as_parameter_", "_process", "_release")
 
     def __init__(self, pointer, release):
         self._as_parameter_ = pointer  # what ctypes passes on
+        self._process = os.getpid()
         self._release = release
+
+    def here(self, what):
+        """Itself; FailedPrecondition in a process that was forked from the one that has it."""
+        if os.getpid() == self._process:
+            return self
+        raise FailedPrecondition(
+            f"process {os.getpid()} was forked from process {self._process}, which has the {what} and "
+            "its threads and connections: open the graph in the worker, and nowhere before it is "
+            "forked, or let workers be spawned, who open it again: "
+            "DataLoader(..., multiprocessing_context=\"spawn\")")
 
     @property
     def address(self):

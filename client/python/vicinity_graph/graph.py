@@ -35,9 +35,10 @@ class Graph:
     A column has the rows [n, *shape] of its dtype: `description` tells both.
 
     Threads:  any number at once; calls release the interpreter's lock.
-    Forks:    a process that forks after a graph was opened cannot use it in the child
-              (FailedPrecondition): fork before, or let multiprocessing spawn. Graphs and loaders
-              can be pickled; they are opened again where they arrive.
+    Forks:    a process that forks after a graph was opened cannot use it in the child, nor open
+              another behind servers there (FailedPrecondition): open graphs in the child alone, or
+              let multiprocessing spawn. Graphs and loaders can be pickled; they are opened again
+              where they arrive.
     Errors:   NotFound names what there is, InvalidArgument the value that is wrong; Unavailable and
               DeadlineExceeded name the shard and its servers.
     """
@@ -64,10 +65,10 @@ class Graph:
 
     @property
     def handle(self) -> Handle:
-        """Of the library's; FailedPrecondition if the graph is closed."""
+        """Of the library's; FailedPrecondition if the graph is closed, or was opened before a fork."""
         if self._open_handle is None:
             raise FailedPrecondition("the graph is closed")
-        return self._open_handle
+        return self._open_handle.here("graph")
 
     @property
     def node_types(self) -> List[str]:

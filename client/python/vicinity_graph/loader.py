@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 import zlib
 from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Tuple
 
-from . import _given
+from . import _given, _workers
 from . import options as _options
 from . import seeds as _seeds
 from ._library import NOT_READY, OK, SEEDS_MASK, Handle, call_for_json, call_for_pointer, check, lib
@@ -53,7 +52,6 @@ class _Pass(Iterator[Batch]):
                 f"this pass over epoch {self._epoch} is over, since another pass of the loader, or "
                 "start_epoch, began after it: a loader has one pass at a time, so for two at once "
                 "make two loaders")
-        self._loader._refuse_worker()  # pylint: disable=protected-access
         if self._epoch is None:
             self._epoch = next_epoch
             self._loader._go_on()  # pylint: disable=protected-access
@@ -97,6 +95,10 @@ class Loader:
     weight, as by "weight_column" of negatives. negative_source_weights, of "binary", are those of
     sources.
 
+    Workers:  in a worker of a torch.utils.data.DataLoader a loader makes that worker's share of the
+              steps. The DataLoader takes batches from its workers in turn, so it gives those that
+              the loader would give alone, in the same order. Options step_offset and step_stride
+              say it otherwise: step_stride=1, that a worker makes all.
     Order:    a loader has one pass at a time. When another one begins, by its first batch, the one
               before is over: asked for a batch more, it raises FailedPrecondition. For two at once,
               as in zip() or nested loops, make two loaders.
@@ -116,9 +118,20 @@ class Loader:
         self._options = dict(options, seeds=seeds, seed_times=seed_times,
                              negative_weights=negative_weights,
                              negative_source_weights=negative_source_weights)
-        given = _given.columns(dict(options, fanouts=fanouts))
-        listed = _seeds.take(graph, seeds, given)
+        self._share = _workers.share(options)
         self._times_checksum: Optional[int] = None  # for states; None: no times
+        self._weights_checksum: Optional[int] = None
+        self._open_handle: Optional[Handle] = self._open(**self._options)
+        # Behind the batch that was taken last: its epoch, and how many batches of that all trainers
+        # are through with.
+        self._position = (0, 0)
+        self._begun = False  # that epoch, here
+        self._pass: Optional[_Pass] = None
+
+    def _open(self, *, seeds: Seeds, seed_times: Any, negative_weights: Any,
+              negative_source_weights: Any, **options: Any) -> Handle:
+        given = _given.columns(dict(options, fanouts=self._fanouts, **self._share))
+        listed = _seeds.take(self._graph, seeds, given)
         if seed_times is not None:
             if listed is None:
                 raise TypeError("seed_times are of seeds that are listed: GlobalIds(graph.nodes(type, "
@@ -129,16 +142,11 @@ class Loader:
             self._times_checksum = zlib.crc32(bytes(_given.ids(seed_times)[0]))
         weights = _given.negative_weights(negative_weights, negative_source_weights)
         self._weights_checksum = None if weights is None else _given.weights_checksum(weights)
-        pointer = call_for_pointer(lib.vicinity_loader_create_with_weights, graph.handle,
+        pointer = call_for_pointer(lib.vicinity_loader_create_with_weights, self._graph.handle,
                                    _given.options_text(given),
                                    None if listed is None else ctypes.byref(listed),
                                    None if weights is None else ctypes.byref(weights))
-        self._open_handle: Optional[Handle] = Handle(pointer, lib.vicinity_loader_release)
-        # Behind the batch that was taken last: its epoch, and how many batches of that all trainers
-        # are through with.
-        self._position = (0, 0)
-        self._begun = False  # that epoch, here
-        self._pass: Optional[_Pass] = None
+        return Handle(pointer, lib.vicinity_loader_release)
 
     def __reduce__(self) -> tuple:
         return _make, (self._graph, self._fanouts, self._options)
@@ -151,7 +159,10 @@ class Loader:
 
     @property
     def handle(self) -> Handle:
-        """Of the library's; FailedPrecondition if the loader is closed."""
+        """Of the library's; FailedPrecondition if the loader is closed, or was made before a fork."""
+        return self._opened().here("loader")
+
+    def _opened(self) -> Handle:
         if self._open_handle is None:
             raise FailedPrecondition("the loader is closed")
         return self._open_handle
@@ -159,27 +170,28 @@ class Loader:
     @property
     def num_seeds(self) -> int:
         """Of this trainer, in an epoch."""
-        return lib.vicinity_loader_num_seeds(self.handle)
+        return lib.vicinity_loader_num_seeds(self._opened())
 
     def __len__(self) -> int:
-        """Batches an epoch, the same for every trainer."""
-        return lib.vicinity_loader_steps_per_epoch(self.handle)
+        """Batches an epoch, the same for every trainer: those of all its workers together."""
+        return lib.vicinity_loader_steps_per_epoch(self._opened())
 
     def start_epoch(self, epoch: int, first_step: int = 0, end_step: int = -1) -> None:
         """Has the steps [first_step, end_step) made ahead, for next(); -1 is the epoch's end. Drops
         what is left of another epoch, and ends the pass that took it."""
+        self._take_share()
         check(lib.vicinity_loader_start_epoch(self.handle, epoch, first_step, end_step))
         self._begin((epoch, first_step * self._options.get("num_trainers", 1)))
 
-    def _refuse_worker(self) -> None:
-        """Where each of several workers of a DataLoader would give the whole epoch."""
-        data = sys.modules.get("torch.utils.data")
-        info = None if data is None else data.get_worker_info()
-        if info is not None and info.num_workers > 1 and self._options.get("num_trainers", 1) == 1:
-            raise FailedPrecondition(
-                f"each of the DataLoader's {info.num_workers} workers would give the whole epoch: say "
-                "num_workers=0, since the library's threads work ahead, or make the loader in the "
-                "worker, with trainer=its id and num_trainers=how many there are")
+    def _take_share(self) -> None:
+        """Of the steps, where this is one of several workers. A loader that comes to one by pickle is
+        made before the worker is told its number, so that a pass has to look."""
+        share = _workers.share(self._options)
+        if share == self._share:
+            return
+        self._opened()
+        self._share = share
+        self._open_handle = self._open(**self._options)
 
     def _begin(self, position: Tuple[int, int]) -> None:
         self._pass = None
@@ -191,6 +203,7 @@ class Loader:
         if self._begun:
             self.start_epoch(self.next_epoch)
             return
+        self._take_share()
         check(lib.vicinity_loader_resume_epoch(self.handle, *self._position))
         self._begin(self._position)
 
@@ -201,8 +214,24 @@ class Loader:
 
     def state_dict(self) -> Dict[str, Any]:
         """Where training is, behind the batch that was taken last: plain values, some hundred bytes,
-        whatever the graph's size. Every trainer has the same when all have made the same steps."""
-        epoch, batches_done = self._position
+        whatever the graph's size. Every trainer has the same when all have made the same steps.
+        FailedPrecondition in one of several workers, which knows of its own steps only and works
+        ahead of training: state_behind() is for them."""
+        share = _workers.share(self._options)
+        if share:
+            raise FailedPrecondition(
+                f"worker {share['step_offset']} of {share['step_stride']} makes its own steps ahead, "
+                "and does not know which batches training has taken from the others: yield "
+                "loader.state_behind(batch) beside each batch, and keep that of the batch trained last")
+        return self._state(*self._position)
+
+    def state_behind(self, batch: Batch) -> Dict[str, Any]:
+        """The state_dict() behind a batch of this loader. In a worker of a DataLoader, too: whoever
+        takes the batches in the DataLoader's order has trained all that the state says, and every
+        worker loads the same state, also if they are more or fewer then."""
+        return self._state(batch.epoch, batch.batches_done)
+
+    def _state(self, epoch: int, batches_done: int) -> Dict[str, Any]:
         return {**self._identity(), "epoch": epoch, "batches_done": batches_done}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:

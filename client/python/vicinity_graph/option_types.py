@@ -69,6 +69,8 @@ class LoaderOptions(TypedDict, total=False):
     trainer: int
     num_trainers: int
     homes: Sequence[Sequence[int]]
+    step_offset: int
+    step_stride: int
     run_seed: int
     exclude: Literal["none", "self", "reverse"]
     reverse_edge_type: str

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/loading/epoch_line.h"
 #include "client/shards/lookups.h"
 #include "sampler/local_sampler.h"
 #include "tests/client/routed_graph.h"
@@ -60,13 +61,13 @@ std::string Describe(const RoutedGraph& graph, const MiniBatch& batch) {
 }
 
 std::vector<std::string> Epoch(const RoutedGraph& graph, LoaderCore* loader, int64_t epoch,
-                               int64_t first_step = 0) {
+                               int64_t first_step = 0, StepShare share = {}) {
   VICINITY_REQUIRE_OK(loader->StartEpoch(epoch, first_step));
   std::vector<std::string> batches;
   while (true) {
     VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch, loader->Next());
     if (batch == nullptr) return batches;
-    REQUIRE(batch->step == first_step + static_cast<int64_t>(batches.size()));
+    REQUIRE(batch->step == first_step + share.Of(static_cast<int64_t>(batches.size())));
     REQUIRE(batch->epoch == epoch);
     batches.push_back(Describe(graph, *batch));
   }
@@ -304,12 +305,16 @@ TEST_CASE("what failed before its epoch was begun is asked for once more", "[loa
   RoutedGraph graph(Graph(), 4, {0, 2, 3});
   LoaderOptions options = Options(graph);
   options.cache = CachePolicy::kNone;
+  options.step_stride = GENERATE(1, 2);
+  options.step_offset = options.step_stride - 1;
+  const StepShare share{options.step_offset, options.step_stride};
   const std::unique_ptr<LoaderCore> loader = Make(graph, options);
-  Epoch(graph, loader.get(), 0);
+  Epoch(graph, loader.get(), 0, 0, share);
   VICINITY_REQUIRE_OK(loader->StartEpoch(1, 0));
-  for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
+  const int64_t num_steps = share.CountOf(loader->steps_per_epoch());
+  for (int64_t step = 0; step < num_steps; ++step) {
     // Its last batches are there, those behind are not.
-    if (step + 1 == loader->steps_per_epoch()) {
+    if (step + 1 == num_steps) {
       CHECK(loader->WaitForNext(std::chrono::seconds(10)));
       graph.faults()->fail_after = graph.faults()->calls.load();
     }
@@ -319,8 +324,10 @@ TEST_CASE("what failed before its epoch was begun is asked for once more", "[loa
   CHECK(none == nullptr);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   graph.faults()->fail_after = -1;  // the shard is there again
-  CHECK(Epoch(graph, loader.get(), 2) == Epoch(graph, Make(graph, options).get(), 2));
-  CHECK(Epoch(graph, loader.get(), 3) == Epoch(graph, Make(graph, options).get(), 3));
+  for (const int64_t epoch : {2, 3}) {
+    CHECK(Epoch(graph, loader.get(), epoch, 0, share) ==
+          Epoch(graph, Make(graph, options).get(), epoch, 0, share));
+  }
 }
 
 TEST_CASE("the default cache needs no ranking, and says whether it has one", "[loader]") {
@@ -680,6 +687,68 @@ TEST_CASE("a batch tells from where the epoch goes on, with the draws that it wo
   VICINITY_CHECK_CODE(home->ResumeEpoch(3, 1), absl::StatusCode::kInvalidArgument);
   VICINITY_CHECK_CODE(home->ResumeEpoch(3, -1), absl::StatusCode::kInvalidArgument);
   VICINITY_CHECK_CODE(home->ResumeEpoch(-1, 0), absl::StatusCode::kInvalidArgument);
+}
+
+// What workers give in turn, until all are at their end. Each begins its pass by `begin`.
+template <typename Begin>
+std::vector<std::string> InTurn(const RoutedGraph& graph,
+                                const std::vector<std::unique_ptr<LoaderCore>>& workers,
+                                Begin begin) {
+  for (const auto& worker : workers) VICINITY_REQUIRE_OK(begin(worker.get()));
+  std::vector<std::string> batches;
+  for (size_t turn = 0, num_done = 0; num_done < workers.size(); ++turn) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> batch,
+                                  workers[turn % workers.size()]->Next());
+    if (batch == nullptr) {
+      ++num_done;
+      continue;
+    }
+    REQUIRE(num_done == 0);  // those who have a batch fewer are the last
+    batches.push_back(std::to_string(batch->epoch) + "/" + std::to_string(batch->step) + "/" +
+                      std::to_string(batch->batches_done) + Describe(graph, *batch));
+  }
+  return batches;
+}
+
+TEST_CASE("workers that share a trainer's steps give in turn the batches of one loader",
+          "[loader]") {
+  const RoutedGraph graph(Graph(), 4, {0, 2});
+  const int num_workers = GENERATE(2, 3, 26);  // 26: more than there are steps
+  const int num_trainers = GENERATE(1, 2);
+  LoaderOptions options = Options(graph);
+  options.num_trainers = num_trainers;
+  options.trainer = num_trainers - 1;
+  options.seed_policy = GENERATE(SeedPolicy::kGlobal, SeedPolicy::kHome);
+  options.drop_last = GENERATE(false, true);
+  std::vector<std::unique_ptr<LoaderCore>> one;
+  one.push_back(Make(graph, options));
+  std::vector<std::unique_ptr<LoaderCore>> workers;
+  options.step_stride = num_workers;
+  for (options.step_offset = 0; options.step_offset < num_workers; ++options.step_offset) {
+    workers.push_back(Make(graph, options));
+    CHECK(workers.back()->steps_per_epoch() == one[0]->steps_per_epoch());
+  }
+  for (const int64_t epoch : {0, 1, 2}) {  // the last is made ahead
+    const auto begin = [epoch](LoaderCore* loader) { return loader->StartEpoch(epoch, 0); };
+    const std::vector<std::string> expected = InTurn(graph, one, begin);
+    REQUIRE(static_cast<int64_t>(expected.size()) == one[0]->steps_per_epoch());
+    REQUIRE(InTurn(graph, workers, begin) == expected);
+  }
+  // Behind a step, and, of seeds that are dealt, behind a batch that is no whole step of theirs.
+  for (const int64_t batches_done : {3 * num_trainers, 2 * num_trainers + 1}) {
+    if (options.seed_policy == SeedPolicy::kHome && batches_done % num_trainers != 0) continue;
+    const auto begin = [=](LoaderCore* loader) { return loader->ResumeEpoch(4, batches_done); };
+    REQUIRE(InTurn(graph, workers, begin) == InTurn(graph, one, begin));
+  }
+}
+
+TEST_CASE("a worker's place among the steps is checked", "[loader]") {
+  const RoutedGraph graph(Graph(), 1);
+  LoaderOptions options = Options(graph);
+  options.step_stride = GENERATE(-1, 0, 2);
+  options.step_offset = options.step_stride == 2 ? GENERATE(-1, 2) : 0;
+  VICINITY_CHECK_CODE(LoaderCore::Create(graph.router(), options).status(),
+                      absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("the user's ids of all nodes come with a batch, near and far, cached or not",

@@ -24,6 +24,7 @@ try:
 except ImportError as error:
     sys.exit(f"pyg_test: {error}: deploy/setup.sh installs it")
 
+from torch.utils.data import DataLoader, IterableDataset  # noqa: E402
 from torch.utils.data.distributed import DistributedSampler  # noqa: E402
 from torch_geometric.data import Data, HeteroData  # noqa: E402
 from torch_geometric.loader import LinkLoader, NodeLoader  # noqa: E402
@@ -39,6 +40,20 @@ def edges_of(batch):
     """By ids, how often each edge is there."""
     return collections.Counter(zip(batch.n_id[batch.edge_index[0]].tolist(),
                                    batch.n_id[batch.edge_index[1]].tolist()))
+
+
+class MadeInWorker(IterableDataset):
+    """The seeds of a loader that each worker makes for itself."""
+
+    def __init__(self, directory):
+        super().__init__()
+        self.directory = directory
+
+    def __iter__(self):
+        with NeighborLoader(connect(self.directory), [2], batch_size=32,
+                            shuffle=True) as loader:
+            for batch in loader:
+                yield batch.input_id
 
 
 class PapersTest(unittest.TestCase):
@@ -472,6 +487,16 @@ class PapersTest(unittest.TestCase):
         links = LinkNeighborLoader(self.data, [2], self.edge_index[:, :9])([8])
         self.assertEqual(links.n_id[links.edge_label_index].view(-1).tolist(),
                          self.edge_index[:, 8].tolist())
+
+    def test_loaders_made_in_workers_share_a_shuffled_epoch(self):
+        data = DataLoader(MadeInWorker(self.papers.shards), batch_size=None, num_workers=2,
+                          timeout=120, multiprocessing_context="fork")
+        torch.manual_seed(7)
+        first, other = (torch.cat(list(data)).tolist() for _ in range(2))
+        self.assertEqual([sorted(first), sorted(other)], [list(range(300))] * 2)
+        self.assertEqual(len({tuple(first), tuple(other), tuple(range(300))}), 3)
+        torch.manual_seed(7)
+        self.assertEqual(torch.cat(list(data)).tolist(), first)
 
     def test_what_workers_need_is_accepted_and_workers_are_not_made(self):
         loader = self.loader(input_nodes=None, num_workers=4, persistent_workers=True,

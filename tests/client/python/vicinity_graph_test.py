@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 import unittest
-import unittest.mock
 
 # Bazel runs a link to this file: what it points to lies in the source tree.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -350,17 +349,6 @@ class SeedsTest(ClusterTest):
         self.assertEqual(batch.edge_index(self.graph.edge_types[0]).shape, (2, len(sources)))
         self.assertEqual(batch.edge_ids().tolist(), ids)
         self.assertRaises(vicinity_graph.NotFound, batch.edge_index, "a:b:c")
-
-    @with_torch
-    def test_workers_of_a_data_loader_do_not_each_give_the_whole_epoch(self):
-        class Info:
-            id, num_workers = 1, 2
-
-        with unittest.mock.patch("torch.utils.data.get_worker_info", return_value=Info):
-            with self.assertRaisesRegex(vicinity_graph.FailedPrecondition, "2 workers"):
-                next(iter(self.loader()))
-            self.assertEqual(next(iter(self.loader(trainer=1, num_trainers=2))).batches_done, 2)
-        self.assertEqual(next(iter(self.loader())).batches_done, 1)
 
     def test_what_is_pickled_has_the_same_seeds(self):
         loader = pickle.loads(pickle.dumps(self.loader(seeds=self.USERS)))

@@ -11,6 +11,7 @@ from torch.utils.data.distributed import DistributedSampler
 from torch_geometric.data.feature_store import TensorAttr
 from torch_geometric.sampler import EdgeSamplerInput, NegativeSampling, NodeSamplerInput
 
+from .. import _workers
 from ..batch import Batch
 from ..loader import Loader
 from ..seeds import GlobalIds
@@ -25,9 +26,10 @@ _OF_WORKERS = {"num_workers", "persistent_workers", "prefetch_factor", "worker_i
                "collate_fn"}
 
 # Of vicinity_graph.Loader: what is passed on.
-_OF_LIBRARY = {"trainer", "num_trainers", "homes", "seed_policy", "run_seed", "cache", "cache_rows",
-               "cache_bytes", "ranking", "fetch_ahead", "window_bytes", "sample_ahead",
-               "sample_threads", "fetch_threads", "batch_timeout_ms", "placement", "device", "where"}
+_OF_LIBRARY = {"trainer", "num_trainers", "step_offset", "step_stride", "homes", "seed_policy",
+               "run_seed", "where", "cache", "cache_rows", "cache_bytes", "ranking", "fetch_ahead",
+               "window_bytes", "sample_ahead", "sample_threads", "fetch_threads",
+               "batch_timeout_ms", "placement", "device"}
 
 class _DataLoaderArguments:
     """What PyG's loaders pass on to torch.utils.data.DataLoader, and what is passed to the library.
@@ -64,9 +66,14 @@ class _DataLoaderArguments:
                             run_seed=sampler.seed)
 
     def _run_seed(self, generator: Any) -> int:
-        """As torch.manual_seed says. Trainers of one run must have the same, which it need not be."""
+        """As torch.manual_seed says. Trainers of one run must have the same, which it need not be, and
+        so must workers of a DataLoader: theirs is drawn of the number from which PyTorch makes each
+        worker's."""
         if self.options.get("num_trainers", 1) > 1:
             return 0
+        worker = _workers.info()
+        if worker is not None and generator is None:
+            generator = torch.Generator().manual_seed(worker.seed - worker.id)
         return int(torch.empty((), dtype=torch.int64).random_(generator=generator))
 
 
