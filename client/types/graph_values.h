@@ -38,7 +38,7 @@ struct GraphOptions {
   int channels_per_server = 2;  // connections
   WirePrecision wire_precision = WirePrecision::kStored;
 
-  // Of SampleAsync and FetchAsync; C++ alone has them.
+  // Of SampleAsync and FetchAsync, and of sample_async and fetch_async in Python.
   int async_threads = 8;      // so many are worked on at a time
   int max_async_calls = 256;  // so many are in flight; one more is refused
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import inspect
 import operator
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+import threading
+import weakref
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _given, tensors
 from . import options as _options
+from ._async_calls import AsyncCalls
 from ._library import Handle, call_for_json, call_for_pointer, lib
 from .batch import Batch
 from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
 from .option_types import (Fanouts, GraphOptions, LoaderOptions, PprOptions, SampleOptions,
                            VisitOptions, WalkOptions)
-from .seeds import OF_SPLIT, GlobalIds, Seeds, UserIds, lists_to_global, to_global
+from .seeds import OF_SPLIT, GlobalIds, Seeds, UserIds, kept, lists_to_global, to_global
 from .tensors import Tensor
 
 if TYPE_CHECKING:
@@ -45,6 +49,8 @@ class Graph:
 
     def __init__(self, **options: Unpack[GraphOptions]):
         self._options = options
+        self._async_calls: Optional[AsyncCalls] = None  # of those that there were
+        self._async_mutex = threading.Lock()
         self._open_handle: Optional[Handle] = Handle(
             call_for_pointer(lib.vicinity_graph_open, _given.options_text(options)),
             lib.vicinity_graph_close)
@@ -168,6 +174,27 @@ class Graph:
         return Batch(call_for_pointer(lib.vicinity_graph_sample, self.handle, lists, len(lists),
                                       _given.options_text(given)), self)
 
+    @_options.documents(_options.SAMPLE, SampleOptions, self=inspect.Parameter.empty,
+                        keywords={"seed_times": (Any, None)},
+                        node_type=Union[str, Sequence[str]], seeds=Any, fanouts=Fanouts)
+    def sample_async(self, node_type: Union[str, Sequence[str]], seeds: Any, fanouts: Fanouts, *,
+                     seed_times: Any = None, **options: Unpack[SampleOptions]) -> Future[Batch]:
+        """sample(), without waiting: a concurrent.futures.Future, whose result() is the batch that
+        sample() gives with these arguments, or raises what that raises.
+
+            futures = [graph.sample_async("paper", seeds, [15, 10]) for seeds in requests]
+            batch = await asyncio.wrap_future(graph.sample_async("paper", [3, 5], [15, 10]))
+
+        Threads:  async_threads of the graph's own make so many calls at a time, and others stand in
+                  line, where cancel() ends one; a call that is being made goes on to its end. What is
+                  added by add_done_callback runs in these threads, so it should be short; it may
+                  begin other calls. What is given may be changed afterwards: it is copied, but for a
+                  memoryview.
+        Errors:   ResourceExhausted, from here, when max_async_calls are in flight.
+        """
+        return self._begin(self.sample, kept(node_type), kept(seeds), kept(fanouts),
+                           seed_times=kept(seed_times), **kept(options))
+
     @_options.documents(_options.WALK, WalkOptions, self=inspect.Parameter.empty, starts=Any,
                         length=int, keywords={"metapath": (Union[str, Sequence[str]], ""),
                                               "edge_ids": (bool, False)})
@@ -269,6 +296,22 @@ class Graph:
                                _given.name(node_type, "node_type"), _given.name(column, "column"),
                                numbers, count)
 
+    def fetch_async(self, node_type: str, column: str, ids: Any) -> Future[Tensor]:
+        """fetch(), without waiting, as sample_async is of sample()."""
+        return self._begin(self.fetch, node_type, column, kept(ids))
+
+    def _begin(self, call: Callable[..., Any], *arguments: Any, **options: Any) -> Future[Any]:
+        _ = self.handle  # FailedPrecondition where the graph is closed
+        with self._async_mutex:
+            if self._async_calls is None:
+                self._async_calls = AsyncCalls(*(self._option(each) for each in
+                                                 ("async_threads", "max_async_calls")))
+                weakref.finalize(self, self._async_calls.stop).atexit = False
+        return self._async_calls.begin(lambda: call(*arguments, **options))
+
+    def _option(self, name: str) -> Any:
+        return self._options.get(name, _options.default(_options.GRAPH, name))
+
     def _of_ends(self, edge_type: str, targets: Any, sources: Any = None) -> Tuple[Any, Any]:
         """Both as ids that the library takes."""
         if not isinstance(targets, (GlobalIds, UserIds)) and \
@@ -292,7 +335,12 @@ class Graph:
                       negative_source_weights=negative_source_weights, **options)
 
     def close(self) -> None:
-        """Its loaders go on; calls that are under way end first."""
+        """Its loaders go on; calls that are under way end first. Of asynchronous ones it waits for
+        those that are being made, which end within their timeouts; those in line raise Cancelled."""
+        with self._async_mutex:
+            calls = self._async_calls
+        if calls is not None:
+            calls.close()
         self._open_handle = None
 
     def __enter__(self) -> Graph:

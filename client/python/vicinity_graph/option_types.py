@@ -28,6 +28,8 @@ class GraphOptions(TypedDict, total=False):
     call_budget_ms: int
     hedge: bool
     channels_per_server: int
+    async_threads: int
+    max_async_calls: int
     client_name: str
     wire_precision: Literal["stored", "float16", "bfloat16"]
     credentials: Credentials

@@ -15,6 +15,11 @@ GRAPH, LOADER, SAMPLE, WALK, VISITS, PPR = (
     for each in ("graph", "loader", "sample", "walk", "visits", "ppr"))
 
 
+def default(options, name):
+    """Of the option of this name."""
+    return next(each["default"] for each in options if each["name"] == name)
+
+
 def text(options, indent="    "):
     """Every option with what it is, its type and its default, for people."""
     lines = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
@@ -48,6 +49,21 @@ class _OfSplit:
 
 
 OF_SPLIT = _OfSplit()
+
+
+def kept(values: Any) -> Any:
+    """What a call takes that goes on later: a copy, since the caller may change his own by then."""
+    if isinstance(values, _SaidIds):
+        return type(values)(kept(values.ids))
+    if isinstance(values, (Tensor, memoryview)):
+        return values  # the library's is not to be written to; of a view no copy has its kind
+    if hasattr(values, "clone"):  # PyTorch's
+        return values.detach().clone()
+    if isinstance(values, dict):
+        return {name: kept(each) for name, each in values.items()}
+    if isinstance(values, (list, tuple)) or hasattr(values, "__next__"):
+        return [each if isinstance(each, (int, float, str)) else kept(each) for each in values]
+    return copy.copy(values)
 
 
 _NAMED_IN_ERRORS = 10
