@@ -121,16 +121,16 @@ class Loader:
         self._share = _workers.share(options)
         self._times_checksum: Optional[int] = None  # for states; None: no times
         self._weights_checksum: Optional[int] = None
-        self._open_handle: Optional[Handle] = self._open(**self._options)
+        self._open_handle: Optional[Handle] = self._open(self._share, **self._options)
         # Behind the batch that was taken last: its epoch, and how many batches of that all trainers
         # are through with.
         self._position = (0, 0)
         self._begun = False  # that epoch, here
         self._pass: Optional[_Pass] = None
 
-    def _open(self, *, seeds: Seeds, seed_times: Any, negative_weights: Any,
+    def _open(self, share: Dict[str, int], *, seeds: Seeds, seed_times: Any, negative_weights: Any,
               negative_source_weights: Any, **options: Any) -> Handle:
-        given = _given.columns(dict(options, fanouts=self._fanouts, **self._share))
+        given = _given.columns(dict(options, fanouts=self._fanouts, **share))
         listed = _seeds.take(self._graph, seeds, given)
         if seed_times is not None:
             if listed is None:
@@ -149,7 +149,11 @@ class Loader:
         return Handle(pointer, lib.vicinity_loader_release)
 
     def __reduce__(self) -> tuple:
-        return _make, (self._graph, self._fanouts, self._options)
+        loaded = (0, 0) if self._begun else self._position  # a state that was, and waits for a pass
+        return _make, (self._graph, self._fanouts, self._options), loaded
+
+    def __setstate__(self, loaded: Tuple[int, int]) -> None:
+        self._position = loaded
 
     def __repr__(self) -> str:
         if self._open_handle is None:
@@ -190,8 +194,8 @@ class Loader:
         if share == self._share:
             return
         self._opened()
+        self._open_handle = self._open(share, **self._options)
         self._share = share
-        self._open_handle = self._open(**self._options)
 
     def _begin(self, position: Tuple[int, int]) -> None:
         self._pass = None

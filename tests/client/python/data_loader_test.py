@@ -138,8 +138,14 @@ class DataLoaderTest(unittest.TestCase):
         for epoch in (0, 1, 2):
             self.assertEqual(list(data), self.alone(epoch))
 
+    def test_a_loader_that_was_told_where_to_go_on_does_so_in_the_workers(self):
+        loader = self.graph.loader([3, 2], **OPTIONS)
+        loader.load_state_dict(self.alone(2)[3]["state"])
+        for num_workers in (1, 2):
+            self.assertEqual(self.by_workers(Given(loader), num_workers, "spawn"), self.alone(2)[4:])
+
     def test_more_workers_than_steps_and_a_worker_that_is_told_to_make_all(self):
-        few = {"batch_size": 700}
+        few = {"batch_size": 150}
         expected = self.alone(**few)
         self.assertLess(len(expected), 3)
         self.assertEqual(self.by_workers(OpenedInWorker(self.near, **few), 3), expected)

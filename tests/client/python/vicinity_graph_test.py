@@ -354,6 +354,14 @@ class SeedsTest(ClusterTest):
         loader = pickle.loads(pickle.dumps(self.loader(seeds=self.USERS)))
         self.assertEqual(loader.num_seeds, len(self.USERS))
 
+    def test_what_is_pickled_begins_anew_or_where_a_loaded_state_says(self):
+        loader = self.loader()
+        loader.load_state_dict({**loader.state_dict(), "epoch": 5, "batches_done": 1})
+        for expected in ((5, 1), (0, 0)):
+            batch = next(iter(pickle.loads(pickle.dumps(loader))))
+            self.assertEqual((batch.epoch, batch.step), expected)
+            next(iter(loader))  # now the state is used up
+
     def test_seeds_that_are_none_are_refused_saying_why(self):
         for seeds, error, text in (
                 ([], vicinity_graph.InvalidArgument, "empty"),
