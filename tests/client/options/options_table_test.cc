@@ -85,7 +85,7 @@ void CheckRows(const std::vector<Option>& options) {
 }
 
 TEST_CASE("no member of the options is missing in the table", "[options_table]") {
-  CheckNoHoles(&GraphOptions::async_threads, &GraphOptions::max_async_calls);
+  CheckNoHoles<GraphOptions>();
   CheckNoHoles(&LoaderOptions::seeds, &LoaderOptions::seed_times, &LoaderOptions::negative_weights);
   CheckNoHoles<SampleOptions>();
 }
