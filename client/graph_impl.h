@@ -25,7 +25,7 @@
 #include "client/types/graph_values.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"

@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 

@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "partition/conditions/condition.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/condition.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 #include "sampler/excluded_edges.h"
 #include "sampler/neighbor_source.h"
 #include "sampler/sampled_graph.h"

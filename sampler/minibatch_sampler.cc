@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "partition/conditions/edge_conditions.h"
+#include "partition/schema/edge_conditions.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 #include "sampler/induced_edges.h"

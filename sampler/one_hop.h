@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/sampling_spec.h"
 #include "sampler/excluded_edges.h"
 #include "sampler/rules/draw_spec.h"
 

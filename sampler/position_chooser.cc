@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/random.h"
 #include "sampler/any_two_equal.h"
 #include "sampler/draw_words.h"

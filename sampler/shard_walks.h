@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard_reader.h"
+#include "partition/schema/schema.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/walk_spec.h"
 

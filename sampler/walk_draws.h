@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/random.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/rules/draw_spec.h"

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/edge_finder.h"
 #include "sampler/minibatch_sampler.h"

@@ -28,13 +28,19 @@ MAX_SOURCES = 40
 # The rooms of these folders, and which others of the same folder each may include: what stands
 # lower is named first. Folders that are not here have no rooms.
 ROOMS = {
-    "partition/dataset": set(),
-    "partition/writing": {"partition/dataset"},
-    "partition/ingest/formats": {"partition/dataset"},
-    "partition/ingest": {"partition/dataset", "partition/ingest/formats", "partition/writing"},
-    "partition/cut": {"partition/dataset", "partition/ingest/formats", "partition/writing"},
-    "sampler": set(),
-    "sampler/proximity": {"sampler"},
+    "partition/schema": set(),
+    "partition/dataset": {"partition/schema"},
+    "partition/writing": {"partition/dataset", "partition/schema"},
+    "partition/ingest/formats": {"partition/dataset", "partition/schema"},
+    "partition/ingest": {
+        "partition/dataset", "partition/ingest/formats", "partition/schema", "partition/writing",
+    },
+    "partition/cut": {
+        "partition/dataset", "partition/ingest/formats", "partition/schema", "partition/writing",
+    },
+    "sampler/rules": set(),
+    "sampler": {"sampler/rules"},
+    "sampler/proximity": {"sampler", "sampler/rules"},
     "cache/vip": set(),
     "cache/pool": set(),
     "cache/device/base": set(),

@@ -13,8 +13,8 @@
 #include "absl/types/span.h"
 #include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/schema.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "cache/vip/vip.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

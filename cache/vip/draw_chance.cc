@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "absl/types/span.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 
 namespace vicinity {
 namespace {

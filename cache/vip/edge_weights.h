@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "partition/dataset/base_views.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

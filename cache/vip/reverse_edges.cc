@@ -11,8 +11,8 @@
 #include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

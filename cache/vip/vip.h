@@ -37,7 +37,7 @@
 #include "cache/vip/seed_chances.h"
 #include "cache/vip/vip_scores.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "proto/common/progress.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

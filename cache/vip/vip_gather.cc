@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "partition/dataset/base_views.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 
 namespace vicinity {
 namespace {

@@ -11,8 +11,8 @@
 #include "cache/vip/draw_chance.h"
 #include "cache/vip/edge_weights.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

@@ -7,8 +7,8 @@
 #include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

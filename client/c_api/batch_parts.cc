@@ -10,7 +10,7 @@
 #include "client/types/dlpack_type.h"
 #include "client/types/loader_values.h"
 #include "client/types/row_buffer.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/mutex.h"
 #include "sampler/sampled_graph.h"
 

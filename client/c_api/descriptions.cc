@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity::c_api {
 namespace {

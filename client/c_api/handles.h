@@ -10,7 +10,7 @@
 #include "client/graph.h"
 #include "client/loader.h"
 #include "client/types/device_tensor.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/mutex.h"
 
 namespace vicinity::c_api {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "client/types/dlpack_type.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity::c_api {
 

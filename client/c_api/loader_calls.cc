@@ -14,7 +14,7 @@
 #include "client/loader.h"
 #include "client/types/result.h"
 #include "client/types/seed_values.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity::c_api {
 namespace {

@@ -7,7 +7,7 @@
 #include "client/types/graph_values.h"
 #include "client/types/loader_values.h"
 #include "client/types/result.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity::c_api {
 

@@ -14,7 +14,7 @@
 #include "client/options/ppr_options.h"
 #include "client/types/dlpack_type.h"
 #include "client/types/result.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "sampler/proximity/ppr_spec.h"
 
 namespace vicinity::c_api {

@@ -14,7 +14,7 @@
 #include "client/graph.h"
 #include "client/types/loader_values.h"
 #include "client/types/result.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity::c_api {
 namespace {

@@ -14,7 +14,7 @@
 #include "client/graph.h"
 #include "client/options/walk_options.h"
 #include "client/types/result.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "sampler/proximity/visit_counts.h"
 #include "sampler/walk_spec.h"
 

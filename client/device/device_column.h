@@ -17,8 +17,8 @@
 #include "client/shards/shard_router.h"
 #include "client/shards/split_nodes.h"
 #include "client/types/device_tensor.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard_reader.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

@@ -12,7 +12,7 @@
 #include "client/negatives/negative_sampler.h"
 #include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"

@@ -12,7 +12,7 @@
 #include "client/loading/seed_list.h"
 #include "client/shards/lookups.h"
 #include "partition/dataset/ranking.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/status.h"
 #include "sampler/minibatch_sampler.h"
 

@@ -18,7 +18,7 @@
 #include "client/shards/edge_rows.h"
 #include "client/shards/shard_router.h"
 #include "client/types/loader_values.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "client/shards/lookups.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

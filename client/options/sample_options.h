@@ -7,7 +7,7 @@
 
 #include "client/types/graph_values.h"
 #include "client/types/loader_values.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 
 namespace vicinity {
 

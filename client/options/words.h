@@ -11,8 +11,8 @@
 #include "client/types/loader_values.h"
 #include "client/types/negative_values.h"
 #include "client/types/seed_values.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

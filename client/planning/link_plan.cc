@@ -7,7 +7,7 @@
 
 #include "absl/types/span.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 namespace {

@@ -8,9 +8,9 @@
 #include "cache/vip/vip.h"
 #include "partition/cut/node_facts.h"
 #include "partition/dataset/base_views.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "proto/common/machine.h"
 

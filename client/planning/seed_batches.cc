@@ -14,7 +14,7 @@
 #include "client/loading/seed_schedule.h"
 #include "client/planning/link_plan.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"

@@ -21,7 +21,7 @@
 #include "client/types/loader_values.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/human_text.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"

@@ -7,7 +7,7 @@
 #include "client/rpc/server_connection.h"
 #include "client/shards/shard_access.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

@@ -7,7 +7,7 @@
 #include "client/shards/shard_requests.h"
 #include "client/shards/traffic.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
 #include "sampler/shard_walks.h"

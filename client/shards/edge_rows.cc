@@ -9,7 +9,7 @@
 #include "client/shards/fan_out.h"
 #include "client/shards/shard_access.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

@@ -10,7 +10,7 @@
 #include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
 #include "client/types/graph_values.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/sampled_graph.h"
 

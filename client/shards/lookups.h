@@ -11,7 +11,7 @@
 #include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
 #include "partition/dataset/ranking.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/edge_finder.h"
 

@@ -12,7 +12,7 @@
 #include "client/shards/shard_access.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/ranking.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/minibatch_sampler.h"
 

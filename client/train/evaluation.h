@@ -8,8 +8,8 @@
 #include "client/train/all_reduce.h"
 #include "client/train/model.h"
 #include "client/types/result.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

@@ -5,7 +5,7 @@
 
 #include "client/types/result.h"
 #include "client/types/seed_values.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

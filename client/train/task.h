@@ -8,8 +8,8 @@
 #include "client/train/options.h"
 #include "client/types/result.h"
 #include "client/types/seed_values.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

@@ -11,8 +11,8 @@
 #include "client/train/message_flow.h"
 #include "client/types/result.h"
 #include "client/types/row_buffer.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "client/types/graph_values.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {

@@ -6,7 +6,7 @@
 
 #include "cache/device/batch_tensor_ring.h"
 #include "client/types/device_tensor.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

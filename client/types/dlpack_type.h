@@ -3,7 +3,7 @@
 
 #include <dlpack/dlpack.h>
 
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

@@ -11,7 +11,7 @@
 
 #include "client/types/credential_options.h"
 #include "client/types/row_buffer.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

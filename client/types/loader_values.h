@@ -14,8 +14,8 @@
 #include "client/types/negative_values.h"
 #include "client/types/row_buffer.h"
 #include "client/types/seed_values.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "partition/cut/node_facts.h"
 #include "partition/dataset/base_views.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "partition/cut/metis_job.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/progress.h"
 
 namespace vicinity {

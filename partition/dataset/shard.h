@@ -23,8 +23,8 @@
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
 #include "partition/dataset/fault_list.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/verified_file.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/file_header.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "proto/manifest.pb.h"
 

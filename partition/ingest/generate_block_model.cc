@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/csc_builder.h"
 #include "partition/ingest/edge_spool.h"
 #include "partition/ingest/formats/spool_file.h"
 #include "partition/ingest/generated_graph.h"
 #include "partition/ingest/weighted_pick.h"
+#include "partition/schema/schema.h"
 #include "partition/writing/dataset_writer.h"
 #include "proto/common/parallel.h"
 #include "proto/common/random.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/ingest_report.h"
+#include "partition/schema/schema.h"
 #include "partition/writing/dataset_writer.h"
 #include "proto/common/ids.h"
 #include "proto/common/progress.h"

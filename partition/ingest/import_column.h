@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/formats/array_source.h"
+#include "partition/schema/schema.h"
 #include "proto/common/progress.h"
 #include "proto/import.pb.h"
 

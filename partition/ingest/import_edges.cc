@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/formats/problem_list.h"
 #include "partition/ingest/formats/text_reader.h"
 #include "partition/ingest/node_ids.h"
+#include "partition/schema/schema.h"
 #include "partition/writing/weight_table.h"
 #include "proto/common/parallel.h"
 #include "proto/common/status.h"

@@ -6,8 +6,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/formats/value_cast.h"
+#include "partition/schema/schema.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

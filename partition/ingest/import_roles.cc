@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/formats/problem_list.h"
 #include "partition/ingest/formats/value_cast.h"
+#include "partition/schema/schema.h"
 #include "proto/common/status.h"
 #include "proto/common/utf8.h"
 

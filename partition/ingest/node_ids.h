@@ -9,8 +9,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/formats/array_source.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

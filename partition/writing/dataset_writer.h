@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "partition/writing/output_files.h"
 #include "proto/common/ids.h"
 #include "proto/manifest.pb.h"

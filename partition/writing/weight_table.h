@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

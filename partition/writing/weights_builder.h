@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "partition/writing/output_files.h"
 
 namespace vicinity {

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/neighbor_source.h"
 #include "sampler/one_hop.h"

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "sampler/walk_spec.h"
 
 namespace vicinity {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "partition/conditions/condition.h"
+#include "partition/schema/condition.h"
 
 namespace vicinity {
 

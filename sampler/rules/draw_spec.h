@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "partition/conditions/condition.h"
+#include "partition/schema/condition.h"
 
 namespace vicinity {
 

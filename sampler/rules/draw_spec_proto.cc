@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "partition/conditions/condition.h"
+#include "partition/schema/condition.h"
 
 namespace vicinity {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/service.pb.h"
 #include "sampler/rules/draw_spec.h"
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "partition/conditions/condition.h"
 #include "partition/dataset/shard_reader.h"
+#include "partition/schema/condition.h"
 #include "proto/common/ids.h"
 #include "sampler/rules/condition_filter.h"
 #include "sampler/rules/draw_spec.h"

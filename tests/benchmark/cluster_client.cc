@@ -27,8 +27,8 @@
 #include "client/loader.h"
 #include "client/options/words.h"
 #include "client/types/result.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity::benchmark {
 namespace {

@@ -19,7 +19,7 @@
 #include "client/graph.h"
 #include "client/loader.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"

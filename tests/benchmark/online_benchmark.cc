@@ -25,7 +25,7 @@
 #include "client/cli/tool.h"
 #include "client/graph.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/file.h"
 #include "proto/common/ids.h"
 #include "proto/common/progress.h"

@@ -23,7 +23,7 @@
 #include "client/types/loader_values.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/progress.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/bench_shards.h"

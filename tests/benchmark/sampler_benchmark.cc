@@ -26,7 +26,7 @@
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "sampler/huge_allocator.h"
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"

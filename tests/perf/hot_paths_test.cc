@@ -18,7 +18,7 @@
 #include "cache/pool/look_ahead_planner.h"
 #include "cache/vip/seed_chances.h"
 #include "cache/vip/vip.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/bulk_fields.h"
 #include "proto/common/ids.h"
 #include "proto/common/progress.h"

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/conditions/edge_conditions.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard_reader.h"
+#include "partition/schema/edge_conditions.h"
 #include "proto/common/ids.h"
 #include "sampler/excluded_edges.h"
 #include "sampler/local_sampler.h"

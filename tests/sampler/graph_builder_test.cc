@@ -12,8 +12,8 @@
 
 #include "absl/status/status.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 #include "proto/common/random.h"
 #include "sampler/one_hop.h"
 #include "sampler/sampled_graph.h"

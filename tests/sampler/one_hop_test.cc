@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/random.h"
 #include "tests/sampler/chi_square.h"
 #include "tests/sampler/edge_lists.h"

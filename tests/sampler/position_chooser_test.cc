@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/random.h"
 #include "tests/sampler/chi_square.h"
 

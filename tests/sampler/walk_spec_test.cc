@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity {

@@ -11,7 +11,7 @@
 
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/random.h"
 #include "tests/sampler/chi_square.h"
 

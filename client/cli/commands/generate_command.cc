@@ -9,11 +9,11 @@
 #include "client/cli/output/choices.h"
 #include "client/cli/output/ingest_output.h"
 #include "client/cli/output/output.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/generate_block_model.h"
 #include "partition/ingest/generate_rmat.h"
 #include "partition/ingest/generated_columns.h"
 #include "partition/ingest/ingest_report.h"
+#include "partition/schema/schema.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {

@@ -13,7 +13,7 @@
 #include "client/graph.h"
 #include "client/types/credential_options.h"
 #include "client/types/result.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace CLI {
 class App;

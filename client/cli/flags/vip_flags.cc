@@ -7,7 +7,7 @@
 #include "client/cli/output/choices.h"
 #include "client/planning/calibrated_scores.h"
 #include "client/planning/home_plan.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 
 namespace vicinity::cli {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity::cli {
 

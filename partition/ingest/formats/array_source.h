@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/formats/value_cast.h"
+#include "partition/schema/schema.h"
 #include "proto/import.pb.h"
 
 namespace vicinity {

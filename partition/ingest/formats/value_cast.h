@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

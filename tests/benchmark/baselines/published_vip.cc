@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "partition/dataset/book.h"
-#include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 
 namespace vicinity::benchmark {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "cache/vip/vip.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "tests/cache/policies/policy_oracles.h"
 #include "tests/testing/graphs/small_graphs.h"

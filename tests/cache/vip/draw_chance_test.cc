@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 
 namespace vicinity {
 namespace {

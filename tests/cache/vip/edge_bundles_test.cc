@@ -8,8 +8,8 @@
 #include "absl/types/span.h"
 #include "cache/vip/edge_weights.h"
 #include "partition/dataset/base_views.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 namespace {

@@ -13,7 +13,7 @@
 #include "cache/vip/vip_scores.h"
 #include "cache/vip/vip_state.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "proto/common/progress.h"
 #include "tests/testing/graphs/small_graphs.h"

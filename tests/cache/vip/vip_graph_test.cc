@@ -9,7 +9,7 @@
 
 #include "cache/vip/draw_chance.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
 #include "tests/testing/graphs/small_graphs.h"

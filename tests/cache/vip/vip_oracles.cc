@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "cache/vip/draw_chance.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "tests/testing/graphs/small_graphs.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "tests/testing/graphs/small_graphs.h"
 

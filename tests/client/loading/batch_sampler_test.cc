@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "sampler/local_sampler.h"
 #include "sampler/sampled_graph.h"

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "client/shards/lookups.h"
 #include "client/types/loader_values.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "tests/client/routed_graph.h"
 #include "tests/testing/graphs/small_graphs.h"

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "tests/client/routed_graph.h"

@@ -16,7 +16,7 @@
 #include "client/types/loader_values.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/progress.h"
 #include "tests/client/cli/run_command.h"
 #include "tests/client/measured_loader.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 #include "sampler/excluded_edges.h"
 
 namespace vicinity {

@@ -17,7 +17,7 @@
 #include "client/shards/fan_out.h"
 #include "client/shards/traffic.h"
 #include "partition/dataset/book.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/retry_delay.h"
 #include "proto/telemetry/trace_context.h"
 #include "tests/client/scripted_server.h"

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "client/types/loader_values.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity::testing {

@@ -13,7 +13,7 @@
 #include "cache/device/base/device.h"
 #include "cache/device/batch_tensor_ring.h"
 #include "client/types/device_tensor_impl.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "tests/cache/device/base/tested_devices.h"
 #include "tests/testing/status_checks.h"
 

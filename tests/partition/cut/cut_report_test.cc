@@ -12,7 +12,7 @@
 #include "partition/cut/assigner.h"
 #include "partition/cut/hash_assigner.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "proto/common/progress.h"
 #include "tests/testing/graphs/small_graphs.h"

@@ -12,9 +12,9 @@
 
 #include "absl/status/status.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
 #include "partition/ingest/ingest_report.h"
+#include "partition/schema/schema.h"
 #include "partition/writing/audit.h"
 #include "proto/common/progress.h"
 #include "tests/testing/status_checks.h"

@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
 #include "partition/ingest/generated_graph.h"
 #include "partition/ingest/ingest_report.h"
+#include "partition/schema/schema.h"
 #include "partition/writing/dataset_writer.h"
 #include "proto/common/progress.h"
 #include "tests/testing/graphs/input_files.h"

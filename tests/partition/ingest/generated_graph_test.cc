@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/schema.h"
 #include "proto/common/progress.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/dataset/schema.h"
 #include "partition/ingest/formats/array_source.h"
+#include "partition/schema/schema.h"
 #include "proto/common/progress.h"
 #include "proto/import.pb.h"
 #include "proto/schema.pb.h"

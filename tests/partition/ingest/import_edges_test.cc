@@ -9,9 +9,9 @@
 
 #include "absl/status/status.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
 #include "partition/dataset/shard.h"
 #include "partition/ingest/ingest_report.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "tests/testing/graphs/importing.h"
 #include "tests/testing/graphs/input_files.h"

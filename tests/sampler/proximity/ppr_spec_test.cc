@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity {

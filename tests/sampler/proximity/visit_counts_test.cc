@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/random.h"
 #include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"

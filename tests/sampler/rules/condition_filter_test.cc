@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "partition/conditions/condition.h"
-#include "partition/conditions/condition_text.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/condition.h"
+#include "partition/schema/condition_text.h"
+#include "partition/schema/schema.h"
 #include "proto/common/random.h"
 #include "proto/narrow_floats.h"
 #include "tests/testing/status_checks.h"

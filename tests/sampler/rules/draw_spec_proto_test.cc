@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/conditions/condition.h"
-#include "partition/conditions/condition_text.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/condition.h"
+#include "partition/schema/condition_text.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 #include "proto/service.pb.h"
 #include "tests/testing/status_checks.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "partition/conditions/edge_conditions.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard_reader.h"
+#include "partition/schema/edge_conditions.h"
 #include "proto/common/ids.h"
 #include "sampler/rules/draw_spec.h"
 #include "tests/testing/graphs/small_graphs.h"

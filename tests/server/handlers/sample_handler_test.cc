@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/dataset/sampling_spec.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "proto/common/random.h"
 #include "proto/service.pb.h"

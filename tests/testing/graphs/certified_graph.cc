@@ -12,7 +12,7 @@
 #include "Random123/philox.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/ranking.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "partition/writing/dataset_writer.h"
 #include "proto/common/checksum.h"
 #include "proto/common/ids.h"

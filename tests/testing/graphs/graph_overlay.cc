@@ -6,7 +6,7 @@
 
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity::testing {
 namespace {

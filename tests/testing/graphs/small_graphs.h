@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 
 namespace vicinity::testing {

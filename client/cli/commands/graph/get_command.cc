@@ -14,8 +14,8 @@
 #include "client/cli/output/output.h"
 #include "client/cli/output/row_values.h"
 #include "client/graph.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 #include "proto/common/human_text.h"
 #include "proto/common/status.h"
 

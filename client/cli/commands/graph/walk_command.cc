@@ -17,7 +17,7 @@
 #include "client/cli/flags/graph_flags.h"
 #include "client/cli/output/output.h"
 #include "client/graph.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "proto/common/human_text.h"
 #include "proto/common/status.h"
 #include "sampler/walk_spec.h"

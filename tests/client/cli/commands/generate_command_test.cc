@@ -8,7 +8,7 @@
 
 #include "partition/cut/node_facts.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 #include "tests/client/cli/run_command.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"

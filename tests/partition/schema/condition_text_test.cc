@@ -1,4 +1,4 @@
-#include "partition/conditions/condition_text.h"
+#include "partition/schema/condition_text.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "partition/conditions/condition.h"
+#include "partition/schema/condition.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

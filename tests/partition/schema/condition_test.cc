@@ -1,4 +1,4 @@
-#include "partition/conditions/condition.h"
+#include "partition/schema/condition.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "partition/conditions/condition_text.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/condition_text.h"
+#include "partition/schema/schema.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {

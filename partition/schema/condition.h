@@ -1,5 +1,5 @@
 // Conditions on what columns say of a row: `year >= 2010 and not kind in (3, 4)`, as values. How
-// they are written: partition/conditions/condition_text.h.
+// they are written: partition/schema/condition_text.h.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

@@ -1,10 +1,10 @@
-#include "partition/conditions/edge_conditions.h"
+#include "partition/schema/edge_conditions.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "partition/conditions/condition_text.h"
+#include "partition/schema/condition_text.h"
 #include "proto/common/status.h"
 
 namespace vicinity {

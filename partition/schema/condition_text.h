@@ -14,14 +14,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "partition/conditions/condition.h"
+#include "partition/schema/condition.h"
 
 namespace vicinity {
 
 inline constexpr size_t kMostConditionBytes = size_t{64} << 10;
 
 // InvalidArgument saying at which character something else was expected, and what; or which limit
-// of partition/conditions/condition.h it exceeds.
+// of partition/schema/condition.h it exceeds.
 absl::StatusOr<Condition> ParseCondition(absl::string_view text);
 
 }  // namespace vicinity

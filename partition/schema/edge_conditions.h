@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "partition/conditions/condition.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/condition.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 

@@ -1,4 +1,4 @@
-#include "partition/conditions/condition.h"
+#include "partition/schema/condition.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 
@@ -55,7 +55,7 @@ struct SamplingSpec {
   // edges, for any int64. Empty: at any time.
   std::string time_column{};
   TemporalStrategy temporal_strategy = TemporalStrategy::kUniform;
-  // A condition on columns of edges (partition/conditions/condition_text.h): `year >= 2010 and not
+  // A condition on columns of edges (partition/schema/condition_text.h): `year >= 2010 and not
   // kind in (3, 4)`. Edge types that have all the columns it names are sampled as if they had only
   // the edges for which it holds, at every hop; others as they are. A target without such edges has
   // no neighbours. With weights, times and everything else; of an induced subgraph as well. Without

@@ -1,11 +1,11 @@
-#include "partition/conditions/edge_conditions.h"
+#include "partition/schema/edge_conditions.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
 #include "absl/status/status.h"
-#include "partition/dataset/sampling_spec.h"
-#include "partition/dataset/schema.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 

@@ -1,4 +1,4 @@
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 
 #include <catch2/catch.hpp>
 #include <string>

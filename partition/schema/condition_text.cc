@@ -1,4 +1,4 @@
-#include "partition/conditions/condition_text.h"
+#include "partition/schema/condition_text.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "partition/dataset/schema.h"
+#include "partition/schema/schema.h"
 
 namespace vicinity {
 namespace {

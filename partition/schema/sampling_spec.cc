@@ -1,8 +1,8 @@
-#include "partition/dataset/sampling_spec.h"
+#include "partition/schema/sampling_spec.h"
 
 #include <algorithm>
 
-#include "partition/conditions/edge_conditions.h"
+#include "partition/schema/edge_conditions.h"
 
 namespace vicinity {
 namespace {
