@@ -10,6 +10,8 @@ namespace {
 
 // So many numbers are looked through one by one.
 constexpr size_t kFewNumbers = 8;
+// Answers of many terms at once lie in the caches, however long a list is.
+constexpr int64_t kRowsAtOnce = 4096;
 
 template <typename T>
 bool IsAmong(const std::vector<T>& numbers, T value) {
@@ -92,18 +94,28 @@ void ConditionFilter::Compare(const RowCondition::Term& term, const char* values
 
 absl::Span<const uint8_t> ConditionFilter::Evaluate(absl::Span<const char* const> values,
                                                     int64_t count) {
+  holds_.resize(count);
+  for (int64_t first = 0; first < count; first += kRowsAtOnce) {
+    const int64_t rows = std::min(count - first, kRowsAtOnce);
+    EvaluateSome(values, first, rows);
+    std::copy_n(answers_[0].begin(), rows, holds_.begin() + first);
+  }
+  return holds_;
+}
+
+void ConditionFilter::EvaluateSome(absl::Span<const char* const> values, int64_t first,
+                                   int64_t count) {
   size_t depth = 0;
   for (size_t t = 0; t < condition_.terms.size(); ++t) {
     const RowCondition::Term& term = condition_.terms[t];
     if (IsComparison(term.op)) {
-      if (answers_.size() == depth) answers_.emplace_back();
-      answers_[depth].resize(count);
-      Compare(term, values[column_of_term_[t]], absl::MakeSpan(answers_[depth]));
-      ++depth;
+      if (answers_.size() == depth) answers_.emplace_back(kRowsAtOnce);
+      const char* const rows = values[column_of_term_[t]] + first * DTypeBytes(term.dtype);
+      Compare(term, rows, absl::MakeSpan(answers_[depth++]).first(count));
       continue;
     }
     if (term.op == ConditionOp::kNot) {
-      for (uint8_t& holds : answers_[depth - 1]) holds ^= 1;
+      for (int64_t i = 0; i < count; ++i) answers_[depth - 1][i] ^= 1;
       continue;
     }
     --depth;
@@ -113,7 +125,6 @@ absl::Span<const uint8_t> ConditionFilter::Evaluate(absl::Span<const char* const
       left[i] = term.op == ConditionOp::kAnd ? left[i] & right[i] : left[i] | right[i];
     }
   }
-  return absl::MakeConstSpan(answers_[0]).subspan(0, count);
 }
 
 }  // namespace vicinity

@@ -306,8 +306,10 @@ class RelationSampler {
   }
 
   // As many of so many targets as have lists that are read whole before somebody looks whether the
-  // caller is still there; at least one.
+  // caller is still there; at least one. Each term of a condition is a pass over a list.
   absl::StatusOr<size_t> ReadBetweenLooks(size_t first, size_t most) const {
+    const int64_t passes =
+        options_.where == nullptr ? 1 : 1 + static_cast<int64_t>(options_.where->terms.size());
     int64_t edges = 0;
     size_t count = 0;
     VICINITY_RETURN_IF_ERROR(reader_.ReadDegrees(
@@ -317,7 +319,7 @@ class RelationSampler {
           count = 0;
         },
         [&](size_t, int64_t degree) {
-          edges += degree;
+          edges += degree * passes;
           if (edges > kEdgesBetweenLooks && count > 0) return false;
           ++count;
           return true;

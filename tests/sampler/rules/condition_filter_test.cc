@@ -180,5 +180,29 @@ TEST_CASE("conditions of any build hold where their terms say", "[condition_filt
   CHECK(some > 200);
 }
 
+TEST_CASE("rows of a list of any length are judged as those of short ones", "[condition_filter]") {
+  const std::vector<ColumnSpec> columns = {{"a", DType::kInt64, {}}, {"b", DType::kInt16, {}}};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Condition condition,
+                                ParseCondition("a < 4000 and b in (1, 5) or (a >= 9000 or b = 2)"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const RowCondition resolved, ResolveCondition(condition, columns));
+  std::vector<int64_t> a(10'000);
+  std::vector<int16_t> b(a.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<int64_t>(i);
+    b[i] = static_cast<int16_t>(i % 7);
+  }
+  const std::vector<const char*> values = {reinterpret_cast<const char*>(a.data()),
+                                           reinterpret_cast<const char*>(b.data())};
+  ConditionFilter filter(resolved);
+  for (const int64_t count : {int64_t{4095}, int64_t{4096}, int64_t{4097}, int64_t{10'000}}) {
+    const absl::Span<const uint8_t> holds = filter.Evaluate(values, count);
+    REQUIRE(static_cast<int64_t>(holds.size()) == count);
+    for (int64_t i = 0; i < count; ++i) {
+      const bool expected = (i < 4000 && (b[i] == 1 || b[i] == 5)) || i >= 9000 || b[i] == 2;
+      REQUIRE(holds[i] == (expected ? 1 : 0));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vicinity
