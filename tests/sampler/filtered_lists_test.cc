@@ -258,6 +258,28 @@ TEST_CASE("only edges that are not later than their tree's time are drawn", "[fi
   CHECK(some_without);
 }
 
+// That a million draws of target 4 are among these edges, each as often as its chance says.
+void CheckChances(const Timed& graph, OneHopOptions options, const std::vector<int64_t>& edges,
+                  std::vector<double> chances) {
+  REQUIRE(edges.size() > 5);
+  std::vector<int64_t> counts(edges.size());
+  int64_t drawn = 0;
+  for (options.stream = 0; drawn < 1'000'000; ++options.stream) {
+    for (const int64_t edge : graph.Sample({4}, options).edge_ids) {
+      const auto found = std::find(edges.begin(), edges.end(), edge);
+      REQUIRE(found != edges.end());
+      ++counts[found - edges.begin()];
+      ++drawn;
+    }
+  }
+  const double sum = std::accumulate(chances.begin(), chances.end(), 0.0);
+  for (double& chance : chances) chance *= static_cast<double>(drawn) / sum;
+  const double limit = testing::ChiSquareLimit(static_cast<int64_t>(counts.size()) - 1);
+  CHECK(testing::ChiSquare(counts, chances) < limit);
+  chances[0] *= 1.1;  // what is off is found
+  CHECK(testing::ChiSquare(counts, chances) > limit);
+}
+
 TEST_CASE("edges until a time are drawn by chance, each alike or by its weight",
           "[filtered_lists]") {
   const Timed graph(900, true);
@@ -279,23 +301,7 @@ TEST_CASE("edges until a time are drawn by chance, each alike or by its weight",
     edges.push_back(edge);
     chances.push_back(chance);
   }
-  REQUIRE(edges.size() > 5);
-  std::vector<int64_t> counts(edges.size());
-  int64_t drawn = 0;
-  for (options.stream = 0; drawn < 1'000'000; ++options.stream) {
-    for (const int64_t edge : graph.Sample({4}, options).edge_ids) {
-      const auto found = std::find(edges.begin(), edges.end(), edge);
-      REQUIRE(found != edges.end());
-      ++counts[found - edges.begin()];
-      ++drawn;
-    }
-  }
-  const double sum = std::accumulate(chances.begin(), chances.end(), 0.0);
-  for (double& chance : chances) chance *= static_cast<double>(drawn) / sum;
-  const double limit = testing::ChiSquareLimit(static_cast<int64_t>(counts.size()) - 1);
-  CHECK(testing::ChiSquare(counts, chances) < limit);
-  chances[0] *= 1.1;  // what is off is found
-  CHECK(testing::ChiSquare(counts, chances) > limit);
+  CheckChances(graph, options, edges, chances);
 }
 
 TEST_CASE("edges that meet a condition are drawn by chance, each alike or by its weight",
@@ -318,23 +324,7 @@ TEST_CASE("edges that meet a condition are drawn by chance, each alike or by its
     edges.push_back(edge);
     chances.push_back(chance);
   }
-  REQUIRE(edges.size() > 5);
-  std::vector<int64_t> counts(edges.size());
-  int64_t drawn = 0;
-  for (options.stream = 0; drawn < 1'000'000; ++options.stream) {
-    for (const int64_t edge : graph.Sample({4}, options).edge_ids) {
-      const auto found = std::find(edges.begin(), edges.end(), edge);
-      REQUIRE(found != edges.end());
-      ++counts[found - edges.begin()];
-      ++drawn;
-    }
-  }
-  const double sum = std::accumulate(chances.begin(), chances.end(), 0.0);
-  for (double& chance : chances) chance *= static_cast<double>(drawn) / sum;
-  const double limit = testing::ChiSquareLimit(static_cast<int64_t>(counts.size()) - 1);
-  CHECK(testing::ChiSquare(counts, chances) < limit);
-  chances[0] *= 1.1;  // what is off is found
-  CHECK(testing::ChiSquare(counts, chances) > limit);
+  CheckChances(graph, options, edges, chances);
 }
 
 TEST_CASE("a target none of whose edges meets the condition has no neighbours",
