@@ -36,7 +36,7 @@ for name in "${@:-}"; do
   bugs+=("${found[@]}")
 done
 
-field() { sed -n "s/^$1: //p" "$2" | head -n 1; }
+field() { sed -n "/^$1: /{s///p;q}" "$2"; }
 
 # Prints what is wrong with a bug, if anything is.
 fault_of() {
