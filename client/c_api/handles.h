@@ -9,6 +9,8 @@
 #include "client/c_api/vicinity.h"
 #include "client/graph.h"
 #include "client/loader.h"
+#include "client/prepared_query.h"
+#include "client/query/query.h"
 #include "client/types/device_tensor.h"
 #include "partition/schema/schema.h"
 #include "proto/common/mutex.h"
@@ -40,6 +42,12 @@ struct OpenBatch {
   const std::unique_ptr<const MiniBatch> batch;  // its tensors are on_device
 };
 
+// A query with what it stands on.
+struct OpenQuery {
+  std::shared_ptr<const Graph> graph;  // destroyed after the query
+  std::unique_ptr<const PreparedQuery> query;
+};
+
 }  // namespace vicinity::c_api
 
 struct VicinityGraph {
@@ -52,4 +60,12 @@ struct VicinityLoader {
 
 struct VicinityBatch {
   std::shared_ptr<const vicinity::c_api::OpenBatch> open;
+};
+
+struct VicinityQuery {
+  vicinity::c_api::OpenQuery open;
+};
+
+struct VicinityAnswer {
+  std::shared_ptr<const vicinity::QueryAnswer> answer;
 };

@@ -45,6 +45,8 @@ struct DLManagedTensor;
 typedef struct VicinityGraph VicinityGraph;
 typedef struct VicinityLoader VicinityLoader;
 typedef struct VicinityBatch VicinityBatch;
+typedef struct VicinityQuery VicinityQuery;
+typedef struct VicinityAnswer VicinityAnswer;
 
 /* Values of errors are those of gRPC; client/types/result.h says what each means. */
 typedef enum VicinityCode {
@@ -210,6 +212,55 @@ int32_t vicinity_graph_ppr(const VicinityGraph* graph, const char* seed_type, co
                            int64_t num_seeds, int64_t top, const char* edge_types,
                            const char* options_json, struct DLManagedTensor** nodes,
                            struct DLManagedTensor** scores, struct DLManagedTensor** residuals);
+
+/* ---- Queries: client/prepared_query.h ---- */
+
+/* A query that is ready to run; client/query/query_text.h tells how they are written:
+ * "src = nodes(paper, $seeds)\nnear = neighbors(src, cites, 10, columns=[features])".
+ * VICINITY_INVALID_ARGUMENT saying at which line and character something else was expected, or, as
+ * VICINITY_NOT_FOUND, which step does not fit the graph, and why. It keeps what it needs of the
+ * graph. */
+int32_t vicinity_query_prepare(const VicinityGraph* graph, const char* text, VicinityQuery** query);
+void vicinity_query_release(VicinityQuery* query); /* its answers stay; null is fine */
+
+/* {"text": as it would be written, "inputs": [{"name", "node_type"}],
+ *  "steps": [{"name", "kind", "node_type": of its nodes, "from": "" if from none, "columns",
+ *             "edge_columns", "edge_ids"}]} */
+int32_t vicinity_query_describe(const VicinityQuery* query, char** json);
+
+/* What is expected of a run with inputs of these sizes, {"seeds": 1024}: [{"name", "does", "lists",
+ * "nodes", "shard_calls", "bytes"}], as PreparedQuery::Explain. */
+int32_t vicinity_query_explain(const VicinityQuery* query, const char* sizes_json, char** json);
+
+/* Nodes for an input of a query. It does not grow: arrays of it are passed. */
+typedef struct VicinityInput {
+  const char* name;
+  const int64_t* ids; /* global; repeats allowed */
+  int64_t num_ids;
+} VicinityInput;
+
+/* The same inputs and the same three numbers give the same answer. As PreparedQuery::Run. */
+int32_t vicinity_query_run(const VicinityQuery* query, const VicinityInput* inputs,
+                           int32_t num_inputs, uint64_t run_seed, uint64_t epoch, uint64_t batch,
+                           VicinityAnswer** answer);
+void vicinity_answer_release(VicinityAnswer* answer); /* its tensors stay; null is fine */
+
+/* What a step of an answer has tensors of. */
+typedef enum VicinityStepPart {
+  VICINITY_STEP_OFFSETS = 0, /* nodes[offsets[i]] .. nodes[offsets[i + 1] - 1] are those of the i-th
+                                node of the step it goes on from; int64 [lists + 1] */
+  VICINITY_STEP_NODES = 1,   /* global ids; int64 [n] */
+  VICINITY_STEP_EDGE_IDS = 2,   /* with "edge_ids"; int64 [n] */
+  VICINITY_STEP_WEIGHTS = 3,    /* of a layer; float64 [n] */
+  VICINITY_STEP_COLUMN = 4,     /* index: of "columns"; rows of the nodes, [n, *row shape] */
+  VICINITY_STEP_EDGE_COLUMN = 5 /* index: of "edge_columns"; likewise of the edges */
+} VicinityStepPart;
+
+/* A tensor of the answer's step of this number, without a copy. Lifetime: as
+ * vicinity_batch_tensor's. VICINITY_INVALID_ARGUMENT for no such step, part or index,
+ * VICINITY_NOT_FOUND for one that the query does not ask for. */
+int32_t vicinity_answer_tensor(const VicinityAnswer* answer, int32_t step, int32_t part,
+                               int32_t index, struct DLManagedTensor** tensor);
 
 /* What the graph and its loaders have moved so far: {"calls", "sampled_edges_local", ...}, the
  * fields of TrafficStats (client/types/graph_values.h). */

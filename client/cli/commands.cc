@@ -5,6 +5,7 @@
 #include "client/cli/commands/describe_command.h"
 #include "client/cli/commands/generate_command.h"
 #include "client/cli/commands/graph/get_command.h"
+#include "client/cli/commands/graph/query_command.h"
 #include "client/cli/commands/graph/sample_command.h"
 #include "client/cli/commands/graph/walk_command.h"
 #include "client/cli/commands/health_command.h"
@@ -25,10 +26,11 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,   kGenerateCommand, kPartitionCommand, kRankCommand,   kPlanCommand,
-    kPoliciesCommand, kVerifyCommand,   kRepairCommand,    kStatusCommand, kShardsCommand,
-    kHealthCommand,   kTopCommand,      kAdminCommand,     kTokenCommand,  kCertificateCommand,
-    kDescribeCommand, kGetCommand,      kSampleCommand,    kWalkCommand,   kMetisChildCommand,
+    kImportCommand,     kGenerateCommand, kPartitionCommand, kRankCommand,   kPlanCommand,
+    kPoliciesCommand,   kVerifyCommand,   kRepairCommand,    kStatusCommand, kShardsCommand,
+    kHealthCommand,     kTopCommand,      kAdminCommand,     kTokenCommand,  kCertificateCommand,
+    kDescribeCommand,   kGetCommand,      kSampleCommand,    kWalkCommand,   kQueryCommand,
+    kMetisChildCommand,
 };
 
 }  // namespace

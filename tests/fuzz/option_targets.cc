@@ -9,6 +9,8 @@
 #include "absl/strings/str_split.h"
 #include "client/c_api/options.h"
 #include "client/cli/commands.h"
+#include "client/query/query_steps.h"
+#include "client/query/query_text.h"
 #include "partition/schema/condition.h"
 #include "partition/schema/condition_text.h"
 #include "partition/schema/sampling_spec.h"
@@ -25,6 +27,7 @@ constexpr NamedTarget kTargets[] = {
     {"graph_options", FuzzGraphOptions},
     {"loader_options", FuzzLoaderOptions},
     {"condition", FuzzCondition},
+    {"query", FuzzQuery},
 };
 
 std::vector<std::string> Lines(std::string_view input) {
@@ -119,6 +122,29 @@ FuzzTarget FuzzCondition(const std::string&) {
     alignas(8) static constexpr char kRow[16] = {1, 2, 3, 4, 5, 6, 7, 8};
     const std::vector<const char*> values(filter.columns().size(), kRow);
     Expect(filter.Evaluate(values, 2).size() == 2, "each row is judged");
+  };
+  return target;
+}
+
+FuzzTarget FuzzQuery(const std::string&) {
+  FuzzTarget target;
+  target.seeds = {
+      "a = nodes(user, $in, where=\"label = 1\", order_by=id, descending=true, limit=3)\n"
+      "b = neighbors(a, user:knows:user, 10, replace=true, columns=[features], edge_ids=true)",
+      "i = nodes(item, count=5, by=price); u = neighbors(i, buys, all, order_by=weight)\n"
+      "n = negatives(u, buys, 2, degree_power=0.75, exact=false) # not edges\n"
+      "l = layer(i, buys, 7, by=weight, square_root=true)",
+      "t = nodes(tag, [1, -2, 'x y', z])"};
+  const auto schema = std::make_shared<const Schema>(testing::TypedGraph(3, 3, 3, 1).schema);
+  target.run = [schema](std::string_view input) {
+    const auto query = ParseQuery(absl::string_view(input.data(), input.size()));
+    if (!query.ok()) return;
+    // A text has no more than one kind of quotes in it, so that what is read can be written.
+    const std::string text = QueryText(*query);
+    const auto again = ParseQuery(text);
+    Expect(again.ok() && QueryText(*again) == text, "what is written is read as it was");
+    const auto steps = ResolveQuery(*schema, *query);
+    Expect(!steps.ok() || steps->size() == query->steps.size(), "each step is found");
   };
   return target;
 }

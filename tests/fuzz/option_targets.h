@@ -14,5 +14,7 @@ FuzzTarget FuzzGraphOptions(const std::string& folder);
 FuzzTarget FuzzLoaderOptions(const std::string& folder);
 // The text of a condition, and rows that it is evaluated on.
 FuzzTarget FuzzCondition(const std::string& folder);
+// The text of a query: what is read is written and read again, and looked for in a graph.
+FuzzTarget FuzzQuery(const std::string& folder);
 
 }  // namespace vicinity::fuzz

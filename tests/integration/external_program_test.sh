@@ -101,6 +101,7 @@ examples_of() { # examples_of HEADER BEFORE AFTER
 readonly given='#include <iostream>
 #include <vicinity/graph.h>
 #include <vicinity/loader.h>
+#include <vicinity/prepared_query.h>
 
 struct End {
   End(int) {}

@@ -82,11 +82,17 @@ class SeedNodes(ctypes.Structure):
                 ("num_ids", ctypes.c_int64), ("times", ctypes.POINTER(ctypes.c_int64))]
 
 
+class Input(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("ids", ctypes.POINTER(ctypes.c_int64)),
+                ("num_ids", ctypes.c_int64)]
+
+
 _HANDLE = ctypes.c_void_p
 _OUT = ctypes.POINTER(ctypes.c_void_p)  # of a handle, a text or a tensor
 _TEXT = ctypes.c_char_p
 _INT32 = ctypes.c_int32
 _INT64 = ctypes.c_int64
+_UINT64 = ctypes.c_uint64
 _IDS = ctypes.POINTER(ctypes.c_int64)
 
 # What each call returns and takes.
@@ -119,6 +125,14 @@ _CALLS = {
     "vicinity_graph_stats": (_INT32, [_HANDLE, _OUT]),
     "vicinity_graph_metrics": (_INT32, [_HANDLE, _OUT]),
     "vicinity_graph_fetch": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT]),
+    "vicinity_query_prepare": (_INT32, [_HANDLE, _TEXT, _OUT]),
+    "vicinity_query_release": (None, [_HANDLE]),
+    "vicinity_query_describe": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_query_explain": (_INT32, [_HANDLE, _TEXT, _OUT]),
+    "vicinity_query_run": (_INT32, [_HANDLE, ctypes.POINTER(Input), _INT32, _UINT64, _UINT64,
+                                    _UINT64, _OUT]),
+    "vicinity_answer_release": (None, [_HANDLE]),
+    "vicinity_answer_tensor": (_INT32, [_HANDLE, _INT32, _INT32, _INT32, _OUT]),
     "vicinity_loader_create": (_INT32, [_HANDLE, _TEXT, _OUT]),
     "vicinity_loader_create_with_seeds": (_INT32,
                                           [_HANDLE, _TEXT, ctypes.POINTER(Seeds), _OUT]),

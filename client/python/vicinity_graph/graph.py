@@ -18,6 +18,7 @@ from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
 from .option_types import (Fanouts, GraphOptions, LoaderOptions, PprOptions, SampleOptions,
                            VisitOptions, WalkOptions)
+from .query import PreparedQuery, Query
 from .seeds import OF_SPLIT, GlobalIds, Seeds, UserIds, kept, lists_to_global, to_global
 from .tensors import Tensor
 
@@ -325,6 +326,22 @@ class Graph:
     def _of_ids(self, function: Any, type_name: str, ids: Any, what: str = "node_type") -> Tensor:
         numbers, count = _given.ids(ids)
         return tensors.of_call(function, self.handle, _given.name(type_name, what), numbers, count)
+
+    def prepare(self, query: Union[str, Query]) -> PreparedQuery:
+        """A query, made by Query or written as text, ready to run on this graph: steps with names,
+        each going on from an earlier one.
+
+            prepared = graph.prepare('''
+                src = nodes(paper, $seeds)
+                near = neighbors(src, cites, 10, where="year >= 2010", columns=[features])
+                far = neighbors(near, cites, 5)
+            ''')
+            answer = prepared.run({"seeds": [3, 1, 4]})
+
+        InvalidArgument tells at which line and character something else was expected, or which step
+        does not fit the graph; NotFound names the types and columns there are.
+        """
+        return PreparedQuery(self, str(query))
 
     def loader(self, fanouts: Fanouts, *, seeds: Seeds = OF_SPLIT, seed_times: Any = None,
                negative_weights: Any = None, negative_source_weights: Any = None,

@@ -1,0 +1,56 @@
+#include "client/query/query.h"
+
+#include <utility>
+
+#include "client/query/query_text.h"
+#include "client/types/error.h"
+
+namespace vicinity {
+namespace {
+
+QueryStep& Add(StepKind kind, std::string name, std::string from, std::string type, int64_t count,
+               std::deque<QueryStep>* steps) {
+  QueryStep& step = steps->emplace_back();
+  step.name = std::move(name);
+  step.kind = kind;
+  step.from = std::move(from);
+  step.type = std::move(type);
+  step.count = count;
+  return step;
+}
+
+}  // namespace
+
+QueryStep& Query::Nodes(std::string name, std::string node_type) {
+  return Add(StepKind::kNodes, std::move(name), {}, std::move(node_type), kAllNeighbors, &steps);
+}
+
+QueryStep& Query::Neighbors(std::string name, std::string from, std::string edge_type,
+                            int64_t count) {
+  return Add(StepKind::kNeighbors, std::move(name), std::move(from), std::move(edge_type), count,
+             &steps);
+}
+
+QueryStep& Query::Negatives(std::string name, std::string from, std::string edge_type,
+                            int64_t count) {
+  return Add(StepKind::kNegatives, std::move(name), std::move(from), std::move(edge_type), count,
+             &steps);
+}
+
+QueryStep& Query::Layer(std::string name, std::string from, std::string edge_type, int64_t count) {
+  return Add(StepKind::kLayer, std::move(name), std::move(from), std::move(edge_type), count,
+             &steps);
+}
+
+Result<Query> Query::Parse(const std::string& text) { return ToResult(ParseQuery(text)); }
+
+std::string Query::Text() const { return QueryText(*this); }
+
+const StepAnswer* QueryAnswer::Find(const std::string& name) const {
+  for (const StepAnswer& step : steps) {
+    if (step.name == name) return &step;
+  }
+  return nullptr;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,139 @@
+// A query, what one call asks of a graph, and what it answers, as plain values
+// (client/prepared_query.h).
+//
+// A query is steps, each with a name. A step makes nodes: of the whole graph (kNodes), or, for
+// every node of an earlier step, a list of its own. Nothing is put together: a node that two lists
+// have comes twice, and what goes on from there is drawn apart.
+//
+// Public header: standard C++ and the project's own plain headers.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/types/graph_values.h"
+#include "client/types/result.h"
+#include "partition/schema/sampling_spec.h"
+#include "partition/schema/schema.h"
+
+namespace vicinity {
+
+enum class StepKind : uint8_t {
+  kNodes = 1,  // of a node type
+  kNeighbors,  // where the edges come from that lead to each node
+  kNegatives,  // for each node, as a source, targets to which no edge of it leads
+  kLayer,  // nodes drawn from the neighbours of all nodes together: one list (Euler's sampleLNB)
+};
+
+struct QueryStep {
+  std::string name;  // of this step alone: a letter or _, then these, digits, - and .
+  StepKind kind = StepKind::kNodes;
+  std::string from{};  // the step that it goes on from; kNodes: none
+  std::string type{};  // kNodes: a node type; else an edge type, as Schema::FindEdgeType takes it
+  // kNodes, one of these at most: the input that gives the nodes; or the user's ids, as text.
+  // Neither: all nodes of the type.
+  std::string input{};
+  std::vector<std::string> ids{};
+  Split split = Split::kNone;  // kNodes: of all nodes those of the split
+  // How many are drawn: of all nodes of a kNodes, with replacement; of each list of neighbours;
+  // negatives of each node; of a kLayer. kAllNeighbors, for the first two: they are not drawn, all
+  // are there.
+  int64_t count = kAllNeighbors;
+  // Draws by this column, else all alike: of kNodes and kNegatives a number of each node (as
+  // NegativeWeights); of the others the edge type's weight column.
+  std::string by{};
+  bool replace = false;     // kNeighbors: drawn with replacement
+  bool exact = true;        // kNegatives: as NegativeOptions
+  double degree_power = 0;  // kNegatives: likewise
+  // kLayer: a node's chance is the root of the sum of its edges' weights, not the sum.
+  bool square_root = false;
+  // kNodes, kNeighbors: as if there were no others than those that meet this condition
+  // (SamplingSpec::where). Of kNeighbors it names columns of the edge type, which the servers look
+  // at, or else of the nodes where the edges come from: then whole lists come, and these columns of
+  // all their nodes, and what meets the condition is drawn here. Not both in one condition.
+  std::string where{};
+  // Each list in this order, then its first `limit`; -1: all. "id": the user's, an integer; else a
+  // column, of the edge type or of the nodes, with one number a row. Equals stay in the order of
+  // the list, which is the same on any cut of the graph; NaN comes last. What has been drawn is
+  // ordered: with kAllNeighbors, `limit` makes it the first of all.
+  std::string order_by{};
+  bool descending = false;
+  int64_t limit = -1;
+  std::vector<std::string> columns{};       // to bring, of the nodes
+  std::vector<std::string> edge_columns{};  // kNeighbors: of the edges that led to them
+  bool edge_ids = false;                    // kNeighbors: likewise
+};
+
+// As text, one step a line, `name = kind(arguments)`: client/query/query_text.h has the grammar.
+//
+//          src = nodes(paper, $seeds)
+//          near = neighbors(src, cites, 10, where="year >= 2010", columns=[features])
+//          far = neighbors(near, cites, 5)
+//
+// The same in C++; a step that is returned stays where it is while the query does:
+//
+//   vicinity::Query query;
+//   query.Nodes("src", "paper").input = "seeds";
+//   vicinity::QueryStep& near = query.Neighbors("near", "src", "cites", 10);
+//   near.where = "year >= 2010";
+//   near.columns = {"features"};
+//   query.Neighbors("far", "near", "cites", 5);
+struct Query {
+  std::deque<QueryStep> steps;
+
+  QueryStep& Nodes(std::string name, std::string node_type);
+  QueryStep& Neighbors(std::string name, std::string from, std::string edge_type,
+                       int64_t count = kAllNeighbors);
+  QueryStep& Negatives(std::string name, std::string from, std::string edge_type, int64_t count);
+  QueryStep& Layer(std::string name, std::string from, std::string edge_type, int64_t count);
+
+  // kInvalidArgument saying at which line and character something else was expected, and what.
+  static Result<Query> Parse(const std::string& text);
+  std::string Text() const;  // Parse makes the same query of it
+};
+
+// By the names of inputs, global ids, or how many.
+using QueryInputs = std::map<std::string, std::vector<int64_t>>;
+using InputSizes = std::map<std::string, int64_t>;
+
+struct StepAnswer {
+  std::string name;
+  int32_t node_type = 0;
+  // The list of the i-th node that the step goes on from is nodes[offsets[i]] .. nodes[offsets[i +
+  // 1] - 1]. A kNodes and a kLayer have one list.
+  std::vector<int64_t> offsets;
+  std::vector<int64_t> nodes;      // global ids
+  std::vector<int64_t> edge_ids;   // of each, positions in the user's input; if asked for
+  std::vector<double> weights;     // kLayer: of each, what its chance was in proportion to
+  std::vector<Rows> columns;       // of the nodes, in the order of QueryStep::columns
+  std::vector<Rows> edge_columns;  // of the edges, likewise
+};
+
+struct QueryAnswer {
+  std::vector<StepAnswer> steps;  // as those of the query
+
+  const StepAnswer* Find(const std::string& name) const;  // null: none
+};
+
+// What a step is expected to take, from the degrees of up to 1,024 nodes of each type, spread over
+// all shards: every node is taken for one of these, though nodes that many edges lead from are met
+// more often.
+struct StepCost {
+  std::string name;
+  std::string does;        // for people, one line: who draws, what is read for it
+  double lists = 0;        // nodes that it goes on from
+  double nodes = 0;        // that it makes
+  double shard_calls = 0;  // RPCs, were no shard mapped here and no answer taken apart
+  double bytes = 0;        // that come over the wire, likewise: ids, and rows of columns
+};
+
+// Limits that every entry point enforces.
+inline constexpr int64_t kMostQuerySteps = 64;
+inline constexpr int64_t kMostQueryBytes = int64_t{64} << 10;  // of a text
+inline constexpr int64_t kMostStepNodes = int64_t{1} << 26;    // of one step
+inline constexpr int64_t kMostStepColumns = 64;                // of one step
+
+}  // namespace vicinity

@@ -1,0 +1,203 @@
+#include "client/query/query_cost.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "partition/schema/condition.h"
+#include "partition/schema/schema.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int64_t kMostLooked = 1024;
+constexpr double kIdBytes = sizeof(int64_t);
+
+// In-degrees of some nodes, by edge type.
+class Degrees {
+ public:
+  explicit Degrees(const ShardRouter& router) : router_(router) {}
+
+  absl::Status Look(EdgeTypeId type, const CallContext& context) {
+    if (by_type_.count(type.value) > 0) return absl::OkStatus();
+    const NodeTypeId targets{router_.schema().edge_types[type.value].target_type};
+    const int64_t all = router_.book().num_nodes(targets);
+    const int64_t looked = std::min(all, kMostLooked);
+    std::vector<int64_t> nodes;
+    for (int64_t i = 0; i < looked; ++i) nodes.push_back(i * all / looked);
+    std::vector<int64_t>& degrees = by_type_[type.value];
+    degrees.resize(nodes.size());
+    return router_.FetchDegrees({DegreesFetch{type, nodes, degrees.data()}}, context);
+  }
+
+  // Edges of a list, of which at most so many count (kAllNeighbors: all).
+  double MeanOf(EdgeTypeId type, int64_t most) const {
+    const std::vector<int64_t>& degrees = by_type_.at(type.value);
+    double sum = 0;
+    for (const int64_t degree : degrees) {
+      sum += static_cast<double>(most < 0 ? degree : std::min(degree, most));
+    }
+    return degrees.empty() ? 0 : sum / static_cast<double>(degrees.size());
+  }
+
+ private:
+  const ShardRouter& router_;
+  std::map<int32_t, std::vector<int64_t>> by_type_;
+};
+
+// What the parts of one step add up to.
+class StepTally {
+ public:
+  StepTally(const ShardRouter& router, const ResolvedStep& step, double lists)
+      : router_(router), step_(step) {
+    cost_.name = step.step.name;
+    cost_.lists = lists;
+  }
+
+  // Of kNodes, whose pool is made when the query is.
+  StepCost OfNodes(int64_t num_nodes) {
+    cost_.nodes = static_cast<double>(num_nodes);
+    Does(step_.step.input.empty() ? "the graph's nodes" : absl::StrCat("$", step_.step.input));
+    if (step_.nodes_where != nullptr && !step_.step.input.empty()) {
+      ReadCondition(cost_.nodes);
+    }
+    return Finish();
+  }
+
+  StepCost OfNeighbors(const Degrees& degrees) {
+    const bool drawn = step_.step.count != kAllNeighbors;
+    cost_.nodes = cost_.lists * degrees.MeanOf(step_.edge_type, step_.step.count);
+    if (step_.draws_here()) {
+      const double whole = cost_.lists * degrees.MeanOf(step_.edge_type, kAllNeighbors);
+      Does("whole lists come");
+      Call(cost_.lists, AskBytes(whole));
+      ReadCondition(whole);
+      if (drawn) {
+        Does(absl::StrCat(step_.step.count, " of each are drawn here, at most"));
+        Fetch(cost_.lists, 2 * kIdBytes);  // keys
+      }
+      return Finish();
+    }
+    Does(drawn ? absl::StrCat("servers draw ", step_.step.count, " of each list")
+               : "whole lists come");
+    if (step_.weighted()) Does(absl::StrCat("by ", step_.step.by));
+    if (step_.edges_where != nullptr) Does("they look at the condition, which leaves fewer");
+    Call(cost_.lists, AskBytes(cost_.nodes));
+    return Finish();
+  }
+
+  StepCost OfNegatives() {
+    cost_.nodes = cost_.lists * static_cast<double>(step_.step.count);
+    Does(step_.step.exact ? "drawn here; servers say which pairs are edges" : "drawn here");
+    if (step_.step.exact) Fetch(cost_.nodes, 3 * kIdBytes);
+    return Finish();
+  }
+
+  StepCost OfLayer(const Degrees& degrees) {
+    const double whole = cost_.lists * degrees.MeanOf(step_.edge_type, kAllNeighbors);
+    cost_.nodes = whole > 0 ? static_cast<double>(step_.step.count) : 0;
+    Does(absl::StrCat("whole lists come, ", step_.step.count, " of all are drawn here"));
+    Call(cost_.lists, AskBytes(whole));
+    cost_.lists = 1;
+    if (step_.weighted()) Fetch(whole, EdgeBytes(step_.step.by));
+    return Finish();
+  }
+
+ private:
+  void Does(const std::string& what) {
+    absl::StrAppend(&cost_.does, cost_.does.empty() ? "" : "; ", what);
+  }
+  // A question about so many things, of which every shard has some.
+  void Call(double things, double bytes) {
+    cost_.shard_calls += std::min<double>(router_.book().num_shards(), things);
+    cost_.bytes += bytes;
+  }
+  void Fetch(double rows, double row_bytes) { Call(rows, rows * row_bytes); }
+  // Of a question about lists, and their nodes.
+  double AskBytes(double nodes) const {
+    const bool by_edges =
+        step_.order == OrderKind::kEdgeColumn || step_.step.kind == StepKind::kLayer;
+    const int numbers =
+        1 + (step_.step.edge_ids ? 1 : 0) + (by_edges || !step_.edge_columns.empty() ? 1 : 0);
+    return cost_.lists * 2 * kIdBytes + nodes * numbers * kIdBytes;
+  }
+  double EdgeBytes(const std::string& column) const {
+    const EdgeTypeSpec& spec = router_.schema().edge_types[step_.edge_type.value];
+    return kIdBytes + static_cast<double>(spec.columns[spec.FindColumn(column)].row_bytes());
+  }
+  double NodeBytes(int32_t column) const {
+    return kIdBytes + static_cast<double>(router_.RowBytes(step_.node_type, column));
+  }
+  void ReadCondition(double nodes) {
+    const NodeTypeSpec& spec = router_.schema().node_types[step_.node_type.value];
+    std::vector<std::string> names;
+    for (const RowCondition::Term& term : step_.nodes_where->terms) {
+      if (!IsComparison(term.op)) continue;
+      const std::string& name = spec.columns[term.column].name;
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      names.push_back(name);
+      Fetch(nodes, NodeBytes(term.column));
+    }
+    Does(absl::StrCat(absl::StrJoin(names, ", "), " of their nodes is read, without an index"));
+  }
+  StepCost Finish() {
+    if (step_.order == OrderKind::kEdgeColumn) {
+      Fetch(cost_.nodes, EdgeBytes(step_.step.order_by));
+    } else if (step_.order != OrderKind::kNone) {
+      Fetch(cost_.nodes, 2 * kIdBytes);
+    }
+    if (step_.order != OrderKind::kNone) Does(absl::StrCat("ordered by ", step_.step.order_by));
+    if (step_.step.limit >= 0) {
+      cost_.nodes = std::min(cost_.nodes, cost_.lists * static_cast<double>(step_.step.limit));
+      Does(absl::StrCat("the first ", step_.step.limit));
+    }
+    for (const int32_t column : step_.columns) Fetch(cost_.nodes, NodeBytes(column));
+    for (const std::string& column : step_.step.edge_columns) {
+      Fetch(cost_.nodes, EdgeBytes(column));
+    }
+    return std::move(cost_);
+  }
+
+  const ShardRouter& router_;
+  const ResolvedStep& step_;
+  StepCost cost_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
+                                                   const std::vector<ResolvedStep>& steps,
+                                                   absl::Span<const int64_t> num_nodes,
+                                                   const CallContext& context) {
+  Degrees degrees(router);
+  std::vector<StepCost> costs;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const ResolvedStep& step = steps[i];
+    StepTally tally(router, step, step.from < 0 ? 1 : costs[step.from].nodes);
+    const bool by_degree =
+        step.step.kind == StepKind::kNeighbors || step.step.kind == StepKind::kLayer;
+    if (by_degree) VICINITY_RETURN_IF_ERROR(degrees.Look(step.edge_type, context));
+    switch (step.step.kind) {
+      case StepKind::kNodes:
+        costs.push_back(tally.OfNodes(num_nodes[i]));
+        break;
+      case StepKind::kNeighbors:
+        costs.push_back(tally.OfNeighbors(degrees));
+        break;
+      case StepKind::kNegatives:
+        costs.push_back(tally.OfNegatives());
+        break;
+      case StepKind::kLayer:
+        costs.push_back(tally.OfLayer(degrees));
+        break;
+    }
+  }
+  return costs;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,214 @@
+#include "client/query/query_runner.h"
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/query/query_cost.h"
+#include "client/query/step_lists.h"
+#include "client/query/step_rows.h"
+#include "client/shards/lookups.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+absl::Status InStep(const ResolvedStep& step, const absl::Status& status) {
+  if (status.ok()) return status;
+  const std::string name = absl::StrCat("step ", step.step.name);
+  if (absl::StartsWith(status.message(), name)) return status;
+  return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+}
+
+StepLists OneList(std::vector<int64_t> nodes) {
+  StepLists lists;
+  lists.offsets = {0, static_cast<int64_t>(nodes.size())};
+  lists.nodes = std::move(nodes);
+  return lists;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<QueryRunner>> QueryRunner::Make(const ShardRouter& router,
+                                                               const Query& query,
+                                                               const CallContext& context) {
+  VICINITY_ASSIGN_OR_RETURN(std::vector<ResolvedStep> steps, ResolveQuery(router.schema(), query));
+  std::unique_ptr<QueryRunner> runner(new QueryRunner(router, std::move(steps)));
+  for (const ResolvedStep& step : runner->steps_) {
+    absl::StatusOr<Kept> kept = runner->Keep(step, context);
+    if (!kept.ok()) return InStep(step, kept.status());
+    runner->kept_.push_back(*std::move(kept));
+  }
+  return runner;
+}
+
+absl::StatusOr<QueryRunner::Kept> QueryRunner::Keep(const ResolvedStep& step,
+                                                    const CallContext& context) const {
+  Kept kept;
+  if (step.step.kind == StepKind::kNodes && step.step.input.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(kept.pool, NodePool::Make(router_, step, context));
+  }
+  if (step.step.kind == StepKind::kNegatives) {
+    NegativeOptions options;
+    options.mode = NegativeMode::kTriplet;
+    options.amount = static_cast<double>(step.step.count);
+    options.exact = step.step.exact;
+    options.degree_power = step.step.degree_power;
+    options.weight_column = step.step.by;
+    VICINITY_ASSIGN_OR_RETURN(kept.negatives,
+                              NegativeSampler::Make(router_, step.edge_type, options));
+  }
+  return kept;
+}
+
+absl::Status QueryRunner::CheckInputs(const InputSizes& sizes) const {
+  std::set<std::string> known;
+  for (const ResolvedStep& step : steps_) {
+    const std::string& input = step.step.input;
+    if (input.empty()) continue;
+    known.insert(input);
+    const auto given = sizes.find(input);
+    if (given == sizes.end()) {
+      return InStep(
+          step, absl::InvalidArgumentError(absl::StrCat("the input $", input, " is not given")));
+    }
+    VICINITY_RETURN_IF_ERROR(CheckSize(step, given->second));
+  }
+  for (const auto& [name, size] : sizes) {
+    if (known.count(name) > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the input ", name, " is given, but no step has $", name));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<QueryAnswer> QueryRunner::Run(const QueryInputs& inputs, const MinibatchDraw& draw,
+                                             const CallContext& context) const {
+  InputSizes sizes;
+  for (const auto& [name, ids] : inputs) sizes[name] = static_cast<int64_t>(ids.size());
+  VICINITY_RETURN_IF_ERROR(CheckInputs(sizes));
+  QueryAnswer answer;
+  answer.steps.resize(steps_.size());
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const StepDraw own = {draw, static_cast<int32_t>(i)};
+    VICINITY_RETURN_IF_ERROR(InStep(steps_[i], RunStep(i, inputs, own, context, &answer)));
+  }
+  VICINITY_RETURN_IF_ERROR(FetchColumns(context, &answer));
+  return answer;
+}
+
+absl::StatusOr<std::vector<StepCost>> QueryRunner::Foretell(const InputSizes& sizes,
+                                                            const CallContext& context) const {
+  VICINITY_RETURN_IF_ERROR(CheckInputs(sizes));
+  std::vector<int64_t> num_nodes(steps_.size());
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const QueryStep& step = steps_[i].step;
+    if (step.kind != StepKind::kNodes) continue;
+    num_nodes[i] = kept_[i].pool.has_value() ? kept_[i].pool->size() : sizes.at(step.input);
+  }
+  return ForetellCost(router_, steps_, num_nodes, context);
+}
+
+absl::StatusOr<StepLists> QueryRunner::MakeNodes(size_t number, const QueryInputs& inputs,
+                                                 const StepDraw& draw,
+                                                 const CallContext& context) const {
+  const ResolvedStep& step = steps_[number];
+  if (step.step.input.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes,
+                              kept_[number].pool->Nodes(draw.Stream(step), context));
+    return OneList(std::move(nodes));
+  }
+  const std::vector<int64_t>& given = inputs.at(step.step.input);
+  VICINITY_RETURN_IF_ERROR(CheckNodes(router_, step.node_type, given));
+  StepLists lists = OneList(given);
+  if (step.nodes_where == nullptr) return lists;
+  VICINITY_ASSIGN_OR_RETURN(
+      const std::vector<uint8_t> meet,
+      MeetCondition(router_, step.node_type, *step.nodes_where, lists.nodes, context));
+  Take(SelectWhere(lists.offsets, meet), &lists);
+  return lists;
+}
+
+absl::StatusOr<StepLists> QueryRunner::MakeNegatives(size_t number,
+                                                     absl::Span<const int64_t> sources,
+                                                     const StepDraw& draw,
+                                                     const CallContext& context) const {
+  const ResolvedStep& step = steps_[number];
+  StepLists lists;
+  for (size_t i = 0; i <= sources.size(); ++i) {
+    lists.offsets.push_back(static_cast<int64_t>(i) * step.step.count);
+  }
+  VICINITY_RETURN_IF_ERROR(CheckSize(step, lists.offsets.back()));
+  if (sources.empty()) return lists;
+  VICINITY_ASSIGN_OR_RETURN(std::vector<TypedSeeds> drawn,
+                            kept_[number].negatives->Draw(sources, draw.Own(step), context));
+  lists.nodes = std::move(drawn.front().ids);
+  return lists;
+}
+
+absl::Status QueryRunner::RunStep(size_t number, const QueryInputs& inputs, const StepDraw& draw,
+                                  const CallContext& context, QueryAnswer* answer) const {
+  const ResolvedStep& step = steps_[number];
+  StepAnswer& made = answer->steps[number];
+  made.name = step.step.name;
+  made.node_type = step.node_type.value;
+  absl::Span<const int64_t> before;
+  if (step.from >= 0) before = answer->steps[step.from].nodes;
+  StepLists lists;
+  switch (step.step.kind) {
+    case StepKind::kNodes: {
+      VICINITY_ASSIGN_OR_RETURN(lists, MakeNodes(number, inputs, draw, context));
+      break;
+    }
+    case StepKind::kNeighbors: {
+      VICINITY_ASSIGN_OR_RETURN(lists, MakeNeighbors(router_, step, before, draw, context));
+      break;
+    }
+    case StepKind::kNegatives: {
+      VICINITY_ASSIGN_OR_RETURN(lists, MakeNegatives(number, before, draw, context));
+      break;
+    }
+    case StepKind::kLayer: {
+      VICINITY_ASSIGN_OR_RETURN(lists,
+                                MakeLayer(router_, step, before, draw, context, &made.weights));
+      break;
+    }
+  }
+  VICINITY_RETURN_IF_ERROR(PutInOrder(router_, step, before, context, &lists));
+  for (const EdgeColumnPlan& column : step.edge_columns) {
+    VICINITY_ASSIGN_OR_RETURN(Rows rows,
+                              FetchStepEdgeRows(router_, column, before, lists, context));
+    made.edge_columns.push_back(std::move(rows));
+  }
+  made.offsets = std::move(lists.offsets);
+  made.nodes = std::move(lists.nodes);
+  made.edge_ids = std::move(lists.edge_ids);
+  return absl::OkStatus();
+}
+
+absl::Status QueryRunner::FetchColumns(const CallContext& context, QueryAnswer* answer) const {
+  std::vector<ColumnFetch> fetches;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    StepAnswer& step = answer->steps[i];
+    for (const int32_t column : steps_[i].columns) {
+      Rows& rows = step.columns.emplace_back();
+      rows.spec = router_.SpecOf(steps_[i].node_type, column);
+      rows.num_rows = static_cast<int64_t>(step.nodes.size());
+      rows.bytes.resize(rows.num_rows * rows.spec.row_bytes());
+    }
+    for (size_t k = 0; k < step.columns.size(); ++k) {
+      fetches.push_back({steps_[i].node_type,
+                         steps_[i].columns[k],
+                         step.nodes,
+                         {},
+                         step.columns[k].bytes.data()});
+    }
+  }
+  return router_.FetchRows(fetches, context);
+}
+
+}  // namespace vicinity

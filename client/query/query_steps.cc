@@ -1,0 +1,304 @@
+#include "client/query/query_steps.h"
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "client/query/query_text.h"
+#include "client/shards/lookups.h"
+#include "partition/schema/condition_text.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+constexpr double kMostPower = 16;
+
+bool IsName(absl::string_view name) {
+  if (name.empty() || !(absl::ascii_isalpha(name[0]) || name[0] == '_')) return false;
+  for (const char c : name) {
+    if (!absl::ascii_isalnum(c) && c != '_' && c != '-' && c != '.') return false;
+  }
+  return true;
+}
+
+std::string NamesOf(const std::vector<ColumnSpec>& columns) {
+  if (columns.empty()) return "none";
+  return absl::StrJoin(columns, ", ", [](std::string* out, const ColumnSpec& column) {
+    absl::StrAppend(out, column.name);
+  });
+}
+
+bool HasAll(const std::vector<ColumnSpec>& columns, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    bool found = false;
+    for (const ColumnSpec& column : columns) found = found || column.name == name;
+    if (!found) return false;
+  }
+  return true;
+}
+
+class Resolver {
+ public:
+  Resolver(const Schema& schema, const std::vector<ResolvedStep>& before, const QueryStep& step)
+      : schema_(schema), before_(before) {
+    resolved_.step = step;
+  }
+
+  absl::StatusOr<ResolvedStep> Resolve() {
+    VICINITY_RETURN_IF_ERROR(ResolveName());
+    VICINITY_RETURN_IF_ERROR(ResolveTypes());
+    VICINITY_RETURN_IF_ERROR(CheckNumbers());
+    VICINITY_RETURN_IF_ERROR(CheckKind());
+    VICINITY_RETURN_IF_ERROR(ResolveBy());
+    VICINITY_RETURN_IF_ERROR(ResolveWhere());
+    VICINITY_RETURN_IF_ERROR(ResolveOrder());
+    VICINITY_RETURN_IF_ERROR(ResolveColumns());
+    return std::move(resolved_);
+  }
+
+ private:
+  const QueryStep& step() const { return resolved_.step; }
+  bool of_nodes() const { return step().kind == StepKind::kNodes; }
+  const NodeTypeSpec& node_spec() const { return schema_.node_types[resolved_.node_type.value]; }
+  const EdgeTypeSpec& edge_spec() const { return schema_.edge_types[resolved_.edge_type.value]; }
+
+  absl::Status ResolveName() {
+    if (!IsName(step().name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a step's name is `", step().name,
+                       "`: a letter or _, then these, digits, - and . make one"));
+    }
+    for (const ResolvedStep& other : before_) {
+      if (other.step.name == step().name) return Wrong("another step has this name");
+    }
+    if (of_nodes()) {
+      return step().from.empty() ? absl::OkStatus() : Wrong("nodes go on from no other step");
+    }
+    std::vector<std::string> names;
+    for (size_t i = 0; i < before_.size(); ++i) {
+      names.push_back(before_[i].step.name);
+      if (names.back() == step().from) resolved_.from = static_cast<int32_t>(i);
+    }
+    if (resolved_.from >= 0) return absl::OkStatus();
+    return Wrong(absl::StrCat("no step before it is named `", step().from, "`, there are: ",
+                              names.empty() ? "none" : absl::StrJoin(names, ", ")));
+  }
+
+  absl::Status ResolveTypes() {
+    if (of_nodes()) {
+      const int type = schema_.FindNodeType(step().type);
+      if (type < 0) {
+        return Missing("node type", absl::StrJoin(schema_.node_types, ", ",
+                                                  [](std::string* out, const NodeTypeSpec& type) {
+                                                    absl::StrAppend(out, type.name);
+                                                  }));
+      }
+      resolved_.node_type = NodeTypeId{type};
+      return absl::OkStatus();
+    }
+    const int type = schema_.FindEdgeType(step().type);
+    if (type < 0) {
+      std::vector<std::string> known;
+      for (size_t i = 0; i < schema_.edge_types.size(); ++i) {
+        known.push_back(schema_.EdgeTypeName(static_cast<int>(i)));
+      }
+      return Missing("edge type (or several relations of this name)", absl::StrJoin(known, ", "));
+    }
+    resolved_.edge_type = EdgeTypeId{type};
+    const bool backwards = step().kind == StepKind::kNegatives;  // from sources to targets
+    const int32_t begins = backwards ? edge_spec().source_type : edge_spec().target_type;
+    resolved_.node_type = NodeTypeId{backwards ? edge_spec().target_type : edge_spec().source_type};
+    const ResolvedStep& from = before_[resolved_.from];
+    if (from.node_type.value == begins) return absl::OkStatus();
+    return Wrong(absl::StrCat("step ", from.step.name, " makes nodes of type ",
+                              NameOf(from.node_type.value), ", but ", StepKindName(step().kind),
+                              " along ", schema_.EdgeTypeName(type), " are of nodes of type ",
+                              NameOf(begins)));
+  }
+
+  absl::Status CheckNumbers() const {
+    const bool may_be_all = of_nodes() || step().kind == StepKind::kNeighbors;
+    const int64_t most = step().kind == StepKind::kNeighbors ? kMaxFanout : kMostStepNodes;
+    const bool is_all = step().count == kAllNeighbors;
+    if ((is_all && !may_be_all) || (!is_all && (step().count < 1 || step().count > most))) {
+      return Wrong(absl::StrCat("a count of ", step().count, ": from 1 to ", most,
+                                may_be_all ? ", or all" : ""));
+    }
+    if (step().limit < -1) return Wrong(absl::StrCat("a limit of ", step().limit));
+    if (!(step().degree_power >= 0) || step().degree_power > kMostPower) {
+      return Wrong(absl::StrCat("degree_power ", step().degree_power, ": from 0 to ", kMostPower));
+    }
+    const size_t num_columns = step().columns.size() + step().edge_columns.size();
+    if (num_columns <= static_cast<size_t>(kMostStepColumns)) return absl::OkStatus();
+    return Wrong(absl::StrCat(num_columns, " columns, at most ", kMostStepColumns));
+  }
+
+  // That there is nothing that its kind has not.
+  absl::Status CheckKind() const {
+    const bool neighbors = step().kind == StepKind::kNeighbors;
+    const bool lists = of_nodes() || neighbors;
+    const bool negatives = step().kind == StepKind::kNegatives;
+    const std::vector<std::pair<absl::string_view, bool>> not_its_own = {
+        {"input", !of_nodes() && !step().input.empty()},
+        {"ids", !of_nodes() && !step().ids.empty()},
+        {"split", !of_nodes() && step().split != Split::kNone},
+        {"replace", !neighbors && step().replace},
+        {"exact", !negatives && !step().exact},
+        {"degree_power", !negatives && step().degree_power != 0},
+        {"square_root", step().kind != StepKind::kLayer && step().square_root},
+        {"where", !lists && !step().where.empty()},
+        {"order_by", !lists && !step().order_by.empty()},
+        {"descending", !lists && step().descending},
+        {"limit", !lists && step().limit >= 0},
+        {"edge_columns", !neighbors && !step().edge_columns.empty()},
+        {"edge_ids", !neighbors && step().edge_ids}};
+    for (const auto& [name, is_given] : not_its_own) {
+      if (is_given) return Wrong(absl::StrCat(StepKindName(step().kind), " have no ", name));
+    }
+    if (!of_nodes()) {
+      if (neighbors && step().count == kAllNeighbors && (step().replace || !step().by.empty())) {
+        return Wrong("by and replace are for drawn neighbors: give a count");
+      }
+      return absl::OkStatus();
+    }
+    const bool given = !step().input.empty() || !step().ids.empty();
+    const bool drawn = step().count != kAllNeighbors;
+    if (!step().input.empty() && !step().ids.empty()) return Wrong("an input, or ids: not both");
+    if (given && step().split != Split::kNone) return Wrong("nodes that are given, and split");
+    if (given && drawn) return Wrong("nodes that are given are not drawn: leave count out");
+    if (!drawn && !step().by.empty()) return Wrong("by is for drawn nodes: give count");
+    if (step().split != Split::kNone && node_spec().split_column.empty()) {
+      return Wrong(absl::StrCat("node type ", node_spec().name, " has no splits"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ResolveBy() const {
+    if (step().by.empty()) return absl::OkStatus();
+    if (of_nodes() || step().kind == StepKind::kNegatives) {
+      if (step().degree_power != 0) return Wrong("by and degree_power: give one of them");
+      return Named(FindNodeColumn(node_spec(), step().by).status());
+    }
+    if (edge_spec().weight_column == step().by) return absl::OkStatus();
+    const std::string has = edge_spec().weight_column.empty()
+                                ? "none"
+                                : absl::StrCat("`", edge_spec().weight_column, "`");
+    return Wrong(absl::StrCat("by `", step().by, "`, but the weight column of ",
+                              schema_.EdgeTypeName(resolved_.edge_type.value), " is ", has));
+  }
+
+  absl::Status ResolveWhere() {
+    if (step().where.empty()) return absl::OkStatus();
+    absl::StatusOr<Condition> condition = ParseCondition(step().where);
+    if (!condition.ok()) return Named(condition.status());
+    const std::vector<std::string> names = ColumnsOf(*condition);
+    const bool of_edges = !of_nodes() && HasAll(edge_spec().columns, names);
+    if (!of_edges && !HasAll(node_spec().columns, names)) {
+      return Wrong(absl::StrCat(
+          "the condition names ", absl::StrJoin(names, ", "), "; columns of ",
+          of_nodes() ? ""
+                     : absl::StrCat(schema_.EdgeTypeName(resolved_.edge_type.value), " are ",
+                                    NamesOf(edge_spec().columns), ", those of "),
+          node_spec().name, " ", NamesOf(node_spec().columns),
+          of_nodes() ? "" : ", and one condition is of either"));
+    }
+    absl::StatusOr<RowCondition> rows =
+        ResolveCondition(*condition, of_edges ? edge_spec().columns : node_spec().columns);
+    if (!rows.ok()) return Named(rows.status());
+    auto where = std::make_shared<const RowCondition>(*std::move(rows));
+    (of_edges ? resolved_.edges_where : resolved_.nodes_where) = std::move(where);
+    if (of_edges || of_nodes() || step().by.empty()) return absl::OkStatus();
+    return Wrong(
+        "neighbors by weight with a condition on the nodes they are: let the edges have a copy of "
+        "these columns, by which the servers can draw");
+  }
+
+  absl::Status ResolveOrder() {
+    if (step().order_by.empty()) {
+      return step().descending ? Wrong("descending is for order_by") : absl::OkStatus();
+    }
+    const std::string& name = step().order_by;
+    if (name == "id") {
+      resolved_.order = OrderKind::kId;
+      if (node_spec().id_kind != IdKind::kString) return absl::OkStatus();
+      return Wrong(absl::StrCat("order_by id, but the ids of ", node_spec().name,
+                                " are names: order by a column"));
+    }
+    int column = of_nodes() ? -1 : edge_spec().FindColumn(name);
+    resolved_.order = column >= 0 ? OrderKind::kEdgeColumn : OrderKind::kNodeColumn;
+    if (column < 0) column = node_spec().FindColumn(name);
+    if (column < 0) {
+      return Wrong(absl::StrCat("order_by `", name, "` is neither id nor a column of ",
+                                of_nodes()
+                                    ? ""
+                                    : absl::StrCat(schema_.EdgeTypeName(resolved_.edge_type.value),
+                                                   " (", NamesOf(edge_spec().columns), ") or of "),
+                                node_spec().name, " (", NamesOf(node_spec().columns), ")"));
+    }
+    resolved_.order_column = column;
+    const ColumnSpec& spec = resolved_.order == OrderKind::kEdgeColumn
+                                 ? edge_spec().columns[column]
+                                 : node_spec().columns[column];
+    if (spec.num_values() == 1) return absl::OkStatus();
+    return Wrong(
+        absl::StrCat("order_by `", name, "`, of which a row has ", spec.num_values(), " values"));
+  }
+
+  absl::Status ResolveColumns() {
+    for (const std::string& name : step().columns) {
+      absl::StatusOr<int32_t> column = FindNodeColumn(node_spec(), name);
+      if (!column.ok()) return Named(column.status());
+      resolved_.columns.push_back(*column);
+    }
+    for (const std::string& name : step().edge_columns) {
+      absl::StatusOr<EdgeColumnPlan> column =
+          FindEdgeColumn(schema_, resolved_.edge_type.value, name);
+      if (!column.ok()) return Named(column.status());
+      resolved_.edge_columns.push_back(*column);
+    }
+    return absl::OkStatus();
+  }
+
+  std::string NameOf(int32_t node_type) const { return schema_.node_types[node_type].name; }
+
+  absl::Status Named(const absl::Status& status) const {
+    if (status.ok()) return status;
+    return absl::Status(status.code(), absl::StrCat("step ", step().name, ": ", status.message()));
+  }
+  absl::Status Wrong(absl::string_view what) const {
+    return Named(absl::InvalidArgumentError(what));
+  }
+  absl::Status Missing(absl::string_view what, const std::string& known) const {
+    return Named(
+        absl::NotFoundError(absl::StrCat("no ", what, " `", step().type, "`, there are ", known)));
+  }
+
+  const Schema& schema_;
+  const std::vector<ResolvedStep>& before_;
+  ResolvedStep resolved_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<ResolvedStep>> ResolveQuery(const Schema& schema, const Query& query) {
+  if (query.steps.empty()) return absl::InvalidArgumentError("a query without steps");
+  if (static_cast<int64_t>(query.steps.size()) > kMostQuerySteps) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a query of ", query.steps.size(), " steps, at most ", kMostQuerySteps));
+  }
+  std::vector<ResolvedStep> steps;
+  for (const QueryStep& step : query.steps) {
+    VICINITY_ASSIGN_OR_RETURN(ResolvedStep resolved, Resolver(schema, steps, step).Resolve());
+    steps.push_back(std::move(resolved));
+  }
+  return steps;
+}
+
+}  // namespace vicinity

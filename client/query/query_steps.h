@@ -1,0 +1,46 @@
+// A query's steps by the numbers of a graph: what a run of it follows, and what its cost is told
+// by.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/query/query.h"
+#include "client/shards/edge_rows.h"
+#include "partition/schema/condition.h"
+#include "partition/schema/schema.h"
+#include "proto/common/ids.h"
+
+namespace vicinity {
+
+// What lists are put in the order of.
+enum class OrderKind : uint8_t { kNone, kId, kEdgeColumn, kNodeColumn };
+
+struct ResolvedStep {
+  QueryStep step;
+  int32_t from = -1;       // which step; -1: none
+  NodeTypeId node_type{};  // of the nodes it makes
+  EdgeTypeId edge_type{};  // but of kNodes
+  // Of its condition one of these, or neither.
+  std::shared_ptr<const RowCondition> edges_where{};
+  std::shared_ptr<const RowCondition> nodes_where{};
+  OrderKind order = OrderKind::kNone;
+  int32_t order_column = -1;
+  std::vector<int32_t> columns{};  // of the node type
+  std::vector<EdgeColumnPlan> edge_columns{};
+
+  bool weighted() const { return !step.by.empty(); }
+  // Whether servers give whole lists, which are drawn from here.
+  bool draws_here() const { return nodes_where != nullptr; }
+};
+
+// Errors name the step. InvalidArgument: a name that is none or comes twice, a step that it goes on
+// from and that does not stand before it or makes nodes of another type, a condition or a value
+// that does not fit, or does not belong to its kind, a limit exceeded. NotFound naming the types,
+// columns there are.
+absl::StatusOr<std::vector<ResolvedStep>> ResolveQuery(const Schema& schema, const Query& query);
+
+}  // namespace vicinity

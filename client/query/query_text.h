@@ -1,0 +1,42 @@
+// How queries are written:
+//
+//   query     = { step ( newline | ";" ) }
+//   step      = name "=" kind "(" [ argument { "," argument } ] ")"
+//   kind      = nodes | neighbors | negatives | layer
+//   argument  = value | word "=" value
+//   value     = word | text | number | "$" word | true | false | "[" [ value { "," value } ] "]"
+//   word      = letters, digits and _ . - : behind a letter or _
+//   text      = anything within "..." or '...' but such a quote; where a word is meant it is one,
+//   too
+//
+// What stands behind a # is a comment. The arguments, those in [ ] may be left out:
+//
+//   nodes(NODE_TYPE [, $input | [ID, ...]], split=train, count=64, by=COLUMN)
+//   neighbors(STEP, EDGE_TYPE [, COUNT], by=COLUMN, replace=true, edge_columns=[...],
+//   edge_ids=true) negatives(STEP, EDGE_TYPE, COUNT, by=COLUMN, degree_power=0.75, exact=false)
+//   layer(STEP, EDGE_TYPE, COUNT, by=COLUMN, square_root=true)
+//
+// and of nodes and neighbors where="CONDITION", order_by=COLUMN, descending=true, limit=N; of all
+// columns=[...]. COUNT is a number, or all. What they mean: QueryStep, by the same names.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "client/query/query.h"
+
+namespace vicinity {
+
+// InvalidArgument saying at which line and character something else was expected, and what; or
+// which limit of client/query/query.h it exceeds. Whether the query fits a graph is not looked at.
+absl::StatusOr<Query> ParseQuery(absl::string_view text);
+
+// One step a line; what has its default is left out. A text with both kinds of quotes in it cannot
+// be written.
+std::string QueryText(const Query& query);
+
+// "neighbors", ...
+absl::string_view StepKindName(StepKind kind);
+
+}  // namespace vicinity

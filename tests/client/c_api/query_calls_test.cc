@@ -1,0 +1,130 @@
+// The calls of client/c_api/vicinity.h that concern queries.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "client/c_api/vicinity.h"
+#include "client/graph.h"
+#include "client/prepared_query.h"
+#include "client/query/query.h"
+#include "tests/client/c_api/open_graph.h"
+
+namespace vicinity {
+namespace {
+
+using testing::OpenGraph;
+using testing::RequireOk;
+using testing::ShapeOf;
+using testing::TensorPtr;
+using testing::ValuesOf;
+
+constexpr char kText[] =
+    "items = nodes(item, $seeds)\n"
+    "users = neighbors(items, buys, 3, columns=[features], edge_columns=[weight], edge_ids=true)\n"
+    "all = layer(items, buys, 7)\n";
+
+using QueryPtr = std::unique_ptr<VicinityQuery, decltype(&vicinity_query_release)>;
+using AnswerPtr = std::unique_ptr<VicinityAnswer, decltype(&vicinity_answer_release)>;
+
+QueryPtr Prepare(const OpenGraph& open, const char* text) {
+  VicinityQuery* query = nullptr;
+  RequireOk(vicinity_query_prepare(open.graph(), text, &query));
+  return QueryPtr(query, &vicinity_query_release);
+}
+
+nlohmann::json TakeJson(char* text) {
+  const nlohmann::json json = nlohmann::json::parse(text);
+  vicinity_string_free(text);
+  return json;
+}
+
+TEST_CASE("an answer is that of the C++ interface", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> seeds = {4, 0, 4};
+  const Query parsed = *Query::Parse(kText);
+  const auto plain = *PreparedQuery::Make(&open.plain(), parsed);
+  const QueryAnswer expected = *plain->Run({{"seeds", seeds}}, {3, 1, 5});
+  const QueryPtr query = Prepare(open, kText);
+  const VicinityInput input = {"seeds", seeds.data(), 3};
+  VicinityAnswer* given = nullptr;
+  RequireOk(vicinity_query_run(query.get(), &input, 1, 3, 1, 5, &given));
+  AnswerPtr answer(given, &vicinity_answer_release);
+  const auto tensor = [&](int32_t step, int32_t part, int32_t index = 0) {
+    DLManagedTensor* made = nullptr;
+    RequireOk(vicinity_answer_tensor(answer.get(), step, part, index, &made));
+    return TensorPtr(made);
+  };
+  for (int32_t i = 0; i < 3; ++i) {
+    const StepAnswer& step = expected.steps[i];
+    CHECK(ValuesOf<int64_t>(*tensor(i, VICINITY_STEP_NODES)) == step.nodes);
+    CHECK(ValuesOf<int64_t>(*tensor(i, VICINITY_STEP_OFFSETS)) == step.offsets);
+  }
+  CHECK(ValuesOf<int64_t>(*tensor(1, VICINITY_STEP_EDGE_IDS)) == expected.steps[1].edge_ids);
+  CHECK(ValuesOf<double>(*tensor(2, VICINITY_STEP_WEIGHTS)) == expected.steps[2].weights);
+  const TensorPtr features = tensor(1, VICINITY_STEP_COLUMN);
+  CHECK(ShapeOf(*features)[0] == static_cast<int64_t>(expected.steps[1].nodes.size()));
+  CHECK(ValuesOf<float>(*features).size() * sizeof(float) ==
+        expected.steps[1].columns[0].bytes.size());
+  const TensorPtr weights = tensor(1, VICINITY_STEP_EDGE_COLUMN);
+  answer.reset();  // its tensors stay
+  const std::vector<float> values = ValuesOf<float>(*weights);
+  CHECK(std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)) ==
+        std::string(expected.steps[1].edge_columns[0].bytes.begin(),
+                    expected.steps[1].edge_columns[0].bytes.end()));
+}
+
+TEST_CASE("a query is described, and its cost foretold", "[c_api]") {
+  const OpenGraph open;
+  const QueryPtr query = Prepare(open, kText);
+  char* text = nullptr;
+  RequireOk(vicinity_query_describe(query.get(), &text));
+  const nlohmann::json described = TakeJson(text);
+  CHECK(described["inputs"].dump() == R"([{"name":"seeds","node_type":"item"}])");
+  CHECK(described["steps"][1]["node_type"] == "user");
+  CHECK(described["steps"][1]["edge_columns"].dump() == R"(["weight"])");
+  CHECK(described["steps"][2]["kind"] == "layer");
+  RequireOk(vicinity_query_explain(query.get(), R"({"seeds": 10})", &text));
+  const nlohmann::json costs = TakeJson(text);
+  CHECK(costs[0]["nodes"] == 10);
+  CHECK(costs[2]["does"].get<std::string>().find("7 of all are drawn here") != std::string::npos);
+}
+
+TEST_CASE("what is wrong with a query is an error", "[c_api]") {
+  const OpenGraph open;
+  VicinityQuery* made = nullptr;
+  CHECK(vicinity_query_prepare(open.graph(), "a = b", &made) == VICINITY_INVALID_ARGUMENT);
+  CHECK(std::string(vicinity_last_error()).find("line 1, character 5") != std::string::npos);
+  CHECK(vicinity_query_prepare(open.graph(), "a = nodes(x)", &made) == VICINITY_NOT_FOUND);
+  CHECK(vicinity_query_prepare(nullptr, kText, &made) == VICINITY_INVALID_ARGUMENT);
+  const QueryPtr query = Prepare(open, kText);
+  char* text = nullptr;
+  CHECK(vicinity_query_explain(query.get(), "[1]", &text) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_query_explain(query.get(), R"({"seeds": -1})", &text) ==
+        VICINITY_INVALID_ARGUMENT);
+  VicinityAnswer* answer = nullptr;
+  CHECK(vicinity_query_run(query.get(), nullptr, 1, 0, 0, 0, &answer) == VICINITY_INVALID_ARGUMENT);
+  const int64_t seed = 1;
+  const VicinityInput nameless = {nullptr, &seed, 1};
+  CHECK(vicinity_query_run(query.get(), &nameless, 1, 0, 0, 0, &answer) ==
+        VICINITY_INVALID_ARGUMENT);
+  const VicinityInput input = {"seeds", &seed, 1};
+  RequireOk(vicinity_query_run(query.get(), &input, 1, 0, 0, 0, &answer));
+  const AnswerPtr kept(answer, &vicinity_answer_release);
+  DLManagedTensor* tensor = nullptr;
+  CHECK(vicinity_answer_tensor(answer, 3, VICINITY_STEP_NODES, 0, &tensor) ==
+        VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_answer_tensor(answer, 0, 9, 0, &tensor) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_answer_tensor(answer, 0, VICINITY_STEP_COLUMN, 0, &tensor) ==
+        VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_answer_tensor(answer, 0, VICINITY_STEP_EDGE_IDS, 0, &tensor) ==
+        VICINITY_NOT_FOUND);
+  CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_WEIGHTS, 0, &tensor) == VICINITY_NOT_FOUND);
+  vicinity_query_release(nullptr);
+  vicinity_answer_release(nullptr);
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,109 @@
+#include "client/query/query_cost.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "client/query/query_runner.h"
+#include "client/query/query_text.h"
+#include "proto/common/ids.h"
+#include "tests/client/routed_graph.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::RoutedGraph;
+
+testing::MemoryGraph Graph() {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 200;
+  options.num_edges = 3000;
+  options.weights = true;
+  return testing::RandomGraph(options);
+}
+
+std::vector<StepCost> Explain(const RoutedGraph& graph, const std::string& text,
+                              const InputSizes& sizes) {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto runner,
+                                QueryRunner::Make(graph.router(), query, nullptr));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<StepCost> costs,
+                                runner->Foretell(sizes, nullptr));
+  return costs;
+}
+
+TEST_CASE("What is expected of steps follows from the degrees") {
+  const RoutedGraph graph(Graph(), /*num_shards=*/4, /*far=*/{0, 1, 2, 3});
+  const std::vector<StepCost> costs =
+      Explain(graph,
+              "src = nodes(node, $seeds, columns=[features])\n"
+              "few = neighbors(src, links, 5)\n"
+              "all = neighbors(few, links, edge_ids=true)\n"
+              "top = neighbors(src, links, order_by=weight, limit=2)\n"
+              "no = negatives(src, links, 3)\n"
+              "lay = layer(src, links, 30)\n",
+              {{"seeds", 10}});
+  REQUIRE(costs.size() == 6);
+  CHECK(costs[0].nodes == 10);
+  CHECK(costs[0].shard_calls == 4);
+  CHECK(costs[1].lists == 10);
+  // Every node is looked at, so that the mean is exact: few have less than five edges.
+  double mean = 0;
+  for (const auto& list : graph.graph().InEdgesOfAll(EdgeTypeId{0})) {
+    mean += static_cast<double>(std::min<size_t>(list.size(), 5)) / 200;
+  }
+  CHECK(costs[1].nodes == Approx(10 * mean));
+  CHECK(costs[1].shard_calls == 4);
+  CHECK(costs[1].bytes == Approx(10 * 16 + 10 * mean * 8));
+  CHECK(costs[2].nodes == Approx(10 * mean * 15));
+  CHECK(costs[2].bytes == Approx(10 * mean * 16 + 10 * mean * 15 * 16));
+  CHECK(costs[3].nodes == 20);
+  CHECK(costs[4].nodes == 30);
+  CHECK(costs[5].nodes == 30);
+  CHECK(costs[5].lists == 1);
+}
+
+TEST_CASE("It is told what is read for a condition, and by whom lists are drawn from") {
+  const RoutedGraph graph(Graph(), 2);
+  const std::vector<StepCost> costs =
+      Explain(graph,
+              "src = nodes(node, [3, 4])\n"
+              "read = neighbors(src, links, 5, where=\"label = 1\")\n"
+              "drawn = neighbors(src, links, 5, by=weight, where=\"weight > 1\")\n",
+              {});
+  CHECK(costs[1].does ==
+        "whole lists come; label of their nodes is read, without an index; 5 of each are drawn "
+        "here, at most");
+  CHECK(costs[1].shard_calls == 6);
+  CHECK(costs[2].does ==
+        "servers draw 5 of each list; by weight; they look at the condition, which leaves fewer");
+  CHECK(costs[2].shard_calls == 2);
+}
+
+TEST_CASE("A run takes no more calls than are foretold") {
+  RoutedGraph graph(Graph(), 4, {0, 1, 2, 3});
+  const std::string text =
+      "src = nodes(node, $seeds, columns=[features])\n"
+      "near = neighbors(src, links, 5, where=\"label = 1\", order_by=id, edge_columns=[weight])\n"
+      "far = neighbors(near, links, 3, columns=[features, label])\n";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto runner,
+                                QueryRunner::Make(graph.router(), query, nullptr));
+  double foretold = 0;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<StepCost> costs,
+                                runner->Foretell({{"seeds", 60}}, nullptr));
+  for (const StepCost& cost : costs) foretold += cost.shard_calls;
+  const int64_t before = graph.faults()->calls;
+  std::vector<int64_t> seeds;
+  for (int64_t i = 0; i < 60; ++i) seeds.push_back(i * 3);
+  VICINITY_REQUIRE_OK(runner->Run({{"seeds", seeds}}, MinibatchDraw(), nullptr).status());
+  CHECK(static_cast<double>(graph.faults()->calls - before) <= foretold);
+  CHECK(graph.faults()->calls - before >= 4 * 6);
+}
+
+}  // namespace
+}  // namespace vicinity

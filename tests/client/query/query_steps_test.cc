@@ -1,0 +1,151 @@
+#include "client/query/query_steps.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/query/query_text.h"
+#include "partition/schema/schema.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+Schema TypedSchema() { return testing::TypedGraph(5, 5, 5, /*seed=*/1).schema; }
+
+absl::StatusOr<std::vector<ResolvedStep>> Resolve(const std::string& text) {
+  absl::StatusOr<Query> query = ParseQuery(text);
+  VICINITY_REQUIRE_OK(query.status());
+  return ResolveQuery(TypedSchema(), *query);
+}
+
+TEST_CASE("Steps are found by the numbers of the graph") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const std::vector<ResolvedStep> steps,
+      Resolve("items = nodes(item)\n"
+              "users = neighbors(items, buys, 3, by=weight, columns=[features], "
+              "edge_columns=[weight])\n"
+              "known = neighbors(users, user:knows:user, where=\"label = 1\", order_by=id)\n"
+              "sold = negatives(users, buys, 2)\n"
+              "cheap = neighbors(items, buys, where=\"weight < 1\", order_by=weight)\n"));
+  const Schema schema = TypedSchema();
+  const int user = schema.FindNodeType("user");
+  CHECK(steps[0].node_type.value == schema.FindNodeType("item"));
+  CHECK(steps[0].from == -1);
+  CHECK(steps[1].from == 0);
+  CHECK(steps[1].node_type.value == user);
+  CHECK(steps[1].edge_type.value == schema.FindEdgeType("buys"));
+  CHECK(steps[1].weighted());
+  CHECK(steps[1].columns == std::vector<int32_t>{schema.node_types[user].FindColumn("features")});
+  REQUIRE(steps[1].edge_columns.size() == 1);
+  CHECK(steps[2].draws_here());
+  CHECK(steps[2].order == OrderKind::kId);
+  CHECK(steps[3].node_type.value == schema.FindNodeType("item"));
+  CHECK(steps[4].edges_where != nullptr);
+  CHECK_FALSE(steps[4].draws_here());
+  CHECK(steps[4].order == OrderKind::kEdgeColumn);
+}
+
+TEST_CASE("What does not fit the graph, or its kind, is told with the step and what there is") {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"a = nodes(users)", "step a: no node type `users`, there are user, item, tag"},
+      {"a = nodes(user); a = nodes(item)", "step a: another step has this name"},
+      {"a = nodes(user); b = neighbors(c, knows)",
+       "step b: no step before it is named `c`, there are: a"},
+      {"b = neighbors(b, knows)", "there are: none"},
+      {"a = nodes(user); b = neighbors(a, sees)",
+       "step b: no edge type (or several relations of this name) `sees`, there are user:buys:item"},
+      {"a = nodes(user); b = neighbors(a, buys)",
+       "step a makes nodes of type user, but neighbors along user:buys:item are of nodes of type "
+       "item"},
+      {"a = nodes(item); b = negatives(a, buys, 2)",
+       "negatives along user:buys:item are of nodes of "
+       "type user"},
+      {"a = nodes(user); b = neighbors(a, knows, 0)", "a count of 0: from 1 to"},
+      {"a = nodes(user); b = negatives(a, buys, all)", "a count of -1: from 1 to"},
+      {"a = nodes(user, count=-5)", "a count of -5"},
+      {"a = nodes(user, limit=-3)", "a limit of -3"},
+      {"a = nodes(user); b = negatives(a, buys, 2, degree_power=-1)", "degree_power -1"},
+      {"a = nodes(user); b = neighbors(a, knows, replace=true)",
+       "by and replace are for drawn neighbors: give a count"},
+      {"a = nodes(user, [1], split=train)", "nodes that are given, and split"},
+      {"a = nodes(user, $x, count=3)", "nodes that are given are not drawn"},
+      {"a = nodes(user, by=features)", "by is for drawn nodes: give count"},
+      {"a = nodes(tag, split=train)", "node type tag has no splits"},
+      {"a = nodes(user, count=3, by=fame)", "step a: "},
+      {"a = nodes(user); b = neighbors(a, knows, 3, by=weight)",
+       "by `weight`, but the weight column of user:knows:user is none"},
+      {"a = nodes(user); b = negatives(a, buys, 2, by=price, degree_power=1)",
+       "by and degree_power: give one of them"},
+      {"a = nodes(user, where=\"year > 1\")",
+       "the condition names year; columns of user features, label"},
+      {"a = nodes(user, where=\"label >\")", "step a: condition `label >`: expected a number"},
+      {"a = nodes(user, where=\"features > 1\")", "features"},
+      {"a = nodes(item); b = neighbors(a, buys, where=\"weight > 1 and label = 1\")",
+       "and one condition is of either"},
+      {"a = nodes(item); b = neighbors(a, buys, 3, by=weight, where=\"label = 1\")",
+       "let the edges have a copy of these columns"},
+      {"a = nodes(item, order_by=id)", "the ids of item are names"},
+      {"a = nodes(user, order_by=year)", "is neither id nor a column of user (features"},
+      {"a = nodes(user, order_by=features)", "of which a row has"},
+      {"a = nodes(user, descending=true)", "descending is for order_by"},
+      {"a = nodes(user, columns=[year])", "step a: "},
+      {"a = nodes(item); b = neighbors(a, buys, edge_columns=[year])", "has no column year"},
+  };
+  for (const auto& [text, expected] : wrong) {
+    const absl::Status status = Resolve(text).status();
+    INFO(text << "\n" << status);
+    CHECK_FALSE(status.ok());
+    CHECK(std::string(status.message()).find(expected) != std::string::npos);
+  }
+}
+
+TEST_CASE("What a kind does not have is refused, however the query was made") {
+  const std::vector<std::pair<std::string, QueryStep>> wrong = [] {
+    QueryStep nodes;
+    nodes.name = "a";
+    nodes.type = "user";
+    QueryStep layer = nodes;
+    layer.kind = StepKind::kLayer;
+    layer.from = "src";
+    layer.type = "knows";
+    layer.count = 3;
+    std::vector<std::pair<std::string, QueryStep>> steps;
+    const auto add = [&steps](const std::string& what, QueryStep step, auto member, auto value) {
+      step.*member = value;
+      steps.emplace_back(what, step);
+    };
+    add("nodes have no replace", nodes, &QueryStep::replace, true);
+    add("nodes have no exact", nodes, &QueryStep::exact, false);
+    add("nodes have no edge_ids", nodes, &QueryStep::edge_ids, true);
+    add("go on from no other step", nodes, &QueryStep::from, "src");
+    add("a step's name is `a b`", nodes, &QueryStep::name, "a b");
+    add("layer have no input", layer, &QueryStep::input, "x");
+    add("layer have no where", layer, &QueryStep::where, "label = 1");
+    add("layer have no limit", layer, &QueryStep::limit, 3);
+    add("layer have no split", layer, &QueryStep::split, Split::kTest);
+    return steps;
+  }();
+  for (const auto& [expected, step] : wrong) {
+    Query query;
+    query.Nodes("src", "user");
+    query.steps.push_back(step);
+    const absl::Status status = ResolveQuery(TypedSchema(), query).status();
+    INFO(status);
+    CHECK(status.code() == absl::StatusCode::kInvalidArgument);
+    CHECK(std::string(status.message()).find(expected) != std::string::npos);
+  }
+  Query many;
+  for (int64_t i = 0; i <= kMostQuerySteps; ++i) many.Nodes("s" + std::to_string(i), "user");
+  VICINITY_CHECK_CODE(ResolveQuery(TypedSchema(), many).status(),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(ResolveQuery(TypedSchema(), Query()).status(),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace vicinity

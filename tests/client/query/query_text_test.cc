@@ -1,0 +1,134 @@
+#include "client/query/query_text.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "client/query/query.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+std::string Again(const std::string& text) {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
+  return QueryText(query);
+}
+
+TEST_CASE("A query is read step by step, with all its arguments") {
+  const std::string text = R"text(
+    # Papers, and what they cite.
+    src = nodes(paper, $seeds, where="year >= 2010 and not kind in (3, 4)"); all.2 = nodes(author)
+    ada = nodes(author, [ada, "grace h", 7, -1], columns=[name, 'h-index'])
+    near = neighbors(src, "paper:cites:paper", 10,
+                     by=weight, replace=true,   # as many as there are draws
+                     order_by=id, descending=true, limit=3, edge_columns=[weight], edge_ids=true)
+    no = negatives(src, cites, 5, degree_power=0.75, exact=false)
+    all = layer(near, cites, 64, by=weight, square_root=true)
+    few = nodes(paper, split=train, count=16, by=pagerank)
+  )text";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
+  REQUIRE(query.steps.size() == 7);
+  const QueryStep& src = query.steps[0];
+  CHECK(src.name == "src");
+  CHECK(src.kind == StepKind::kNodes);
+  CHECK(src.type == "paper");
+  CHECK(src.input == "seeds");
+  CHECK(src.where == "year >= 2010 and not kind in (3, 4)");
+  CHECK(src.count == kAllNeighbors);
+  CHECK(query.steps[1].name == "all.2");
+  CHECK(query.steps[2].ids == std::vector<std::string>{"ada", "grace h", "7", "-1"});
+  CHECK(query.steps[2].columns == std::vector<std::string>{"name", "h-index"});
+  const QueryStep& near = query.steps[3];
+  CHECK(near.kind == StepKind::kNeighbors);
+  CHECK(near.from == "src");
+  CHECK(near.type == "paper:cites:paper");
+  CHECK(near.count == 10);
+  CHECK(near.by == "weight");
+  CHECK(near.replace);
+  CHECK(near.order_by == "id");
+  CHECK(near.descending);
+  CHECK(near.limit == 3);
+  CHECK(near.edge_columns == std::vector<std::string>{"weight"});
+  CHECK(near.edge_ids);
+  CHECK(query.steps[4].kind == StepKind::kNegatives);
+  CHECK(query.steps[4].degree_power == 0.75);
+  CHECK_FALSE(query.steps[4].exact);
+  CHECK(query.steps[5].kind == StepKind::kLayer);
+  CHECK(query.steps[5].square_root);
+  CHECK(query.steps[6].split == Split::kTrain);
+  CHECK(query.steps[6].count == 16);
+}
+
+TEST_CASE("What is written of a query is read as the same query") {
+  const std::string text =
+      "src = nodes(paper, $seeds, where=\"year >= 2010\")\n"
+      "ada = nodes(author, [ada, \"grace h\", 7, -1], columns=[\"h-index x\"])\n"
+      "near = neighbors(src, paper:cites:paper, all, order_by=time, descending=true, limit=3, "
+      "edge_ids=true)\n"
+      "no = negatives(src, cites, 5, degree_power=0.10000000000000001, exact=false)\n"
+      "lay = layer(near, 'it \"is\"', 64, by=weight, square_root=true)\n";
+  CHECK(Again(text) == text);
+  Query built;
+  built.Nodes("src", "paper").input = "seeds";
+  QueryStep& near = built.Neighbors("near", "src", "cites", 10);
+  built.Neighbors("far", "near", "cites");
+  near.columns = {"features"};
+  CHECK(built.Text() ==
+        "src = nodes(paper, $seeds)\n"
+        "near = neighbors(src, cites, 10, columns=[features])\n"
+        "far = neighbors(near, cites, all)\n");
+  CHECK(Query::Parse(built.Text())->Text() == built.Text());
+}
+
+TEST_CASE("What is no query is refused with its place") {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"", "a query without steps"},
+      {"  # nothing\n", "a query without steps"},
+      {"src", "line 1, character 4: expected `=`, found the end"},
+      {"src = paper(x)",
+       "line 1, character 7: expected one of nodes, neighbors, negatives, layer, found `paper(x)`"},
+      {"src = nodes()", "character 13: expected a node type, found `)`"},
+      {"src = nodes(paper", "character 18: expected `,`, found the end"},
+      {"a = nodes(p)\nb = neighbors(a)", "line 2, character 16: expected an edge type, found `)`"},
+      {"a = nodes(p)\n  b = negatives(a, e)", "line 2, character 21: expected how many, found `)`"},
+      {"a = nodes(p) b = nodes(p)", "character 14: expected the end of the line, or ;"},
+      {"a = nodes(p, contains=3)", "character 14: expected one of split, count, by"},
+      {"a = nodes(p, split=all)", "expected one of train, validation, test, found `all)`"},
+      {"a = nodes(p, by=x, by=y)", "another argument than by, which is given already"},
+      {"a = nodes(p, by=x, $in)", "an argument with its name"},
+      {"b = neighbors(a, e, 10, 20)", "with its name and =, found `20)`"},
+      {"b = neighbors(a, e, 1.5)", "expected for how many a whole number, or all, found `1.5)`"},
+      {"b = neighbors(a, e, 99999999999999999999)", "a whole number, or all"},
+      {"b = neighbors(a, e, replace=yes)", "expected true or false, found `yes)`"},
+      {"b = neighbors(a, e, columns=x)", "expected `[`, found `x)`"},
+      {"b = neighbors(a, e, columns=[1])", "a word, a text or ], found `1])`"},
+      {"b = neighbors(a, e, where=\"x > 1)", "a second \" behind the text"},
+      {"b = negatives(a, e, 1, degree_power=nan)", "expected for degree_power a number"},
+      {"a = nodes(p, $)", "expected a word behind $"},
+      {"a = nodes(p) ?", "expected a word, a text, a number or one of"},
+      {"a = nodes(p, [1, 2)", "expected `,`, found `)`"},
+  };
+  for (const auto& [text, expected] : wrong) {
+    const absl::Status status = ParseQuery(text).status();
+    INFO(text << "\n" << status);
+    CHECK(status.code() == absl::StatusCode::kInvalidArgument);
+    CHECK(std::string(status.message()).find(expected) != std::string::npos);
+  }
+}
+
+TEST_CASE("A query has its limits") {
+  std::string steps;
+  for (int64_t i = 0; i < kMostQuerySteps; ++i) steps += "s" + std::to_string(i) + "=nodes(p)\n";
+  VICINITY_CHECK_OK(ParseQuery(steps).status());
+  VICINITY_CHECK_CODE(ParseQuery(steps + "more=nodes(p)").status(),
+                      absl::StatusCode::kInvalidArgument);
+  const std::string blanks(kMostQueryBytes, ' ');
+  VICINITY_CHECK_CODE(ParseQuery("a = nodes(p)" + blanks).status(),
+                      absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace vicinity
