@@ -124,8 +124,10 @@ class Resolver {
   }
 
   absl::Status CheckNumbers() const {
-    const bool may_be_all = of_nodes() || step().kind == StepKind::kNeighbors;
-    const int64_t most = step().kind == StepKind::kNeighbors ? kMaxFanout : kMostStepNodes;
+    const bool of_each =
+        step().kind != StepKind::kLayer && !of_nodes();  // nodes that it goes on from
+    const bool may_be_all = step().kind == StepKind::kNeighbors || of_nodes();
+    const int64_t most = of_each ? kMaxFanout : kMostStepNodes;
     const bool is_all = step().count == kAllNeighbors;
     if ((is_all && !may_be_all) || (!is_all && (step().count < 1 || step().count > most))) {
       return Wrong(absl::StrCat("a count of ", step().count, ": from 1 to ", most,

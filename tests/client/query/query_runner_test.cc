@@ -420,7 +420,7 @@ TEST_CASE(
 TEST_CASE("A step of too many nodes is refused before they are drawn") {
   const RoutedGraph graph(Priced(), 1);
   const std::unique_ptr<QueryRunner> runner =
-      Make(graph, "src = nodes(node)\nno = negatives(src, links, 67108864, exact=false)");
+      Make(graph, "src = nodes(node)\nno = negatives(src, links, 1000000, exact=false)");
   VICINITY_CHECK_CODE(runner->Run({}, Draw(0), nullptr).status(),
                       absl::StatusCode::kResourceExhausted);
 }
