@@ -140,6 +140,17 @@ examples_in_headers_link() {
   [[ "$(grep -c __COUNTER__ "$scratch/examples.cc")" -ge 4 ]] && links "$scratch/examples.cc"
 }
 
+# Those that no example calls.
+methods_of_loaders_link() {
+  {
+    echo '#include <vicinity/loader.h>'
+    grep -oE '\b(Create|StartEpoch|ResumeEpoch|Next|WaitForNext|stats|num_seeds|steps_per_epoch)\(' \
+      "$prefix/include/vicinity/client/loader.h" | tr -d '(' | sort -u \
+      | awk '{ print "auto method_" NR " = &vicinity::Loader::" $0 ";" }'
+  } > "$scratch/methods.cc"
+  [[ "$(grep -c method_ "$scratch/methods.cc")" -eq 8 ]] && links "$scratch/methods.cc"
+}
+
 example_in_c_compiles() {
   {
     echo '#include <stdio.h>'
@@ -267,6 +278,7 @@ check "the library shows only its own names" library_shows_only_its_own
 check "the library needs neither torch nor Python" library_needs_neither_torch_nor_python
 check "the C library shows only its calls" c_library_shows_only_its_calls
 check "a program in C builds and runs" program_in_c
+check "all methods of loaders link" methods_of_loaders_link
 check "examples in headers compile and link" examples_in_headers_link
 check "the example in the header for C compiles" example_in_c_compiles
 check "the examples of docs/cpp.md compile and link" examples_of_the_page_link

@@ -36,6 +36,8 @@ IMPORT = ["import", "--edges", "edges.csv", "--num-nodes", "6", "--features", "f
 PARTITION = ["partition", "--input", "ring", "--shards", "2", "--assigner", "range",
              "--batch-size", "2", "--fanouts", "2,2"]
 
+QUERY = "seeds = nodes(node, $seeds); near = neighbors(seeds, link)"
+
 # Of servers of all shards, one by one: what they tell of those that are there is shown.
 ASKING = {
     "status": ["status"],
@@ -48,6 +50,7 @@ READING = {
     "get": ["get", "--id", "2"],
     "sample": ["sample", "--seeds", "2,3", "--fanouts", "2"],
     "walk": ["walk", "--starts", "2,3", "--length", "3"],
+    "query": ["query", "--input", "seeds=2,3", QUERY],
 }
 # health ends with one code however many servers are well.
 HEALTH = {"health": ASKING["health"]}
@@ -58,6 +61,7 @@ LOCAL = {
     "get": ["get", "--data", "cut", "--id", "2"],
     "sample": ["sample", "--data", "cut", "--seeds", "2", "--fanouts=-1"],
     "walk": ["walk", "--data", "cut", "--starts", "2", "--length", "3"],
+    "query": ["query", "--data", "cut", "--input", "seeds=2", QUERY],
     "verify": ["verify", "cut"],
     "rank": ["rank", "cut", "--fanouts", "2", "--batch-size", "2", "--name", "short"],
     "plan": ["plan", "cut", "--fanouts", "2", "--batch-size", "2"],
@@ -245,6 +249,8 @@ class CommandMatrixTest(unittest.TestCase):
                           for shard in json.loads(answers["shards"][1].out)["shards"]], [1, 1])
         sample = json.loads(answers["sample"][1].out)
         self.assertEqual((sample["seeds"], sample["num_edges"]), ([2, 3], 4))
+        steps = json.loads(answers["query"][1].out)["steps"]
+        self.assertEqual((steps[0]["nodes"], steps[1]["offsets"][-1]), ([2, 3], 4))
         walks = json.loads(answers["walk"][1].out)["walks"]
         self.assertEqual([(walk[0], len(walk)) for walk in walks], [(2, 4), (3, 4)])
 
