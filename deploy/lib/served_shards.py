@@ -46,6 +46,9 @@ class ServedShards:
         log = (self._folder / f"{shard}.log").read_text(encoding="utf-8", errors="replace")
         raise RuntimeError(f"the server of shard {shard} is not ready: {log[-1000:]}")
 
+    def pids(self):
+        return [server.pid for server in self._servers]
+
     def pause(self, shard):
         self._servers[shard].send_signal(signal.SIGSTOP)
 

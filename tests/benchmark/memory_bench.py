@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+import process_trees
 import tables
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -69,16 +70,8 @@ def private_and_shared(pid):
     return private, shared
 
 
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as listed:
-            return [int(each) for each in listed.read().split()]
-    except OSError:
-        return []
-
-
 def held(pid):
-    parts = [private_and_shared(each) for each in [pid, *children(pid)]]
+    parts = [private_and_shared(each) for each in [pid, *process_trees.children(pid)]]
     return sum(part[0] for part in parts) + max(part[1] for part in parts)
 
 
