@@ -27,6 +27,7 @@ ordered_json Columns(const std::vector<ColumnSpec>& columns) {
   for (const ColumnSpec& column : columns) {
     list.push_back(
         {{"name", column.name}, {"dtype", DTypeName(column.dtype)}, {"shape", column.shape}});
+    if (!column.of_source.empty()) list.back()["of_source"] = column.of_source;
   }
   return list;
 }

@@ -105,7 +105,8 @@ void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
  *                  "int64" or "string", "columns": [{"name", "dtype", "shape"}], "label_column",
  *                  "num_classes", "split_column", "target_column"}],
  *  "edge_types": [{"name": "source:relation:target", "source_type", "target_type": positions in
- *                  node_types, "weight_column", "columns"}]} */
+ *                  node_types, "weight_column", "columns": where one is a copy of a column of the
+ *                  source type, also with "of_source", the name of that}]} */
 int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json);
 
 /* The global ids of a split's nodes, int64 [n]: as Graph::NodesOf. `split` is "train",

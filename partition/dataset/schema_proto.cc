@@ -8,6 +8,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -32,6 +34,7 @@ absl::StatusOr<ColumnSpec> ColumnFromProto(const proto::Column& stored) {
   column.shape.assign(stored.shape().begin(), stored.shape().end());
   const absl::Status shape = CheckShape(column.dtype, column.shape);
   if (!shape.ok()) return At(absl::StrCat("column ", column.name), shape);
+  column.of_source = stored.of_source();
   return column;
 }
 
@@ -87,6 +90,15 @@ absl::Status CheckRoles(const NodeTypeSpec& node) {
   return absl::OkStatus();
 }
 
+absl::Status RefuseCopies(const std::vector<ColumnSpec>& columns) {
+  for (const ColumnSpec& column : columns) {
+    if (column.of_source.empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("column ", column.name, ": of_source ",
+                                                   column.of_source, ": only edges have sources"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<NodeTypeSpec> NodeTypeFromProto(const proto::NodeType& stored) {
   VICINITY_RETURN_IF_ERROR(CheckName(stored.name()));
   if (!proto::IdKind_IsValid(stored.id_kind()) || stored.id_kind() == proto::ID_KIND_UNSPECIFIED) {
@@ -97,6 +109,7 @@ absl::StatusOr<NodeTypeSpec> NodeTypeFromProto(const proto::NodeType& stored) {
   node.id_kind = static_cast<IdKind>(stored.id_kind());
   node.key_salt = stored.key_salt();
   VICINITY_ASSIGN_OR_RETURN(node.columns, ColumnsFromProto(stored.columns()));
+  VICINITY_RETURN_IF_ERROR(RefuseCopies(node.columns));
   node.label_column = stored.label_column();
   node.num_classes = stored.num_classes();
   node.split_column = stored.split_column();
@@ -125,6 +138,30 @@ absl::Status CheckWeights(const EdgeTypeSpec& edge) {
       absl::StrCat("weight_column ", edge.weight_column, ": not one float32 or float64 an edge"));
 }
 
+std::string TypeText(const ColumnSpec& column) {
+  return absl::StrCat(absl::string_view(DTypeName(column.dtype).data()), "[",
+                      absl::StrJoin(column.shape, ","), "]");
+}
+
+absl::Status CheckCopies(const EdgeTypeSpec& edge, const NodeTypeSpec& source) {
+  for (const ColumnSpec& column : edge.columns) {
+    if (column.of_source.empty()) continue;
+    const std::string where =
+        absl::StrCat("column ", column.name, ": of_source ", column.of_source, ": ");
+    const int named = source.FindColumn(column.of_source);
+    if (named < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, "node type ", source.name, " has no such column"));
+    }
+    const ColumnSpec& copied = source.columns[named];
+    if (copied.dtype == column.dtype && copied.shape == column.shape) continue;
+    return absl::InvalidArgumentError(absl::StrCat(where, "that of node type ", source.name, " is ",
+                                                   TypeText(copied), ", and the copy is ",
+                                                   TypeText(column)));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<EdgeTypeSpec> EdgeTypeFromProto(const Schema& schema,
                                                const proto::EdgeType& stored) {
   EdgeTypeSpec edge;
@@ -133,18 +170,14 @@ absl::StatusOr<EdgeTypeSpec> EdgeTypeFromProto(const Schema& schema,
   edge.relation = stored.relation();
   VICINITY_ASSIGN_OR_RETURN(edge.target_type, NodeTypeNamed(schema, stored.target()));
   VICINITY_ASSIGN_OR_RETURN(edge.columns, ColumnsFromProto(stored.columns()));
+  VICINITY_RETURN_IF_ERROR(CheckCopies(edge, schema.node_types[edge.source_type]));
   edge.weight_column = stored.weight_column();
   VICINITY_RETURN_IF_ERROR(CheckWeights(edge));
   return edge;
 }
 
 void ColumnsToProto(const std::vector<ColumnSpec>& columns, Columns* stored) {
-  for (const ColumnSpec& column : columns) {
-    proto::Column* one = stored->Add();
-    one->set_name(column.name);
-    one->set_dtype(static_cast<proto::DType>(column.dtype));
-    one->mutable_shape()->Add(column.shape.begin(), column.shape.end());
-  }
+  for (const ColumnSpec& column : columns) *stored->Add() = ColumnToProto(column);
 }
 
 }  // namespace
@@ -199,6 +232,15 @@ absl::StatusOr<Schema> SchemaFromProto(const proto::Schema& stored) {
     schema.edge_types.push_back(*std::move(edge));
   }
   return schema;
+}
+
+proto::Column ColumnToProto(const ColumnSpec& column) {
+  proto::Column stored;
+  stored.set_name(column.name);
+  stored.set_dtype(static_cast<proto::DType>(column.dtype));
+  stored.mutable_shape()->Add(column.shape.begin(), column.shape.end());
+  stored.set_of_source(column.of_source);
+  return stored;
 }
 
 proto::Schema SchemaToProto(const Schema& schema) {

@@ -21,9 +21,11 @@ inline constexpr int64_t kMaxRowBytes = int64_t{2} << 20;  // whole rows fit any
 // InvalidArgument naming the type and column: bad or doubled names, unknown dtypes, negative
 // or overflowing shapes, edge types between unknown node types, a label column that is not
 // integer, a split column that is not a uint8 scalar or a weight column that is not one float32 or
-// float64, more of anything than the limits above.
+// float64, a copy of a node column that is not there or is of another dtype or shape, more of
+// anything than the limits above.
 absl::StatusOr<Schema> SchemaFromProto(const proto::Schema& stored);
 proto::Schema SchemaToProto(const Schema& schema);
+proto::Column ColumnToProto(const ColumnSpec& column);
 
 // Of types, relations, columns and rankings: 1 to 64 letters, digits, '_' and '-', so that '.', ':'
 // and

@@ -48,6 +48,7 @@ class Builder {
       VICINITY_ASSIGN_OR_RETURN(lists, Compact(lists));
     }
     VICINITY_RETURN_IF_ERROR(WriteOffsets());
+    result_.sources = lists.sources;
     result_.edge_ids = lists.ids;
     return result_;
   }

@@ -45,7 +45,9 @@ struct CscResult {
   int64_t duplicates_dropped = 0;
   int64_t stored = 0;
   int64_t max_degree = 0;
-  OutputArray edge_ids;  // by position; lives as long as the writer
+  // By position; they live as long as the writer.
+  OutputArray sources;
+  OutputArray edge_ids;
 };
 
 // Writes offsets, sources and edge ids of one edge type of a dataset of one shard; each list is

@@ -40,6 +40,10 @@ absl::StatusOr<DType> StoredType(const ArraySource& source, proto::DType cast) {
 absl::StatusOr<ImportColumn> OpenColumn(const proto::ColumnSource& column,
                                         const ArraySource::Options& options) {
   const std::string where = absl::StrCat("column '", column.name(), "'");
+  if (!column.of_source().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": of_source ", column.of_source(), ": only edges have sources"));
+  }
   if (!column.has_array()) {
     return absl::InvalidArgumentError(absl::StrCat(where, ": has no `array`"));
   }

@@ -16,11 +16,11 @@ namespace vicinity {
 
 struct ImportColumn {
   ColumnSpec spec;
-  std::unique_ptr<ArraySource> source;
+  std::unique_ptr<ArraySource> source;  // null: a copy of a node column, spec.of_source
 };
 
-// What ArraySource::Open says; InvalidArgument: no array, an unknown type to cast to, a type as
-// found that columns cannot have.
+// What ArraySource::Open says; InvalidArgument: no array, `of_source`, an unknown type to cast to,
+// a type as found that columns cannot have.
 absl::StatusOr<ImportColumn> OpenColumn(const proto::ColumnSource& column,
                                         const ArraySource::Options& options);
 

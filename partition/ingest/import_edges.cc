@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "partition/dataset/schema_proto.h"
 #include "partition/ingest/formats/problem_list.h"
 #include "partition/ingest/formats/text_reader.h"
 #include "partition/ingest/node_ids.h"
@@ -22,6 +24,29 @@ namespace {
 constexpr ShardId kShard = {0};
 constexpr int64_t kChunkRows = 1 << 16;
 constexpr const char* kReversePrefix = "rev_";
+
+// For messages.
+std::string SourceName(const ImportColumn& column) {
+  return column.source == nullptr ? absl::StrCat("of_source ", column.spec.of_source)
+                                  : column.source->name();
+}
+
+// Row i of `out` becomes that of row_of(i).
+template <typename RowOf>
+absl::Status Gather(const char* rows, const OutputArray& out, const RowOf& row_of,
+                    Progress* progress) {
+  const size_t row_bytes = static_cast<size_t>(out.row_bytes);
+  return ForEachInParallel((out.num_rows + kChunkRows - 1) / kChunkRows, progress,
+                           [&](int64_t chunk) -> absl::StatusOr<int64_t> {
+                             const int64_t begin = chunk * kChunkRows;
+                             const int64_t end = std::min(begin + kChunkRows, out.num_rows);
+                             for (int64_t i = begin; i < end; ++i) {
+                               std::memcpy(out.data + static_cast<size_t>(i) * row_bytes,
+                                           rows + row_of(i) * row_bytes, row_bytes);
+                             }
+                             return end - begin;
+                           });
+}
 
 // Ids of ends -> nodes, of one node type.
 class Resolver {
@@ -143,6 +168,11 @@ absl::Status EdgeImport::OpenAll() {
         source_.transposed() ? "" : " (text: choose `columns`; [2, E]: say `transposed`)"));
   }
   for (const proto::ColumnSource& column : source_.columns()) {
+    if (!column.of_source().empty()) {
+      VICINITY_ASSIGN_OR_RETURN(ImportColumn copy, OpenCopy(column));
+      columns_.push_back(std::move(copy));
+      continue;
+    }
     VICINITY_ASSIGN_OR_RETURN(ImportColumn opened, OpenColumn(column, options_));
     // Weights that happen to be whole are written without a point.
     const bool whole = opened.source->is_text() && opened.spec.dtype == DType::kInt64;
@@ -155,9 +185,28 @@ absl::Status EdgeImport::OpenAll() {
   VICINITY_RETURN_IF_ERROR(CheckWeightColumn());
   for (const ImportColumn& column : columns_) {
     if (ends_->num_rows() == ArraySource::kUnknown) break;
+    if (column.source == nullptr) continue;
     VICINITY_RETURN_IF_ERROR(CheckNumRows(*column.source, "it", ends_->num_rows()));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<ImportColumn> EdgeImport::OpenCopy(const proto::ColumnSource& column) const {
+  const std::string& name = column.name().empty() ? column.of_source() : column.name();
+  const std::string where = absl::StrCat("column '", name, "': of_source ", column.of_source());
+  if (column.has_array() || column.cast() != proto::DTYPE_UNSPECIFIED) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": a copy has neither `array` nor `cast`"));
+  }
+  std::optional<ColumnSpec> spec = source_nodes_->FindColumn(column.of_source());
+  if (!spec.has_value()) {
+    const auto add_name = [](std::string* out, const ColumnSpec& each) { out->append(each.name); };
+    return absl::InvalidArgumentError(absl::StrCat(
+        where, ": node type '", source_nodes_->name(),
+        "' has no such column; it has: ", absl::StrJoin(source_nodes_->Columns(), ", ", add_name)));
+  }
+  spec->of_source = std::exchange(spec->name, name);
+  return ImportColumn{*std::move(spec), nullptr};
 }
 
 absl::Status EdgeImport::CheckWeightColumn() const {
@@ -168,7 +217,7 @@ absl::Status EdgeImport::CheckWeightColumn() const {
         column.spec.dtype == DType::kFloat32 || column.spec.dtype == DType::kFloat64;
     if (is_float && column.spec.num_values() == 1) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat(column.source->name(), ": weight_column ", source_.weight_column(),
+        absl::StrCat(SourceName(column), ": weight_column ", source_.weight_column(),
                      ": not one float32 or float64 an edge, but ", column.spec.num_values(), " ",
                      absl::string_view(DTypeName(column.spec.dtype).data()), " (choose `cast`)"));
   }
@@ -219,6 +268,10 @@ absl::Status EdgeImport::DoReadEnds(Progress* progress) {
 
 absl::Status EdgeImport::ReadColumns(Progress* progress) {
   for (ImportColumn& column : columns_) {
+    if (column.source == nullptr) {
+      rows_.emplace_back();
+      continue;
+    }
     absl::StatusOr<Rows> rows = ReadRows(&column, progress);
     if (!rows.ok()) return At(owner_, rows.status());
     if (column.spec.name == source_.weight_column()) {
@@ -252,38 +305,41 @@ proto::EdgeType EdgeImport::Type(bool reversed) const {
   type.set_relation(absl::StrCat(reversed ? kReversePrefix : "", source_.relation()));
   type.set_target(reversed ? source_.source() : source_.target());
   for (const ImportColumn& column : columns_) {
-    proto::Column* const added = type.add_columns();
-    added->set_name(column.spec.name);
-    added->set_dtype(static_cast<proto::DType>(column.spec.dtype));
-    added->mutable_shape()->Add(column.spec.shape.begin(), column.spec.shape.end());
+    const std::optional<ColumnSpec> spec = SpecOf(column, reversed);
+    if (!spec.has_value()) continue;
+    *type.add_columns() = ColumnToProto(*spec);
+    if (spec->name == source_.weight_column()) type.set_weight_column(spec->name);
   }
-  type.set_weight_column(source_.weight_column());
   return type;
 }
 
-absl::Status EdgeImport::WriteColumns(EdgeTypeId type, const OutputArray& ids,
+std::optional<ColumnSpec> EdgeImport::SpecOf(const ImportColumn& column, bool reversed) const {
+  if (column.source != nullptr) return column.spec;
+  std::optional<ColumnSpec> copied = sources(reversed).FindColumn(column.spec.of_source);
+  if (!copied.has_value()) return std::nullopt;
+  copied->name = column.spec.name;
+  copied->of_source = column.spec.of_source;
+  return copied;
+}
+
+absl::Status EdgeImport::WriteColumns(EdgeTypeId type, bool reversed, const CscResult& csc,
                                       DatasetWriter* writer, Progress* progress) const {
-  for (size_t index = 0; index < columns_.size(); ++index) {
-    VICINITY_ASSIGN_OR_RETURN(
-        const OutputArray out,
-        writer->EdgeColumn(kShard, type, static_cast<int>(index), ids.num_rows));
-    const char* const rows = rows_[index].bytes.data();
-    const size_t row_bytes = static_cast<size_t>(columns_[index].spec.row_bytes());
-    const uint64_t num_edges = static_cast<uint64_t>(edges_.size());
-    progress->Begin(absl::StrCat("writing ", owner_, ", ", columns_[index].spec.name), ids.num_rows,
-                    "edges");
+  const uint64_t num_edges = static_cast<uint64_t>(edges_.size());
+  int index = 0;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const std::optional<ColumnSpec> spec = SpecOf(columns_[c], reversed);
+    if (!spec.has_value()) continue;
+    VICINITY_ASSIGN_OR_RETURN(const OutputArray out,
+                              writer->EdgeColumn(kShard, type, index++, csc.stored));
+    progress->Begin(absl::StrCat("writing ", owner_, ", ", spec->name), csc.stored, "edges");
     const absl::Status status =
-        ForEachInParallel((ids.num_rows + kChunkRows - 1) / kChunkRows, progress,
-                          [&](int64_t chunk) -> absl::StatusOr<int64_t> {
-                            const int64_t begin = chunk * kChunkRows;
-                            const int64_t end = std::min(begin + kChunkRows, ids.num_rows);
-                            for (int64_t i = begin; i < end; ++i) {
-                              const uint64_t row = LoadId(ids, i) % num_edges;
-                              std::memcpy(out.data + static_cast<size_t>(i) * row_bytes,
-                                          rows + row * row_bytes, row_bytes);
-                            }
-                            return end - begin;
-                          });
+        spec->of_source.empty()
+            ? Gather(
+                  rows_[c].bytes.data(), out,
+                  [&](int64_t i) { return LoadId(csc.edge_ids, i) % num_edges; }, progress)
+            : Gather(
+                  sources(reversed).written(spec->of_source).data, out,
+                  [&](int64_t i) { return LoadId(csc.sources, i); }, progress);
     progress->End();
     VICINITY_RETURN_IF_ERROR(status);
   }

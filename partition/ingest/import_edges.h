@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,12 +24,14 @@
 
 namespace vicinity {
 
-// The steps in their order: Open, ReadEnds, ReadColumns, then any number of times WriteColumns.
-// InvalidArgument, beginning with the edge type's name, is the answer to bad input.
+// The steps in their order: Open, ReadEnds, ReadColumns, then, once both node types are written,
+// any number of times WriteColumns. InvalidArgument, beginning with the edge type's name, is the
+// answer to bad input.
 //
 // Threads:  for one.
 // Lifetime: both node types must outlive it.
-// Memory:   one chunk; edges and columns lie in temporary files.
+// Memory:   one chunk; edges and columns lie in temporary files, copies of node columns are made of
+//           the files that those were written to.
 class EdgeImport {
  public:
   // Opens the files of ends and columns.
@@ -47,12 +50,14 @@ class EdgeImport {
   // Once the ends are read.
   absl::Status ReadColumns(Progress* progress);
 
-  // What the schema says of it, or, reversed, of its reverse.
+  // What the schema says of it, or, reversed, of its reverse, which has no copy of what the nodes
+  // that it comes from do not have.
   proto::EdgeType Type(bool reversed) const;
 
-  // The row of the edge at position i is that of ids[i] modulo the number of edges.
-  absl::Status WriteColumns(EdgeTypeId type, const OutputArray& ids, DatasetWriter* writer,
-                            Progress* progress) const;
+  // The columns of Type(reversed), whose edges are those of `csc`. The row of the edge at position
+  // i is that of edge_ids[i] modulo the number of edges; in copies, of node sources[i].
+  absl::Status WriteColumns(EdgeTypeId type, bool reversed, const CscResult& csc,
+                            DatasetWriter* writer, Progress* progress) const;
 
  private:
   // All rows of a column in the type to be stored, wherever they lie.
@@ -64,6 +69,12 @@ class EdgeImport {
   EdgeImport(const proto::EdgeSource& source, const ArraySource::Options& options,
              NodeImport* source_nodes, NodeImport* target_nodes);
   absl::Status OpenAll();
+  absl::StatusOr<ImportColumn> OpenCopy(const proto::ColumnSource& column) const;
+  const NodeImport& sources(bool reversed) const {
+    return reversed ? *target_nodes_ : *source_nodes_;
+  }
+  // What the schema says of a column; nullopt: reversed edges go without.
+  std::optional<ColumnSpec> SpecOf(const ImportColumn& column, bool reversed) const;
   // That there is such a column, and what it may hold; once it is read, what it does hold.
   absl::Status CheckWeightColumn() const;
   absl::Status CheckWeights(const ImportColumn& column, const Rows& rows) const;
@@ -80,7 +91,7 @@ class EdgeImport {
   std::unique_ptr<EdgeSpool> spool_;
   EdgeList edges_;
   std::vector<ImportColumn> columns_;
-  std::vector<Rows> rows_;  // of columns_
+  std::vector<Rows> rows_;  // of columns_; none of copies
 };
 
 }  // namespace vicinity

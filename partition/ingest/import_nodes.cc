@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "partition/dataset/schema_proto.h"
 #include "partition/ingest/formats/value_cast.h"
 #include "partition/schema/schema.h"
 #include "proto/common/status.h"
@@ -16,13 +17,6 @@ namespace {
 constexpr ShardId kShard = {0};
 constexpr const char* kSplitColumn = "split";
 constexpr const char* kLabelColumn = "label";
-
-void AddColumn(const ColumnSpec& spec, proto::NodeType* type) {
-  proto::Column* const column = type->add_columns();
-  column->set_name(spec.name);
-  column->set_dtype(static_cast<proto::DType>(spec.dtype));
-  column->mutable_shape()->Add(spec.shape.begin(), spec.shape.end());
-}
 
 // Text and floating-point numbers are what a file holds, not what a class is.
 DType LabelType(const ArraySource& source) {
@@ -180,22 +174,33 @@ absl::Status NodeImport::DoReadRoles() {
   return absl::OkStatus();
 }
 
+std::vector<ColumnSpec> NodeImport::Columns() const {
+  std::vector<ColumnSpec> columns;
+  for (const ImportColumn& column : columns_) columns.push_back(column.spec);
+  if (label_ != nullptr) columns.push_back(label_->spec);
+  if (has_splits()) columns.push_back({kSplitColumn, DType::kUint8, {}});
+  return columns;
+}
+
+std::optional<ColumnSpec> NodeImport::FindColumn(absl::string_view name) const {
+  for (const ColumnSpec& column : Columns()) {
+    if (column.name == name) return column;
+  }
+  return std::nullopt;
+}
+
 proto::NodeType NodeImport::Type() const {
   proto::NodeType type;
   type.set_name(source_.name());
   type.set_id_kind(static_cast<proto::IdKind>(ids_->kind()));
   type.set_key_salt(ids_->salt());
-  for (const ImportColumn& column : columns_) AddColumn(column.spec, &type);
+  for (const ColumnSpec& column : Columns()) *type.add_columns() = ColumnToProto(column);
   type.set_target_column(source_.target_column());
   if (label_ != nullptr) {
-    AddColumn(label_->spec, &type);
     type.set_label_column(label_->spec.name);
     type.set_num_classes(labels_.num_classes);
   }
-  if (source_.has_train() || source_.has_validation() || source_.has_test()) {
-    AddColumn({kSplitColumn, DType::kUint8, {}}, &type);
-    type.set_split_column(kSplitColumn);
-  }
+  if (has_splits()) type.set_split_column(kSplitColumn);
   return type;
 }
 
@@ -211,12 +216,15 @@ absl::Status NodeImport::DoWrite(NodeTypeId type, DatasetWriter* writer, Progres
   }
   if (ids_->kind() == IdKind::kString) VICINITY_RETURN_IF_ERROR(WriteNames(type, writer));
   int index = 0;
+  for (const ColumnSpec& column : Columns()) {
+    VICINITY_ASSIGN_OR_RETURN(written_[column.name], writer->Column(kShard, type, index++));
+  }
   for (ImportColumn& column : columns_) {
-    VICINITY_ASSIGN_OR_RETURN(const OutputArray rows, writer->Column(kShard, type, index++));
+    const OutputArray& rows = written(column.spec.name);
     VICINITY_RETURN_IF_ERROR(WriteRows(&column, "it", num_nodes, rows.data, progress));
   }
   if (label_ != nullptr) {
-    VICINITY_ASSIGN_OR_RETURN(const OutputArray rows, writer->Column(kShard, type, index++));
+    const OutputArray& rows = written(label_->spec.name);
     const int64_t fit =
         CastValues(ValueType::kInt64, reinterpret_cast<const char*>(labels_.classes.data()),
                    num_nodes, label_->spec.dtype, rows.data);
@@ -226,10 +234,7 @@ absl::Status NodeImport::DoWrite(NodeTypeId type, DatasetWriter* writer, Progres
           fit, " does not fit ", ValueTypeName(ToValueType(label_->spec.dtype))));
     }
   }
-  if (source_.has_train() || source_.has_validation() || source_.has_test()) {
-    VICINITY_ASSIGN_OR_RETURN(const OutputArray rows, writer->Column(kShard, type, index));
-    absl::c_copy(splits_, rows.as<uint8_t>().begin());
-  }
+  if (has_splits()) absl::c_copy(splits_, written(kSplitColumn).as<uint8_t>().begin());
   return absl::OkStatus();
 }
 

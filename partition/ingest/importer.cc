@@ -181,7 +181,7 @@ class Importer {
     VICINITY_ASSIGN_OR_RETURN(
         const CscResult csc, BuildCsc(edges.edges(), spec, orders_[source_type], writer_.get(),
                                       &has_edge_[source_type], &has_edge_[target_type], progress_));
-    VICINITY_RETURN_IF_ERROR(edges.WriteColumns(type, csc.edge_ids, writer_.get(), progress_));
+    VICINITY_RETURN_IF_ERROR(edges.WriteColumns(type, reversed, csc, writer_.get(), progress_));
 
     IngestReport::Edges report;
     report.name = writer_->schema().EdgeTypeName(type.value);

@@ -51,8 +51,9 @@ struct SamplingSpec {
   // Edge types with a column of this name, one int64 a row, are sampled by time: in a seed's tree,
   // at every hop, there are only edges whose value is at most the seed's time; a target that has
   // none has no neighbours. Other edge types have no times. Needs `disjoint`, and a time for each
-  // seed. With weights, too; kLast without them and without replacement. As PyG's time_attr of
-  // edges, for any int64. Empty: at any time.
+  // seed. With weights, too; kLast without them and without replacement. As PyG's time_attr, for
+  // any int64; that of nodes where the column is a copy of the sources' (ColumnSpec::of_source).
+  // Empty: at any time.
   std::string time_column{};
   TemporalStrategy temporal_strategy = TemporalStrategy::kUniform;
   // A condition on columns of edges (partition/schema/condition_text.h): `year >= 2010 and not

@@ -38,6 +38,8 @@ struct ColumnSpec {
   std::string name;
   DType dtype = DType::kFloat32;
   std::vector<int64_t> shape;  // of one row; empty: a scalar
+  // Of edges: the column of the source node type of which this is a copy, row by row. Empty: none.
+  std::string of_source{};
 
   int64_t num_values() const;  // in a row
   int64_t row_bytes() const;

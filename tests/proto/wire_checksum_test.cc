@@ -161,11 +161,13 @@ TEST_CASE("a schema's every part counts", "[wire_checksum]") {
   sums.insert(ReplyChecksum(0, reply));
   column->add_shape(-3);
   sums.insert(ReplyChecksum(0, reply));
+  column->set_of_source("y");
+  sums.insert(ReplyChecksum(0, reply));
   reply.mutable_book()->add_node_types()->add_begins(9);
   sums.insert(ReplyChecksum(0, reply));
   reply.add_rankings()->set_replace(true);
   sums.insert(ReplyChecksum(0, reply));
-  CHECK(sums.size() == 7);
+  CHECK(sums.size() == 8);
 }
 
 }  // namespace

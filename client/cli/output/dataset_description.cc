@@ -39,6 +39,7 @@ Json ColumnsAsJson(const std::vector<ColumnSpec>& columns) {
     json.push_back({{"name", column.name},
                     {"dtype", std::string(DTypeName(column.dtype))},
                     {"shape", column.shape}});
+    if (!column.of_source.empty()) json.back()["of_source"] = column.of_source;
   }
   return json;
 }
@@ -84,13 +85,16 @@ Json RankingAsJson(const proto::Ranking& ranking) {
           {"homes", homes}};
 }
 
-// "features float32[256], label int32"
+// "features float32[256], label int32"; of edges also "time int64 (source's time)"
 std::string ColumnsAsText(const Json& columns) {
   std::string text;
   for (const Json& column : columns) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", column["name"].get<std::string>(), " ",
                     column["dtype"].get<std::string>());
     if (!column["shape"].empty()) absl::StrAppend(&text, column["shape"].dump());
+    if (column.contains("of_source")) {
+      absl::StrAppend(&text, " (source's ", column["of_source"].get<std::string>(), ")");
+    }
   }
   return text.empty() ? "none" : text;
 }

@@ -63,6 +63,25 @@ class WriteTest(ConvertCase):
         for name in names:
             self.assert_same(found[2][name], columns[name][:2])
 
+    def test_columns_that_are_copied_to_edges_are_their_sources(self):
+        time, y = self.random.integers(0, 99, 5), numpy.array([2, -1, 0, 1, 1])
+        ends = self.random.integers(0, 5, (2, 30))
+        nodes = {"node": Nodes(5, columns={"time": time}, labels=y, label_name="y"), "other": Nodes(3)}
+        edges = {LINKS: Edges(ends, columns={"own": numpy.arange(30)}),
+                 ("other", "to", "node"): Edges(ends % 3)}
+        graph = self.imported(convert.write(self.folder / "arrays", nodes, edges,
+                                            copy_to_edges=["time", "y"]))
+        self.assert_ends(graph, "node:to:node", *ends, {"own": numpy.arange(30), "time": time[ends[0]],
+                                                        "y": y[ends[0]]})
+        self.assertEqual(graph.edge_types["other:to:node"]["columns"], [])  # which has no such nodes
+        for names, text in ((["hour"], r"\['hour'\], which no nodes have; they have \['time', 'y'\]"),
+                            ("time", "give a list"), (["own"], "'own'")):
+            with self.subTest(names=names), self.assertRaisesRegex(ValueError, text):
+                convert.write(self.folder / "refused", nodes, edges, copy_to_edges=names)
+        edges[LINKS].columns["time"] = numpy.arange(30)
+        with self.assertRaisesRegex(ValueError, r"node.to.node has \['time'\] twice"):
+            convert.write(self.folder / "refused", nodes, edges, copy_to_edges=["time"])
+
     def test_files_are_read_where_they_are(self):
         x = self.random.normal(size=(4, 2)).astype(numpy.float32)
         bits = numpy.array([0x3f80, 0x4000, 0x7fc0, 0x8000], dtype=numpy.uint16)

@@ -510,7 +510,7 @@ class PapersTest(unittest.TestCase):
                 (ValueError, "'input_time'", {"input_time": time}),
                 (ValueError, "time_attr", {"time_attr": "hour", "input_time": time}),
                 (ValueError, "one int64", {"time_attr": "weight", "input_time": time}),
-                (NotImplementedError, "of nodes", {"time_attr": "label", "input_time": time}),
+                (ValueError, "one int64", {"time_attr": "label", "input_time": time}),
                 (ValueError, "input_time", {"time_attr": "time"}),
                 (ValueError, "int64 [300]", {"time_attr": "time", "input_time": time[1:]}),
                 (ValueError, "int64 [300]", {"time_attr": "time", "input_time": time.float()}),

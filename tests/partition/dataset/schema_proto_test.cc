@@ -35,6 +35,17 @@ TEST_CASE("a target is any column, and survives its protobuf form", "[partition]
   CHECK(SchemaToProto(schema).DebugString() == stored.DebugString());
 }
 
+TEST_CASE("a copy of a column of the source nodes survives its protobuf form", "[partition]") {
+  const proto::Schema stored = FromText(
+      "node_types { name: 'a' id_kind: DENSE columns { name: 't' dtype: INT64 shape: 2 } }"
+      " node_types { name: 'b' id_kind: DENSE }"
+      " edge_types { source: 'a' relation: 'r' target: 'b'"
+      " columns { name: 'of_a' dtype: INT64 shape: 2 of_source: 't' } }");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Schema schema, SchemaFromProto(stored));
+  CHECK(schema.edge_types[0].columns[0].of_source == "t");
+  CHECK(SchemaToProto(schema).DebugString() == stored.DebugString());
+}
+
 TEST_CASE("a schema that makes no sense is refused, and the text names the culprit",
           "[partition]") {
   const auto [text, culprit] = GENERATE(table<std::string, std::string>({
@@ -95,6 +106,22 @@ TEST_CASE("a schema that makes no sense is refused, and the text names the culpr
        " edge_types { source: 'a' relation: 'r' target: 'a' weight_column: 'w'"
        " columns { name: 'w' dtype: FLOAT32 shape: 2 } }",
        "weight_column w: not one float32"},
+      {"node_types { name: 'a' id_kind: DENSE columns { name: 'x' dtype: INT8 of_source: 'y' } }",
+       "column x: of_source y: only edges have sources"},
+      // The target's column is not the source's.
+      {"node_types { name: 'a' id_kind: DENSE }"
+       " node_types { name: 'b' id_kind: DENSE columns { name: 't' dtype: INT8 } }"
+       " edge_types { source: 'a' relation: 'r' target: 'b'"
+       " columns { name: 'x' dtype: INT8 of_source: 't' } }",
+       "column x: of_source t: node type a has no such column"},
+      {"node_types { name: 'a' id_kind: DENSE columns { name: 't' dtype: INT8 } }"
+       " edge_types { source: 'a' relation: 'r' target: 'a'"
+       " columns { name: 'x' dtype: INT16 of_source: 't' } }",
+       "column x: of_source t: that of node type a is int8[], and the copy is int16[]"},
+      {"node_types { name: 'a' id_kind: DENSE columns { name: 't' dtype: INT8 shape: 2 } }"
+       " edge_types { source: 'a' relation: 'r' target: 'a'"
+       " columns { name: 'x' dtype: INT8 shape: 2 shape: 1 of_source: 't' } }",
+       "int8[2], and the copy is int8[2,1]"},
   }));
   const absl::Status status = SchemaFromProto(FromText(text)).status();
   VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);

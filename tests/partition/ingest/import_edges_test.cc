@@ -228,6 +228,128 @@ TEST_CASE("a weight column makes edges that can be drawn by weight, reverses too
   }
 }
 
+// That each edge's row of the column is `by_node` of its source.
+template <typename T>
+void CheckCopies(const EdgeTable& edges, size_t column, const std::vector<T>& by_node) {
+  for (int64_t i = 0; i < edges.num_edges(); ++i) {
+    CHECK(Values<T>(edges.columns[column].row(i)).front() == by_node[edges.sources[i]]);
+  }
+}
+
+TEST_CASE("a copy of a node column is of each edge's own source, of reversed edges as well",
+          "[import]") {
+  const ImportFolder folder;
+  const std::vector<int64_t> times = {70, -1, 50, 8};
+  folder.Write("t.npy", NpyBytes("<i8", "(4,)", Bytes(times)));
+  folder.Write("edges.csv", "0,1\n2,1\n1,1\n0,1\n3,2\n");
+  const std::string description = R"(
+      nodes { name: "n" count: 4 columns { name: "t" array { path: "t.npy" } } }
+      edges {
+        source: "n" relation: "r" target: "n"
+        ends { path: "edges.csv" }
+        columns { of_source: "t" }
+      } )";
+  for (const std::string flags : {"", "add_reverse: true", "add_reverse: true dedup: true",
+                                  "dedup: true", "drop_self_loops: true"}) {
+    INFO(flags);
+    const std::string output = "out" + std::to_string(flags.size());
+    VICINITY_REQUIRE_OK(folder.Import(description + flags, output));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open(output));
+    const EdgeTypeSpec& type = dataset->schema().edge_types[0];
+    REQUIRE(type.columns.size() == 1);
+    CHECK(type.columns[0].name == "t");
+    CHECK(type.columns[0].of_source == "t");
+    REQUIRE(dataset->shard({0})->edges(kFirst).num_edges() >= 4);
+    CheckCopies(dataset->shard({0})->edges(kFirst), 0, times);
+  }
+}
+
+TEST_CASE("edges that are reversed into a type of their own have copies of what their sources have",
+          "[import]") {
+  const ImportFolder folder;
+  const std::vector<int64_t> user_times = {7, 5};
+  const std::vector<int32_t> item_times = {30, 10, 20};
+  folder.Write("users.npy", NpyBytes("<i8", "(2,)", Bytes(user_times)));
+  folder.Write("items.npy", NpyBytes("<i4", "(3,)", Bytes(item_times)));
+  folder.Write("buys.csv", "0,0\n1,2\n0,1\n1,1\n");
+  folder.Write("w.npy", NpyBytes("<f4", "(4,)", Bytes<float>({0, 1, 2, 3})));
+  const auto import = [&](const std::string& of_item, const std::string& output) {
+    return folder.Import(R"(
+        add_reverse: true
+        nodes { name: "user" count: 2 columns { name: "t" array { path: "users.npy" } } }
+        nodes { name: "item" count: 3 )" +
+                             of_item + R"( }
+        edges {
+          source: "user" relation: "buys" target: "item" ends { path: "buys.csv" }
+          columns { name: "of_user" of_source: "t" }
+          columns { name: "w" array { path: "w.npy" } }
+        })",
+                         output);
+  };
+  VICINITY_REQUIRE_OK(import("", "one"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto one, folder.Open("one"));
+  CheckCopies(one->shard({0})->edges(kFirst), 0, user_times);
+  REQUIRE(one->schema().edge_types[1].columns.size() == 1);
+  CHECK(one->schema().edge_types[1].columns[0].name == "w");
+  CHECK(EdgesInto(*one, kSecond, 1) == InEdges{{1, 3, 3}, {2, 1, 1}});
+
+  VICINITY_REQUIRE_OK(import("columns { name: 't' array { path: 'items.npy' } }", "both"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto both, folder.Open("both"));
+  CheckCopies(both->shard({0})->edges(kFirst), 0, user_times);
+  REQUIRE(both->schema().edge_types[1].columns.size() == 2);
+  CHECK(both->schema().edge_types[1].columns[0].dtype == DType::kInt32);
+  CheckCopies(both->shard({0})->edges(kSecond), 0, item_times);
+}
+
+TEST_CASE("neighbours can be drawn by a weight of their own", "[import]") {
+  const ImportFolder folder;
+  folder.Write("edges.csv", "0,1\n2,1\n1,1\n");
+  const std::string description = R"(
+      nodes { name: "n" count: 3 columns { name: "w" array { path: "w.npy" } } }
+      edges {
+        source: "n" relation: "r" target: "n" ends { path: "edges.csv" }
+        columns { of_source: "w" } weight_column: "w"
+      })";
+  folder.Write("w.npy", NpyBytes("<f4", "(3,)", Bytes<float>({2, 0, 1})));
+  VICINITY_REQUIRE_OK(folder.Import(description));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open());
+  const EdgeTable& edges = dataset->shard({0})->edges(kFirst);
+  REQUIRE(edges.weights.size() == 3);
+  for (int64_t i = 0; i < 3; ++i) CHECK(edges.weights[i].has_weight() == (edges.sources[i] != 1));
+  folder.Write("w.npy", NpyBytes("<f4", "(3,)", Bytes<float>({2, 0, -1})));
+  const absl::Status negative = folder.Import(description, "negative").status();
+  VICINITY_CHECK_CODE(negative, absl::StatusCode::kInvalidArgument);
+  CHECK_THAT(std::string(negative.message()), Catch::Contains("-1"));
+  folder.Write("w.npy", NpyBytes("<i4", "(3,)", Bytes<int32_t>({2, 0, 1})));
+  CHECK_THAT(folder.Refusal(description),
+             Catch::Contains("weight_column w") && Catch::Contains("int32"));
+}
+
+TEST_CASE("copies of what nodes do not have are refused, and what nodes have is told", "[import]") {
+  const ImportFolder folder;
+  folder.Write("x.csv", "1\n2\n");
+  folder.Write("two.csv", "0,1\n1,0\n");
+  const auto refusal = [&](const std::string& of_node, const std::string& of_edge) {
+    return folder.Refusal(
+        "nodes { name: 'n' count: 2 columns { name: 'x' array { path: 'x.csv' } " + of_node +
+        " } label { array { path: 'x.csv' } } } edges { source: 'n' relation: 'r'"
+        " target: 'n' ends { path: 'two.csv' } columns { " +
+        of_edge + " } }");
+  };
+  CHECK_THAT(refusal("", "of_source: 'time'"),
+             Catch::StartsWith("edge type 'n:r:n'") && Catch::Contains("of_source time") &&
+                 Catch::Contains("node type 'n'") && Catch::Contains("x, label"));
+  CHECK_THAT(refusal("", "name: 'x' of_source: 'x' array { path: 'x.csv' }"),
+             Catch::Contains("neither `array` nor `cast`"));
+  CHECK_THAT(refusal("", "of_source: 'x' cast: INT32"),
+             Catch::Contains("neither `array` nor `cast`"));
+  CHECK_THAT(refusal("", "name: 'a b' of_source: 'x'"), Catch::Contains("a b"));
+  CHECK_THAT(refusal("", "of_source: 'x' } columns { of_source: 'x'"),
+             Catch::Contains("two columns named x"));
+  CHECK_THAT(refusal("of_source: 'x'", "of_source: 'x'"),
+             Catch::Contains("node type 'n'") && Catch::Contains("only edges have sources"));
+}
+
 TEST_CASE("whole weights of text are weights", "[import]") {
   const ImportFolder folder;
   folder.Write("edges.csv", "0,1,3\n2,1,16777217\n");

@@ -142,6 +142,11 @@ std::string Describe(const testing::MemoryGraph& graph, const ImportFolder& fold
                     graph.schema.node_types[static_cast<size_t>(type.target_type)].name,
                     "' ends { path: 'e", t, ".tsv.gz' } ");
     for (size_t c = 0; c < type.columns.size(); ++c) {
+      if (const std::string& copied = type.columns[c].of_source; !copied.empty()) {
+        absl::StrAppend(&text, "columns { name: '", type.columns[c].name, "' of_source: '", copied,
+                        "' } ");
+        continue;
+      }
       absl::StrAppend(
           &text, "columns { name: '", type.columns[c].name, "' array ",
           array(absl::StrCat("e", t, "c", c, ".npy"), type.columns[c],
@@ -169,6 +174,48 @@ TEST_CASE("a graph that goes through files comes back as it was", "[import]") {
       graph.nodes[t].keys[i] = Checksum(graph.nodes[t].names[i]);
     }
   }
+  const std::string description = Describe(graph, folder);
+  INFO(description);
+  VICINITY_REQUIRE_OK(folder.Import(description));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open());
+  CHECK(testing::Difference(graph, *dataset) == "");
+  VICINITY_CHECK_OK(VerifyDataset(folder.dir().File("out"), NoProgress()));
+}
+
+// Edges have all columns of their sources, too, joined here.
+void AddCopies(testing::MemoryGraph* graph) {
+  for (size_t e = 0; e < graph->edges.size(); ++e) {
+    EdgeTypeSpec& type = graph->schema.edge_types[e];
+    const NodeTypeSpec& source = graph->schema.node_types[static_cast<size_t>(type.source_type)];
+    for (size_t c = 0; c < source.columns.size(); ++c) {
+      ColumnSpec copy = source.columns[c];
+      copy.of_source = copy.name;
+      copy.name = "source-" + copy.name;
+      type.columns.push_back(copy);
+      std::string& rows = graph->edges[e].columns.emplace_back();
+      for (const int64_t node : graph->edges[e].sources) {
+        rows += graph->row({type.source_type}, static_cast<int>(c), node);
+      }
+    }
+  }
+}
+
+TEST_CASE("edges with copies of all columns of their sources have each its source's rows",
+          "[import]") {
+  const ImportFolder folder;
+  testing::RandomGraphOptions options;
+  options.weights = true;
+  const int which = GENERATE(0, 1, 2);
+  if (which == 1) options.id_kind = IdKind::kInt64;
+  testing::MemoryGraph graph =
+      which == 2 ? testing::TypedGraph(60, 40, 7, 3) : testing::RandomGraph(options);
+  for (size_t t = 0; t < graph.nodes.size(); ++t) {  // the salt is the importer's to choose
+    graph.schema.node_types[t].key_salt = 0;
+    for (size_t i = 0; i < graph.nodes[t].names.size(); ++i) {
+      graph.nodes[t].keys[i] = Checksum(graph.nodes[t].names[i]);
+    }
+  }
+  AddCopies(&graph);
   const std::string description = Describe(graph, folder);
   INFO(description);
   VICINITY_REQUIRE_OK(folder.Import(description));

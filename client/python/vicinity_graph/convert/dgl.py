@@ -12,15 +12,17 @@ from .writer import Edges, Nodes, write
 
 def from_dgl(graph: Any, folder: Any, *, name: str = "graph", label: str = "label",
              weight_attr: str = "", skip: Collection[str] = (), split: int = 0,
-             split_idx: Optional[Mapping[str, Any]] = None) -> pathlib.Path:
+             split_idx: Optional[Mapping[str, Any]] = None,
+             copy_to_edges: Collection[str] = ()) -> pathlib.Path:
     """Of a DGLGraph of one type or several: writes it as write() does.
 
     What is in ndata and edata becomes columns of their names; edge ids are DGL's. Node data
     `label`, if it is one class a node, becomes the labels, else the target. train_mask, val_mask
     and test_mask are the splits; of masks [n, splits] `split` says which; or `split_idx` has the
     ids of "train", "valid" and "test", by node type if there are several. `weight_attr`: the edge
-    data that sampling can draw by. `skip`: names of data to leave out. Types that DGL calls _N and
-    _E are "node" and ("node", "to", "node").
+    data that sampling can draw by. `skip`: names of data to leave out. `copy_to_edges`: node data
+    that edges get from their sources: see write(). Types that DGL calls _N and _E are "node" and
+    ("node", "to", "node").
 
     Errors: ValueError for a block, for data that is sparse, for a weight that no type has; else as
             write().
@@ -36,7 +38,7 @@ def from_dgl(graph: Any, folder: Any, *, name: str = "graph", label: str = "labe
     add_splits(nodes, split_idx)
     edges = {_edge_name(each): _edges(graph, each, skip) for each in graph.canonical_etypes}
     set_weight(edges, weight_attr)
-    return write(folder, nodes, edges, name)
+    return write(folder, nodes, edges, name, copy_to_edges)
 
 
 def _edges(graph: Any, edge_type: Tuple[str, str, str], skip: Collection[str]) -> Edges:

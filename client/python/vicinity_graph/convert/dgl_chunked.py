@@ -16,14 +16,16 @@ from .writer import Edges, File, Nodes, Writer
 
 
 def from_dgl_chunked(metadata_json: Any, folder: Any, *, name: str = "", label: str = "label",
-                     weight: str = "", skip: Collection[str] = ()) -> pathlib.Path:
+                     weight: str = "", skip: Collection[str] = (),
+                     copy_to_edges: Collection[str] = ()) -> pathlib.Path:
     """Of the metadata.json, whose relative paths count from its folder; chunks in csv, numpy and
     parquet (which takes pyarrow).
 
     Node and edge data become columns of their names; ids are DGL's, edge ids the positions in the
     chunks, one after the other. Node data `label`, if it is one integer a node, becomes the labels,
     else the target; train_mask, val_mask and test_mask are the splits; edge data `weight` is what
-    sampling can draw by. `skip`: names of data to leave out.
+    sampling can draw by. `skip`: names of data to leave out. `copy_to_edges`: columns of nodes that
+    edges get from their sources: see write().
 
     Memory: some tens of MiB. Of one chunk alone nothing is copied: a numpy chunk, and a csv chunk
             whose name ends as its delimiter asks (.csv, .tsv, .txt for blanks).
@@ -33,10 +35,13 @@ def from_dgl_chunked(metadata_json: Any, folder: Any, *, name: str = "", label: 
     path = pathlib.Path(metadata_json)
     meta = json.loads(path.read_text(encoding="utf-8"))
     with Writer(folder) as writer:
-        return _converted(_Chunks(path, meta, writer, skip), label, weight, name)
+        source = _Chunks(path, meta, writer, skip)
+        nodes, edges = _converted(source, label, weight)
+        return writer.write(nodes, edges, name or source.name(), copy_to_edges)
 
 
-def _converted(source: _Chunks, label: str, weight: str, name: str) -> pathlib.Path:
+def _converted(source: _Chunks, label: str,
+               weight: str) -> Tuple[Dict[str, Nodes], Dict[Tuple[str, str, str], Edges]]:
     nodes = {}
     for node_type, counts in source.counts("node"):
         made = nodes[node_type] = Nodes(count=sum(counts))
@@ -48,7 +53,7 @@ def _converted(source: _Chunks, label: str, weight: str, name: str) -> pathlib.P
         made_edges.columns.update(source.arrays("edge_data", edge_type, counts))
     source.refuse_other_types()
     set_weight(edges, weight)
-    return source.writer.write(nodes, edges, name or source.name())
+    return nodes, edges
 
 
 class _Chunks:

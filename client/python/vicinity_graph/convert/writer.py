@@ -7,7 +7,7 @@ import pathlib
 import re
 import shutil
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, List, Mapping, Sequence, Tuple
+from typing import Any, Collection, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 import numpy
 
@@ -59,6 +59,11 @@ class Nodes:
     splits: Dict[str, Any] = field(default_factory=dict)
     notes: Dict[str, str] = field(default_factory=dict)
 
+    def all_columns(self) -> List[str]:
+        """Their names, those of labels and splits as well."""
+        names = [*self.columns] + ([self.label_name] if self.labels is not None else [])
+        return names + (["split"] if self.masks or self.splits else [])
+
 
 @dataclass
 class Edges:
@@ -75,15 +80,21 @@ class Edges:
 
 
 def write(folder: Any, nodes: Mapping[str, Nodes], edges: Mapping[Tuple[str, str, str], Edges],
-          name: str = "graph") -> pathlib.Path:
+          name: str = "graph", copy_to_edges: Collection[str] = ()) -> pathlib.Path:
     """Writes arrays and graph.textproto into a new folder; the path of the latter.
 
+    `copy_to_edges`: columns of nodes that the import copies to the edges that come from these nodes,
+    each edge getting its source's row, under the same name. That is what it takes to draw
+    neighbours by their own times (PyG's time_attr of nodes) or by conditions on their columns
+    (where=). It costs a row an edge, so nothing is copied that is not named.
+
     Errors: FileExistsError for a folder that is there; ValueError naming the type and the array
-            whose length, shape or dtype does not fit. Then there is no folder.
+            whose length, shape or dtype does not fit, and columns to copy that no nodes have, or
+            that edges have themselves. Then there is no folder.
     Memory: an array that lies in memory, or in a mapped file, is not copied but in pieces of 4 MiB.
     """
     with Writer(folder) as writer:
-        return writer.write(nodes, edges, name)
+        return writer.write(nodes, edges, name, copy_to_edges)
 
 
 class Writer:
@@ -102,13 +113,17 @@ class Writer:
             shutil.rmtree(self.folder)
 
     def write(self, nodes: Mapping[str, Nodes], edges: Mapping[Tuple[str, str, str], Edges],
-              name: str = "graph") -> pathlib.Path:
+              name: str = "graph", copy_to_edges: Collection[str] = ()) -> pathlib.Path:
         """The description, of arrays that are written now and Files that are there."""
+        _check_copies(nodes, copy_to_edges)
         text = [f"name: {_quoted(name)}"]
         for node_type, each in nodes.items():
             text += self._nodes(node_type, each)
         for edge_type, of_type in edges.items():
-            text += self._edges(edge_type, of_type)
+            source = nodes.get(edge_type[0])
+            copies = [] if source is None else [each for each in source.all_columns()
+                                                if each in copy_to_edges]
+            text += self._edges(edge_type, of_type, copies)
         path = self.folder / "graph.textproto"
         path.write_text("\n".join(text) + "\n", encoding="utf-8")
         return path
@@ -123,9 +138,7 @@ class Writer:
 
     def _nodes(self, node_type: str, nodes: Nodes) -> List[str]:
         check_name(node_type, "node type")
-        taken = [*nodes.columns] + ([nodes.label_name] if nodes.labels is not None else [])
-        taken += ["split"] if nodes.masks or nodes.splits else []
-        _check_once(node_type, taken)
+        _check_once(node_type, nodes.all_columns())
         lines = ["nodes {", f"  name: {_quoted(node_type)}"]
         lines.append(f"  count: {nodes.count}" if nodes.ids is None
                      else f"  ids {{ {self._ids(node_type, nodes)}")
@@ -147,16 +160,18 @@ class Writer:
             lines.append(f"  {split} {{ ids {{ {self._listed(f'{node_type}+{split}', ids)} }} }}")
         return lines + ["}"]
 
-    def _edges(self, edge_type: Tuple[str, str, str], edges: Edges) -> List[str]:
+    def _edges(self, edge_type: Tuple[str, str, str], edges: Edges,
+               copies: List[str]) -> List[str]:
         for part in edge_type:
             check_name(part, "part of an edge type")
         where = ".".join(edge_type)
-        _check_once(where, list(edges.columns))
+        _check_once(where, [*edges.columns, *copies])
         ends, count = self._ends(where, edges)
         source, relation, target = map(_quoted, edge_type)
         lines = ["edges {", f"  source: {source} relation: {relation} target: {target}",
                  f"  ends {{ {ends}"]
         lines += self._columns(where, edges.columns, count, edges.notes)
+        lines += [f"  columns {{ of_source: {_quoted(each)} }}" for each in copies]
         if edges.weight:
             lines.append(f"  weight_column: {_quoted(edges.weight)}")
         return lines + ["}"]
@@ -350,6 +365,16 @@ def check_name(name: Any, what: str) -> None:
     """ValueError if a dataset cannot have it."""
     if not isinstance(name, str) or not _NAME.match(name):
         raise ValueError(f"{name!r} is no name of a {what}: 1 to 64 letters, digits, _ and -")
+
+
+def _check_copies(nodes: Mapping[str, Nodes], names: Collection[str]) -> None:
+    if isinstance(names, str):
+        raise ValueError(f"copy_to_edges is {names!r}: give a list of names")
+    known = {column for each in nodes.values() for column in each.all_columns()}
+    unknown = sorted(set(names) - known)
+    if unknown:
+        raise ValueError(f"copy_to_edges names {unknown}, which no nodes have; they have "
+                         f"{sorted(known)}")
 
 
 def _check_once(where: str, names: Sequence[str]) -> None:

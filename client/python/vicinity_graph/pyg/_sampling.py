@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
+
+from torch import Tensor
 
 from torch_geometric.sampler.base import NumNeighbors, SubgraphType
 
@@ -23,6 +25,7 @@ class Sampling:
     weighted_by: str
     time_column: str
     temporal_strategy: str
+    node_times: bool  # the times are of nodes, so a seed may have its own
 
     def options(self) -> Dict[str, Any]:
         """Of the library's."""
@@ -60,43 +63,61 @@ def fanouts_of(schema: Schema, num_neighbors: Any) -> List[List[int]]:
 def sampling_of(schema: Schema, num_neighbors: Any, *, replace: bool, subgraph_type: Any,
                 disjoint: bool, temporal_strategy: str, time_attr: Optional[str],
                 weight_attr: Optional[str], directed: bool) -> Sampling:
-    """NotImplementedError naming what is not there; KeyError for a weight or a time that no edge type
-    has."""
+    """KeyError for a weight that no edge type has; ValueError for a time that is none."""
     subgraph = SubgraphType(subgraph_type) if directed else SubgraphType.induced  # as PyG's
     if temporal_strategy not in ("uniform", "last"):
         raise ValueError(f"temporal_strategy is {temporal_strategy!r}: 'uniform' or 'last'")
-    time_column = _times(schema, time_attr)
+    fanouts = fanouts_of(schema, num_neighbors)
+    time_column, node_times = _times(schema, time_attr, fanouts)
     if temporal_strategy == "last" and (replace or weight_attr is not None):
         raise ValueError("temporal_strategy='last' takes the latest, without replacement and whatever "
                          "their weights")
-    return Sampling(fanouts_of(schema, num_neighbors), bool(replace),
+    return Sampling(fanouts, bool(replace),
                     bool(disjoint) or bool(time_column),  # as PyG's: by time trees are apart
                     subgraph == SubgraphType.bidirectional, subgraph == SubgraphType.induced,
                     _weights(schema, weight_attr),
-                    time_column, temporal_strategy if time_column else "uniform")
+                    time_column, temporal_strategy if time_column else "uniform", node_times)
 
 
-def _times(schema: Schema, time_attr: Optional[str]) -> str:
-    """The column. ValueError as PyG's for what is of no type, or of nodes and edges; and for an edge
-    type whose times are none that the library takes."""
+def own_times(schema: Schema, sampling: Sampling, node_type: str, ids: Tensor,
+              given: str) -> Tensor:
+    """The times of seeds that were given none, PyG's ids of nodes: as PyG's, those of the nodes.
+    ValueError where nodes of the type have none; `given` is what would say them."""
+    if not sampling.node_times or not schema.has_column(node_type, sampling.time_column):
+        raise ValueError(f"time_attr {sampling.time_column!r} is no attribute of the seeds, nodes of "
+                         f"type {node_type!r}, so {given} is needed")
+    return schema.times(node_type, sampling.time_column, ids)
+
+
+def _times(schema: Schema, time_attr: Optional[str],
+           fanouts: List[List[int]]) -> Tuple[str, bool]:
+    """The column of edges, and whether it has the times of their sources. ValueError as PyG's for
+    what is of no type, or of nodes and edges; for times that are none that the library takes; and for
+    those of nodes that edges have no copy of."""
     if time_attr is None:
-        return ""
+        return "", False
     edges = _columns(schema.graph.description["edge_types"], time_attr)
     nodes = _columns(schema.graph.description["node_types"], time_attr)
-    if edges and nodes:
+    own = [name for name, column in edges.items() if column.get("of_source") != time_attr]
+    if own and nodes:
         raise ValueError(f"time_attr {time_attr!r} is an attribute of nodes ({list(nodes)}) and of "
-                         f"edges ({list(edges)})")
-    if nodes:
-        raise NotImplementedError(
-            f"time_attr {time_attr!r} is an attribute of nodes ({list(nodes)}): sampling goes by times "
-            "of edges. Import each edge with the time of its source, as a column of int64")
-    if not edges:
-        raise ValueError(f"time_attr {time_attr!r} is an attribute of no edge type")
-    for name, column in edges.items():
+                         f"edges ({own})")
+    if not edges and not nodes:
+        raise ValueError(f"time_attr {time_attr!r} is an attribute of no node type and of no edge type")
+    for name, column in {**nodes, **edges}.items():
         if column["dtype"] != "int64" or column["shape"]:
             raise ValueError(f"time_attr {time_attr!r} of {name} is {column['dtype']} "
-                             f"{column['shape']}: times are one int64 an edge")
-    return time_attr
+                             f"{column['shape']}: times are one int64 a node or an edge")
+    followed = [":".join(each) for each, *of_hops in zip(schema.edge_types, *fanouts)
+                if any(of_hops)]
+    missing = [name for name in followed if name not in edges and name.split(":")[0] in nodes]
+    if missing:
+        raise ValueError(
+            f"time_attr {time_attr!r} is an attribute of nodes ({list(nodes)}), and edges of {missing} "
+            "have no copy of their source's, by which they would be drawn. Import them with one: "
+            f"`columns {{ of_source: \"{time_attr}\" }}` for each of these `edges` in the description, "
+            f"which vicinity_graph.convert writes if it is given copy_to_edges=[{time_attr!r}]")
+    return time_attr, bool(nodes)
 
 
 def _columns(types: Any, name: str) -> Dict[str, Any]:

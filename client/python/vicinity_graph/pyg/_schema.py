@@ -66,8 +66,9 @@ def _features_of(described: Mapping[str, Any]) -> Optional[str]:
 
 
 def _edge_attributes(described: Mapping[str, Any]) -> List[Attribute]:
+    """Copies of node columns are for draws: PyG has their values as attributes of nodes."""
     return [Attribute(column["name"], column["name"], is_bool=column["dtype"] == "bool")
-            for column in described["columns"]]
+            for column in described["columns"] if "of_source" not in column]
 
 
 def _chosen(attributes: List[Attribute], wanted: Attributes, group: Any) -> List[Attribute]:
@@ -155,6 +156,17 @@ class Schema:
                 return attribute
         raise KeyError(f"node type {self.node_type(group)!r} has no attribute {name!r}; it has: "
                        f"{[each.name for each in self.all_attributes[self.node_type(group)]]}")
+
+    def times(self, node_type: str, column: str, ids: Tensor) -> Tensor:
+        """Of PyG's ids of nodes, the values of a column of one int64: int64 [n]."""
+        if ids.numel() == 0:
+            return torch.zeros(0, dtype=torch.int64)
+        rows = self.graph.fetch(node_type, column, self.to_global(node_type, ids).numpy())
+        return rows.torch().view(-1)
+
+    def has_column(self, node_type: str, column: str) -> bool:
+        """Whether nodes of the type have it, whatever PyG calls it."""
+        return any(each["name"] == column for each in self.described[node_type]["columns"])
 
     # --- Ids. ---
 

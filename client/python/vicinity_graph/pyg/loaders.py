@@ -16,7 +16,7 @@ from ..batch import Batch
 from ..loader import Loader
 from ..seeds import GlobalIds
 from ._batches import SampledBatch, fill, new_data, sampler_output
-from ._sampling import Sampling, sampling_of, schema_of
+from ._sampling import Sampling, own_times, sampling_of, schema_of
 from ._schema import EdgeType, Schema
 from .sampler import NeighborSampler
 
@@ -239,13 +239,15 @@ class NeighborLoader(_BatchLoader):
 
     Workers: batches are made ahead by threads of the library. num_workers and what belongs to it is
     accepted and not needed.
-    Times: time_attr is an attribute of edges, int64; "uniform" goes with weights, too, which PyG's
-    does not; "last" with neither weights nor replacement.
+    Times: time_attr is an attribute of edges, or of nodes of which edges were imported with a copy
+    (`of_source`, copy_to_edges= of vicinity_graph.convert), int64; of nodes input_time may be left out,
+    and a seed's time is its own. "uniform" goes with weights, too, which PyG's does not; "last" with
+    neither weights nor replacement.
     Subgraphs: subgraph_type 'induced' goes with all of these, disjoint trees as well, which are then
     induced each by itself (of a link each end's); as PyG's its batches have no num_sampled_nodes
     and num_sampled_edges.
-    Errors: NotImplementedError names what is not there yet (times of nodes); ids that the graph
-    lacks are NotFound, which is a LookupError, when it is made.
+    Errors: NotImplementedError names what is not there; ids that the graph lacks are NotFound, which
+    is a LookupError, when it is made.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, input_nodes: Any = None,
@@ -279,12 +281,14 @@ class NeighborLoader(_BatchLoader):
             directed=directed)
         self._node_type = node_type
         self._nodes = nodes
-        if nodes is None and input_time is not None:
+        if nodes is None and time_attr is not None:
             nodes = self._nodes = schema.to_pyg(node_type, schema.graph.nodes(node_type).torch())
-        _check_times("input_time", input_time, time_attr,
-                     schema.num_nodes[node_type] if nodes is None else nodes.numel())
+        times = self.input_time
+        if times is None and time_attr is not None:
+            times = own_times(schema, sampling, node_type, nodes, "input_time")
+        _check_times("input_time", times, nodes)
         seeds = None if nodes is None else schema.seeds(node_type, nodes)
-        super().__init__(data, sampling, (node_type, seeds), self.input_time, arguments, transform,
+        super().__init__(data, sampling, (node_type, seeds), times, arguments, transform,
                          transform_sampler_output)
 
     @property
@@ -326,7 +330,8 @@ class LinkNeighborLoader(_BatchLoader):
 
     edge_label_index is a tensor [2, n], (edge type, tensor), or an edge type, or None, of which all
     edges are brought here (up to 64 Mi). Negatives are drawn by the library, from the whole graph, the
-    same ones by the same run_seed; as PyG's some may be edges. Beyond PyG:
+    same ones by the same run_seed; as PyG's some may be edges. Not with times of nodes, which PyG's
+    negatives heed: NotImplementedError names what draws such. Beyond PyG:
         exact_negatives=True   none is an edge of the graph that is served
         exclude="self"         no batch has edges that join one of its links, which PyG's have; with
                                "reverse" none that lead back, of reverse_edge_type=; without it, of
@@ -379,7 +384,12 @@ class LinkNeighborLoader(_BatchLoader):
             data, num_neighbors, subgraph_type=subgraph_type, replace=replace, disjoint=disjoint,
             temporal_strategy=temporal_strategy, time_attr=time_attr, weight_attr=weight_attr,
             directed=directed)
-        _check_times("edge_label_time", edge_label_time, time_attr, ends.size(1))
+        _check_times("edge_label_time", edge_label_time, ends[0])
+        if sampling.node_times and negatives is not None:
+            raise NotImplementedError(
+                "negatives of a LinkNeighborLoader are drawn whatever their times, and with times of "
+                "nodes PyG's are not later than their link: torch_geometric.loader.LinkLoader with "
+                "vicinity_graph.pyg.NeighborSampler draws such")
         if exact_negatives and negatives is None:
             raise ValueError("exact_negatives is of neg_sampling, which is not given")
         self._is_exact = exact_negatives or excluded["exclude"] != "none"
@@ -461,13 +471,10 @@ class LinkNeighborLoader(_BatchLoader):
         sources.seed_time = targets.seed_time = time
 
 
-def _check_times(name: str, times: Optional[Tensor], time_attr: Optional[str], count: int) -> None:
-    if time_attr is None:
-        return
-    if times is None:
-        raise ValueError(f"time_attr {time_attr!r} is of edges, so {name} is needed")
-    if times.dtype != torch.int64 or list(times.shape) != [count]:
-        raise ValueError(f"{name} is {times.dtype} {list(times.shape)}: give int64 [{count}]")
+def _check_times(name: str, times: Optional[Tensor], seeds: Tensor) -> None:
+    if times is not None and (times.dtype != torch.int64 or times.shape != seeds.shape):
+        raise ValueError(f"{name} is {times.dtype} {list(times.shape)}: give int64 "
+                         f"{list(seeds.shape)}")
 
 
 def _refuse_sampler(neighbor_sampler: Any) -> None:

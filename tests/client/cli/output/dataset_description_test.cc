@@ -30,6 +30,10 @@ TEST_CASE("a description has every type, column, shard and ranking", "[cli]") {
   ranking->set_name("default");
   ranking->add_fanouts(15);
   ranking->add_homes()->add_shards(2);
+  proto::Column* const copy = manifest.mutable_schema()->mutable_edge_types(0)->add_columns();
+  *copy = manifest.schema().node_types(0).columns(0);
+  copy->set_name("near");
+  copy->set_of_source("features");
   VICINITY_ASSERT_OK_AND_ASSIGN(const nlohmann::ordered_json json,
                                 DescriptionAsJson(DescriptionOf(manifest)));
   CHECK(json["num_shards"] == 3);
@@ -43,10 +47,13 @@ TEST_CASE("a description has every type, column, shard and ranking", "[cli]") {
   CHECK(json["edge_types"].size() == 5);
   CHECK(json["edge_types"][0]["name"] == "user:buys:item");
   CHECK(json["edge_types"][0]["num_edges"] > 0);
+  CHECK(json["edge_types"][0]["columns"].back()["of_source"] == "features");
+  CHECK_FALSE(users["columns"][0].contains("of_source"));
   CHECK(json["rankings"][0]["homes"].dump() == "[[2]]");
   std::ostringstream out;
   PrintDescription(json, out);
-  for (const char* text : {"user", "int64", "features float32[", "tag:of:user", "default"}) {
+  for (const char* text :
+       {"user", "int64", "features float32[", "] (source's features)", "tag:of:user", "default"}) {
     CHECK_THAT(out.str(), Catch::Contains(text));
   }
 }
