@@ -13,6 +13,7 @@
 #include "partition/schema/sampling_spec.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
+#include "sampler/rules/draw_spec.h"
 
 namespace vicinity {
 namespace {
@@ -48,7 +49,9 @@ absl::Status CheckTimes(const OwnerGroup& group, const OneHopOptions& options) {
 FilteredListSampler::FilteredListSampler(const OneHopOptions& options)
     : options_(options),
       uniform_(options.fanout, options.replace, options.stream),
-      weighted_(options.fanout, options.replace, options.stream) {}
+      weighted_(options.fanout, options.replace, options.stream) {
+  if (DrawsByLayer(options)) by_layer_.emplace(options.fanout, options.stream);
+}
 
 void FilteredListSampler::FindOut(const ListPart& list, absl::Span<const ExcludedEdge> excluded) {
   out_.clear();
@@ -161,9 +164,26 @@ void FilteredListSampler::ChooseByWeight(const ListPart& list, const Target& tar
   chosen_.resize(weighted_.Choose(left, attempts, chosen_.data()));
 }
 
+void FilteredListSampler::ChooseByLayer(const ListPart& list) {
+  chosen_.resize(by_layer_->MostFor(num_left_));
+  sources_.clear();
+  for (int64_t i = 0; i < num_left_; ++i) sources_.push_back(list.source(InList(i)));
+  const absl::Span<const int64_t> sources = sources_;
+  if (!options_.weighted) {
+    by_layer_->Choose(sources, chosen_.data());
+    return;
+  }
+  list.WeightUnits(&units_);
+  units_left_.clear();
+  for (int64_t i = 0; i < num_left_; ++i) units_left_.push_back(units_[InList(i)]);
+  chosen_.resize(by_layer_->Choose(sources, units_left_, chosen_.data()));
+}
+
 void FilteredListSampler::Sample(const ListPart& list, const Target& target, Neighbors* out) {
   FindLeft(list, target);
-  if (options_.weighted) {
+  if (by_layer_) {
+    ChooseByLayer(list);
+  } else if (options_.weighted) {
     ChooseByWeight(list, target);
   } else if (options_.last && listed_) {
     ChooseLast(target);

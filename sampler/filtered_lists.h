@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,6 +12,7 @@
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "sampler/excluded_edges.h"
+#include "sampler/layer_chooser.h"
 #include "sampler/one_hop.h"
 #include "sampler/owner_groups.h"
 #include "sampler/position_chooser.h"
@@ -52,10 +54,12 @@ class FilteredListSampler {
   void ChooseByWeight(const ListPart& list, const Target& target);
   static constexpr int64_t kFewLeft = 64;
   void ChooseFewByWeight(const Target& target);
+  void ChooseByLayer(const ListPart& list);
 
   const OneHopOptions& options_;
   PositionChooser uniform_;
   WeightedChooser weighted_;
+  std::optional<LayerChooser> by_layer_;
   AliasBuilder tables_;
   std::vector<int64_t> out_;     // rising
   std::vector<int64_t> before_;  // of each, how many positions before it are left
@@ -63,7 +67,9 @@ class FilteredListSampler {
   std::vector<int64_t> left_;
   int64_t num_left_ = 0;
   std::vector<int64_t> chosen_;
+  std::vector<int64_t> sources_;
   std::vector<uint64_t> units_;
+  std::vector<uint64_t> units_left_;
   std::vector<double> weights_;
   std::vector<AliasEntry> table_;
 };

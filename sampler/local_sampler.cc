@@ -203,7 +203,8 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
                                                  Neighbors* out) const {
   const Schema& schema = dataset_.schema();
   const NodeTypeId target{schema.edge_types[relation.edge_type.value].target_type};
-  OneHopOptions options = OptionsOf(draw_, hop, relation.edge_type, relation.spec, relation.detail);
+  OneHopOptions options =
+      OptionsOf(schema, draw_, hop, relation.edge_type, relation.spec, relation.detail);
   options.excluded = relation.excluded;
   options.tree_times = relation.tree_times;
   if (dataset_.book().num_shards() == 1 && dataset_.shard({0}) != nullptr) {

@@ -1,7 +1,9 @@
 #include "sampler/minibatch_sampler.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,9 @@
 
 namespace vicinity {
 namespace {
+
+// In the place of a hop's number.
+constexpr uint32_t kAllHops = UINT32_MAX;
 
 // Of each tree, one a seed, its time; none where the spec asks for none.
 absl::Status TakeTimes(const SamplingSpec& spec, absl::Span<const TypedSeeds> seeds,
@@ -40,8 +45,19 @@ absl::Status TakeTimes(const SamplingSpec& spec, absl::Span<const TypedSeeds> se
 
 }  // namespace
 
-OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, EdgeTypeId edge_type,
-                        const DrawSpec& spec, EdgeDetail detail) {
+uint64_t LayerStream(const MinibatchDraw& draw, int hop, NodeTypeId source_type,
+                     const DrawSpec& spec) {
+  DrawKey key;
+  key.run_seed = draw.run_seed;
+  key.epoch = draw.epoch;
+  key.batch = draw.batch / std::max<uint64_t>(1, spec.batch_dependency);
+  key.hop = spec.layer_dependency ? kAllHops : static_cast<uint32_t>(hop);
+  key.edge_type = std::numeric_limits<int32_t>::min() + source_type.value;  // none of an edge type
+  return StreamKey(key);
+}
+
+OneHopOptions OptionsOf(const Schema& schema, const MinibatchDraw& draw, int hop,
+                        EdgeTypeId edge_type, const DrawSpec& spec, EdgeDetail detail) {
   DrawKey key;
   key.run_seed = draw.run_seed;
   key.epoch = draw.epoch;
@@ -52,7 +68,8 @@ OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, EdgeTypeId edge_type
   static_cast<DrawSpec&>(options) = spec;
   options.want_edge_ids = detail.ids;
   options.want_edge_positions = detail.positions;
-  options.stream = StreamKey(key);
+  const NodeTypeId source_type{schema.edge_types[edge_type.value].source_type};
+  options.stream = DrawsByLayer(spec) ? LayerStream(draw, hop, source_type, spec) : StreamKey(key);
   return options;
 }
 
@@ -113,6 +130,9 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, Edge
     relation.spec.last =
         relation.spec.time_column >= 0 && spec.temporal_strategy == TemporalStrategy::kLast;
     relation.spec.where = conditions_[type];
+    relation.spec.labor = spec.draws == Draws::kLabor;
+    relation.spec.layer_dependency = spec.layer_dependency;
+    relation.spec.batch_dependency = static_cast<uint64_t>(spec.batch_dependency);
     relation.detail = detail;
     relation.tree_times = tree_times_;
     relation.targets = builder_.Frontier({schema_.edge_types[type].target_type});

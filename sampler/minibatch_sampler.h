@@ -35,8 +35,14 @@ struct MinibatchDraw {
 };
 
 // How SampleOneHop is to draw along one edge type in one hop; the trees are for the caller to add.
-OneHopOptions OptionsOf(const MinibatchDraw& draw, int hop, EdgeTypeId edge_type,
-                        const DrawSpec& spec, EdgeDetail detail);
+OneHopOptions OptionsOf(const Schema& schema, const MinibatchDraw& draw, int hop,
+                        EdgeTypeId edge_type, const DrawSpec& spec, EdgeDetail detail);
+
+// LABOR's stream for sources of a type, whichever edge type leads from them: StreamKey of the run's
+// seed, the epoch, the batch divided by `batch_dependency`, the hop (with `layer_dependency`
+// 2^32 - 1), and, in the place of an edge type, -2^31 + the node type.
+uint64_t LayerStream(const MinibatchDraw& draw, int hop, NodeTypeId source_type,
+                     const DrawSpec& spec);
 
 // Threads:  one at a time; keep one a thread, it reuses its memory from batch to batch.
 // Lifetime: schema and book must outlive it.

@@ -15,6 +15,7 @@
 #include "partition/schema/sampling_spec.h"
 #include "proto/common/prefetch.h"
 #include "proto/common/status.h"
+#include "sampler/layer_chooser.h"
 #include "sampler/position_chooser.h"
 #include "sampler/weighted_chooser.h"
 
@@ -24,6 +25,9 @@ namespace {
 // How many targets ahead memory is asked for: long enough to cover a miss, short enough to stay in
 // L1.
 constexpr size_t kOffsetsAhead = 12;
+
+// Lists that are gone through are asked for, once their offsets have come, so far ahead.
+constexpr size_t kListsAhead = 6;
 
 // Weighted draws go over so many targets twice: first their attempts are drawn and memory is asked
 // for what they fall on, then they are settled.
@@ -35,6 +39,10 @@ absl::Status CheckRequest(const EdgeTable& edges, absl::Span<const uint64_t> tar
   if (fanout != kAllNeighbors && (fanout < 1 || fanout > kMaxFanout)) {
     return absl::InvalidArgumentError(absl::StrCat("fanout ", fanout, " is neither ", kAllNeighbors,
                                                    " nor in 1 .. ", kMaxFanout));
+  }
+  if (options.labor && (options.replace || options.last)) {
+    return absl::InvalidArgumentError(
+        "LABOR draws by chance and without replacement: neither the last edges nor with it");
   }
   const size_t num_targets = edges.offsets.empty() ? 0 : edges.offsets.size() - 1;
   if (target_keys.size() != num_targets) {
@@ -254,6 +262,57 @@ absl::Status SampleWeighted(const EdgeTable& edges, const Targets& targets,
   return absl::OkStatus();
 }
 
+// Asks memory for the beginning of row i's list: long ones follow of themselves.
+template <typename Id>
+void PrefetchList(const Id* ids, const EdgeTable& edges, const Targets& targets, size_t i) {
+  if (i >= targets.rows.size()) return;
+  if (!edges.has_list(static_cast<int64_t>(targets.rows[i]))) return;
+  constexpr uint64_t kLine = 64 / sizeof(Id);
+  const uint64_t begin = edges.offsets[targets.rows[i]];
+  __builtin_prefetch(ids + begin);
+  if (edges.offsets[targets.rows[i] + 1] > begin + kLine) __builtin_prefetch(ids + begin + kLine);
+}
+
+// Of a list that is read whole.
+template <typename Id>
+absl::Status VerifyList(const Id* ids, const EdgeTable& edges, uint64_t begin, uint64_t degree,
+                        bool weighted) {
+  if (edges.sources_file != nullptr) {
+    VICINITY_RETURN_IF_ERROR(edges.sources_file->Touch(ids + begin, degree * sizeof(Id)));
+  }
+  if (!weighted || edges.weights_file == nullptr) return absl::OkStatus();
+  return edges.weights_file->Touch(edges.weights.data() + begin, degree * sizeof(AliasEntry));
+}
+
+template <typename Id>
+absl::Status SampleLabor(const Id* ids, const EdgeTable& edges, const Targets& targets,
+                         const OneHopOptions& options, Gatherer<Id>* gatherer, uint32_t* counts) {
+  LayerChooser chooser(options.fanout, options.stream);
+  std::vector<uint64_t> units;
+  for (size_t i = 0; i < targets.rows.size(); ++i) {
+    targets.Prefetch(edges, i + kOffsetsAhead);
+    PrefetchList(ids, edges, targets, i + kListsAhead);
+    const uint64_t row = targets.rows[i];
+    VICINITY_RETURN_IF_ERROR(CheckList(edges, row, false));
+    const uint64_t begin = edges.offsets[row];
+    const auto degree = static_cast<uint64_t>(edges.degree(row));
+    VICINITY_RETURN_IF_ERROR(VerifyList(ids, edges, begin, degree, options.weighted));
+    const absl::Span<const Id> sources(ids + begin, degree);
+    int64_t* const room = gatherer->Room(chooser.MostFor(degree));
+    uint64_t count = 0;
+    if (options.weighted) {
+      AliasUnits(edges.weights.subspan(begin, degree), &units);
+      count = chooser.Choose(sources, units, room);
+    } else {
+      count = chooser.Choose(sources, room);
+    }
+    for (uint64_t k = 0; k < count; ++k) room[k] += static_cast<int64_t>(begin);
+    gatherer->Add(count);
+    counts[i] = static_cast<uint32_t>(count);
+  }
+  return absl::OkStatus();
+}
+
 template <typename Id>
 absl::Status SampleRows(const Id* ids, const EdgeTable& edges, const Targets& targets,
                         const OneHopOptions& options, Neighbors* out) {
@@ -261,9 +320,10 @@ absl::Status SampleRows(const Id* ids, const EdgeTable& edges, const Targets& ta
   const size_t first = out->counts.size();
   out->counts.resize(first + targets.rows.size());
   uint32_t* const counts = out->counts.data() + first;
-  VICINITY_RETURN_IF_ERROR(options.weighted
-                               ? SampleWeighted(edges, targets, options, &gatherer, counts)
-                               : SampleUniform(edges, targets, options, &gatherer, counts));
+  VICINITY_RETURN_IF_ERROR(
+      DrawsByLayer(options) ? SampleLabor(ids, edges, targets, options, &gatherer, counts)
+      : options.weighted    ? SampleWeighted(edges, targets, options, &gatherer, counts)
+                            : SampleUniform(edges, targets, options, &gatherer, counts));
   return gatherer.Finish();
 }
 

@@ -2,6 +2,8 @@
 //
 // A draw depends on (stream, the target's key, its tree) alone and picks positions in a list whose
 // order does not depend on the cut, so the answer is the same on every server and for any shards.
+// LABOR's draws depend on the stream and the global ids of sources instead: on the cut, and on
+// nothing else (sampler/layer_chooser.h).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +22,7 @@ namespace vicinity {
 struct OneHopOptions : DrawSpec {
   bool want_edge_ids = false;
   bool want_edge_positions = false;
-  uint64_t stream = 0;  // StreamKey() of the hop and edge type
+  uint64_t stream = 0;  // StreamKey() of the hop and edge type, or LABOR's LayerStream()
   // Of each row, the tree it is drawn for; empty: all of tree 0.
   absl::Span<const uint32_t> trees;
   // What follows, and times, SampleLists (sampler/local_sampler.h) heeds; SampleOneHop draws from
@@ -58,15 +60,16 @@ class NeighborsSize {
 //
 // Without replacement every k-subset of a list of d > k positions is equally likely (Floyd's
 // algorithm, exactly uniform draws); lists of d <= k are taken whole, in order. Parallel edges are
-// positions of their own. Weighted draws: sampler/weighted_chooser.h. InvalidArgument naming the
-// row if one is out of range, for a fanout of 0, below -1 or above kMaxFanout, for weighted draws
-// of edges without weights, or if there are trees, but not one a row; DataLoss naming the row whose
-// list does not lie in the file, or the page that fails its check: of sources, edge ids and weights
-// the pages drawn from are verified here, of offsets and keys by the caller
-// (ShardReader::ReadLists); ResourceExhausted naming the row whose list is longer than a count
-// can say. Rows are checked before anything is read; after an error `out` is to be thrown away.
-// Memory: O(result); weighted: and of the longest list drawn from, where few positions have nearly
-// all of its weight. Cost: two cache misses a target and one a drawn neighbour; weighted: two.
+// positions of their own. Weighted draws: sampler/weighted_chooser.h; LABOR, by weight as well,
+// reads whole lists: sampler/layer_chooser.h. InvalidArgument naming the row if one is out of
+// range, for a fanout of 0, below -1 or above kMaxFanout, for weighted draws of edges without
+// weights, or if there are trees, but not one a row; DataLoss naming the row whose list does not
+// lie in the file, or the page that fails its check: of sources, edge ids and weights the pages
+// drawn from are verified here, of offsets and keys by the caller (ShardReader::ReadLists);
+// ResourceExhausted naming the row whose list is longer than a count can say. Rows are checked
+// before anything is read; after an error `out` is to be thrown away. Memory: O(result); weighted:
+// and of the longest list drawn from, where few positions have nearly all of its weight. Cost: two
+// cache misses a target and one a drawn neighbour; weighted: two.
 absl::Status SampleOneHop(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
                           absl::Span<const uint64_t> rows, const OneHopOptions& options,
                           Neighbors* out);

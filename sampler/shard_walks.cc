@@ -89,7 +89,7 @@ class WalkGroup {
     Leave(left);
     if (left == 0) return absl::OkStatus();
     const EdgeTypeId edge_type{EdgeTypeOfStep(spec_, step)};
-    OneHopOptions options = OptionsOf(draw_, HopOfStep(step), edge_type,
+    OneHopOptions options = OptionsOf(schema_, draw_, HopOfStep(step), edge_type,
                                       DrawOfStep(schema_, spec_, step), EdgeDetail(want_edge_ids_));
     options.trees = walks_;
     drawn_.Clear();

@@ -40,6 +40,11 @@ absl::Status CheckQuestion(const Dataset& dataset, const VipOptions& options) {
       !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
+  if (options.sampling.draws == Draws::kLabor) {
+    return absl::InvalidArgumentError(
+        "a VIP analysis takes each target to draw for itself, and draws are labor: rank by "
+        "independent ones, whose order is near");
+  }
   if (options.batch_size < 1) {
     return absl::InvalidArgumentError(absl::StrCat("batch size ", options.batch_size));
   }

@@ -54,8 +54,9 @@ struct VipOptions {
 // hop. A home without seeds scores 0. The result is the same for any number of threads; and on
 // every machine, unless edges are weighted.
 //
-// Errors: InvalidArgument      a spec that does not fit, a batch size below 1, a seed out of range
-//                              or given twice, an unknown node type
+// Errors: InvalidArgument      a spec that does not fit, or with draws by LABOR (nodes are less
+//                              likely then than the formula says), a batch size below 1, a seed
+//                              out of range or given twice, an unknown node type
 //         FailedPrecondition   the dataset is not whole
 //         DataLoss             a damaged file, or an edge that does not lie in its file or its
 //                              source type

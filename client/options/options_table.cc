@@ -102,6 +102,16 @@ std::vector<Option> SamplingOptions(SamplingSpec* o) {
        "Condition on edge columns: year >= 2010 and not kind in (3, 4); edge types that have all "
        "of them are sampled as if they had only edges that meet it; empty: all",
        Flag{"--where"}},
+      {"draws", Choice(&o->draws),
+       "Each target draws for itself; or, labor, all of a hop choose the same sources where they "
+       "can, "
+       "so that batches have fewer nodes: the same chances for each target, not with replace",
+       Flag{"--draws"}},
+      {"layer_dependency", &o->layer_dependency,
+       "With draws labor: all hops of a batch choose alike", Flag{"--layer-dependency"}},
+      {"batch_dependency", &o->batch_dependency,
+       "With draws labor: so many batches in a row, of all trainers, choose alike",
+       Flag{"--batch-dependency"}, Least{1}},
       {"expansion", Choice(&o->expansion),
        "Which nodes a hop expands: all met so far, or those that the previous hop met first"},
       {"subgraph", Choice(&o->subgraph),

@@ -41,6 +41,10 @@ inline constexpr std::array<Word<TemporalStrategy>, 2> kWords<TemporalStrategy>{
     {{"uniform", TemporalStrategy::kUniform}, {"last", TemporalStrategy::kLast}}};
 
 template <>
+inline constexpr std::array<Word<Draws>, 2> kWords<Draws>{
+    {{"independent", Draws::kIndependent}, {"labor", Draws::kLabor}}};
+
+template <>
 inline constexpr std::array<Word<Subgraph>, 2> kWords<Subgraph>{
     {{"directional", Subgraph::kDirectional}, {"induced", Subgraph::kInduced}}};
 

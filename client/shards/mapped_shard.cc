@@ -57,8 +57,8 @@ class MappedShard final : public AnswersAlike<MappedShard> {
 absl::Status MappedShard::Answer(const ShardHop& hop) const {
   for (size_t i = 0; i < hop.relations.size(); ++i) {
     const ShardHop::Relation& relation = hop.relations[i];
-    OneHopOptions options =
-        OptionsOf(hop.draw, hop.hop, relation.edge_type, relation.spec, hop.detail);
+    OneHopOptions options = OptionsOf(dataset_.schema(), hop.draw, hop.hop, relation.edge_type,
+                                      relation.spec, hop.detail);
     options.trees = relation.trees;
     options.excluded = relation.excluded;
     options.tree_times = hop.tree_times;

@@ -84,8 +84,15 @@ Error ChooseSampling(const Schema& schema, const TrainOptions& options, Task* ta
   task->sampling = SamplingSpec::Uniform(schema, options.fanouts);
   task->eval_sampling = SamplingSpec::Uniform(
       schema, options.eval_fanouts.empty() ? options.fanouts : options.eval_fanouts);
-  task->sampling.weighted_by = options.loader.sampling.weighted_by;
-  task->eval_sampling.weighted_by = options.loader.sampling.weighted_by;
+  const SamplingSpec& given = options.loader.sampling;
+  for (SamplingSpec* spec : {&task->sampling, &task->eval_sampling}) {
+    spec->weighted_by = given.weighted_by;
+    spec->where = given.where;
+  }
+  // What is evaluated draws as ever: its batches need not be small.
+  task->sampling.draws = given.draws;
+  task->sampling.layer_dependency = given.layer_dependency;
+  task->sampling.batch_dependency = given.batch_dependency;
   for (const SamplingSpec* spec : {&task->sampling, &task->eval_sampling}) {
     const std::string problem = SpecProblem(schema, *spec);
     if (!problem.empty()) return Error(ErrorCode::kInvalidArgument, problem);

@@ -77,7 +77,7 @@ struct SeedNodes {
 };
 
 // Which draws a minibatch makes: the same values give the same minibatch, whatever the shards,
-// servers, threads or retries.
+// servers, threads or retries; with Draws::kLabor the shards matter.
 struct DrawId {
   uint64_t run_seed = 0;
   uint64_t epoch = 0;

@@ -66,6 +66,24 @@ std::string TimeProblem(const Schema& schema, const SamplingSpec& spec) {
          " of one int64 a row; there are:" + (known.empty() ? " none" : known);
 }
 
+std::string DrawsProblem(const SamplingSpec& spec) {
+  if (spec.draws != Draws::kLabor) {
+    if (spec.layer_dependency) return "layer_dependency needs draws labor";
+    if (spec.batch_dependency != 1) {
+      return "batch_dependency " + std::to_string(spec.batch_dependency) + " needs draws labor";
+    }
+    return "";
+  }
+  if (spec.replace) {
+    return "draws labor are without replacement: each source has one number for all draws";
+  }
+  if (spec.temporal_strategy == TemporalStrategy::kLast) {
+    return "draws labor are by chance, temporal_strategy last is not";
+  }
+  if (spec.batch_dependency >= 1) return "";
+  return "batch_dependency " + std::to_string(spec.batch_dependency) + " is below 1";
+}
+
 std::string ConditionProblem(const Schema& schema, const SamplingSpec& spec) {
   if (spec.where.empty()) return "";
   const auto conditions = ResolveByEdgeType(schema, spec.where);
@@ -129,6 +147,7 @@ std::string SpecProblem(const Schema& schema, const SamplingSpec& spec) {
   }
   std::string problem = WeightProblem(schema, spec);
   if (problem.empty()) problem = TimeProblem(schema, spec);
+  if (problem.empty()) problem = DrawsProblem(spec);
   return problem.empty() ? ConditionProblem(schema, spec) : problem;
 }
 

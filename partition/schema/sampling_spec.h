@@ -27,6 +27,12 @@ enum class TemporalStrategy : uint8_t {
   kLast,     // the latest
 };
 
+// Whether targets of a hop draw with regard to each other.
+enum class Draws : uint8_t {
+  kIndependent,  // each for itself
+  kLabor,        // all by one number a source, so that they choose the same sources: LABOR
+};
+
 // Which edges a minibatch has.
 enum class Subgraph : uint8_t {
   kDirectional,  // those that were drawn
@@ -56,6 +62,24 @@ struct SamplingSpec {
   // Empty: at any time.
   std::string time_column{};
   TemporalStrategy temporal_strategy = TemporalStrategy::kUniform;
+  // kLabor: a minibatch has fewer nodes, since the targets of a hop choose the same sources where
+  // they can. Each target's sample is still what it is by chance: a uniform one of its list without
+  // replacement, of min(fanout, degree) edges. It is DGL's sample_layer_neighbors without
+  // importance sampling; sampler/layer_chooser.h says how it draws.
+  //   weights      `weighted_by` gives order sampling by number / weight, which is near to
+  //                successive draws and not the same: the same header has the chances
+  //   trees        `disjoint` trees choose the same sources, too: numbers are by node
+  //   times, where, excluded links, induced subgraphs: as ever
+  //   cut          draws go by global ids, so another cut of the graph gives other minibatches. On
+  //                one cut they are the same by any servers, replicas, mapped shards and threads
+  // Not with `replace`, nor with TemporalStrategy::kLast.
+  Draws draws = Draws::kIndependent;
+  // With kLabor: whether all hops of a minibatch share the numbers, which joins their nodes more.
+  bool layer_dependency = false;
+  // With kLabor: so many minibatches in a row of an epoch share the numbers, at least 1: batches 0
+  // to k - 1, k to 2k - 1, ..., which then need many of the same rows. (DGL blends the numbers of
+  // neighbouring blocks instead.) Batches are numbered over all trainers.
+  int64_t batch_dependency = 1;
   // A condition on columns of edges (partition/schema/condition_text.h): `year >= 2010 and not
   // kind in (3, 4)`. Edge types that have all the columns it names are sampled as if they had only
   // the edges for which it holds, at every hop; others as they are. A target without such edges has
@@ -83,7 +107,7 @@ inline constexpr int64_t kMaxFanout = 1 << 20;
 // or more than kMaxHops, a fanout of 0 everywhere in a hop, below -1 or above kMaxFanout, a wrong
 // number of edge types, `weighted_by` that no edge type that is followed has as its weight column,
 // `time_column` likewise, or with what it does not go together, `where` likewise, or which is no
-// condition.
+// condition, `draws` and what belongs to it with what they do not go together.
 std::string SpecProblem(const Schema& schema, const SamplingSpec& spec);
 
 // Whether any hop goes along the edge type; without hops, all are followed.

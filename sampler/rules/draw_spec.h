@@ -19,13 +19,22 @@ struct DrawSpec {
   bool last = false;  // with time_column: not by chance, but the latest of these
   // Null: none. Else only edges for which it holds are there, as if the lists had no others.
   std::shared_ptr<const RowCondition> where{};
+  // By one number a source for all targets (sampler/layer_chooser.h). Not with `replace` or `last`;
+  // says nothing where all neighbours are taken.
+  bool labor = false;
+  bool layer_dependency = false;  // with labor: all hops share the numbers
+  uint64_t batch_dependency = 1;  // with labor: so many batches in a row do, at least 1
 };
 
 inline bool operator==(const DrawSpec& a, const DrawSpec& b) {
   const bool same_where = a.where == b.where || (a.where && b.where && *a.where == *b.where);
   return a.fanout == b.fanout && a.replace == b.replace && a.weighted == b.weighted &&
-         a.time_column == b.time_column && a.last == b.last && same_where;
+         a.time_column == b.time_column && a.last == b.last && same_where && a.labor == b.labor &&
+         a.layer_dependency == b.layer_dependency && a.batch_dependency == b.batch_dependency;
 }
+
+// Whether lists are gone through for draws by one number a source.
+inline bool DrawsByLayer(const DrawSpec& spec) { return spec.labor && spec.fanout > 0; }
 
 // Whether lists are shortened before anything is drawn, whatever their targets.
 inline bool Filters(const DrawSpec& spec) { return spec.time_column >= 0 || spec.where; }

@@ -1,5 +1,7 @@
 #include "sampler/rules/draw_spec_proto.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,6 +45,9 @@ void ToProto(const DrawSpec& spec, proto::DrawSpec* message) {
   message->set_weighted(spec.weighted);
   message->set_time_column(spec.time_column + 1);
   message->set_last(spec.last);
+  message->set_labor(spec.labor);
+  message->set_layer_dependency(spec.layer_dependency);
+  message->set_batch_dependency(spec.batch_dependency == 1 ? 0 : spec.batch_dependency);
   if (spec.where != nullptr) ToProto(*spec.where, message->mutable_where());
 }
 
@@ -54,6 +59,9 @@ absl::StatusOr<DrawSpec> FromProto(const proto::DrawSpec& message,
   spec.weighted = message.weighted();
   spec.time_column = message.time_column() - 1;
   spec.last = message.last();
+  spec.labor = message.labor();
+  spec.layer_dependency = message.layer_dependency();
+  spec.batch_dependency = std::max<uint64_t>(1, message.batch_dependency());
   if (message.where().terms().empty()) return spec;
   if (message.where().terms_size() > kMostConditionTerms) {
     return absl::InvalidArgumentError(absl::StrCat("a condition of ", message.where().terms_size(),

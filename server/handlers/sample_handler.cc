@@ -17,13 +17,15 @@
 #include "partition/schema/sampling_spec.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
-#include "proto/common/random.h"
 #include "proto/common/status.h"
 #include "sampler/excluded_edges.h"
 #include "sampler/local_sampler.h"
+#include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
+#include "sampler/rules/draw_spec.h"
 #include "sampler/rules/draw_spec_proto.h"
 #include "sampler/rules/list_rule.h"
+#include "sampler/sampled_graph.h"
 #include "server/handlers/reply_size.h"
 #include "server/handlers/request_checks.h"
 
@@ -42,6 +44,11 @@ absl::Status CheckTimes(const Schema& schema, const Relation& relation) {
     return absl::InvalidArgumentError(
         absl::StrCat("edge type ", relation.edge_type(),
                      " asks for the last edges: needs a time column, no weights, no replacement"));
+  }
+  if (spec.labor() && (spec.last() || spec.replace())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("edge type ", relation.edge_type(),
+                     " asks for LABOR's draws: by chance, and without replacement"));
   }
   if (spec.time_column() == 0) return absl::OkStatus();
   const int64_t column = int64_t{spec.time_column()} - 1;
@@ -265,15 +272,14 @@ class RelationSampler {
  private:
   static OneHopOptions OptionsOf(const ServerState& state, const proto::SampleRequest& request,
                                  const Relation& relation, absl::Span<const int64_t> tree_times) {
-    const int32_t type = relation.edge_type();
-    OneHopOptions options;  // the request has been checked
-    static_cast<DrawSpec&>(options) =
-        *FromProto(relation.spec(), state.dataset->schema().edge_types[type].columns);
-    options.want_edge_ids = request.want_edge_ids();
-    options.want_edge_positions = request.want_edge_positions();
+    const Schema& schema = state.dataset->schema();
+    const EdgeTypeId type{relation.edge_type()};
+    const proto::Draw& draw = request.draw();
+    OneHopOptions options = vicinity::OptionsOf(
+        schema, {draw.run_seed(), draw.epoch(), draw.batch()}, static_cast<int>(draw.hop()), type,
+        *FromProto(relation.spec(), schema.edge_types[type.value].columns),  // has been checked
+        EdgeDetail(request.want_edge_ids(), request.want_edge_positions()));
     options.tree_times = tree_times;
-    options.stream = StreamKey({request.draw().run_seed(), request.draw().epoch(),
-                                request.draw().batch(), request.draw().hop(), type});
     return options;
   }
 
@@ -284,7 +290,7 @@ class RelationSampler {
       const int64_t target_bytes = 4 + options_.fanout * neighbor_bytes_;
       const size_t count = std::min<size_t>(targets_.size() - first,
                                             std::max<int64_t>(chunk_bytes_ / target_bytes, 1));
-      const bool reads_lists = Filters(options_) || !excluded_.empty();
+      const bool reads_lists = Filters(options_) || DrawsByLayer(options_) || !excluded_.empty();
       return reads_lists ? ReadBetweenLooks(first, count) : count;
     }
     int64_t bytes = 0;

@@ -1,10 +1,12 @@
 // What ways of sampling beyond plain neighbours cost, on a mapped graph and behind a server on the
 // loopback device: negatives of links, batches without the edges of their links (an R-MAT graph),
-// and neighbours by time (a random graph of lists of 20 edges, half of which are early enough).
+// neighbours by LABOR (both graphs), and by time (a random graph of lists of 20 edges, half of
+// which are early enough).
 //
 // Baseline of each: the plain way in the same run. Negatives: pairs as they are drawn, of which
 // some are edges. Batches: the same batches with their links' edges in them. By time: the same
-// seeds' trees at any time, of the edge. There is no limit: what bounds them is the memory's or the
+// seeds' trees at any time, of the edge. By LABOR: independent draws, of the edge, and of the nodes
+// that a batch has. There is no limit: what bounds them is the memory's or the
 // network's latency, which the baselines meet as well.
 #include <algorithm>
 #include <cstdint>
@@ -97,6 +99,7 @@ class Ways {
     Negatives("uniform", 0);
     Negatives("by in-degree^0.75", 0.75);
     Exclusion();
+    Labor("neighbours", SamplingSpec::Uniform(router_.schema(), kFanouts));
   }
 
   void RunByTime() {
@@ -141,9 +144,42 @@ class Ways {
                   NanosecondsAnEdge(spec),
                   any,
                   {}});
+    spec = SamplingSpec::Uniform(router_.schema(), kFanouts);
+    Labor("neighbours", spec);
+    spec.weighted_by = "weight";
+    Labor("neighbours by weight", spec);
   }
 
  private:
+  void Labor(const std::string& what, SamplingSpec spec) {
+    const double independent = NanosecondsAnEdge(spec);
+    const double num_nodes = NodesABatch(spec);
+    spec.draws = Draws::kLabor;
+    report_->Add({"samplers",
+                  where_ + ", " + what + " by LABOR",
+                  "ns/edge",
+                  NanosecondsAnEdge(spec),
+                  independent,
+                  {}});
+    report_->Add({"samplers",
+                  where_ + ", nodes of " + what + " by LABOR",
+                  "nodes/batch",
+                  NodesABatch(spec),
+                  num_nodes,
+                  {}});
+  }
+
+  double NodesABatch(const SamplingSpec& spec) {
+    RoutedBatchSampler sampler(router_, spec, EdgeDetail());
+    size_t nodes = 0;
+    for (int batch = 0; batch < rounds_; ++batch) {
+      auto graph = sampler.Sample({links_[1]}, {1, 0, static_cast<uint64_t>(batch)}, nullptr);
+      Check(graph.status());
+      nodes += graph->nodes[0].ids.size();
+    }
+    return static_cast<double>(nodes) / rounds_;
+  }
+
   std::unique_ptr<NegativeSampler> Sampler(bool exact, double degree_power) {
     NegativeOptions options;
     options.mode = NegativeMode::kTriplet;

@@ -539,10 +539,14 @@ std::vector<Neighbors> SampleByRules(const ShardsUnderTest& under_test,
       way.trees = true;
       for (const DrawSpec& rule : rules) {
         if (rule.last && (way.replace || way.weighted)) continue;
+        if (rule.labor && way.replace) continue;
         ShardHop::Relation relation = targets.Relation(way);
         relation.spec.time_column = rule.time_column;
         relation.spec.last = rule.last;
         relation.spec.where = rule.where;
+        relation.spec.labor = rule.labor;
+        relation.spec.layer_dependency = rule.layer_dependency;
+        relation.spec.batch_dependency = rule.batch_dependency;
         if (way.excluding) relation.excluded = excluded;
         all.push_back(Sample(shard, {relation}, EdgeDetail(true, true), times)[0]);
       }
@@ -659,6 +663,12 @@ void CheckRefusals(const ShardsUnderTest& under_test) {
     ShardHop by_weight = HopOfUsers(row, &neighbors);
     by_weight.relations[0].spec.weighted = true;  // of edges that have none
     VICINITY_CHECK_CODE(Ask(shard, by_weight), kRefused);
+    ShardHop by_layer = HopOfUsers(row, &neighbors);
+    by_layer.relations[0].spec.labor = true;
+    VICINITY_CHECK_OK(Ask(shard, by_layer));
+    neighbors[0].Clear();
+    by_layer.relations[0].spec.replace = true;
+    VICINITY_CHECK_CODE(Ask(shard, by_layer), kRefused);
   });
 }
 

@@ -212,6 +212,25 @@ TEST_CASE("hops by time and with conditions are the same to the byte by every wa
   }
 }
 
+// ... and that is right of batches of a mapped graph tests/sampler/local_sampler_test.cc.
+TEST_CASE("hops by LABOR are the same to the byte by every way to a shard", "[shard_access]") {
+  const testing::MemoryGraph graph = TimedGraph();
+  const Ways ways(graph);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto where,
+                                ResolveByEdgeType(graph.schema, "weight < 0.5 or time = 2"));
+  std::vector<DrawSpec> rules(4);
+  for (DrawSpec& rule : rules) rule.labor = true;
+  rules[1].time_column = 1;
+  rules[2].where = where[0];
+  rules[2].layer_dependency = true;
+  rules[3].batch_dependency = 3;
+  const std::vector<Neighbors> mapped = testing::SampleByRules(ways.Of(Kind::kMapped), rules);
+  for (const Kind kind : {Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated}) {
+    CAPTURE(static_cast<int>(kind));
+    CHECK(testing::Difference(mapped, testing::SampleByRules(ways.Of(kind), rules)) == "");
+  }
+}
+
 // The graph after writes: other rows and names, edges that now end elsewhere, and new ones.
 testing::MemoryGraph Rewritten(testing::MemoryGraph graph) {
   for (size_t i = 0; i < graph.nodes[0].columns[0].size(); i += 97) ++graph.nodes[0].columns[0][i];
@@ -316,6 +335,10 @@ TEST_CASE("changed lists are drawn from as if the files had been written anew", 
   CHECK(testing::Difference(filtered, without_positions(testing::SampleByRules(anew, rules))) ==
         "");
   CHECK(testing::Difference(filtered, without_positions(testing::SampleByRules(anew, {{}}))) != "");
+  rules.resize(2);
+  for (DrawSpec& rule : rules) rule.labor = true;
+  CHECK(testing::Difference(without_positions(testing::SampleByRules(overlaid.Now(), rules)),
+                            without_positions(testing::SampleByRules(anew, rules))) == "");
 }
 
 }  // namespace

@@ -63,6 +63,9 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
             .Add(0)  // at any time
             .Add(0)  // by chance
             .Add(0)  // any edges
+            .Add(0)  // each target for itself
+            .Add(0)
+            .Add(0)
             .Add(0)
             .Add(1)
             .Add(0)  // no excluded edges

@@ -7,16 +7,21 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "partition/dataset/dataset.h"
+#include "partition/ingest/generate_rmat.h"
 #include "partition/schema/sampling_spec.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
+#include "proto/common/progress.h"
 #include "proto/common/random.h"
+#include "sampler/layer_chooser.h"
 #include "sampler/minibatch_sampler.h"
+#include "sampler/rules/draw_spec.h"
 #include "sampler/sampled_graph.h"
 #include "tests/sampler/sampled_graphs.h"
 #include "tests/sampler/stored_graph.h"
@@ -158,7 +163,9 @@ TEST_CASE("eight threads on one dataset draw what one draws", "[local_sampler]")
   const MemoryGraph graph = testing::RandomGraph(options);
   const testing::TempDir dir;
   const Stored stored(graph, Shuffled(graph, 2, 5), dir.File("graph"));
-  const SamplingSpec spec = SamplingSpec::Uniform(graph.schema, {5, 3, 2});
+  SamplingSpec spec = SamplingSpec::Uniform(graph.schema, {5, 3, 2});
+  spec.draws = GENERATE(Draws::kIndependent, Draws::kLabor);
+  spec.batch_dependency = spec.draws == Draws::kLabor ? 3 : 1;
   constexpr int kBatches = 32;
   const auto sample = [&](int batch) -> std::string {
     const std::vector<int64_t> seeds = RandomPositions(options.num_nodes, 10, batch);
@@ -195,6 +202,118 @@ TEST_CASE("another run, epoch or batch draws another minibatch", "[local_sampler
   CHECK(sample({2, 1, 1}) != text);
   CHECK(sample({1, 2, 1}) != text);
   CHECK(sample({1, 1, 2}) != text);
+}
+
+// Of a target's list those that the layer's numbers choose, as edge ids, in the list's order.
+std::vector<int64_t> ChosenByLayer(const Stored& stored, const MemoryGraph& graph,
+                                   EdgeTypeId edge_type, const std::vector<InEdge>& list,
+                                   int64_t fanout, uint64_t stream) {
+  const int32_t source_type = graph.schema.edge_types[edge_type.value].source_type;
+  const SourceNumbers numbers(stream);
+  std::vector<std::pair<uint64_t, size_t>> order;
+  for (size_t i = 0; i < list.size(); ++i) {
+    size_t first = i;
+    while (first > 0 && list[first - 1].source == list[i].source) --first;
+    const int64_t id = stored.Ids(source_type, {list[i].source})[0];
+    order.emplace_back(numbers.Of(static_cast<uint64_t>(id), i - first), i);
+  }
+  std::sort(order.begin(), order.end());
+  if (fanout != kAllNeighbors && order.size() > static_cast<size_t>(fanout)) order.resize(fanout);
+  std::sort(order.begin(), order.end(),
+            [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::vector<int64_t> edge_ids;
+  for (const auto& [number, at] : order) edge_ids.push_back(list[at].edge_id);
+  return edge_ids;
+}
+
+TEST_CASE("by LABOR every target draws the edges of the smallest numbers", "[local_sampler]") {
+  const MemoryGraph graph = testing::TypedGraph(150, 60, 10, 8);
+  const testing::TempDir dir;
+  const Stored stored(graph, Shuffled(graph, 3, 5), dir.File("graph"));
+  std::vector<std::vector<std::vector<InEdge>>> lists;
+  for (size_t type = 0; type < graph.edges.size(); ++type) {
+    lists.push_back(graph.InEdgesOfAll({static_cast<int32_t>(type)}));
+  }
+  const bool layer_dependency = GENERATE(false, true);
+  const int64_t batch_dependency = GENERATE(1, 3);
+  int64_t num_chosen = 0;
+  for (SamplingSpec spec : Specs(graph.schema)) {
+    spec.replace = false;
+    spec.draws = Draws::kLabor;
+    spec.disjoint = num_chosen % 2 == 1;
+    spec.layer_dependency = layer_dependency;
+    spec.batch_dependency = batch_dependency;
+    const MinibatchDraw draw{4, 1, 5};
+    const std::vector<int64_t> seeds =
+        stored.Ids(0, RandomPositions(graph.num_nodes({0}), 25, spec.fanouts.size()));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph found,
+                                  SampleLocal(stored.dataset(), {0}, seeds, spec, draw, true));
+    for (size_t hop = 0; hop < found.hops.size(); ++hop) {
+      for (const Block& block : found.hops[hop]) {
+        const EdgeTypeSpec& type = graph.schema.edge_types[block.edge_type];
+        DrawSpec layer;
+        layer.layer_dependency = layer_dependency;
+        layer.batch_dependency = static_cast<uint64_t>(batch_dependency);
+        const uint64_t stream = LayerStream(draw, static_cast<int>(hop), {type.source_type}, layer);
+        for (int64_t i = 0; i < block.num_targets(); ++i) {
+          const int64_t target = stored.PositionOf(
+              type.target_type, found.nodes[type.target_type].ids[block.first_target + i]);
+          const std::vector<InEdge>& list = lists[block.edge_type][target];
+          const int64_t fanout = spec.fanouts[hop][block.edge_type];
+          const std::vector<int64_t> drawn(block.edge_ids.begin() + block.offsets[i],
+                                           block.edge_ids.begin() + block.offsets[i + 1]);
+          REQUIRE(drawn == ChosenByLayer(stored, graph, {block.edge_type}, list, fanout, stream));
+          num_chosen += list.size() > drawn.size() ? 1 : 0;
+        }
+      }
+    }
+  }
+  CHECK(num_chosen > 1000);
+}
+
+TEST_CASE(
+    "by LABOR minibatches of a skewed graph have fewer nodes, and fewer still where hops "
+    "choose alike",
+    "[local_sampler]") {
+  RmatOptions options;
+  options.scale = 11;
+  options.edges_per_node = 60;
+  options.symmetric = true;
+  options.dedup = true;
+  const testing::TempDir dir;
+  VICINITY_REQUIRE_OK(GenerateRmat(options, dir.File("rmat"), NoProgress()));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(dir.File("rmat")));
+  const auto nodes_and_edges = [&](const SamplingSpec& spec, int64_t batches) {
+    std::set<int64_t> nodes;
+    int64_t edges = 0;
+    int64_t each = 0;
+    for (int64_t batch = 0; batch < batches; ++batch) {
+      const std::vector<int64_t> seeds = RandomPositions(1 << options.scale, 256, batch);
+      const MinibatchDraw draw{1, 2, static_cast<uint64_t>(batch)};
+      VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph graph,
+                                    SampleLocal(*dataset, {0}, seeds, spec, draw));
+      nodes.insert(graph.nodes[0].ids.begin(), graph.nodes[0].ids.end());
+      each += static_cast<int64_t>(graph.nodes[0].ids.size());
+      edges += graph.num_edges();
+    }
+    return std::vector<int64_t>{each, edges, static_cast<int64_t>(nodes.size())};
+  };
+  SamplingSpec spec = SamplingSpec::Uniform(dataset->schema(), {10});
+  const std::vector<int64_t> independent = nodes_and_edges(spec, 4);
+  spec.draws = Draws::kLabor;
+  const std::vector<int64_t> labor = nodes_and_edges(spec, 4);
+  CHECK(labor[1] == independent[1]);  // of seeds as many edges
+  CHECK(labor[0] * 10 < independent[0] * 9);
+  // Four batches that choose alike have fewer nodes together.
+  spec.batch_dependency = 4;
+  const std::vector<int64_t> alike = nodes_and_edges(spec, 4);
+  CHECK(alike[2] * 10 < labor[2] * 9);
+  spec = SamplingSpec::Uniform(dataset->schema(), {10, 10});
+  spec.draws = Draws::kLabor;
+  const std::vector<int64_t> two_hops = nodes_and_edges(spec, 4);
+  spec.layer_dependency = true;
+  CHECK(nodes_and_edges(spec, 4)[0] < two_hops[0]);
 }
 
 TEST_CASE("a shard that is not mapped is named, not skipped", "[local_sampler]") {

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -155,8 +156,9 @@ TEST_CASE("a spec or a seed that does not fit is refused", "[minibatch_sampler]"
 TEST_CASE("every hop, edge type, batch, epoch and run has a stream of its own",
           "[minibatch_sampler]") {
   const DrawSpec spec{7, /*replace=*/true, /*weighted=*/true};
-  const auto of = [&spec](const MinibatchDraw& draw, int hop, int32_t edge_type) {
-    return OptionsOf(draw, hop, EdgeTypeId{edge_type}, spec, {true, true});
+  const Schema schema = SmallSchema();
+  const auto of = [&](const MinibatchDraw& draw, int hop, int32_t edge_type) {
+    return OptionsOf(schema, draw, hop, EdgeTypeId{edge_type}, spec, {true, true});
   };
   const MinibatchDraw draw{1, 2, 3};
   const OneHopOptions options = of(draw, 4, 2);
@@ -173,6 +175,36 @@ TEST_CASE("every hop, edge type, batch, epoch and run has a stream of its own",
   for (size_t i = 0; i < streams.size(); ++i) {
     for (size_t j = 0; j < i; ++j) CHECK(streams[i] != streams[j]);
   }
+}
+
+TEST_CASE(
+    "LABOR's stream is one for all edge types from a node type, and for as many hops and "
+    "batches as depend on each other",
+    "[minibatch_sampler]") {
+  Schema schema = SmallSchema();
+  schema.edge_types = {{0, "a", 0, {}}, {0, "b", 1, {}}, {1, "c", 0, {}}};
+  DrawSpec spec{7};
+  spec.labor = true;
+  const auto of = [&](const MinibatchDraw& draw, int hop, int32_t edge_type) {
+    return OptionsOf(schema, draw, hop, EdgeTypeId{edge_type}, spec, {}).stream;
+  };
+  const int32_t least = std::numeric_limits<int32_t>::min();
+  CHECK(of({1, 2, 3}, 4, 0) == StreamKey({1, 2, 3, 4, least}));
+  CHECK(of({1, 2, 3}, 4, 1) == StreamKey({1, 2, 3, 4, least}));
+  CHECK(of({1, 2, 3}, 4, 2) == StreamKey({1, 2, 3, 4, least + 1}));
+  spec.batch_dependency = 4;
+  CHECK(of({1, 2, 4}, 0, 0) == of({1, 2, 7}, 0, 0));
+  CHECK(of({1, 2, 3}, 0, 0) != of({1, 2, 4}, 0, 0));
+  CHECK(of({1, 2, 7}, 0, 0) != of({1, 2, 8}, 0, 0));
+  CHECK(of({1, 2, 4}, 0, 0) != of({1, 2, 4}, 1, 0));
+  CHECK(of({1, 2, 4}, 0, 0) != of({1, 3, 4}, 0, 0));
+  spec.layer_dependency = true;
+  CHECK(of({1, 2, 4}, 0, 0) == of({1, 2, 5}, 3, 1));
+  CHECK(of({1, 2, 4}, 0, 0) != of({1, 2, 8}, 0, 0));
+  CHECK(of({1, 2, 4}, 0, 0) != of({2, 2, 4}, 0, 0));
+  // Where all neighbours are taken nothing is drawn.
+  spec.fanout = kAllNeighbors;
+  CHECK(of({1, 2, 4}, 3, 1) == StreamKey({1, 2, 4, 3, 1}));
 }
 
 }  // namespace

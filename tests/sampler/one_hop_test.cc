@@ -436,8 +436,47 @@ TEST_CASE("a bad fanout or row is refused before anything is drawn", "[one_hop]"
   }
   VICINITY_CHECK_CODE(SampleOneHop(EdgeTable(), {}, {uint64_t{0}}, Options(1), &out),
                       absl::StatusCode::kInvalidArgument);
+  OneHopOptions labor = Options(2, /*replace=*/true);
+  labor.labor = true;
+  VICINITY_CHECK_CODE(SampleOneHop(edges.table(), edges.keys, {uint64_t{0}}, labor, &out),
+                      absl::StatusCode::kInvalidArgument);
+  labor.replace = false;
+  labor.last = true;
+  VICINITY_CHECK_CODE(SampleOneHop(edges.table(), edges.keys, {uint64_t{0}}, labor, &out),
+                      absl::StatusCode::kInvalidArgument);
   CHECK(out.counts.empty());
   VICINITY_CHECK_OK(SampleOneHop(EdgeTable(), {}, {}, Options(1), &out));
+}
+
+TEST_CASE("by LABOR targets of one list draw the same, whatever their keys and trees",
+          "[one_hop]") {
+  EdgeLists edges;
+  for (uint64_t key = 1; key < 5; ++key) edges.AddTarget(key, Count(30, 7));
+  edges.AddTarget(5, {});
+  edges.AddTarget(6, {8, 8});
+  edges.SetWeights(std::vector<double>(edges.sources.size(), 1));
+  const bool weighted = GENERATE(false, true);
+  const std::vector<uint64_t> rows = {0, 1, 4, 5, 2, 3, 0};
+  const std::vector<uint32_t> trees = {0, 1, 2, 3, 4, 5, 6};
+  for (uint64_t stream = 0; stream < 20; ++stream) {
+    OneHopOptions options = Options(4, false, stream);
+    options.labor = true;
+    options.weighted = weighted;
+    options.trees = trees;
+    options.want_edge_ids = true;
+    options.want_edge_positions = true;
+    Neighbors out;
+    VICINITY_REQUIRE_OK(SampleOneHop(edges.table(), edges.keys, rows, options, &out));
+    REQUIRE(out.counts == std::vector<uint32_t>{4, 4, 0, 2, 4, 4, 4});
+    const auto from = [&out](size_t first) {
+      return std::vector<int64_t>(out.sources.begin() + first, out.sources.begin() + first + 4);
+    };
+    for (const size_t first : {4, 10, 14, 18}) CHECK(from(first) == from(0));
+    for (size_t i = 0; i < out.sources.size(); ++i) {
+      CHECK(out.sources[i] == edges.sources[out.edge_positions[i]]);
+      CHECK(out.edge_ids[i] == static_cast<int64_t>(edges.edge_ids[out.edge_positions[i]]));
+    }
+  }
 }
 
 TEST_CASE("a damaged file is data loss, not a read outside of it", "[one_hop]") {
@@ -446,6 +485,7 @@ TEST_CASE("a damaged file is data loss, not a read outside of it", "[one_hop]") 
   edges.AddTarget(5, {1, 2});
   const std::vector<uint64_t> rows = {0, 1};
   OneHopOptions options = Options(GENERATE(int64_t{1}, kAllNeighbors));
+  options.labor = GENERATE(false, true);
   Neighbors out;
   SECTION("offsets that fall") { edges.offsets[1] = 7; }
   SECTION("offsets behind the end") { edges.offsets[2] = 6; }

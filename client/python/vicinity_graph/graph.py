@@ -167,8 +167,9 @@ class Graph:
 
         Of links there are two types and two lists, ["user", "item"] and [sources, targets], and so of
         seed_times, which time_column asks for: integers, one a seed. The same
-        seeds and options give the same sample, whatever the shards and servers. Columns
-        are fetched one after the other; a loader, which works ahead, is faster.
+        seeds and options give the same sample, whatever the shards and servers; with draws="labor"
+        whatever the servers. Columns are fetched one after the other; a loader, which works ahead,
+        is faster.
         """
         lists = _given.seed_lists(node_type, lists_to_global(self, node_type, seeds), seed_times)
         given = _given.columns(dict(options, fanouts=fanouts))

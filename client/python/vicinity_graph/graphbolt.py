@@ -105,13 +105,17 @@ class NeighborSampler(graphbolt.SubgraphSampler):
         if not isinstance(seeds, dict):
             seeds = {self._only_type(): seeds}
         given = {node_type: ids.cpu() for node_type, ids in seeds.items() if ids.numel() > 0}
-        run_seed = int(torch.empty((), dtype=torch.int64).random_())
         batch = self._graph.sample(list(given), list(given.values()), self._fanouts,
-                                   edge_ids=self._edge_ids, run_seed=run_seed, **self._options)
+                                   edge_ids=self._edge_ids, run_seed=self._run_seed(),
+                                   **self._options)
         self._check_distinct(batch, given)
         nodes = {each: batch.nodes(each).torch() for each in batch.node_types}
         subgraphs = [self._subgraph(layer, nodes) for layer in layers(batch, self._edge_ids)]
         return self._plain(nodes), subgraphs
+
+    def _run_seed(self) -> int:
+        """Of the next minibatch."""
+        return int(torch.empty((), dtype=torch.int64).random_())
 
     def _only_type(self) -> str:
         if not _homogeneous(self._graph):
@@ -142,3 +146,31 @@ class NeighborSampler(graphbolt.SubgraphSampler):
             original_row_node_ids=self._plain(
                 {each: ids[:layer.num_sources[each]] for each, ids in nodes.items()}),
             original_edge_ids=self._plain(ids) if self._edge_ids else None)
+
+
+class LayerNeighborSampler(NeighborSampler):
+    """As GraphBolt's: LABOR, by which the nodes of a layer choose the same neighbours where they can,
+    so that a minibatch has fewer nodes. Each node's sample is by chance as NeighborSampler's.
+
+    layer_dependency=True has all layers choose alike; batch_dependency so many minibatches in a row,
+    after which all is drawn anew (GraphBolt's goes over from one to the next little by little).
+    There is no importance sampling, and no replace.
+
+    Errors: as NeighborSampler; ValueError for a batch_dependency below 1.
+    """
+
+    def __init__(self, datapipe: Any, graph: Graph, fanouts: Sequence[Any], *,
+                 layer_dependency: bool = False, batch_dependency: int = 1, **options: Any):
+        super().__init__(datapipe, graph, fanouts, draws="labor",
+                         layer_dependency=layer_dependency, **options)
+        if batch_dependency < 1:
+            raise ValueError(f"batch_dependency is {batch_dependency}: 1 or more")
+        self._batch_dependency = batch_dependency
+        self._num_batches = 0
+        self._shared_seed = 0
+
+    def _run_seed(self) -> int:
+        if self._num_batches % self._batch_dependency == 0:
+            self._shared_seed = super()._run_seed()
+        self._num_batches += 1
+        return self._shared_seed

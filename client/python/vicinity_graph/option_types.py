@@ -60,6 +60,9 @@ class LoaderOptions(TypedDict, total=False):
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
     where: str
+    draws: Literal["independent", "labor"]
+    layer_dependency: bool
+    batch_dependency: int
     expansion: Literal["all_nodes", "new_nodes"]
     subgraph: Literal["directional", "induced"]
     seed_type: str
@@ -103,6 +106,9 @@ class SampleOptions(TypedDict, total=False):
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
     where: str
+    draws: Literal["independent", "labor"]
+    layer_dependency: bool
+    batch_dependency: int
     expansion: Literal["all_nodes", "new_nodes"]
     subgraph: Literal["directional", "induced"]
     run_seed: int

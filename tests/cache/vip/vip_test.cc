@@ -671,6 +671,9 @@ TEST_CASE("wrong questions are refused", "[vip]") {
   VICINITY_CHECK_CODE(status(good, {1}, -1), kInvalid);
   VICINITY_CHECK_CODE(status(Options(good.sampling, 0), {1}, 0), kInvalid);
   VICINITY_CHECK_CODE(status(Options(SamplingSpec(), 1), {1}, 0), kInvalid);
+  VipOptions labor = good;
+  labor.sampling.draws = Draws::kLabor;
+  VICINITY_CHECK_CODE(status(labor, {0, 1}, 0), kInvalid);
   VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores none, ComputeVip(*dataset, {}, good, NoProgress()));
   CHECK(none.num_homes == 0);
 

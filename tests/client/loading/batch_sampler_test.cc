@@ -94,6 +94,7 @@ TEST_CASE("without its links a batch is that of a graph that never had them", "[
   sampling.expansion = GENERATE(Expansion::kAllNodes, Expansion::kNewNodes);
   sampling.disjoint = GENERATE(false, true);
   sampling.subgraph = GENERATE(Subgraph::kDirectional, Subgraph::kInduced);
+  sampling.draws = GENERATE(Draws::kIndependent, Draws::kLabor);
   ExcludedTypes excluded{knows, {}};
   if (reverse) excluded.reverse = knows;
   RoutedBatchSampler less(with.router(), sampling, EdgeDetail(), excluded);
@@ -148,6 +149,7 @@ TEST_CASE("with a condition a batch is that of a graph that has only the edges t
   sampling.replace = GENERATE(false, true);
   sampling.disjoint = GENERATE(false, true);
   sampling.subgraph = GENERATE(Subgraph::kDirectional, Subgraph::kInduced);
+  if (!sampling.replace) sampling.draws = GENERATE(Draws::kIndependent, Draws::kLabor);
   if (sampling.disjoint && GENERATE(false, true)) {
     sampling.time_column = "time";
     seeds.times = {0, 2, -3, 5, -6};

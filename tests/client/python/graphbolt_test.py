@@ -26,7 +26,8 @@ else:
 import vicinity_graph  # noqa: E402
 
 if graphbolt is not None:
-    from vicinity_graph.graphbolt import Column, NeighborSampler, feature_store
+    from vicinity_graph.graphbolt import (Column, LayerNeighborSampler, NeighborSampler,
+                                          feature_store)
 
 with_dgl = unittest.skipIf(graphbolt is None, why)
 
@@ -99,6 +100,24 @@ class PapersTest(unittest.TestCase):
 
         self.assertEqual(epoch(3), epoch(3))
         self.assertNotEqual(epoch(3), epoch(4))
+
+    def test_layers_choose_alike(self):
+        def epoch(make, **given):
+            torch.manual_seed(3)
+            pipe = nodes_of((self.global_of, self.global_of), batch_size=100)
+            return list(graphbolt.DataLoader(make(pipe, self.graph, [3], **given)))
+
+        plain = epoch(NeighborSampler)
+        labor = epoch(LayerNeighborSampler, layer_dependency=True)
+        for a, b in zip(plain, labor):
+            self.assertEqual(a.sampled_subgraphs[0].sampled_csc.indptr.tolist(),
+                             b.sampled_subgraphs[0].sampled_csc.indptr.tolist())
+            self.assertLess(len(b.input_nodes), len(a.input_nodes))
+        together = [len(torch.cat([batch.input_nodes for batch in epoch(
+            LayerNeighborSampler, batch_dependency=each)]).unique()) for each in (1, 3)]
+        self.assertLess(together[1], together[0])
+        with self.assertRaisesRegex(ValueError, "batch_dependency is 0"):
+            LayerNeighborSampler(None, self.graph, [2], batch_dependency=0)
 
     def test_links_are_compacted(self):
         pairs = self.global_of[torch.from_numpy(self.papers.edge_index[:, :64].T.copy())]

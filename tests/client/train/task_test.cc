@@ -94,6 +94,26 @@ TEST_CASE("making batches alone needs neither labels nor features", "[task]") {
   CHECK(!loader.labels);
 }
 
+TEST_CASE("training draws as its flags say, and a condition is not forgotten", "[task]") {
+  TrainOptions options;
+  options.loader.sampling.draws = Draws::kLabor;
+  options.loader.sampling.layer_dependency = true;
+  options.loader.sampling.batch_dependency = 4;
+  const Schema schema = TwoTypeSchema();
+  const Result<Task> task = MakeTask(schema, options);
+  REQUIRE(task.ok());
+  const SamplingSpec training = TrainingLoader(schema, *task, options).sampling;
+  CHECK(training.draws == Draws::kLabor);
+  CHECK(training.layer_dependency);
+  CHECK(training.batch_dependency == 4);
+  const SamplingSpec evaluation = EvaluationLoader(schema, *task, options, Split::kTest).sampling;
+  CHECK(evaluation.draws == Draws::kIndependent);
+  CHECK(SpecProblem(schema, evaluation).empty());
+  // No edge type has such a column.
+  options.loader.sampling.where = "year > 2010";
+  CHECK(MakeTask(schema, options).error().code() == ErrorCode::kInvalidArgument);
+}
+
 TEST_CASE("fanouts that do not fit are refused", "[task]") {
   TrainOptions options;
   options.fanouts = GENERATE(values<std::vector<int64_t>>(

@@ -114,5 +114,37 @@ TEST_CASE("times are a column of one int64 a row, of disjoint trees", "[partitio
   CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("time_column"));
 }
 
+TEST_CASE("LABOR draws go with all but replacement and the latest edges", "[partition]") {
+  Schema schema = TwoRelations();
+  schema.edge_types[1].columns = {{"w", DType::kFloat32, {}}, {"time", DType::kInt64, {}}};
+  schema.edge_types[1].weight_column = "w";
+  SamplingSpec spec = SamplingSpec::Uniform(schema, {5, kAllNeighbors});
+  spec.draws = Draws::kLabor;
+  CHECK(SpecProblem(schema, spec).empty());
+  spec.weighted_by = "w";
+  spec.time_column = "time";
+  spec.disjoint = true;
+  spec.where = "time > 3";
+  spec.subgraph = Subgraph::kInduced;
+  spec.layer_dependency = true;
+  spec.batch_dependency = 64;
+  CHECK(SpecProblem(schema, spec).empty());
+  spec.batch_dependency = 0;
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("batch_dependency 0"));
+  spec.batch_dependency = 64;
+  spec.replace = true;
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("without replacement"));
+  spec.replace = false;
+  spec.weighted_by.clear();
+  spec.temporal_strategy = TemporalStrategy::kLast;
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("last"));
+  spec = SamplingSpec::Uniform(schema, {5});
+  spec.layer_dependency = true;
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("layer_dependency"));
+  spec.layer_dependency = false;
+  spec.batch_dependency = 2;
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("batch_dependency 2"));
+}
+
 }  // namespace
 }  // namespace vicinity

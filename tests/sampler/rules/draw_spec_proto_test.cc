@@ -33,6 +33,9 @@ TEST_CASE("what is drawn comes out of the wire as it went in", "[draw_spec]") {
   spec.weighted = GENERATE(false, true);
   spec.time_column = GENERATE(-1, 0, 7);
   spec.last = GENERATE(false, true);
+  spec.labor = GENERATE(false, true);
+  spec.layer_dependency = spec.labor && spec.fanout == 1;
+  if (spec.labor) spec.batch_dependency = GENERATE(uint64_t{1}, uint64_t{2}, UINT64_MAX);
   const std::string where = GENERATE("", "time > -3 and not weight in (0.5, 1)");
   if (!where.empty()) spec.where = Where(where);
   proto::DrawSpec message;

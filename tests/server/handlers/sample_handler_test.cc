@@ -395,6 +395,11 @@ TEST_CASE("draws by time need a tree and its time for every target", "[sample_ha
   CHECK(code() == absl::StatusCode::kOk);
   relation->mutable_spec()->set_replace(true);
   CHECK(code() == absl::StatusCode::kInvalidArgument);
+  relation->mutable_spec()->set_replace(false);
+  relation->mutable_spec()->set_labor(true);
+  CHECK(code() == absl::StatusCode::kInvalidArgument);
+  relation->mutable_spec()->set_last(false);
+  CHECK(code() == absl::StatusCode::kOk);
 }
 
 }  // namespace

@@ -42,6 +42,9 @@ struct Flags {
   std::string weighted_by;
   std::string where;
   bool disjoint = false;
+  Draws draws = Draws::kIndependent;
+  bool layer_dependency = false;
+  int64_t batch_dependency = 1;
 };
 
 // A minibatch with the user's ids of its nodes, by node type.
@@ -81,6 +84,9 @@ absl::StatusOr<SamplingSpec> SpecOf(const Schema& schema, const Flags& flags) {
   spec.weighted_by = flags.weighted_by;
   spec.where = flags.where;
   spec.disjoint = flags.disjoint;
+  spec.draws = flags.draws;
+  spec.layer_dependency = flags.layer_dependency;
+  spec.batch_dependency = flags.batch_dependency;
   return spec;
 }
 
@@ -239,6 +245,20 @@ Action DeclareSample(CLI::App* app) {
                   "has these: \"year >= 2010 and not kind in (3, 4)\" (default: all edges)")
       ->type_name("CONDITION");
   app->add_flag("--disjoint", flags->disjoint, "a tree of its own for each seed");
+  const std::map<std::string, Draws> draws = {{"independent", Draws::kIndependent},
+                                              {"labor", Draws::kLabor}};
+  app->add_option(
+         "--draws", flags->draws,
+         "each target draws for itself, or all of a hop choose the same sources where they "
+         "can, so that there are fewer nodes")
+      ->type_name("independent|labor")
+      ->transform(Choices(draws))
+      ->default_str("independent");
+  app->add_flag("--layer-dependency", flags->layer_dependency,
+                "with --draws labor: all hops choose alike");
+  app->add_option("--batch-dependency", flags->batch_dependency,
+                  "with --draws labor: so many batches in a row choose alike")
+      ->capture_default_str();
   return [flags](const ToolContext&, std::ostream& out) { return RunSample(*flags, out); };
 }
 

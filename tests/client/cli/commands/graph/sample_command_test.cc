@@ -74,11 +74,24 @@ TEST_CASE("other draws are other minibatches", "[cli]") {
     return nlohmann::json::parse(answer.out)["hops"];
   };
   const nlohmann::json plain = sample("--seed=0");
-  for (const char* flag : {"--seed=1", "--epoch=1", "--batch=1", "--replace", "--expansion=new",
-                           "--weighted-by=weight", "--where=time > 0", "--disjoint"}) {
+  for (const char* flag :
+       {"--seed=1", "--epoch=1", "--batch=1", "--replace", "--expansion=new",
+        "--weighted-by=weight", "--where=time > 0", "--disjoint", "--draws=labor"}) {
     CAPTURE(flag);
     CHECK(sample(flag) != plain);
   }
+  const auto labor = [&cluster](const std::vector<std::string>& more) {
+    std::vector<std::string> args = {"--data",          cluster.directory(), "--seeds",
+                                     "1,2,3,4,5,6,7,8", "--fanouts",         "3,3",
+                                     "--draws=labor",   "--format=json"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Answer answer = RunCommand(kSampleCommand, args);
+    CHECK(answer.code == ExitCode::kOk);
+    return nlohmann::json::parse(answer.out)["hops"];
+  };
+  CHECK(labor({"--batch=1"}) != labor({}));
+  CHECK(labor({"--batch=1", "--batch-dependency=2"}) == labor({}));
+  CHECK(labor({"--layer-dependency"}) != labor({}));
 }
 
 TEST_CASE("an edge type may have fanouts of its own", "[cli]") {
