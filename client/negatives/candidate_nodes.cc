@@ -89,6 +89,19 @@ absl::StatusOr<CandidateNodes> CandidateNodes::ByWeights(const ShardRouter& rout
   return candidates;
 }
 
+CandidateNodes CandidateNodes::Some(absl::Span<const int64_t> places) const {
+  CandidateNodes some(*router_, type_);
+  some.size_ = static_cast<int64_t>(places.size());
+  uint64_t sum = 0;
+  for (const int64_t place : places) {
+    some.nodes_.push_back(nodes_[place]);
+    if (sums_.empty()) continue;
+    sum += sums_[place] - (place == 0 ? 0 : sums_[place - 1]);
+    some.sums_.push_back(sum);
+  }
+  return some;
+}
+
 absl::StatusOr<CandidateNodes> CandidateNodes::Listed(const ShardRouter& router, NodeTypeId type) {
   CandidateNodes candidates(router, type);
   VICINITY_ASSIGN_OR_RETURN(candidates.nodes_, NodesOfSplit(router, type, Split::kNone, {}));

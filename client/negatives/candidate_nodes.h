@@ -45,10 +45,18 @@ class CandidateNodes {
   static absl::StatusOr<CandidateNodes> ByWeights(const ShardRouter& router, NodeTypeId type,
                                                   absl::Span<const double> weights);
 
+  // Those at some places, in their order, with the chances that they have among all. Of listed
+  // ones.
+  CandidateNodes Some(absl::Span<const int64_t> places) const;
+
   NodeTypeId type() const { return type_; }
   int64_t size() const { return size_; }
+  // Global ids by place; empty: not listed, a place is a key.
+  absl::Span<const int64_t> listed() const { return nodes_; }
 
   bool are_alike() const { return sums_.empty(); }
+  // Whether one of them has a chance, as those that are made by anything but Some have.
+  bool can_draw() const { return sums_.empty() ? size_ > 0 : sums_.back() > 0; }
   // A place, by chance.
   int64_t Draw(NodeDraws* draws) const;
   // Of a place, up to a common factor; may be 0.

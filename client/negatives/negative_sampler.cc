@@ -29,6 +29,7 @@ constexpr uint32_t kAllTree = kTries;
 constexpr double kMostAmount = 1 << 20;
 constexpr double kMostPower = 16;
 constexpr double kMostPairs = 1 << 27;  // of a batch
+constexpr double kShareSlack = 1e-9;    // 0.3 x 10 is 3
 // Pairs that are gone through for one node, or for a batch of kBinary; and at a time.
 constexpr int64_t kMostGoneThrough = int64_t{1} << 24;
 constexpr int64_t kBlock = int64_t{1} << 16;
@@ -103,7 +104,7 @@ NegativeSampler::NegativeSampler(const ShardRouter& router, EdgeTypeId edge_type
 
 absl::StatusOr<std::unique_ptr<NegativeSampler>> NegativeSampler::Make(
     const ShardRouter& router, EdgeTypeId edge_type, const NegativeOptions& options,
-    const NegativeWeights& weights) {
+    const NegativeWeights& weights, const std::vector<SameValue>& same) {
   if (const std::string problem = NegativesProblem(options, weights); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
@@ -124,13 +125,61 @@ absl::StatusOr<std::unique_ptr<NegativeSampler>> NegativeSampler::Make(
     VICINITY_ASSIGN_OR_RETURN(sources, Candidates(router, NodeTypeId{spec.source_type},
                                                   options.source_weight_column, weights.sources));
   }
-  return std::unique_ptr<NegativeSampler>(
+  std::unique_ptr<NegativeSampler> sampler(
       new NegativeSampler(router, edge_type, options, std::move(sources), std::move(targets)));
+  VICINITY_RETURN_IF_ERROR(sampler->AddShares(same));
+  return sampler;
 }
 
-absl::StatusOr<std::vector<TypedSeeds>> NegativeSampler::Draw(absl::Span<const int64_t> sources,
-                                                              const MinibatchDraw& draw,
-                                                              const CallContext& context) const {
+absl::Status NegativeSampler::AddShares(const std::vector<SameValue>& same) {
+  if (!same.empty() && draws_sources()) {
+    return absl::InvalidArgumentError(
+        "negatives that share a value with a link's target are triplets");
+  }
+  double sum = 0;
+  for (const SameValue& each : same) {
+    sum += each.share;
+    if (each.share > 0 && sum <= 1 + kShareSlack) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the share ", each.share, " of negatives with the same ", each.column,
+                     ": above 0, and of all columns together at most 1"));
+  }
+  int64_t end = 0;
+  for (const SameValue& each : same) {
+    VICINITY_ASSIGN_OR_RETURN(ValuePools pools,
+                              ValuePools::Make(router_, targets_, each.column, StartOperation()));
+    end += static_cast<int64_t>(each.share * options_.amount + kShareSlack);
+    shares_.push_back({std::move(pools), end});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NegativeSampler::FindPools(absl::Span<const int64_t> targets,
+                                        const CallContext& context, Pairs* pairs) const {
+  pairs->pools.assign(pairs->targets.size(), &targets_);
+  const auto each = static_cast<int64_t>(options_.amount);
+  int64_t begin = 0;
+  for (const Share& share : shares_) {
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<const CandidateNodes*> pools,
+                              share.pools.PoolsOf(targets, context));
+    for (size_t link = 0; link < targets.size(); ++link) {
+      if (begin < share.end && pools[link] == nullptr) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("none of the nodes that negatives are drawn from has the value of node ",
+                         UserIdText(router_, targets_.type(), targets[link]), " in column ",
+                         share.pools.column()));
+      }
+      const auto first = pairs->pools.begin() + static_cast<int64_t>(link) * each;
+      std::fill(first + begin, first + share.end, pools[link]);
+    }
+    begin = share.end;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<TypedSeeds>> NegativeSampler::Draw(
+    absl::Span<const int64_t> sources, const MinibatchDraw& draw, const CallContext& context,
+    absl::Span<const int64_t> targets) const {
   DrawKey key;
   key.run_seed = draw.run_seed;
   key.epoch = draw.epoch;
@@ -138,7 +187,13 @@ absl::StatusOr<std::vector<TypedSeeds>> NegativeSampler::Draw(absl::Span<const i
   key.hop = kNegativesHop;
   key.edge_type = edge_type_.value;
   const uint64_t stream = StreamKey(key);
+  if (!shares_.empty() && targets.size() != sources.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("negatives of equal values need each link's own target: there are ",
+                     sources.size(), " sources and ", targets.size(), " targets"));
+  }
   VICINITY_ASSIGN_OR_RETURN(Pairs pairs, StartPairs(sources));
+  VICINITY_RETURN_IF_ERROR(FindPools(targets, context, &pairs));
   std::vector<uint32_t> left(pairs.targets.size());
   std::iota(left.begin(), left.end(), 0);
   const size_t at_once = left.size() / 4;
@@ -181,6 +236,7 @@ absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::DrawTries(
   Pairs places;
   Pairs tries;
   for (const uint32_t pair : which) {
+    const CandidateNodes& pool = *pairs.pools[pair];
     for (uint32_t i = 0; i < num_tries; ++i) {
       NodeDraws draws(stream, pair, number + i);
       if (draws_sources()) {
@@ -188,10 +244,17 @@ absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::DrawTries(
       } else {
         tries.sources.push_back(pairs.sources[pair]);
       }
-      places.targets.push_back(targets_.Draw(&draws));
+      const int64_t place = pool.Draw(&draws);
+      if (pool.listed().empty()) {  // then there is no other pool
+        places.targets.push_back(place);
+      } else {
+        tries.targets.push_back(pool.listed()[place]);
+      }
     }
   }
-  VICINITY_ASSIGN_OR_RETURN(tries.targets, targets_.NodesAt(places.targets, context));
+  if (!places.targets.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(tries.targets, targets_.NodesAt(places.targets, context));
+  }
   if (!draws_sources()) return tries;
   VICINITY_ASSIGN_OR_RETURN(tries.sources, sources_.NodesAt(places.sources, context));
   return tries;
@@ -224,28 +287,31 @@ absl::Status NegativeSampler::TakeFirst(const Pairs& tries, uint32_t num_tries,
 absl::Status NegativeSampler::GoThroughAll(absl::Span<const uint32_t> which, uint64_t stream,
                                            const CallContext& context, Pairs* pairs) const {
   if (draws_sources()) {
-    if (sources_.size() > kMostGoneThrough / targets_.size()) return TooMany({});
+    if (sources_.size() > kMostGoneThrough / targets_.size()) return TooMany({}, targets_);
     std::vector<int64_t> places(sources_.size());
     std::iota(places.begin(), places.end(), 0);
     VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> sources,
                               sources_.NodesAt(places, context));
-    return PickFrom(sources, which, stream, context, pairs);
+    return PickFrom(sources, targets_, which, stream, context, pairs);
   }
-  std::map<int64_t, std::vector<uint32_t>> by_source;
-  for (const uint32_t pair : which) by_source[pairs->sources[pair]].push_back(pair);
-  for (const auto& [source, of_source] : by_source) {
-    VICINITY_RETURN_IF_ERROR(PickFrom({source}, of_source, stream, context, pairs));
+  std::map<std::pair<int64_t, const CandidateNodes*>, std::vector<uint32_t>> alike;
+  for (const uint32_t pair : which) {
+    alike[{pairs->sources[pair], pairs->pools[pair]}].push_back(pair);
+  }
+  for (const auto& [ends, of_both] : alike) {
+    VICINITY_RETURN_IF_ERROR(PickFrom({ends.first}, *ends.second, of_both, stream, context, pairs));
   }
   return absl::OkStatus();
 }
 
 absl::Status NegativeSampler::PickFrom(absl::Span<const int64_t> sources,
-                                       absl::Span<const uint32_t> which, uint64_t stream,
-                                       const CallContext& context, Pairs* pairs) const {
-  const int64_t num_targets = targets_.size();
+                                       const CandidateNodes& pool, absl::Span<const uint32_t> which,
+                                       uint64_t stream, const CallContext& context,
+                                       Pairs* pairs) const {
+  const int64_t num_targets = pool.size();
   const int64_t count = static_cast<int64_t>(sources.size()) * num_targets;
   if (count > kMostGoneThrough || count > kMostDraws / static_cast<int64_t>(which.size())) {
-    return TooMany(sources);
+    return TooMany(sources, pool);
   }
   std::vector<double> least(which.size(), std::numeric_limits<double>::infinity());
   for (int64_t first = 0; first < count; first += kBlock) {
@@ -255,11 +321,11 @@ absl::Status NegativeSampler::PickFrom(absl::Span<const int64_t> sources,
       starts.push_back(sources[at / num_targets]);
       places.push_back(at % num_targets);
     }
-    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> ends, targets_.NodesAt(places, context));
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> ends, pool.NodesAt(places, context));
     VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> edges,
                               EdgeIdsOf(router_, edge_type_, starts, ends, context));
     for (size_t i = 0; i < places.size(); ++i) {
-      const double chance = targets_.chance(places[i]);
+      const double chance = pool.chance(places[i]);
       if (edges[i] >= 0 || chance <= 0) continue;
       const auto candidate = static_cast<uint64_t>(first) + i;
       for (size_t k = 0; k < which.size(); ++k) {
@@ -273,16 +339,19 @@ absl::Status NegativeSampler::PickFrom(absl::Span<const int64_t> sources,
     }
   }
   if (!std::isinf(least.front())) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("there is no negative of ", Describe(sources)));
+  return absl::FailedPreconditionError(
+      absl::StrCat("there is no negative of ", Describe(sources, pool)));
 }
 
-absl::Status NegativeSampler::TooMany(absl::Span<const int64_t> sources) const {
+absl::Status NegativeSampler::TooMany(absl::Span<const int64_t> sources,
+                                      const CandidateNodes& pool) const {
   return absl::ResourceExhaustedError(
       absl::StrCat(kTries, " draws found no negative, and too many are left to go through, of ",
-                   Describe(sources)));
+                   Describe(sources, pool)));
 }
 
-std::string NegativeSampler::Describe(absl::Span<const int64_t> sources) const {
+std::string NegativeSampler::Describe(absl::Span<const int64_t> sources,
+                                      const CandidateNodes& pool) const {
   const Schema& schema = router_.schema();
   const EdgeTypeSpec& spec = schema.edge_types[edge_type_.value];
   const std::string& source_type = schema.node_types[spec.source_type].name;
@@ -290,7 +359,8 @@ std::string NegativeSampler::Describe(absl::Span<const int64_t> sources) const {
       sources.size() == 1
           ? absl::StrCat("node ", sources.front(), " (a global id) of ", source_type)
           : absl::StrCat("any node of ", source_type),
-      ", among ", targets_.size(), " nodes of ", schema.node_types[spec.target_type].name,
+      ", among ", pool.size(), " nodes of ", schema.node_types[spec.target_type].name,
+      &pool == &targets_ ? "" : " that share a value,",
       targets_.are_alike()        ? ""
       : options_.degree_power > 0 ? ", those with in-edges,"
                                   : ", those with a weight above 0,",

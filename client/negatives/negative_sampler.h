@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/negatives/candidate_nodes.h"
+#include "client/negatives/value_pools.h"
 #include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
 #include "client/types/negative_values.h"
@@ -21,6 +22,14 @@ namespace vicinity {
 
 // Empty if the options make sense, else what is wrong, with the value.
 std::string NegativesProblem(const NegativeOptions& options, const NegativeWeights& weights = {});
+
+// Conditional negatives, as Graph-Learn has them: of each link's negatives this share, rounded
+// down, has the value that the link's own target has in a column with one value of up to 8 bytes a
+// row.
+struct SameValue {
+  std::string column;
+  double share = 0;  // above 0; of all columns together at most 1
+};
 
 // Draws are tried again where an edge joins the pair, each time with other words of the pair's own
 // stream; so a pair does not depend on the others of its batch. Where few pairs are left several of
@@ -33,35 +42,47 @@ std::string NegativesProblem(const NegativeOptions& options, const NegativeWeigh
 // Memory:   as CandidateNodes.
 class NegativeSampler {
  public:
-  // For links of an edge type. Errors as NegativesProblem and CandidateNodes. The mode is another
-  // than kNone.
-  static absl::StatusOr<std::unique_ptr<NegativeSampler>> Make(const ShardRouter& router,
-                                                               EdgeTypeId edge_type,
-                                                               const NegativeOptions& options,
-                                                               const NegativeWeights& weights = {});
+  // For links of an edge type. Errors as NegativesProblem, CandidateNodes and ValuePools;
+  // InvalidArgument for shares that are none. The mode is another than kNone; with `same` it is
+  // kTriplet.
+  static absl::StatusOr<std::unique_ptr<NegativeSampler>> Make(
+      const ShardRouter& router, EdgeTypeId edge_type, const NegativeOptions& options,
+      const NegativeWeights& weights = {}, const std::vector<SameValue>& same = {});
 
   // Whether each belongs to one link, those of the first coming first.
   bool of_each_link() const { return !draws_sources(); }
 
   // Those of a batch whose links have these sources (global ids), as the lists of seeds that
-  // NegativeMode says. FailedPrecondition naming a node that edges join to all there are;
-  // ResourceExhausted if one in a graph too large to go through has met nothing but edges; else as
-  // EdgeIdsOf.
+  // NegativeMode says. `targets`: of each link its own, for conditional negatives, which come first
+  // among a link's, in the order of the columns. FailedPrecondition naming a node that edges join
+  // to all there are, or to all of the same value; ResourceExhausted if one in a graph too large to
+  // go through has met nothing but edges; else as EdgeIdsOf.
   //
   // Cost: one call a shard to look for edges, another for the pairs that are drawn again, seldom a
   // third; before each one to find the nodes if they are not listed.
   absl::StatusOr<std::vector<TypedSeeds>> Draw(absl::Span<const int64_t> sources,
                                                const MinibatchDraw& draw,
-                                               const CallContext& context) const;
+                                               const CallContext& context,
+                                               absl::Span<const int64_t> targets = {}) const;
 
  private:
   struct Pairs {
     std::vector<int64_t> sources;  // global ids
     std::vector<int64_t> targets;
+    std::vector<const CandidateNodes*> pools;  // what each target is drawn from
+  };
+  // Some of a link's negatives, up to the one with this number.
+  struct Share {
+    ValuePools pools;
+    int64_t end;
   };
 
   NegativeSampler(const ShardRouter& router, EdgeTypeId edge_type, const NegativeOptions& options,
                   std::optional<CandidateNodes> sources, CandidateNodes targets);
+  absl::Status AddShares(const std::vector<SameValue>& same);
+  // Sets pairs->pools.
+  absl::Status FindPools(absl::Span<const int64_t> targets, const CallContext& context,
+                         Pairs* pairs) const;
 
   bool draws_sources() const { return options_.mode == NegativeMode::kBinary; }
   absl::StatusOr<Pairs> StartPairs(absl::Span<const int64_t> sources) const;
@@ -77,12 +98,13 @@ class NegativeSampler {
   // For pairs that no try has found.
   absl::Status GoThroughAll(absl::Span<const uint32_t> which, uint64_t stream,
                             const CallContext& context, Pairs* pairs) const;
-  // ... which may have these sources.
-  absl::Status PickFrom(absl::Span<const int64_t> sources, absl::Span<const uint32_t> which,
-                        uint64_t stream, const CallContext& context, Pairs* pairs) const;
-  absl::Status TooMany(absl::Span<const int64_t> sources) const;
+  // ... which may have these sources, and targets of this pool.
+  absl::Status PickFrom(absl::Span<const int64_t> sources, const CandidateNodes& pool,
+                        absl::Span<const uint32_t> which, uint64_t stream,
+                        const CallContext& context, Pairs* pairs) const;
+  absl::Status TooMany(absl::Span<const int64_t> sources, const CandidateNodes& pool) const;
   // Whose negatives, for errors.
-  std::string Describe(absl::Span<const int64_t> sources) const;
+  std::string Describe(absl::Span<const int64_t> sources, const CandidateNodes& pool) const;
 
   const ShardRouter& router_;
   const EdgeTypeId edge_type_;
@@ -90,6 +112,7 @@ class NegativeSampler {
   const CandidateNodes targets_;
   const std::optional<CandidateNodes> own_sources_;  // of pairs; none: those of targets_
   const CandidateNodes& sources_;
+  std::vector<Share> shares_;  // by rising ends
 };
 
 }  // namespace vicinity

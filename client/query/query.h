@@ -48,6 +48,13 @@ struct QueryStep {
   bool replace = false;     // kNeighbors: drawn with replacement
   bool exact = true;        // kNegatives: as NegativeOptions
   double degree_power = 0;  // kNegatives: likewise
+  // kNegatives: conditional ones, as Graph-Learn has them. `like`: an earlier step, which has for
+  // each node of `from` the target of its link; of a node's negatives shares[i], rounded down, are
+  // targets that have the same value in same[i], a column with one value a row. They come first,
+  // the rest is drawn from all.
+  std::string like{};
+  std::vector<std::string> same{};
+  std::vector<double> shares{};
   // kLayer: a node's chance is the root of the sum of its edges' weights, not the sum.
   bool square_root = false;
   // kNodes, kNeighbors: as if there were no others than those that meet this condition

@@ -94,6 +94,7 @@ class StepTally {
   StepCost OfNegatives() {
     cost_.nodes = cost_.lists * static_cast<double>(step_.step.count);
     Does(step_.step.exact ? "drawn here; servers say which pairs are edges" : "drawn here");
+    for (size_t i = 0; i < step_.step.same.size(); ++i) Fetch(cost_.lists, 2 * kIdBytes);
     if (step_.step.exact) Fetch(cost_.nodes, 3 * kIdBytes);
     return Finish();
   }

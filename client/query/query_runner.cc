@@ -53,6 +53,10 @@ absl::StatusOr<QueryRunner::Kept> QueryRunner::Keep(const ResolvedStep& step,
     VICINITY_ASSIGN_OR_RETURN(kept.pool, NodePool::Make(router_, step, context));
   }
   if (step.step.kind == StepKind::kNegatives) {
+    std::vector<SameValue> same;
+    for (size_t i = 0; i < step.step.same.size(); ++i) {
+      same.push_back({step.step.same[i], step.step.shares[i]});
+    }
     NegativeOptions options;
     options.mode = NegativeMode::kTriplet;
     options.amount = static_cast<double>(step.step.count);
@@ -60,7 +64,7 @@ absl::StatusOr<QueryRunner::Kept> QueryRunner::Keep(const ResolvedStep& step,
     options.degree_power = step.step.degree_power;
     options.weight_column = step.step.by;
     VICINITY_ASSIGN_OR_RETURN(kept.negatives,
-                              NegativeSampler::Make(router_, step.edge_type, options));
+                              NegativeSampler::Make(router_, step.edge_type, options, {}, same));
   }
   return kept;
 }
@@ -135,6 +139,7 @@ absl::StatusOr<StepLists> QueryRunner::MakeNodes(size_t number, const QueryInput
 
 absl::StatusOr<StepLists> QueryRunner::MakeNegatives(size_t number,
                                                      absl::Span<const int64_t> sources,
+                                                     absl::Span<const int64_t> targets,
                                                      const StepDraw& draw,
                                                      const CallContext& context) const {
   const ResolvedStep& step = steps_[number];
@@ -144,8 +149,9 @@ absl::StatusOr<StepLists> QueryRunner::MakeNegatives(size_t number,
   }
   VICINITY_RETURN_IF_ERROR(CheckSize(step, lists.offsets.back()));
   if (sources.empty()) return lists;
-  VICINITY_ASSIGN_OR_RETURN(std::vector<TypedSeeds> drawn,
-                            kept_[number].negatives->Draw(sources, draw.Own(step), context));
+  VICINITY_ASSIGN_OR_RETURN(
+      std::vector<TypedSeeds> drawn,
+      kept_[number].negatives->Draw(sources, draw.Own(step), context, targets));
   lists.nodes = std::move(drawn.front().ids);
   return lists;
 }
@@ -169,7 +175,9 @@ absl::Status QueryRunner::RunStep(size_t number, const QueryInputs& inputs, cons
       break;
     }
     case StepKind::kNegatives: {
-      VICINITY_ASSIGN_OR_RETURN(lists, MakeNegatives(number, before, draw, context));
+      absl::Span<const int64_t> like;
+      if (step.like >= 0) like = answer->steps[step.like].nodes;
+      VICINITY_ASSIGN_OR_RETURN(lists, MakeNegatives(number, before, like, draw, context));
       break;
     }
     case StepKind::kLayer: {

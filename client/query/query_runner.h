@@ -59,8 +59,10 @@ class QueryRunner {
                        const CallContext& context, QueryAnswer* answer) const;
   absl::StatusOr<StepLists> MakeNodes(size_t number, const QueryInputs& inputs,
                                       const StepDraw& draw, const CallContext& context) const;
+  // `targets`: those of the links, for conditional ones.
   absl::StatusOr<StepLists> MakeNegatives(size_t number, absl::Span<const int64_t> sources,
-                                          const StepDraw& draw, const CallContext& context) const;
+                                          absl::Span<const int64_t> targets, const StepDraw& draw,
+                                          const CallContext& context) const;
   absl::Status FetchColumns(const CallContext& context, QueryAnswer* answer) const;
 
   const ShardRouter& router_;

@@ -56,6 +56,7 @@ class Resolver {
     VICINITY_RETURN_IF_ERROR(ResolveTypes());
     VICINITY_RETURN_IF_ERROR(CheckNumbers());
     VICINITY_RETURN_IF_ERROR(CheckKind());
+    VICINITY_RETURN_IF_ERROR(ResolveLike());
     VICINITY_RETURN_IF_ERROR(ResolveBy());
     VICINITY_RETURN_IF_ERROR(ResolveWhere());
     VICINITY_RETURN_IF_ERROR(ResolveOrder());
@@ -81,14 +82,36 @@ class Resolver {
     if (of_nodes()) {
       return step().from.empty() ? absl::OkStatus() : Wrong("nodes go on from no other step");
     }
+    return FindStep(step().from, &resolved_.from);
+  }
+
+  absl::Status FindStep(const std::string& name, int32_t* found) const {
     std::vector<std::string> names;
     for (size_t i = 0; i < before_.size(); ++i) {
       names.push_back(before_[i].step.name);
-      if (names.back() == step().from) resolved_.from = static_cast<int32_t>(i);
+      if (names.back() == name) *found = static_cast<int32_t>(i);
     }
-    if (resolved_.from >= 0) return absl::OkStatus();
-    return Wrong(absl::StrCat("no step before it is named `", step().from, "`, there are: ",
+    if (*found >= 0) return absl::OkStatus();
+    return Wrong(absl::StrCat("no step before it is named `", name, "`, there are: ",
                               names.empty() ? "none" : absl::StrJoin(names, ", ")));
+  }
+
+  absl::Status ResolveLike() {
+    if (step().same.size() != step().shares.size()) {
+      return Wrong(absl::StrCat(step().same.size(), " columns in same and ", step().shares.size(),
+                                " shares: give one for each"));
+    }
+    if (step().same.empty() != step().like.empty()) {
+      return Wrong(
+          "like, same and shares go together: a step of targets, columns, a share for each");
+    }
+    if (step().like.empty()) return absl::OkStatus();
+    VICINITY_RETURN_IF_ERROR(FindStep(step().like, &resolved_.like));
+    const NodeTypeId type = before_[resolved_.like].node_type;
+    if (type.value == resolved_.node_type.value) return absl::OkStatus();
+    return Wrong(absl::StrCat("like ", step().like, ", whose nodes are of type ",
+                              NameOf(type.value), ", but targets are of type ",
+                              NameOf(resolved_.node_type.value)));
   }
 
   absl::Status ResolveTypes() {
@@ -154,6 +177,8 @@ class Resolver {
         {"replace", !neighbors && step().replace},
         {"exact", !negatives && !step().exact},
         {"degree_power", !negatives && step().degree_power != 0},
+        {"like", !negatives && !step().like.empty()},
+        {"same", !negatives && !step().same.empty()},
         {"square_root", step().kind != StepKind::kLayer && step().square_root},
         {"where", !lists && !step().where.empty()},
         {"order_by", !lists && !step().order_by.empty()},

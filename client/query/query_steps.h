@@ -22,6 +22,7 @@ enum class OrderKind : uint8_t { kNone, kId, kEdgeColumn, kNodeColumn };
 struct ResolvedStep {
   QueryStep step;
   int32_t from = -1;       // which step; -1: none
+  int32_t like = -1;       // likewise
   NodeTypeId node_type{};  // of the nodes it makes
   EdgeTypeId edge_type{};  // but of kNodes
   // Of its condition one of these, or neither.

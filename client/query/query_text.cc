@@ -44,7 +44,8 @@ constexpr unsigned kOfAny = kOfNodes | kOfDrawn;
 // Where an argument goes to.
 using Member =
     std::variant<std::string QueryStep::*, std::vector<std::string> QueryStep::*, bool QueryStep::*,
-                 double QueryStep::*, int64_t QueryStep::*, Split QueryStep::*>;
+                 double QueryStep::*, std::vector<double> QueryStep::*, int64_t QueryStep::*,
+                 Split QueryStep::*>;
 
 struct Argument {
   absl::string_view name;
@@ -61,6 +62,9 @@ const std::vector<Argument>& Arguments() {
                                 {"replace", kOfNeighbors, &QueryStep::replace},
                                 {"degree_power", kOfNegatives, &QueryStep::degree_power},
                                 {"exact", kOfNegatives, &QueryStep::exact},
+                                {"like", kOfNegatives, &QueryStep::like},
+                                {"same", kOfNegatives, &QueryStep::same},
+                                {"shares", kOfNegatives, &QueryStep::shares},
                                 {"square_root", kOfLayer, &QueryStep::square_root},
                                 {"where", kOfNodes | kOfNeighbors, &QueryStep::where},
                                 {"order_by", kOfNodes | kOfNeighbors, &QueryStep::order_by},
@@ -218,13 +222,10 @@ class Parser {
       return Next();
     }
     if (const auto* real = std::get_if<double QueryStep::*>(&member)) {
-      double value = 0;
-      if (token_.kind != Token::Kind::kNumber || !absl::SimpleAtod(token_.text, &value) ||
-          !std::isfinite(value)) {
-        return Expected(absl::StrCat("for ", what, " a number"));
-      }
-      step_->*(*real) = value;
-      return Next();
+      return ParseReal(what, &(step_->*(*real)));
+    }
+    if (const auto* reals = std::get_if<std::vector<double> QueryStep::*>(&member)) {
+      return ParseReals(what, &(step_->*(*reals)));
     }
     if (const auto* split = std::get_if<Split QueryStep::*>(&member)) {
       for (const auto& [name, value] : kSplits) {
@@ -235,6 +236,25 @@ class Parser {
       return Expected("one of train, validation, test");
     }
     return ParseCount(what, &(step_->*std::get<int64_t QueryStep::*>(member)));
+  }
+
+  absl::Status ParseReal(absl::string_view what, double* value) {
+    if (token_.kind != Token::Kind::kNumber || !absl::SimpleAtod(token_.text, value) ||
+        !std::isfinite(*value)) {
+      return Expected(absl::StrCat("for ", what, " a number"));
+    }
+    return Next();
+  }
+
+  absl::Status ParseReals(absl::string_view what, std::vector<double>* values) {
+    VICINITY_RETURN_IF_ERROR(Take("["));
+    while (!IsSign("]")) {
+      double value = 0;
+      VICINITY_RETURN_IF_ERROR(ParseReal(what, &value));
+      values->push_back(value);
+      if (!IsSign("]")) VICINITY_RETURN_IF_ERROR(Take(","));
+    }
+    return Next();
   }
 
   absl::Status ParseCount(absl::string_view what, int64_t* count) {
@@ -388,6 +408,14 @@ std::string ListText(const std::vector<std::string>& list) {
   return absl::StrCat("[", absl::StrJoin(quoted, ", "), "]");
 }
 
+std::string RealText(double value) { return absl::StrFormat("%.17g", value); }
+
+std::string RealsText(const std::vector<double>& values) {
+  std::vector<std::string> texts;
+  for (const double value : values) texts.push_back(RealText(value));
+  return absl::StrCat("[", absl::StrJoin(texts, ", "), "]");
+}
+
 std::string CountText(int64_t count) {
   return count == kAllNeighbors ? "all" : absl::StrCat(count);
 }
@@ -410,7 +438,8 @@ std::string ValueText(const QueryStep& step, const Member& member) {
         if constexpr (std::is_same_v<Value, std::string>) return Quoted(value);
         if constexpr (std::is_same_v<Value, std::vector<std::string>>) return ListText(value);
         if constexpr (std::is_same_v<Value, bool>) return value ? "true" : "false";
-        if constexpr (std::is_same_v<Value, double>) return absl::StrFormat("%.17g", value);
+        if constexpr (std::is_same_v<Value, double>) return RealText(value);
+        if constexpr (std::is_same_v<Value, std::vector<double>>) return RealsText(value);
         if constexpr (std::is_same_v<Value, int64_t>) return CountText(value);
         if constexpr (std::is_same_v<Value, Split>) return SplitText(value);
       },

@@ -6,14 +6,15 @@
 //   argument  = value | word "=" value
 //   value     = word | text | number | "$" word | true | false | "[" [ value { "," value } ] "]"
 //   word      = letters, digits and _ . - : behind a letter or _
-//   text      = anything within "..." or '...' but such a quote; where a word is meant it is one,
-//   too
+//   text      = anything within "..." or '...' but such a quote; it goes wherever a word does
 //
 // What stands behind a # is a comment. The arguments, those in [ ] may be left out:
 //
 //   nodes(NODE_TYPE [, $input | [ID, ...]], split=train, count=64, by=COLUMN)
-//   neighbors(STEP, EDGE_TYPE [, COUNT], by=COLUMN, replace=true, edge_columns=[...],
-//   edge_ids=true) negatives(STEP, EDGE_TYPE, COUNT, by=COLUMN, degree_power=0.75, exact=false)
+//   neighbors(STEP, EDGE_TYPE [, COUNT], by=COLUMN, replace=true,
+//             edge_columns=[COLUMN, ...], edge_ids=true)
+//   negatives(STEP, EDGE_TYPE, COUNT, by=COLUMN, degree_power=0.75, exact=false,
+//             like=STEP, same=[COLUMN, ...], shares=[0.25, ...])
 //   layer(STEP, EDGE_TYPE, COUNT, by=COLUMN, square_root=true)
 //
 // and of nodes and neighbors where="CONDITION", order_by=COLUMN, descending=true, limit=N; of all

@@ -502,5 +502,117 @@ TEST_CASE("a shard that is away is an error, not a pair that may be an edge",
   VICINITY_CHECK_CODE(sampler->Draw({0}, {}, nullptr).status(), absl::StatusCode::kUnavailable);
 }
 
+// Labels are of positions, here position % 4.
+MemoryGraph WithGroups(int64_t num_nodes, const std::vector<std::pair<int64_t, int64_t>>& edges) {
+  MemoryGraph graph = GraphOf(num_nodes, edges);
+  std::string& labels = graph.nodes[0].columns[graph.schema.node_types[0].FindColumn("label")];
+  for (int32_t i = 0; i < num_nodes; ++i) {
+    const int32_t label = i % 4;
+    labels.replace(i * sizeof(label), sizeof(label), reinterpret_cast<const char*>(&label),
+                   sizeof(label));
+  }
+  return graph;
+}
+
+// Positions of the negatives of links 0 -> each of these.
+std::vector<int64_t> Conditional(const RoutedGraph& graph, const NegativeOptions& options,
+                                 const std::vector<int64_t>& link_targets, uint64_t batch,
+                                 absl::Status* status) {
+  const std::vector<int64_t> ids = graph.GlobalIds({0});
+  std::vector<int64_t> targets;
+  for (const int64_t position : link_targets) targets.push_back(ids[position]);
+  const std::vector<int64_t> sources(targets.size(), ids[0]);
+  absl::StatusOr<std::unique_ptr<NegativeSampler>> sampler = NegativeSampler::Make(
+      graph.router(), EdgeTypeId{0}, options, {}, {{"label", 0.5}, {"split", 0.25}});
+  VICINITY_REQUIRE_OK(sampler.status());
+  const auto lists = (*sampler)->Draw(sources, {1, 0, batch}, nullptr, targets);
+  *status = lists.status();
+  std::vector<int64_t> positions;
+  if (!lists.ok()) return positions;
+  for (const int64_t node : lists->front().ids) {
+    positions.push_back(graph.placement().PositionOf({0}, {node}));
+  }
+  return positions;
+}
+
+TEST_CASE("conditional negatives share the value of their link's target, each as likely",
+          "[negative_sampler]") {
+  // Of 40 nodes those that end in an edge from node 0 are 4 and 8, both of group 0.
+  const MemoryGraph memory = WithGroups(40, {{0, 4}, {0, 8}, {3, 5}});
+  const NegativeOptions options = Options(NegativeMode::kTriplet, 4);
+  std::vector<int64_t> counts(40);
+  std::vector<int64_t> first;
+  for (const int32_t num_shards : {1, 3}) {
+    const RoutedGraph graph(memory, num_shards, {0});
+    absl::Status status;
+    for (uint64_t batch = 0; batch < 40; ++batch) {
+      const std::vector<int64_t> drawn =
+          Conditional(graph, options, std::vector<int64_t>(250, 4), batch, &status);
+      VICINITY_REQUIRE_OK(status);
+      REQUIRE(drawn.size() == 1000);
+      for (size_t i = 0; i < drawn.size(); i += 4) {
+        CHECK(drawn[i] % 4 == 0);
+        CHECK(drawn[i + 1] % 4 == 0);
+        ++counts[drawn[i]];
+        ++counts[drawn[i + 1]];
+      }
+      if (batch > 0) continue;
+      if (first.empty()) first = drawn;
+      CHECK(drawn == first);
+    }
+  }
+  std::vector<int64_t> possible;
+  int64_t all = 0;
+  for (int64_t position = 0; position < 40; ++position) {
+    const bool is_possible = position % 4 == 0 && position != 4 && position != 8;
+    if (!is_possible) CHECK(counts[position] == 0);
+    if (!is_possible) continue;
+    possible.push_back(counts[position]);
+    all += counts[position];
+  }
+  const std::vector<double> expected(
+      possible.size(), static_cast<double>(all) / static_cast<double>(possible.size()));
+  CHECK(ChiSquare(possible, expected) < ChiSquareLimit(static_cast<int64_t>(possible.size()) - 1));
+}
+
+TEST_CASE("where edges join a node to nearly all of a value, what is left is found, or named",
+          "[negative_sampler]") {
+  std::vector<std::pair<int64_t, int64_t>> edges;
+  for (int64_t target = 1; target < 200; target += 4) edges.emplace_back(0, target);
+  absl::Status status;
+  const NegativeOptions options = Options(NegativeMode::kTriplet, 4);
+  const std::vector<std::pair<int64_t, int64_t>> but_one(edges.begin(), edges.end() - 1);
+  const RoutedGraph graph(WithGroups(200, but_one), 2);
+  const std::vector<int64_t> drawn = Conditional(graph, options, {1}, 0, &status);
+  VICINITY_REQUIRE_OK(status);
+  CHECK(drawn[0] == 197);  // of the group the only one without an edge
+  CHECK(drawn[1] == 197);
+  const RoutedGraph full(WithGroups(200, edges), 2);
+  CHECK(Conditional(full, options, {1}, 0, &status).empty());
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kFailedPrecondition);
+  CHECK(std::string(status.message()).find("50 nodes of node that share a value") !=
+        std::string::npos);
+}
+
+TEST_CASE("shares that are none, and links without targets, are refused", "[negative_sampler]") {
+  const RoutedGraph graph(testing::RandomGraph({}), 1);
+  const auto made = [&](NegativeMode mode, const std::vector<SameValue>& same) {
+    return NegativeSampler::Make(graph.router(), EdgeTypeId{0}, Options(mode, 4), {}, same)
+        .status();
+  };
+  const auto triplet = NegativeMode::kTriplet;
+  VICINITY_CHECK_CODE(made(NegativeMode::kBinary, {{"label", 0.5}}),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(made(triplet, {{"label", 0}}), absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(made(triplet, {{"label", 0.75}, {"split", 0.5}}),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(made(triplet, {{"year", 0.5}}), absl::StatusCode::kNotFound);
+  absl::StatusOr<std::unique_ptr<NegativeSampler>> sampler =
+      NegativeSampler::Make(graph.router(), EdgeTypeId{0}, Options(triplet, 4), {}, {{"label", 1}});
+  VICINITY_REQUIRE_OK(sampler.status());
+  VICINITY_CHECK_CODE((*sampler)->Draw({0, 1}, {}, nullptr).status(),
+                      absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace vicinity

@@ -210,6 +210,26 @@ class GraphLearnTest(unittest.TestCase):
                                          self.shop.prices[negatives])
 
 
+    def test_negatives_that_share_a_value_with_the_links_target(self):
+        #   ... outNeg("buy").sample(10).by("random").where("dst", condition={"int_cols": [0],
+        #   "int_props": [.25]})
+        prepared = self.graph.prepare("""
+            src = nodes(item, $items)
+            dst = nodes(user, $users)
+            neg = negatives(src, of, 10, like=dst, same=[label], shares=[0.25], columns=[label])
+        """)
+        users = self.shop.buys[0][:64]
+        items = [self.shop.names[item] for item in self.shop.buys[1][:64]]
+        answer = prepared.run({"users": UserIds(users), "items": UserIds(items)})
+        labels = answer["neg"].column("label").numpy().reshape(64, 10)
+        numpy.testing.assert_array_equal(labels[:, :2].T, [self.shop.y[users]] * 2)
+        self.assertEqual(set(labels[:, 2:].flatten()), {0, 1, 2})
+        pairs = set(zip(self.users(answer["neg"].nodes), numpy.repeat(self.shop.buys[1][:64], 10)))
+        self.assertFalse(pairs & self.pairs)
+        with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "64 sources and 1 targets"):
+            prepared.run({"users": UserIds(users[:1]), "items": UserIds(items)})
+
+
 class PythonTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -223,6 +243,7 @@ class PythonTest(unittest.TestCase):
         query.nodes("src", "paper", "$seeds", where='label in (1, 2)', limit=0)
         query.neighbors("near", "src", "cites", 3, by="weight", edge_columns=["time"])
         query.negatives("no", "src", "cites", 2, degree_power=0.75, exact=False)
+        query.negatives("like", "src", "cites", 8, like="near", same=["label"], shares=[0.25])
         query.layer("all", "near", "cites", 9, square_root=True)
         query.nodes("two", "paper", [1, 2], order_by="id", descending=True)
         prepared = self.graph.prepare(query)
@@ -230,13 +251,14 @@ class PythonTest(unittest.TestCase):
             'src = nodes(paper, $seeds, where="label in (1, 2)", limit=0)',
             "near = neighbors(src, cites, 3, by=weight, edge_columns=[time])",
             "no = negatives(src, cites, 2, degree_power=0.75, exact=false)",
+            "like = negatives(src, cites, 8, like=near, same=[label], shares=[0.25])",
             "all = layer(near, cites, 9, square_root=true)",
             "two = nodes(paper, [1, 2], order_by=id, descending=true)"])
         self.assertEqual(str(self.graph.prepare(str(prepared))), str(prepared))
         self.assertEqual(prepared.inputs, {"seeds": "paper"})
         answer = prepared.run({"seeds": [1, 2]})
         self.assertEqual(len(answer["src"]), 0)
-        self.assertEqual(list(answer), ["src", "near", "no", "all", "two"])
+        self.assertEqual(list(answer), ["src", "near", "no", "like", "all", "two"])
         self.assertEqual(self.graph.user_ids("paper", answer["two"].nodes).tolist(), [2, 1])
         self.assertIn("two: 2 paper", repr(answer))
 

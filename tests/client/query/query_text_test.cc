@@ -27,10 +27,11 @@ TEST_CASE("A query is read step by step, with all its arguments") {
                      order_by=id, descending=true, limit=3, edge_columns=[weight], edge_ids=true)
     no = negatives(src, cites, 5, degree_power=0.75, exact=false)
     all = layer(near, cites, 64, by=weight, square_root=true)
+    like = negatives(src, cites, 8, like=near, same=[kind, year], shares=[0.25, 5e-1])
     few = nodes(paper, split=train, count=16, by=pagerank)
   )text";
   VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
-  REQUIRE(query.steps.size() == 7);
+  REQUIRE(query.steps.size() == 8);
   const QueryStep& src = query.steps[0];
   CHECK(src.name == "src");
   CHECK(src.kind == StepKind::kNodes);
@@ -58,8 +59,11 @@ TEST_CASE("A query is read step by step, with all its arguments") {
   CHECK_FALSE(query.steps[4].exact);
   CHECK(query.steps[5].kind == StepKind::kLayer);
   CHECK(query.steps[5].square_root);
-  CHECK(query.steps[6].split == Split::kTrain);
-  CHECK(query.steps[6].count == 16);
+  CHECK(query.steps[6].like == "near");
+  CHECK(query.steps[6].same == std::vector<std::string>{"kind", "year"});
+  CHECK(query.steps[6].shares == std::vector<double>{0.25, 0.5});
+  CHECK(query.steps[7].split == Split::kTrain);
+  CHECK(query.steps[7].count == 16);
 }
 
 TEST_CASE("What is written of a query is read as the same query") {
@@ -69,6 +73,7 @@ TEST_CASE("What is written of a query is read as the same query") {
       "near = neighbors(src, paper:cites:paper, all, order_by=time, descending=true, limit=3, "
       "edge_ids=true)\n"
       "no = negatives(src, cites, 5, degree_power=0.10000000000000001, exact=false)\n"
+      "like = negatives(src, cites, 8, like=near, same=[kind], shares=[0.25])\n"
       "lay = layer(near, 'it \"is\"', 64, by=weight, square_root=true)\n";
   CHECK(Again(text) == text);
   Query built;
