@@ -84,17 +84,20 @@ CODE
 }
 
 # The examples of a header: lines of comments that three to nine blanks indent. What a heading like
-# `Threads:` says goes on further to the right.
+# `Threads:` says goes on further to the right, and a gap in the first of them makes them a table.
 examples_of() { # examples_of HEADER BEFORE AFTER
   awk -v before="$2" -v after="$3" '
     /^ *(\/\/|\*)   / && !/^ *(\/\/|\*)          / {
-      if (!inside) print before
-      inside = 1
       sub(/^ *(\/\/|\*)   /, "")
-      print
+      if (!inside) {
+        table = /[^ ]   +[^ \/]/
+        if (!table) print before
+      }
+      inside = 1
+      if (!table) print
       next
     }
-    inside { print after; inside = 0 }' "$1"
+    inside { if (!table) print after; inside = 0 }' "$1"
 }
 
 # What examples take as given; one that defines such a name itself hides it.

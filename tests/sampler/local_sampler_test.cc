@@ -308,7 +308,7 @@ TEST_CASE(
   // Four batches that choose alike have fewer nodes together.
   spec.batch_dependency = 4;
   const std::vector<int64_t> alike = nodes_and_edges(spec, 4);
-  CHECK(alike[2] * 10 < labor[2] * 9);
+  CHECK(alike[2] * 20 < labor[2] * 19);
   spec = SamplingSpec::Uniform(dataset->schema(), {10, 10});
   spec.draws = Draws::kLabor;
   const std::vector<int64_t> two_hops = nodes_and_edges(spec, 4);

@@ -902,16 +902,17 @@ TEST_CASE("stage times make up the threads' time", "[loader]") {
   LoaderOptions options = Options(graph);
   options.sample_threads = 2;
   const std::unique_ptr<LoaderCore> loader = Make(graph, options);
-  Epoch(graph, loader.get(), 0);
-  Epoch(graph, loader.get(), 2);  // not the one behind, which would go on with a third
+  constexpr int64_t kEpochs = 20;
+  // Never the one behind, which would go on with another.
+  for (int64_t i = 0; i < kEpochs; ++i) Epoch(graph, loader.get(), 2 * i);
   const LoaderStats stats = loader->stats();
   REQUIRE(stats.stages.size() == 6);
   CHECK(stats.wall_seconds > 0);
   for (const StageTime& stage : stats.stages) {
     INFO(stage.stage);
-    CHECK(stage.batches == 2 * loader->steps_per_epoch());
-    // Under a sanitizer threads take 10 ms to begin and end.
-    const double margin = testing::kSlower > 1 ? 0.01 : 0;
+    CHECK(stage.batches == kEpochs * loader->steps_per_epoch());
+    // A thread that waits for a core, as it does beside other tests, may end late.
+    const double margin = 0.02 * testing::kSlower;
     CHECK(stage.busy_seconds + stage.starved_seconds + stage.blocked_seconds ==
           Approx(stats.wall_seconds * stage.num_threads).epsilon(0.05).margin(margin));
   }
