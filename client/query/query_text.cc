@@ -402,8 +402,9 @@ std::string Quoted(absl::string_view text) {
 std::string ListText(const std::vector<std::string>& list) {
   std::vector<std::string> quoted;
   for (const std::string& each : list) {
-    int64_t number = 0;
-    quoted.push_back(absl::SimpleAtoi(each, &number) ? each : Quoted(each));
+    int64_t number = 0;  // which is read from " 7" as well
+    const bool is_number = absl::SimpleAtoi(each, &number) && absl::StrCat(number) == each;
+    quoted.push_back(is_number ? each : Quoted(each));
   }
   return absl::StrCat("[", absl::StrJoin(quoted, ", "), "]");
 }

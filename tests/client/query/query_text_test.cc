@@ -69,7 +69,7 @@ TEST_CASE("A query is read step by step, with all its arguments") {
 TEST_CASE("What is written of a query is read as the same query") {
   const std::string text =
       "src = nodes(paper, $seeds, where=\"year >= 2010\")\n"
-      "ada = nodes(author, [ada, \"grace h\", 7, -1], columns=[\"h-index x\"])\n"
+      "ada = nodes(author, [ada, \"grace h\", 7, -1, \"8 \", \"1F2\"], columns=[\"h-index x\"])\n"
       "near = neighbors(src, paper:cites:paper, all, order_by=time, descending=true, limit=3, "
       "edge_ids=true)\n"
       "no = negatives(src, cites, 5, degree_power=0.10000000000000001, exact=false)\n"
