@@ -125,7 +125,10 @@ class Loader:
         # Behind the batch that was taken last: its epoch, and how many batches of that all trainers
         # are through with.
         self._position = (0, 0)
-        self._begun = False  # that epoch, here
+        self._begun = False      # that epoch, here
+        self._has_taken = False  # a batch since then
+        self._to_the_end = True  # are its steps
+        self._through = False    # with the last of them, and that was the epoch's
         self._pass: Optional[_Pass] = None
 
     def _open(self, share: Dict[str, int], *, seeds: Seeds, seed_times: Any, negative_weights: Any,
@@ -186,6 +189,7 @@ class Loader:
         self._take_share()
         check(lib.vicinity_loader_start_epoch(self.handle, epoch, first_step, end_step))
         self._begin((epoch, first_step * self._options.get("num_trainers", 1)))
+        self._to_the_end = end_step in (-1, len(self))
 
     def _take_share(self) -> None:
         """Of the steps, where this is one of several workers. A loader that comes to one by pickle is
@@ -201,6 +205,8 @@ class Loader:
         self._pass = None
         self._position = position
         self._begun = True
+        self._to_the_end = True
+        self._has_taken = self._through = False
 
     def _go_on(self) -> None:
         """With the epoch behind the last one, or the rest of the one that was loaded."""
@@ -218,33 +224,48 @@ class Loader:
 
     def state_dict(self) -> Dict[str, Any]:
         """Where training is, behind the batch that was taken last: plain values, some hundred bytes,
-        whatever the graph's size. Every trainer has the same when all have made the same steps.
-        FailedPrecondition in one of several workers, which knows of its own steps only and works
-        ahead of training: state_behind() is for them."""
+        whatever the graph's size. Behind a pass that came to the end of its epoch it is where the next
+        epoch begins. Every trainer has the same when all have made the same steps.
+
+        One of several workers of a DataLoader makes its own steps ahead of training, and does not know
+        which batches were taken from the others: there this is the worker's own state, which only the
+        same one of as many workers loads, as torchdata's StatefulDataLoader has them do. A state for
+        all of them is state_behind() the batch that was trained last."""
         share = _workers.share(self._options)
-        if share:
-            raise FailedPrecondition(
-                f"worker {share['step_offset']} of {share['step_stride']} makes its own steps ahead, "
-                "and does not know which batches training has taken from the others: yield "
-                "loader.state_behind(batch) beside each batch, and keep that of the batch trained last")
-        return self._state(*self._position)
+        epoch, batches_done = self._position
+        if self._through:
+            epoch, batches_done = epoch + 1, 0
+        elif share and self._has_taken:
+            # Whoever goes on counts his steps from here, and skips those of the workers before him.
+            steps = share["step_stride"] - 1 - share["step_offset"]
+            batches_done += steps * self._options.get("num_trainers", 1)
+        return {**self.state_at(epoch, batches_done), **_worker_of(share)}
 
     def state_behind(self, batch: Batch) -> Dict[str, Any]:
         """The state_dict() behind a batch of this loader. In a worker of a DataLoader, too: whoever
         takes the batches in the DataLoader's order has trained all that the state says, and every
         worker loads the same state, also if they are more or fewer then."""
-        return self._state(batch.epoch, batch.batches_done)
+        return self.state_at(batch.epoch, batch.batches_done)
 
-    def _state(self, epoch: int, batches_done: int) -> Dict[str, Any]:
+    def state_at(self, epoch: int, batches_done: int) -> Dict[str, Any]:
+        """The state_dict() behind so many batches of an epoch, those of all trainers."""
         return {**self._identity(), "epoch": epoch, "batches_done": batches_done}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Has the next pass go on where another loader stopped, in constant time: with the batches
         that it would have given, each of them once, also on another number of trainers. What is left
-        of its epoch comes first; if that was all, the pass is empty, as its own would have been.
+        of its epoch comes first; if that was all, and its pass had not ended, the pass is empty, as its
+        own would have been.
 
-        ValueError names what makes the batches others: another graph, seeds, batch size, run_seed.
-        With seed_policy="home" trainers are as many as before."""
+        ValueError names what makes the batches others: another graph, seeds, batch size, run_seed; and
+        refuses what one of several workers says of itself anywhere else. With seed_policy="home"
+        trainers are as many as before."""
+        here = _worker_of(_workers.share(self._options))
+        if "worker" in state and state["worker"] != here.get("worker"):
+            raise ValueError(
+                f"the state is worker {state['worker'][0]}'s of {state['worker'][1]} and says nothing of "
+                "the others' batches: it is for the same one of as many workers. For any number there "
+                "is loader.state_behind(batch)")
         for name, value in self._identity().items():
             if state.get(name) != value:
                 raise ValueError(f"the state is of a loader with {name} {state.get(name)!r}; this one "
@@ -299,9 +320,11 @@ class Loader:
 
     def _taken(self, pointer: Optional[int]) -> Optional[Batch]:
         if pointer is None:
+            self._through = self._to_the_end
             return None
         batch = Batch(pointer, self._graph)
         self._position = (batch.epoch, batch.batches_done)
+        self._has_taken = True
         return batch
 
     def _next_of(self, one_pass: _Pass) -> Optional[Batch]:
@@ -336,6 +359,11 @@ class Loader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _worker_of(share: Dict[str, int]) -> Dict[str, Any]:
+    """For a state: which of several workers it is of."""
+    return {"worker": [share["step_offset"], share["step_stride"]]} if share else {}
 
 
 def _make(graph: Graph, fanouts: Fanouts, options: LoaderOptions) -> Loader:

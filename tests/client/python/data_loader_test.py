@@ -23,6 +23,11 @@ try:
 except ImportError:
     torch, IterableDataset = None, object
 
+try:
+    from torchdata.stateful_dataloader import StatefulDataLoader
+except ImportError:
+    StatefulDataLoader = None
+
 OPTIONS = {"run_seed": 3, "batch_size": 64, "columns": [("node", "features")], "user_ids": True}
 
 
@@ -71,10 +76,27 @@ class Given(IterableDataset):
             yield told(self.loader, batch)
 
 
-class StateAsked(Given):
+class StatesTold(OpenedInWorker):
+    """Each batch with the number and the state of its worker; `state`, if there is one, is by worker."""
+
     def __iter__(self):
-        for _ in self.loader:
-            yield self.loader.state_dict()
+        worker = torch.utils.data.get_worker_info().id
+        with vicinity_graph.Graph(**self.graph) as graph, \
+                graph.loader([3, 2], **self.options) as loader:
+            if self.state is not None:
+                loader.load_state_dict(self.state[worker])
+            for batch in loader:
+                yield worker, told(loader, batch), loader.state_dict()
+
+
+class Stateful(Given):
+    """As torchdata's StatefulDataLoader takes it."""
+
+    def state_dict(self):
+        return self.loader.state_dict()
+
+    def load_state_dict(self, state):
+        self.loader.load_state_dict(state)
 
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
@@ -192,11 +214,48 @@ class DataLoaderTest(unittest.TestCase):
         batch = next(iter(loader))
         self.assertEqual(loader.state_behind(batch), loader.state_dict())
 
-    def test_one_of_several_workers_refuses_to_say_where_training_is(self):
-        loader = self.graph.loader([3, 2], **OPTIONS)
-        with self.assertRaisesRegex(vicinity_graph.FailedPrecondition, r"state_behind\(batch\)"):
-            self.by_workers(StateAsked(loader), 2, "spawn")
-        self.assertEqual(len(self.by_workers(StateAsked(loader), 1, "spawn")), len(loader))
+    def test_a_worker_says_where_it_is_and_the_same_one_of_as_many_goes_on_there(self):
+        for options in ({}, {"num_trainers": 2, "trainer": 1}):
+            options = {"batch_size": 24, **options}
+            expected = self.alone(**options)
+            taken = self.by_workers(StatesTold(self.near, **options), 2)
+            self.assertEqual([batch for _, batch, _ in taken], expected)
+            workers = {batch["place"][1]: worker for worker, batch, _ in taken}
+            for num_taken in range(2, len(taken) + 1):
+                with self.subTest(options=options, num_taken=num_taken):
+                    states = {worker: state for worker, _, state in taken[:num_taken]}
+                    rest = self.by_workers(StatesTold(self.near, states, **options), 2)
+                    self.assertEqual(sorted((batch for _, batch, _ in rest),
+                                            key=lambda batch: batch["place"]), expected[num_taken:])
+                    for worker, batch, _ in rest:
+                        self.assertEqual(workers[batch["place"][1]], worker)
+
+    def test_the_state_of_one_of_several_workers_is_for_no_other(self):
+        taken = self.by_workers(StatesTold(self.near), 2)
+        states = {worker: state for worker, _, state in taken}
+        with self.assertRaisesRegex(ValueError, r"worker 1's of 2.*state_behind\(batch\)"):
+            self.graph.loader([3, 2], **OPTIONS).load_state_dict(states[1])
+        for others in ({0: states[1], 1: states[0]}, {0: states[0], 1: states[1], 2: states[0]}):
+            with self.assertRaisesRegex(ValueError, "for the same one of as many workers"):
+                self.by_workers(StatesTold(self.near, others), len(others))
+
+    @unittest.skipIf(StatefulDataLoader is None, "torchdata has no StatefulDataLoader here")
+    def test_torchdatas_loader_goes_on_behind_any_of_its_batches(self):
+        def made():
+            loader = self.graph.loader([3, 2], **{**OPTIONS, "batch_size": 24})
+            return StatefulDataLoader(Stateful(loader), batch_size=None, num_workers=2, timeout=60,
+                                      multiprocessing_context="spawn")
+
+        expected = self.alone(batch_size=24)
+        for num_taken in (1, 2, 5):
+            loader = made()
+            batches = iter(loader)
+            taken = [next(batches) for _ in range(num_taken)]
+            state = loader.state_dict()
+            del batches
+            again = made()
+            again.load_state_dict(state)
+            self.assertEqual(taken + list(again), expected)
 
     def test_pytorch_is_not_imported_to_find_out(self):
         program = ("import sys, vicinity_graph\n"

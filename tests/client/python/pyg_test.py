@@ -3,6 +3,7 @@
 arrays that the graph was made of, and against what PyG's own classes say."""
 
 import collections
+import copy
 import importlib
 import pathlib
 import pickle
@@ -570,7 +571,7 @@ class PapersTest(unittest.TestCase):
         ranks[0].set_epoch(4)
         fifth = [batch.input_id.tolist() for batch in loader]
         self.assertNotEqual(first, fifth)
-        self.assertEqual(loader.state_dict()["epoch"], 4)
+        self.assertEqual(loader.state_dict()["epoch"], 5)  # that pass has ended
         self.assertRaises(ValueError, seeds, distributed=True)
 
     def test_training_goes_on_where_it_stopped(self):
@@ -592,6 +593,67 @@ class PapersTest(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, text):
                 other.load_state_dict(wrong)
             self.assertEqual(other.state_dict(), before)
+
+    def check_going_on(self, make, told, num_epochs=2):
+        """That behind each batch of a loader, all of them taken by then, another one goes on with those
+        that come after it, each once, alone and with two trainers."""
+        loader = make()
+        batches = [list(loader) for _ in range(num_epochs)]
+        for epoch, taken in enumerate(batches):
+            for number, batch in enumerate(taken, 1):
+                state = loader.state_behind(copy.copy(batch))
+                self.assertEqual((state["epoch"], state["batches_done"]), (epoch, number))
+                resumed = make()
+                resumed.load_state_dict(state)
+                self.assertEqual([told(each) for each in resumed],
+                                 [told(each) for each in taken[number:]])
+                pair = [make(trainer=trainer, num_trainers=2) for trainer in (0, 1)]
+                for trainer in pair:
+                    trainer.load_state_dict(state)
+                steps = zip(*([told(each) for each in trainer] for trainer in pair))
+                left = [told(each) for each in taken[number:]]
+                self.assertEqual([each for step in steps for each in step][:len(left)], left)
+
+    def test_the_state_behind_any_batch_goes_on_whatever_was_taken_since(self):
+        def told(batch):
+            return [batch.n_id.tolist(), batch.e_id.tolist(), batch.input_id.tolist()]
+
+        torch.manual_seed(1)
+        self.check_going_on(
+            lambda **given: self.loader(input_nodes=None, shuffle=True, run_seed=9, **given,
+                                        batch_size=64), told)
+        links = self.edge_index[:, :70]
+        self.check_going_on(
+            lambda **given: LinkNeighborLoader(
+                self.data, [2], links, neg_sampling="binary", shuffle=True, run_seed=9,
+                batch_size=32, **given),
+            lambda batch: [*told(batch), batch.edge_label_index.tolist(), batch.edge_label.tolist()])
+
+    def test_the_state_behind_a_batch_that_worked_ahead_is_that_of_its_own_time(self):
+        loader = self.loader(input_nodes=None, shuffle=True)
+        begun, states, taken = iter(loader), [], []
+        for batch in begun:
+            taken.append(batch)
+            states.append(loader.state_dict())
+        self.assertEqual([loader.state_behind(batch) for batch in taken], states)
+        self.assertEqual([loader.state_behind(pickle.loads(pickle.dumps(batch)).to("cpu"))
+                          for batch in taken], states)
+        self.assertEqual((loader.state_dict()["epoch"], loader.state_dict()["batches_done"]), (1, 0))
+
+    def test_what_is_no_batch_of_a_pass_has_no_state_behind_it(self):
+        loader = self.loader(input_nodes=None, shuffle=True, run_seed=4)
+        batch = next(iter(loader))
+        self.assertNotIn("place", str(batch.to_dict()))
+        tuples = self.loader(transform=lambda data: (data.x, data.y))
+        kept = self.loader(transform=lambda data: Data(x=data.x), run_seed=4)
+        for wrong, text in ((Data(), "no place in training"), (loader([0, 1]), "the call of a loader"),
+                            (next(iter(tuples)), "this tuple"), (None, "this NoneType")):
+            with self.subTest(text=text), self.assertRaisesRegex(ValueError, text):
+                loader.state_behind(wrong)
+        made = next(iter(kept))
+        self.assertEqual(kept.state_behind(made), kept.state_dict())
+        with self.assertRaisesRegex(ValueError, "run_seed 4; this one has 5"):
+            self.loader(run_seed=5).state_behind(batch)
 
     def test_the_cache_and_its_counts(self):
         loader = self.loader(input_nodes=None, cache="none")
@@ -663,10 +725,12 @@ class ShopTest(unittest.TestCase):
 
     def test_batches_around_nodes_of_either_type(self):
         seeds = set()
-        for batch in NeighborLoader(self.data, [3, 2],
-                                    input_nodes=("user", self.data["user"].train_mask),
-                                    batch_size=16, shuffle=True):
+        loader = NeighborLoader(self.data, [3, 2],
+                                input_nodes=("user", self.data["user"].train_mask),
+                                batch_size=16, shuffle=True)
+        for batch in loader:
             self.check_batch(batch)
+            self.assertEqual(loader.state_behind(batch), loader.state_dict())
             seeds |= set(batch["user"].n_id[:batch["user"].batch_size].tolist())
         self.assertEqual(seeds, set(self.shop.train_mask.nonzero()[0].tolist()))
         chosen = self.data.graph.resolve("item", ["item 7", "item 59"]).torch()

@@ -613,7 +613,7 @@ class ClusterTest(GraphTest):
                          shares()[1])
         sampler.set_epoch(5)
         self.assertNotEqual(sets(loader), [])
-        self.assertEqual(loader.state_dict()["epoch"], 5)
+        self.assertEqual(loader.state_dict()["epoch"], 6)  # that pass has ended
 
     def test_training_goes_on(self):
         whole = ClusterLoader(self.clusters, batch_size=2, shuffle=True, run_seed=2)
@@ -623,6 +623,11 @@ class ClusterTest(GraphTest):
         other = ClusterLoader(self.clusters, batch_size=2, shuffle=True)
         other.load_state_dict(begun.state_dict())
         self.assertEqual(taken + sets(other) + sets(other), expected)
+        ahead = ClusterLoader(self.clusters, batch_size=2, shuffle=True, run_seed=2)
+        for epoch, batches in enumerate([list(ahead), list(ahead)]):
+            for number, batch in enumerate(batches, 1):
+                other.load_state_dict(ahead.state_behind(batch))
+                self.assertEqual(sets(other), expected[epoch * len(ahead):][number:len(ahead)])
         moved = ClusterData(self.data, clusters=numpy.roll(self.numbers, 1))
         with self.assertRaises(ValueError):
             ClusterLoader(moved, batch_size=2, shuffle=True).load_state_dict(begun.state_dict())

@@ -436,6 +436,24 @@ class ResumeTest(ClusterTest):
             self.graph.loader([4], **OPTIONS).load_state_dict(state)
         self.loader(cache="none", sample_threads=2).load_state_dict(state)
 
+    def test_behind_a_pass_that_ended_the_next_epoch_comes(self):
+        whole = self.loader()
+        epochs = [self.in_turn([whole]) for _ in range(2)]
+        for loader in (self.loader(), self.loader(shuffle=False)):
+            *_, last = loader
+            ended, behind = loader.state_dict(), loader.state_behind(last)
+            self.assertEqual((ended["epoch"], ended["batches_done"]), (1, 0))
+            self.assertEqual((behind["epoch"], behind["batches_done"]), (0, len(loader)))
+        loader = self.loader()
+        self.in_turn([loader])
+        other = self.loader()
+        other.load_state_dict(loader.state_dict())
+        self.assertEqual(self.in_turn([other]), epochs[1])
+        part = self.loader()
+        taken = [everything(batch) for batch in part.epoch(0, 0, 2)]  # which is no end of an epoch
+        other.load_state_dict(part.state_dict())
+        self.assertEqual(taken + self.in_turn([other]), epochs[0])
+
     def test_a_pass_that_is_broken_off_goes_on_behind_its_last_batch(self):
         loader = self.loader()
         for number, _ in enumerate(loader):

@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from ..batch import Batch
 from ._batches import SampledBatch, fill_edges
+from ._places import Place, keep_place, place_of
 from ._sampling import schema_of
 from ._schema import EdgeType, Schema
 from .loaders import _DataLoaderArguments
@@ -166,8 +167,8 @@ class SetLoader:
         if self._num_threads < 1:
             raise ValueError(f"sample_threads is {self._num_threads!r}: give a positive integer")
         self.num_workers = 0
-        self._position = (0, 0)  # behind the batch that was taken last: epoch, steps done
-        self._next = (0, 0)      # where the next pass begins
+        self._position = Place(0, 0)  # behind the batch that was taken last
+        self._next = Place(0, 0)      # where the next pass begins
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -186,17 +187,27 @@ class SetLoader:
         sampler = self._arguments.sampler
         if sampler is not None and sampler.epoch > epoch:  # set_epoch() was ahead
             epoch, first = sampler.epoch, 0
-        self._next = (epoch + 1, 0)
-        make = self._steps_of(epoch)
+        self._next = Place(epoch + 1, 0)
+        make, run_seed = self._steps_of(epoch), self._run_seed
         for step, data in ahead(make, range(first, len(self)), self._num_threads):
-            self._position = (epoch, step + 1)
-            yield data.pin_memory() if self._arguments.pin_memory else data
+            self._position = Place(epoch, step + 1)
+            yield keep_place(data.pin_memory() if self._arguments.pin_memory else data,
+                             run_seed, self._position)
+        self._position = Place(epoch + 1, 0)
 
     def state_dict(self) -> Dict[str, Any]:
-        """Where training is, behind the batch that was taken last: a few plain values."""
-        epoch, batches_done = self._position
-        return {"version": 1, "run_seed": self._run_seed, "epoch": epoch,
-                "batches_done": batches_done, **self._whole_identity()}
+        """Where training is, behind the batch that was taken last, or, behind a pass that ended, where
+        the next epoch begins: a few plain values."""
+        return self._state(self._position)
+
+    def state_behind(self, batch: Data) -> Dict[str, Any]:
+        """The state_dict() behind a batch of this loader, whichever were taken since. ValueError for
+        what is none, and for one of a loader with another run_seed."""
+        return self._state(place_of(batch, self._run_seed))
+
+    def _state(self, place: Place) -> Dict[str, Any]:
+        return {"version": 1, "run_seed": self._run_seed, "epoch": place.epoch,
+                "batches_done": place.batches_done, **self._whole_identity()}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Has the next pass go on there, with the run_seed that the state has, in constant time. What
@@ -206,7 +217,7 @@ class SetLoader:
                 raise ValueError(f"the state is of a loader with {name} {state.get(name)!r}; this one "
                                  f"has {value!r}: its batches are others")
         self._run_seed = int(state["run_seed"])
-        self._position = self._next = (int(state["epoch"]), int(state["batches_done"]))
+        self._position = self._next = Place(int(state["epoch"]), int(state["batches_done"]))
 
     def _whole_identity(self) -> Dict[str, Any]:
         return {"loader": type(self).__name__, "num_trainers": self._num_trainers,

@@ -16,6 +16,7 @@ from ..batch import Batch
 from ..loader import Loader
 from ..seeds import GlobalIds
 from ._batches import SampledBatch, fill, new_data, sampler_output
+from ._places import Place, keep_place, place_of
 from ._sampling import Sampling, own_times, sampling_of, schema_of
 from ._schema import EdgeType, Schema
 from .sampler import NeighborSampler
@@ -142,8 +143,9 @@ class _BatchLoader:
 
     def __iter__(self) -> Iterator[Any]:
         """One epoch, the next each time. Another iterator ends the one before."""
+        run_seed = self._arguments.options["run_seed"]
         for batch in self._pass():
-            yield self._data_of(batch)
+            yield keep_place(self._data_of(batch), run_seed, Place(batch.epoch, batch.batches_done))
 
     def _pass(self) -> Iterator[Batch]:
         sampler = self._arguments.sampler
@@ -195,6 +197,14 @@ class _BatchLoader:
     def state_dict(self) -> Dict[str, Any]:
         """Where training is: see vicinity_graph.Loader.state_dict()."""
         return self._loader.state_dict()
+
+    def state_behind(self, batch: Any) -> Dict[str, Any]:
+        """The state_dict() behind a batch of this loader, whichever were taken since, as whoever works
+        ahead takes them: see vicinity_graph.Loader.state_behind(). The batch may have been copied,
+        moved to a device or pickled. ValueError for one of a loader with another run_seed, for one of no
+        pass, and for what a transform made that is neither Data nor HeteroData."""
+        place = place_of(batch, self._arguments.options["run_seed"])
+        return self._loader.state_at(*place)
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Goes on there, with the run_seed that the state has: vicinity_graph.Loader's."""
