@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "client/c_api/vicinity.h"
+#include "client/call_cancellation.h"
 #include "client/graph.h"
 #include "client/loader.h"
 #include "client/prepared_query.h"
@@ -64,6 +65,10 @@ struct VicinityBatch {
 
 struct VicinityQuery {
   vicinity::c_api::OpenQuery open;
+};
+
+struct VicinityCancellation {
+  vicinity::CallCancellation calls;
 };
 
 struct VicinityAnswer {

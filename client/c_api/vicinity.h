@@ -83,6 +83,31 @@ const char* vicinity_code_name(int32_t code);
 
 void vicinity_string_free(char* text); /* null is fine */
 
+/* ---- Calls that are given up ----
+ *
+ * A call that waits for servers is ended from another thread, for an interrupt or because nobody
+ * wants its answer any more:
+ *
+ *   vicinity_cancellation_enter(given_up);          // one thread
+ *   vicinity_graph_fetch(graph, ...);               // VICINITY_CANCELLED soon after
+ *   vicinity_cancellation_cancel(given_up);         // this, in another
+ */
+
+typedef struct VicinityCancellation VicinityCancellation;
+
+int32_t vicinity_cancellation_create(VicinityCancellation** cancellation);
+/* Calls that belong to it may be under way; null is fine. */
+void vicinity_cancellation_release(VicinityCancellation* cancellation);
+
+/* From now on what this thread opens and asks, and waits for, belongs to `cancellation`; null: to
+ * none. What is mapped on this machine is read to its end, and so are calls of a batch; a loader's
+ * batches are waited for with a limit, by vicinity_loader_next. */
+int32_t vicinity_cancellation_enter(const VicinityCancellation* cancellation);
+
+/* Ends all that belongs to it with VICINITY_CANCELLED: what is under way, soon, and what begins
+ * from now on, at once. Any thread. */
+int32_t vicinity_cancellation_cancel(const VicinityCancellation* cancellation);
+
 /* ---- Options ---- */
 
 /* What vicinity_graph_open, _loader_create, _graph_sample, _graph_walk, _graph_top_visited and

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/shards/thread_cancellation.h"
 
 namespace vicinity {
 namespace {
@@ -17,6 +18,8 @@ constexpr std::chrono::milliseconds kGrace(250);
 // Beyond the connect timeout, within which every hello ends.
 constexpr std::chrono::seconds kMargin(2);
 constexpr std::chrono::milliseconds kLongestProbe(1000);
+// Between two looks whether the choice is cancelled, where it can be.
+constexpr std::chrono::milliseconds kLookForCancel(20);
 
 }  // namespace
 
@@ -173,9 +176,12 @@ absl::Status ClusterServers::WhyNone(const std::optional<KnownDataset>& known) c
 absl::StatusOr<KnownDataset> ClusterServers::WaitForChoice(
     const std::optional<KnownDataset>& known) {
   const Clock::time_point give_up = Clock::now() + connect_timeout_ + kMargin;
+  const Cancellation* const cancel = ThreadCancellation();
+  const std::chrono::nanoseconds longest_wait =
+      cancel == nullptr ? std::chrono::nanoseconds(std::chrono::seconds(1)) : kLookForCancel;
   std::optional<Clock::time_point> whole_since;
   MutexLock lock(&mu_);
-  while (true) {
+  while (cancel == nullptr || !cancel->cancelled()) {
     std::vector<KnownDataset> whole;
     for (const KnownDataset& each : known ? std::vector<KnownDataset>{*known} : Candidates()) {
       if (IsWhole(each)) whole.push_back(each);
@@ -193,9 +199,11 @@ absl::StatusOr<KnownDataset> ClusterServers::WaitForChoice(
       chosen_ = whole.front();
       return whole.front();
     }
-    changed_.WaitFor(&mu_, whole.empty() ? std::chrono::nanoseconds(std::chrono::seconds(1))
-                                         : std::chrono::nanoseconds(kGrace / 5));
+    changed_.WaitFor(&mu_, whole.empty()
+                               ? longest_wait
+                               : std::min<std::chrono::nanoseconds>(longest_wait, kGrace / 5));
   }
+  return absl::CancelledError("the servers of the cluster are not waited for any more");
 }
 
 absl::StatusOr<uint64_t> ClusterServers::ChooseDataset(const std::optional<KnownDataset>& known) {

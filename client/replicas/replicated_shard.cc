@@ -6,6 +6,7 @@
 
 #include "client/replicas/replica_question.h"
 #include "client/shards/request_parts.h"
+#include "client/shards/thread_cancellation.h"
 
 namespace vicinity {
 namespace {
@@ -18,7 +19,10 @@ class ReplicatedShard final : public AnswersAlike<ReplicatedShard> {
 
   bool remote() const override { return true; }
   template <typename Request>
-  void AskAny(const Request& request, const CallContext& context, Done done) {
+  void AskAny(const Request& request, const CallContext& given, Done done) {
+    // Parts may be asked by other threads, which have other cancellations or none.
+    CallContext context = given;
+    if (context.cancel == nullptr) context.cancel = ThreadCancellation();
     AskInParts<Request>(
         request, request.max_elements(), width_,
         [this, context](const Request& part, Done part_done) {

@@ -1,5 +1,6 @@
 """Daemons that serve the shards of a dataset on the loopback device: for benchmarks and tests."""
 
+import os
 import pathlib
 import shutil
 import signal
@@ -50,7 +51,10 @@ class ServedShards:
         return [server.pid for server in self._servers]
 
     def pause(self, shard):
-        self._servers[shard].send_signal(signal.SIGSTOP)
+        """It answers nothing more when this returns."""
+        server = self._servers[shard]
+        server.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, server.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def resume(self, shard):
         self._servers[shard].send_signal(signal.SIGCONT)

@@ -3,20 +3,67 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import threading
 import weakref
-from concurrent.futures import Future
-from typing import Any, Callable, Dict, List
+from concurrent.futures import Future, InvalidStateError
+from typing import Any, Callable, Dict, List, Set
 
+from ._library import cancellation
 from .errors import Cancelled, FailedPrecondition, ResourceExhausted
+
+
+class AsyncCall(Future):
+    """A call, in line or being made. Any thread may cancel() it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given_up = cancellation()
+        self._is_made = False  # right now
+        self._told = threading.Lock()  # taken by whoever tells those that wait for several futures
+
+    def cancel(self) -> bool:
+        """Gives it up, wherever it is: result() raises CancelledError. What servers do for it ends
+        soon. False for a call that is over."""
+        if not super().cancel():
+            return False
+        if self._told.acquire(blocking=False):  # pylint: disable=consider-using-with
+            self.set_running_or_notify_cancel()
+            self.given_up.cancel()
+        return True
+
+    def running(self) -> bool:
+        """Whether a thread makes it."""
+        return self._is_made and not self.done()
+
+    def make(self, work: Callable[[], Any]) -> None:
+        """In this thread. Until it is over the future stays pending, so that it can be cancelled."""
+        if self.cancelled():
+            return
+        self._is_made = True
+        try:
+            with self.given_up.of_thread():
+                answer = work()
+        except BaseException as error:  # pylint: disable=broad-except
+            self.fail(error)
+            del self, work  # else they and the error's traceback keep each other
+            return
+        with contextlib.suppress(InvalidStateError):  # it was cancelled
+            self.set_result(answer)
+
+    def fail(self, error: BaseException) -> None:
+        """Unless it was cancelled."""
+        with contextlib.suppress(InvalidStateError):
+            self.set_exception(error)
 
 
 class AsyncCalls:
     """At most `num_threads` calls are made at a time, in the order in which they began. Others stand
     in line, and with those being made they are at most `max_in_flight`.
 
-    Threads:  any. What was added to a future by add_done_callback runs in one of the threads.
+    Threads:  any. What was added to a future by add_done_callback runs in one of the threads, or in that
+              which cancels it.
     Lifetime: a call keeps what it is of. close() before the last reference goes, or stop().
     """
 
@@ -27,7 +74,8 @@ class AsyncCalls:
         # Of all below. Its lock may be taken twice by a thread: the garbage collector may find a graph
         # to stop() anywhere.
         self._changed = threading.Condition()
-        self._line: Dict[Future, Callable[[], Any]] = {}  # in the order of their beginning
+        self._line: Dict[AsyncCall, Callable[[], Any]] = {}  # in the order of their beginning
+        self._made: Set[AsyncCall] = set()
         self._num_in_flight = 0
         self._num_idle = 0
         self._closed = False
@@ -37,7 +85,7 @@ class AsyncCalls:
     def begin(self, work: Callable[[], Any]) -> Future:
         """The future of what `work` gives or raises. ResourceExhausted at max_in_flight, and where no
         thread can be had; FailedPrecondition when closed."""
-        future: Future = Future()
+        future = AsyncCall()
         with self._changed:
             if self._closed:
                 raise FailedPrecondition("the graph is closed")
@@ -81,8 +129,12 @@ class AsyncCalls:
                     return
                 future = next(iter(self._line))
                 work = self._line.pop(future)
-            if future.set_running_or_notify_cancel():
-                _answer(future, work)
+                self._made.add(future)
+            try:
+                future.make(work)
+            finally:
+                with self._changed:
+                    self._made.discard(future)
             del future, work  # the graph may go with them
 
     def stop(self) -> None:
@@ -92,8 +144,15 @@ class AsyncCalls:
             line, self._line = self._line, {}
             self._changed.notify_all()
         for future in line:
-            if future.set_running_or_notify_cancel():
-                future.set_exception(Cancelled("the graph was closed before the call was made"))
+            future.fail(Cancelled("the graph was closed before the call was made"))
+
+    def cancel(self) -> None:
+        """All calls, in line and being made; refuses others from now on."""
+        self.stop()
+        with self._changed:
+            made = list(self._made)
+        for future in made:
+            future.cancel()
 
     def close(self) -> None:
         """stop(), and waits for the calls that are being made, which end within their timeouts."""
@@ -103,22 +162,14 @@ class AsyncCalls:
                 thread.join()
 
 
-def _answer(future: Future, work: Callable[[], Any]) -> None:
-    try:
-        answer = work()
-    except BaseException as error:  # pylint: disable=broad-except
-        future.set_exception(error)
-        del future  # else it and the error's traceback keep each other
-        return
-    future.set_result(answer)
-
-
 _ALL: weakref.WeakSet = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
-    """At the interpreter's end no thread may be in a call. A forked child has none of the threads."""
+    """At the interpreter's end no thread may be in a call, and nobody waits for answers. A forked child
+    has none of the threads."""
     for calls in list(_ALL):
         if calls._process == os.getpid():  # pylint: disable=protected-access
+            calls.cancel()
             calls.close()

@@ -1,6 +1,7 @@
 """The shared library behind the package: client/c_api/vicinity.h in the terms of ctypes.
 
-ctypes releases the interpreter's lock in every call.
+ctypes releases the interpreter's lock in every call. Of those that wait, _waiting makes interruptible
+ones.
 """
 
 import ctypes
@@ -8,6 +9,7 @@ import json
 import os
 import pathlib
 
+from . import _waiting
 from .errors import BY_CODE, FailedPrecondition, VicinityError
 
 ABI_VERSION = 2
@@ -101,6 +103,10 @@ _CALLS = {
     "vicinity_abi_version": (_INT32, []),
     "vicinity_last_error": (_TEXT, []),
     "vicinity_string_free": (None, [ctypes.c_void_p]),
+    "vicinity_cancellation_create": (_INT32, [_OUT]),
+    "vicinity_cancellation_release": (None, [_HANDLE]),
+    "vicinity_cancellation_enter": (_INT32, [_HANDLE]),
+    "vicinity_cancellation_cancel": (_INT32, [_HANDLE]),
     "vicinity_options_describe": (_INT32, [_OUT]),
     "vicinity_graph_open": (_INT32, [_TEXT, _OUT]),
     "vicinity_graph_close": (None, [_HANDLE]),
@@ -189,16 +195,25 @@ def _load(path):
     return library
 
 
+def _raise(code, text):
+    raise BY_CODE.get(code, VicinityError)(text)
+
+
 PATH = _path()
 lib = _load(PATH)
 VERSION = lib.vicinity_version().decode()
+_waiting.make_interruptible(lib, _raise)
+
+
+def cancellation():
+    """A new one."""
+    return _waiting.Cancellation(lib)
 
 
 def check(code):
-    """Raises what the code stands for."""
+    """Raises what the code stands for, where the call has not done so."""
     if code != OK:
-        text = (lib.vicinity_last_error() or b"").decode("utf-8", "replace")
-        raise BY_CODE.get(code, VicinityError)(text)
+        _raise(code, (lib.vicinity_last_error() or b"").decode("utf-8", "replace"))
 
 
 class Handle:
@@ -206,10 +221,11 @@ class Handle:
     so a call that is under way has a reference, and closing an object never pulls the handle from
     under another thread."""
 
-    __slots__ = ("_as_parameter_", "_process", "_release")
+    __slots__ = ("_as_parameter_", "_process", "_release", "waits")
 
-    def __init__(self, pointer, release):
+    def __init__(self, pointer, release, waits=True):
         self._as_parameter_ = pointer  # what ctypes passes on
+        self.waits = waits  # calls of it do, for servers
         self._process = os.getpid()
         self._release = release
 

@@ -54,7 +54,7 @@ class Graph:
         self._async_mutex = threading.Lock()
         self._open_handle: Optional[Handle] = Handle(
             call_for_pointer(lib.vicinity_graph_open, _given.options_text(options)),
-            lib.vicinity_graph_close)
+            lib.vicinity_graph_close, waits=not options.get("directory"))
         #: Name, shards, node and edge types with their columns, as vicinity_graph_describe.
         self.description: Dict[str, Any] = call_for_json(lib.vicinity_graph_describe,
                                                          self._open_handle)
@@ -188,10 +188,12 @@ class Graph:
             batch = await asyncio.wrap_future(graph.sample_async("paper", [3, 5], [15, 10]))
 
         Threads:  async_threads of the graph's own make so many calls at a time, and others stand in
-                  line, where cancel() ends one; a call that is being made goes on to its end. What is
-                  added by add_done_callback runs in these threads, so it should be short; it may
-                  begin other calls. What is given may be changed afterwards: it is copied, but for a
-                  memoryview.
+                  line. What is added by add_done_callback runs in these threads, or in that which
+                  calls cancel(), so it should be short; it may begin other calls. What is given may be
+                  changed afterwards: it is copied, but for a memoryview.
+        Cancelling: the future's cancel() gives the call up, in line or being made, and is False only for
+                  one that is over: result() raises concurrent.futures.CancelledError, its place
+                  among max_async_calls is free at once, and what servers do for it ends soon.
         Errors:   ResourceExhausted, from here, when max_async_calls are in flight.
         """
         return self._begin(self.sample, kept(node_type), kept(seeds), kept(fanouts),
@@ -354,7 +356,8 @@ class Graph:
 
     def close(self) -> None:
         """Its loaders go on; calls that are under way end first. Of asynchronous ones it waits for
-        those that are being made, which end within their timeouts; those in line raise Cancelled."""
+        those that are being made, which end within their timeouts; those in line raise Cancelled.
+        The end of a `with` that an interrupt leaves cancels all of them."""
         with self._async_mutex:
             calls = self._async_calls
         if calls is not None:
@@ -364,7 +367,9 @@ class Graph:
     def __enter__(self) -> Graph:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: Optional[type], *_: object) -> None:
+        if kind is not None and not issubclass(kind, Exception) and self._async_calls is not None:
+            self._async_calls.cancel()
         self.close()
 
 

@@ -7,11 +7,11 @@ import ctypes
 import json
 import operator
 import random
-from concurrent.futures import ThreadPoolExecutor
-from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union)
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import (TYPE_CHECKING, Any, Deque, Dict, Iterator, List, Mapping, Optional, Sequence, Union)
 
 from . import _given, tensors
-from ._library import Handle, Input, call_for_json, call_for_pointer, lib
+from ._library import Handle, Input, call_for_json, call_for_pointer, cancellation, lib
 from .errors import InvalidArgument, NotFound
 from .seeds import to_global
 from .tensors import Tensor
@@ -218,7 +218,7 @@ class PreparedQuery:
         self._graph = graph
         self._handle = Handle(
             call_for_pointer(lib.vicinity_query_prepare, graph.handle, text.encode()),
-            lib.vicinity_query_release)
+            lib.vicinity_query_release, waits=graph.handle.waits)
         #: Its text, inputs and steps, as vicinity_query_describe.
         self.description: Dict[str, Any] = call_for_json(lib.vicinity_query_describe, self._handle)
 
@@ -281,14 +281,18 @@ class PreparedQuery:
 
     def _in_order(self, given: Dict[str, Any], parts: List[List[int]], run_seed: int,
                   epoch: int, ahead: int) -> Iterator[QueryAnswer]:
+        given_up = cancellation()
+
         def run(number: int) -> QueryAnswer:
             of_batch = {name: [ids[i] for i in parts[number]] for name, ids in given.items()}
-            return self.run(of_batch, run_seed=run_seed, epoch=epoch, batch=number)
+            with given_up.of_thread():
+                return self.run(of_batch, run_seed=run_seed, epoch=epoch, batch=number)
 
         with ThreadPoolExecutor(ahead + 1, "vicinity_query") as threads:
-            under_way = collections.deque(threads.submit(run, number)
-                                          for number in range(min(ahead + 1, len(parts))))
+            under_way: Deque[Future] = collections.deque()
             try:
+                for number in range(min(ahead + 1, len(parts))):
+                    under_way.append(threads.submit(run, number))
                 for number in range(len(parts)):
                     answer = under_way.popleft().result()
                     if number + ahead + 1 < len(parts):
@@ -297,6 +301,7 @@ class PreparedQuery:
             finally:
                 for each in under_way:
                     each.cancel()
+                given_up.cancel()  # what is made for nobody, so that its threads end
 
     def explain(self, sizes: Optional[Mapping[str, int]] = None) -> List[Dict[str, Any]]:
         """What is expected of a run with inputs of these sizes, {"seeds": 1024}; nothing is drawn. Of

@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 # Bazel runs a link to this file: what it points to lies in the source tree.
@@ -23,6 +24,8 @@ from vicinity_graph import GlobalIds, UserIds  # noqa: E402
 DEADLINE_S = 120  # of every wait: far beyond what a call takes
 # Of a graph whose server is paused: how long a call to it takes to fail.
 SHORT = {"call_timeout_ms": 500, "call_budget_ms": 1000, "hedge": False}
+# ... and of one whose calls are cancelled: so long that only cancelling ends them within the test.
+LONG = {"call_timeout_ms": 600_000, "call_budget_ms": 600_000, "hedge": False}
 
 
 def bytes_of(batch):
@@ -64,6 +67,12 @@ class AsyncCallsTest(unittest.TestCase):
     def resume(self):
         for server in (0, 1):
             self.cluster.resume(server)
+
+    def wait_until(self, is_so):
+        end = time.monotonic() + DEADLINE_S
+        while not is_so():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.001)  # between two looks
 
     def fetch(self, graph):
         return graph.fetch_async("node", "features", range(100))
@@ -160,6 +169,58 @@ class AsyncCallsTest(unittest.TestCase):
         self.assertRaises(concurrent.futures.CancelledError, last.result)
         self.check_rows([self.fetch(graph)])
 
+    def test_a_call_that_is_being_made_is_cancelled_and_its_thread_makes_the_next(self):
+        graph = self.graph(async_threads=1, max_async_calls=1, **LONG)
+        self.pause()
+        for begin in (lambda: self.fetch(graph),
+                      lambda: graph.sample_async("node", [1, 2], [3], columns=[("node", "features")])):
+            future = begin()
+            self.wait_until(future.running)
+            self.assertRaises(vicinity_graph.ResourceExhausted, begin)
+            self.assertTrue(future.cancel())
+            self.assertTrue(future.cancel())
+            self.assertEqual((future.cancelled(), future.done(), future.running()),
+                             (True, True, False))
+            self.assertRaises(concurrent.futures.CancelledError, future.result, 0)
+            concurrent.futures.wait([future], DEADLINE_S)
+        last = self.fetch(graph)  # whose turn comes when the cancelled one has left the thread
+        self.wait_until(last.running)
+        self.resume()
+        self.check_rows([last])
+        self.assertFalse(last.cancel())
+        self.check_rows([last])
+
+    def test_who_waits_for_several_futures_hears_of_those_that_are_cancelled(self):
+        graph = self.graph(async_threads=1, **LONG)
+        self.pause()
+        futures = [self.fetch(graph) for _ in range(3)]
+        self.wait_until(futures[0].running)
+        told = []
+        for future in futures:
+            future.add_done_callback(told.append)
+        waiting = threading.Thread(target=lambda: told.append(
+            sorted(map(id, concurrent.futures.as_completed(futures, DEADLINE_S)))))
+        waiting.start()
+        for future in (futures[2], futures[0], futures[1]):
+            self.assertTrue(future.cancel())
+        waiting.join(DEADLINE_S)
+        self.assertEqual(told[:3], [futures[2], futures[0], futures[1]])
+        self.assertEqual(told[3], sorted(map(id, futures)))
+
+    def test_a_time_limit_of_asyncio_gives_the_call_up(self):
+        graph = self.graph(async_threads=1, **LONG)
+        self.pause()
+        begun = []
+
+        async def limited():
+            begun.append(self.fetch(graph))
+            await asyncio.wait_for(asyncio.wrap_future(begun[0]), 0.05)
+
+        self.assertRaises(asyncio.TimeoutError, asyncio.run, limited())
+        self.assertTrue(begun[0].cancelled())
+        self.resume()
+        self.check_rows([self.fetch(graph)])
+
     def test_what_a_future_tells_may_begin_the_next_call_and_close_the_graph(self):
         graph = self.graph(async_threads=1, max_async_calls=1)
         left, answers, over = list(range(5)), [], threading.Event()
@@ -219,7 +280,7 @@ class AsyncCallsTest(unittest.TestCase):
         program = (
             "import sys, vicinity_graph\n"
             "graph = vicinity_graph.Graph(cluster_file=sys.argv[1], async_threads=2,\n"
-            "                             call_timeout_ms=500, call_budget_ms=1000)\n"
+            "                             call_timeout_ms=600000, call_budget_ms=600000)\n"
             "print('open', flush=True)\n"
             "sys.stdin.readline()\n"
             "futures = [graph.fetch_async('node', 'features', [1, 2, 3]) for _ in range(200)]\n")

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "client/shards/cancellation.h"
+#include "client/shards/thread_cancellation.h"
 #include "proto/common/ids.h"
 #include "tests/client/pattern_shard.h"
 #include "tests/client/simulated_replicas.h"
@@ -29,7 +31,9 @@ class ReplicatedShardTest {
     testing::ReplicaWorld world;
     world.fates = [this](int, uint64_t question) {
       Fate fate;
-      if (question != testing::ReplicaWorld::kProbe && ++calls_ % 3 == 0) {
+      if (question == testing::ReplicaWorld::kProbe) return fate;
+      fate.lost = silent_;
+      if (++calls_ % 3 == 0) {
         fate.status = absl::DataLossError("damaged");
       }
       return fate;
@@ -49,6 +53,7 @@ class ReplicatedShardTest {
   testing::VirtualTimer timer_;
   testing::PatternShard near_;
   int calls_ = 0;
+  bool silent_ = false;  // nothing is answered any more
   std::unique_ptr<testing::SimulatedReplicas> world_;
   std::unique_ptr<ShardAccess> shard_;
   std::optional<absl::Status> over_;
@@ -104,6 +109,32 @@ TEST_CASE_METHOD(ReplicatedShardTest, "much is asked for in parts, each tried ag
   for (int64_t i = 0; i < rows.count; ++i) {
     REQUIRE(out[i * rows.row_bytes + 77] == testing::PatternShard::ByteOf(5 + i, 77));
   }
+}
+
+TEST_CASE_METHOD(ReplicatedShardTest,
+                 "a question without a cancellation of its own ends with that of its thread",
+                 "[replicated_shard]") {
+  silent_ = true;
+  const std::vector<uint64_t> asked = {8, 6};
+  const std::vector<int64_t> positions = {1, 0};
+  std::vector<std::string> names(2);
+  const ShardNames question{NodeTypeId{0}, asked, positions, names.data()};
+  const auto of_thread = std::make_shared<Cancellation>();
+  SetThreadCancellation(of_thread);
+  const bool has_own = GENERATE(false, true);
+  Cancellation own;
+  shard_->Ask(question, has_own ? &own : nullptr, Finish());
+  const auto soon_over = [this] {
+    return timer_.RunUntil([this] { return over_.has_value(); },
+                           timer_.Now() + std::chrono::milliseconds(10));
+  };
+  CHECK_FALSE(soon_over());
+  of_thread->Cancel();
+  CHECK(soon_over() == !has_own);
+  own.Cancel();
+  REQUIRE(soon_over());
+  VICINITY_CHECK_CODE(*over_, absl::StatusCode::kCancelled);
+  SetThreadCancellation(nullptr);
 }
 
 }  // namespace

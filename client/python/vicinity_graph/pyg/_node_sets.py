@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from .._library import cancellation
 from ..batch import Batch
 from ._batches import SampledBatch, fill_edges
 from ._places import Place, keep_place, place_of
@@ -132,20 +133,27 @@ def ahead(make: Callable[[int], Any], steps: Iterable[int],
           num_threads: int) -> Iterator[Tuple[int, Any]]:
     """(step, make(step)) in order, made by as many threads, up to two a thread before they are
     taken."""
+    given_up = cancellation()
+
+    def made_by_thread(step: int) -> Any:
+        with given_up.of_thread():
+            return make(step)
+
     rest = iter(steps)
     waiting: Deque[Tuple[int, Future]] = collections.deque()
     with ThreadPoolExecutor(num_threads) as pool:
         try:
             for step in itertools.islice(rest, 2 * num_threads):
-                waiting.append((step, pool.submit(make, step)))
+                waiting.append((step, pool.submit(made_by_thread, step)))
             while waiting:
                 step, made = waiting.popleft()
                 yield step, made.result()
                 for following in itertools.islice(rest, 1):
-                    waiting.append((following, pool.submit(make, following)))
+                    waiting.append((following, pool.submit(made_by_thread, following)))
         finally:
             for _, made in waiting:
                 made.cancel()
+            given_up.cancel()  # what is made for nobody, so that its threads end
 
 
 class SetLoader:
