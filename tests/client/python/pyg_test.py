@@ -847,6 +847,20 @@ class ShopTest(unittest.TestCase):
         self.assertRaises(KeyError, lambda: self.data["shop"])
         self.assertRaises(ValueError, connect, self.shop.cluster_file, heterogeneous=False)
 
+    def test_whole_attributes_and_masks_have_the_order_of_ids(self):
+        items = self.data["item"]
+        names = self.data.names("item", torch.arange(self.shop.ITEMS))
+        rows = [self.shop.names.index(name) for name in names]
+        numpy.testing.assert_array_equal(items.y[:].numpy(), self.shop.prices[rows])
+        users = self.data["user"]
+        numpy.testing.assert_array_equal(users.x[:].numpy(), self.shop.x)
+        numpy.testing.assert_array_equal(users.train_mask.numpy(), self.shop.train_mask)
+        sources, targets = self.data[1].get_edge_index(edge_type=("item", "of", "user"),
+                                                       layout="coo")
+        numpy.testing.assert_array_equal(self.shop.prices[self.shop.buys[1]],
+                                         items.y[:][sources].numpy())
+        self.assertEqual(targets.tolist(), self.shop.buys[0].tolist())
+
     def test_a_graph_of_one_type_may_be_heterogeneous_data(self):
         papers = Papers(50, 300)
         self.addCleanup(papers.close)

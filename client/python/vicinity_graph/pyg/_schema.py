@@ -197,9 +197,15 @@ class Schema:
         ids = ids.to("cpu", torch.int64).contiguous()
         return GlobalIds(ids) if self.has_names(node_type) else ids
 
+    def everybody(self, node_type: str) -> Tensor:
+        """PyG's ids of all nodes, in the order in which masks and whole attributes have them."""
+        if self.has_names(node_type):
+            return torch.arange(self.num_nodes[node_type])
+        return self.to_pyg(node_type, self.graph.nodes(node_type).torch())
+
     def mask(self, node_type: str, split: str) -> Tensor:
         """Which nodes are in a split: bool [num_nodes]. Entry i is of the node whose id is i, and of
-        types whose ids are not dense of graph.nodes(node_type)[i]."""
+        types whose ids are integers that are not dense of graph.nodes(node_type)[i]."""
         chosen = self.graph.nodes(node_type, split).torch()
         if self.described[node_type]["id_kind"] == "int64":
             order = torch.empty(self.num_nodes[node_type], dtype=torch.int64)

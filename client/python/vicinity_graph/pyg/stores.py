@@ -47,8 +47,7 @@ class RemoteFeatureStore(FeatureStore):
         if isinstance(index, Tensor) and index.dtype == torch.bool:
             return self.schema.of_mask(node_type, index)
         if index is None or isinstance(index, slice):
-            everybody = self.schema.graph.nodes(node_type).torch()
-            return self.schema.to_pyg(node_type, everybody[index or slice(None)])
+            return self.schema.everybody(node_type)[index or slice(None)]
         if isinstance(index, int):
             index = [index]
         ids = torch.as_tensor(index)
