@@ -59,7 +59,7 @@ absl::StatusOr<SampledGraph> NegativeBatchSampler::Sample(absl::Span<const Typed
                                                           const MinibatchDraw& draw,
                                                           const CallContext& context) {
   VICINITY_ASSIGN_OR_RETURN(std::vector<TypedSeeds> drawn,
-                            negatives_.Draw(seeds.front().ids, draw, context));
+                            negatives_.Draw(seeds[0].ids, draw, context, seeds[1].ids));
   for (TypedSeeds& list : drawn) list.times = TimesOf(seeds.front().times, list.ids.size());
   std::vector<TypedSeeds> all(seeds.begin(), seeds.end());
   std::move(drawn.begin(), drawn.end(), std::back_inserter(all));

@@ -300,8 +300,8 @@ absl::StatusOr<std::unique_ptr<NegativeSampler>> MakeNegatives(const ShardRouter
     const NegativeOptions none;
     if (given.amount == none.amount && given.exact == none.exact &&
         given.degree_power == none.degree_power && given.weight_column.empty() &&
-        given.source_weight_column.empty() && options.negative_weights.targets.empty() &&
-        options.negative_weights.sources.empty()) {
+        given.source_weight_column.empty() && given.same.empty() &&
+        options.negative_weights.targets.empty() && options.negative_weights.sources.empty()) {
       return nullptr;
     }
     return absl::InvalidArgumentError("negatives have options and no mode: binary or triplet");
@@ -311,7 +311,8 @@ absl::StatusOr<std::unique_ptr<NegativeSampler>> MakeNegatives(const ShardRouter
     return absl::InvalidArgumentError("negatives are of links, and the seeds are nodes");
   }
   VICINITY_ASSIGN_OR_RETURN(const EdgeTypeId type, FindLinkType(router.schema(), *links));
-  return NegativeSampler::Make(router, type, options.negatives, options.negative_weights);
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<SameValue> same, ParseSame(options.negatives.same));
+  return NegativeSampler::Make(router, type, options.negatives, options.negative_weights, same);
 }
 
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,

@@ -9,8 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "client/shards/lookups.h"
 #include "partition/schema/schema.h"
 #include "proto/common/random.h"
@@ -90,6 +94,22 @@ std::string NegativesProblem(const NegativeOptions& options, const NegativeWeigh
                         kMostPower);
   }
   return WeightsProblem(options, weights);
+}
+
+absl::StatusOr<std::vector<SameValue>> ParseSame(const std::string& text) {
+  std::vector<SameValue> same;
+  for (const absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+    const std::vector<absl::string_view> sides = absl::StrSplit(part, '=');
+    SameValue each;
+    each.column = std::string(absl::StripAsciiWhitespace(sides.front()));
+    if (sides.size() != 2 || each.column.empty() || !absl::SimpleAtod(sides.back(), &each.share)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("negatives.same \"", text,
+                       "\" is no list of columns and shares: topic=0.5, language=0.25"));
+    }
+    same.push_back(std::move(each));
+  }
+  return same;
 }
 
 NegativeSampler::NegativeSampler(const ShardRouter& router, EdgeTypeId edge_type,

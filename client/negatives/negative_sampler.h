@@ -31,6 +31,10 @@ struct SameValue {
   double share = 0;  // above 0; of all columns together at most 1
 };
 
+// As NegativeOptions::same has them: "topic=0.5, language=0.25". InvalidArgument for what is not
+// written so.
+absl::StatusOr<std::vector<SameValue>> ParseSame(const std::string& text);
+
 // Draws are tried again where an edge joins the pair, each time with other words of the pair's own
 // stream; so a pair does not depend on the others of its batch. Where few pairs are left several of
 // their tries are looked at together, and the first that is good counts. After 32 tries (a node

@@ -52,6 +52,10 @@ std::vector<Option> OptionsOf(NegativeOptions* o) {
        "Without degree_power: a target's chance goes by this column of numbers, 0 or more"},
       {"source_weight_column", &o->source_weight_column,
        "Of binary: a source's chance goes by this column; empty: all alike"},
+      {"same", &o->same,
+       "Of triplet: shares of a link's negatives that have the value of its own target in a "
+       "column, "
+       "topic=0.5, language=0.25"},
   };
 }
 

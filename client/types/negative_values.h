@@ -40,6 +40,11 @@ struct NegativeOptions {
   std::string weight_column;
   // Likewise of the sources of kBinary.
   std::string source_weight_column;
+  // Of kTriplet: shares of each link's negatives, rounded down, that have the value which the
+  // link's own target has in a column of its node type, one of up to 8 bytes a row: "topic=0.5,
+  // language=0.25". They come first among the link's, in this order; the others, and with "" all,
+  // have any. Where no such target is left that is an error of the batch.
+  std::string same;
 };
 
 // Weights that negatives are drawn by in the place of columns: one for each node of the type, in

@@ -42,6 +42,7 @@ class Negatives(TypedDict, total=False):
     degree_power: float
     weight_column: str
     source_weight_column: str
+    same: str
 
 
 class Device(TypedDict, total=False):

@@ -299,6 +299,30 @@ TEST_CASE("negatives come behind the links", "[batch_sampler]") {
   }
 }
 
+TEST_CASE("negatives share values with the targets of their links", "[batch_sampler]") {
+  const RoutedGraph graph(testing::RandomGraph({}), 2);
+  NegativeOptions options;
+  options.mode = NegativeMode::kTriplet;
+  options.amount = 4;
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const auto negatives,
+      NegativeSampler::Make(graph.router(), EdgeTypeId{0}, options, {}, {{"label", 0.5}}));
+  const SamplingSpec sampling = SamplingSpec::Uniform(graph.router().schema(), {2});
+  NegativeBatchSampler sampler(
+      *negatives, std::make_unique<RoutedBatchSampler>(graph.router(), sampling, EdgeDetail()));
+  const std::vector<TypedSeeds> links = {{NodeTypeId{0}, {4, 9, 4}}, {NodeTypeId{0}, {2, 7, 5}}};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph batch,
+                                sampler.Sample(links, {1, 2, 3}, nullptr));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<TypedSeeds> drawn,
+                                negatives->Draw({4, 9, 4}, {1, 2, 3}, nullptr, {2, 7, 5}));
+  REQUIRE(batch.seeds.size() == 3);
+  std::vector<int64_t> ids;
+  for (const int32_t position : batch.seeds[2].positions) {
+    ids.push_back(batch.nodes[0].ids[position]);
+  }
+  CHECK(ids == drawn.front().ids);
+}
+
 TEST_CASE("a cancelled loader draws no more", "[batch_sampler]") {
   const RoutedGraph graph(testing::TypedGraph(200, 60, 10, 3), 4, {1, 3});
   RoutedBatchSampler sampler(graph.router(), SamplingSpec::Uniform(graph.router().schema(), {4}),

@@ -614,5 +614,20 @@ TEST_CASE("shares that are none, and links without targets, are refused", "[nega
                       absl::StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("shares of equal values are read as loaders have them", "[negative_sampler]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<SameValue> none, ParseSame(" "));
+  CHECK(none.empty());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<SameValue> two,
+                                ParseSame("topic=0.5, two words =  25e-2"));
+  REQUIRE(two.size() == 2);
+  CHECK(two[0].column == "topic");
+  CHECK(two[0].share == 0.5);
+  CHECK(two[1].column == "two words");
+  CHECK(two[1].share == 0.25);
+  const std::string wrong =
+      GENERATE("topic", "topic=", "=0.5", "topic=half", "a=1=1", "a=0.5;b=0.5");
+  VICINITY_CHECK_CODE(ParseSame(wrong).status(), absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace vicinity

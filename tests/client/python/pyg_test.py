@@ -461,6 +461,36 @@ class PapersTest(unittest.TestCase):
             self.assertRaises(error, LinkNeighborLoader, self.data, [2], links, **given)
         self.assertRaises(TypeError, NeighborLoader, self.data, [2], exclude="self")
 
+    def test_shares_of_a_links_negatives_have_the_value_of_its_target(self):
+        links, labels = self.edge_index[:, :90], torch.from_numpy(self.papers.y)
+        edges = set(map(tuple, self.edge_index.t().tolist()))
+
+        def loader(**given):
+            return LinkNeighborLoader(self.data, [2], links, **{
+                "neg_sampling": ("triplet", 5), "same": {"y": 0.5}, "exact_negatives": True,
+                "batch_size": 16, **given})
+
+        others = 0
+        for batch in loader():
+            drawn = batch.n_id[batch.dst_neg_index]
+            own = labels[batch.n_id[batch.dst_pos_index]]
+            self.assertTrue(torch.equal(labels[drawn[:, :2]], own.unsqueeze(1).expand(-1, 2)))
+            others += int((labels[drawn[:, 2:]] != own.unsqueeze(1)).sum())
+            for source, targets in zip(batch.n_id[batch.src_index].tolist(), drawn.tolist()):
+                self.assertTrue(edges.isdisjoint((source, each) for each in targets))
+        self.assertGreater(others, 90)
+        state = loader().state_dict()
+        self.assertRaises(ValueError, loader(same={"y": 0.25}).load_state_dict, state)
+        for error, text, given in (
+                (ValueError, "same is of neg_sampling", {"neg_sampling": None,
+                                                         "exact_negatives": False}),
+                (ValueError, "triplets", {"neg_sampling": "binary"}),
+                (ValueError, "at most 1", {"same": {"y": 0.75, "train_mask": 0.5}}),
+                (LookupError, "topic", {"same": {"topic": 0.5}})):
+            with self.subTest(given=given), self.assertRaisesRegex(error, text):
+                loader(**given)
+        self.assertRaisesRegex(NotImplementedError, "same", loader(), [0])
+
     def test_the_trees_of_a_link_and_its_negatives_have_its_number(self):
         links = self.edge_index[:, :8]
         for mode, amount in (("binary", 2), ("triplet", 2), ("binary", 0.5)):

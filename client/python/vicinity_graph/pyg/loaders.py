@@ -346,6 +346,10 @@ class LinkNeighborLoader(_BatchLoader):
     same ones by the same run_seed; as PyG's some may be edges. Not with times of nodes, which PyG's
     negatives heed: NotImplementedError names what draws such. Beyond PyG:
         exact_negatives=True   none is an edge of the graph that is served
+        same={"topic": 0.5}    of "triplet": of each link's negatives this share, rounded down, has the
+                               value that its own target has of an attribute with one number a node
+                               (conditional negatives, as Graph-Learn's); they come first. Where no
+                               such target is left, a batch raises FailedPrecondition
         exclude="self"         no batch has edges that join one of its links, which PyG's have; with
                                "reverse" none that lead back, of reverse_edge_type=; without it, of
                                the links' own type, or, where their ends are of two node types, of the
@@ -371,6 +375,7 @@ class LinkNeighborLoader(_BatchLoader):
         _refuse_sampler(neighbor_sampler)
         negatives = _negatives(neg_sampling, neg_sampling_ratio, edge_label)
         exact_negatives = bool(kwargs.pop("exact_negatives", False))
+        same = dict(kwargs.pop("same", None) or {})
         excluded = {"exclude": kwargs.pop("exclude", "none")}
         reverse = kwargs.pop("reverse_edge_type", None)
         if reverse is not None:
@@ -403,14 +408,15 @@ class LinkNeighborLoader(_BatchLoader):
                 "negatives of a LinkNeighborLoader are drawn whatever their times, and with times of "
                 "nodes PyG's are not later than their link: torch_geometric.loader.LinkLoader with "
                 "vicinity_graph.pyg.NeighborSampler draws such")
-        if exact_negatives and negatives is None:
-            raise ValueError("exact_negatives is of neg_sampling, which is not given")
-        self._is_exact = exact_negatives or excluded["exclude"] != "none"
+        if (exact_negatives or same) and negatives is None:
+            raise ValueError(f"{'exact_negatives' if exact_negatives else 'same'} is of neg_sampling, "
+                             "which is not given")
+        self._is_ahead_alone = exact_negatives or bool(same) or excluded["exclude"] != "none"
         arguments.options.update(excluded)
         if negatives is not None:
             arguments.options["negatives"] = {
                 "mode": negatives.mode.value, "amount": negatives.amount,
-                "exact": exact_negatives}
+                "exact": exact_negatives, "same": _same(schema, self._edge_type, same)}
         arguments.options.update(_weights(schema, self._edge_type, negatives))
         seeds = (schema.edge_name(self._edge_type), _link_seeds(schema, self._edge_type, ends))
         super().__init__(data, sampling, seeds, self.input_data.time, arguments, transform,
@@ -423,9 +429,9 @@ class LinkNeighborLoader(_BatchLoader):
 
     def __call__(self, index: Any) -> Any:
         """The batch around some of the links, by their positions, here and now."""
-        if self._is_exact:
-            raise NotImplementedError("exact_negatives and exclude are of the batches that are made "
-                                      "ahead, not of a call")
+        if self._is_ahead_alone:
+            raise NotImplementedError("exact_negatives, same and exclude are of the batches that are "
+                                      "made ahead, not of a call")
         return _fetched(self, self.link_sampler.sample_from_edges(
             self.input_data[torch.as_tensor(index)], self.neg_sampling))
 
@@ -521,6 +527,12 @@ def _weights(schema: Schema, edge_type: EdgeType,
         given["negative_source_weights"] = (edge_type[0], negatives.src_weight)
     return {name: schema.by_node(node_type, weight, name)
             for name, (node_type, weight) in given.items() if weight is not None}
+
+
+def _same(schema: Schema, edge_type: EdgeType, shares: Dict[str, float]) -> str:
+    """As the library has it, by columns of the links' target type."""
+    columns = {attribute.name: attribute.column for attribute in schema.attributes[edge_type[2]]}
+    return ", ".join(f"{columns.get(name, name)}={float(share)!r}" for name, share in shares.items())
 
 
 def _input_nodes(schema: Schema, data: Any, input_nodes: Any,
