@@ -21,7 +21,6 @@
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
 #include "sampler/proximity/forward_push.h"
-#include "sampler/walk_sampler.h"
 
 namespace vicinity {
 namespace {
@@ -282,15 +281,7 @@ Result<Walks> Graph::Walk(const std::vector<int64_t>& starts, const WalkSpec& sp
   const absl::Status ready = impl_->CheckProcess();
   if (!ready.ok()) return ToError(ready);
   return ToResult(WithinResources([&] {
-    const ShardRouter& router = impl_->router();
-    const CallContext context = StartOperation();
-    if (spec.p == 1 && spec.q == 1) {
-      return WalkOverShards(router, spec, starts, DrawOf(draw), want_edge_ids, context);
-    }
-    RoutedSource source(router, DrawOf(draw), context);
-    RoutedFinder finder(router, context);
-    WalkSampler sampler(router.schema(), router.book(), DrawOf(draw), &source, &finder);
-    return sampler.Walk(spec, starts, want_edge_ids);
+    return RouteWalks(impl_->router(), spec, starts, DrawOf(draw), want_edge_ids, StartOperation());
   }));
 }
 

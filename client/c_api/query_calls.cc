@@ -115,6 +115,17 @@ Result<DLManagedTensor*> ForNodes(const std::shared_ptr<const QueryAnswer>& owne
   return HostTensor(owner, values.data(), DlpackType(dtype), {static_cast<int64_t>(values.size())});
 }
 
+// A row of `values` for each walk.
+Result<DLManagedTensor*> ForWalks(const std::shared_ptr<const QueryAnswer>& owner,
+                                  const StepAnswer& step, const std::vector<int64_t>& values,
+                                  int64_t width, const char* what) {
+  const auto num_walks = static_cast<int64_t>(step.offsets.size()) - 1;
+  if (step.walk_types.empty() || static_cast<int64_t>(values.size()) != num_walks * width) {
+    return Error(ErrorCode::kNotFound, "step " + step.name + " has no " + what);
+  }
+  return HostTensor(owner, values.data(), DlpackType(DType::kInt64), {num_walks, width});
+}
+
 Result<DLManagedTensor*> TensorOf(const std::shared_ptr<const QueryAnswer>& owner,
                                   const StepAnswer& step, int32_t part, int32_t index) {
   const auto rows_of = [&](const std::vector<Rows>& rows) -> Result<DLManagedTensor*> {
@@ -139,6 +150,11 @@ Result<DLManagedTensor*> TensorOf(const std::shared_ptr<const QueryAnswer>& owne
       return rows_of(step.columns);
     case VICINITY_STEP_EDGE_COLUMN:
       return rows_of(step.edge_columns);
+    case VICINITY_STEP_WALKS:
+      return ForWalks(owner, step, step.walks.nodes, step.walks.length + 1, "walks: it is no walk");
+    case VICINITY_STEP_WALK_EDGES:
+      return ForWalks(owner, step, step.walks.edge_ids, step.walks.length,
+                      "edges of walks: ask for edge_ids");
     default:
       return Error(ErrorCode::kInvalidArgument, "part " + std::to_string(part) + " of a step");
   }

@@ -42,6 +42,15 @@ QueryStep& Query::Layer(std::string name, std::string from, std::string edge_typ
              &steps);
 }
 
+QueryStep& Query::Walk(std::string name, std::string from, std::vector<std::string> metapath,
+                       int64_t length) {
+  QueryStep& step =
+      Add(StepKind::kWalk, std::move(name), std::move(from), {}, kAllNeighbors, &steps);
+  step.metapath = std::move(metapath);
+  step.length = length;
+  return step;
+}
+
 Result<Query> Query::Parse(const std::string& text) { return ToResult(ParseQuery(text)); }
 
 std::string Query::Text() const { return QueryText(*this); }

@@ -18,6 +18,7 @@
 #include "client/types/result.h"
 #include "partition/schema/sampling_spec.h"
 #include "partition/schema/schema.h"
+#include "sampler/walk_spec.h"
 
 namespace vicinity {
 
@@ -26,13 +27,15 @@ enum class StepKind : uint8_t {
   kNeighbors,  // where the edges come from that lead to each node
   kNegatives,  // for each node, as a source, targets to which no edge of it leads
   kLayer,  // nodes drawn from the neighbours of all nodes together: one list (Euler's sampleLNB)
+  kWalk,   // where a random walk from each node comes by, itself first
 };
 
 struct QueryStep {
   std::string name;  // of this step alone: a letter or _, then these, digits, - and .
   StepKind kind = StepKind::kNodes;
   std::string from{};  // the step that it goes on from; kNodes: none
-  std::string type{};  // kNodes: a node type; else an edge type, as Schema::FindEdgeType takes it
+  // kNodes: a node type; kWalk: nothing; else an edge type, as Schema::FindEdgeType takes it.
+  std::string type{};
   // kNodes, one of these at most: the input that gives the nodes; or the user's ids, as text.
   // Neither: all nodes of the type.
   std::string input{};
@@ -40,7 +43,7 @@ struct QueryStep {
   Split split = Split::kNone;  // kNodes: of all nodes those of the split
   // How many are drawn: of all nodes of a kNodes, with replacement; of each list of neighbours;
   // negatives of each node; of a kLayer. kAllNeighbors, for the first two: they are not drawn, all
-  // are there.
+  // are there. Of no other kind.
   int64_t count = kAllNeighbors;
   // Draws by this column, else all alike: of kNodes and kNegatives a number of each node (as
   // NegativeWeights); of the others the edge type's weight column.
@@ -55,6 +58,17 @@ struct QueryStep {
   std::string like{};
   std::vector<std::string> same{};
   std::vector<double> shares{};
+  // kWalk: edge types, in the order in which steps follow them, over and over (WalkSpec::metapath),
+  // how many steps, and by what they are drawn: all as WalkSpec has them.
+  std::vector<std::string> metapath{};
+  int64_t length = 0;
+  std::string weighted_by{};
+  double restart_prob = 0;
+  double p = 1;
+  double q = 1;
+  // kWalk: nodes of this type make the step's lists, wherever in a walk, and are what later steps
+  // go on from; empty: of the type of the starts. StepAnswer::walks has the others, too.
+  std::string node_type{};
   // kLayer: a node's chance is the root of the sum of its edges' weights, not the sum.
   bool square_root = false;
   // kNodes, kNeighbors: as if there were no others than those that meet this condition
@@ -71,7 +85,7 @@ struct QueryStep {
   int64_t limit = -1;
   std::vector<std::string> columns{};       // to bring, of the nodes
   std::vector<std::string> edge_columns{};  // kNeighbors: of the edges that led to them
-  bool edge_ids = false;                    // kNeighbors: likewise
+  bool edge_ids = false;                    // likewise; kWalk: of StepAnswer::walks
 };
 
 // As text, one step a line, `name = kind(arguments)`: client/query/query_text.h has the grammar.
@@ -96,6 +110,8 @@ struct Query {
                        int64_t count = kAllNeighbors);
   QueryStep& Negatives(std::string name, std::string from, std::string edge_type, int64_t count);
   QueryStep& Layer(std::string name, std::string from, std::string edge_type, int64_t count);
+  QueryStep& Walk(std::string name, std::string from, std::vector<std::string> metapath,
+                  int64_t length);
 
   // kInvalidArgument saying at which line and character something else was expected, and what.
   static Result<Query> Parse(const std::string& text);
@@ -112,11 +128,15 @@ struct StepAnswer {
   // The list of the i-th node that the step goes on from is nodes[offsets[i]] .. nodes[offsets[i +
   // 1] - 1]. A kNodes and a kLayer have one list.
   std::vector<int64_t> offsets;
-  std::vector<int64_t> nodes;      // global ids
-  std::vector<int64_t> edge_ids;   // of each, positions in the user's input; if asked for
-  std::vector<double> weights;     // kLayer: of each, what its chance was in proportion to
-  std::vector<Rows> columns;       // of the nodes, in the order of QueryStep::columns
-  std::vector<Rows> edge_columns;  // of the edges, likewise
+  std::vector<int64_t> nodes;     // global ids
+  std::vector<int64_t> edge_ids;  // of each, positions in the user's input; if asked for
+  std::vector<double> weights;    // kLayer: of each, what its chance was in proportion to
+  // kWalk: a walk from each node that the step goes on from, of all node types, and of which type
+  // it is where; `nodes` has of these those of `node_type`.
+  Walks walks{};
+  std::vector<int32_t> walk_types{};  // [walks.length + 1]
+  std::vector<Rows> columns;          // of the nodes, in the order of QueryStep::columns
+  std::vector<Rows> edge_columns;     // of the edges, likewise
 };
 
 struct QueryAnswer {

@@ -1,6 +1,7 @@
 #include "client/query/query_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -11,6 +12,7 @@
 #include "partition/schema/condition.h"
 #include "partition/schema/schema.h"
 #include "proto/common/status.h"
+#include "sampler/walk_spec.h"
 
 namespace vicinity {
 namespace {
@@ -109,7 +111,49 @@ class StepTally {
     return Finish();
   }
 
+  StepCost OfWalk() {
+    cost_.nodes = cost_.lists * NodesOfWalk();
+    Does(absl::StrCat("walks of up to ", step_.walk.length, " steps, on the servers"));
+    if (!step_.walk.weighted_by.empty()) Does(absl::StrCat("by ", step_.walk.weighted_by));
+    AskWalks(cost_.lists, CountSteps());
+    return Finish();
+  }
+
  private:
+  // Of a walk, as long as it does not end for want of edges.
+  double CountSteps() const {
+    double steps = 0;
+    for (int64_t step = 1; step <= step_.walk.length; ++step) {
+      steps += std::pow(1 - step_.walk.restart_prob, static_cast<double>(step));
+    }
+    return steps;
+  }
+  // Likewise, where it is at nodes of the step's type.
+  double NodesOfWalk() const {
+    double nodes = 0;
+    for (int64_t step = 0; step <= step_.walk.length; ++step) {
+      if (NodeTypeOfWalk(router_.schema(), step_.walk, step) != step_.node_type.value) continue;
+      nodes += std::pow(1 - step_.walk.restart_prob, static_cast<double>(step));
+    }
+    return nodes;
+  }
+  // So many walks of so many steps: every one of these may lead to another shard.
+  void AskWalks(double walks, double steps) {
+    const WalkSpec& spec = step_.walk;
+    const double num_shards = router_.book().num_shards();
+    const double numbers = step_.step.edge_ids ? 2 : 1;
+    if (spec.p != 1 || spec.q != 1) {
+      Does("node2vec's: candidates come, and of each whether an edge leads to it, step by step");
+      cost_.shard_calls += 2 * static_cast<double>(spec.length) * std::min(num_shards, walks);
+      cost_.bytes += walks * steps * (5 + numbers) * kIdBytes;
+      return;
+    }
+    const double most_rounds = num_shards > 1 ? static_cast<double>(spec.length) : 1;
+    const double stays = 1 + steps * (1 - 1 / num_shards);  // of a walk, at shards
+    cost_.shard_calls += most_rounds * std::min(num_shards, walks);
+    cost_.bytes += walks * (stays * 2 + steps * numbers) * kIdBytes;
+    if (num_shards > 1) Does("each goes on wherever it comes to another shard");
+  }
   void Does(const std::string& what) {
     absl::StrAppend(&cost_.does, cost_.does.empty() ? "" : "; ", what);
   }
@@ -195,6 +239,9 @@ absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
         break;
       case StepKind::kLayer:
         costs.push_back(tally.OfLayer(degrees));
+        break;
+      case StepKind::kWalk:
+        costs.push_back(tally.OfWalk());
         break;
     }
   }

@@ -11,6 +11,7 @@
 #include "client/query/query_cost.h"
 #include "client/query/step_lists.h"
 #include "client/query/step_rows.h"
+#include "client/query/walk_makers.h"
 #include "client/shards/lookups.h"
 #include "proto/common/status.h"
 
@@ -183,6 +184,10 @@ absl::Status QueryRunner::RunStep(size_t number, const QueryInputs& inputs, cons
     case StepKind::kLayer: {
       VICINITY_ASSIGN_OR_RETURN(lists,
                                 MakeLayer(router_, step, before, draw, context, &made.weights));
+      break;
+    }
+    case StepKind::kWalk: {
+      VICINITY_ASSIGN_OR_RETURN(lists, MakeWalks(router_, step, before, draw, context, &made));
       break;
     }
   }

@@ -67,6 +67,7 @@ class Resolver {
  private:
   const QueryStep& step() const { return resolved_.step; }
   bool of_nodes() const { return step().kind == StepKind::kNodes; }
+  bool walks() const { return step().kind == StepKind::kWalk; }
   const NodeTypeSpec& node_spec() const { return schema_.node_types[resolved_.node_type.value]; }
   const EdgeTypeSpec& edge_spec() const { return schema_.edge_types[resolved_.edge_type.value]; }
 
@@ -114,48 +115,81 @@ class Resolver {
                               NameOf(resolved_.node_type.value)));
   }
 
-  absl::Status ResolveTypes() {
-    if (of_nodes()) {
-      const int type = schema_.FindNodeType(step().type);
-      if (type < 0) {
-        return Missing("node type", absl::StrJoin(schema_.node_types, ", ",
-                                                  [](std::string* out, const NodeTypeSpec& type) {
-                                                    absl::StrAppend(out, type.name);
-                                                  }));
-      }
-      resolved_.node_type = NodeTypeId{type};
-      return absl::OkStatus();
+  absl::Status FindNodeType(const std::string& name, NodeTypeId* found) const {
+    const int type = schema_.FindNodeType(name);
+    if (type < 0) {
+      return Missing(
+          "node type", name,
+          absl::StrJoin(schema_.node_types, ", ", [](std::string* out, const NodeTypeSpec& type) {
+            absl::StrAppend(out, type.name);
+          }));
     }
-    const int type = schema_.FindEdgeType(step().type);
+    *found = NodeTypeId{type};
+    return absl::OkStatus();
+  }
+
+  absl::Status FindEdgeType(const std::string& name, EdgeTypeId* found) const {
+    const int type = schema_.FindEdgeType(name);
     if (type < 0) {
       std::vector<std::string> known;
       for (size_t i = 0; i < schema_.edge_types.size(); ++i) {
         known.push_back(schema_.EdgeTypeName(static_cast<int>(i)));
       }
-      return Missing("edge type (or several relations of this name)", absl::StrJoin(known, ", "));
+      return Missing("edge type (or several relations of this name)", name,
+                     absl::StrJoin(known, ", "));
     }
-    resolved_.edge_type = EdgeTypeId{type};
+    *found = EdgeTypeId{type};
+    return absl::OkStatus();
+  }
+
+  absl::Status ResolveTypes() {
+    if (of_nodes()) return FindNodeType(step().type, &resolved_.node_type);
+    if (walks()) return ResolveWalk();
+    VICINITY_RETURN_IF_ERROR(FindEdgeType(step().type, &resolved_.edge_type));
     const bool backwards = step().kind == StepKind::kNegatives;  // from sources to targets
     const int32_t begins = backwards ? edge_spec().source_type : edge_spec().target_type;
     resolved_.node_type = NodeTypeId{backwards ? edge_spec().target_type : edge_spec().source_type};
+    return CheckFrom(begins);
+  }
+
+  // That the nodes which the step goes on from are of the type at which its edges begin.
+  absl::Status CheckFrom(int32_t begins) const {
     const ResolvedStep& from = before_[resolved_.from];
     if (from.node_type.value == begins) return absl::OkStatus();
     return Wrong(absl::StrCat("step ", from.step.name, " makes nodes of type ",
                               NameOf(from.node_type.value), ", but ", StepKindName(step().kind),
-                              " along ", schema_.EdgeTypeName(type), " are of nodes of type ",
-                              NameOf(begins)));
+                              " along ", schema_.EdgeTypeName(resolved_.edge_type.value),
+                              " are of nodes of type ", NameOf(begins)));
+  }
+
+  absl::Status ResolveWalk() {
+    WalkSpec& walk = resolved_.walk;
+    for (const std::string& name : step().metapath) {
+      EdgeTypeId type{};
+      VICINITY_RETURN_IF_ERROR(FindEdgeType(name, &type));
+      walk.metapath.push_back(type.value);
+    }
+    walk.length = step().length;
+    walk.weighted_by = step().weighted_by;
+    walk.restart_prob = step().restart_prob;
+    walk.p = step().p;
+    walk.q = step().q;
+    const std::string problem = WalkProblem(schema_, walk);
+    if (!problem.empty()) return Wrong(problem);
+    resolved_.edge_type = EdgeTypeId{walk.metapath.front()};
+    resolved_.node_type = NodeTypeId{edge_spec().target_type};
+    VICINITY_RETURN_IF_ERROR(CheckFrom(edge_spec().target_type));
+    if (step().node_type.empty()) return absl::OkStatus();
+    VICINITY_RETURN_IF_ERROR(FindNodeType(step().node_type, &resolved_.node_type));
+    for (int64_t made = 0; made <= walk.length; ++made) {
+      if (NodeTypeOfWalk(schema_, walk, made) == resolved_.node_type.value) return absl::OkStatus();
+    }
+    return Wrong(absl::StrCat("node_type ", step().node_type, ", but walks of ", walk.length,
+                              " steps along this metapath never come to such nodes"));
   }
 
   absl::Status CheckNumbers() const {
-    const bool of_each =
-        step().kind != StepKind::kLayer && !of_nodes();  // nodes that it goes on from
-    const bool may_be_all = step().kind == StepKind::kNeighbors || of_nodes();
-    const int64_t most = of_each ? kMaxFanout : kMostStepNodes;
-    const bool is_all = step().count == kAllNeighbors;
-    if ((is_all && !may_be_all) || (!is_all && (step().count < 1 || step().count > most))) {
-      return Wrong(absl::StrCat("a count of ", step().count, ": from 1 to ", most,
-                                may_be_all ? ", or all" : ""));
-    }
+    if (!walks()) VICINITY_RETURN_IF_ERROR(CheckCount());
     if (step().limit < -1) return Wrong(absl::StrCat("a limit of ", step().limit));
     if (!(step().degree_power >= 0) || step().degree_power > kMostPower) {
       return Wrong(absl::StrCat("degree_power ", step().degree_power, ": from 0 to ", kMostPower));
@@ -163,6 +197,19 @@ class Resolver {
     const size_t num_columns = step().columns.size() + step().edge_columns.size();
     if (num_columns <= static_cast<size_t>(kMostStepColumns)) return absl::OkStatus();
     return Wrong(absl::StrCat(num_columns, " columns, at most ", kMostStepColumns));
+  }
+
+  absl::Status CheckCount() const {
+    const bool of_each =
+        step().kind != StepKind::kLayer && !of_nodes();  // nodes that it goes on from
+    const bool may_be_all = step().kind == StepKind::kNeighbors || of_nodes();
+    const int64_t most = of_each ? kMaxFanout : kMostStepNodes;
+    const bool is_all = step().count == kAllNeighbors;
+    if ((!is_all || may_be_all) && (is_all || (step().count >= 1 && step().count <= most))) {
+      return absl::OkStatus();
+    }
+    return Wrong(absl::StrCat("a count of ", step().count, ": from 1 to ", most,
+                              may_be_all ? ", or all" : ""));
   }
 
   // That there is nothing that its kind has not.
@@ -173,6 +220,16 @@ class Resolver {
     const std::vector<std::pair<absl::string_view, bool>> not_its_own = {
         {"input", !of_nodes() && !step().input.empty()},
         {"ids", !of_nodes() && !step().ids.empty()},
+        {"type", walks() && !step().type.empty()},
+        {"count", walks() && step().count != kAllNeighbors},
+        {"by", walks() && !step().by.empty()},
+        {"metapath", !walks() && !step().metapath.empty()},
+        {"length", !walks() && step().length != 0},
+        {"weighted_by", !walks() && !step().weighted_by.empty()},
+        {"restart_prob", !walks() && step().restart_prob != 0},
+        {"p", !walks() && step().p != 1},
+        {"q", !walks() && step().q != 1},
+        {"node_type", !walks() && !step().node_type.empty()},
         {"split", !of_nodes() && step().split != Split::kNone},
         {"replace", !neighbors && step().replace},
         {"exact", !negatives && !step().exact},
@@ -185,16 +242,18 @@ class Resolver {
         {"descending", !lists && step().descending},
         {"limit", !lists && step().limit >= 0},
         {"edge_columns", !neighbors && !step().edge_columns.empty()},
-        {"edge_ids", !neighbors && step().edge_ids}};
+        {"edge_ids", !neighbors && step().kind != StepKind::kWalk && step().edge_ids}};
     for (const auto& [name, is_given] : not_its_own) {
       if (is_given) return Wrong(absl::StrCat(StepKindName(step().kind), " have no ", name));
     }
-    if (!of_nodes()) {
-      if (neighbors && step().count == kAllNeighbors && (step().replace || !step().by.empty())) {
-        return Wrong("by and replace are for drawn neighbors: give a count");
-      }
-      return absl::OkStatus();
+    if (of_nodes()) return CheckNodes();
+    if (neighbors && step().count == kAllNeighbors && (step().replace || !step().by.empty())) {
+      return Wrong("by and replace are for drawn neighbors: give a count");
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckNodes() const {
     const bool given = !step().input.empty() || !step().ids.empty();
     const bool drawn = step().count != kAllNeighbors;
     if (!step().input.empty() && !step().ids.empty()) return Wrong("an input, or ids: not both");
@@ -302,9 +361,10 @@ class Resolver {
   absl::Status Wrong(absl::string_view what) const {
     return Named(absl::InvalidArgumentError(what));
   }
-  absl::Status Missing(absl::string_view what, const std::string& known) const {
+  absl::Status Missing(absl::string_view what, const std::string& name,
+                       const std::string& known) const {
     return Named(
-        absl::NotFoundError(absl::StrCat("no ", what, " `", step().type, "`, there are ", known)));
+        absl::NotFoundError(absl::StrCat("no ", what, " `", name, "`, there are ", known)));
   }
 
   const Schema& schema_;

@@ -13,6 +13,7 @@
 #include "partition/schema/condition.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
+#include "sampler/walk_spec.h"
 
 namespace vicinity {
 
@@ -24,7 +25,7 @@ struct ResolvedStep {
   int32_t from = -1;       // which step; -1: none
   int32_t like = -1;       // likewise
   NodeTypeId node_type{};  // of the nodes it makes
-  EdgeTypeId edge_type{};  // but of kNodes
+  EdgeTypeId edge_type{};  // but of kNodes; of a kWalk that of its first step
   // Of its condition one of these, or neither.
   std::shared_ptr<const RowCondition> edges_where{};
   std::shared_ptr<const RowCondition> nodes_where{};
@@ -32,6 +33,7 @@ struct ResolvedStep {
   int32_t order_column = -1;
   std::vector<int32_t> columns{};  // of the node type
   std::vector<EdgeColumnPlan> edge_columns{};
+  WalkSpec walk{};  // of a kWalk
 
   bool weighted() const { return !step.by.empty(); }
   // Whether servers give whole lists, which are drawn from here.

@@ -24,11 +24,12 @@ namespace {
 
 constexpr size_t kMostShown = 40;
 
-constexpr std::array<std::pair<absl::string_view, StepKind>, 4> kKinds = {
+constexpr std::array<std::pair<absl::string_view, StepKind>, 5> kKinds = {
     {{"nodes", StepKind::kNodes},
      {"neighbors", StepKind::kNeighbors},
      {"negatives", StepKind::kNegatives},
-     {"layer", StepKind::kLayer}}};
+     {"layer", StepKind::kLayer},
+     {"walk", StepKind::kWalk}}};
 
 constexpr std::array<std::pair<absl::string_view, Split>, 3> kSplits = {
     {{"train", Split::kTrain}, {"validation", Split::kValidation}, {"test", Split::kTest}}};
@@ -39,7 +40,10 @@ constexpr unsigned kOfNeighbors = Bit(StepKind::kNeighbors);
 constexpr unsigned kOfNegatives = Bit(StepKind::kNegatives);
 constexpr unsigned kOfLayer = Bit(StepKind::kLayer);
 constexpr unsigned kOfDrawn = kOfNeighbors | kOfNegatives | kOfLayer;
-constexpr unsigned kOfAny = kOfNodes | kOfDrawn;
+constexpr unsigned kOfWalk = Bit(StepKind::kWalk);
+constexpr unsigned kOfWalks = kOfWalk;
+constexpr unsigned kOfCounted = kOfNodes | kOfDrawn;
+constexpr unsigned kOfAny = kOfCounted | kOfWalks;
 
 // Where an argument goes to.
 using Member =
@@ -58,7 +62,7 @@ const std::vector<Argument>& Arguments() {
   static const auto* const arguments =
       new std::vector<Argument>{{"split", kOfNodes, &QueryStep::split},
                                 {"count", kOfNodes, &QueryStep::count},
-                                {"by", kOfAny, &QueryStep::by},
+                                {"by", kOfCounted, &QueryStep::by},
                                 {"replace", kOfNeighbors, &QueryStep::replace},
                                 {"degree_power", kOfNegatives, &QueryStep::degree_power},
                                 {"exact", kOfNegatives, &QueryStep::exact},
@@ -66,27 +70,44 @@ const std::vector<Argument>& Arguments() {
                                 {"same", kOfNegatives, &QueryStep::same},
                                 {"shares", kOfNegatives, &QueryStep::shares},
                                 {"square_root", kOfLayer, &QueryStep::square_root},
+                                {"weighted_by", kOfWalks, &QueryStep::weighted_by},
+                                {"restart_prob", kOfWalks, &QueryStep::restart_prob},
+                                {"p", kOfWalks, &QueryStep::p},
+                                {"q", kOfWalks, &QueryStep::q},
+                                {"node_type", kOfWalks, &QueryStep::node_type},
                                 {"where", kOfNodes | kOfNeighbors, &QueryStep::where},
                                 {"order_by", kOfNodes | kOfNeighbors, &QueryStep::order_by},
                                 {"descending", kOfNodes | kOfNeighbors, &QueryStep::descending},
                                 {"limit", kOfNodes | kOfNeighbors, &QueryStep::limit},
                                 {"columns", kOfAny, &QueryStep::columns},
                                 {"edge_columns", kOfNeighbors, &QueryStep::edge_columns},
-                                {"edge_ids", kOfNeighbors, &QueryStep::edge_ids}};
+                                {"edge_ids", kOfNeighbors | kOfWalk, &QueryStep::edge_ids}};
   return *arguments;
 }
 
-// What stands first, without a name.
+constexpr absl::string_view kEdgeTypes = "an edge type, or a list of them";
+
+// What stands first, without a name. In the place of a list of one word the word will do.
 struct Positionals {
   std::vector<Argument> all;
   size_t needed;
 };
 Positionals PositionalsOf(StepKind kind) {
-  if (kind == StepKind::kNodes) return {{{"a node type", kOfNodes, &QueryStep::type}}, 1};
-  return {{{"a step's name", kOfDrawn, &QueryStep::from},
-           {"an edge type", kOfDrawn, &QueryStep::type},
-           {"how many", kOfDrawn, &QueryStep::count}},
-          kind == StepKind::kNeighbors ? size_t{2} : size_t{3}};
+  const Argument from = {"a step's name", kOfAny, &QueryStep::from};
+  switch (kind) {
+    case StepKind::kNodes:
+      return {{{"a node type", kOfNodes, &QueryStep::type}}, 1};
+    case StepKind::kWalk:
+      return {{from,
+               {kEdgeTypes, kOfWalks, &QueryStep::metapath},
+               {"how many steps", kOfWalk, &QueryStep::length}},
+              3};
+    default:
+      return {{from,
+               {"an edge type", kOfDrawn, &QueryStep::type},
+               {"how many", kOfDrawn, &QueryStep::count}},
+              kind == StepKind::kNeighbors ? size_t{2} : size_t{3}};
+  }
 }
 
 const Argument* FindArgument(StepKind kind, absl::string_view name) {
@@ -178,7 +199,7 @@ class Parser {
       } else if (!given_.empty()) {
         return Expected("an argument with its name, since one with a name stands before it");
       } else if (i < positionals.all.size()) {
-        VICINITY_RETURN_IF_ERROR(ParseInto(positionals.all[i].member, positionals.all[i].name));
+        VICINITY_RETURN_IF_ERROR(ParsePositional(positionals.all[i]));
       } else if (step_->kind == StepKind::kNodes && i == positionals.all.size()) {
         VICINITY_RETURN_IF_ERROR(ParseIds());
       } else {
@@ -204,6 +225,16 @@ class Parser {
     VICINITY_RETURN_IF_ERROR(Next());
     VICINITY_RETURN_IF_ERROR(Take("="));
     return ParseInto(argument->member, argument->name);
+  }
+
+  absl::Status ParsePositional(const Argument& argument) {
+    const auto* const list = std::get_if<std::vector<std::string> QueryStep::*>(&argument.member);
+    if (list != nullptr && !IsSign("[")) {
+      if (!IsText()) return Expected(argument.name);
+      step_->*(*list) = {std::string(token_.text)};
+      return Next();
+    }
+    return ParseInto(argument.member, argument.name);
   }
 
   // `what` it is, for errors.
@@ -399,14 +430,24 @@ std::string Quoted(absl::string_view text) {
   return absl::StrCat(quote, text, quote);
 }
 
-std::string ListText(const std::vector<std::string>& list) {
+std::string ListText(const std::vector<std::string>& quoted) {
+  return absl::StrCat("[", absl::StrJoin(quoted, ", "), "]");
+}
+
+std::string WordsText(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
-  for (const std::string& each : list) {
+  for (const std::string& each : words) quoted.push_back(Quoted(each));
+  return ListText(quoted);
+}
+
+std::string IdsText(const std::vector<std::string>& ids) {
+  std::vector<std::string> quoted;
+  for (const std::string& each : ids) {
     int64_t number = 0;  // which is read from " 7" as well
     const bool is_number = absl::SimpleAtoi(each, &number) && absl::StrCat(number) == each;
     quoted.push_back(is_number ? each : Quoted(each));
   }
-  return absl::StrCat("[", absl::StrJoin(quoted, ", "), "]");
+  return ListText(quoted);
 }
 
 std::string RealText(double value) { return absl::StrFormat("%.17g", value); }
@@ -428,16 +469,13 @@ std::string SplitText(Split split) {
   return "";
 }
 
-// Empty: it has its default.
 std::string ValueText(const QueryStep& step, const Member& member) {
-  static const QueryStep defaults;
   return std::visit(
       [&step](auto of_step) -> std::string {
         const auto& value = step.*of_step;
         using Value = std::decay_t<decltype(value)>;
-        if (value == defaults.*of_step) return "";
         if constexpr (std::is_same_v<Value, std::string>) return Quoted(value);
-        if constexpr (std::is_same_v<Value, std::vector<std::string>>) return ListText(value);
+        if constexpr (std::is_same_v<Value, std::vector<std::string>>) return WordsText(value);
         if constexpr (std::is_same_v<Value, bool>) return value ? "true" : "false";
         if constexpr (std::is_same_v<Value, double>) return RealText(value);
         if constexpr (std::is_same_v<Value, std::vector<double>>) return RealsText(value);
@@ -447,19 +485,27 @@ std::string ValueText(const QueryStep& step, const Member& member) {
       member);
 }
 
+bool HasDefault(const QueryStep& step, const Member& member) {
+  static const QueryStep defaults;
+  return std::visit([&](auto of_step) { return step.*of_step == defaults.*of_step; }, member);
+}
+
+std::string PositionalText(const QueryStep& step, const Member& member) {
+  const auto* const list = std::get_if<std::vector<std::string> QueryStep::*>(&member);
+  if (list != nullptr && (step.*(*list)).size() == 1) return Quoted((step.*(*list)).front());
+  return ValueText(step, member);
+}
+
 std::string StepText(const QueryStep& step) {
   std::vector<std::string> parts;
-  if (step.kind == StepKind::kNodes) {
-    parts.push_back(Quoted(step.type));
-    if (!step.input.empty()) parts.push_back(absl::StrCat("$", step.input));
-    if (!step.ids.empty()) parts.push_back(ListText(step.ids));
-  } else {
-    parts = {Quoted(step.from), Quoted(step.type), CountText(step.count)};
+  for (const Argument& argument : PositionalsOf(step.kind).all) {
+    parts.push_back(PositionalText(step, argument.member));
   }
+  if (!step.input.empty()) parts.push_back(absl::StrCat("$", step.input));
+  if (!step.ids.empty()) parts.push_back(IdsText(step.ids));
   for (const Argument& argument : Arguments()) {
-    if ((argument.kinds & Bit(step.kind)) == 0) continue;
-    const std::string value = ValueText(step, argument.member);
-    if (!value.empty()) parts.push_back(absl::StrCat(argument.name, "=", value));
+    if ((argument.kinds & Bit(step.kind)) == 0 || HasDefault(step, argument.member)) continue;
+    parts.push_back(absl::StrCat(argument.name, "=", ValueText(step, argument.member)));
   }
   return absl::StrCat(step.name, " = ", StepKindName(step.kind), "(", absl::StrJoin(parts, ", "),
                       ")\n");

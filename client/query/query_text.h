@@ -2,7 +2,7 @@
 //
 //   query     = { step ( newline | ";" ) }
 //   step      = name "=" kind "(" [ argument { "," argument } ] ")"
-//   kind      = nodes | neighbors | negatives | layer
+//   kind      = nodes | neighbors | negatives | layer | walk
 //   argument  = value | word "=" value
 //   value     = word | text | number | "$" word | true | false | "[" [ value { "," value } ] "]"
 //   word      = letters, digits and _ . - : behind a letter or _
@@ -16,9 +16,12 @@
 //   negatives(STEP, EDGE_TYPE, COUNT, by=COLUMN, degree_power=0.75, exact=false,
 //             like=STEP, same=[COLUMN, ...], shares=[0.25, ...])
 //   layer(STEP, EDGE_TYPE, COUNT, by=COLUMN, square_root=true)
+//   walk(STEP, EDGE_TYPES, LENGTH, weighted_by=COLUMN, restart_prob=0.1, p=0.5, q=2,
+//        node_type=NODE_TYPE, edge_ids=true)
 //
 // and of nodes and neighbors where="CONDITION", order_by=COLUMN, descending=true, limit=N; of all
-// columns=[...]. COUNT is a number, or all. What they mean: QueryStep, by the same names.
+// columns=[...]. COUNT is a number, or all; EDGE_TYPES one, or [EDGE_TYPE, ...]. What they mean:
+// QueryStep, by the same names.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "client/shards/fan_out.h"
+#include "client/shards/lookups.h"
 #include "client/shards/shard_requests.h"
 #include "partition/dataset/book.h"
 #include "proto/common/ids.h"
@@ -112,6 +113,18 @@ absl::StatusOr<Walks> WalkOverShards(const ShardRouter& router, const WalkSpec& 
     VICINITY_ASSIGN_OR_RETURN(any, walkers.GoOn(draw, context));
   }
   return walks;
+}
+
+absl::StatusOr<Walks> RouteWalks(const ShardRouter& router, const WalkSpec& spec,
+                                 absl::Span<const int64_t> starts, const MinibatchDraw& draw,
+                                 bool want_edge_ids, const CallContext& context) {
+  if (spec.p == 1 && spec.q == 1) {
+    return WalkOverShards(router, spec, starts, draw, want_edge_ids, context);
+  }
+  RoutedSource source(router, draw, context);
+  RoutedFinder finder(router, context);
+  WalkSampler sampler(router.schema(), router.book(), draw, &source, &finder);
+  return sampler.Walk(spec, starts, want_edge_ids);
 }
 
 }  // namespace vicinity

@@ -21,4 +21,10 @@ absl::StatusOr<Walks> WalkOverShards(const ShardRouter& router, const WalkSpec& 
                                      absl::Span<const int64_t> starts, const MinibatchDraw& draw,
                                      bool want_edge_ids, const CallContext& context);
 
+// Walks of any spec: those, or, where p or q is not 1, step by step those of WalkSampler, each step
+// with an operation a shard for candidates and one for the pairs that edges may join.
+absl::StatusOr<Walks> RouteWalks(const ShardRouter& router, const WalkSpec& spec,
+                                 absl::Span<const int64_t> starts, const MinibatchDraw& draw,
+                                 bool want_edge_ids, const CallContext& context);
+
 }  // namespace vicinity

@@ -134,7 +134,10 @@ FuzzTarget FuzzQuery(const std::string&) {
       "i = nodes(item, count=5, by=price); u = neighbors(i, buys, all, order_by=weight)\n"
       "n = negatives(u, buys, 2, degree_power=0.75, exact=false) # not edges\n"
       "l = layer(i, buys, 7, by=weight, square_root=true)",
-      "t = nodes(tag, [1, -2, 'x y', z])"};
+      "t = nodes(tag, [1, -2, 'x y', z])",
+      "i = nodes(item); w = walk(i, [buys, bought_by], 5, weighted_by=weight, restart_prob=0.25, "
+      "node_type=user, edge_ids=true)\n"
+      "u = nodes(user); k = walk(u, knows, 3, p=0.5, q=2)"};
   const auto schema = std::make_shared<const Schema>(testing::TypedGraph(3, 3, 3, 1).schema);
   target.run = [schema](std::string_view input) {
     const auto query = ParseQuery(absl::string_view(input.data(), input.size()));

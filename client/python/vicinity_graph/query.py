@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .graph import Graph
 
 # VicinityStepPart.
-_OFFSETS, _NODES, _EDGE_IDS, _WEIGHTS, _COLUMN, _EDGE_COLUMN = range(6)
+_OFFSETS, _NODES, _EDGE_IDS, _WEIGHTS, _COLUMN, _EDGE_COLUMN, _WALKS, _WALK_EDGES = range(8)
 
 
 class Query:
@@ -76,6 +76,17 @@ class Query:
         """count nodes, drawn with replacement from the neighbours of all nodes of a step together, in
         proportion to the sum of the weights of their edges, or to its root."""
         return self._add(name, "layer", [of, edge_type, count], by=by, square_root=square_root,
+                         columns=columns)
+
+    def walk(self, name: str, of: str, metapath: Union[str, Sequence[str]], length: int, *,
+             weighted_by: str = "", restart_prob: float = 0, p: float = 1, q: float = 1,
+             node_type: str = "", edge_ids: bool = False, columns: Sequence[str] = ()) -> Query:
+        """A random walk from each node of a step, as Graph.walk makes them: `length` steps along an
+        edge type, or a metapath over and over. Its list has the nodes of node_type (nothing: of the
+        type of the starts) that it comes to, itself first; `walks` of the answer has all."""
+        return self._add(name, "walk", [of, metapath, length], weighted_by=weighted_by,
+                         restart_prob=restart_prob or None, p=None if p == 1 else p,
+                         q=None if q == 1 else q, node_type=node_type, edge_ids=edge_ids,
                          columns=columns)
 
     def __str__(self) -> str:
@@ -160,6 +171,18 @@ class StepAnswer:
     def weights(self) -> Tensor:
         """Of a layer, what the chance of each node was in proportion to: float64 [n]"""
         return self._tensor(_WEIGHTS)
+
+    @property
+    def walks(self) -> Tensor:
+        """Of a walk, where each came by, its start first: global ids, -1 behind the end of one that
+        had no edge to take, or ended by chance; int64 [number of walks, length + 1]"""
+        return self._tensor(_WALKS)
+
+    @property
+    def walk_edges(self) -> Tensor:
+        """Of a walk that asks for edge_ids, which edge each step took: int64 [number of walks,
+        length], -1 behind the end"""
+        return self._tensor(_WALK_EDGES)
 
     def column(self, name: str) -> Tensor:
         """Rows of the nodes, [n, *shape]. NotFound names the columns that the step asked for."""

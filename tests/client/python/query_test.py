@@ -131,6 +131,26 @@ class EulerTest(unittest.TestCase):
             numpy.testing.assert_array_equal(oe.edge_column("weight").numpy(),
                                              self.papers.weight[edges])
 
+    def test_walks_that_later_steps_go_on_from(self):
+        text = """
+            src = nodes(paper, $seeds)
+            w = walk(src, cites, 6, weighted_by=weight, p=0.5, q=2, edge_ids=true)
+            near = neighbors(w, cites, 2)
+        """
+        answers = [graph.prepare(text).run({"seeds": UserIds([5, 6, 7, 5])}, batch=2)
+                   for graph in self.graphs]
+        for graph, answer in zip(self.graphs, answers):
+            walks, edges = answer["w"].walks.numpy(), answer["w"].walk_edges.numpy()
+            self.assertEqual((walks.shape, edges.shape), ((4, 7), (4, 6)))
+            for walk, taken in zip(walks, edges):
+                self.assertEqual(numpy.count_nonzero(walk >= 0), numpy.count_nonzero(taken >= 0) + 1)
+                papers, taken = self.ids(graph, walk[walk >= 0]), taken[taken >= 0]
+                numpy.testing.assert_array_equal(self.papers.edge_index[:, taken],
+                                                 [papers[1:], papers[:-1]])
+            numpy.testing.assert_array_equal(answer["w"].nodes.numpy(), walks[walks >= 0])
+            self.assertEqual(len(answer["near"].offsets), len(answer["w"]) + 1)
+        numpy.testing.assert_array_equal(*(answer["w"].walk_edges.numpy() for answer in answers))
+
     def test_drawn_nodes_that_meet_a_condition(self):
         # sampleN(node_type, cnt).has(p0 eq 23)
         for graph in self.graphs:
@@ -246,6 +266,7 @@ class PythonTest(unittest.TestCase):
         query.negatives("like", "src", "cites", 8, like="near", same=["label"], shares=[0.25])
         query.layer("all", "near", "cites", 9, square_root=True)
         query.nodes("two", "paper", [1, 2], order_by="id", descending=True)
+        query.walk("on", "two", ["cites"], 4, restart_prob=0.25, p=2, node_type="paper")
         prepared = self.graph.prepare(query)
         self.assertEqual(str(prepared).splitlines(), [
             'src = nodes(paper, $seeds, where="label in (1, 2)", limit=0)',
@@ -253,12 +274,13 @@ class PythonTest(unittest.TestCase):
             "no = negatives(src, cites, 2, degree_power=0.75, exact=false)",
             "like = negatives(src, cites, 8, like=near, same=[label], shares=[0.25])",
             "all = layer(near, cites, 9, square_root=true)",
-            "two = nodes(paper, [1, 2], order_by=id, descending=true)"])
+            "two = nodes(paper, [1, 2], order_by=id, descending=true)",
+            "on = walk(two, cites, 4, restart_prob=0.25, p=2, node_type=paper)"])
         self.assertEqual(str(self.graph.prepare(str(prepared))), str(prepared))
         self.assertEqual(prepared.inputs, {"seeds": "paper"})
         answer = prepared.run({"seeds": [1, 2]})
         self.assertEqual(len(answer["src"]), 0)
-        self.assertEqual(list(answer), ["src", "near", "no", "like", "all", "two"])
+        self.assertEqual(list(answer), ["src", "near", "no", "like", "all", "two", "on"])
         self.assertEqual(self.graph.user_ids("paper", answer["two"].nodes).tolist(), [2, 1])
         self.assertIn("two: 2 paper", repr(answer))
 
@@ -331,6 +353,8 @@ class PythonTest(unittest.TestCase):
             answer["src"].column("features")
         with self.assertRaisesRegex(vicinity_graph.NotFound, "edge_ids"):
             answer["src"].edge_ids
+        with self.assertRaisesRegex(vicinity_graph.NotFound, "it is no walk"):
+            answer["src"].walks
         with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "both kinds of quotes"):
             Query().nodes("src", "a\"'b")
         with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "is no list"):
@@ -338,14 +362,20 @@ class PythonTest(unittest.TestCase):
 
     def test_arguments_are_those_of_the_text(self):
         """Each keyword of a method is one that the text has, or stands first."""
-        first = {"self", "name", "of", "node_type", "edge_type", "ids", "count"}
-        for kind in ("nodes", "neighbors", "negatives", "layer"):
+        first = {
+            "nodes": {"node_type", "ids", "count"},
+            "neighbors": {"of", "edge_type", "count"},
+            "negatives": {"of", "edge_type", "count"},
+            "layer": {"of", "edge_type", "count"},
+            "walk": {"of", "metapath", "length"},
+        }
+        for kind, stand_first in first.items():
             with self.assertRaises(vicinity_graph.InvalidArgument) as refused:
                 arguments = "paper" if kind == "nodes" else "src, cites, 1"
                 self.graph.prepare(f"src = {kind}({arguments}, not_there=1)")
             known = str(refused.exception).split("one of ")[1].split(", found")[0].split(", ")
             keywords = set(inspect.signature(getattr(Query, kind)).parameters)
-            self.assertEqual(keywords - first, set(known) - {"count"})
+            self.assertEqual(keywords - stand_first - {"self", "name"}, set(known) - {"count"})
 
     def test_answers_outlive_query_and_graph(self):
         graph = vicinity_graph.Graph(directory=self.papers.shards)

@@ -45,9 +45,11 @@ TEST_CASE("What is expected of steps follows from the degrees") {
               "all = neighbors(few, links, edge_ids=true)\n"
               "top = neighbors(src, links, order_by=weight, limit=2)\n"
               "no = negatives(src, links, 3)\n"
-              "lay = layer(src, links, 30)\n",
+              "lay = layer(src, links, 30)\n"
+              "walk = walk(src, links, 4, restart_prob=0.5)\n"
+              "biased = walk(src, links, 4, p=2)\n",
               {{"seeds", 10}});
-  REQUIRE(costs.size() == 6);
+  REQUIRE(costs.size() == 8);
   CHECK(costs[0].nodes == 10);
   CHECK(costs[0].shard_calls == 4);
   CHECK(costs[1].lists == 10);
@@ -65,6 +67,12 @@ TEST_CASE("What is expected of steps follows from the degrees") {
   CHECK(costs[4].nodes == 30);
   CHECK(costs[5].nodes == 30);
   CHECK(costs[5].lists == 1);
+  CHECK(costs[6].lists == 10);
+  CHECK(costs[6].nodes == Approx(10 * (1 + 0.5 + 0.25 + 0.125 + 0.0625)));
+  CHECK(costs[6].shard_calls == 16);
+  CHECK(costs[6].bytes == Approx(10 * ((1 + 0.9375 * 0.75) * 16 + 0.9375 * 8)));
+  CHECK(costs[7].nodes == 50);
+  CHECK(costs[7].shard_calls == 32);
 }
 
 TEST_CASE("It is told what is read for a condition, and by whom lists are drawn from") {
@@ -73,7 +81,8 @@ TEST_CASE("It is told what is read for a condition, and by whom lists are drawn 
       Explain(graph,
               "src = nodes(node, [3, 4])\n"
               "read = neighbors(src, links, 5, where=\"label = 1\")\n"
-              "drawn = neighbors(src, links, 5, by=weight, where=\"weight > 1\")\n",
+              "drawn = neighbors(src, links, 5, by=weight, where=\"weight > 1\")\n"
+              "walk = walk(src, links, 3, weighted_by=weight)\n",
               {});
   CHECK(costs[1].does ==
         "whole lists come; label of their nodes is read, without an index; 5 of each are drawn "
@@ -82,6 +91,9 @@ TEST_CASE("It is told what is read for a condition, and by whom lists are drawn 
   CHECK(costs[2].does ==
         "servers draw 5 of each list; by weight; they look at the condition, which leaves fewer");
   CHECK(costs[2].shard_calls == 2);
+  CHECK(costs[3].does ==
+        "walks of up to 3 steps, on the servers; by weight; each goes on wherever it comes to "
+        "another shard");
 }
 
 TEST_CASE("A run takes no more calls than are foretold") {
@@ -89,7 +101,8 @@ TEST_CASE("A run takes no more calls than are foretold") {
   const std::string text =
       "src = nodes(node, $seeds, columns=[features])\n"
       "near = neighbors(src, links, 5, where=\"label = 1\", order_by=id, edge_columns=[weight])\n"
-      "far = neighbors(near, links, 3, columns=[features, label])\n";
+      "far = neighbors(near, links, 3, columns=[features, label])\n"
+      "walk = walk(far, links, 5)\n";
   VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto runner,
                                 QueryRunner::Make(graph.router(), query, nullptr));

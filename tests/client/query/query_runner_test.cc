@@ -17,7 +17,7 @@
 #include "client/query/query_text.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
-#include "sampler/minibatch_sampler.h"
+#include "tests/client/query/run_query.h"
 #include "tests/client/routed_graph.h"
 #include "tests/sampler/chi_square.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -28,9 +28,14 @@ namespace {
 
 using testing::ChiSquare;
 using testing::ChiSquareLimit;
+using testing::Draw;
 using testing::InEdge;
+using testing::ListOf;
+using testing::Make;
 using testing::MemoryGraph;
 using testing::RoutedGraph;
+using testing::Run;
+using testing::ToGlobal;
 
 constexpr NodeTypeId kNode{0};
 constexpr EdgeTypeId kLinks{0};
@@ -80,57 +85,6 @@ float WeightOf(const MemoryGraph& graph, int64_t edge) {
   const int column = graph.schema.edge_types[0].FindColumn("weight");
   std::memcpy(&weight, graph.edge_row(kLinks, column, edge).data(), sizeof(weight));
   return weight;
-}
-
-std::unique_ptr<QueryRunner> Make(const RoutedGraph& graph, const std::string& text) {
-  VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
-  absl::StatusOr<std::unique_ptr<QueryRunner>> runner =
-      QueryRunner::Make(graph.router(), query, nullptr);
-  VICINITY_REQUIRE_OK(runner.status());
-  return *std::move(runner);
-}
-
-// Positions in the user's order, by which no cut shows, as the ids of an answer.
-std::vector<int64_t> ToGlobal(const RoutedGraph& graph, const std::vector<int64_t>& positions) {
-  const std::vector<int64_t> ids = graph.GlobalIds(kNode);
-  std::vector<int64_t> nodes;
-  for (const int64_t position : positions) nodes.push_back(ids[position]);
-  return nodes;
-}
-std::vector<int64_t> ToPositions(const RoutedGraph& graph, const std::vector<int64_t>& nodes) {
-  std::vector<int64_t> positions;
-  for (const int64_t node : nodes) {
-    positions.push_back(graph.placement().PositionOf(kNode, GlobalNode{node}));
-  }
-  return positions;
-}
-
-MinibatchDraw Draw(uint64_t batch) {
-  MinibatchDraw draw;
-  draw.run_seed = 5;
-  draw.batch = batch;
-  return draw;
-}
-
-// An answer whose nodes are positions.
-QueryAnswer Run(const RoutedGraph& graph, const QueryRunner& runner,
-                const std::vector<int64_t>& seeds, uint64_t batch = 0) {
-  QueryInputs inputs;
-  for (const ResolvedStep& step : runner.steps()) {
-    if (!step.step.input.empty()) inputs[step.step.input] = ToGlobal(graph, seeds);
-  }
-  absl::StatusOr<QueryAnswer> answer = runner.Run(inputs, Draw(batch), nullptr);
-  VICINITY_REQUIRE_OK(answer.status());
-  for (StepAnswer& step : answer->steps) step.nodes = ToPositions(graph, step.nodes);
-  return *std::move(answer);
-}
-QueryAnswer Run(const RoutedGraph& graph, const std::string& text,
-                const std::vector<int64_t>& seeds, uint64_t batch = 0) {
-  return Run(graph, *Make(graph, text), seeds, batch);
-}
-
-std::vector<int64_t> ListOf(const StepAnswer& step, size_t i) {
-  return {step.nodes.begin() + step.offsets[i], step.nodes.begin() + step.offsets[i + 1]};
 }
 
 TEST_CASE("Neighbors that meet a condition, in order, the first of them: as by hand") {
@@ -413,7 +367,7 @@ TEST_CASE(
         std::string::npos);
   CHECK(text_of({{"seeds", {1, kNumNodes}}}).find("step src: ") != std::string::npos);
   graph.faults()->fail_after = 0;
-  CHECK(text_of({{"seeds", ToGlobal(graph, {0, 1, 2, 3, 4, 5, 6, 7})}})
+  CHECK(text_of({{"seeds", ToGlobal(graph, kNode, {0, 1, 2, 3, 4, 5, 6, 7})}})
             .find("step near: shard 1 is away") != std::string::npos);
 }
 

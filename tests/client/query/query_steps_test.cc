@@ -31,7 +31,9 @@ TEST_CASE("Steps are found by the numbers of the graph") {
               "edge_columns=[weight])\n"
               "known = neighbors(users, user:knows:user, where=\"label = 1\", order_by=id)\n"
               "sold = negatives(users, buys, 2)\n"
-              "cheap = neighbors(items, buys, where=\"weight < 1\", order_by=weight)\n"));
+              "cheap = neighbors(items, buys, where=\"weight < 1\", order_by=weight)\n"
+              "walk = walk(items, [buys, user:knows:user], 2, weighted_by=weight, node_type=user, "
+              "columns=[features])\n"));
   const Schema schema = TypedSchema();
   const int user = schema.FindNodeType("user");
   CHECK(steps[0].node_type.value == schema.FindNodeType("item"));
@@ -48,6 +50,10 @@ TEST_CASE("Steps are found by the numbers of the graph") {
   CHECK(steps[4].edges_where != nullptr);
   CHECK_FALSE(steps[4].draws_here());
   CHECK(steps[4].order == OrderKind::kEdgeColumn);
+  CHECK(steps[5].walk.metapath ==
+        std::vector<int32_t>{schema.FindEdgeType("buys"), schema.FindEdgeType("user:knows:user")});
+  CHECK(steps[5].walk.weighted_by == "weight");
+  CHECK(steps[5].node_type.value == user);
 }
 
 TEST_CASE("What does not fit the graph, or its kind, is told with the step and what there is") {
@@ -103,6 +109,22 @@ TEST_CASE("What does not fit the graph, or its kind, is told with the step and w
       {"a = nodes(user, descending=true)", "descending is for order_by"},
       {"a = nodes(user, columns=[year])", "step a: "},
       {"a = nodes(item); b = neighbors(a, buys, edge_columns=[year])", "has no column year"},
+      {"a = nodes(item); b = walk(c, buys, 3)", "no step before it is named `c`"},
+      {"a = nodes(item); b = walk(a, [], 3)", "step b: no metapath"},
+      {"a = nodes(item); b = walk(a, sees, 3)",
+       "step b: no edge type (or several relations of this name) `sees`, there are user:buys:item"},
+      {"a = nodes(user); b = walk(a, buys, 1)",
+       "step a makes nodes of type user, but walk along user:buys:item are of nodes of type item"},
+      {"a = nodes(item); b = walk(a, buys, 2)", "step b: metapath: step 1 along user:buys:item "},
+      {"a = nodes(item); b = walk(a, buys, 0)", "step b: walks of 0 steps"},
+      {"a = nodes(item); b = walk(a, buys, 1, weighted_by=price)", "the weight column price"},
+      {"a = nodes(item); b = walk(a, buys, 1, restart_prob=1)", "restart_prob 1"},
+      {"a = nodes(item); b = walk(a, buys, 1, p=2)", "node2vec walks follow one edge type"},
+      {"a = nodes(user); b = walk(a, knows, 3, q=1000)", "between 1/64 and 64"},
+      {"a = nodes(user); b = walk(a, knows, 3, node_type=users)", "no node type `users`"},
+      {"a = nodes(user); b = walk(a, knows, 3, node_type=item)",
+       "node_type item, but walks of 3 steps along this metapath never come to such nodes"},
+      {"a = nodes(item); b = walk(a, buys, 1, columns=[label])", "step b: "},
   };
   for (const auto& [text, expected] : wrong) {
     const absl::Status status = Resolve(text).status();
@@ -136,6 +158,20 @@ TEST_CASE("What a kind does not have is refused, however the query was made") {
     add("layer have no where", layer, &QueryStep::where, "label = 1");
     add("layer have no limit", layer, &QueryStep::limit, 3);
     add("layer have no split", layer, &QueryStep::split, Split::kTest);
+    add("layer have no length", layer, &QueryStep::length, 3);
+    add("nodes have no metapath", nodes, &QueryStep::metapath, std::vector<std::string>{"knows"});
+    add("nodes have no restart_prob", nodes, &QueryStep::restart_prob, 0.5);
+    add("layer have no weighted_by", layer, &QueryStep::weighted_by, "weight");
+    QueryStep walk;
+    walk.name = "a";
+    walk.kind = StepKind::kWalk;
+    walk.from = "src";
+    walk.metapath = {"knows"};
+    walk.length = 3;
+    add("walk have no type", walk, &QueryStep::type, "knows");
+    add("walk have no count", walk, &QueryStep::count, 5);
+    add("walk have no by", walk, &QueryStep::by, "weight");
+    add("walk have no limit", walk, &QueryStep::limit, 5);
     return steps;
   }();
   for (const auto& [expected, step] : wrong) {

@@ -29,9 +29,12 @@ TEST_CASE("A query is read step by step, with all its arguments") {
     all = layer(near, cites, 64, by=weight, square_root=true)
     like = negatives(src, cites, 8, like=near, same=[kind, year], shares=[0.25, 5e-1])
     few = nodes(paper, split=train, count=16, by=pagerank)
+    one = walk(src, cites, 4, edge_ids=true)
+    long = walk(src, [of, "paper:has:author"], 6, weighted_by=weight, restart_prob=0.25, p=0.5, q=2,
+                node_type=author, columns=[name])
   )text";
   VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
-  REQUIRE(query.steps.size() == 8);
+  REQUIRE(query.steps.size() == 10);
   const QueryStep& src = query.steps[0];
   CHECK(src.name == "src");
   CHECK(src.kind == StepKind::kNodes);
@@ -64,6 +67,18 @@ TEST_CASE("A query is read step by step, with all its arguments") {
   CHECK(query.steps[6].shares == std::vector<double>{0.25, 0.5});
   CHECK(query.steps[7].split == Split::kTrain);
   CHECK(query.steps[7].count == 16);
+  CHECK(query.steps[8].kind == StepKind::kWalk);
+  CHECK(query.steps[8].metapath == std::vector<std::string>{"cites"});
+  CHECK(query.steps[8].length == 4);
+  CHECK(query.steps[8].edge_ids);
+  const QueryStep& walk = query.steps[9];
+  CHECK(walk.metapath == std::vector<std::string>{"of", "paper:has:author"});
+  CHECK(walk.length == 6);
+  CHECK(walk.weighted_by == "weight");
+  CHECK(walk.restart_prob == 0.25);
+  CHECK(walk.p == 0.5);
+  CHECK(walk.q == 2);
+  CHECK(walk.node_type == "author");
 }
 
 TEST_CASE("What is written of a query is read as the same query") {
@@ -74,17 +89,23 @@ TEST_CASE("What is written of a query is read as the same query") {
       "edge_ids=true)\n"
       "no = negatives(src, cites, 5, degree_power=0.10000000000000001, exact=false)\n"
       "like = negatives(src, cites, 8, like=near, same=[kind], shares=[0.25])\n"
-      "lay = layer(near, 'it \"is\"', 64, by=weight, square_root=true)\n";
+      "lay = layer(near, 'it \"is\"', 64, by=weight, square_root=true, columns=[\"7\", name])\n"
+      "one = walk(src, cites, 4, edge_ids=true)\n"
+      "many = walk(src, [cites, \"7\"], 4, weighted_by=w, restart_prob=0.25, p=0.5, q=2, "
+      "node_type=author)\n"
+      "none = walk(src, [], all)\n";
   CHECK(Again(text) == text);
   Query built;
   built.Nodes("src", "paper").input = "seeds";
   QueryStep& near = built.Neighbors("near", "src", "cites", 10);
   built.Neighbors("far", "near", "cites");
+  built.Walk("walk", "src", {"cites"}, 3).p = 2;
   near.columns = {"features"};
   CHECK(built.Text() ==
         "src = nodes(paper, $seeds)\n"
         "near = neighbors(src, cites, 10, columns=[features])\n"
-        "far = neighbors(near, cites, all)\n");
+        "far = neighbors(near, cites, all)\n"
+        "walk = walk(src, cites, 3, p=2)\n");
   CHECK(Query::Parse(built.Text())->Text() == built.Text());
 }
 
@@ -94,7 +115,8 @@ TEST_CASE("What is no query is refused with its place") {
       {"  # nothing\n", "a query without steps"},
       {"src", "line 1, character 4: expected `=`, found the end"},
       {"src = paper(x)",
-       "line 1, character 7: expected one of nodes, neighbors, negatives, layer, found `paper(x)`"},
+       "line 1, character 7: expected one of nodes, neighbors, negatives, layer, walk, found "
+       "`paper(x)`"},
       {"src = nodes()", "character 13: expected a node type, found `)`"},
       {"src = nodes(paper", "character 18: expected `,`, found the end"},
       {"a = nodes(p)\nb = neighbors(a)", "line 2, character 16: expected an edge type, found `)`"},
@@ -115,6 +137,13 @@ TEST_CASE("What is no query is refused with its place") {
       {"a = nodes(p, $)", "expected a word behind $"},
       {"a = nodes(p) ?", "expected a word, a text, a number or one of"},
       {"a = nodes(p, [1, 2)", "expected `,`, found `)`"},
+      {"w = walk(a)", "character 11: expected an edge type, or a list of them, found `)`"},
+      {"w = walk(a, 7, 2)", "expected an edge type, or a list of them, found `7, 2)`"},
+      {"w = walk(a, [7], 2)", "expected a word, a text or ], found `7], 2)`"},
+      {"w = walk(a, e, x)", "expected for how many steps a whole number, or all, found `x)`"},
+      {"w = walk(a, e, p=2)", "expected how many steps, found `p=2)`"},
+      {"w = walk(a, e, 3, by=x)", "expected one of weighted_by, restart_prob, p, q, node_type"},
+      {"w = walk(a, e, 3, q=much)", "expected for q a number, found `much)`"},
   };
   for (const auto& [text, expected] : wrong) {
     const absl::Status status = ParseQuery(text).status();

@@ -26,6 +26,7 @@
 #include "client/query/query.h"
 #include "proto/common/human_text.h"
 #include "proto/common/status.h"
+#include "sampler/walk_spec.h"
 
 namespace vicinity::cli {
 namespace {
@@ -150,8 +151,28 @@ absl::StatusOr<std::vector<std::vector<Json>>> UserIdsOfSteps(const Graph& graph
   return ids;
 }
 
-void PrintAsJson(const Graph& graph, const Flags& flags, const QueryAnswer& answer,
-                 const std::vector<std::vector<Json>>& ids, std::ostream& out) {
+// Of each walk of a step the user's ids of the nodes that it came by.
+absl::StatusOr<std::vector<Json>> WalksAsJson(const Graph& graph, const StepAnswer& step) {
+  const Walks& walks = step.walks;
+  std::vector<Json> rows(walks.num_walks(), Json::array());
+  for (int64_t made = 0; made < static_cast<int64_t>(step.walk_types.size()); ++made) {
+    std::vector<int64_t> nodes;
+    std::vector<int64_t> of_walks;
+    for (int64_t walk = 0; walk < walks.num_walks(); ++walk) {
+      const int64_t node = walks.nodes[walk * (walks.length + 1) + made];
+      if (node < 0) continue;
+      nodes.push_back(node);
+      of_walks.push_back(walk);
+    }
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<Json> ids,
+                              UserIdsOf(graph, step.walk_types[made], nodes));
+    for (size_t i = 0; i < ids.size(); ++i) rows[of_walks[i]].push_back(ids[i]);
+  }
+  return rows;
+}
+
+absl::Status PrintAsJson(const Graph& graph, const Flags& flags, const QueryAnswer& answer,
+                         const std::vector<std::vector<Json>>& ids, std::ostream& out) {
   Json steps = Json::array();
   for (size_t i = 0; i < answer.steps.size(); ++i) {
     const StepAnswer& step = answer.steps[i];
@@ -170,12 +191,17 @@ void PrintAsJson(const Graph& graph, const Flags& flags, const QueryAnswer& answ
                      {"edge_ids", step.edge_ids},
                      {"weights", step.weights},
                      {"columns", columns}});
+    if (step.walk_types.empty()) continue;
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<Json> walks, WalksAsJson(graph, step));
+    steps.back()["walks"] = walks;
+    steps.back()["walk_edges"] = step.walks.edge_ids;
   }
   PrintJson(
       {{"draw",
         {{"seed", flags.draw.run_seed}, {"epoch", flags.draw.epoch}, {"batch", flags.draw.batch}}},
        {"steps", steps}},
       out);
+  return absl::OkStatus();
 }
 
 // One node a line, with the node whose list it is in.
@@ -233,10 +259,9 @@ absl::Status RunQuery(const Flags& flags, std::ostream& out) {
   if (!answer.ok()) return ToStatus(answer.error());
   VICINITY_ASSIGN_OR_RETURN(const auto ids, UserIdsOfSteps(*graph, *answer));
   if (flags.graph.format == OutputFormat::kJson) {
-    PrintAsJson(*graph, flags, *answer, ids, out);
-  } else {
-    PrintAsTables(*graph, query, *answer, ids, out);
+    return PrintAsJson(*graph, flags, *answer, ids, out);
   }
+  PrintAsTables(*graph, query, *answer, ids, out);
   return absl::OkStatus();
 }
 
@@ -247,7 +272,7 @@ Action DeclareQuery(CLI::App* app) {
   AddGraphFlags(app, &flags->graph);
   app->add_option("query", flags->text,
                   "steps, one a line or with ; between them: NAME = nodes(...), neighbors(...), "
-                  "negatives(...), layer(...)");
+                  "negatives(...), layer(...), walk(...)");
   app->add_option("--file", flags->file, "a file with the query")->type_name("FILE");
   app->add_option("--input", flags->inputs,
                   "ids, as the user gave them, of an input that the query calls $NAME; may be "

@@ -18,7 +18,8 @@ namespace {
 constexpr char kText[] =
     "src = nodes(node, $seeds)\n"
     "near = neighbors(src, links, 2, columns=[label], edge_ids=true)\n"
-    "far = neighbors(near, links, where=\"label > 0\", order_by=id, limit=1)\n";
+    "far = neighbors(near, links, where=\"label > 0\", order_by=id, limit=1)\n"
+    "walk = walk(src, links, 3, edge_ids=true)\n";
 
 TEST_CASE("an answer is the same from a cluster of any cut and from disk", "[cli]") {
   const auto query = [](const std::string& flag, const std::string& value) {
@@ -43,6 +44,17 @@ TEST_CASE("an answer is the same from a cluster of any cut and from disk", "[cli
   }
   CHECK(near["columns"]["label"].size() == near["nodes"].size());
   CHECK(json["steps"][2]["offsets"].size() == near["nodes"].size() + 1);
+  const nlohmann::json& walk = json["steps"][3];
+  REQUIRE(walk["walks"].size() == 4);
+  REQUIRE(walk["walk_edges"].size() == 4 * 3);
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(walk["walks"][i][0] == json["steps"][0]["nodes"][i]);
+    for (size_t s = 0; s + 1 < walk["walks"][i].size(); ++s) {
+      const int64_t edge = walk["walk_edges"][i * 3 + s];
+      CHECK(links.targets[edge] == walk["walks"][i][s]);
+      CHECK(links.sources[edge] == walk["walks"][i][s + 1]);
+    }
+  }
 }
 
 TEST_CASE("people see each node with the node whose list it is in", "[cli]") {

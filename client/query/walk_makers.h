@@ -1,0 +1,24 @@
+// Steps whose nodes are where random walks lead.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/query/query.h"
+#include "client/query/query_steps.h"
+#include "client/query/step_lists.h"
+#include "client/query/step_makers.h"
+#include "client/shards/call_context.h"
+#include "client/shards/shard_router.h"
+
+namespace vicinity {
+
+// A kWalk from each of `starts`: the walks that Graph::Walk makes for them by draw.Own(step), to
+// `answer`, and as the lists each one's nodes of the step's node type, in the order in which it
+// comes to them. Errors as CheckSize, RouteWalks.
+absl::StatusOr<StepLists> MakeWalks(const ShardRouter& router, const ResolvedStep& step,
+                                    absl::Span<const int64_t> starts, const StepDraw& draw,
+                                    const CallContext& context, StepAnswer* answer);
+
+}  // namespace vicinity

@@ -1,0 +1,151 @@
+// Steps of queries whose nodes are where walks lead.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "client/query/query.h"
+#include "client/query/query_runner.h"
+#include "client/query/query_steps.h"
+#include "client/query/step_makers.h"
+#include "client/query/walk_makers.h"
+#include "client/shards/lookups.h"
+#include "client/shards/shard_router.h"
+#include "partition/schema/schema.h"
+#include "proto/common/ids.h"
+#include "sampler/walk_sampler.h"
+#include "sampler/walk_spec.h"
+#include "tests/client/query/run_query.h"
+#include "tests/client/routed_graph.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+
+namespace vicinity {
+namespace {
+
+using testing::Draw;
+using testing::ListOf;
+using testing::Make;
+using testing::MemoryEdges;
+using testing::MemoryGraph;
+using testing::RoutedGraph;
+using testing::Run;
+using testing::ToGlobal;
+
+constexpr NodeTypeId kNode{0};
+constexpr NodeTypeId kUser{0};
+
+MemoryGraph Linked() {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 80;
+  options.num_edges = 240;  // some nodes have none that lead to them
+  options.weights = true;
+  return testing::RandomGraph(options);
+}
+
+TEST_CASE("A walk is, step by step, the library's own of the step's draw") {
+  const RoutedGraph graph(Linked(), 3, {1});
+  const std::vector<int64_t> starts = {3, 14, 15, 3, 79, 0, 1, 2};
+  const std::string options =
+      GENERATE(as<std::string>{}, "", ", weighted_by=weight", ", restart_prob=0.3", ", p=0.25, q=4",
+               ", p=4, q=0.25, weighted_by=weight, restart_prob=0.1");
+  const auto runner =
+      Make(graph, "src = nodes(node, $in)\nw = walk(src, links, 7, edge_ids=true" + options + ")");
+  const std::vector<int64_t> global = ToGlobal(graph, kNode, starts);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const QueryAnswer answer,
+                                runner->Run({{"in", global}}, Draw(4), nullptr));
+  const ResolvedStep& step = runner->steps()[1];
+  const MinibatchDraw own = StepDraw{Draw(4), 1}.Own(step);
+  RoutedSource source(graph.router(), own, nullptr);
+  RoutedFinder finder(graph.router(), nullptr);
+  WalkSampler sampler(graph.router().schema(), graph.router().book(), own, &source, &finder);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Walks expected, sampler.Walk(step.walk, global, true));
+  CHECK(answer.steps[1].walks.nodes == expected.nodes);
+  CHECK(answer.steps[1].walks.edge_ids == expected.edge_ids);
+  CHECK(answer.steps[1].walks.num_walks() == 8);
+}
+
+TEST_CASE("A walk along a metapath goes from edge to edge, and its list has one type's nodes") {
+  const RoutedGraph graph(testing::TypedGraph(40, 30, 5, /*seed=*/3), 3, {1});
+  const std::vector<int64_t> seeds = {0, 5, 5, 29};
+  const QueryAnswer answer = Run(graph,
+                                 "src = nodes(item, $seeds)\n"
+                                 "w = walk(src, [buys, bought_by], 5, weighted_by=weight, "
+                                 "restart_prob=0.1, edge_ids=true)\n"
+                                 "u = walk(src, [buys, bought_by], 5, node_type=user, "
+                                 "columns=[label])\n"
+                                 "near = neighbors(u, knows, 2)\n",
+                                 seeds);
+  const StepAnswer& step = *answer.Find("w");
+  CHECK(step.walk_types == std::vector<int32_t>{1, 0, 1, 0, 1, 0});
+  const std::vector<MemoryEdges>& edges = graph.graph().edges;
+  size_t taken = 0;
+  for (size_t walk = 0; walk < seeds.size(); ++walk) {
+    const int64_t* const nodes = step.walks.nodes.data() + walk * 6;
+    const int64_t* const ids = step.walks.edge_ids.data() + walk * 5;
+    CHECK(nodes[0] == seeds[walk]);
+    std::vector<int64_t> items = {nodes[0]};
+    for (size_t s = 0; s < 5; ++s) {
+      CHECK((nodes[s + 1] < 0) == (ids[s] < 0));
+      if (ids[s] < 0) {
+        CHECK(std::all_of(nodes + s + 1, nodes + 6, [](int64_t node) { return node == -1; }));
+        break;
+      }
+      CHECK(edges[s % 2].targets[ids[s]] == nodes[s]);
+      CHECK(edges[s % 2].sources[ids[s]] == nodes[s + 1]);
+      if (s % 2 == 1) items.push_back(nodes[s + 1]);
+      ++taken;
+    }
+    CHECK(ListOf(step, walk) == items);
+    std::vector<int64_t> users;
+    const int64_t* const others = answer.Find("u")->walks.nodes.data() + walk * 6;
+    for (size_t s = 1; s < 6 && others[s] >= 0; s += 2) users.push_back(others[s]);
+    CHECK(ListOf(*answer.Find("u"), walk) == users);
+  }
+  CHECK(taken > 5);
+  CHECK(answer.Find("u")->node_type == kUser.value);
+  CHECK(answer.Find("u")->columns[0].num_rows ==
+        static_cast<int64_t>(answer.Find("u")->nodes.size()));
+  CHECK(answer.Find("near")->offsets.size() == answer.Find("u")->nodes.size() + 1);
+  CHECK(answer.Find("u")->walks.edge_ids.empty());
+}
+
+TEST_CASE("Where walks lead is the same over any shards, near and far") {
+  const std::string text =
+      "src = nodes(node, $seeds)\n"
+      "plain = walk(src, links, 6, edge_ids=true, columns=[features])\n"
+      "heavy = walk(src, links, 6, weighted_by=weight, restart_prob=0.2)\n"
+      "far = walk(src, links, 6, p=4, q=0.25, edge_ids=true)\n"
+      "next = walk(plain, links, 2)\n";
+  const std::vector<int64_t> seeds = {3, 14, 15, 3, 79};
+  const RoutedGraph whole(Linked(), 1);
+  const QueryAnswer expected = Run(whole, text, seeds, 4);
+  for (const int32_t num_shards : {2, 4, 8}) {
+    const RoutedGraph cut(Linked(), num_shards, {0, num_shards - 1});
+    const QueryAnswer answer = Run(cut, text, seeds, 4);
+    for (size_t i = 0; i < answer.steps.size(); ++i) {
+      INFO(num_shards << " shards, step " << expected.steps[i].name);
+      CHECK(answer.steps[i].nodes == expected.steps[i].nodes);
+      CHECK(answer.steps[i].offsets == expected.steps[i].offsets);
+      CHECK(answer.steps[i].walks.nodes == expected.steps[i].walks.nodes);
+      CHECK(answer.steps[i].walks.edge_ids == expected.steps[i].walks.edge_ids);
+    }
+    CHECK(answer.steps[1].columns[0].bytes == expected.steps[1].columns[0].bytes);
+  }
+}
+
+TEST_CASE("Walks of nothing are none, and those of too many nodes are refused") {
+  const RoutedGraph graph(Linked(), 2);
+  const QueryAnswer answer = Run(graph, "src = nodes(node, $seeds)\nw = walk(src, links, 3)", {});
+  CHECK(answer.steps[1].nodes.empty());
+  CHECK(answer.steps[1].offsets == std::vector<int64_t>{0});
+  const auto runner = Make(graph, "src = nodes(node, count=8192)\nw = walk(src, links, 16383)");
+  VICINITY_CHECK_CODE(runner->Run({}, Draw(0), nullptr).status(),
+                      absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace vicinity
