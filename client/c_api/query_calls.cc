@@ -155,6 +155,8 @@ Result<DLManagedTensor*> TensorOf(const std::shared_ptr<const QueryAnswer>& owne
     case VICINITY_STEP_WALK_EDGES:
       return ForWalks(owner, step, step.walks.edge_ids, step.walks.length,
                       "edges of walks: ask for edge_ids");
+    case VICINITY_STEP_COUNTS:
+      return ForNodes(owner, step, step.counts, DType::kInt64, "counts: it is no visited");
     default:
       return Error(ErrorCode::kInvalidArgument, "part " + std::to_string(part) + " of a step");
   }

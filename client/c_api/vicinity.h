@@ -280,10 +280,10 @@ typedef enum VicinityStepPart {
   VICINITY_STEP_WEIGHTS = 3,     /* of a layer; float64 [n] */
   VICINITY_STEP_COLUMN = 4,      /* index: of "columns"; rows of the nodes, [n, *row shape] */
   VICINITY_STEP_EDGE_COLUMN = 5, /* index: of "edge_columns"; likewise of the edges */
-  VICINITY_STEP_WALKS = 6,       /* of a walk; global ids of where each came by, its start first, -1
-                                    behind       its end; int64 [lists, length + 1] */
-  VICINITY_STEP_WALK_EDGES =
-      7 /* with "edge_ids"; which edge each step took; int64 [lists, length] */
+  VICINITY_STEP_WALKS = 6,       /* of a walk: where each came by, its start first; global ids, -1
+                                    behind its end; int64 [lists, length + 1] */
+  VICINITY_STEP_WALK_EDGES = 7,  /* with "edge_ids": of each step; int64 [lists, length] */
+  VICINITY_STEP_COUNTS = 8       /* of the most visited: visits of each node; int64 [n] */
 } VicinityStepPart;
 
 /* A tensor of the answer's step of this number, without a copy. Lifetime: as

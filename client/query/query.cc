@@ -51,6 +51,15 @@ QueryStep& Query::Walk(std::string name, std::string from, std::vector<std::stri
   return step;
 }
 
+QueryStep& Query::Visited(std::string name, std::string from, std::vector<std::string> metapath,
+                          int64_t top) {
+  QueryStep& step =
+      Add(StepKind::kVisited, std::move(name), std::move(from), {}, kAllNeighbors, &steps);
+  step.metapath = std::move(metapath);
+  step.top = top;
+  return step;
+}
+
 Result<Query> Query::Parse(const std::string& text) { return ToResult(ParseQuery(text)); }
 
 std::string Query::Text() const { return QueryText(*this); }

@@ -26,15 +26,17 @@ enum class StepKind : uint8_t {
   kNodes = 1,  // of a node type
   kNeighbors,  // where the edges come from that lead to each node
   kNegatives,  // for each node, as a source, targets to which no edge of it leads
-  kLayer,  // nodes drawn from the neighbours of all nodes together: one list (Euler's sampleLNB)
-  kWalk,   // where a random walk from each node comes by, itself first
+  kLayer,    // nodes drawn from the neighbours of all nodes together: one list (Euler's sampleLNB)
+  kWalk,     // where a random walk from each node comes by, itself first
+  kVisited,  // the nodes that walks from each node visit most: PinSAGE's neighbours
 };
 
 struct QueryStep {
   std::string name;  // of this step alone: a letter or _, then these, digits, - and .
   StepKind kind = StepKind::kNodes;
   std::string from{};  // the step that it goes on from; kNodes: none
-  // kNodes: a node type; kWalk: nothing; else an edge type, as Schema::FindEdgeType takes it.
+  // kNodes: a node type; kWalk, kVisited: nothing; else an edge type, as Schema::FindEdgeType takes
+  // it.
   std::string type{};
   // kNodes, one of these at most: the input that gives the nodes; or the user's ids, as text.
   // Neither: all nodes of the type.
@@ -58,17 +60,21 @@ struct QueryStep {
   std::string like{};
   std::vector<std::string> same{};
   std::vector<double> shares{};
-  // kWalk: edge types, in the order in which steps follow them, over and over (WalkSpec::metapath),
-  // how many steps, and by what they are drawn: all as WalkSpec has them.
+  // kWalk, kVisited: edge types, in the order in which steps follow them, over and over
+  // (WalkSpec::metapath), how many steps, and by what they are drawn: all as WalkSpec has them.
   std::vector<std::string> metapath{};
   int64_t length = 0;
   std::string weighted_by{};
   double restart_prob = 0;
   double p = 1;
   double q = 1;
-  // kWalk: nodes of this type make the step's lists, wherever in a walk, and are what later steps
-  // go on from; empty: of the type of the starts. StepAnswer::walks has the others, too.
+  // Nodes of this type make the step's lists, wherever in a walk, and are what later steps go on
+  // from; empty: of the type of the starts. A kWalk's StepAnswer::walks has the others, too.
   std::string node_type{};
+  // kVisited: walks from each start, and how many of the nodes that they visit most, as VisitSpec.
+  int64_t num_walks = 0;
+  int64_t top = 0;
+  bool exclude_start = false;
   // kLayer: a node's chance is the root of the sum of its edges' weights, not the sum.
   bool square_root = false;
   // kNodes, kNeighbors: as if there were no others than those that meet this condition
@@ -112,6 +118,9 @@ struct Query {
   QueryStep& Layer(std::string name, std::string from, std::string edge_type, int64_t count);
   QueryStep& Walk(std::string name, std::string from, std::vector<std::string> metapath,
                   int64_t length);
+  // Needs its `length` and `num_walks` as well.
+  QueryStep& Visited(std::string name, std::string from, std::vector<std::string> metapath,
+                     int64_t top);
 
   // kInvalidArgument saying at which line and character something else was expected, and what.
   static Result<Query> Parse(const std::string& text);
@@ -135,6 +144,7 @@ struct StepAnswer {
   // it is where; `nodes` has of these those of `node_type`.
   Walks walks{};
   std::vector<int32_t> walk_types{};  // [walks.length + 1]
+  std::vector<int64_t> counts{};      // kVisited: of each node, how often walks came to it
   std::vector<Rows> columns;          // of the nodes, in the order of QueryStep::columns
   std::vector<Rows> edge_columns;     // of the edges, likewise
 };

@@ -112,10 +112,22 @@ class StepTally {
   }
 
   StepCost OfWalk() {
-    cost_.nodes = cost_.lists * NodesOfWalk();
+    cost_.nodes = cost_.lists * NodesOfWalk(0);
     Does(absl::StrCat("walks of up to ", step_.walk.length, " steps, on the servers"));
     if (!step_.walk.weighted_by.empty()) Does(absl::StrCat("by ", step_.walk.weighted_by));
     AskWalks(cost_.lists, CountSteps());
+    return Finish();
+  }
+
+  StepCost OfVisited() {
+    const double walks = cost_.lists * static_cast<double>(step_.step.num_walks);
+    const double visits = NodesOfWalk(1) * static_cast<double>(step_.step.num_walks);
+    cost_.nodes = cost_.lists * std::min(static_cast<double>(step_.step.top), visits);
+    Does(absl::StrCat(step_.step.num_walks, " walks of up to ", step_.walk.length,
+                      " steps of each, on the servers"));
+    if (!step_.walk.weighted_by.empty()) Does(absl::StrCat("by ", step_.walk.weighted_by));
+    AskWalks(walks, CountSteps());
+    Does(absl::StrCat("the ", step_.step.top, " most visited are counted here"));
     return Finish();
   }
 
@@ -128,10 +140,10 @@ class StepTally {
     }
     return steps;
   }
-  // Likewise, where it is at nodes of the step's type.
-  double NodesOfWalk() const {
+  // Likewise, where it is at nodes of the step's type, from its `first` step on.
+  double NodesOfWalk(int64_t first) const {
     double nodes = 0;
-    for (int64_t step = 0; step <= step_.walk.length; ++step) {
+    for (int64_t step = first; step <= step_.walk.length; ++step) {
       if (NodeTypeOfWalk(router_.schema(), step_.walk, step) != step_.node_type.value) continue;
       nodes += std::pow(1 - step_.walk.restart_prob, static_cast<double>(step));
     }
@@ -242,6 +254,9 @@ absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
         break;
       case StepKind::kWalk:
         costs.push_back(tally.OfWalk());
+        break;
+      case StepKind::kVisited:
+        costs.push_back(tally.OfVisited());
         break;
     }
   }

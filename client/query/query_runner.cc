@@ -190,6 +190,11 @@ absl::Status QueryRunner::RunStep(size_t number, const QueryInputs& inputs, cons
       VICINITY_ASSIGN_OR_RETURN(lists, MakeWalks(router_, step, before, draw, context, &made));
       break;
     }
+    case StepKind::kVisited: {
+      VICINITY_ASSIGN_OR_RETURN(lists,
+                                MakeVisited(router_, step, before, draw, context, &made.counts));
+      break;
+    }
   }
   VICINITY_RETURN_IF_ERROR(PutInOrder(router_, step, before, context, &lists));
   for (const EdgeColumnPlan& column : step.edge_columns) {

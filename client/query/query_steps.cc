@@ -67,7 +67,8 @@ class Resolver {
  private:
   const QueryStep& step() const { return resolved_.step; }
   bool of_nodes() const { return step().kind == StepKind::kNodes; }
-  bool walks() const { return step().kind == StepKind::kWalk; }
+  bool visited() const { return step().kind == StepKind::kVisited; }
+  bool walks() const { return step().kind == StepKind::kWalk || visited(); }
   const NodeTypeSpec& node_spec() const { return schema_.node_types[resolved_.node_type.value]; }
   const EdgeTypeSpec& edge_spec() const { return schema_.edge_types[resolved_.edge_type.value]; }
 
@@ -179,8 +180,19 @@ class Resolver {
     resolved_.edge_type = EdgeTypeId{walk.metapath.front()};
     resolved_.node_type = NodeTypeId{edge_spec().target_type};
     VICINITY_RETURN_IF_ERROR(CheckFrom(edge_spec().target_type));
-    if (step().node_type.empty()) return absl::OkStatus();
-    VICINITY_RETURN_IF_ERROR(FindNodeType(step().node_type, &resolved_.node_type));
+    if (!step().node_type.empty()) {
+      VICINITY_RETURN_IF_ERROR(FindNodeType(step().node_type, &resolved_.node_type));
+    }
+    return visited() ? CheckVisits() : CheckWalk();
+  }
+
+  absl::Status CheckVisits() const {
+    const std::string problem = VisitProblem(schema_, resolved_.visits(), /*num_starts=*/0);
+    return problem.empty() ? absl::OkStatus() : Wrong(problem);
+  }
+
+  absl::Status CheckWalk() const {
+    const WalkSpec& walk = resolved_.walk;
     for (int64_t made = 0; made <= walk.length; ++made) {
       if (NodeTypeOfWalk(schema_, walk, made) == resolved_.node_type.value) return absl::OkStatus();
     }
@@ -230,6 +242,9 @@ class Resolver {
         {"p", !walks() && step().p != 1},
         {"q", !walks() && step().q != 1},
         {"node_type", !walks() && !step().node_type.empty()},
+        {"num_walks", !visited() && step().num_walks != 0},
+        {"top", !visited() && step().top != 0},
+        {"exclude_start", !visited() && step().exclude_start},
         {"split", !of_nodes() && step().split != Split::kNone},
         {"replace", !neighbors && step().replace},
         {"exact", !negatives && !step().exact},
@@ -373,6 +388,16 @@ class Resolver {
 };
 
 }  // namespace
+
+VisitSpec ResolvedStep::visits() const {
+  VisitSpec spec;
+  spec.walk = walk;
+  spec.num_walks = step.num_walks;
+  spec.top = step.top;
+  spec.node_type = node_type.value;
+  spec.exclude_start = step.exclude_start;
+  return spec;
+}
 
 absl::StatusOr<std::vector<ResolvedStep>> ResolveQuery(const Schema& schema, const Query& query) {
   if (query.steps.empty()) return absl::InvalidArgumentError("a query without steps");

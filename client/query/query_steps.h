@@ -13,6 +13,7 @@
 #include "partition/schema/condition.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
+#include "sampler/proximity/visit_counts.h"
 #include "sampler/walk_spec.h"
 
 namespace vicinity {
@@ -25,7 +26,7 @@ struct ResolvedStep {
   int32_t from = -1;       // which step; -1: none
   int32_t like = -1;       // likewise
   NodeTypeId node_type{};  // of the nodes it makes
-  EdgeTypeId edge_type{};  // but of kNodes; of a kWalk that of its first step
+  EdgeTypeId edge_type{};  // but of kNodes; of walks that of their first step
   // Of its condition one of these, or neither.
   std::shared_ptr<const RowCondition> edges_where{};
   std::shared_ptr<const RowCondition> nodes_where{};
@@ -33,8 +34,9 @@ struct ResolvedStep {
   int32_t order_column = -1;
   std::vector<int32_t> columns{};  // of the node type
   std::vector<EdgeColumnPlan> edge_columns{};
-  WalkSpec walk{};  // of a kWalk
+  WalkSpec walk{};  // of a kWalk, a kVisited
 
+  VisitSpec visits() const;  // of a kVisited
   bool weighted() const { return !step.by.empty(); }
   // Whether servers give whole lists, which are drawn from here.
   bool draws_here() const { return nodes_where != nullptr; }

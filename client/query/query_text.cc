@@ -24,12 +24,13 @@ namespace {
 
 constexpr size_t kMostShown = 40;
 
-constexpr std::array<std::pair<absl::string_view, StepKind>, 5> kKinds = {
+constexpr std::array<std::pair<absl::string_view, StepKind>, 6> kKinds = {
     {{"nodes", StepKind::kNodes},
      {"neighbors", StepKind::kNeighbors},
      {"negatives", StepKind::kNegatives},
      {"layer", StepKind::kLayer},
-     {"walk", StepKind::kWalk}}};
+     {"walk", StepKind::kWalk},
+     {"visited", StepKind::kVisited}}};
 
 constexpr std::array<std::pair<absl::string_view, Split>, 3> kSplits = {
     {{"train", Split::kTrain}, {"validation", Split::kValidation}, {"test", Split::kTest}}};
@@ -41,7 +42,8 @@ constexpr unsigned kOfNegatives = Bit(StepKind::kNegatives);
 constexpr unsigned kOfLayer = Bit(StepKind::kLayer);
 constexpr unsigned kOfDrawn = kOfNeighbors | kOfNegatives | kOfLayer;
 constexpr unsigned kOfWalk = Bit(StepKind::kWalk);
-constexpr unsigned kOfWalks = kOfWalk;
+constexpr unsigned kOfVisited = Bit(StepKind::kVisited);
+constexpr unsigned kOfWalks = kOfWalk | kOfVisited;
 constexpr unsigned kOfCounted = kOfNodes | kOfDrawn;
 constexpr unsigned kOfAny = kOfCounted | kOfWalks;
 
@@ -70,11 +72,14 @@ const std::vector<Argument>& Arguments() {
                                 {"same", kOfNegatives, &QueryStep::same},
                                 {"shares", kOfNegatives, &QueryStep::shares},
                                 {"square_root", kOfLayer, &QueryStep::square_root},
+                                {"length", kOfVisited, &QueryStep::length},
+                                {"num_walks", kOfVisited, &QueryStep::num_walks},
                                 {"weighted_by", kOfWalks, &QueryStep::weighted_by},
                                 {"restart_prob", kOfWalks, &QueryStep::restart_prob},
                                 {"p", kOfWalks, &QueryStep::p},
                                 {"q", kOfWalks, &QueryStep::q},
                                 {"node_type", kOfWalks, &QueryStep::node_type},
+                                {"exclude_start", kOfVisited, &QueryStep::exclude_start},
                                 {"where", kOfNodes | kOfNeighbors, &QueryStep::where},
                                 {"order_by", kOfNodes | kOfNeighbors, &QueryStep::order_by},
                                 {"descending", kOfNodes | kOfNeighbors, &QueryStep::descending},
@@ -101,6 +106,11 @@ Positionals PositionalsOf(StepKind kind) {
       return {{from,
                {kEdgeTypes, kOfWalks, &QueryStep::metapath},
                {"how many steps", kOfWalk, &QueryStep::length}},
+              3};
+    case StepKind::kVisited:
+      return {{from,
+               {kEdgeTypes, kOfWalks, &QueryStep::metapath},
+               {"how many of the nodes", kOfVisited, &QueryStep::top}},
               3};
     default:
       return {{from,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -20,5 +21,12 @@ namespace vicinity {
 absl::StatusOr<StepLists> MakeWalks(const ShardRouter& router, const ResolvedStep& step,
                                     absl::Span<const int64_t> starts, const StepDraw& draw,
                                     const CallContext& context, StepAnswer* answer);
+
+// A kVisited of each of `starts`: what Graph::MostVisited gives for them by draw.Own(step), and in
+// `counts` how often walks came to each. Errors as CheckSize, RouteWalks; InvalidArgument for more
+// walks than a call may have.
+absl::StatusOr<StepLists> MakeVisited(const ShardRouter& router, const ResolvedStep& step,
+                                      absl::Span<const int64_t> starts, const StepDraw& draw,
+                                      const CallContext& context, std::vector<int64_t>* counts);
 
 }  // namespace vicinity

@@ -137,7 +137,8 @@ FuzzTarget FuzzQuery(const std::string&) {
       "t = nodes(tag, [1, -2, 'x y', z])",
       "i = nodes(item); w = walk(i, [buys, bought_by], 5, weighted_by=weight, restart_prob=0.25, "
       "node_type=user, edge_ids=true)\n"
-      "u = nodes(user); k = walk(u, knows, 3, p=0.5, q=2)"};
+      "u = nodes(user); k = walk(u, knows, 3, p=0.5, q=2)\n"
+      "v = visited(u, 'knows', 5, length=3, num_walks=9, exclude_start=true)"};
   const auto schema = std::make_shared<const Schema>(testing::TypedGraph(3, 3, 3, 1).schema);
   target.run = [schema](std::string_view input) {
     const auto query = ParseQuery(absl::string_view(input.data(), input.size()));

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from .graph import Graph
 
 # VicinityStepPart.
-_OFFSETS, _NODES, _EDGE_IDS, _WEIGHTS, _COLUMN, _EDGE_COLUMN, _WALKS, _WALK_EDGES = range(8)
+(_OFFSETS, _NODES, _EDGE_IDS, _WEIGHTS, _COLUMN, _EDGE_COLUMN, _WALKS, _WALK_EDGES,
+ _COUNTS) = range(9)
 
 
 class Query:
@@ -88,6 +89,17 @@ class Query:
                          restart_prob=restart_prob or None, p=None if p == 1 else p,
                          q=None if q == 1 else q, node_type=node_type, edge_ids=edge_ids,
                          columns=columns)
+
+    def visited(self, name: str, of: str, metapath: Union[str, Sequence[str]], top: int, *,
+                length: int, num_walks: int, exclude_start: bool = False, weighted_by: str = "",
+                restart_prob: float = 0, p: float = 1, q: float = 1, node_type: str = "",
+                columns: Sequence[str] = ()) -> Query:
+        """The `top` nodes that num_walks walks from each node of a step visit most, the most visited
+        first, as Graph.top_visited has them: PinSAGE's neighbours."""
+        return self._add(name, "visited", [of, metapath, top], length=length, num_walks=num_walks,
+                         exclude_start=exclude_start, weighted_by=weighted_by,
+                         restart_prob=restart_prob or None, p=None if p == 1 else p,
+                         q=None if q == 1 else q, node_type=node_type, columns=columns)
 
     def __str__(self) -> str:
         return "".join(step + "\n" for step in self._steps)
@@ -183,6 +195,11 @@ class StepAnswer:
         """Of a walk that asks for edge_ids, which edge each step took: int64 [number of walks,
         length], -1 behind the end"""
         return self._tensor(_WALK_EDGES)
+
+    @property
+    def counts(self) -> Tensor:
+        """Of the most visited nodes, how often walks came to each: int64 [n]"""
+        return self._tensor(_COUNTS)
 
     def column(self, name: str) -> Tensor:
         """Rows of the nodes, [n, *shape]. NotFound names the columns that the step asked for."""

@@ -25,7 +25,8 @@ constexpr char kText[] =
     "items = nodes(item, $seeds)\n"
     "users = neighbors(items, buys, 3, columns=[features], edge_columns=[weight], edge_ids=true)\n"
     "all = layer(items, buys, 7)\n"
-    "walk = walk(items, [buys, bought_by], 5, edge_ids=true)\n";
+    "walk = walk(items, [buys, bought_by], 5, edge_ids=true)\n"
+    "most = visited(items, [buys, bought_by], 3, length=4, num_walks=9)\n";
 
 using QueryPtr = std::unique_ptr<VicinityQuery, decltype(&vicinity_query_release)>;
 using AnswerPtr = std::unique_ptr<VicinityAnswer, decltype(&vicinity_answer_release)>;
@@ -58,7 +59,7 @@ TEST_CASE("an answer is that of the C++ interface", "[c_api]") {
     RequireOk(vicinity_answer_tensor(answer.get(), step, part, index, &made));
     return TensorPtr(made);
   };
-  for (int32_t i = 0; i < 4; ++i) {
+  for (int32_t i = 0; i < 5; ++i) {
     const StepAnswer& step = expected.steps[i];
     CHECK(ValuesOf<int64_t>(*tensor(i, VICINITY_STEP_NODES)) == step.nodes);
     CHECK(ValuesOf<int64_t>(*tensor(i, VICINITY_STEP_OFFSETS)) == step.offsets);
@@ -70,6 +71,7 @@ TEST_CASE("an answer is that of the C++ interface", "[c_api]") {
   CHECK(ValuesOf<int64_t>(*tensor(3, VICINITY_STEP_WALK_EDGES)) ==
         expected.steps[3].walks.edge_ids);
   CHECK(ShapeOf(*tensor(3, VICINITY_STEP_WALK_EDGES)) == std::vector<int64_t>{3, 5});
+  CHECK(ValuesOf<int64_t>(*tensor(4, VICINITY_STEP_COUNTS)) == expected.steps[4].counts);
   const TensorPtr features = tensor(1, VICINITY_STEP_COLUMN);
   CHECK(ShapeOf(*features)[0] == static_cast<int64_t>(expected.steps[1].nodes.size()));
   CHECK(ValuesOf<float>(*features).size() * sizeof(float) ==
@@ -120,9 +122,10 @@ TEST_CASE("what is wrong with a query is an error", "[c_api]") {
   RequireOk(vicinity_query_run(query.get(), &input, 1, 0, 0, 0, &answer));
   const AnswerPtr kept(answer, &vicinity_answer_release);
   DLManagedTensor* tensor = nullptr;
-  CHECK(vicinity_answer_tensor(answer, 4, VICINITY_STEP_NODES, 0, &tensor) ==
+  CHECK(vicinity_answer_tensor(answer, 5, VICINITY_STEP_NODES, 0, &tensor) ==
         VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_answer_tensor(answer, 0, 99, 0, &tensor) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_COUNTS, 0, &tensor) == VICINITY_NOT_FOUND);
   CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_WALKS, 0, &tensor) == VICINITY_NOT_FOUND);
   CHECK(vicinity_answer_tensor(answer, 0, VICINITY_STEP_WALK_EDGES, 0, &tensor) ==
         VICINITY_NOT_FOUND);

@@ -151,6 +151,30 @@ class EulerTest(unittest.TestCase):
             self.assertEqual(len(answer["near"].offsets), len(answer["w"]) + 1)
         numpy.testing.assert_array_equal(*(answer["w"].walk_edges.numpy() for answer in answers))
 
+    def test_the_most_visited_are_pinsages_neighbors(self):
+        text = """
+            src = nodes(paper, $seeds)
+            top = visited(src, cites, 4, length=3, num_walks=30, restart_prob=0.1, columns=[label])
+        """
+        tops = [graph.prepare(text).run({"seeds": UserIds([5, 6, 7])}, epoch=2)["top"]
+                for graph in self.graphs]
+        for graph, top in zip(self.graphs, tops):
+            offsets = top.offsets.tolist()
+            for i, (seed, found) in enumerate(zip([5, 6, 7], lists_of(top))):
+                reached, front = set(), {seed}  # what three steps can lead to
+                for _ in range(3):
+                    front = {int(source) for node in front
+                             for source in self.papers.edge_index[0][self.sources(node)]}
+                    reached |= front
+                counts = top.counts.tolist()[offsets[i]:offsets[i + 1]]
+                self.assertLessEqual(set(self.ids(graph, found).tolist()), reached)
+                self.assertEqual(len(found), min(4, len(reached)))
+                self.assertEqual(counts, sorted(counts, reverse=True))
+                self.assertLessEqual(sum(counts), 90)
+            numpy.testing.assert_array_equal(top.column("label").numpy(),
+                                             self.papers.y[self.ids(graph, top.nodes)])
+        self.assertEqual(*(top.counts.tolist() for top in tops))
+
     def test_drawn_nodes_that_meet_a_condition(self):
         # sampleN(node_type, cnt).has(p0 eq 23)
         for graph in self.graphs:
@@ -266,6 +290,7 @@ class PythonTest(unittest.TestCase):
         query.negatives("like", "src", "cites", 8, like="near", same=["label"], shares=[0.25])
         query.layer("all", "near", "cites", 9, square_root=True)
         query.nodes("two", "paper", [1, 2], order_by="id", descending=True)
+        query.visited("top", "two", "cites", 3, length=4, num_walks=10, exclude_start=True)
         query.walk("on", "two", ["cites"], 4, restart_prob=0.25, p=2, node_type="paper")
         prepared = self.graph.prepare(query)
         self.assertEqual(str(prepared).splitlines(), [
@@ -275,12 +300,14 @@ class PythonTest(unittest.TestCase):
             "like = negatives(src, cites, 8, like=near, same=[label], shares=[0.25])",
             "all = layer(near, cites, 9, square_root=true)",
             "two = nodes(paper, [1, 2], order_by=id, descending=true)",
+            "top = visited(two, cites, 3, length=4, num_walks=10, exclude_start=true)",
             "on = walk(two, cites, 4, restart_prob=0.25, p=2, node_type=paper)"])
         self.assertEqual(str(self.graph.prepare(str(prepared))), str(prepared))
         self.assertEqual(prepared.inputs, {"seeds": "paper"})
         answer = prepared.run({"seeds": [1, 2]})
         self.assertEqual(len(answer["src"]), 0)
-        self.assertEqual(list(answer), ["src", "near", "no", "like", "all", "two", "on"])
+        self.assertEqual(list(answer),
+                         ["src", "near", "no", "like", "all", "two", "top", "on"])
         self.assertEqual(self.graph.user_ids("paper", answer["two"].nodes).tolist(), [2, 1])
         self.assertIn("two: 2 paper", repr(answer))
 
@@ -368,6 +395,7 @@ class PythonTest(unittest.TestCase):
             "negatives": {"of", "edge_type", "count"},
             "layer": {"of", "edge_type", "count"},
             "walk": {"of", "metapath", "length"},
+            "visited": {"of", "metapath", "top"},
         }
         for kind, stand_first in first.items():
             with self.assertRaises(vicinity_graph.InvalidArgument) as refused:

@@ -47,9 +47,10 @@ TEST_CASE("What is expected of steps follows from the degrees") {
               "no = negatives(src, links, 3)\n"
               "lay = layer(src, links, 30)\n"
               "walk = walk(src, links, 4, restart_prob=0.5)\n"
-              "biased = walk(src, links, 4, p=2)\n",
+              "biased = walk(src, links, 4, p=2)\n"
+              "most = visited(src, links, 3, length=4, num_walks=5)\n",
               {{"seeds", 10}});
-  REQUIRE(costs.size() == 8);
+  REQUIRE(costs.size() == 9);
   CHECK(costs[0].nodes == 10);
   CHECK(costs[0].shard_calls == 4);
   CHECK(costs[1].lists == 10);
@@ -73,6 +74,12 @@ TEST_CASE("What is expected of steps follows from the degrees") {
   CHECK(costs[6].bytes == Approx(10 * ((1 + 0.9375 * 0.75) * 16 + 0.9375 * 8)));
   CHECK(costs[7].nodes == 50);
   CHECK(costs[7].shard_calls == 32);
+  CHECK(costs[8].nodes == 30);
+  CHECK(costs[8].shard_calls == 16);
+  CHECK(costs[8].bytes == Approx(50 * ((1 + 4 * 0.75) * 16 + 4 * 8)));
+  CHECK(costs[8].does ==
+        "5 walks of up to 4 steps of each, on the servers; each goes on wherever it comes to "
+        "another shard; the 3 most visited are counted here");
 }
 
 TEST_CASE("It is told what is read for a condition, and by whom lists are drawn from") {

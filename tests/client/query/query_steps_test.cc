@@ -125,6 +125,14 @@ TEST_CASE("What does not fit the graph, or its kind, is told with the step and w
       {"a = nodes(user); b = walk(a, knows, 3, node_type=item)",
        "node_type item, but walks of 3 steps along this metapath never come to such nodes"},
       {"a = nodes(item); b = walk(a, buys, 1, columns=[label])", "step b: "},
+      {"a = nodes(user); b = visited(a, knows, 5, num_walks=3)", "step b: walks of 0 steps"},
+      {"a = nodes(user); b = visited(a, knows, 5, length=3)", "step b: 0 walks from each start"},
+      {"a = nodes(user); b = visited(a, knows, 0, length=3, num_walks=2)",
+       "step b: the 0 most visited nodes: at least 1"},
+      {"a = nodes(item); b = visited(a, buys, 5, length=1, num_walks=2)",
+       "walks of 1 steps along this metapath never come to nodes of type item"},
+      {"a = nodes(user); b = visited(a, knows, 5, length=1, num_walks=100000000)",
+       "are more than 134217728 nodes"},
   };
   for (const auto& [text, expected] : wrong) {
     const absl::Status status = Resolve(text).status();
@@ -168,6 +176,9 @@ TEST_CASE("What a kind does not have is refused, however the query was made") {
     walk.from = "src";
     walk.metapath = {"knows"};
     walk.length = 3;
+    add("walk have no num_walks", walk, &QueryStep::num_walks, 3);
+    add("walk have no exclude_start", walk, &QueryStep::exclude_start, true);
+    add("nodes have no top", nodes, &QueryStep::top, 3);
     add("walk have no type", walk, &QueryStep::type, "knows");
     add("walk have no count", walk, &QueryStep::count, 5);
     add("walk have no by", walk, &QueryStep::by, "weight");

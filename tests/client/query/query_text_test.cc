@@ -32,9 +32,10 @@ TEST_CASE("A query is read step by step, with all its arguments") {
     one = walk(src, cites, 4, edge_ids=true)
     long = walk(src, [of, "paper:has:author"], 6, weighted_by=weight, restart_prob=0.25, p=0.5, q=2,
                 node_type=author, columns=[name])
+    most = visited(src, [of, has], 10, length=6, num_walks=50, exclude_start=true, restart_prob=0.1)
   )text";
   VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
-  REQUIRE(query.steps.size() == 10);
+  REQUIRE(query.steps.size() == 11);
   const QueryStep& src = query.steps[0];
   CHECK(src.name == "src");
   CHECK(src.kind == StepKind::kNodes);
@@ -79,6 +80,14 @@ TEST_CASE("A query is read step by step, with all its arguments") {
   CHECK(walk.p == 0.5);
   CHECK(walk.q == 2);
   CHECK(walk.node_type == "author");
+  const QueryStep& most = query.steps[10];
+  CHECK(most.kind == StepKind::kVisited);
+  CHECK(most.metapath.size() == 2);
+  CHECK(most.top == 10);
+  CHECK(most.length == 6);
+  CHECK(most.num_walks == 50);
+  CHECK(most.exclude_start);
+  CHECK(most.restart_prob == 0.1);
 }
 
 TEST_CASE("What is written of a query is read as the same query") {
@@ -93,7 +102,8 @@ TEST_CASE("What is written of a query is read as the same query") {
       "one = walk(src, cites, 4, edge_ids=true)\n"
       "many = walk(src, [cites, \"7\"], 4, weighted_by=w, restart_prob=0.25, p=0.5, q=2, "
       "node_type=author)\n"
-      "none = walk(src, [], all)\n";
+      "none = walk(src, [], all)\n"
+      "most = visited(src, cites, 10, length=6, num_walks=50, p=2, exclude_start=true)\n";
   CHECK(Again(text) == text);
   Query built;
   built.Nodes("src", "paper").input = "seeds";
@@ -115,7 +125,8 @@ TEST_CASE("What is no query is refused with its place") {
       {"  # nothing\n", "a query without steps"},
       {"src", "line 1, character 4: expected `=`, found the end"},
       {"src = paper(x)",
-       "line 1, character 7: expected one of nodes, neighbors, negatives, layer, walk, found "
+       "line 1, character 7: expected one of nodes, neighbors, negatives, layer, walk, visited, "
+       "found "
        "`paper(x)`"},
       {"src = nodes()", "character 13: expected a node type, found `)`"},
       {"src = nodes(paper", "character 18: expected `,`, found the end"},
@@ -143,6 +154,10 @@ TEST_CASE("What is no query is refused with its place") {
       {"w = walk(a, e, x)", "expected for how many steps a whole number, or all, found `x)`"},
       {"w = walk(a, e, p=2)", "expected how many steps, found `p=2)`"},
       {"w = walk(a, e, 3, by=x)", "expected one of weighted_by, restart_prob, p, q, node_type"},
+      {"v = visited(a, e)", "character 17: expected how many of the nodes, found `)`"},
+      {"v = visited(a, e, 3, num_walks=some)",
+       "expected for num_walks a whole number, or all, found `some)`"},
+      {"v = visited(a, e, 3, edge_ids=true)", "expected one of length, num_walks, weighted_by"},
       {"w = walk(a, e, 3, q=much)", "expected for q a number, found `much)`"},
   };
   for (const auto& [text, expected] : wrong) {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "client/query/step_makers.h"
 #include "client/query/walk_makers.h"
 #include "client/shards/lookups.h"
+#include "client/shards/routed_walks.h"
 #include "client/shards/shard_router.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
@@ -113,13 +115,60 @@ TEST_CASE("A walk along a metapath goes from edge to edge, and its list has one 
   CHECK(answer.Find("u")->walks.edge_ids.empty());
 }
 
+TEST_CASE("The most visited are counted on walks that the library makes of the step's draw") {
+  const RoutedGraph graph(testing::TypedGraph(40, 30, 5, /*seed=*/3), 3, {1});
+  const std::string options =
+      GENERATE(as<std::string>{}, "", ", exclude_start=true", ", node_type=user, restart_prob=0.2");
+  const auto runner = Make(graph,
+                           "src = nodes(item, $in)\n"
+                           "top = visited(src, [buys, bought_by], 3, length=6, num_walks=20" +
+                               options + ")");
+  const std::vector<int64_t> seeds = {0, 5, 5, 29};
+  const std::vector<int64_t> starts = ToGlobal(graph, NodeTypeId{1}, seeds);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const QueryAnswer answer,
+                                runner->Run({{"in", starts}}, Draw(4), nullptr));
+  const ResolvedStep& step = runner->steps()[1];
+  std::vector<int64_t> all;
+  for (const int64_t start : starts) all.insert(all.end(), 20, start);
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const Walks walks, RouteWalks(graph.router(), step.walk, all, StepDraw{Draw(4), 1}.Own(step),
+                                    /*want_edge_ids=*/false, nullptr));
+  const bool users = options.find("user") != std::string::npos;
+  const bool leave_out = options.find("exclude") != std::string::npos;
+  const StepAnswer& made = answer.steps[1];
+  for (size_t i = 0; i < starts.size(); ++i) {
+    std::map<int64_t, int64_t> counts;
+    for (size_t walk = i * 20; walk < (i + 1) * 20; ++walk) {
+      for (size_t s = users ? 1 : 2; s <= 6; s += 2) {
+        const int64_t node = walks.nodes[walk * 7 + s];
+        if (node >= 0 && !(leave_out && node == starts[i])) ++counts[node];
+      }
+    }
+    const size_t size = made.offsets[i + 1] - made.offsets[i];
+    CHECK(size == std::min<size_t>(3, counts.size()));
+    int64_t least = INT64_MAX;
+    for (int64_t at = made.offsets[i]; at < made.offsets[i + 1]; ++at) {
+      CHECK(made.counts[at] == counts[made.nodes[at]]);
+      CHECK(made.counts[at] <= least);
+      least = made.counts[at];
+      counts.erase(made.nodes[at]);
+    }
+    for (const auto& [node, count] : counts) CHECK((size < 3 || count <= least));
+  }
+  CHECK(made.node_type == (users ? 0 : 1));
+  CHECK(made.counts.size() == made.nodes.size());
+  CHECK(made.nodes.size() > 4);
+}
+
 TEST_CASE("Where walks lead is the same over any shards, near and far") {
   const std::string text =
       "src = nodes(node, $seeds)\n"
       "plain = walk(src, links, 6, edge_ids=true, columns=[features])\n"
       "heavy = walk(src, links, 6, weighted_by=weight, restart_prob=0.2)\n"
       "far = walk(src, links, 6, p=4, q=0.25, edge_ids=true)\n"
-      "next = walk(plain, links, 2)\n";
+      "next = walk(plain, links, 2)\n"
+      "most = visited(src, links, 5, length=4, num_walks=9, weighted_by=weight, columns=[label])\n"
+      "on = neighbors(most, links, 2)\n";
   const std::vector<int64_t> seeds = {3, 14, 15, 3, 79};
   const RoutedGraph whole(Linked(), 1);
   const QueryAnswer expected = Run(whole, text, seeds, 4);
@@ -132,6 +181,7 @@ TEST_CASE("Where walks lead is the same over any shards, near and far") {
       CHECK(answer.steps[i].offsets == expected.steps[i].offsets);
       CHECK(answer.steps[i].walks.nodes == expected.steps[i].walks.nodes);
       CHECK(answer.steps[i].walks.edge_ids == expected.steps[i].walks.edge_ids);
+      CHECK(answer.steps[i].counts == expected.steps[i].counts);
     }
     CHECK(answer.steps[1].columns[0].bytes == expected.steps[1].columns[0].bytes);
   }
@@ -145,6 +195,11 @@ TEST_CASE("Walks of nothing are none, and those of too many nodes are refused") 
   const auto runner = Make(graph, "src = nodes(node, count=8192)\nw = walk(src, links, 16383)");
   VICINITY_CHECK_CODE(runner->Run({}, Draw(0), nullptr).status(),
                       absl::StatusCode::kResourceExhausted);
+  const auto visits =
+      Make(graph,
+           "src = nodes(node, count=1000)\nv = visited(src, links, 3, length=99, num_walks=2000)");
+  VICINITY_CHECK_CODE(visits->Run({}, Draw(0), nullptr).status(),
+                      absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

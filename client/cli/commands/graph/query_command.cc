@@ -191,6 +191,7 @@ absl::Status PrintAsJson(const Graph& graph, const Flags& flags, const QueryAnsw
                      {"edge_ids", step.edge_ids},
                      {"weights", step.weights},
                      {"columns", columns}});
+    if (!step.counts.empty()) steps.back()["counts"] = step.counts;
     if (step.walk_types.empty()) continue;
     VICINITY_ASSIGN_OR_RETURN(const std::vector<Json> walks, WalksAsJson(graph, step));
     steps.back()["walks"] = walks;
@@ -212,12 +213,14 @@ void PrintStep(const Schema& schema, const StepAnswer& step, const std::vector<J
   if (step.nodes.empty()) return;
   const std::vector<ShownColumn> columns = ColumnsOf(step);
   std::vector<Table::Column> heads = {{"OF"}, {"NODE"}};
+  if (!step.counts.empty()) heads.push_back({"VISITS", Table::Align::kRight});
   for (const ShownColumn& column : columns) heads.push_back({column.name});
   Table table(heads);
   for (size_t list = 0; list + 1 < step.offsets.size(); ++list) {
     for (int64_t at = step.offsets[list]; at < step.offsets[list + 1]; ++at) {
       std::vector<std::string> row = {of == nullptr ? "" : IdAsText((*of)[list]),
                                       IdAsText(ids[at])};
+      if (!step.counts.empty()) row.push_back(absl::StrCat(step.counts[at]));
       for (const ShownColumn& column : columns) {
         row.push_back(RowAsText(column.rows->spec, RowAt(*column.rows, at)));
       }
@@ -272,7 +275,7 @@ Action DeclareQuery(CLI::App* app) {
   AddGraphFlags(app, &flags->graph);
   app->add_option("query", flags->text,
                   "steps, one a line or with ; between them: NAME = nodes(...), neighbors(...), "
-                  "negatives(...), layer(...), walk(...)");
+                  "negatives(...), layer(...), walk(...), visited(...)");
   app->add_option("--file", flags->file, "a file with the query")->type_name("FILE");
   app->add_option("--input", flags->inputs,
                   "ids, as the user gave them, of an input that the query calls $NAME; may be "
