@@ -1,7 +1,6 @@
 #include "client/graph.h"
 
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -12,6 +11,7 @@
 #include "client/shards/edge_rows.h"
 #include "client/shards/lookups.h"
 #include "client/shards/routed_walks.h"
+#include "client/shards/routed_weights.h"
 #include "client/shards/shard_router.h"
 #include "client/types/error.h"
 #include "proto/common/ids.h"
@@ -47,61 +47,6 @@ MinibatchDraw DrawOf(const DrawId& draw) {
   minibatch.batch = draw.batch;
   return minibatch;
 }
-
-// Weights from whichever shards own the nodes, as rows of the weight column.
-class RoutedWeights : public WeightSource {
- public:
-  RoutedWeights(const ShardRouter& router, const CallContext& context)
-      : router_(router), context_(context) {}
-
-  absl::Status FindWeights(EdgeTypeId edge_type, absl::Span<const int64_t> targets,
-                           const Neighbors& drawn, std::vector<double>* weights) override {
-    const EdgeTypeSpec& spec = router_.schema().edge_types[edge_type.value];
-    VICINITY_ASSIGN_OR_RETURN(
-        const EdgeColumnPlan plan,
-        FindEdgeColumn(router_.schema(), edge_type.value, spec.weight_column));
-    VICINITY_ASSIGN_OR_RETURN(
-        const std::vector<EdgeRows> rows,
-        FetchEdgeRows(router_, AsGraph(edge_type, targets, drawn), {plan}, context_));
-    weights->clear();
-    for (int64_t i = 0; i < rows.front().num_rows; ++i) weights->push_back(Value(rows.front(), i));
-    return absl::OkStatus();
-  }
-
- private:
-  // As a minibatch of one hop; rows go by positions, so sources need only be as many.
-  SampledGraph AsGraph(EdgeTypeId edge_type, absl::Span<const int64_t> targets,
-                       const Neighbors& drawn) const {
-    SampledGraph graph;
-    graph.nodes.resize(router_.schema().node_types.size());
-    const int32_t type = router_.schema().edge_types[edge_type.value].target_type;
-    graph.nodes[type].ids.assign(targets.begin(), targets.end());
-    Block block;
-    block.edge_type = edge_type.value;
-    block.offsets.push_back(0);
-    for (const uint32_t count : drawn.counts) block.offsets.push_back(block.offsets.back() + count);
-    block.sources.resize(drawn.sources.size());
-    block.edge_positions = drawn.edge_positions;
-    graph.hops.push_back({std::move(block)});
-    return graph;
-  }
-
-  static double Value(const EdgeRows& rows, int64_t row) {
-    const char* const bytes = rows.bytes.data() + row * rows.spec.row_bytes();
-    if (rows.spec.dtype == DType::kFloat64) return Read<double>(bytes);
-    return Read<float>(bytes);
-  }
-
-  template <typename T>
-  static T Read(const char* bytes) {
-    T value;
-    std::memcpy(&value, bytes, sizeof(value));
-    return value;
-  }
-
-  const ShardRouter& router_;
-  const CallContext context_;
-};
 
 absl::StatusOr<SampledGraph> SampleSeeds(const GraphImpl& graph,
                                          const std::vector<SeedNodes>& seeds,

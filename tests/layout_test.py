@@ -106,6 +106,7 @@ COVERED_ELSEWHERE = {
     "client/query/step_makers.cc": "tests/client/query/query_runner_test.cc",
     "client/query/step_rows.cc": "tests/client/query/query_runner_test.cc",
     "client/query/walk_makers.cc": "tests/client/query/walk_steps_test.cc",
+    "client/shards/routed_weights.cc": "tests/client/query/walk_steps_test.cc",
     "client/rpc/rpc_call.cc": "tests/client/rpc/remote_shard_test.cc",
     "server/calls/admin_operations.cc": "tests/server/admin_server_test.cc",
     "server/calls/guarded_port.cc": "tests/integration/server_test.cc",

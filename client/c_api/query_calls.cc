@@ -157,6 +157,14 @@ Result<DLManagedTensor*> TensorOf(const std::shared_ptr<const QueryAnswer>& owne
                       "edges of walks: ask for edge_ids");
     case VICINITY_STEP_COUNTS:
       return ForNodes(owner, step, step.counts, DType::kInt64, "counts: it is no visited");
+    case VICINITY_STEP_SCORES:
+      return ForNodes(owner, step, step.scores, DType::kFloat64, "scores: it is no ppr");
+    case VICINITY_STEP_RESIDUALS:
+      if (step.residuals.size() + 1 != step.offsets.size()) {
+        return Error(ErrorCode::kNotFound, "step " + step.name + " has no residuals: it is no ppr");
+      }
+      return HostTensor(owner, step.residuals.data(), DlpackType(DType::kFloat64),
+                        {static_cast<int64_t>(step.residuals.size())});
     default:
       return Error(ErrorCode::kInvalidArgument, "part " + std::to_string(part) + " of a step");
   }

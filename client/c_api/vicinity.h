@@ -283,7 +283,9 @@ typedef enum VicinityStepPart {
   VICINITY_STEP_WALKS = 6,       /* of a walk: where each came by, its start first; global ids, -1
                                     behind its end; int64 [lists, length + 1] */
   VICINITY_STEP_WALK_EDGES = 7,  /* with "edge_ids": of each step; int64 [lists, length] */
-  VICINITY_STEP_COUNTS = 8       /* of the most visited: visits of each node; int64 [n] */
+  VICINITY_STEP_COUNTS = 8,      /* of the most visited: visits of each node; int64 [n] */
+  VICINITY_STEP_SCORES = 9,      /* of personalised PageRank; float64 [n] */
+  VICINITY_STEP_RESIDUALS = 10   /* likewise, of each list; float64 [lists] */
 } VicinityStepPart;
 
 /* A tensor of the answer's step of this number, without a copy. Lifetime: as

@@ -60,6 +60,15 @@ QueryStep& Query::Visited(std::string name, std::string from, std::vector<std::s
   return step;
 }
 
+QueryStep& Query::Ppr(std::string name, std::string from, std::vector<std::string> edge_types,
+                      int64_t top) {
+  QueryStep& step =
+      Add(StepKind::kPpr, std::move(name), std::move(from), {}, kAllNeighbors, &steps);
+  step.edge_types = std::move(edge_types);
+  step.top = top;
+  return step;
+}
+
 Result<Query> Query::Parse(const std::string& text) { return ToResult(ParseQuery(text)); }
 
 std::string Query::Text() const { return QueryText(*this); }

@@ -29,14 +29,15 @@ enum class StepKind : uint8_t {
   kLayer,    // nodes drawn from the neighbours of all nodes together: one list (Euler's sampleLNB)
   kWalk,     // where a random walk from each node comes by, itself first
   kVisited,  // the nodes that walks from each node visit most: PinSAGE's neighbours
+  kPpr,      // the nodes of the highest personalised PageRank of each node
 };
 
 struct QueryStep {
   std::string name;  // of this step alone: a letter or _, then these, digits, - and .
   StepKind kind = StepKind::kNodes;
   std::string from{};  // the step that it goes on from; kNodes: none
-  // kNodes: a node type; kWalk, kVisited: nothing; else an edge type, as Schema::FindEdgeType takes
-  // it.
+  // kNodes: a node type; kWalk, kVisited, kPpr: nothing; else an edge type, as
+  // Schema::FindEdgeType takes it.
   std::string type{};
   // kNodes, one of these at most: the input that gives the nodes; or the user's ids, as text.
   // Neither: all nodes of the type.
@@ -68,13 +69,19 @@ struct QueryStep {
   double restart_prob = 0;
   double p = 1;
   double q = 1;
-  // Nodes of this type make the step's lists, wherever in a walk, and are what later steps go on
-  // from; empty: of the type of the starts. A kWalk's StepAnswer::walks has the others, too.
+  // Of walks and kPpr: nodes of this type make the step's lists, and are what later steps go on
+  // from; empty: of the type of the nodes that it goes on from. A kWalk's StepAnswer::walks has the
+  // others, too.
   std::string node_type{};
   // kVisited: walks from each start, and how many of the nodes that they visit most, as VisitSpec.
   int64_t num_walks = 0;
   int64_t top = 0;
   bool exclude_start = false;
+  // kPpr: as PprSpec has them, with `weighted_by` and `top`. No edge types: all of the graph.
+  std::vector<std::string> edge_types{};
+  double alpha = 0.15;
+  double eps = 1e-4;
+  int64_t max_neighbors = kAllNeighbors;
   // kLayer: a node's chance is the root of the sum of its edges' weights, not the sum.
   bool square_root = false;
   // kNodes, kNeighbors: as if there were no others than those that meet this condition
@@ -121,6 +128,8 @@ struct Query {
   // Needs its `length` and `num_walks` as well.
   QueryStep& Visited(std::string name, std::string from, std::vector<std::string> metapath,
                      int64_t top);
+  QueryStep& Ppr(std::string name, std::string from, std::vector<std::string> edge_types,
+                 int64_t top);
 
   // kInvalidArgument saying at which line and character something else was expected, and what.
   static Result<Query> Parse(const std::string& text);
@@ -145,6 +154,8 @@ struct StepAnswer {
   Walks walks{};
   std::vector<int32_t> walk_types{};  // [walks.length + 1]
   std::vector<int64_t> counts{};      // kVisited: of each node, how often walks came to it
+  std::vector<double> scores{};       // kPpr: of each node
+  std::vector<double> residuals{};    // kPpr: of each list, by how much its scores may be too low
   std::vector<Rows> columns;          // of the nodes, in the order of QueryStep::columns
   std::vector<Rows> edge_columns;     // of the edges, likewise
 };

@@ -12,6 +12,7 @@
 #include "partition/schema/condition.h"
 #include "partition/schema/schema.h"
 #include "proto/common/status.h"
+#include "sampler/proximity/ppr_spec.h"
 #include "sampler/walk_spec.h"
 
 namespace vicinity {
@@ -116,6 +117,30 @@ class StepTally {
     Does(absl::StrCat("walks of up to ", step_.walk.length, " steps, on the servers"));
     if (!step_.walk.weighted_by.empty()) Does(absl::StrCat("by ", step_.walk.weighted_by));
     AskWalks(cost_.lists, CountSteps());
+    return Finish();
+  }
+
+  // Pushing ends when what is under way of a walker's chance, of which alpha stays in every round,
+  // is below eps; and a seed follows at most 1 / (alpha x eps) edges.
+  StepCost OfPpr(const Degrees& degrees) {
+    const PprSpec& spec = step_.ppr;
+    double edges = 0;
+    for (const int32_t type : FollowedTypes(router_.schema(), spec)) {
+      const NodeTypeId target{router_.schema().edge_types[type].target_type};
+      edges += static_cast<double>(router_.book().num_nodes(target)) *
+               degrees.MeanOf(EdgeTypeId{type}, spec.max_neighbors);
+    }
+    edges = std::min(edges, cost_.lists / (spec.alpha * spec.eps));
+    const auto num_nodes = static_cast<double>(router_.book().num_nodes(step_.node_type));
+    cost_.nodes = cost_.lists * std::min(static_cast<double>(spec.top), num_nodes);
+    const double rounds = std::ceil(std::max(1.0, std::log(spec.eps) / std::log(1 - spec.alpha)));
+    const bool weighted = !spec.weighted_by.empty();
+    Does(absl::StrCat("degrees and whole lists come, in up to ", rounds, " rounds and of up to ",
+                      std::llround(edges), " edges; pushed here"));
+    if (weighted) Does(absl::StrCat("by ", spec.weighted_by));
+    if (cost_.lists == 0) return Finish();
+    cost_.shard_calls += rounds * (weighted ? 3 : 2) * router_.book().num_shards();
+    cost_.bytes += edges * (weighted ? 5 : 3) * kIdBytes;
     return Finish();
   }
 
@@ -257,6 +282,12 @@ absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
         break;
       case StepKind::kVisited:
         costs.push_back(tally.OfVisited());
+        break;
+      case StepKind::kPpr:
+        for (const int32_t type : FollowedTypes(router.schema(), step.ppr)) {
+          VICINITY_RETURN_IF_ERROR(degrees.Look(EdgeTypeId{type}, context));
+        }
+        costs.push_back(tally.OfPpr(degrees));
         break;
     }
   }

@@ -195,6 +195,10 @@ absl::Status QueryRunner::RunStep(size_t number, const QueryInputs& inputs, cons
                                 MakeVisited(router_, step, before, draw, context, &made.counts));
       break;
     }
+    case StepKind::kPpr: {
+      VICINITY_ASSIGN_OR_RETURN(lists, MakePpr(router_, step, before, draw, context, &made));
+      break;
+    }
   }
   VICINITY_RETURN_IF_ERROR(PutInOrder(router_, step, before, context, &lists));
   for (const EdgeColumnPlan& column : step.edge_columns) {

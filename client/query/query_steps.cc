@@ -67,6 +67,8 @@ class Resolver {
  private:
   const QueryStep& step() const { return resolved_.step; }
   bool of_nodes() const { return step().kind == StepKind::kNodes; }
+  bool ppr() const { return step().kind == StepKind::kPpr; }
+  bool counted() const { return !walks() && !ppr(); }  // has `type` and `count`
   bool visited() const { return step().kind == StepKind::kVisited; }
   bool walks() const { return step().kind == StepKind::kWalk || visited(); }
   const NodeTypeSpec& node_spec() const { return schema_.node_types[resolved_.node_type.value]; }
@@ -146,6 +148,7 @@ class Resolver {
   absl::Status ResolveTypes() {
     if (of_nodes()) return FindNodeType(step().type, &resolved_.node_type);
     if (walks()) return ResolveWalk();
+    if (ppr()) return ResolvePpr();
     VICINITY_RETURN_IF_ERROR(FindEdgeType(step().type, &resolved_.edge_type));
     const bool backwards = step().kind == StepKind::kNegatives;  // from sources to targets
     const int32_t begins = backwards ? edge_spec().source_type : edge_spec().target_type;
@@ -186,6 +189,30 @@ class Resolver {
     return visited() ? CheckVisits() : CheckWalk();
   }
 
+  absl::Status ResolvePpr() {
+    PprSpec& spec = resolved_.ppr;
+    for (const std::string& name : step().edge_types) {
+      EdgeTypeId type{};
+      VICINITY_RETURN_IF_ERROR(FindEdgeType(name, &type));
+      spec.edge_types.push_back(type.value);
+    }
+    spec.weighted_by = step().weighted_by;
+    spec.alpha = step().alpha;
+    spec.eps = step().eps;
+    spec.top = step().top;
+    spec.max_neighbors = step().max_neighbors;
+    resolved_.seed_type = before_[resolved_.from].node_type;
+    resolved_.node_type = resolved_.seed_type;
+    if (!step().node_type.empty()) {
+      VICINITY_RETURN_IF_ERROR(FindNodeType(step().node_type, &resolved_.node_type));
+    }
+    spec.node_type = resolved_.node_type.value;
+    const std::string problem = PprProblem(schema_, spec, resolved_.seed_type.value, 0);
+    if (!problem.empty()) return Wrong(problem);
+    resolved_.edge_type = EdgeTypeId{FollowedTypes(schema_, spec).front()};
+    return absl::OkStatus();
+  }
+
   absl::Status CheckVisits() const {
     const std::string problem = VisitProblem(schema_, resolved_.visits(), /*num_starts=*/0);
     return problem.empty() ? absl::OkStatus() : Wrong(problem);
@@ -201,7 +228,7 @@ class Resolver {
   }
 
   absl::Status CheckNumbers() const {
-    if (!walks()) VICINITY_RETURN_IF_ERROR(CheckCount());
+    if (counted()) VICINITY_RETURN_IF_ERROR(CheckCount());
     if (step().limit < -1) return Wrong(absl::StrCat("a limit of ", step().limit));
     if (!(step().degree_power >= 0) || step().degree_power > kMostPower) {
       return Wrong(absl::StrCat("degree_power ", step().degree_power, ": from 0 to ", kMostPower));
@@ -232,19 +259,23 @@ class Resolver {
     const std::vector<std::pair<absl::string_view, bool>> not_its_own = {
         {"input", !of_nodes() && !step().input.empty()},
         {"ids", !of_nodes() && !step().ids.empty()},
-        {"type", walks() && !step().type.empty()},
-        {"count", walks() && step().count != kAllNeighbors},
-        {"by", walks() && !step().by.empty()},
+        {"type", !counted() && !step().type.empty()},
+        {"count", !counted() && step().count != kAllNeighbors},
+        {"by", !counted() && !step().by.empty()},
         {"metapath", !walks() && !step().metapath.empty()},
         {"length", !walks() && step().length != 0},
-        {"weighted_by", !walks() && !step().weighted_by.empty()},
+        {"weighted_by", counted() && !step().weighted_by.empty()},
         {"restart_prob", !walks() && step().restart_prob != 0},
         {"p", !walks() && step().p != 1},
         {"q", !walks() && step().q != 1},
-        {"node_type", !walks() && !step().node_type.empty()},
+        {"node_type", counted() && !step().node_type.empty()},
         {"num_walks", !visited() && step().num_walks != 0},
-        {"top", !visited() && step().top != 0},
+        {"top", !visited() && !ppr() && step().top != 0},
         {"exclude_start", !visited() && step().exclude_start},
+        {"edge_types", !ppr() && !step().edge_types.empty()},
+        {"alpha", !ppr() && step().alpha != PprSpec().alpha},
+        {"eps", !ppr() && step().eps != PprSpec().eps},
+        {"max_neighbors", !ppr() && step().max_neighbors != kAllNeighbors},
         {"split", !of_nodes() && step().split != Split::kNone},
         {"replace", !neighbors && step().replace},
         {"exact", !negatives && !step().exact},

@@ -13,6 +13,7 @@
 #include "partition/schema/condition.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
+#include "sampler/proximity/ppr_spec.h"
 #include "sampler/proximity/visit_counts.h"
 #include "sampler/walk_spec.h"
 
@@ -26,7 +27,7 @@ struct ResolvedStep {
   int32_t from = -1;       // which step; -1: none
   int32_t like = -1;       // likewise
   NodeTypeId node_type{};  // of the nodes it makes
-  EdgeTypeId edge_type{};  // but of kNodes; of walks that of their first step
+  EdgeTypeId edge_type{};  // but of kNodes; of several, as walks have them, the first
   // Of its condition one of these, or neither.
   std::shared_ptr<const RowCondition> edges_where{};
   std::shared_ptr<const RowCondition> nodes_where{};
@@ -34,7 +35,9 @@ struct ResolvedStep {
   int32_t order_column = -1;
   std::vector<int32_t> columns{};  // of the node type
   std::vector<EdgeColumnPlan> edge_columns{};
-  WalkSpec walk{};  // of a kWalk, a kVisited
+  WalkSpec walk{};         // of a kWalk, a kVisited
+  PprSpec ppr{};           // of a kPpr,
+  NodeTypeId seed_type{};  // and of which type the nodes are that it goes on from
 
   VisitSpec visits() const;  // of a kVisited
   bool weighted() const { return !step.by.empty(); }

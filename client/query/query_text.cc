@@ -24,13 +24,14 @@ namespace {
 
 constexpr size_t kMostShown = 40;
 
-constexpr std::array<std::pair<absl::string_view, StepKind>, 6> kKinds = {
+constexpr std::array<std::pair<absl::string_view, StepKind>, 7> kKinds = {
     {{"nodes", StepKind::kNodes},
      {"neighbors", StepKind::kNeighbors},
      {"negatives", StepKind::kNegatives},
      {"layer", StepKind::kLayer},
      {"walk", StepKind::kWalk},
-     {"visited", StepKind::kVisited}}};
+     {"visited", StepKind::kVisited},
+     {"ppr", StepKind::kPpr}}};
 
 constexpr std::array<std::pair<absl::string_view, Split>, 3> kSplits = {
     {{"train", Split::kTrain}, {"validation", Split::kValidation}, {"test", Split::kTest}}};
@@ -44,8 +45,9 @@ constexpr unsigned kOfDrawn = kOfNeighbors | kOfNegatives | kOfLayer;
 constexpr unsigned kOfWalk = Bit(StepKind::kWalk);
 constexpr unsigned kOfVisited = Bit(StepKind::kVisited);
 constexpr unsigned kOfWalks = kOfWalk | kOfVisited;
+constexpr unsigned kOfPpr = Bit(StepKind::kPpr);
 constexpr unsigned kOfCounted = kOfNodes | kOfDrawn;
-constexpr unsigned kOfAny = kOfCounted | kOfWalks;
+constexpr unsigned kOfAny = kOfCounted | kOfWalks | kOfPpr;
 
 // Where an argument goes to.
 using Member =
@@ -74,11 +76,14 @@ const std::vector<Argument>& Arguments() {
                                 {"square_root", kOfLayer, &QueryStep::square_root},
                                 {"length", kOfVisited, &QueryStep::length},
                                 {"num_walks", kOfVisited, &QueryStep::num_walks},
-                                {"weighted_by", kOfWalks, &QueryStep::weighted_by},
+                                {"alpha", kOfPpr, &QueryStep::alpha},
+                                {"eps", kOfPpr, &QueryStep::eps},
+                                {"max_neighbors", kOfPpr, &QueryStep::max_neighbors},
+                                {"weighted_by", kOfWalks | kOfPpr, &QueryStep::weighted_by},
                                 {"restart_prob", kOfWalks, &QueryStep::restart_prob},
                                 {"p", kOfWalks, &QueryStep::p},
                                 {"q", kOfWalks, &QueryStep::q},
-                                {"node_type", kOfWalks, &QueryStep::node_type},
+                                {"node_type", kOfWalks | kOfPpr, &QueryStep::node_type},
                                 {"exclude_start", kOfVisited, &QueryStep::exclude_start},
                                 {"where", kOfNodes | kOfNeighbors, &QueryStep::where},
                                 {"order_by", kOfNodes | kOfNeighbors, &QueryStep::order_by},
@@ -111,6 +116,11 @@ Positionals PositionalsOf(StepKind kind) {
       return {{from,
                {kEdgeTypes, kOfWalks, &QueryStep::metapath},
                {"how many of the nodes", kOfVisited, &QueryStep::top}},
+              3};
+    case StepKind::kPpr:
+      return {{from,
+               {kEdgeTypes, kOfPpr, &QueryStep::edge_types},
+               {"how many of the nodes", kOfPpr, &QueryStep::top}},
               3};
     default:
       return {{from,

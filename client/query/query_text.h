@@ -2,7 +2,7 @@
 //
 //   query     = { step ( newline | ";" ) }
 //   step      = name "=" kind "(" [ argument { "," argument } ] ")"
-//   kind      = nodes | neighbors | negatives | layer | walk | visited
+//   kind      = nodes | neighbors | negatives | layer | walk | visited | ppr
 //   argument  = value | word "=" value
 //   value     = word | text | number | "$" word | true | false | "[" [ value { "," value } ] "]"
 //   word      = letters, digits and _ . - : behind a letter or _
@@ -20,6 +20,8 @@
 //        node_type=NODE_TYPE, edge_ids=true)
 //   visited(STEP, EDGE_TYPES, TOP, length=6, num_walks=50, exclude_start=true, weighted_by=COLUMN,
 //           restart_prob=0.1, p=0.5, q=2, node_type=NODE_TYPE)
+//   ppr(STEP, EDGE_TYPES, TOP, alpha=0.15, eps=1e-4, max_neighbors=1000, weighted_by=COLUMN,
+//       node_type=NODE_TYPE)
 //
 // and of nodes and neighbors where="CONDITION", order_by=COLUMN, descending=true, limit=N; of all
 // columns=[...]. COUNT is a number, or all; EDGE_TYPES one, or [EDGE_TYPE, ...]. What they mean:

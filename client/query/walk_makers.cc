@@ -6,7 +6,10 @@
 
 #include "absl/status/status.h"
 #include "client/shards/routed_walks.h"
+#include "client/shards/routed_weights.h"
 #include "proto/common/status.h"
+#include "sampler/proximity/forward_push.h"
+#include "sampler/proximity/ppr_spec.h"
 #include "sampler/proximity/visit_counts.h"
 #include "sampler/walk_spec.h"
 
@@ -69,6 +72,22 @@ absl::StatusOr<StepLists> MakeVisited(const ShardRouter& router, const ResolvedS
     if (visited.nodes[i] >= 0) counts->push_back(visited.counts[i]);
   }
   return lists;
+}
+
+absl::StatusOr<StepLists> MakePpr(const ShardRouter& router, const ResolvedStep& step,
+                                  absl::Span<const int64_t> seeds, const StepDraw& draw,
+                                  const CallContext& context, StepAnswer* answer) {
+  const auto num_seeds = static_cast<int64_t>(seeds.size());
+  VICINITY_RETURN_IF_ERROR(CheckSize(step, num_seeds * step.ppr.top));
+  RoutedSource source(router, draw.Own(step), context);
+  RoutedWeights weights(router, context);
+  ForwardPush push(router.schema(), router.book(), &source, &weights);
+  VICINITY_ASSIGN_OR_RETURN(PprScores ranked, push.Rank(step.ppr, step.seed_type, seeds));
+  for (size_t i = 0; i < ranked.nodes.size(); ++i) {
+    if (ranked.nodes[i] >= 0) answer->scores.push_back(ranked.scores[i]);
+  }
+  answer->residuals = std::move(ranked.residuals);
+  return WithoutPadding(ranked.nodes, num_seeds, step.ppr.top);
 }
 
 }  // namespace vicinity

@@ -1,4 +1,4 @@
-// Steps whose nodes are where random walks lead.
+// Steps whose nodes are where random walks lead, or would in the end.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +28,12 @@ absl::StatusOr<StepLists> MakeWalks(const ShardRouter& router, const ResolvedSte
 absl::StatusOr<StepLists> MakeVisited(const ShardRouter& router, const ResolvedStep& step,
                                       absl::Span<const int64_t> starts, const StepDraw& draw,
                                       const CallContext& context, std::vector<int64_t>* counts);
+
+// A kPpr of each of `seeds`: what Graph::PersonalizedPageRank gives for them, lists that are too
+// long being drawn from by draw.Own(step); scores and residuals go to `answer`. Errors as
+// CheckSize, ForwardPush::Rank.
+absl::StatusOr<StepLists> MakePpr(const ShardRouter& router, const ResolvedStep& step,
+                                  absl::Span<const int64_t> seeds, const StepDraw& draw,
+                                  const CallContext& context, StepAnswer* answer);
 
 }  // namespace vicinity

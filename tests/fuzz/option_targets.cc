@@ -138,7 +138,8 @@ FuzzTarget FuzzQuery(const std::string&) {
       "i = nodes(item); w = walk(i, [buys, bought_by], 5, weighted_by=weight, restart_prob=0.25, "
       "node_type=user, edge_ids=true)\n"
       "u = nodes(user); k = walk(u, knows, 3, p=0.5, q=2)\n"
-      "v = visited(u, 'knows', 5, length=3, num_walks=9, exclude_start=true)"};
+      "v = visited(u, 'knows', 5, length=3, num_walks=9, exclude_start=true)\n"
+      "r = ppr(v, [], 7, alpha=0.25, eps=1e-3, max_neighbors=9, node_type=item)"};
   const auto schema = std::make_shared<const Schema>(testing::TypedGraph(3, 3, 3, 1).schema);
   target.run = [schema](std::string_view input) {
     const auto query = ParseQuery(absl::string_view(input.data(), input.size()));

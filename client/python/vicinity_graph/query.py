@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # VicinityStepPart.
 (_OFFSETS, _NODES, _EDGE_IDS, _WEIGHTS, _COLUMN, _EDGE_COLUMN, _WALKS, _WALK_EDGES,
- _COUNTS) = range(9)
+ _COUNTS, _SCORES, _RESIDUALS) = range(11)
 
 
 class Query:
@@ -100,6 +100,15 @@ class Query:
                          exclude_start=exclude_start, weighted_by=weighted_by,
                          restart_prob=restart_prob or None, p=None if p == 1 else p,
                          q=None if q == 1 else q, node_type=node_type, columns=columns)
+
+    def ppr(self, name: str, of: str, edge_types: Union[str, Sequence[str]], top: int, *,
+            alpha: float = 0.15, eps: float = 1e-4, max_neighbors: Optional[int] = None,
+            weighted_by: str = "", node_type: str = "", columns: Sequence[str] = ()) -> Query:
+        """The `top` nodes of the highest personalised PageRank of each node of a step, the highest
+        first, as Graph.ppr has them; edge_types may be [], which are all of the graph."""
+        return self._add(name, "ppr", [of, edge_types, top], alpha=None if alpha == 0.15 else alpha,
+                         eps=None if eps == 1e-4 else eps, max_neighbors=max_neighbors,
+                         weighted_by=weighted_by, node_type=node_type, columns=columns)
 
     def __str__(self) -> str:
         return "".join(step + "\n" for step in self._steps)
@@ -200,6 +209,16 @@ class StepAnswer:
     def counts(self) -> Tensor:
         """Of the most visited nodes, how often walks came to each: int64 [n]"""
         return self._tensor(_COUNTS)
+
+    @property
+    def scores(self) -> Tensor:
+        """Of personalised PageRank, the score of each node: float64 [n]"""
+        return self._tensor(_SCORES)
+
+    @property
+    def residuals(self) -> Tensor:
+        """Likewise, by how much the scores of each list may be too low: float64 [number of lists]"""
+        return self._tensor(_RESIDUALS)
 
     def column(self, name: str) -> Tensor:
         """Rows of the nodes, [n, *shape]. NotFound names the columns that the step asked for."""

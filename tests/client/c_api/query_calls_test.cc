@@ -26,7 +26,8 @@ constexpr char kText[] =
     "users = neighbors(items, buys, 3, columns=[features], edge_columns=[weight], edge_ids=true)\n"
     "all = layer(items, buys, 7)\n"
     "walk = walk(items, [buys, bought_by], 5, edge_ids=true)\n"
-    "most = visited(items, [buys, bought_by], 3, length=4, num_walks=9)\n";
+    "most = visited(items, [buys, bought_by], 3, length=4, num_walks=9)\n"
+    "rank = ppr(items, [buys, bought_by], 4)\n";
 
 using QueryPtr = std::unique_ptr<VicinityQuery, decltype(&vicinity_query_release)>;
 using AnswerPtr = std::unique_ptr<VicinityAnswer, decltype(&vicinity_answer_release)>;
@@ -59,7 +60,7 @@ TEST_CASE("an answer is that of the C++ interface", "[c_api]") {
     RequireOk(vicinity_answer_tensor(answer.get(), step, part, index, &made));
     return TensorPtr(made);
   };
-  for (int32_t i = 0; i < 5; ++i) {
+  for (int32_t i = 0; i < 6; ++i) {
     const StepAnswer& step = expected.steps[i];
     CHECK(ValuesOf<int64_t>(*tensor(i, VICINITY_STEP_NODES)) == step.nodes);
     CHECK(ValuesOf<int64_t>(*tensor(i, VICINITY_STEP_OFFSETS)) == step.offsets);
@@ -72,6 +73,8 @@ TEST_CASE("an answer is that of the C++ interface", "[c_api]") {
         expected.steps[3].walks.edge_ids);
   CHECK(ShapeOf(*tensor(3, VICINITY_STEP_WALK_EDGES)) == std::vector<int64_t>{3, 5});
   CHECK(ValuesOf<int64_t>(*tensor(4, VICINITY_STEP_COUNTS)) == expected.steps[4].counts);
+  CHECK(ValuesOf<double>(*tensor(5, VICINITY_STEP_SCORES)) == expected.steps[5].scores);
+  CHECK(ValuesOf<double>(*tensor(5, VICINITY_STEP_RESIDUALS)) == expected.steps[5].residuals);
   const TensorPtr features = tensor(1, VICINITY_STEP_COLUMN);
   CHECK(ShapeOf(*features)[0] == static_cast<int64_t>(expected.steps[1].nodes.size()));
   CHECK(ValuesOf<float>(*features).size() * sizeof(float) ==
@@ -122,10 +125,13 @@ TEST_CASE("what is wrong with a query is an error", "[c_api]") {
   RequireOk(vicinity_query_run(query.get(), &input, 1, 0, 0, 0, &answer));
   const AnswerPtr kept(answer, &vicinity_answer_release);
   DLManagedTensor* tensor = nullptr;
-  CHECK(vicinity_answer_tensor(answer, 5, VICINITY_STEP_NODES, 0, &tensor) ==
+  CHECK(vicinity_answer_tensor(answer, 6, VICINITY_STEP_NODES, 0, &tensor) ==
         VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_answer_tensor(answer, 0, 99, 0, &tensor) == VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_COUNTS, 0, &tensor) == VICINITY_NOT_FOUND);
+  CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_SCORES, 0, &tensor) == VICINITY_NOT_FOUND);
+  CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_RESIDUALS, 0, &tensor) ==
+        VICINITY_NOT_FOUND);
   CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_WALKS, 0, &tensor) == VICINITY_NOT_FOUND);
   CHECK(vicinity_answer_tensor(answer, 0, VICINITY_STEP_WALK_EDGES, 0, &tensor) ==
         VICINITY_NOT_FOUND);

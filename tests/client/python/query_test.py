@@ -175,6 +175,23 @@ class EulerTest(unittest.TestCase):
                                              self.papers.y[self.ids(graph, top.nodes)])
         self.assertEqual(*(top.counts.tolist() for top in tops))
 
+    def test_personalised_pagerank_is_the_graphs_own(self):
+        text = """
+            src = nodes(paper, $seeds)
+            top = ppr(src, cites, 6, eps=1e-5, weighted_by=weight)
+            near = neighbors(top, cites, 2)
+        """
+        for graph in self.graphs:
+            seeds = graph.resolve("paper", [5, 6, 7])
+            top = graph.prepare(text).run({"seeds": seeds})["top"]
+            nodes, scores, residuals = graph.ppr("paper", seeds, 6, eps=1e-5, edge_types=["cites"],
+                                                 weighted_by="weight", residuals=True)
+            listed = nodes.numpy() >= 0
+            numpy.testing.assert_array_equal(top.nodes.numpy(), nodes.numpy()[listed])
+            numpy.testing.assert_array_equal(top.scores.numpy(), scores.numpy()[listed])
+            numpy.testing.assert_array_equal(top.residuals.numpy(), residuals.numpy())
+            numpy.testing.assert_array_equal(numpy.diff(top.offsets.numpy()), listed.sum(axis=1))
+
     def test_drawn_nodes_that_meet_a_condition(self):
         # sampleN(node_type, cnt).has(p0 eq 23)
         for graph in self.graphs:
@@ -291,6 +308,7 @@ class PythonTest(unittest.TestCase):
         query.layer("all", "near", "cites", 9, square_root=True)
         query.nodes("two", "paper", [1, 2], order_by="id", descending=True)
         query.visited("top", "two", "cites", 3, length=4, num_walks=10, exclude_start=True)
+        query.ppr("rank", "two", [], 3, alpha=0.25, max_neighbors=10)
         query.walk("on", "two", ["cites"], 4, restart_prob=0.25, p=2, node_type="paper")
         prepared = self.graph.prepare(query)
         self.assertEqual(str(prepared).splitlines(), [
@@ -301,13 +319,14 @@ class PythonTest(unittest.TestCase):
             "all = layer(near, cites, 9, square_root=true)",
             "two = nodes(paper, [1, 2], order_by=id, descending=true)",
             "top = visited(two, cites, 3, length=4, num_walks=10, exclude_start=true)",
+            "rank = ppr(two, [], 3, alpha=0.25, max_neighbors=10)",
             "on = walk(two, cites, 4, restart_prob=0.25, p=2, node_type=paper)"])
         self.assertEqual(str(self.graph.prepare(str(prepared))), str(prepared))
         self.assertEqual(prepared.inputs, {"seeds": "paper"})
         answer = prepared.run({"seeds": [1, 2]})
         self.assertEqual(len(answer["src"]), 0)
         self.assertEqual(list(answer),
-                         ["src", "near", "no", "like", "all", "two", "top", "on"])
+                         ["src", "near", "no", "like", "all", "two", "top", "rank", "on"])
         self.assertEqual(self.graph.user_ids("paper", answer["two"].nodes).tolist(), [2, 1])
         self.assertIn("two: 2 paper", repr(answer))
 
@@ -396,6 +415,7 @@ class PythonTest(unittest.TestCase):
             "layer": {"of", "edge_type", "count"},
             "walk": {"of", "metapath", "length"},
             "visited": {"of", "metapath", "top"},
+            "ppr": {"of", "edge_types", "top"},
         }
         for kind, stand_first in first.items():
             with self.assertRaises(vicinity_graph.InvalidArgument) as refused:

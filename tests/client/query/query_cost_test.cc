@@ -48,9 +48,11 @@ TEST_CASE("What is expected of steps follows from the degrees") {
               "lay = layer(src, links, 30)\n"
               "walk = walk(src, links, 4, restart_prob=0.5)\n"
               "biased = walk(src, links, 4, p=2)\n"
-              "most = visited(src, links, 3, length=4, num_walks=5)\n",
+              "most = visited(src, links, 3, length=4, num_walks=5)\n"
+              "rank = ppr(src, links, 3, alpha=0.5, eps=0.125)\n"
+              "deep = ppr(src, links, 300, weighted_by=weight)\n",
               {{"seeds", 10}});
-  REQUIRE(costs.size() == 9);
+  REQUIRE(costs.size() == 11);
   CHECK(costs[0].nodes == 10);
   CHECK(costs[0].shard_calls == 4);
   CHECK(costs[1].lists == 10);
@@ -80,6 +82,15 @@ TEST_CASE("What is expected of steps follows from the degrees") {
   CHECK(costs[8].does ==
         "5 walks of up to 4 steps of each, on the servers; each goes on wherever it comes to "
         "another shard; the 3 most visited are counted here");
+  CHECK(costs[9].nodes == 30);
+  CHECK(costs[9].shard_calls == 3 * 2 * 4);
+  CHECK(costs[9].bytes == Approx(10 * 16 * 24));
+  CHECK(costs[10].nodes == 10 * 200);
+  CHECK(costs[10].shard_calls == 57 * 3 * 4);
+  CHECK(costs[10].bytes == Approx(3000 * 40));
+  CHECK(costs[10].does ==
+        "degrees and whole lists come, in up to 57 rounds and of up to 3000 edges; pushed here; by "
+        "weight");
 }
 
 TEST_CASE("It is told what is read for a condition, and by whom lists are drawn from") {

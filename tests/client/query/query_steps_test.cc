@@ -125,6 +125,16 @@ TEST_CASE("What does not fit the graph, or its kind, is told with the step and w
       {"a = nodes(user); b = walk(a, knows, 3, node_type=item)",
        "node_type item, but walks of 3 steps along this metapath never come to such nodes"},
       {"a = nodes(item); b = walk(a, buys, 1, columns=[label])", "step b: "},
+      {"a = nodes(user); b = ppr(a, sees, 5)", "there are user:buys:item"},
+      {"a = nodes(user); b = ppr(a, buys, 5)",
+       "step b: no edge type that is followed leads to seeds, which are of type user"},
+      {"a = nodes(user); b = ppr(a, knows, 5, node_type=tag)",
+       "no edge type that is followed comes from nodes of type tag"},
+      {"a = nodes(user); b = ppr(a, knows, 5, alpha=1)", "alpha 1 is not above 0 and below 1"},
+      {"a = nodes(user); b = ppr(a, knows, 5, eps=0)", "eps 0 is not above 0"},
+      {"a = nodes(user); b = ppr(a, knows, 5, max_neighbors=0)", "max_neighbors 0"},
+      {"a = nodes(user); b = ppr(a, knows, 0)", "step b: the 0 highest scores"},
+      {"a = nodes(user); b = ppr(a, knows, 5, weighted_by=weight)", "the weight column weight"},
       {"a = nodes(user); b = visited(a, knows, 5, num_walks=3)", "step b: walks of 0 steps"},
       {"a = nodes(user); b = visited(a, knows, 5, length=3)", "step b: 0 walks from each start"},
       {"a = nodes(user); b = visited(a, knows, 0, length=3, num_walks=2)",
@@ -176,6 +186,11 @@ TEST_CASE("What a kind does not have is refused, however the query was made") {
     walk.from = "src";
     walk.metapath = {"knows"};
     walk.length = 3;
+    add("walk have no top", walk, &QueryStep::top, 3);
+    add("walk have no alpha", walk, &QueryStep::alpha, 0.5);
+    add("nodes have no eps", nodes, &QueryStep::eps, 0.5);
+    add("layer have no max_neighbors", layer, &QueryStep::max_neighbors, 5);
+    add("walk have no edge_types", walk, &QueryStep::edge_types, std::vector<std::string>{"knows"});
     add("walk have no num_walks", walk, &QueryStep::num_walks, 3);
     add("walk have no exclude_start", walk, &QueryStep::exclude_start, true);
     add("nodes have no top", nodes, &QueryStep::top, 3);

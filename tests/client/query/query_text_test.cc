@@ -33,9 +33,11 @@ TEST_CASE("A query is read step by step, with all its arguments") {
     long = walk(src, [of, "paper:has:author"], 6, weighted_by=weight, restart_prob=0.25, p=0.5, q=2,
                 node_type=author, columns=[name])
     most = visited(src, [of, has], 10, length=6, num_walks=50, exclude_start=true, restart_prob=0.1)
+    rank = ppr(src, [cites, has], 32, alpha=0.25, eps=1e-5, max_neighbors=100, weighted_by=weight,
+               node_type=author)
   )text";
   VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
-  REQUIRE(query.steps.size() == 11);
+  REQUIRE(query.steps.size() == 12);
   const QueryStep& src = query.steps[0];
   CHECK(src.name == "src");
   CHECK(src.kind == StepKind::kNodes);
@@ -88,6 +90,15 @@ TEST_CASE("A query is read step by step, with all its arguments") {
   CHECK(most.num_walks == 50);
   CHECK(most.exclude_start);
   CHECK(most.restart_prob == 0.1);
+  const QueryStep& rank = query.steps[11];
+  CHECK(rank.kind == StepKind::kPpr);
+  CHECK(rank.edge_types == std::vector<std::string>{"cites", "has"});
+  CHECK(rank.top == 32);
+  CHECK(rank.alpha == 0.25);
+  CHECK(rank.eps == 1e-5);
+  CHECK(rank.max_neighbors == 100);
+  CHECK(rank.weighted_by == "weight");
+  CHECK(rank.node_type == "author");
 }
 
 TEST_CASE("What is written of a query is read as the same query") {
@@ -103,7 +114,9 @@ TEST_CASE("What is written of a query is read as the same query") {
       "many = walk(src, [cites, \"7\"], 4, weighted_by=w, restart_prob=0.25, p=0.5, q=2, "
       "node_type=author)\n"
       "none = walk(src, [], all)\n"
-      "most = visited(src, cites, 10, length=6, num_walks=50, p=2, exclude_start=true)\n";
+      "most = visited(src, cites, 10, length=6, num_walks=50, p=2, exclude_start=true)\n"
+      "rank = ppr(src, cites, 10, alpha=0.25, weighted_by=weight)\n"
+      "whole = ppr(src, [], 10, max_neighbors=7)\n";
   CHECK(Again(text) == text);
   Query built;
   built.Nodes("src", "paper").input = "seeds";
@@ -126,8 +139,7 @@ TEST_CASE("What is no query is refused with its place") {
       {"src", "line 1, character 4: expected `=`, found the end"},
       {"src = paper(x)",
        "line 1, character 7: expected one of nodes, neighbors, negatives, layer, walk, visited, "
-       "found "
-       "`paper(x)`"},
+       "ppr, found `paper(x)`"},
       {"src = nodes()", "character 13: expected a node type, found `)`"},
       {"src = nodes(paper", "character 18: expected `,`, found the end"},
       {"a = nodes(p)\nb = neighbors(a)", "line 2, character 16: expected an edge type, found `)`"},
@@ -158,6 +170,9 @@ TEST_CASE("What is no query is refused with its place") {
       {"v = visited(a, e, 3, num_walks=some)",
        "expected for num_walks a whole number, or all, found `some)`"},
       {"v = visited(a, e, 3, edge_ids=true)", "expected one of length, num_walks, weighted_by"},
+      {"r = ppr(a, 10)", "expected an edge type, or a list of them, found `10)`"},
+      {"r = ppr(a, e, 10, epsilon=1)", "expected one of alpha, eps, max_neighbors, weighted_by"},
+      {"r = ppr(a, e, 10, alpha=x)", "expected for alpha a number, found `x)`"},
       {"w = walk(a, e, 3, q=much)", "expected for q a number, found `much)`"},
   };
   for (const auto& [text, expected] : wrong) {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ namespace vicinity {
 namespace {
 
 using testing::Draw;
+using testing::InEdge;
 using testing::ListOf;
 using testing::Make;
 using testing::MemoryEdges;
@@ -160,6 +162,88 @@ TEST_CASE("The most visited are counted on walks that the library makes of the s
   CHECK(made.nodes.size() > 4);
 }
 
+// Chances with which a walker from a node stops at each, to 1e-12.
+std::vector<double> PageRankOf(const MemoryGraph& graph, int64_t seed, double alpha,
+                               bool weighted) {
+  const std::vector<std::vector<InEdge>> in_edges = graph.InEdgesOfAll(EdgeTypeId{0});
+  const int column = graph.schema.edge_types[0].FindColumn("weight");
+  const auto weight_of = [&](const InEdge& edge) {
+    float weight = 1;
+    if (weighted) {
+      std::memcpy(&weight, graph.edge_row(EdgeTypeId{0}, column, edge.edge_id).data(),
+                  sizeof(weight));
+    }
+    return static_cast<double>(weight);
+  };
+  std::vector<double> ranks(in_edges.size());
+  std::vector<double> under_way(in_edges.size());
+  under_way[seed] = 1;
+  for (int round = 0; round < 400; ++round) {
+    std::vector<double> next(in_edges.size());
+    for (size_t node = 0; node < in_edges.size(); ++node) {
+      double sum = 0;
+      for (const InEdge& edge : in_edges[node]) sum += weight_of(edge);
+      ranks[node] += sum > 0 ? alpha * under_way[node] : under_way[node];
+      for (const InEdge& edge : in_edges[node]) {
+        if (sum > 0) next[edge.source] += (1 - alpha) * under_way[node] * weight_of(edge) / sum;
+      }
+    }
+    under_way = next;
+  }
+  return ranks;
+}
+
+TEST_CASE("Nodes of the highest PageRank are those of the exact one, as far as residuals say") {
+  const RoutedGraph graph(Linked(), 3, {1});
+  const bool weighted = GENERATE(false, true);
+  const std::vector<int64_t> seeds = {3, 14, 3, 79};
+  const QueryAnswer answer =
+      Run(graph,
+          std::string("src = nodes(node, $seeds)\n") +
+              "top = ppr(src, links, 10, alpha=0.2, eps=1e-5, columns=[label]" +
+              (weighted ? ", weighted_by=weight)" : ")"),
+          seeds);
+  const StepAnswer& top = answer.steps[1];
+  REQUIRE(top.residuals.size() == seeds.size());
+  REQUIRE(top.scores.size() == top.nodes.size());
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    std::vector<double> ranks = PageRankOf(graph.graph(), seeds[i], 0.2, weighted);
+    const double residual = top.residuals[i] + 1e-9;
+    CHECK(residual < 0.05);
+    double least = 1;
+    for (int64_t at = top.offsets[i]; at < top.offsets[i + 1]; ++at) {
+      const double rank = ranks[top.nodes[at]];
+      CHECK(top.scores[at] <= rank + 1e-9);
+      CHECK(top.scores[at] >= rank - residual);
+      CHECK(top.scores[at] <= least);
+      least = top.scores[at];
+      ranks[top.nodes[at]] = 0;
+    }
+    if (top.offsets[i + 1] - top.offsets[i] < 10) least = 0;
+    for (const double rank : ranks) CHECK(rank <= least + residual);
+  }
+  CHECK(top.nodes.size() > 10);
+  CHECK(ListOf(top, 0) == ListOf(top, 2));
+}
+
+TEST_CASE("PageRank goes along several edge types, and is of the type that is asked for") {
+  const RoutedGraph graph(testing::TypedGraph(40, 30, 5, /*seed=*/3), 3, {1});
+  const QueryAnswer answer = Run(graph,
+                                 "src = nodes(item, $seeds)\n"
+                                 "items = ppr(src, [buys, bought_by], 5, weighted_by=weight)\n"
+                                 "users = ppr(src, [], 5, node_type=user)\n"
+                                 "near = neighbors(users, knows, 2)\n"
+                                 "nobody = ppr(near, [], 5, max_neighbors=1)\n",
+                                 {0, 7});
+  CHECK(answer.Find("items")->node_type == 1);
+  const std::vector<int64_t> items = ListOf(*answer.Find("items"), 1);
+  CHECK(std::count(items.begin(), items.end(), 7) == 1);  // the seed itself is among them
+  CHECK(answer.Find("users")->node_type == kUser.value);
+  CHECK(answer.Find("users")->nodes.size() == 10);
+  CHECK(answer.Find("near")->offsets.size() == 11);
+  CHECK(answer.Find("nobody")->residuals.size() == answer.Find("near")->nodes.size());
+}
+
 TEST_CASE("Where walks lead is the same over any shards, near and far") {
   const std::string text =
       "src = nodes(node, $seeds)\n"
@@ -168,7 +252,9 @@ TEST_CASE("Where walks lead is the same over any shards, near and far") {
       "far = walk(src, links, 6, p=4, q=0.25, edge_ids=true)\n"
       "next = walk(plain, links, 2)\n"
       "most = visited(src, links, 5, length=4, num_walks=9, weighted_by=weight, columns=[label])\n"
-      "on = neighbors(most, links, 2)\n";
+      "on = neighbors(most, links, 2)\n"
+      "rank = ppr(src, links, 7, eps=1e-5, weighted_by=weight, columns=[label])\n"
+      "drawn = ppr(most, [], 3, eps=1e-3, max_neighbors=2)\n";
   const std::vector<int64_t> seeds = {3, 14, 15, 3, 79};
   const RoutedGraph whole(Linked(), 1);
   const QueryAnswer expected = Run(whole, text, seeds, 4);
@@ -182,6 +268,8 @@ TEST_CASE("Where walks lead is the same over any shards, near and far") {
       CHECK(answer.steps[i].walks.nodes == expected.steps[i].walks.nodes);
       CHECK(answer.steps[i].walks.edge_ids == expected.steps[i].walks.edge_ids);
       CHECK(answer.steps[i].counts == expected.steps[i].counts);
+      CHECK(answer.steps[i].scores == expected.steps[i].scores);
+      CHECK(answer.steps[i].residuals == expected.steps[i].residuals);
     }
     CHECK(answer.steps[1].columns[0].bytes == expected.steps[1].columns[0].bytes);
   }
@@ -190,6 +278,7 @@ TEST_CASE("Where walks lead is the same over any shards, near and far") {
 TEST_CASE("Walks of nothing are none, and those of too many nodes are refused") {
   const RoutedGraph graph(Linked(), 2);
   const QueryAnswer answer = Run(graph, "src = nodes(node, $seeds)\nw = walk(src, links, 3)", {});
+  CHECK(Run(graph, "src = nodes(node, $seeds)\nr = ppr(src, links, 3)", {}).steps[1].nodes.empty());
   CHECK(answer.steps[1].nodes.empty());
   CHECK(answer.steps[1].offsets == std::vector<int64_t>{0});
   const auto runner = Make(graph, "src = nodes(node, count=8192)\nw = walk(src, links, 16383)");

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/flags/graph_flags.h"
@@ -192,6 +193,10 @@ absl::Status PrintAsJson(const Graph& graph, const Flags& flags, const QueryAnsw
                      {"weights", step.weights},
                      {"columns", columns}});
     if (!step.counts.empty()) steps.back()["counts"] = step.counts;
+    if (!step.residuals.empty()) {
+      steps.back()["scores"] = step.scores;
+      steps.back()["residuals"] = step.residuals;
+    }
     if (step.walk_types.empty()) continue;
     VICINITY_ASSIGN_OR_RETURN(const std::vector<Json> walks, WalksAsJson(graph, step));
     steps.back()["walks"] = walks;
@@ -214,6 +219,7 @@ void PrintStep(const Schema& schema, const StepAnswer& step, const std::vector<J
   const std::vector<ShownColumn> columns = ColumnsOf(step);
   std::vector<Table::Column> heads = {{"OF"}, {"NODE"}};
   if (!step.counts.empty()) heads.push_back({"VISITS", Table::Align::kRight});
+  if (!step.scores.empty()) heads.push_back({"SCORE", Table::Align::kRight});
   for (const ShownColumn& column : columns) heads.push_back({column.name});
   Table table(heads);
   for (size_t list = 0; list + 1 < step.offsets.size(); ++list) {
@@ -221,6 +227,7 @@ void PrintStep(const Schema& schema, const StepAnswer& step, const std::vector<J
       std::vector<std::string> row = {of == nullptr ? "" : IdAsText((*of)[list]),
                                       IdAsText(ids[at])};
       if (!step.counts.empty()) row.push_back(absl::StrCat(step.counts[at]));
+      if (!step.scores.empty()) row.push_back(absl::StrFormat("%.6f", step.scores[at]));
       for (const ShownColumn& column : columns) {
         row.push_back(RowAsText(column.rows->spec, RowAt(*column.rows, at)));
       }
@@ -275,7 +282,8 @@ Action DeclareQuery(CLI::App* app) {
   AddGraphFlags(app, &flags->graph);
   app->add_option("query", flags->text,
                   "steps, one a line or with ; between them: NAME = nodes(...), neighbors(...), "
-                  "negatives(...), layer(...), walk(...), visited(...)");
+                  "negatives(...), layer(...), walk(...), visited(...), "
+                  "ppr(...)");
   app->add_option("--file", flags->file, "a file with the query")->type_name("FILE");
   app->add_option("--input", flags->inputs,
                   "ids, as the user gave them, of an input that the query calls $NAME; may be "
