@@ -1,7 +1,6 @@
 #include "sampler/filtered_lists.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -11,7 +10,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "partition/schema/sampling_spec.h"
-#include "proto/common/random.h"
 #include "proto/common/status.h"
 #include "sampler/rules/draw_spec.h"
 
@@ -121,47 +119,15 @@ void FilteredListSampler::ChooseLast(const Target& target) {
   std::sort(chosen_.begin(), chosen_.end());
 }
 
-// Draw by draw, each among what is left by then: a table would cost more than it saves.
-void FilteredListSampler::ChooseFewByWeight(const Target& target) {
-  std::array<uint64_t, kFewLeft> units;
-  uint64_t sum = 0;
-  chosen_.clear();
-  for (int64_t i = 0; i < num_left_; ++i) {
-    units[i] = units_[InList(i)];
-    sum += units[i];
-    if (units[i] > 0) chosen_.push_back(i);
-  }
-  const bool all = options_.fanout == kAllNeighbors;
-  const auto num_possible = static_cast<int64_t>(chosen_.size());
-  if (num_possible == 0 || all || (!options_.replace && num_possible <= options_.fanout)) return;
-  chosen_.clear();
-  NodeDraws draws(options_.stream, target.key, target.tree);
-  for (int64_t drawn = 0; drawn < options_.fanout; ++drawn) {
-    uint64_t at = draws.Below(sum);
-    int64_t i = 0;
-    for (; at >= units[i]; ++i) at -= units[i];
-    chosen_.push_back(i);
-    if (options_.replace) continue;
-    sum -= units[i];
-    units[i] = 0;
-  }
+void FilteredListSampler::FindUnitsLeft(const ListPart& list) {
+  list.WeightUnits(&units_);
+  units_left_.clear();
+  for (int64_t i = 0; i < num_left_; ++i) units_left_.push_back(units_[InList(i)]);
 }
 
 void FilteredListSampler::ChooseByWeight(const ListPart& list, const Target& target) {
-  list.WeightUnits(&units_);
-  if (num_left_ <= kFewLeft) return ChooseFewByWeight(target);
-  weights_.clear();
-  for (int64_t i = 0; i < num_left_; ++i) {
-    weights_.push_back(static_cast<double>(units_[InList(i)]));
-  }
-  table_.resize(weights_.size());
-  tables_.Fill(weights_, absl::MakeSpan(table_));
-  const WeightedList left = {table_.data(), 0, table_.size(), target.key, target.tree};
-  chosen_.resize(weighted_.MostFor(left.degree));
-  if (left.degree == 0) return;
-  WeightedChooser::Attempts attempts;
-  weighted_.Prepare(left, &attempts);
-  chosen_.resize(weighted_.Choose(left, attempts, chosen_.data()));
+  FindUnitsLeft(list);
+  weighted_.Choose(units_left_, target.key, target.tree, &chosen_);
 }
 
 void FilteredListSampler::ChooseByLayer(const ListPart& list) {
@@ -173,9 +139,7 @@ void FilteredListSampler::ChooseByLayer(const ListPart& list) {
     by_layer_->Choose(sources, chosen_.data());
     return;
   }
-  list.WeightUnits(&units_);
-  units_left_.clear();
-  for (int64_t i = 0; i < num_left_; ++i) units_left_.push_back(units_[InList(i)]);
+  FindUnitsLeft(list);
   chosen_.resize(by_layer_->Choose(sources, units_left_, chosen_.data()));
 }
 

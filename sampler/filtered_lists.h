@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "partition/dataset/alias_table.h"
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "sampler/excluded_edges.h"
@@ -52,15 +51,14 @@ class FilteredListSampler {
   void ChooseUniform(const Target& target);
   void ChooseLast(const Target& target);
   void ChooseByWeight(const ListPart& list, const Target& target);
-  static constexpr int64_t kFewLeft = 64;
-  void ChooseFewByWeight(const Target& target);
   void ChooseByLayer(const ListPart& list);
+  // Sets units_left_ to the weights of those that are left.
+  void FindUnitsLeft(const ListPart& list);
 
   const OneHopOptions& options_;
   PositionChooser uniform_;
-  WeightedChooser weighted_;
+  UnitsChooser weighted_;
   std::optional<LayerChooser> by_layer_;
-  AliasBuilder tables_;
   std::vector<int64_t> out_;     // rising
   std::vector<int64_t> before_;  // of each, how many positions before it are left
   bool listed_ = false;          // left_ has them: else all but out_ are left
@@ -70,8 +68,6 @@ class FilteredListSampler {
   std::vector<int64_t> sources_;
   std::vector<uint64_t> units_;
   std::vector<uint64_t> units_left_;
-  std::vector<double> weights_;
-  std::vector<AliasEntry> table_;
 };
 
 // Appends the neighbours of a group's rows; `excluded` by rising index among them. InvalidArgument

@@ -1,6 +1,7 @@
 #include "sampler/weighted_chooser.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -206,6 +207,50 @@ uint64_t WeightedChooser::ChooseRest(const WeightedList& list, uint64_t taken, i
     out[taken++] = static_cast<int64_t>(list.begin + position);
   }
   return taken;
+}
+
+UnitsChooser::UnitsChooser(int64_t fanout, bool replace, uint64_t stream)
+    : fanout_(fanout), replace_(replace), stream_(stream), by_table_(fanout, replace, stream) {}
+
+// Draw by draw, each among what is left by then: a table would cost more than it saves.
+void UnitsChooser::ChooseFew(absl::Span<const uint64_t> units, uint64_t key, uint32_t tree,
+                             std::vector<int64_t>* chosen) const {
+  std::array<uint64_t, kMostFew> left;
+  uint64_t sum = 0;
+  chosen->clear();
+  for (size_t i = 0; i < units.size(); ++i) {
+    left[i] = units[i];
+    sum += units[i];
+    if (units[i] > 0) chosen->push_back(static_cast<int64_t>(i));
+  }
+  const bool all = fanout_ == kAllNeighbors;
+  const auto num_possible = static_cast<int64_t>(chosen->size());
+  if (num_possible == 0 || all || (!replace_ && num_possible <= fanout_)) return;
+  chosen->clear();
+  NodeDraws draws(stream_, key, tree);
+  for (int64_t drawn = 0; drawn < fanout_; ++drawn) {
+    uint64_t at = draws.Below(sum);
+    int64_t i = 0;
+    for (; at >= left[i]; ++i) at -= left[i];
+    chosen->push_back(i);
+    if (replace_) continue;
+    sum -= left[i];
+    left[i] = 0;
+  }
+}
+
+void UnitsChooser::Choose(absl::Span<const uint64_t> units, uint64_t key, uint32_t tree,
+                          std::vector<int64_t>* chosen) {
+  if (units.size() <= kMostFew) return ChooseFew(units, key, tree, chosen);
+  weights_.clear();
+  for (const uint64_t unit : units) weights_.push_back(static_cast<double>(unit));
+  table_.resize(weights_.size());
+  tables_.Fill(weights_, absl::MakeSpan(table_));
+  const WeightedList list = {table_.data(), 0, table_.size(), key, tree};
+  chosen->resize(by_table_.MostFor(list.degree));
+  WeightedChooser::Attempts attempts;
+  by_table_.Prepare(list, &attempts);
+  chosen->resize(by_table_.Choose(list, attempts, chosen->data()));
 }
 
 }  // namespace vicinity

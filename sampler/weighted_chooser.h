@@ -15,10 +15,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
 
 namespace vicinity {
@@ -75,6 +77,38 @@ class WeightedChooser {
   const uint32_t num_prepared_;  // attempts
   absl::flat_hash_set<int64_t> taken_;
   std::vector<uint64_t> units_;
+};
+
+// Draws from lists whose weights are at hand, as the units of an alias table: those of which some
+// positions are left out, on a server as well as by a client that knows what is left. The same
+// units, stream, key and tree give the same positions, wherever they are drawn.
+//
+// Threads: one at a time; keeps its memory from list to list.
+class UnitsChooser {
+ public:
+  // `fanout` > 0, or kAllNeighbors.
+  UnitsChooser(int64_t fanout, bool replace, uint64_t stream);
+
+  // Sets `chosen` to positions of `units`, with chances in proportion to them (without replacement
+  // draw by draw, each among what is left); lists that are taken whole, and all neighbours, are in
+  // order, without those of 0. Up to 64 positions it draws exactly, of more by a new table
+  // (AliasBuilder), so to 2^-32 of the mean.
+  // Cost: a pass over the list; for so many more, a table.
+  void Choose(absl::Span<const uint64_t> units, uint64_t key, uint32_t tree,
+              std::vector<int64_t>* chosen);
+
+ private:
+  static constexpr size_t kMostFew = 64;
+  void ChooseFew(absl::Span<const uint64_t> units, uint64_t key, uint32_t tree,
+                 std::vector<int64_t>* chosen) const;
+
+  const int64_t fanout_;
+  const bool replace_;
+  const uint64_t stream_;
+  WeightedChooser by_table_;
+  AliasBuilder tables_;
+  std::vector<double> weights_;
+  std::vector<AliasEntry> table_;
 };
 
 }  // namespace vicinity

@@ -87,7 +87,8 @@ struct QueryStep {
   // kNodes, kNeighbors: as if there were no others than those that meet this condition
   // (SamplingSpec::where). Of kNeighbors it names columns of the edge type, which the servers look
   // at, or else of the nodes where the edges come from: then whole lists come, and these columns of
-  // all their nodes, and what meets the condition is drawn here. Not both in one condition.
+  // all their nodes, with `by` the weights of all their edges, too, and what meets the condition is
+  // drawn here: as the servers would. Not both in one condition.
   std::string where{};
   // Each list in this order, then its first `limit`; -1: all. "id": the user's, an integer; else a
   // column, of the edge type or of the nodes, with one number a row. Equals stay in the order of

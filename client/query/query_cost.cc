@@ -83,6 +83,10 @@ class StepTally {
       if (drawn) {
         Does(absl::StrCat(step_.step.count, " of each are drawn here, at most"));
         Fetch(cost_.lists, 2 * kIdBytes);  // keys
+        if (step_.weighted()) {
+          Does(absl::StrCat("by ", step_.step.by, ", which comes of all their edges"));
+          Fetch(whole, EdgeBytes(step_.step.by));
+        }
       }
       return Finish();
     }
@@ -202,10 +206,7 @@ class StepTally {
   void Fetch(double rows, double row_bytes) { Call(rows, rows * row_bytes); }
   // Of a question about lists, and their nodes.
   double AskBytes(double nodes) const {
-    const bool by_edges =
-        step_.order == OrderKind::kEdgeColumn || step_.step.kind == StepKind::kLayer;
-    const int numbers =
-        1 + (step_.step.edge_ids ? 1 : 0) + (by_edges || !step_.edge_columns.empty() ? 1 : 0);
+    const int numbers = 1 + (step_.step.edge_ids ? 1 : 0) + (step_.needs_edge_rows() ? 1 : 0);
     return cost_.lists * 2 * kIdBytes + nodes * numbers * kIdBytes;
   }
   double EdgeBytes(const std::string& column) const {

@@ -43,6 +43,11 @@ struct ResolvedStep {
   bool weighted() const { return !step.by.empty(); }
   // Whether servers give whole lists, which are drawn from here.
   bool draws_here() const { return nodes_where != nullptr; }
+  // Whether lists come with what rows of their edges are found by.
+  bool needs_edge_rows() const {
+    return order == OrderKind::kEdgeColumn || !edge_columns.empty() ||
+           step.kind == StepKind::kLayer || (draws_here() && weighted());
+  }
 };
 
 // Errors name the step. InvalidArgument: a name that is none or comes twice, a step that it goes on

@@ -11,20 +11,21 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "client/query/step_rows.h"
+#include "partition/dataset/alias_table.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
 #include "sampler/graph_builder.h"
 #include "sampler/neighbor_source.h"
 #include "sampler/one_hop.h"
 #include "sampler/position_chooser.h"
+#include "sampler/weighted_chooser.h"
 
 namespace vicinity {
 namespace {
 
 // What edges are asked for beside their ends.
 EdgeDetail DetailOf(const ResolvedStep& step) {
-  const bool by_edges = step.order == OrderKind::kEdgeColumn || step.step.kind == StepKind::kLayer;
-  return EdgeDetail(step.step.edge_ids, by_edges || !step.edge_columns.empty());
+  return EdgeDetail(step.step.edge_ids, step.needs_edge_rows());
 }
 
 // Neighbours along the step's edge type; each target is a tree of its own, so that one that comes
@@ -62,25 +63,60 @@ DrawSpec WholeLists(const ResolvedStep& step) {
   return spec;
 }
 
+absl::StatusOr<std::vector<uint64_t>> KeysOf(const ShardRouter& router, const ResolvedStep& step,
+                                             absl::Span<const int64_t> targets,
+                                             const CallContext& context) {
+  const NodeTypeId type{router.schema().edge_types[step.edge_type.value].target_type};
+  VICINITY_ASSIGN_OR_RETURN(const Rows rows,
+                            FetchNodeRows(router, type, kKeyColumn, targets, context));
+  std::vector<uint64_t> keys(targets.size());
+  if (!keys.empty()) std::memcpy(keys.data(), rows.bytes.data(), keys.size() * sizeof(uint64_t));
+  return keys;
+}
+
 // Of what is left of each list so many as the step draws: as servers draw of lists that have
 // no others.
-absl::StatusOr<Selection> DrawHere(const ShardRouter& router, const ResolvedStep& step,
-                                   const Selection& left, absl::Span<const int64_t> targets,
-                                   const StepDraw& draw, const CallContext& context) {
-  const NodeTypeId type{router.schema().edge_types[step.edge_type.value].target_type};
-  VICINITY_ASSIGN_OR_RETURN(const Rows keys,
-                            FetchNodeRows(router, type, kKeyColumn, targets, context));
-  PositionChooser chooser(step.step.count, step.step.replace, draw.Stream(step));
+Selection DrawAlike(const ResolvedStep& step, const Selection& left,
+                    absl::Span<const uint64_t> keys, uint64_t stream) {
+  PositionChooser chooser(step.step.count, step.step.replace, stream);
   Selection drawn;
   drawn.offsets.push_back(0);
   std::vector<int64_t> places;
-  for (size_t i = 0; i < targets.size(); ++i) {
+  for (size_t i = 0; i < keys.size(); ++i) {
     const auto degree = static_cast<uint64_t>(left.offsets[i + 1] - left.offsets[i]);
-    uint64_t key = 0;
-    std::memcpy(&key, keys.bytes.data() + i * sizeof(key), sizeof(key));
     places.resize(chooser.CountFor(degree));
-    chooser.Choose(left.offsets[i], degree, key, static_cast<uint32_t>(i), places.data());
+    chooser.Choose(left.offsets[i], degree, keys[i], static_cast<uint32_t>(i), places.data());
     for (const int64_t place : places) drawn.positions.push_back(left.positions[place]);
+    drawn.offsets.push_back(static_cast<int64_t>(drawn.positions.size()));
+  }
+  return drawn;
+}
+
+// Likewise by weight. Whole lists get the tables that their shard's files have, so that chances are
+// those of a server that leaves out the same edges, to the last bit. `weights`: of all edges.
+Selection DrawByWeight(const ResolvedStep& step, const StepLists& whole, const Selection& left,
+                       absl::Span<const uint64_t> keys, absl::Span<const double> weights,
+                       uint64_t stream) {
+  UnitsChooser chooser(step.step.count, step.step.replace, stream);
+  AliasBuilder tables;
+  std::vector<AliasEntry> table;
+  std::vector<uint64_t> units;
+  std::vector<uint64_t> units_left;
+  std::vector<int64_t> places;
+  Selection drawn;
+  drawn.offsets.push_back(0);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const int64_t begin = whole.offsets[i];
+    table.resize(whole.offsets[i + 1] - begin);
+    tables.Fill(weights.subspan(begin, table.size()), absl::MakeSpan(table));
+    AliasUnits(table, &units);
+    const absl::Span<const int64_t> positions =
+        absl::MakeConstSpan(left.positions)
+            .subspan(left.offsets[i], left.offsets[i + 1] - left.offsets[i]);
+    units_left.clear();
+    for (const int64_t position : positions) units_left.push_back(units[position - begin]);
+    chooser.Choose(units_left, keys[i], static_cast<uint32_t>(i), &places);
+    for (const int64_t place : places) drawn.positions.push_back(positions[place]);
     drawn.offsets.push_back(static_cast<int64_t>(drawn.positions.size()));
   }
   return drawn;
@@ -93,20 +129,8 @@ struct WeighedNodes {
   std::vector<double> weights;
 };
 
-double Weight(const Rows& rows, size_t row) {
-  const char* const bytes = rows.bytes.data() + row * rows.spec.row_bytes();
-  if (rows.spec.dtype == DType::kFloat64) {
-    double value = 0;
-    std::memcpy(&value, bytes, sizeof(value));
-    return value;
-  }
-  float value = 0;
-  std::memcpy(&value, bytes, sizeof(value));
-  return value;
-}
-
-// `rows`: of edges, their weights; none: each weighs 1.
-WeighedNodes Weigh(const StepLists& lists, const std::optional<Rows>& rows) {
+// `weights`: of edges; empty: each weighs 1.
+WeighedNodes Weigh(const StepLists& lists, absl::Span<const double> weights) {
   WeighedNodes weighed;
   absl::flat_hash_map<int64_t, size_t> known;
   for (size_t i = 0; i < lists.nodes.size(); ++i) {
@@ -115,7 +139,7 @@ WeighedNodes Weigh(const StepLists& lists, const std::optional<Rows>& rows) {
       weighed.nodes.push_back(lists.nodes[i]);
       weighed.weights.push_back(0);
     }
-    weighed.weights[at->second] += rows.has_value() ? Weight(*rows, i) : 1;
+    weighed.weights[at->second] += weights.empty() ? 1 : weights[i];
   }
   return weighed;
 }
@@ -162,7 +186,15 @@ absl::StatusOr<StepLists> MakeNeighbors(const ShardRouter& router, const Resolve
       MeetCondition(router, step.node_type, *step.nodes_where, lists.nodes, context));
   Selection selection = SelectWhere(lists.offsets, meet);
   if (step.step.count != kAllNeighbors) {
-    VICINITY_ASSIGN_OR_RETURN(selection, DrawHere(router, step, selection, targets, draw, context));
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<uint64_t> keys,
+                              KeysOf(router, step, targets, context));
+    if (step.weighted()) {
+      VICINITY_ASSIGN_OR_RETURN(const std::vector<double> weights,
+                                FetchStepWeights(router, step, targets, lists, context));
+      selection = DrawByWeight(step, lists, selection, keys, weights, draw.Stream(step));
+    } else {
+      selection = DrawAlike(step, selection, keys, draw.Stream(step));
+    }
   }
   Take(selection, &lists);
   return lists;
@@ -173,13 +205,11 @@ absl::StatusOr<StepLists> MakeLayer(const ShardRouter& router, const ResolvedSte
                                     const CallContext& context, std::vector<double>* weights) {
   VICINITY_ASSIGN_OR_RETURN(const StepLists lists, Ask(router, step, WholeLists(step),
                                                        DetailOf(step), targets, draw, context));
-  std::optional<Rows> rows;
+  std::vector<double> of_edges;
   if (step.weighted()) {
-    VICINITY_ASSIGN_OR_RETURN(const EdgeColumnPlan column,
-                              FindEdgeColumn(router.schema(), step.edge_type.value, step.step.by));
-    VICINITY_ASSIGN_OR_RETURN(rows, FetchStepEdgeRows(router, column, targets, lists, context));
+    VICINITY_ASSIGN_OR_RETURN(of_edges, FetchStepWeights(router, step, targets, lists, context));
   }
-  WeighedNodes weighed = Weigh(lists, rows);
+  WeighedNodes weighed = Weigh(lists, of_edges);
   std::vector<double> sums;
   double sum = 0;
   for (double& weight : weighed.weights) {

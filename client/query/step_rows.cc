@@ -1,9 +1,13 @@
 #include "client/query/step_rows.h"
 
+#include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "partition/schema/schema.h"
 #include "proto/common/status.h"
 #include "sampler/rules/condition_filter.h"
@@ -45,6 +49,18 @@ SampledGraph AsGraph(const Schema& schema, EdgeTypeId type, absl::Span<const int
   return graph;
 }
 
+double Weight(const Rows& rows, int64_t row) {
+  const char* const bytes = rows.bytes.data() + row * rows.spec.row_bytes();
+  if (rows.spec.dtype == DType::kFloat64) {
+    double value = 0;
+    std::memcpy(&value, bytes, sizeof(value));
+    return value;
+  }
+  float value = 0;
+  std::memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
 }  // namespace
 
 absl::StatusOr<Rows> FetchNodeRows(const ShardRouter& router, NodeTypeId type, int32_t column,
@@ -69,6 +85,25 @@ absl::StatusOr<Rows> FetchStepEdgeRows(const ShardRouter& router, const EdgeColu
   rows.num_rows = fetched.front().num_rows;
   rows.bytes = std::move(fetched.front().bytes);
   return rows;
+}
+
+absl::StatusOr<std::vector<double>> FetchStepWeights(const ShardRouter& router,
+                                                     const ResolvedStep& step,
+                                                     absl::Span<const int64_t> targets,
+                                                     const StepLists& lists,
+                                                     const CallContext& context) {
+  VICINITY_ASSIGN_OR_RETURN(const EdgeColumnPlan column,
+                            FindEdgeColumn(router.schema(), step.edge_type.value, step.step.by));
+  VICINITY_ASSIGN_OR_RETURN(const Rows rows,
+                            FetchStepEdgeRows(router, column, targets, lists, context));
+  std::vector<double> weights;
+  weights.reserve(rows.num_rows);
+  for (int64_t i = 0; i < rows.num_rows; ++i) {
+    weights.push_back(Weight(rows, i));
+    if (std::isfinite(weights.back()) && weights.back() >= 0) continue;
+    return absl::DataLossError(absl::StrCat("an edge has weight ", weights.back()));
+  }
+  return weights;
 }
 
 absl::StatusOr<std::vector<uint8_t>> MeetCondition(const ShardRouter& router, NodeTypeId type,

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "client/query/query_steps.h"
 #include "client/query/step_lists.h"
 #include "client/shards/call_context.h"
 #include "client/shards/edge_rows.h"
@@ -24,6 +25,14 @@ absl::StatusOr<Rows> FetchNodeRows(const ShardRouter& router, NodeTypeId type, i
 absl::StatusOr<Rows> FetchStepEdgeRows(const ShardRouter& router, const EdgeColumnPlan& column,
                                        absl::Span<const int64_t> targets, const StepLists& lists,
                                        const CallContext& context);
+
+// Of each edge of the lists its weight, by the step's weight column. DataLoss for one that is not
+// finite, or below 0; else likewise.
+absl::StatusOr<std::vector<double>> FetchStepWeights(const ShardRouter& router,
+                                                     const ResolvedStep& step,
+                                                     absl::Span<const int64_t> targets,
+                                                     const StepLists& lists,
+                                                     const CallContext& context);
 
 // Of each node 1 if it meets a condition on columns of its type, else 0. Each node's row is fetched
 // once, however often it comes.

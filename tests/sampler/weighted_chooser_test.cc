@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -304,6 +305,74 @@ TEST_CASE("a damaged table leads to positions of the list, if to any", "[weighte
       REQUIRE(positions[i] < 7 + static_cast<int64_t>(table.size()));
     }
   }
+}
+
+// Every third has no weight.
+std::vector<uint64_t> Units(size_t size) {
+  std::vector<uint64_t> units;
+  for (size_t i = 0; i < size; ++i) units.push_back(i % 3 == 0 ? 0 : (i % 7 + 1) << 28);
+  return units;
+}
+
+std::vector<int64_t> ChooseByUnits(UnitsChooser* chooser, const std::vector<uint64_t>& units,
+                                   uint64_t key, uint32_t tree = 0) {
+  std::vector<int64_t> chosen = {77};
+  chooser->Choose(units, key, tree, &chosen);
+  return chosen;
+}
+
+TEST_CASE("a list that is taken whole is in order, without what has no weight",
+          "[weighted_chooser]") {
+  const size_t size = GENERATE(10U, 64U, 65U, 300U);
+  const std::vector<uint64_t> units = Units(size);
+  std::vector<int64_t> weighty;
+  for (size_t i = 0; i < size; ++i) {
+    if (units[i] > 0) weighty.push_back(static_cast<int64_t>(i));
+  }
+  UnitsChooser all(kAllNeighbors, false, 5);
+  CHECK(ChooseByUnits(&all, units, 9) == weighty);
+  UnitsChooser many(static_cast<int64_t>(size), false, 5);
+  CHECK(ChooseByUnits(&many, units, 9) == weighty);
+  CHECK(ChooseByUnits(&many, {}, 9).empty());
+  CHECK(ChooseByUnits(&many, std::vector<uint64_t>(size, 0), 9).empty());
+}
+
+TEST_CASE("positions are drawn in proportion to their units", "[weighted_chooser]") {
+  const size_t size = GENERATE(10U, 100U);
+  const std::vector<uint64_t> units = Units(size);
+  double sum = 0;
+  for (const uint64_t unit : units) sum += static_cast<double>(unit);
+  UnitsChooser chooser(20, /*replace=*/true, 5);
+  std::vector<int64_t> counts(size);
+  for (uint64_t key = 0; key < 3000; ++key) {
+    for (const int64_t position : ChooseByUnits(&chooser, units, key)) ++counts[position];
+  }
+  std::vector<int64_t> seen;
+  std::vector<double> expected;
+  for (size_t i = 0; i < size; ++i) {
+    if (units[i] == 0) CHECK(counts[i] == 0);
+    if (units[i] == 0) continue;
+    seen.push_back(counts[i]);
+    expected.push_back(60000 * static_cast<double>(units[i]) / sum);
+  }
+  CHECK(ChiSquare(seen, expected) < ChiSquareLimit(static_cast<int64_t>(seen.size()) - 1));
+  std::vector<double> alike(seen.size(), 60000.0 / static_cast<double>(seen.size()));
+  CHECK(ChiSquare(seen, alike) > ChiSquareLimit(static_cast<int64_t>(seen.size()) - 1));
+}
+
+TEST_CASE("without replacement nothing comes twice; another key or tree draws apart",
+          "[weighted_chooser]") {
+  const std::vector<uint64_t> units = Units(GENERATE(30U, 100U));
+  UnitsChooser chooser(12, /*replace=*/false, 5);
+  int alike = 0;
+  for (uint64_t key = 0; key < 50; ++key) {
+    const std::vector<int64_t> chosen = ChooseByUnits(&chooser, units, key);
+    CHECK(std::set<int64_t>(chosen.begin(), chosen.end()).size() == 12);
+    CHECK(ChooseByUnits(&chooser, units, key) == chosen);
+    alike += ChooseByUnits(&chooser, units, key, 1) == chosen ? 1 : 0;
+    alike += ChooseByUnits(&chooser, units, key + 1000) == chosen ? 1 : 0;
+  }
+  CHECK(alike < 10);
 }
 
 }  // namespace

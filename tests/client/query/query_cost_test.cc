@@ -100,7 +100,8 @@ TEST_CASE("It is told what is read for a condition, and by whom lists are drawn 
               "src = nodes(node, [3, 4])\n"
               "read = neighbors(src, links, 5, where=\"label = 1\")\n"
               "drawn = neighbors(src, links, 5, by=weight, where=\"weight > 1\")\n"
-              "walk = walk(src, links, 3, weighted_by=weight)\n",
+              "walk = walk(src, links, 3, weighted_by=weight)\n"
+              "both = neighbors(src, links, 5, by=weight, where=\"label = 1\")\n",
               {});
   CHECK(costs[1].does ==
         "whole lists come; label of their nodes is read, without an index; 5 of each are drawn "
@@ -109,6 +110,9 @@ TEST_CASE("It is told what is read for a condition, and by whom lists are drawn 
   CHECK(costs[2].does ==
         "servers draw 5 of each list; by weight; they look at the condition, which leaves fewer");
   CHECK(costs[2].shard_calls == 2);
+  CHECK(costs[4].does == costs[1].does + "; by weight, which comes of all their edges");
+  CHECK(costs[4].shard_calls == 8);
+  CHECK(costs[4].bytes > costs[1].bytes);
   CHECK(costs[3].does ==
         "walks of up to 3 steps, on the servers; by weight; each goes on wherever it comes to "
         "another shard");
@@ -120,6 +124,7 @@ TEST_CASE("A run takes no more calls than are foretold") {
       "src = nodes(node, $seeds, columns=[features])\n"
       "near = neighbors(src, links, 5, where=\"label = 1\", order_by=id, edge_columns=[weight])\n"
       "far = neighbors(near, links, 3, columns=[features, label])\n"
+      "both = neighbors(src, links, 3, by=weight, where=\"label = 1\")\n"
       "walk = walk(far, links, 5)\n";
   VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto runner,

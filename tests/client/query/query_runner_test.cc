@@ -52,10 +52,10 @@ float PriceOf(int64_t position) {
 }
 
 // Nodes have a year, a price and a fame, edges a weight and a copy of their source's year.
-MemoryGraph Priced() {
+MemoryGraph Priced(int64_t num_edges = 900) {
   testing::RandomGraphOptions options;
   options.num_nodes = kNumNodes;
-  options.num_edges = 900;
+  options.num_edges = num_edges;
   options.weights = true;
   MemoryGraph graph = testing::RandomGraph(options);
   std::vector<int16_t> years;
@@ -146,6 +146,7 @@ TEST_CASE("An answer is the same over any shards, near and far") {
       "train = nodes(node, split=train, where=\"price >= 0\", order_by=price, limit=20)\n"
       "near = neighbors(src, links, 4, edge_ids=true)\n"
       "by_weight = neighbors(some, links, 3, by=weight, where=\"source_year >= 2005\")\n"
+      "weighed = neighbors(some, links, 3, by=weight, where=\"year >= 2005\")\n"
       "read = neighbors(near, links, 2, where=\"year >= 2005 and price < 9\", columns=[features])\n"
       "no = negatives(src, links, 3)\n"
       "lay = layer(near, links, 12, by=weight, square_root=true)\n"
@@ -176,13 +177,15 @@ TEST_CASE("An answer is the same over any shards, near and far") {
 }
 
 TEST_CASE("What is read and drawn here is what servers draw by a copy of the column") {
-  const RoutedGraph graph(Priced(), 2);
+  const bool long_lists = GENERATE(false, true);  // by weight these are drawn in another way
+  const RoutedGraph graph(Priced(long_lists ? 16000 : 900), 2, {1});
   const auto answer = [&](const std::string& rest, uint64_t batch) {
     return Run(graph, "src = nodes(node)\nnear = neighbors(src, links, " + rest, {}, batch)
         .steps[1];
   };
-  for (uint64_t batch = 0; batch < 20; ++batch) {
-    for (const std::string& rule : {"3", "4, replace=true", "all"}) {
+  for (uint64_t batch = 0; batch < (long_lists ? 2U : 20U); ++batch) {
+    for (const std::string& rule : {"3", "4, replace=true", "all", "3, by=weight",
+                                    "4, by=weight, replace=true", "90, by=weight"}) {
       const StepAnswer read = answer(rule + ", where=\"year >= 2008\", edge_ids=true)", batch);
       const StepAnswer drawn =
           answer(rule + ", where=\"source_year >= 2008\", edge_ids=true)", batch);

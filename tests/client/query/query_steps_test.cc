@@ -32,6 +32,7 @@ TEST_CASE("Steps are found by the numbers of the graph") {
               "known = neighbors(users, user:knows:user, where=\"label = 1\", order_by=id)\n"
               "sold = negatives(users, buys, 2)\n"
               "cheap = neighbors(items, buys, where=\"weight < 1\", order_by=weight)\n"
+              "weighed = neighbors(items, buys, 3, by=weight, where=\"label = 1\")\n"
               "walk = walk(items, [buys, user:knows:user], 2, weighted_by=weight, node_type=user, "
               "columns=[features])\n"));
   const Schema schema = TypedSchema();
@@ -50,10 +51,13 @@ TEST_CASE("Steps are found by the numbers of the graph") {
   CHECK(steps[4].edges_where != nullptr);
   CHECK_FALSE(steps[4].draws_here());
   CHECK(steps[4].order == OrderKind::kEdgeColumn);
-  CHECK(steps[5].walk.metapath ==
+  CHECK(steps[5].draws_here());
+  CHECK(steps[5].needs_edge_rows());
+  CHECK_FALSE(steps[2].needs_edge_rows());
+  CHECK(steps[6].walk.metapath ==
         std::vector<int32_t>{schema.FindEdgeType("buys"), schema.FindEdgeType("user:knows:user")});
-  CHECK(steps[5].walk.weighted_by == "weight");
-  CHECK(steps[5].node_type.value == user);
+  CHECK(steps[6].walk.weighted_by == "weight");
+  CHECK(steps[6].node_type.value == user);
 }
 
 TEST_CASE("What does not fit the graph, or its kind, is told with the step and what there is") {
@@ -101,8 +105,6 @@ TEST_CASE("What does not fit the graph, or its kind, is told with the step and w
       {"a = nodes(user, where=\"features > 1\")", "features"},
       {"a = nodes(item); b = neighbors(a, buys, where=\"weight > 1 and label = 1\")",
        "and one condition is of either"},
-      {"a = nodes(item); b = neighbors(a, buys, 3, by=weight, where=\"label = 1\")",
-       "let the edges have a copy of these columns"},
       {"a = nodes(item, order_by=id)", "the ids of item are names"},
       {"a = nodes(user, order_by=year)", "is neither id nor a column of user (features"},
       {"a = nodes(user, order_by=features)", "of which a row has"},
