@@ -38,7 +38,8 @@ class PreparedQuery {
 
   // The same inputs and draw give the same answer, whatever the shards and servers. Steps run one
   // after the other; each asks a shard once, and once more for the columns of a condition on nodes
-  // and for an order; columns of all steps' nodes come at the end. kInvalidArgument for inputs that
+  // and for an order (walks, PageRank and subgraphs go in rounds: Explain tells how many); columns
+  // of all steps' nodes come at the end. kInvalidArgument for inputs that
   // are not the query's, or ids out of range; kResourceExhausted for a step of more than
   // kMostStepNodes nodes; else as Graph::Sample and Graph::Fetch.
   Result<QueryAnswer> Run(const QueryInputs& inputs, const DrawId& draw = {}) const;

@@ -101,6 +101,7 @@ COVERED_ELSEWHERE = {
     "client/c_api/handles.cc": "tests/client/c_api/batch_parts_test.cc",
     "client/loading/epoch_run.cc": "tests/client/loading/loader_core_test.cc",
     "client/graph_impl.cc": "tests/integration/failure_test.cc",
+    "client/query/induced_maker.cc": "tests/client/query/induced_steps_test.cc",
     "client/query/node_pool.cc": "tests/client/query/query_runner_test.cc",
     "client/query/query.cc": "tests/client/prepared_query_test.cc",
     "client/query/step_makers.cc": "tests/client/query/query_runner_test.cc",

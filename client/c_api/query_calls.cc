@@ -52,7 +52,8 @@ Json Describe(const PreparedQuery& query, const Schema& schema) {
                      {"from", step.from},
                      {"columns", step.columns},
                      {"edge_columns", step.edge_columns},
-                     {"edge_ids", step.edge_ids}});
+                     {"edge_ids", step.edge_ids},
+                     {"among", step.among}});
   }
   return {{"text", query.query().Text()}, {"inputs", inputs}, {"steps", steps}};
 }
@@ -104,15 +105,26 @@ DLManagedTensor* RowsTensor(const std::shared_ptr<const QueryAnswer>& owner, con
   return HostTensor(owner, rows.bytes.data(), DlpackType(rows.spec.dtype), std::move(shape));
 }
 
-// One for each node, unless there are none for another reason than that there are no nodes.
+// As many as there are things that have them, unless nobody asked for any.
+template <typename Value>
+Result<DLManagedTensor*> ForEach(const std::shared_ptr<const QueryAnswer>& owner,
+                                 const StepAnswer& step, size_t num,
+                                 const std::vector<Value>& values, DType dtype, const char* what) {
+  if (values.size() != num) {
+    return Error(ErrorCode::kNotFound, "step " + step.name + " has no " + what);
+  }
+  return HostTensor(owner, values.data(), DlpackType(dtype), {static_cast<int64_t>(values.size())});
+}
+
 template <typename Value>
 Result<DLManagedTensor*> ForNodes(const std::shared_ptr<const QueryAnswer>& owner,
                                   const StepAnswer& step, const std::vector<Value>& values,
                                   DType dtype, const char* what) {
-  if (values.size() != step.nodes.size()) {
-    return Error(ErrorCode::kNotFound, "step " + step.name + " has no " + what);
-  }
-  return HostTensor(owner, values.data(), DlpackType(dtype), {static_cast<int64_t>(values.size())});
+  return ForEach(owner, step, step.nodes.size(), values, dtype, what);
+}
+
+Error NoSubgraph(const StepAnswer& step) {
+  return Error(ErrorCode::kNotFound, "step " + step.name + " is no subgraph: it is not induced");
 }
 
 // A row of `values` for each walk.
@@ -143,7 +155,17 @@ Result<DLManagedTensor*> TensorOf(const std::shared_ptr<const QueryAnswer>& owne
     case VICINITY_STEP_NODES:
       return ForNodes(owner, step, step.nodes, DType::kInt64, "nodes");
     case VICINITY_STEP_EDGE_IDS:
-      return ForNodes(owner, step, step.edge_ids, DType::kInt64, "edge_ids: ask for them");
+      return ForEach(
+          owner, step,
+          step.kind == StepKind::kInduced ? step.edge_index.size() / 2 : step.nodes.size(),
+          step.edge_ids, DType::kInt64, "edge_ids: ask for them");
+    case VICINITY_STEP_TARGETS:
+      if (step.kind != StepKind::kInduced) return NoSubgraph(step);
+      return ForEach(owner, step, step.targets.size(), step.targets, DType::kInt64, "targets");
+    case VICINITY_STEP_EDGE_INDEX:
+      if (step.kind != StepKind::kInduced) return NoSubgraph(step);
+      return HostTensor(owner, step.edge_index.data(), DlpackType(DType::kInt64),
+                        {2, static_cast<int64_t>(step.edge_index.size()) / 2});
     case VICINITY_STEP_WEIGHTS:
       return ForNodes(owner, step, step.weights, DType::kFloat64, "weights: it is no layer");
     case VICINITY_STEP_COLUMN:
@@ -160,11 +182,8 @@ Result<DLManagedTensor*> TensorOf(const std::shared_ptr<const QueryAnswer>& owne
     case VICINITY_STEP_SCORES:
       return ForNodes(owner, step, step.scores, DType::kFloat64, "scores: it is no ppr");
     case VICINITY_STEP_RESIDUALS:
-      if (step.residuals.size() + 1 != step.offsets.size()) {
-        return Error(ErrorCode::kNotFound, "step " + step.name + " has no residuals: it is no ppr");
-      }
-      return HostTensor(owner, step.residuals.data(), DlpackType(DType::kFloat64),
-                        {static_cast<int64_t>(step.residuals.size())});
+      return ForEach(owner, step, step.offsets.size() - 1, step.residuals, DType::kFloat64,
+                     "residuals: it is no ppr");
     default:
       return Error(ErrorCode::kInvalidArgument, "part " + std::to_string(part) + " of a step");
   }

@@ -251,7 +251,7 @@ void vicinity_query_release(VicinityQuery* query); /* its answers stay; null is 
 
 /* {"text": as it would be written, "inputs": [{"name", "node_type"}],
  *  "steps": [{"name", "kind", "node_type": of its nodes, "from": "" if from none, "columns",
- *             "edge_columns", "edge_ids"}]} */
+ *             "edge_columns", "edge_ids", "among": steps that it is a subgraph of}]} */
 int32_t vicinity_query_describe(const VicinityQuery* query, char** json);
 
 /* What is expected of a run with inputs of these sizes, {"seeds": 1024}: [{"name", "does", "lists",
@@ -285,7 +285,10 @@ typedef enum VicinityStepPart {
   VICINITY_STEP_WALK_EDGES = 7,  /* with "edge_ids": of each step; int64 [lists, length] */
   VICINITY_STEP_COUNTS = 8,      /* of the most visited: visits of each node; int64 [n] */
   VICINITY_STEP_SCORES = 9,      /* of personalised PageRank; float64 [n] */
-  VICINITY_STEP_RESIDUALS = 10   /* likewise, of each list; float64 [lists] */
+  VICINITY_STEP_RESIDUALS = 10,  /* likewise, of each list; float64 [lists] */
+  VICINITY_STEP_TARGETS = 11,    /* of a subgraph: nodes that its edges may lead to; int64 [t] */
+  VICINITY_STEP_EDGE_INDEX = 12 /* likewise: where each edge comes from, among the step's nodes, and
+                                   where it leads, among its targets; int64 [2, edges] */
 } VicinityStepPart;
 
 /* A tensor of the answer's step of this number, without a copy. Lifetime: as

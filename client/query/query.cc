@@ -69,6 +69,13 @@ QueryStep& Query::Ppr(std::string name, std::string from, std::vector<std::strin
   return step;
 }
 
+QueryStep& Query::Induced(std::string name, std::vector<std::string> among, std::string edge_type) {
+  QueryStep& step =
+      Add(StepKind::kInduced, std::move(name), {}, std::move(edge_type), kAllNeighbors, &steps);
+  step.among = std::move(among);
+  return step;
+}
+
 Result<Query> Query::Parse(const std::string& text) { return ToResult(ParseQuery(text)); }
 
 std::string Query::Text() const { return QueryText(*this); }

@@ -30,12 +30,13 @@ enum class StepKind : uint8_t {
   kWalk,     // where a random walk from each node comes by, itself first
   kVisited,  // the nodes that walks from each node visit most: PinSAGE's neighbours
   kPpr,      // the nodes of the highest personalised PageRank of each node
+  kInduced,  // all edges of a type between the nodes of several steps
 };
 
 struct QueryStep {
   std::string name;  // of this step alone: a letter or _, then these, digits, - and .
   StepKind kind = StepKind::kNodes;
-  std::string from{};  // the step that it goes on from; kNodes: none
+  std::string from{};  // the step that it goes on from; kNodes, kInduced: none
   // kNodes: a node type; kWalk, kVisited, kPpr: nothing; else an edge type, as
   // Schema::FindEdgeType takes it.
   std::string type{};
@@ -77,6 +78,9 @@ struct QueryStep {
   int64_t num_walks = 0;
   int64_t top = 0;
   bool exclude_start = false;
+  // kInduced: earlier steps, whose nodes are of the two types that the edge type joins. A node that
+  // comes several times is there once, in the order in which nodes first come.
+  std::vector<std::string> among{};
   // kPpr: as PprSpec has them, with `weighted_by` and `top`. No edge types: all of the graph.
   std::vector<std::string> edge_types{};
   double alpha = 0.15;
@@ -84,11 +88,12 @@ struct QueryStep {
   int64_t max_neighbors = kAllNeighbors;
   // kLayer: a node's chance is the root of the sum of its edges' weights, not the sum.
   bool square_root = false;
-  // kNodes, kNeighbors: as if there were no others than those that meet this condition
+  // kNodes, kNeighbors, kInduced: as if there were no others than those that meet this condition
   // (SamplingSpec::where). Of kNeighbors it names columns of the edge type, which the servers look
   // at, or else of the nodes where the edges come from: then whole lists come, and these columns of
   // all their nodes, with `by` the weights of all their edges, too, and what meets the condition is
-  // drawn here: as the servers would. Not both in one condition.
+  // drawn here: as the servers would. Not both in one condition. Of kInduced it names columns of
+  // the edge type.
   std::string where{};
   // Each list in this order, then its first `limit`; -1: all. "id": the user's, an integer; else a
   // column, of the edge type or of the nodes, with one number a row. Equals stay in the order of
@@ -100,6 +105,7 @@ struct QueryStep {
   std::vector<std::string> columns{};       // to bring, of the nodes
   std::vector<std::string> edge_columns{};  // kNeighbors: of the edges that led to them
   bool edge_ids = false;                    // likewise; kWalk: of StepAnswer::walks
+  // Of kInduced both are of the edges between its nodes.
 };
 
 // As text, one step a line, `name = kind(arguments)`: client/query/query_text.h has the grammar.
@@ -131,6 +137,7 @@ struct Query {
                      int64_t top);
   QueryStep& Ppr(std::string name, std::string from, std::vector<std::string> edge_types,
                  int64_t top);
+  QueryStep& Induced(std::string name, std::vector<std::string> among, std::string edge_type);
 
   // kInvalidArgument saying at which line and character something else was expected, and what.
   static Result<Query> Parse(const std::string& text);
@@ -143,9 +150,10 @@ using InputSizes = std::map<std::string, int64_t>;
 
 struct StepAnswer {
   std::string name;
+  StepKind kind = StepKind::kNodes;
   int32_t node_type = 0;
   // The list of the i-th node that the step goes on from is nodes[offsets[i]] .. nodes[offsets[i +
-  // 1] - 1]. A kNodes and a kLayer have one list.
+  // 1] - 1]. A kNodes, a kLayer and a kInduced have one list.
   std::vector<int64_t> offsets;
   std::vector<int64_t> nodes;     // global ids
   std::vector<int64_t> edge_ids;  // of each, positions in the user's input; if asked for
@@ -157,6 +165,13 @@ struct StepAnswer {
   std::vector<int64_t> counts{};      // kVisited: of each node, how often walks came to it
   std::vector<double> scores{};       // kPpr: of each node
   std::vector<double> residuals{};    // kPpr: of each list, by how much its scores may be too low
+  // kInduced: `nodes` are those where edges may come from, these are those to which they may lead
+  // (the same where the edge type joins nodes of one type). Of each edge where it comes from, a
+  // position in `nodes`, and behind all of these where each leads, a position in `targets`: PyG's
+  // edge_index. Edges go by target, then in the order of its list; `edge_ids` and `edge_columns`
+  // are theirs.
+  std::vector<int64_t> targets{};
+  std::vector<int64_t> edge_index{};  // [2, number of edges]
   std::vector<Rows> columns;          // of the nodes, in the order of QueryStep::columns
   std::vector<Rows> edge_columns;     // of the edges, likewise
 };

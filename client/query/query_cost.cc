@@ -20,6 +20,7 @@ namespace {
 
 constexpr int64_t kMostLooked = 1024;
 constexpr double kIdBytes = sizeof(int64_t);
+constexpr int64_t kInducedAtATime = int64_t{1} << 20;  // InducedRequest::edges_at_a_time
 
 // In-degrees of some nodes, by edge type.
 class Degrees {
@@ -121,6 +122,25 @@ class StepTally {
     Does(absl::StrCat("walks of up to ", step_.walk.length, " steps, on the servers"));
     if (!step_.walk.weighted_by.empty()) Does(absl::StrCat("by ", step_.walk.weighted_by));
     AskWalks(cost_.lists, CountSteps());
+    return Finish();
+  }
+
+  // Of edges to these targets those stay that come from one of so many sources: by chance.
+  StepCost OfInduced(const Degrees& degrees, double sources) {
+    const EdgeTypeSpec& spec = router_.schema().edge_types[step_.edge_type.value];
+    const auto all_targets = static_cast<double>(router_.book().num_nodes({spec.target_type}));
+    const auto all_sources = static_cast<double>(router_.book().num_nodes({spec.source_type}));
+    cost_.lists = std::min(cost_.lists, all_targets);
+    cost_.nodes = std::min(sources, all_sources);
+    const double whole = cost_.lists * degrees.MeanOf(step_.edge_type, kAllNeighbors);
+    edges_ = all_sources > 0 ? whole * cost_.nodes / all_sources : 0;
+    Does(absl::StrCat("whole lists come, of which some ", std::llround(edges_),
+                      " edges between these nodes stay"));
+    if (step_.edges_where != nullptr) Does("servers look at the condition, which leaves fewer");
+    Fetch(cost_.lists, 2 * kIdBytes);  // degrees
+    const double rounds = std::ceil(whole / static_cast<double>(kInducedAtATime));
+    cost_.shard_calls += rounds * std::min<double>(router_.book().num_shards(), cost_.lists);
+    cost_.bytes += AskBytes(whole);
     return Finish();
   }
 
@@ -241,7 +261,7 @@ class StepTally {
     }
     for (const int32_t column : step_.columns) Fetch(cost_.nodes, NodeBytes(column));
     for (const std::string& column : step_.step.edge_columns) {
-      Fetch(cost_.nodes, EdgeBytes(column));
+      Fetch(edges_ < 0 ? cost_.nodes : edges_, EdgeBytes(column));
     }
     return std::move(cost_);
   }
@@ -249,7 +269,21 @@ class StepTally {
   const ShardRouter& router_;
   const ResolvedStep& step_;
   StepCost cost_;
+  double edges_ = -1;  // that have columns; -1: one a node
 };
+
+// How many nodes of a kInduced edges may lead to, and in `sources` how many they may come from.
+double NodesAmong(const Schema& schema, const std::vector<ResolvedStep>& steps,
+                  const std::vector<StepCost>& costs, const ResolvedStep& step, double* sources) {
+  const EdgeTypeSpec& ends = schema.edge_types[step.edge_type.value];
+  double targets = 0;
+  for (const int32_t other : step.among) {
+    const int32_t type = steps[other].node_type.value;
+    if (type == ends.source_type) *sources += costs[other].nodes;
+    if (type == ends.target_type) targets += costs[other].nodes;
+  }
+  return targets;
+}
 
 }  // namespace
 
@@ -261,9 +295,13 @@ absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
   std::vector<StepCost> costs;
   for (size_t i = 0; i < steps.size(); ++i) {
     const ResolvedStep& step = steps[i];
-    StepTally tally(router, step, step.from < 0 ? 1 : costs[step.from].nodes);
+    const bool induced = step.step.kind == StepKind::kInduced;
+    double lists = step.from < 0 ? 1 : costs[step.from].nodes;
+    double sources = 0;
+    if (induced) lists = NodesAmong(router.schema(), steps, costs, step, &sources);
+    StepTally tally(router, step, lists);
     const bool by_degree =
-        step.step.kind == StepKind::kNeighbors || step.step.kind == StepKind::kLayer;
+        induced || step.step.kind == StepKind::kNeighbors || step.step.kind == StepKind::kLayer;
     if (by_degree) VICINITY_RETURN_IF_ERROR(degrees.Look(step.edge_type, context));
     switch (step.step.kind) {
       case StepKind::kNodes:
@@ -283,6 +321,9 @@ absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
         break;
       case StepKind::kVisited:
         costs.push_back(tally.OfVisited());
+        break;
+      case StepKind::kInduced:
+        costs.push_back(tally.OfInduced(degrees, sources));
         break;
       case StepKind::kPpr:
         for (const int32_t type : FollowedTypes(router.schema(), step.ppr)) {

@@ -8,12 +8,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/query/induced_maker.h"
 #include "client/query/query_cost.h"
 #include "client/query/step_lists.h"
 #include "client/query/step_rows.h"
 #include "client/query/walk_makers.h"
 #include "client/shards/lookups.h"
 #include "proto/common/status.h"
+#include "sampler/graph_builder.h"
 
 namespace vicinity {
 namespace {
@@ -162,6 +164,7 @@ absl::Status QueryRunner::RunStep(size_t number, const QueryInputs& inputs, cons
   const ResolvedStep& step = steps_[number];
   StepAnswer& made = answer->steps[number];
   made.name = step.step.name;
+  made.kind = step.step.kind;
   made.node_type = step.node_type.value;
   absl::Span<const int64_t> before;
   if (step.from >= 0) before = answer->steps[step.from].nodes;
@@ -195,6 +198,8 @@ absl::Status QueryRunner::RunStep(size_t number, const QueryInputs& inputs, cons
                                 MakeVisited(router_, step, before, draw, context, &made.counts));
       break;
     }
+    case StepKind::kInduced:
+      return MakeInducedStep(number, draw, context, answer);
     case StepKind::kPpr: {
       VICINITY_ASSIGN_OR_RETURN(lists, MakePpr(router_, step, before, draw, context, &made));
       break;
@@ -210,6 +215,15 @@ absl::Status QueryRunner::RunStep(size_t number, const QueryInputs& inputs, cons
   made.nodes = std::move(lists.nodes);
   made.edge_ids = std::move(lists.edge_ids);
   return absl::OkStatus();
+}
+
+absl::Status QueryRunner::MakeInducedStep(size_t number, const StepDraw& draw,
+                                          const CallContext& context, QueryAnswer* answer) const {
+  std::vector<TypedSeeds> among;
+  for (const int32_t other : steps_[number].among) {
+    among.push_back({steps_[other].node_type, answer->steps[other].nodes});
+  }
+  return MakeInduced(router_, steps_[number], among, draw, context, &answer->steps[number]);
 }
 
 absl::Status QueryRunner::FetchColumns(const CallContext& context, QueryAnswer* answer) const {

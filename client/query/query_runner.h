@@ -20,7 +20,8 @@
 namespace vicinity {
 
 // Steps run one after the other, each with at most one operation a shard; a condition on nodes and
-// an order take another each, columns of nodes one for all steps together.
+// an order take another each, columns of nodes one for all steps together. Walks, PageRank and
+// subgraphs take as many rounds as they need.
 //
 // Threads:  immutable; any number may run it.
 // Lifetime: the router must outlive it.
@@ -63,6 +64,8 @@ class QueryRunner {
   absl::StatusOr<StepLists> MakeNegatives(size_t number, absl::Span<const int64_t> sources,
                                           absl::Span<const int64_t> targets, const StepDraw& draw,
                                           const CallContext& context) const;
+  absl::Status MakeInducedStep(size_t number, const StepDraw& draw, const CallContext& context,
+                               QueryAnswer* answer) const;
   absl::Status FetchColumns(const CallContext& context, QueryAnswer* answer) const;
 
   const ShardRouter& router_;

@@ -68,7 +68,8 @@ class Resolver {
   const QueryStep& step() const { return resolved_.step; }
   bool of_nodes() const { return step().kind == StepKind::kNodes; }
   bool ppr() const { return step().kind == StepKind::kPpr; }
-  bool counted() const { return !walks() && !ppr(); }  // has `type` and `count`
+  bool induced() const { return step().kind == StepKind::kInduced; }
+  bool counted() const { return !walks() && !ppr() && !induced(); }
   bool visited() const { return step().kind == StepKind::kVisited; }
   bool walks() const { return step().kind == StepKind::kWalk || visited(); }
   const NodeTypeSpec& node_spec() const { return schema_.node_types[resolved_.node_type.value]; }
@@ -83,10 +84,16 @@ class Resolver {
     for (const ResolvedStep& other : before_) {
       if (other.step.name == step().name) return Wrong("another step has this name");
     }
-    if (of_nodes()) {
-      return step().from.empty() ? absl::OkStatus() : Wrong("nodes go on from no other step");
+    if (!of_nodes() && !induced()) return FindStep(step().from, &resolved_.from);
+    if (!step().from.empty()) {
+      return Wrong(absl::StrCat(StepKindName(step().kind), " go on from no other step"));
     }
-    return FindStep(step().from, &resolved_.from);
+    for (const std::string& name : step().among) {
+      int32_t found = -1;
+      VICINITY_RETURN_IF_ERROR(FindStep(name, &found));
+      resolved_.among.push_back(found);
+    }
+    return absl::OkStatus();
   }
 
   absl::Status FindStep(const std::string& name, int32_t* found) const {
@@ -150,6 +157,7 @@ class Resolver {
     if (walks()) return ResolveWalk();
     if (ppr()) return ResolvePpr();
     VICINITY_RETURN_IF_ERROR(FindEdgeType(step().type, &resolved_.edge_type));
+    if (induced()) return ResolveInduced();
     const bool backwards = step().kind == StepKind::kNegatives;  // from sources to targets
     const int32_t begins = backwards ? edge_spec().source_type : edge_spec().target_type;
     resolved_.node_type = NodeTypeId{backwards ? edge_spec().target_type : edge_spec().source_type};
@@ -164,6 +172,20 @@ class Resolver {
                               NameOf(from.node_type.value), ", but ", StepKindName(step().kind),
                               " along ", schema_.EdgeTypeName(resolved_.edge_type.value),
                               " are of nodes of type ", NameOf(begins)));
+  }
+
+  absl::Status ResolveInduced() {
+    resolved_.node_type = NodeTypeId{edge_spec().source_type};
+    if (step().among.empty()) return Wrong("induced names no steps, whose nodes its edges join");
+    for (const int32_t number : resolved_.among) {
+      const ResolvedStep& other = before_[number];
+      const int32_t type = other.node_type.value;
+      if (type == edge_spec().source_type || type == edge_spec().target_type) continue;
+      return Wrong(absl::StrCat("step ", other.step.name, " makes nodes of type ", NameOf(type),
+                                ", which ", schema_.EdgeTypeName(resolved_.edge_type.value),
+                                " does not join"));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status ResolveWalk() {
@@ -259,19 +281,20 @@ class Resolver {
     const std::vector<std::pair<absl::string_view, bool>> not_its_own = {
         {"input", !of_nodes() && !step().input.empty()},
         {"ids", !of_nodes() && !step().ids.empty()},
-        {"type", !counted() && !step().type.empty()},
+        {"type", (walks() || ppr()) && !step().type.empty()},
         {"count", !counted() && step().count != kAllNeighbors},
         {"by", !counted() && !step().by.empty()},
         {"metapath", !walks() && !step().metapath.empty()},
         {"length", !walks() && step().length != 0},
-        {"weighted_by", counted() && !step().weighted_by.empty()},
+        {"weighted_by", !walks() && !ppr() && !step().weighted_by.empty()},
         {"restart_prob", !walks() && step().restart_prob != 0},
         {"p", !walks() && step().p != 1},
         {"q", !walks() && step().q != 1},
-        {"node_type", counted() && !step().node_type.empty()},
+        {"node_type", !walks() && !ppr() && !step().node_type.empty()},
         {"num_walks", !visited() && step().num_walks != 0},
         {"top", !visited() && !ppr() && step().top != 0},
         {"exclude_start", !visited() && step().exclude_start},
+        {"among", !induced() && !step().among.empty()},
         {"edge_types", !ppr() && !step().edge_types.empty()},
         {"alpha", !ppr() && step().alpha != PprSpec().alpha},
         {"eps", !ppr() && step().eps != PprSpec().eps},
@@ -283,12 +306,13 @@ class Resolver {
         {"like", !negatives && !step().like.empty()},
         {"same", !negatives && !step().same.empty()},
         {"square_root", step().kind != StepKind::kLayer && step().square_root},
-        {"where", !lists && !step().where.empty()},
+        {"where", !lists && !induced() && !step().where.empty()},
         {"order_by", !lists && !step().order_by.empty()},
         {"descending", !lists && step().descending},
         {"limit", !lists && step().limit >= 0},
-        {"edge_columns", !neighbors && !step().edge_columns.empty()},
-        {"edge_ids", !neighbors && step().kind != StepKind::kWalk && step().edge_ids}};
+        {"edge_columns", !neighbors && !induced() && !step().edge_columns.empty()},
+        {"edge_ids",
+         !neighbors && !induced() && step().kind != StepKind::kWalk && step().edge_ids}};
     for (const auto& [name, is_given] : not_its_own) {
       if (is_given) return Wrong(absl::StrCat(StepKindName(step().kind), " have no ", name));
     }
@@ -340,6 +364,11 @@ class Resolver {
                                     NamesOf(edge_spec().columns), ", those of "),
           node_spec().name, " ", NamesOf(node_spec().columns),
           of_nodes() ? "" : ", and one condition is of either"));
+    }
+    if (induced() && !of_edges) {
+      return Wrong(absl::StrCat(
+          "the condition names ", absl::StrJoin(names, ", "),
+          ", but that of induced is on columns of the edges: ", NamesOf(edge_spec().columns)));
     }
     absl::StatusOr<RowCondition> rows =
         ResolveCondition(*condition, of_edges ? edge_spec().columns : node_spec().columns);

@@ -24,10 +24,11 @@ enum class OrderKind : uint8_t { kNone, kId, kEdgeColumn, kNodeColumn };
 
 struct ResolvedStep {
   QueryStep step;
-  int32_t from = -1;       // which step; -1: none
-  int32_t like = -1;       // likewise
-  NodeTypeId node_type{};  // of the nodes it makes
-  EdgeTypeId edge_type{};  // but of kNodes; of several, as walks have them, the first
+  int32_t from = -1;             // which step; -1: none
+  int32_t like = -1;             // likewise
+  std::vector<int32_t> among{};  // likewise
+  NodeTypeId node_type{};        // of the nodes it makes
+  EdgeTypeId edge_type{};        // but of kNodes; of several, as walks have them, the first
   // Of its condition one of these, or neither.
   std::shared_ptr<const RowCondition> edges_where{};
   std::shared_ptr<const RowCondition> nodes_where{};

@@ -24,14 +24,15 @@ namespace {
 
 constexpr size_t kMostShown = 40;
 
-constexpr std::array<std::pair<absl::string_view, StepKind>, 7> kKinds = {
+constexpr std::array<std::pair<absl::string_view, StepKind>, 8> kKinds = {
     {{"nodes", StepKind::kNodes},
      {"neighbors", StepKind::kNeighbors},
      {"negatives", StepKind::kNegatives},
      {"layer", StepKind::kLayer},
      {"walk", StepKind::kWalk},
      {"visited", StepKind::kVisited},
-     {"ppr", StepKind::kPpr}}};
+     {"ppr", StepKind::kPpr},
+     {"induced", StepKind::kInduced}}};
 
 constexpr std::array<std::pair<absl::string_view, Split>, 3> kSplits = {
     {{"train", Split::kTrain}, {"validation", Split::kValidation}, {"test", Split::kTest}}};
@@ -46,8 +47,9 @@ constexpr unsigned kOfWalk = Bit(StepKind::kWalk);
 constexpr unsigned kOfVisited = Bit(StepKind::kVisited);
 constexpr unsigned kOfWalks = kOfWalk | kOfVisited;
 constexpr unsigned kOfPpr = Bit(StepKind::kPpr);
+constexpr unsigned kOfInduced = Bit(StepKind::kInduced);
 constexpr unsigned kOfCounted = kOfNodes | kOfDrawn;
-constexpr unsigned kOfAny = kOfCounted | kOfWalks | kOfPpr;
+constexpr unsigned kOfAny = kOfCounted | kOfWalks | kOfPpr | kOfInduced;
 
 // Where an argument goes to.
 using Member =
@@ -63,35 +65,35 @@ struct Argument {
 
 // What stands behind its name, in the order in which QueryText writes it.
 const std::vector<Argument>& Arguments() {
-  static const auto* const arguments =
-      new std::vector<Argument>{{"split", kOfNodes, &QueryStep::split},
-                                {"count", kOfNodes, &QueryStep::count},
-                                {"by", kOfCounted, &QueryStep::by},
-                                {"replace", kOfNeighbors, &QueryStep::replace},
-                                {"degree_power", kOfNegatives, &QueryStep::degree_power},
-                                {"exact", kOfNegatives, &QueryStep::exact},
-                                {"like", kOfNegatives, &QueryStep::like},
-                                {"same", kOfNegatives, &QueryStep::same},
-                                {"shares", kOfNegatives, &QueryStep::shares},
-                                {"square_root", kOfLayer, &QueryStep::square_root},
-                                {"length", kOfVisited, &QueryStep::length},
-                                {"num_walks", kOfVisited, &QueryStep::num_walks},
-                                {"alpha", kOfPpr, &QueryStep::alpha},
-                                {"eps", kOfPpr, &QueryStep::eps},
-                                {"max_neighbors", kOfPpr, &QueryStep::max_neighbors},
-                                {"weighted_by", kOfWalks | kOfPpr, &QueryStep::weighted_by},
-                                {"restart_prob", kOfWalks, &QueryStep::restart_prob},
-                                {"p", kOfWalks, &QueryStep::p},
-                                {"q", kOfWalks, &QueryStep::q},
-                                {"node_type", kOfWalks | kOfPpr, &QueryStep::node_type},
-                                {"exclude_start", kOfVisited, &QueryStep::exclude_start},
-                                {"where", kOfNodes | kOfNeighbors, &QueryStep::where},
-                                {"order_by", kOfNodes | kOfNeighbors, &QueryStep::order_by},
-                                {"descending", kOfNodes | kOfNeighbors, &QueryStep::descending},
-                                {"limit", kOfNodes | kOfNeighbors, &QueryStep::limit},
-                                {"columns", kOfAny, &QueryStep::columns},
-                                {"edge_columns", kOfNeighbors, &QueryStep::edge_columns},
-                                {"edge_ids", kOfNeighbors | kOfWalk, &QueryStep::edge_ids}};
+  static const auto* const arguments = new std::vector<Argument>{
+      {"split", kOfNodes, &QueryStep::split},
+      {"count", kOfNodes, &QueryStep::count},
+      {"by", kOfCounted, &QueryStep::by},
+      {"replace", kOfNeighbors, &QueryStep::replace},
+      {"degree_power", kOfNegatives, &QueryStep::degree_power},
+      {"exact", kOfNegatives, &QueryStep::exact},
+      {"like", kOfNegatives, &QueryStep::like},
+      {"same", kOfNegatives, &QueryStep::same},
+      {"shares", kOfNegatives, &QueryStep::shares},
+      {"square_root", kOfLayer, &QueryStep::square_root},
+      {"length", kOfVisited, &QueryStep::length},
+      {"num_walks", kOfVisited, &QueryStep::num_walks},
+      {"alpha", kOfPpr, &QueryStep::alpha},
+      {"eps", kOfPpr, &QueryStep::eps},
+      {"max_neighbors", kOfPpr, &QueryStep::max_neighbors},
+      {"weighted_by", kOfWalks | kOfPpr, &QueryStep::weighted_by},
+      {"restart_prob", kOfWalks, &QueryStep::restart_prob},
+      {"p", kOfWalks, &QueryStep::p},
+      {"q", kOfWalks, &QueryStep::q},
+      {"node_type", kOfWalks | kOfPpr, &QueryStep::node_type},
+      {"exclude_start", kOfVisited, &QueryStep::exclude_start},
+      {"where", kOfNodes | kOfNeighbors | kOfInduced, &QueryStep::where},
+      {"order_by", kOfNodes | kOfNeighbors, &QueryStep::order_by},
+      {"descending", kOfNodes | kOfNeighbors, &QueryStep::descending},
+      {"limit", kOfNodes | kOfNeighbors, &QueryStep::limit},
+      {"columns", kOfAny, &QueryStep::columns},
+      {"edge_columns", kOfNeighbors | kOfInduced, &QueryStep::edge_columns},
+      {"edge_ids", kOfNeighbors | kOfWalk | kOfInduced, &QueryStep::edge_ids}};
   return *arguments;
 }
 
@@ -122,6 +124,10 @@ Positionals PositionalsOf(StepKind kind) {
                {kEdgeTypes, kOfPpr, &QueryStep::edge_types},
                {"how many of the nodes", kOfPpr, &QueryStep::top}},
               3};
+    case StepKind::kInduced:
+      return {{{"a step's name, or a list of them", kOfInduced, &QueryStep::among},
+               {"an edge type", kOfInduced, &QueryStep::type}},
+              2};
     default:
       return {{from,
                {"an edge type", kOfDrawn, &QueryStep::type},

@@ -2,7 +2,7 @@
 //
 //   query     = { step ( newline | ";" ) }
 //   step      = name "=" kind "(" [ argument { "," argument } ] ")"
-//   kind      = nodes | neighbors | negatives | layer | walk | visited | ppr
+//   kind      = nodes | neighbors | negatives | layer | walk | visited | ppr | induced
 //   argument  = value | word "=" value
 //   value     = word | text | number | "$" word | true | false | "[" [ value { "," value } ] "]"
 //   word      = letters, digits and _ . - : behind a letter or _
@@ -22,10 +22,11 @@
 //           restart_prob=0.1, p=0.5, q=2, node_type=NODE_TYPE)
 //   ppr(STEP, EDGE_TYPES, TOP, alpha=0.15, eps=1e-4, max_neighbors=1000, weighted_by=COLUMN,
 //       node_type=NODE_TYPE)
+//   induced(STEPS, EDGE_TYPE, edge_columns=[COLUMN, ...], edge_ids=true)
 //
-// and of nodes and neighbors where="CONDITION", order_by=COLUMN, descending=true, limit=N; of all
-// columns=[...]. COUNT is a number, or all; EDGE_TYPES one, or [EDGE_TYPE, ...]. What they mean:
-// QueryStep, by the same names.
+// and of nodes, neighbors and induced where="CONDITION", of the first two order_by=COLUMN,
+// descending=true, limit=N; of all columns=[...]. COUNT is a number, or all; EDGE_TYPES is one, or
+// [EDGE_TYPE, ...], and STEPS likewise. What they mean: QueryStep, by the same names.
 #pragma once
 
 #include <string>

@@ -139,7 +139,8 @@ FuzzTarget FuzzQuery(const std::string&) {
       "node_type=user, edge_ids=true)\n"
       "u = nodes(user); k = walk(u, knows, 3, p=0.5, q=2)\n"
       "v = visited(u, 'knows', 5, length=3, num_walks=9, exclude_start=true)\n"
-      "r = ppr(v, [], 7, alpha=0.25, eps=1e-3, max_neighbors=9, node_type=item)"};
+      "r = ppr(v, [], 7, alpha=0.25, eps=1e-3, max_neighbors=9, node_type=item)\n"
+      "s = induced([u, r], buys, where='weight > 1', edge_columns=[weight], edge_ids=true)"};
   const auto schema = std::make_shared<const Schema>(testing::TypedGraph(3, 3, 3, 1).schema);
   target.run = [schema](std::string_view input) {
     const auto query = ParseQuery(absl::string_view(input.data(), input.size()));

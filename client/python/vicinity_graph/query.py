@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # VicinityStepPart.
 (_OFFSETS, _NODES, _EDGE_IDS, _WEIGHTS, _COLUMN, _EDGE_COLUMN, _WALKS, _WALK_EDGES,
- _COUNTS, _SCORES, _RESIDUALS) = range(11)
+ _COUNTS, _SCORES, _RESIDUALS, _TARGETS, _EDGE_INDEX) = range(13)
 
 
 class Query:
@@ -109,6 +109,13 @@ class Query:
         return self._add(name, "ppr", [of, edge_types, top], alpha=None if alpha == 0.15 else alpha,
                          eps=None if eps == 1e-4 else eps, max_neighbors=max_neighbors,
                          weighted_by=weighted_by, node_type=node_type, columns=columns)
+
+    def induced(self, name: str, among: Union[str, Sequence[str]], edge_type: str, *,
+                where: str = "", columns: Sequence[str] = (), edge_columns: Sequence[str] = (),
+                edge_ids: bool = False) -> Query:
+        """All edges of a type between the nodes of one step or several, each node once."""
+        return self._add(name, "induced", [among, edge_type], where=where, columns=columns,
+                         edge_columns=edge_columns, edge_ids=edge_ids)
 
     def __str__(self) -> str:
         return "".join(step + "\n" for step in self._steps)
@@ -220,12 +227,24 @@ class StepAnswer:
         """Likewise, by how much the scores of each list may be too low: float64 [number of lists]"""
         return self._tensor(_RESIDUALS)
 
+    @property
+    def targets(self) -> Tensor:
+        """Of a subgraph the nodes that its edges may lead to, each once, as `nodes` are those that they
+        may come from: the same where both are of one type. Global ids: int64 [t]"""
+        return self._tensor(_TARGETS)
+
+    @property
+    def edge_index(self) -> Tensor:
+        """Of a subgraph its edges: where each comes from, a position in `nodes`, and where it leads, a
+        position in `targets`; int64 [2, number of edges]"""
+        return self._tensor(_EDGE_INDEX)
+
     def column(self, name: str) -> Tensor:
         """Rows of the nodes, [n, *shape]. NotFound names the columns that the step asked for."""
         return self._tensor(_COLUMN, self._find("columns", name))
 
     def edge_column(self, name: str) -> Tensor:
-        """Likewise of the edges that led to the nodes."""
+        """Likewise of the edges that led to the nodes, or of a subgraph's."""
         return self._tensor(_EDGE_COLUMN, self._find("edge_columns", name))
 
     def __len__(self) -> int:

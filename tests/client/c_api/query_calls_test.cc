@@ -27,7 +27,8 @@ constexpr char kText[] =
     "all = layer(items, buys, 7)\n"
     "walk = walk(items, [buys, bought_by], 5, edge_ids=true)\n"
     "most = visited(items, [buys, bought_by], 3, length=4, num_walks=9)\n"
-    "rank = ppr(items, [buys, bought_by], 4)\n";
+    "rank = ppr(items, [buys, bought_by], 4)\n"
+    "sub = induced([items, users], buys, edge_ids=true, edge_columns=[weight])\n";
 
 using QueryPtr = std::unique_ptr<VicinityQuery, decltype(&vicinity_query_release)>;
 using AnswerPtr = std::unique_ptr<VicinityAnswer, decltype(&vicinity_answer_release)>;
@@ -60,7 +61,7 @@ TEST_CASE("an answer is that of the C++ interface", "[c_api]") {
     RequireOk(vicinity_answer_tensor(answer.get(), step, part, index, &made));
     return TensorPtr(made);
   };
-  for (int32_t i = 0; i < 6; ++i) {
+  for (int32_t i = 0; i < 7; ++i) {
     const StepAnswer& step = expected.steps[i];
     CHECK(ValuesOf<int64_t>(*tensor(i, VICINITY_STEP_NODES)) == step.nodes);
     CHECK(ValuesOf<int64_t>(*tensor(i, VICINITY_STEP_OFFSETS)) == step.offsets);
@@ -75,6 +76,13 @@ TEST_CASE("an answer is that of the C++ interface", "[c_api]") {
   CHECK(ValuesOf<int64_t>(*tensor(4, VICINITY_STEP_COUNTS)) == expected.steps[4].counts);
   CHECK(ValuesOf<double>(*tensor(5, VICINITY_STEP_SCORES)) == expected.steps[5].scores);
   CHECK(ValuesOf<double>(*tensor(5, VICINITY_STEP_RESIDUALS)) == expected.steps[5].residuals);
+  const StepAnswer& sub = expected.steps[6];
+  const auto num_edges = static_cast<int64_t>(sub.edge_ids.size());
+  CHECK(ValuesOf<int64_t>(*tensor(6, VICINITY_STEP_TARGETS)) == sub.targets);
+  CHECK(ValuesOf<int64_t>(*tensor(6, VICINITY_STEP_EDGE_INDEX)) == sub.edge_index);
+  CHECK(ShapeOf(*tensor(6, VICINITY_STEP_EDGE_INDEX)) == std::vector<int64_t>{2, num_edges});
+  CHECK(ValuesOf<int64_t>(*tensor(6, VICINITY_STEP_EDGE_IDS)) == sub.edge_ids);
+  CHECK(ShapeOf(*tensor(6, VICINITY_STEP_EDGE_COLUMN))[0] == num_edges);
   const TensorPtr features = tensor(1, VICINITY_STEP_COLUMN);
   CHECK(ShapeOf(*features)[0] == static_cast<int64_t>(expected.steps[1].nodes.size()));
   CHECK(ValuesOf<float>(*features).size() * sizeof(float) ==
@@ -97,6 +105,7 @@ TEST_CASE("a query is described, and its cost foretold", "[c_api]") {
   CHECK(described["steps"][1]["node_type"] == "user");
   CHECK(described["steps"][1]["edge_columns"].dump() == R"(["weight"])");
   CHECK(described["steps"][2]["kind"] == "layer");
+  CHECK(described["steps"][6]["among"].dump() == R"(["items","users"])");
   RequireOk(vicinity_query_explain(query.get(), R"({"seeds": 10})", &text));
   const nlohmann::json costs = TakeJson(text);
   CHECK(costs[0]["nodes"] == 10);
@@ -125,12 +134,15 @@ TEST_CASE("what is wrong with a query is an error", "[c_api]") {
   RequireOk(vicinity_query_run(query.get(), &input, 1, 0, 0, 0, &answer));
   const AnswerPtr kept(answer, &vicinity_answer_release);
   DLManagedTensor* tensor = nullptr;
-  CHECK(vicinity_answer_tensor(answer, 6, VICINITY_STEP_NODES, 0, &tensor) ==
+  CHECK(vicinity_answer_tensor(answer, 7, VICINITY_STEP_NODES, 0, &tensor) ==
         VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_answer_tensor(answer, 0, 99, 0, &tensor) == VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_COUNTS, 0, &tensor) == VICINITY_NOT_FOUND);
   CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_SCORES, 0, &tensor) == VICINITY_NOT_FOUND);
   CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_RESIDUALS, 0, &tensor) ==
+        VICINITY_NOT_FOUND);
+  CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_TARGETS, 0, &tensor) == VICINITY_NOT_FOUND);
+  CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_EDGE_INDEX, 0, &tensor) ==
         VICINITY_NOT_FOUND);
   CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_WALKS, 0, &tensor) == VICINITY_NOT_FOUND);
   CHECK(vicinity_answer_tensor(answer, 0, VICINITY_STEP_WALK_EDGES, 0, &tensor) ==

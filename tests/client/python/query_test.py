@@ -192,6 +192,32 @@ class EulerTest(unittest.TestCase):
             numpy.testing.assert_array_equal(top.residuals.numpy(), residuals.numpy())
             numpy.testing.assert_array_equal(numpy.diff(top.offsets.numpy()), listed.sum(axis=1))
 
+    def test_a_subgraph_of_two_hops_is_ready_for_a_network(self):
+        text = """
+            src = nodes(paper, $seeds)
+            near = neighbors(src, cites, 5)
+            far = neighbors(near, cites, 3)
+            sub = induced([src, near, far], cites, columns=[features], edge_columns=[weight],
+                          edge_ids=true)
+        """
+        for graph in self.graphs:
+            answer = graph.prepare(text).run({"seeds": UserIds([7, 8])})
+            sub = answer["sub"]
+            papers = self.ids(graph, sub.nodes)
+            reached = numpy.concatenate([self.ids(graph, answer[name].nodes)
+                                         for name in ("src", "near", "far")])
+            self.assertEqual(list(papers), list(dict.fromkeys(reached)))
+            joined = numpy.isin(self.papers.edge_index, papers).all(axis=0)
+            edges = sub.edge_ids.numpy()
+            numpy.testing.assert_array_equal(numpy.sort(edges), numpy.flatnonzero(joined))
+            targets = self.ids(graph, sub.targets)
+            source, target = sub.edge_index.numpy()
+            numpy.testing.assert_array_equal(self.papers.edge_index[:, edges],
+                                             [papers[source], targets[target]])
+            numpy.testing.assert_array_equal(sub.edge_column("weight").numpy(),
+                                             self.papers.weight[edges])
+            numpy.testing.assert_array_equal(sub.column("features").numpy(), self.papers.x[papers])
+
     def test_drawn_nodes_that_meet_a_condition(self):
         # sampleN(node_type, cnt).has(p0 eq 23)
         for graph in self.graphs:
@@ -309,6 +335,7 @@ class PythonTest(unittest.TestCase):
         query.nodes("two", "paper", [1, 2], order_by="id", descending=True)
         query.visited("top", "two", "cites", 3, length=4, num_walks=10, exclude_start=True)
         query.ppr("rank", "two", [], 3, alpha=0.25, max_neighbors=10)
+        query.induced("sub", ["two", "near"], "cites", edge_columns=["weight"])
         query.walk("on", "two", ["cites"], 4, restart_prob=0.25, p=2, node_type="paper")
         prepared = self.graph.prepare(query)
         self.assertEqual(str(prepared).splitlines(), [
@@ -320,13 +347,14 @@ class PythonTest(unittest.TestCase):
             "two = nodes(paper, [1, 2], order_by=id, descending=true)",
             "top = visited(two, cites, 3, length=4, num_walks=10, exclude_start=true)",
             "rank = ppr(two, [], 3, alpha=0.25, max_neighbors=10)",
+            "sub = induced([two, near], cites, edge_columns=[weight])",
             "on = walk(two, cites, 4, restart_prob=0.25, p=2, node_type=paper)"])
         self.assertEqual(str(self.graph.prepare(str(prepared))), str(prepared))
         self.assertEqual(prepared.inputs, {"seeds": "paper"})
         answer = prepared.run({"seeds": [1, 2]})
         self.assertEqual(len(answer["src"]), 0)
         self.assertEqual(list(answer),
-                         ["src", "near", "no", "like", "all", "two", "top", "rank", "on"])
+                         ["src", "near", "no", "like", "all", "two", "top", "rank", "sub", "on"])
         self.assertEqual(self.graph.user_ids("paper", answer["two"].nodes).tolist(), [2, 1])
         self.assertIn("two: 2 paper", repr(answer))
 
@@ -399,6 +427,8 @@ class PythonTest(unittest.TestCase):
             answer["src"].column("features")
         with self.assertRaisesRegex(vicinity_graph.NotFound, "edge_ids"):
             answer["src"].edge_ids
+        with self.assertRaisesRegex(vicinity_graph.NotFound, "it is not induced"):
+            answer["src"].edge_index
         with self.assertRaisesRegex(vicinity_graph.NotFound, "it is no walk"):
             answer["src"].walks
         with self.assertRaisesRegex(vicinity_graph.InvalidArgument, "both kinds of quotes"):
@@ -416,10 +446,11 @@ class PythonTest(unittest.TestCase):
             "walk": {"of", "metapath", "length"},
             "visited": {"of", "metapath", "top"},
             "ppr": {"of", "edge_types", "top"},
+            "induced": {"among", "edge_type"},
         }
         for kind, stand_first in first.items():
             with self.assertRaises(vicinity_graph.InvalidArgument) as refused:
-                arguments = "paper" if kind == "nodes" else "src, cites, 1"
+                arguments = {"nodes": "paper", "induced": "src, cites"}.get(kind, "src, cites, 1")
                 self.graph.prepare(f"src = {kind}({arguments}, not_there=1)")
             known = str(refused.exception).split("one of ")[1].split(", found")[0].split(", ")
             keywords = set(inspect.signature(getattr(Query, kind)).parameters)

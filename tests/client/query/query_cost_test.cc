@@ -50,9 +50,10 @@ TEST_CASE("What is expected of steps follows from the degrees") {
               "biased = walk(src, links, 4, p=2)\n"
               "most = visited(src, links, 3, length=4, num_walks=5)\n"
               "rank = ppr(src, links, 3, alpha=0.5, eps=0.125)\n"
+              "sub = induced([src, no], links, edge_ids=true, edge_columns=[weight])\n"
               "deep = ppr(src, links, 300, weighted_by=weight)\n",
               {{"seeds", 10}});
-  REQUIRE(costs.size() == 11);
+  REQUIRE(costs.size() == 12);
   CHECK(costs[0].nodes == 10);
   CHECK(costs[0].shard_calls == 4);
   CHECK(costs[1].lists == 10);
@@ -85,10 +86,15 @@ TEST_CASE("What is expected of steps follows from the degrees") {
   CHECK(costs[9].nodes == 30);
   CHECK(costs[9].shard_calls == 3 * 2 * 4);
   CHECK(costs[9].bytes == Approx(10 * 16 * 24));
-  CHECK(costs[10].nodes == 10 * 200);
-  CHECK(costs[10].shard_calls == 57 * 3 * 4);
-  CHECK(costs[10].bytes == Approx(3000 * 40));
-  CHECK(costs[10].does ==
+  CHECK(costs[10].lists == 40);
+  CHECK(costs[10].nodes == 40);
+  CHECK(costs[10].shard_calls == 3 * 4);  // degrees, lists, weights
+  CHECK(costs[10].bytes == Approx(40 * 16 + 40 * 16 + 600 * 24 + 120 * 12));
+  CHECK(costs[10].does == "whole lists come, of which some 120 edges between these nodes stay");
+  CHECK(costs[11].nodes == 10 * 200);
+  CHECK(costs[11].shard_calls == 57 * 3 * 4);
+  CHECK(costs[11].bytes == Approx(3000 * 40));
+  CHECK(costs[11].does ==
         "degrees and whole lists come, in up to 57 rounds and of up to 3000 edges; pushed here; by "
         "weight");
 }
@@ -125,6 +131,7 @@ TEST_CASE("A run takes no more calls than are foretold") {
       "near = neighbors(src, links, 5, where=\"label = 1\", order_by=id, edge_columns=[weight])\n"
       "far = neighbors(near, links, 3, columns=[features, label])\n"
       "both = neighbors(src, links, 3, by=weight, where=\"label = 1\")\n"
+      "sub = induced([src, near, far], links, edge_columns=[weight])\n"
       "walk = walk(far, links, 5)\n";
   VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto runner,

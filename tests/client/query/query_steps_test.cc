@@ -127,6 +127,16 @@ TEST_CASE("What does not fit the graph, or its kind, is told with the step and w
       {"a = nodes(user); b = walk(a, knows, 3, node_type=item)",
        "node_type item, but walks of 3 steps along this metapath never come to such nodes"},
       {"a = nodes(item); b = walk(a, buys, 1, columns=[label])", "step b: "},
+      {"a = nodes(user); b = induced([], knows)", "step b: induced names no steps"},
+      {"a = nodes(user); b = induced([a, c], knows)", "no step before it is named `c`"},
+      {"a = nodes(user); b = induced(a, sees)", "there are user:buys:item"},
+      {"a = nodes(user); b = induced(a, has)",
+       "step a makes nodes of type user, which item:has:tag does not join"},
+      {"a = nodes(user); b = induced(a, buys, where=\"label = 1\")",
+       "the condition names label, but that of induced is on columns of the edges: weight"},
+      {"a = nodes(user); b = induced(a, buys, where=\"price = 1\")",
+       "the condition names price; columns of"},
+      {"a = nodes(user); b = induced(a, buys, edge_columns=[year])", "has no column year"},
       {"a = nodes(user); b = ppr(a, sees, 5)", "there are user:buys:item"},
       {"a = nodes(user); b = ppr(a, buys, 5)",
        "step b: no edge type that is followed leads to seeds, which are of type user"},
@@ -193,6 +203,18 @@ TEST_CASE("What a kind does not have is refused, however the query was made") {
     add("nodes have no eps", nodes, &QueryStep::eps, 0.5);
     add("layer have no max_neighbors", layer, &QueryStep::max_neighbors, 5);
     add("walk have no edge_types", walk, &QueryStep::edge_types, std::vector<std::string>{"knows"});
+    add("walk have no edge_columns", walk, &QueryStep::edge_columns,
+        std::vector<std::string>{"weight"});
+    add("layer have no among", layer, &QueryStep::among, std::vector<std::string>{"src"});
+    QueryStep induced;
+    induced.name = "a";
+    induced.kind = StepKind::kInduced;
+    induced.among = {"src"};
+    induced.type = "knows";
+    add("induced go on from no other step", induced, &QueryStep::from, "src");
+    add("induced have no count", induced, &QueryStep::count, 5);
+    add("induced have no limit", induced, &QueryStep::limit, 5);
+    add("induced have no node_type", induced, &QueryStep::node_type, "user");
     add("walk have no num_walks", walk, &QueryStep::num_walks, 3);
     add("walk have no exclude_start", walk, &QueryStep::exclude_start, true);
     add("nodes have no top", nodes, &QueryStep::top, 3);

@@ -35,9 +35,11 @@ TEST_CASE("A query is read step by step, with all its arguments") {
     most = visited(src, [of, has], 10, length=6, num_walks=50, exclude_start=true, restart_prob=0.1)
     rank = ppr(src, [cites, has], 32, alpha=0.25, eps=1e-5, max_neighbors=100, weighted_by=weight,
                node_type=author)
+    sub = induced([src, near], cites, where="weight > 1", edge_columns=[weight], edge_ids=true)
+    own = induced(near, cites)
   )text";
   VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
-  REQUIRE(query.steps.size() == 12);
+  REQUIRE(query.steps.size() == 14);
   const QueryStep& src = query.steps[0];
   CHECK(src.name == "src");
   CHECK(src.kind == StepKind::kNodes);
@@ -99,6 +101,12 @@ TEST_CASE("A query is read step by step, with all its arguments") {
   CHECK(rank.max_neighbors == 100);
   CHECK(rank.weighted_by == "weight");
   CHECK(rank.node_type == "author");
+  CHECK(query.steps[12].kind == StepKind::kInduced);
+  CHECK(query.steps[12].among == std::vector<std::string>{"src", "near"});
+  CHECK(query.steps[12].type == "cites");
+  CHECK(query.steps[12].where == "weight > 1");
+  CHECK(query.steps[12].edge_ids);
+  CHECK(query.steps[13].among == std::vector<std::string>{"near"});
 }
 
 TEST_CASE("What is written of a query is read as the same query") {
@@ -116,7 +124,9 @@ TEST_CASE("What is written of a query is read as the same query") {
       "none = walk(src, [], all)\n"
       "most = visited(src, cites, 10, length=6, num_walks=50, p=2, exclude_start=true)\n"
       "rank = ppr(src, cites, 10, alpha=0.25, weighted_by=weight)\n"
-      "whole = ppr(src, [], 10, max_neighbors=7)\n";
+      "whole = ppr(src, [], 10, max_neighbors=7)\n"
+      "sub = induced([src, near], cites, columns=[x], edge_columns=[weight], edge_ids=true)\n"
+      "own = induced(near, cites)\n";
   CHECK(Again(text) == text);
   Query built;
   built.Nodes("src", "paper").input = "seeds";
@@ -130,6 +140,18 @@ TEST_CASE("What is written of a query is read as the same query") {
         "far = neighbors(near, cites, all)\n"
         "walk = walk(src, cites, 3, p=2)\n");
   CHECK(Query::Parse(built.Text())->Text() == built.Text());
+  Query more;
+  more.Nodes("src", "paper");
+  QueryStep& visited = more.Visited("v", "src", {"cites"}, 5);
+  visited.length = 3;
+  visited.num_walks = 9;
+  more.Ppr("r", "v", {}, 5).eps = 0.5;
+  more.Induced("i", {"src", "v"}, "cites").edge_ids = true;
+  CHECK(more.Text() ==
+        "src = nodes(paper)\n"
+        "v = visited(src, cites, 5, length=3, num_walks=9)\n"
+        "r = ppr(v, [], 5, eps=0.5)\n"
+        "i = induced([src, v], cites, edge_ids=true)\n");
 }
 
 TEST_CASE("What is no query is refused with its place") {
@@ -139,7 +161,7 @@ TEST_CASE("What is no query is refused with its place") {
       {"src", "line 1, character 4: expected `=`, found the end"},
       {"src = paper(x)",
        "line 1, character 7: expected one of nodes, neighbors, negatives, layer, walk, visited, "
-       "ppr, found `paper(x)`"},
+       "ppr, induced, found `paper(x)`"},
       {"src = nodes()", "character 13: expected a node type, found `)`"},
       {"src = nodes(paper", "character 18: expected `,`, found the end"},
       {"a = nodes(p)\nb = neighbors(a)", "line 2, character 16: expected an edge type, found `)`"},
@@ -170,6 +192,10 @@ TEST_CASE("What is no query is refused with its place") {
       {"v = visited(a, e, 3, num_walks=some)",
        "expected for num_walks a whole number, or all, found `some)`"},
       {"v = visited(a, e, 3, edge_ids=true)", "expected one of length, num_walks, weighted_by"},
+      {"i = induced(a)", "character 14: expected an edge type, found `)`"},
+      {"i = induced(7, e)", "expected a step's name, or a list of them, found `7, e)`"},
+      {"i = induced([a, 7], e)", "expected a word, a text or ], found `7], e)`"},
+      {"i = induced(a, e, limit=3)", "expected one of where, columns, edge_columns, edge_ids"},
       {"r = ppr(a, 10)", "expected an edge type, or a list of them, found `10)`"},
       {"r = ppr(a, e, 10, epsilon=1)", "expected one of alpha, eps, max_neighbors, weighted_by"},
       {"r = ppr(a, e, 10, alpha=x)", "expected for alpha a number, found `x)`"},

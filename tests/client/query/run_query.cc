@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "client/query/query_steps.h"
 #include "client/query/query_text.h"
+#include "partition/schema/schema.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity::testing {
@@ -16,6 +18,13 @@ void WalksToPositions(const RoutedGraph& graph, StepAnswer* step) {
     const NodeTypeId type{step->walk_types[i % width]};
     step->walks.nodes[i] = ToPositions(graph, type, {step->walks.nodes[i]}).front();
   }
+}
+
+void TargetsToPositions(const RoutedGraph& graph, const ResolvedStep& resolved, StepAnswer* step) {
+  if (step->kind != StepKind::kInduced) return;
+  const Schema& schema = graph.router().schema();
+  const NodeTypeId type{schema.edge_types[resolved.edge_type.value].target_type};
+  step->targets = ToPositions(graph, type, step->targets);
 }
 
 }  // namespace
@@ -64,6 +73,7 @@ QueryAnswer Run(const RoutedGraph& graph, const QueryRunner& runner,
   for (StepAnswer& step : answer->steps) {
     step.nodes = ToPositions(graph, NodeTypeId{step.node_type}, step.nodes);
     WalksToPositions(graph, &step);
+    TargetsToPositions(graph, runner.steps()[&step - answer->steps.data()], &step);
   }
   return *std::move(answer);
 }

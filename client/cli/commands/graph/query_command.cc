@@ -137,17 +137,35 @@ std::vector<ShownColumn> ColumnsOf(const StepAnswer& step) {
   return columns;
 }
 
+// Of a subgraph, each edge's ends.
+std::vector<int64_t> SourcesOf(const StepAnswer& step) {
+  return {step.edge_index.begin(), step.edge_index.begin() + step.edge_index.size() / 2};
+}
+std::vector<int64_t> TargetsOf(const StepAnswer& step) {
+  return {step.edge_index.begin() + step.edge_index.size() / 2, step.edge_index.end()};
+}
+
 const char* RowAt(const Rows& rows, int64_t row) {
   return rows.bytes.data() + row * rows.spec.row_bytes();
 }
 
-absl::StatusOr<std::vector<std::vector<Json>>> UserIdsOfSteps(const Graph& graph,
-                                                              const QueryAnswer& answer) {
-  std::vector<std::vector<Json>> ids;
-  for (const StepAnswer& step : answer.steps) {
-    VICINITY_ASSIGN_OR_RETURN(std::vector<Json> of_step,
-                              UserIdsOf(graph, step.node_type, step.nodes));
-    ids.push_back(std::move(of_step));
+// The user's, of a step's nodes and, where it is a subgraph, of what its edges lead to.
+struct StepIds {
+  std::vector<Json> nodes;
+  std::vector<Json> targets;
+};
+
+absl::StatusOr<std::vector<StepIds>> UserIdsOfSteps(const Graph& graph, const Query& query,
+                                                    const QueryAnswer& answer) {
+  std::vector<StepIds> ids(answer.steps.size());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const StepAnswer& step = answer.steps[i];
+    VICINITY_ASSIGN_OR_RETURN(ids[i].nodes, UserIdsOf(graph, step.node_type, step.nodes));
+    if (step.kind != StepKind::kInduced) continue;
+    const Schema& schema = graph.schema();
+    const int edge_type = schema.FindEdgeType(query.steps[i].type);
+    VICINITY_ASSIGN_OR_RETURN(
+        ids[i].targets, UserIdsOf(graph, schema.edge_types[edge_type].target_type, step.targets));
   }
   return ids;
 }
@@ -173,7 +191,7 @@ absl::StatusOr<std::vector<Json>> WalksAsJson(const Graph& graph, const StepAnsw
 }
 
 absl::Status PrintAsJson(const Graph& graph, const Flags& flags, const QueryAnswer& answer,
-                         const std::vector<std::vector<Json>>& ids, std::ostream& out) {
+                         const std::vector<StepIds>& ids, std::ostream& out) {
   Json steps = Json::array();
   for (size_t i = 0; i < answer.steps.size(); ++i) {
     const StepAnswer& step = answer.steps[i];
@@ -188,10 +206,14 @@ absl::Status PrintAsJson(const Graph& graph, const Flags& flags, const QueryAnsw
     steps.push_back({{"name", step.name},
                      {"node_type", graph.schema().node_types[step.node_type].name},
                      {"offsets", step.offsets},
-                     {"nodes", ids[i]},
+                     {"nodes", ids[i].nodes},
                      {"edge_ids", step.edge_ids},
                      {"weights", step.weights},
                      {"columns", columns}});
+    if (step.kind == StepKind::kInduced) {
+      steps.back()["targets"] = ids[i].targets;
+      steps.back()["edge_index"] = {Json(SourcesOf(step)), Json(TargetsOf(step))};
+    }
     if (!step.counts.empty()) steps.back()["counts"] = step.counts;
     if (!step.residuals.empty()) {
       steps.back()["scores"] = step.scores;
@@ -210,13 +232,31 @@ absl::Status PrintAsJson(const Graph& graph, const Flags& flags, const QueryAnsw
   return absl::OkStatus();
 }
 
+// One edge a line, with both its ends.
+void PrintEdges(const StepAnswer& step, const StepIds& ids, std::ostream& out) {
+  const std::vector<int64_t> sources = SourcesOf(step);
+  const std::vector<int64_t> targets = TargetsOf(step);
+  out << HumanCount(static_cast<int64_t>(sources.size())) << " edges between them\n";
+  if (sources.empty()) return;
+  std::vector<Table::Column> heads = {{"SOURCE"}, {"TARGET"}};
+  for (const Rows& rows : step.edge_columns) heads.push_back({rows.spec.name});
+  Table table(heads);
+  for (size_t edge = 0; edge < sources.size(); ++edge) {
+    std::vector<std::string> row = {IdAsText(ids.nodes[sources[edge]]),
+                                    IdAsText(ids.targets[targets[edge]])};
+    for (const Rows& rows : step.edge_columns) {
+      row.push_back(RowAsText(rows.spec, RowAt(rows, static_cast<int64_t>(edge))));
+    }
+    table.AddRow(row);
+  }
+  table.Print(out);
+}
+
 // One node a line, with the node whose list it is in.
-void PrintStep(const Schema& schema, const StepAnswer& step, const std::vector<Json>& ids,
-               const std::vector<Json>* of, std::ostream& out) {
-  out << step.name << ": " << HumanCount(static_cast<int64_t>(step.nodes.size())) << " of type "
-      << schema.node_types[step.node_type].name << '\n';
-  if (step.nodes.empty()) return;
-  const std::vector<ShownColumn> columns = ColumnsOf(step);
+void PrintNodes(const StepAnswer& step, const std::vector<Json>& ids, const std::vector<Json>* of,
+                std::ostream& out) {
+  std::vector<ShownColumn> columns = ColumnsOf(step);
+  if (step.kind == StepKind::kInduced) columns.resize(step.columns.size());
   std::vector<Table::Column> heads = {{"OF"}, {"NODE"}};
   if (!step.counts.empty()) heads.push_back({"VISITS", Table::Align::kRight});
   if (!step.scores.empty()) heads.push_back({"SCORE", Table::Align::kRight});
@@ -238,15 +278,19 @@ void PrintStep(const Schema& schema, const StepAnswer& step, const std::vector<J
 }
 
 void PrintAsTables(const Graph& graph, const Query& query, const QueryAnswer& answer,
-                   const std::vector<std::vector<Json>>& ids, std::ostream& out) {
+                   const std::vector<StepIds>& ids, std::ostream& out) {
   for (size_t i = 0; i < answer.steps.size(); ++i) {
+    const StepAnswer& step = answer.steps[i];
     const std::vector<Json>* of = nullptr;
     for (size_t k = 0; k < i; ++k) {
       const bool lists = query.steps[i].kind != StepKind::kLayer;
-      if (lists && query.steps[k].name == query.steps[i].from) of = &ids[k];
+      if (lists && query.steps[k].name == query.steps[i].from) of = &ids[k].nodes;
     }
     if (i > 0) out << '\n';
-    PrintStep(graph.schema(), answer.steps[i], ids[i], of, out);
+    out << step.name << ": " << HumanCount(static_cast<int64_t>(step.nodes.size())) << " of type "
+        << graph.schema().node_types[step.node_type].name << '\n';
+    if (!step.nodes.empty()) PrintNodes(step, ids[i].nodes, of, out);
+    if (step.kind == StepKind::kInduced) PrintEdges(step, ids[i], out);
   }
 }
 
@@ -267,7 +311,7 @@ absl::Status RunQuery(const Flags& flags, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(const QueryInputs inputs, Resolve(*graph, **prepared, typed));
   const Result<QueryAnswer> answer = (*prepared)->Run(inputs, flags.draw);
   if (!answer.ok()) return ToStatus(answer.error());
-  VICINITY_ASSIGN_OR_RETURN(const auto ids, UserIdsOfSteps(*graph, *answer));
+  VICINITY_ASSIGN_OR_RETURN(const auto ids, UserIdsOfSteps(*graph, query, *answer));
   if (flags.graph.format == OutputFormat::kJson) {
     return PrintAsJson(*graph, flags, *answer, ids, out);
   }
@@ -283,7 +327,7 @@ Action DeclareQuery(CLI::App* app) {
   app->add_option("query", flags->text,
                   "steps, one a line or with ; between them: NAME = nodes(...), neighbors(...), "
                   "negatives(...), layer(...), walk(...), visited(...), "
-                  "ppr(...)");
+                  "ppr(...), induced(...)");
   app->add_option("--file", flags->file, "a file with the query")->type_name("FILE");
   app->add_option("--input", flags->inputs,
                   "ids, as the user gave them, of an input that the query calls $NAME; may be "

@@ -19,7 +19,10 @@ constexpr char kText[] =
     "src = nodes(node, $seeds)\n"
     "near = neighbors(src, links, 2, columns=[label], edge_ids=true)\n"
     "far = neighbors(near, links, where=\"label > 0\", order_by=id, limit=1)\n"
-    "walk = walk(src, links, 3, edge_ids=true)\n";
+    "walk = walk(src, links, 3, edge_ids=true)\n"
+    "most = visited(src, links, 2, length=3, num_walks=5)\n"
+    "rank = ppr(src, links, 2)\n"
+    "sub = induced([src, near], links, edge_ids=true)\n";
 
 TEST_CASE("an answer is the same from a cluster of any cut and from disk", "[cli]") {
   const auto query = [](const std::string& flag, const std::string& value) {
@@ -55,6 +58,32 @@ TEST_CASE("an answer is the same from a cluster of any cut and from disk", "[cli
       CHECK(links.sources[edge] == walk["walks"][i][s + 1]);
     }
   }
+}
+
+TEST_CASE("a subgraph, counts and scores are told", "[cli]") {
+  const testing::SmallCluster cluster(testing::RandomGraph({}), 2, 1);
+  const auto query = [&](const std::string& format) {
+    const Answer answer = RunCommand(kQueryCommand, {"--data", cluster.directory(), kText,
+                                                     "--input=seeds=1,2", "--format=" + format});
+    CHECK(answer.code == ExitCode::kOk);
+    return answer.out;
+  };
+  const nlohmann::json json = nlohmann::json::parse(query("json"));
+  const nlohmann::json& sub = json["steps"][6];
+  const testing::MemoryEdges& links = cluster.graph().edges[0];
+  REQUIRE(sub["edge_ids"].size() > 3);
+  for (size_t i = 0; i < sub["edge_ids"].size(); ++i) {
+    const int64_t edge = sub["edge_ids"][i];
+    CHECK(sub["nodes"][sub["edge_index"][0][i].get<size_t>()] == links.sources[edge]);
+    CHECK(sub["targets"][sub["edge_index"][1][i].get<size_t>()] == links.targets[edge]);
+  }
+  CHECK(json["steps"][4]["counts"].size() == json["steps"][4]["nodes"].size());
+  CHECK(json["steps"][5]["scores"].size() == json["steps"][5]["nodes"].size());
+  CHECK(json["steps"][5]["residuals"].size() == 2);
+  const std::string text = query("text");
+  CHECK(text.find("OF  NODE  VISITS") != std::string::npos);
+  CHECK(text.find("OF  NODE     SCORE") != std::string::npos);
+  CHECK(text.find("edges between them\nSOURCE  TARGET") != std::string::npos);
 }
 
 TEST_CASE("people see each node with the node whose list it is in", "[cli]") {
