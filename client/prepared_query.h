@@ -39,9 +39,9 @@ class PreparedQuery {
   // The same inputs and draw give the same answer, whatever the shards and servers. Steps run one
   // after the other; each asks a shard once, and once more for the columns of a condition on nodes
   // and for an order (walks, PageRank and subgraphs go in rounds: Explain tells how many); columns
-  // of all steps' nodes come at the end. kInvalidArgument for inputs that
-  // are not the query's, or ids out of range; kResourceExhausted for a step of more than
-  // kMostStepNodes nodes; else as Graph::Sample and Graph::Fetch.
+  // of all steps' nodes come at the end. kInvalidArgument for inputs that are not the query's, ids
+  // out of range, or more walks than a call may have; kResourceExhausted for a step of more than
+  // kMostStepNodes nodes, or edges; else as Graph::Sample and Graph::Fetch.
   Result<QueryAnswer> Run(const QueryInputs& inputs, const DrawId& draw = {}) const;
 
   // What a run is expected to cost with inputs of these sizes, step by step: nothing is drawn.

@@ -154,6 +154,12 @@ TEST_CASE("What is written of a query is read as the same query") {
         "i = induced([src, v], cites, edge_ids=true)\n");
 }
 
+TEST_CASE("a column whose name looks like a number is written so that it is read again") {
+  const std::string text =
+      "near = neighbors(src, cites, all, columns=[\"7\", \"-1\"], edge_columns=[\"8 \"])\n";
+  CHECK(Again(text) == text);
+}
+
 TEST_CASE("What is no query is refused with its place") {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"", "a query without steps"},

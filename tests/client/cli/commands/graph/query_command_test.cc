@@ -80,7 +80,7 @@ TEST_CASE("a subgraph, counts and scores are told", "[cli]") {
   CHECK(json["steps"][4]["counts"].size() == json["steps"][4]["nodes"].size());
   CHECK(json["steps"][5]["scores"].size() == json["steps"][5]["nodes"].size());
   CHECK(json["steps"][5]["residuals"].size() == 2);
-  const std::string text = query("text");
+  const std::string text = query("table");
   CHECK(text.find("OF  NODE  VISITS") != std::string::npos);
   CHECK(text.find("OF  NODE     SCORE") != std::string::npos);
   CHECK(text.find("edges between them\nSOURCE  TARGET") != std::string::npos);
