@@ -86,12 +86,9 @@ void vicinity_string_free(char* text); /* null is fine */
 /* ---- Calls that are given up ----
  *
  * A call that waits for servers is ended from another thread, for an interrupt or because nobody
- * wants its answer any more:
- *
- *   vicinity_cancellation_enter(given_up);          // one thread
- *   vicinity_graph_fetch(graph, ...);               // VICINITY_CANCELLED soon after
- *   vicinity_cancellation_cancel(given_up);         // this, in another
- */
+ * wants its answer any more. One thread calls vicinity_cancellation_enter(given_up), then, say,
+ * vicinity_graph_fetch, which is VICINITY_CANCELLED soon after another thread has called
+ * vicinity_cancellation_cancel(given_up). */
 
 typedef struct VicinityCancellation VicinityCancellation;
 
