@@ -184,7 +184,7 @@ class EulerTest(unittest.TestCase):
         for graph in self.graphs:
             seeds = graph.resolve("paper", [5, 6, 7])
             top = graph.prepare(text).run({"seeds": seeds})["top"]
-            nodes, scores, residuals = graph.ppr("paper", seeds, 6, eps=1e-5, edge_types=["cites"],
+            nodes, scores, residuals = graph.ppr("paper", seeds, 6, eps=1e-5, edge_types=["paper:cites:paper"],
                                                  weighted_by="weight", residuals=True)
             listed = nodes.numpy() >= 0
             numpy.testing.assert_array_equal(top.nodes.numpy(), nodes.numpy()[listed])
