@@ -10,6 +10,7 @@
 #include "client/shards/call_context.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/lookups.h"
+#include "client/shards/ragged_rows.h"
 #include "client/shards/routed_walks.h"
 #include "client/shards/routed_weights.h"
 #include "client/shards/shard_router.h"
@@ -80,6 +81,18 @@ absl::StatusOr<Rows> FetchColumn(const GraphImpl& graph, int32_t node_type,
   const ColumnFetch fetch{type, found, nodes, {}, rows.bytes.data()};
   VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, context));
   return rows;
+}
+
+absl::StatusOr<RaggedRows> FetchRaggedColumn(const GraphImpl& graph, int32_t node_type,
+                                             const std::string& column,
+                                             const std::vector<int64_t>& nodes) {
+  VICINITY_RETURN_IF_ERROR(CheckCall(graph, node_type));
+  const ShardRouter& router = graph.router();
+  const NodeTypeId type{node_type};
+  VICINITY_ASSIGN_OR_RETURN(const int32_t found,
+                            FindRaggedColumn(router.schema().node_types[type.value], column));
+  VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
+  return FetchRaggedRows(router, type, found, nodes, StartOperation());
 }
 
 // `work` as AsyncCalls has it.
@@ -252,6 +265,11 @@ Result<PprScores> Graph::PersonalizedPageRank(int32_t seed_type, const std::vect
     ForwardPush push(router.schema(), router.book(), &source, &weights);
     return push.Rank(spec, {seed_type}, seeds);
   }));
+}
+
+Result<RaggedRows> Graph::FetchRagged(int32_t node_type, const std::string& column,
+                                      const std::vector<int64_t>& nodes) const {
+  return ToResult(FetchRaggedColumn(*impl_, node_type, column, nodes));
 }
 
 Result<std::vector<EdgeRows>> Graph::FetchEdges(const SampledGraph& graph, int32_t edge_type,

@@ -120,6 +120,10 @@ class Graph {
   Result<Rows> Fetch(int32_t node_type, const std::string& column,
                      const std::vector<int64_t>& nodes) const;
 
+  // ... of a ragged column.
+  Result<RaggedRows> FetchRagged(int32_t node_type, const std::string& column,
+                                 const std::vector<int64_t>& nodes) const;
+
   // Sample and Fetch that do not wait: `on_done` gets what those would have returned, the same to
   // the byte. It is called once if there is an AsyncCall, and never if there is an error:
   // kResourceExhausted at GraphOptions::max_async_calls, or where threads cannot be had;

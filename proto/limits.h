@@ -19,6 +19,10 @@ inline constexpr int64_t kMaxRequestIds = (int64_t{3} << 20) / 8;
 // Names are of any length.
 inline constexpr int64_t kMaxRequestNames = 65'536;
 
+// Rows of ragged columns, whose lengths nobody knows before: of 8 KiB each they are what a call
+// moves.
+inline constexpr int64_t kMaxRequestRagged = 4'096;
+
 // Places of a ranking.
 inline constexpr int64_t kMaxRequestRanked = int64_t{1} << 20;
 

@@ -21,20 +21,4 @@ int64_t RepeatedElements(const Message& message) {
   return elements;
 }
 
-int64_t RepeatedStringBytes(const Message& message) {
-  const Descriptor* const type = message.GetDescriptor();
-  const Reflection* const reflection = message.GetReflection();
-  int64_t bytes = 0;
-  std::string unused;
-  for (int i = 0; i < type->field_count(); ++i) {
-    const FieldDescriptor* const field = type->field(i);
-    if (!field->is_repeated() || field->cpp_type() != FieldDescriptor::CPPTYPE_STRING) continue;
-    for (int k = 0; k < reflection->FieldSize(message, field); ++k) {
-      bytes += static_cast<int64_t>(
-          reflection->GetRepeatedStringReference(message, field, k, &unused).size());
-    }
-  }
-  return bytes;
-}
-
 }  // namespace vicinity

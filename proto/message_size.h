@@ -1,5 +1,4 @@
-// How much a message repeats and says, told from its fields, so that no list of them is kept by
-// hand.
+// How much a message repeats, told from its fields, so that no list of them is kept by hand.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -10,8 +9,5 @@ namespace vicinity {
 
 // Elements of all repeated fields of the message itself, not of those within them.
 int64_t RepeatedElements(const google::protobuf::Message& message);
-
-// Bytes in its repeated fields of strings or bytes.
-int64_t RepeatedStringBytes(const google::protobuf::Message& message);
 
 }  // namespace vicinity

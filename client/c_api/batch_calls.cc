@@ -90,6 +90,15 @@ int32_t vicinity_batch_edge_column(const VicinityBatch* batch, int32_t edge_colu
   });
 }
 
+int32_t vicinity_batch_ragged(const VicinityBatch* batch, int32_t ragged,
+                              VicinityRaggedInfo* info) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"batch", batch}, {"info", info}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::Fill(vicinity::c_api::RaggedInfoOf(*batch->open->batch, ragged), info);
+  });
+}
+
 int32_t vicinity_batch_tensor(const VicinityBatch* batch, int32_t part, int32_t index,
                               int64_t stream, DLManagedTensor** tensor) {
   return Call([&]() -> Error {

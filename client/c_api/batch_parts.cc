@@ -193,6 +193,17 @@ Tensor Labels(const Shared& open) {
   return Share(open, open->batch->labels, DType::kInt64);
 }
 
+Tensor RaggedPart(const Shared& open, int32_t part, int32_t index) {
+  const RaggedRows& rows = open->batch->ragged[index].rows;
+  if (part == VICINITY_RAGGED_ROW_ENDS) return Share(open, rows.row_ends, DType::kInt64);
+  if (part == VICINITY_RAGGED_VALUES) {
+    return HostTensor(open, rows.values.data(), DlpackType(rows.spec.dtype), {rows.num_values()});
+  }
+  if (rows.spec.is_sparse()) return Share(open, rows.indices, DType::kInt32);
+  return Error(ErrorCode::kNotFound,
+               "column " + rows.spec.name + " is of lists, which have no indices");
+}
+
 }  // namespace
 
 VicinityBatchInfo InfoOf(const MiniBatch& batch) {
@@ -207,6 +218,7 @@ VicinityBatchInfo InfoOf(const MiniBatch& batch) {
   info.num_columns = static_cast<int32_t>(batch.columns.size());
   info.num_edge_columns = static_cast<int32_t>(batch.edge_columns.size());
   info.has_labels = batch.labels.empty() ? 0 : 1;
+  info.num_ragged = static_cast<int32_t>(batch.ragged.size());
   return info;
 }
 
@@ -263,6 +275,17 @@ Result<VicinityEdgeColumnInfo> EdgeColumnInfoOf(const MiniBatch& batch, int32_t 
   return info;
 }
 
+Result<VicinityRaggedInfo> RaggedInfoOf(const MiniBatch& batch, int32_t ragged) {
+  Error error = CheckIndex("ragged column", ragged, batch.ragged.size());
+  if (!error.ok()) return error;
+  const RaggedSpec& spec = batch.ragged[ragged].rows.spec;
+  VicinityRaggedInfo info = {};
+  info.node_type = batch.ragged[ragged].node_type;
+  info.num_columns = spec.num_columns;
+  info.name = spec.name.c_str();
+  return info;
+}
+
 Result<DLManagedTensor*> TensorOf(const Shared& open, int32_t part, int32_t index, int64_t stream) {
   const MiniBatch& batch = *open->batch;
   Error error;
@@ -297,6 +320,11 @@ Result<DLManagedTensor*> TensorOf(const Shared& open, int32_t part, int32_t inde
       const EdgeRows& rows = batch.edge_columns[index];
       return ShareRows(open, rows.bytes, rows.spec, rows.num_rows);
     }
+    case VICINITY_RAGGED_ROW_ENDS:
+    case VICINITY_RAGGED_INDICES:
+    case VICINITY_RAGGED_VALUES:
+      error = CheckIndex("ragged column", index, batch.ragged.size());
+      return error.ok() ? RaggedPart(open, part, index) : Tensor(error);
     case VICINITY_BLOCK_OFFSETS:
     case VICINITY_BLOCK_SOURCES:
     case VICINITY_BLOCK_TARGETS:

@@ -19,6 +19,7 @@ Result<VicinitySeedListInfo> SeedListInfoOf(const MiniBatch& batch, int32_t list
 Result<VicinityBlockInfo> BlockInfoOf(const Schema& schema, const MiniBatch& batch, int32_t block);
 Result<VicinityColumnInfo> ColumnInfoOf(const OpenBatch& open, int32_t column);
 Result<VicinityEdgeColumnInfo> EdgeColumnInfoOf(const MiniBatch& batch, int32_t edge_column);
+Result<VicinityRaggedInfo> RaggedInfoOf(const MiniBatch& batch, int32_t ragged);
 
 // As vicinity_batch_tensor.
 Result<DLManagedTensor*> TensorOf(const std::shared_ptr<const OpenBatch>& open, int32_t part,

@@ -32,6 +32,16 @@ ordered_json Columns(const std::vector<ColumnSpec>& columns) {
   return list;
 }
 
+ordered_json Ragged(const std::vector<RaggedSpec>& columns) {
+  ordered_json list = ordered_json::array();
+  for (const RaggedSpec& column : columns) {
+    list.push_back({{"name", column.name},
+                    {"dtype", DTypeName(column.dtype)},
+                    {"num_columns", column.num_columns}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string Describe(const Graph& graph) {
@@ -43,6 +53,7 @@ std::string Describe(const Graph& graph) {
                      {"num_nodes", graph.num_nodes(static_cast<int32_t>(i))},
                      {"id_kind", IdKindName(type.id_kind)},
                      {"columns", Columns(type.columns)},
+                     {"ragged_columns", Ragged(type.ragged)},
                      {"label_column", type.label_column},
                      {"num_classes", type.num_classes},
                      {"split_column", type.split_column},

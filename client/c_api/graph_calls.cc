@@ -59,6 +59,27 @@ Error Fetch(const Graph& graph, const char* node_type, const char* column, const
   return Error();
 }
 
+Error FetchRagged(const Graph& graph, const char* node_type, const char* column, const int64_t* ids,
+                  int64_t num_ids, DLManagedTensor** row_ends, DLManagedTensor** indices,
+                  DLManagedTensor** values) {
+  const Result<int32_t> type = FindNodeType(graph.schema(), node_type);
+  if (!type.ok()) return type.error();
+  const Result<std::vector<int64_t>> list = CopyIds(ids, num_ids);
+  if (!list.ok()) return list.error();
+  Result<RaggedRows> fetched = graph.FetchRagged(*type, column, *list);
+  if (!fetched.ok()) return fetched.error();
+  const auto rows = std::make_shared<const RaggedRows>(*std::move(fetched));
+  const auto share = [&rows](const void* data, DType dtype, int64_t count) {
+    return HostTensor(rows, data, DlpackType(dtype), {count});
+  };
+  const int64_t num_values = rows->num_values();
+  *row_ends = share(rows->row_ends.data(), DType::kInt64, rows->num_rows());
+  *indices =
+      rows->spec.is_sparse() ? share(rows->indices.data(), DType::kInt32, num_values) : nullptr;
+  *values = share(rows->values.data(), rows->spec.dtype, num_values);
+  return Error();
+}
+
 Error Degrees(const Graph& graph, const char* edge_type, const int64_t* ids, int64_t num_ids,
               DLManagedTensor** degrees) {
   const Result<int32_t> type = FindEdgeType(graph.schema(), edge_type);
@@ -179,6 +200,23 @@ int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, 
         {{"graph", graph}, {"node_type", node_type}, {"column", column}, {"rows", rows}});
     if (!error.ok()) return error;
     return vicinity::c_api::Fetch(*graph->graph, node_type, column, ids, num_ids, rows);
+  });
+}
+
+int32_t vicinity_graph_fetch_ragged(const VicinityGraph* graph, const char* node_type,
+                                    const char* column, const int64_t* ids, int64_t num_ids,
+                                    DLManagedTensor** row_ends, DLManagedTensor** indices,
+                                    DLManagedTensor** values) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph},
+                              {"node_type", node_type},
+                              {"column", column},
+                              {"row_ends", row_ends},
+                              {"indices", indices},
+                              {"values", values}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::FetchRagged(*graph->graph, node_type, column, ids, num_ids, row_ends,
+                                        indices, values);
   });
 }
 

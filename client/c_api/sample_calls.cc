@@ -22,7 +22,14 @@ namespace {
 Error AddColumn(const Graph& graph, const LoaderOptions::ColumnRequest& request, MiniBatch* batch) {
   const Result<int32_t> type = FindNodeType(graph.schema(), request.node_type.c_str());
   if (!type.ok()) return type.error();
-  Result<Rows> rows = graph.Fetch(*type, request.column, batch->graph.nodes[*type].ids);
+  const std::vector<int64_t>& ids = batch->graph.nodes[*type].ids;
+  if (graph.schema().node_types[*type].FindRagged(request.column) >= 0) {
+    Result<RaggedRows> ragged = graph.FetchRagged(*type, request.column, ids);
+    if (!ragged.ok()) return ragged.error();
+    batch->ragged.push_back({*type, *std::move(ragged)});
+    return Error();
+  }
+  Result<Rows> rows = graph.Fetch(*type, request.column, ids);
   if (!rows.ok()) return rows.error();
   BatchColumn& column = batch->columns.emplace_back();
   column.node_type = *type;

@@ -124,8 +124,9 @@ void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
 
 /* {"name", "fingerprint": hexadecimal text, "num_shards",
  *  "node_types": [{"name", "num_nodes", "id_kind": of the user's ids, "dense" (0 to num_nodes - 1),
- *                  "int64" or "string", "columns": [{"name", "dtype", "shape"}], "label_column",
- *                  "num_classes", "split_column", "target_column"}],
+ *                  "int64" or "string", "columns": [{"name", "dtype", "shape"}],
+ *                  "ragged_columns": [{"name", "dtype", "num_columns": 0 of lists}],
+ *                  "label_column", "num_classes", "split_column", "target_column"}],
  *  "edge_types": [{"name": "source:relation:target", "source_type", "target_type": positions in
  *                  node_types, "weight_column", "columns": where one is a copy of a column of the
  *                  source type, also with "of_source", the name of that}]} */
@@ -188,6 +189,15 @@ int32_t vicinity_graph_ranked(const VicinityGraph* graph, const char* name, cons
 /* Rows of a column for global ids, in their order: [num_ids, *row shape]. As Graph::Fetch. */
 int32_t vicinity_graph_fetch(const VicinityGraph* graph, const char* node_type, const char* column,
                              const int64_t* ids, int64_t num_ids, struct DLManagedTensor** rows);
+
+/* ... of a ragged column. `row_ends`, int64 [num_ids], counts values: those of row i end before
+ * row_ends[i], and begin where those of the row before end. `values` are [num values]; `indices`,
+ * int32 [num values], are their columns in the sparse matrix, or null where rows are lists. */
+int32_t vicinity_graph_fetch_ragged(const VicinityGraph* graph, const char* node_type,
+                                    const char* column, const int64_t* ids, int64_t num_ids,
+                                    struct DLManagedTensor** row_ends,
+                                    struct DLManagedTensor** indices,
+                                    struct DLManagedTensor** values);
 
 /* Some of the nodes that a sample begins with. It does not grow: arrays of it are passed. */
 typedef struct VicinitySeedNodes {
@@ -407,6 +417,7 @@ typedef struct VicinityBatchInfo {
   int32_t num_columns;
   int32_t num_edge_columns;
   int32_t has_labels;
+  int32_t num_ragged;
 } VicinityBatchInfo;
 
 /* Some of a batch's seeds. */
@@ -451,6 +462,14 @@ typedef struct VicinityEdgeColumnInfo {
   const char* name; /* valid until the batch is released */
 } VicinityEdgeColumnInfo;
 
+/* Rows of one ragged column, for all nodes of its type. */
+typedef struct VicinityRaggedInfo {
+  size_t struct_size; /* sizeof(VicinityRaggedInfo) */
+  int32_t node_type;
+  int64_t num_columns; /* of the sparse matrix that it is; 0: rows are lists */
+  const char* name;    /* valid until the batch is released */
+} VicinityRaggedInfo;
+
 void vicinity_batch_release(VicinityBatch* batch); /* its tensors stay; null is fine */
 int32_t vicinity_batch_info(const VicinityBatch* batch, VicinityBatchInfo* info);
 /* Of links list 0 are the sources, list 1 the targets; then those of negatives, of triplets their
@@ -462,6 +481,7 @@ int32_t vicinity_batch_block(const VicinityBatch* batch, int32_t block, Vicinity
 int32_t vicinity_batch_column(const VicinityBatch* batch, int32_t column, VicinityColumnInfo* info);
 int32_t vicinity_batch_edge_column(const VicinityBatch* batch, int32_t edge_column,
                                    VicinityEdgeColumnInfo* info);
+int32_t vicinity_batch_ragged(const VicinityBatch* batch, int32_t ragged, VicinityRaggedInfo* info);
 
 /* What a batch has tensors of, and what `index` counts. */
 typedef enum VicinityPart {
@@ -473,7 +493,8 @@ typedef enum VicinityPart {
   VICINITY_SEEDS = 3,         /* list: of each seed its position among the nodes of the list's type;
                                  int32 [count] */
   VICINITY_LABELS = 4,        /* 0: of each seed, -1: none; int64 [batch size] */
-  VICINITY_COLUMN = 5,        /* position in "columns": rows of the type's nodes */
+  VICINITY_COLUMN = 5,        /* position in "columns", ragged ones left
+                                 out: rows of the type's nodes */
   VICINITY_EDGE_COLUMN = 6,   /* edge column: rows of the block's edges */
   VICINITY_BLOCK_OFFSETS = 7, /* block: sources[offsets[i]] .. sources[offsets[i + 1] - 1] are the
                                  neighbours of target i; int64 [num_targets + 1] */
@@ -489,8 +510,13 @@ typedef enum VicinityPart {
   VICINITY_EDGE_INDEX = 13, /* edge type: all its blocks, hop by hop, as pairs of a source and a
                                target, positions among the nodes of their types; int64 [2, num
                                edges], made by the call */
-  VICINITY_EDGE_IDS = 14    /* edge type: likewise their ids, with "edge_ids"; int64 [num edges],
+  VICINITY_EDGE_IDS = 14,   /* edge type: likewise their ids, with "edge_ids"; int64 [num edges],
                                made by the call */
+  /* position among the ragged columns of "columns": as vicinity_graph_fetch_ragged's, of the type's
+   * nodes. Lists have no indices: VICINITY_NOT_FOUND */
+  VICINITY_RAGGED_ROW_ENDS = 15,
+  VICINITY_RAGGED_INDICES = 16,
+  VICINITY_RAGGED_VALUES = 17
 } VicinityPart;
 
 /* A tensor of the batch, without a copy unless the part says so: asked for twice, both are the same

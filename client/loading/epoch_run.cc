@@ -244,7 +244,8 @@ void EpochRun::AnnounceSampled(Ahead* ahead) {
 absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
   const SampledGraph& graph = job->batch->graph;
   const int64_t bytes = graph.num_bytes() + parts_.rows->Bytes(job->rows) +
-                        EdgeRowBytes(*parts_.router, graph, parts_.edge_columns);
+                        EdgeRowBytes(*parts_.router, graph, parts_.edge_columns) +
+                        parts_.ragged->GuessBytes(graph);
   clock->Enter(StageState::kBlocked);
   const bool taken = window_.Take(bytes);
   clock->Enter(StageState::kBusy);
@@ -261,6 +262,8 @@ void EpochRun::FetchSome() {
 
 absl::Status EpochRun::Fetch(Job* job) {
   VICINITY_RETURN_IF_ERROR(parts_.rows->Fetch(&job->rows, ContextOf(*job)));
+  VICINITY_ASSIGN_OR_RETURN(job->batch->ragged,
+                            parts_.ragged->Fetch(job->batch->graph, ContextOf(*job), &job->counts));
   if (parts_.edge_columns.empty()) return absl::OkStatus();
   VICINITY_ASSIGN_OR_RETURN(
       job->batch->edge_columns,
@@ -289,7 +292,7 @@ bool EpochRun::WaitToAssemble(int64_t position) {
 
 absl::Status EpochRun::Assemble(Job* job) {
   VICINITY_RETURN_IF_ERROR(parts_.rows->Assemble(&job->rows, parts_.options->batch_timeout));
-  const size_t num_requested = parts_.options->columns.size();
+  const size_t num_requested = parts_.options->columns.size() - parts_.ragged->num_columns();
   for (size_t c = 0; c < job->rows.columns.size(); ++c) {
     std::vector<BatchColumn>& of_batch =
         c < num_requested ? job->batch->columns : job->batch->user_ids;

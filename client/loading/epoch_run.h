@@ -34,6 +34,7 @@
 #include "client/loading/epoch_line.h"
 #include "client/loading/held_rows.h"
 #include "client/loading/ordered_queue.h"
+#include "client/loading/ragged_columns.h"
 #include "client/loading/rising_limit.h"
 #include "client/loading/seed_schedule.h"
 #include "client/loading/stage_time.h"
@@ -59,6 +60,7 @@ struct EpochParts {
   const ShardRouter* router = nullptr;
   const SeedSchedule* schedule = nullptr;
   const RowLoader* rows = nullptr;
+  const RaggedColumns* ragged = nullptr;
   StageTotalsArray* totals = nullptr;
   // For each thread that samples.
   std::function<std::unique_ptr<BatchSampler>()> make_sampler;

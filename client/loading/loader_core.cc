@@ -64,6 +64,8 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
                             MakeSeedSource(router, options));
   VICINITY_ASSIGN_OR_RETURN(std::vector<EdgeColumnPlan> edge_columns,
                             FindEdgeColumns(router.schema(), options));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<RaggedColumn> ragged,
+                            FindRaggedColumns(router.schema(), options));
   VICINITY_ASSIGN_OR_RETURN(TrainerSeeds seeds, ReadSeeds(router, *source, options));
   VICINITY_RETURN_IF_ERROR(CheckSeedTimes(options, seeds));
   VICINITY_ASSIGN_OR_RETURN(
@@ -83,6 +85,9 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
   VICINITY_ASSIGN_OR_RETURN(loader->excluded_, FindExcluded(router.schema(), options));
   VICINITY_ASSIGN_OR_RETURN(loader->negatives_, MakeNegatives(router, options));
   loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns.plans));
+  loader->ragged_ = std::make_unique<RaggedColumns>(
+      router, std::move(ragged),
+      options.cache == CachePolicy::kNone ? 0 : options.ragged_cache_bytes);
   loader->ranked_by_ = std::move(columns.ranked_by);
   return loader;
 }
@@ -105,6 +110,7 @@ EpochParts LoaderCore::Parts() const {
   parts.router = &router_;
   parts.schedule = &schedule_;
   parts.rows = rows_.get();
+  parts.ragged = ragged_.get();
   parts.totals = &totals_;
   parts.seeds = seeds_;
   parts.seed_types = seed_types_;

@@ -16,6 +16,7 @@
 #include "client/loading/batch_sampler.h"
 #include "client/loading/epoch_line.h"
 #include "client/loading/epoch_run.h"
+#include "client/loading/ragged_columns.h"
 #include "client/loading/seed_schedule.h"
 #include "client/loading/stage_time.h"
 #include "client/negatives/negative_sampler.h"
@@ -76,6 +77,7 @@ class LoaderCore {
   ExcludedTypes excluded_;
   std::unique_ptr<NegativeSampler> negatives_;  // null: none
   std::unique_ptr<RowLoader> rows_;
+  std::unique_ptr<RaggedColumns> ragged_;
   std::string ranked_by_;  // as LoaderStats'
   mutable StageTotalsArray totals_;
 

@@ -113,6 +113,7 @@ absl::StatusOr<std::vector<ColumnPlan>> FindColumns(const Schema& schema,
     ColumnPlan plan;
     VICINITY_ASSIGN_OR_RETURN(plan.type, FindNodeType(schema, request.node_type));
     const NodeTypeSpec& spec = schema.node_types[plan.type.value];
+    if (spec.FindRagged(request.column) >= 0) continue;
     VICINITY_ASSIGN_OR_RETURN(plan.column, FindNodeColumn(spec, request.column));
     plans.push_back(std::move(plan));
   }
@@ -181,6 +182,7 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
   for (const auto& [what, value] :
        {std::pair("window_bytes", options.window_bytes),
         std::pair("cache_rows", options.cache_rows), std::pair("cache_bytes", options.cache_bytes),
+        std::pair("ragged_cache_bytes", options.ragged_cache_bytes),
         std::pair("fetch_ahead", options.fetch_ahead),
         std::pair("sample_ahead", options.sample_ahead)}) {
     if (value >= 0) continue;
@@ -313,6 +315,17 @@ absl::StatusOr<std::unique_ptr<NegativeSampler>> MakeNegatives(const ShardRouter
   VICINITY_ASSIGN_OR_RETURN(const EdgeTypeId type, FindLinkType(router.schema(), *links));
   VICINITY_ASSIGN_OR_RETURN(const std::vector<SameValue> same, ParseSame(options.negatives.same));
   return NegativeSampler::Make(router, type, options.negatives, options.negative_weights, same);
+}
+
+absl::StatusOr<std::vector<RaggedColumn>> FindRaggedColumns(const Schema& schema,
+                                                            const LoaderOptions& options) {
+  std::vector<RaggedColumn> columns;
+  for (const LoaderOptions::ColumnRequest& request : options.columns) {
+    VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindNodeType(schema, request.node_type));
+    const int column = schema.node_types[type.value].FindRagged(request.column);
+    if (column >= 0) columns.push_back({type, column});
+  }
+  return columns;
 }
 
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,

@@ -12,6 +12,7 @@
 #include "client/loading/batch_rows.h"
 #include "client/loading/batch_sampler.h"
 #include "client/loading/likeliest_nodes.h"
+#include "client/loading/ragged_columns.h"
 #include "client/loading/seed_schedule.h"
 #include "client/loading/seed_source.h"
 #include "client/negatives/negative_sampler.h"
@@ -52,11 +53,16 @@ struct CachedColumns {
   std::string ranked_by;  // as LoaderStats::ranked_by
 };
 
-// The columns asked for, then those of user ids, each with its pool filled, and those asked for
-// with their way to the device if there is one. NotFound naming the columns there are, or of kVip
-// the ranking that there is not; else as PlaceOnDevice. `device`: null with Placement::kHost.
+// The columns asked for that are not ragged, then those of user ids, each with its pool filled, and
+// those asked for with their way to the device if there is one. NotFound naming the columns there
+// are, or of kVip the ranking that there is not; else as PlaceOnDevice. `device`: null with
+// Placement::kHost.
 absl::StatusOr<CachedColumns> MakeColumns(const ShardRouter& router, const LoaderOptions& options,
                                           const SeedShards& seeds, std::shared_ptr<Device> device);
+
+// The ragged ones among the columns asked for. NotFound naming those that exist.
+absl::StatusOr<std::vector<RaggedColumn>> FindRaggedColumns(const Schema& schema,
+                                                            const LoaderOptions& options);
 
 // The edge columns asked for. NotFound naming those that exist.
 absl::StatusOr<std::vector<EdgeColumnPlan>> FindEdgeColumns(const Schema& schema,

@@ -172,6 +172,9 @@ std::vector<Option> CacheOptions(LoaderOptions* o) {
        Flag{"--cache-rows"}, Least{0}},
       {"cache_bytes", Bytes{&o->cache_bytes},
        "How much it holds, rows of batches in flight included", Flag{"--cache-bytes"}, Least{0}},
+      {"ragged_cache_bytes", Bytes{&o->ragged_cache_bytes},
+       "How much is kept of rows of ragged columns, those used last; with cache none, nothing",
+       Least{0}},
       {"ranking", &o->ranking, "With a cache: which stored ranking", Flag{"--ranking"}},
   };
 }

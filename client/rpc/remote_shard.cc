@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/rpc/hop_pieces.h"
+#include "client/rpc/ragged_reader.h"
 #include "client/rpc/rows_reader.h"
 #include "client/rpc/sample_reader.h"
 #include "client/rpc/walk_reader.h"
@@ -110,7 +111,7 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
   void AskOnce(const ShardHop& hop, const SamplePiece& piece, const CallContext& context,
                Done done);
   void AskOnce(const ShardRows& rows, const CallContext& context, Done done);
-  void AskOnce(const ShardNames& names, const CallContext& context, Done done);
+  void AskOnce(const ShardRagged& ragged, const CallContext& context, Done done);
   void AskOnce(const ShardKeys& keys, const CallContext& context, Done done);
   void AskOnce(const ShardDegrees& degrees, const CallContext& context, Done done);
   void AskOnce(const ShardEdgeIds& pairs, const CallContext& context, Done done);
@@ -246,35 +247,22 @@ proto::Precision RemoteShard::PrecisionOf(const ShardRows& rows) const {
   return narrow ? connection_->precision() : proto::PRECISION_STORED;
 }
 
-void RemoteShard::AskOnce(const ShardNames& names, const CallContext& context, Done done) {
-  proto::NamesRequest request;
+void RemoteShard::AskOnce(const ShardRagged& ragged, const CallContext& context, Done done) {
+  proto::RaggedRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
-  request.set_node_type(names.type.value);
-  AppendBytes(names.rows, request.mutable_rows());
-  const int64_t expected = names.num_elements();
-  auto received = std::make_shared<int64_t>(0);
-  const CallSettings settings = SettingsOf(names, context);
-  connection_->Start<proto::NamesChunk>(
+  request.set_node_type(ragged.type.value);
+  request.set_column(ragged.column + 1);  // kNamesColumn: 0
+  AppendBytes(ragged.rows, request.mutable_rows());
+  auto reader = std::make_shared<RaggedReader>(ragged, connection_->traffic());
+  const CallSettings settings = SettingsOf(ragged, context);
+  connection_->Start<proto::RaggedChunk>(
       std::move(request), settings,
-      [names, expected, received, traffic = connection_->traffic()](
-          const proto::NamesChunk& chunk, const SlicedMessage&) -> absl::Status {
-        if (static_cast<int64_t>(chunk.first()) != *received ||
-            chunk.names_size() > expected - *received) {
-          return WrongAmount("names", *received + chunk.names_size(), expected);
-        }
-        for (const std::string& name : chunk.names()) {
-          names.out[names.positions[*received]] = name;
-          ++*received;
-          traffic->CountReceived(static_cast<int64_t>(name.size()));
-        }
-        return absl::OkStatus();
+      [reader](const proto::RaggedChunk& chunk, const SlicedMessage& message) {
+        return reader->Add(chunk, message);
       },
-      [received, expected, where = settings.where, done = std::move(done)](absl::Status status) {
-        if (status.ok() && *received != expected) {
-          status = At(where, WrongAmount("names", *received, expected));
-        }
-        done(status);
+      [reader, where = settings.where, done = std::move(done)](const absl::Status& status) {
+        done(status.ok() ? At(where, reader->Finish()) : status);
       });
 }
 

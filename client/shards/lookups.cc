@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "client/shards/call_context.h"
 #include "client/shards/fan_out.h"
+#include "client/shards/ragged_rows.h"
 #include "proto/common/checksum.h"
 #include "proto/common/status.h"
 #include "sampler/owner_groups.h"
@@ -49,21 +50,6 @@ absl::StatusOr<std::vector<int64_t>> ResolveKeys(const ShardRouter& router, Node
   }
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   return nodes;
-}
-
-absl::Status FetchNames(const ShardRouter& router, NodeTypeId type, absl::Span<const int64_t> nodes,
-                        const CallContext& context, std::string* out) {
-  const std::vector<OwnerGroup> groups = GroupByOwner(router.book(), type, nodes);
-  std::vector<std::vector<int64_t>> positions;
-  for (const OwnerGroup& group : groups) {
-    positions.emplace_back(group.positions.begin(), group.positions.end());
-  }
-  FanOut calls;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    router.shard(groups[g].shard)
-        .Ask(ShardNames{type, groups[g].rows, positions[g], out}, context, calls.Add());
-  }
-  return calls.Wait();
 }
 
 // Rows [0, num_nodes) of one shard's column.
@@ -235,7 +221,8 @@ absl::StatusOr<std::vector<int64_t>> ResolveNames(const ShardRouter& router, Nod
     if (node >= 0) found.push_back(node);
   }
   std::vector<std::string> names(found.size());
-  VICINITY_RETURN_IF_ERROR(FetchNames(router, type, found, context, names.data()));
+  VICINITY_RETURN_IF_ERROR(
+      FetchRaggedBytes(router, type, kNamesColumn, found, context, names.data()));
   size_t next = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i] >= 0 && names[next++] != user_ids[i]) nodes[i] = -1;
@@ -258,7 +245,8 @@ absl::StatusOr<std::vector<std::string>> NamesOf(const ShardRouter& router, Node
   VICINITY_RETURN_IF_ERROR(CheckIdKind(router.schema(), type, true));
   VICINITY_RETURN_IF_ERROR(CheckNodes(router, type, nodes));
   std::vector<std::string> names(nodes.size());
-  VICINITY_RETURN_IF_ERROR(FetchNames(router, type, nodes, StartOperation(), names.data()));
+  VICINITY_RETURN_IF_ERROR(
+      FetchRaggedBytes(router, type, kNamesColumn, nodes, StartOperation(), names.data()));
   return names;
 }
 

@@ -37,7 +37,7 @@ class MappedShard final : public AnswersAlike<MappedShard> {
  private:
   absl::Status Answer(const ShardHop& hop) const;
   absl::Status Answer(const ShardRows& rows) const;
-  absl::Status Answer(const ShardNames& names) const;
+  absl::Status Answer(const ShardRagged& ragged) const;
   absl::Status Answer(const ShardKeys& keys) const;
   absl::Status Answer(const ShardDegrees& degrees) const;
   absl::Status Answer(const ShardEdgeIds& pairs) const;
@@ -157,13 +157,13 @@ absl::Status MappedShard::Answer(const ShardRows& rows) const {
   });
 }
 
-absl::Status MappedShard::Answer(const ShardNames& names) const {
-  VICINITY_RETURN_IF_ERROR(CheckRows(names.rows, reader_.num_nodes(names.type),
-                                     dataset_.schema().node_types[names.type.value].name));
-  return reader_.ReadNames(
-      names.type, names.rows, [] {},
-      [&](size_t i, std::string_view name) {
-        names.out[names.positions[i]] = std::string(name);
+absl::Status MappedShard::Answer(const ShardRagged& ragged) const {
+  VICINITY_RETURN_IF_ERROR(CheckRows(ragged.rows, reader_.num_nodes(ragged.type),
+                                     dataset_.schema().node_types[ragged.type.value].name));
+  return reader_.ReadRagged(
+      ragged.type, ragged.column, ragged.rows, [] {},
+      [&](size_t i, std::string_view row) {
+        ragged.out[ragged.positions[i]] = std::string(row);
         return true;
       });
 }

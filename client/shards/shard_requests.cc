@@ -13,11 +13,12 @@ namespace vicinity {
 namespace {
 
 constexpr int64_t kIdBytes = sizeof(uint64_t);
-constexpr int64_t kNameBytes = 32;                    // a guess
-constexpr int64_t kExcludedBytes = 12;                // an id and an index
-constexpr int64_t kRankedBytes = 12;                  // an id and a probability
-constexpr int64_t kUnknownCount = int64_t{16} << 20;  // of a whole ranking: a guess
-constexpr int64_t kNeighborsOfAll = 32;               // a guess, for a fanout of all
+constexpr int64_t kNameBytes = 32;                                   // a guess
+constexpr int64_t kRaggedBytes = kMaxCallBytes / kMaxRequestRagged;  // likewise, rather too many
+constexpr int64_t kExcludedBytes = 12;                               // an id and an index
+constexpr int64_t kRankedBytes = 12;                                 // an id and a probability
+constexpr int64_t kUnknownCount = int64_t{16} << 20;                 // of a whole ranking: a guess
+constexpr int64_t kNeighborsOfAll = 32;                              // a guess, for a fanout of all
 // Larger fanouts stand for "all", too; the time for a call does not grow with them.
 constexpr int64_t kMaxNeighbors = 1024;
 
@@ -116,19 +117,23 @@ RequestApart<ShardRows> ShardRows::Apart() const {
   return apart;
 }
 
-int64_t ShardNames::max_elements() const { return kMaxRequestNames; }
+int64_t ShardRagged::max_elements() const {
+  return column == kNamesColumn ? kMaxRequestNames : kMaxRequestRagged;
+}
 
-ShardNames ShardNames::Part(int64_t begin, int64_t end) const {
-  ShardNames part = *this;
+ShardRagged ShardRagged::Part(int64_t begin, int64_t end) const {
+  ShardRagged part = *this;
   part.rows = rows.subspan(begin, end - begin);
   part.positions = positions.subspan(begin, end - begin);
   return part;
 }
 
-int64_t ShardNames::bytes() const { return num_elements() * (kIdBytes + kNameBytes); }
+int64_t ShardRagged::bytes() const {
+  return num_elements() * (kIdBytes + (column == kNamesColumn ? kNameBytes : kRaggedBytes));
+}
 
-RequestApart<ShardNames> ShardNames::Apart() const {
-  return ElementsApart<ShardNames, std::string>(*this);
+RequestApart<ShardRagged> ShardRagged::Apart() const {
+  return ElementsApart<ShardRagged, std::string>(*this);
 }
 
 int64_t ShardKeys::max_elements() const { return kMaxRequestIds; }

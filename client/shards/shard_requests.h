@@ -25,6 +25,7 @@
 
 #include "absl/types/span.h"
 #include "partition/dataset/ranking.h"
+#include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/excluded_edges.h"
 #include "sampler/minibatch_sampler.h"
@@ -99,20 +100,22 @@ struct ShardRows {
 // The keys of a type's nodes, asked for like a column: uint64, 8 bytes a row.
 inline constexpr int32_t kKeyColumn = -1;
 
-// Names of nodes of a STRING type: that of row i goes to out[positions[i]].
-struct ShardNames {
+// Rows of a ragged column, or names of nodes of a STRING type: the bytes of row i go to
+// out[positions[i]].
+struct ShardRagged {
   NodeTypeId type{};
+  int32_t column = kNamesColumn;  // position in the type
   absl::Span<const uint64_t> rows;
   absl::Span<const int64_t> positions;
   std::string* out = nullptr;
 
-  static constexpr const char* kMethod = "FetchNames";
+  static constexpr const char* kMethod = "FetchRagged";
   int64_t num_elements() const { return static_cast<int64_t>(rows.size()); }
   int64_t max_elements() const;
-  ShardNames Part(int64_t begin, int64_t end) const;
+  ShardRagged Part(int64_t begin, int64_t end) const;
   int64_t bytes() const;
   void Forget() const {}
-  RequestApart<ShardNames> Apart() const;
+  RequestApart<ShardRagged> Apart() const;
 };
 
 // Global ids of keys that this shard's directory lists: that of key i goes to out[positions[i]], -1
@@ -215,7 +218,7 @@ struct RequestList {
 };
 
 // All of them.
-using ShardRequests = RequestList<ShardHop, ShardRows, ShardNames, ShardKeys, ShardDegrees,
+using ShardRequests = RequestList<ShardHop, ShardRows, ShardRagged, ShardKeys, ShardDegrees,
                                   ShardEdgeIds, ShardWalks, ShardRanking>;
 
 namespace internal {

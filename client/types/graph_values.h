@@ -63,6 +63,18 @@ struct EdgeRows {
   RowBuffer bytes;  // num_rows * spec.row_bytes()
 };
 
+// Rows of one ragged column, behind each other in the order asked for. Row i has
+// row_ends[i] - row_ends[i - 1] values (row_ends[0] of row 0), which end before row_ends[i].
+struct RaggedRows {
+  RaggedSpec spec;
+  std::vector<int64_t> row_ends;  // [rows], counted in values
+  std::vector<int32_t> indices;   // [values], of sparse columns: their columns, rising in a row
+  RowBuffer values;               // [values] of spec.dtype
+
+  int64_t num_rows() const { return static_cast<int64_t>(row_ends.size()); }
+  int64_t num_values() const { return row_ends.empty() ? 0 : row_ends.back(); }
+};
+
 // The head of a stored VIP ranking: likeliest first.
 struct RankedList {
   std::vector<int64_t> nodes;        // global ids of one type

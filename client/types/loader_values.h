@@ -111,7 +111,8 @@ struct LoaderOptions {
   int32_t step_stride = 1;
   uint64_t run_seed = 0;
 
-  // Columns to bring for every node of the batch, by node type name; and of the seeds, the labels.
+  // Columns to bring for every node of the batch, by node type name, ragged ones too; and of the
+  // seeds, the labels.
   struct ColumnRequest {
     std::string node_type;
     std::string column;
@@ -131,6 +132,9 @@ struct LoaderOptions {
   std::vector<EdgeColumnRequest> edge_columns;
 
   CachePolicy cache = CachePolicy::kAuto;
+  // How much rows of ragged columns that are kept for batches to come hold at most, over all of
+  // them: those used last, under every policy but kNone. It is not part of cache_bytes.
+  int64_t ragged_cache_bytes = int64_t{256} << 20;
   // How much the cache holds at most, rows of batches in flight included, unless they alone are
   // more: so many rows over all types or, if that is 0, so many bytes over all columns. It begins
   // with the likeliest rows of all types together, fetched by Create.
@@ -168,6 +172,12 @@ struct BatchColumn {
   std::unique_ptr<DeviceTensor> tensor;  // Placement::kDevice; else null
 };
 
+// One ragged column of a batch: row i belongs to the i-th node of its type. Always on the host.
+struct BatchRagged {
+  int32_t node_type = 0;
+  RaggedRows rows;
+};
+
 struct MiniBatch {
   int64_t epoch = 0;
   int64_t step = 0;  // in the epoch, of this trainer
@@ -176,6 +186,7 @@ struct MiniBatch {
   int64_t batches_done = 0;
   SampledGraph graph;
   std::vector<BatchColumn> columns;  // in LoaderOptions' order
+  std::vector<BatchRagged> ragged;   // likewise
   // With LoaderOptions::user_ids, of types with integer ids: int64, on the host, whatever the
   // placement.
   std::vector<BatchColumn> user_ids;

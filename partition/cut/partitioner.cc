@@ -102,7 +102,10 @@ class ShardWriter {
     for (int t = 0; t < static_cast<int>(schema.node_types.size()); ++t) {
       VICINITY_RETURN_IF_ERROR(WriteNodes(shard, NodeTypeId{t}));
       if (schema.node_types[t].id_kind == IdKind::kString) {
-        VICINITY_RETURN_IF_ERROR(WriteNames(shard, NodeTypeId{t}));
+        VICINITY_RETURN_IF_ERROR(WriteRagged(shard, NodeTypeId{t}, kNamesColumn));
+      }
+      for (int c = 0; c < static_cast<int>(schema.node_types[t].ragged.size()); ++c) {
+        VICINITY_RETURN_IF_ERROR(WriteRagged(shard, NodeTypeId{t}, c));
       }
     }
     for (int e = 0; e < static_cast<int>(schema.edge_types.size()); ++e) {
@@ -150,22 +153,26 @@ class ShardWriter {
     return absl::OkStatus();
   }
 
-  absl::Status WriteNames(ShardId shard, NodeTypeId type) {
+  // Of a ragged column, or kNamesColumn.
+  absl::Status WriteRagged(ShardId shard, NodeTypeId type, int column) {
     const absl::Span<const int64_t> nodes = NodesOf(shard, type);
-    VICINITY_ASSIGN_OR_RETURN(const OutputArray offsets, writer_->NameOffsets(shard, type));
+    const auto row_of = [&](int64_t node) {
+      const Place place = Find(type, node);
+      return BaseNodes(*place.shard, type).ragged(column, place.row);
+    };
+    VICINITY_ASSIGN_OR_RETURN(const OutputArray offsets,
+                              writer_->RaggedOffsets(shard, type, column));
     uint64_t end = 0;
     offsets.as<uint64_t>()[0] = 0;
     for (size_t i = 0; i < nodes.size(); ++i) {
-      const Place place = Find(type, nodes[i]);
-      end += BaseNodes(*place.shard, type).name(place.row).size();
+      end += row_of(nodes[i]).size();
       offsets.as<uint64_t>()[i + 1] = end;
     }
     VICINITY_ASSIGN_OR_RETURN(const OutputArray bytes,
-                              writer_->NameBytes(shard, type, static_cast<int64_t>(end)));
+                              writer_->RaggedBytes(shard, type, column, static_cast<int64_t>(end)));
     for (size_t i = 0; i < nodes.size(); ++i) {
-      const Place place = Find(type, nodes[i]);
-      const auto name = BaseNodes(*place.shard, type).name(place.row);
-      std::copy(name.begin(), name.end(), bytes.data + offsets.as<uint64_t>()[i]);
+      const auto row = row_of(nodes[i]);
+      std::copy(row.begin(), row.end(), bytes.data + offsets.as<uint64_t>()[i]);
     }
     return absl::OkStatus();
   }

@@ -73,7 +73,10 @@ class BaseNodes {
 
   int64_t num_nodes() const { return nodes_->num_nodes(); }
   uint64_t key(int64_t row) const { return nodes_->keys[row]; }
-  std::string_view name(int64_t row) const { return nodes_->name(row); }
+  // Of a ragged column, or the node's name (kNamesColumn).
+  std::string_view ragged(int32_t column, int64_t row) const {
+    return nodes_->ragged_column(column).row(row);
+  }
   BaseValues column(int32_t column) const {
     return {nodes_->columns[column].data, nodes_->columns[column].row_bytes};
   }

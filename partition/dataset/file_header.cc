@@ -35,10 +35,10 @@ std::string_view FileKindName(FileKind kind) {
   switch (kind) {
     case FileKind::kKeys:
       return "keys";
-    case FileKind::kNameOffsets:
-      return "name offsets";
-    case FileKind::kNameBytes:
-      return "name bytes";
+    case FileKind::kRaggedOffsets:
+      return "ragged offsets";
+    case FileKind::kRaggedBytes:
+      return "ragged bytes";
     case FileKind::kColumn:
       return "column";
     case FileKind::kDirectoryKeys:

@@ -14,8 +14,8 @@ namespace vicinity {
 // Stored in files: numbers are never used again for something else.
 enum class FileKind : uint32_t {
   kKeys = 1,
-  kNameOffsets = 2,
-  kNameBytes = 3,
+  kRaggedOffsets = 2,
+  kRaggedBytes = 3,
   kColumn = 4,  // of nodes or edges
   kDirectoryKeys = 5,
   kDirectoryNodes = 6,

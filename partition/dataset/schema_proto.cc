@@ -1,6 +1,7 @@
 #include "partition/dataset/schema_proto.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -50,6 +51,31 @@ absl::StatusOr<std::vector<ColumnSpec>> ColumnsFromProto(const Columns& stored) 
     columns.push_back(std::move(column));
   }
   return columns;
+}
+
+absl::StatusOr<RaggedSpec> RaggedFromProto(const proto::RaggedColumn& stored) {
+  VICINITY_RETURN_IF_ERROR(CheckName(stored.name()));
+  const std::string where = absl::StrCat("ragged column ", stored.name(), ": ");
+  if (!proto::DType_IsValid(stored.dtype()) || stored.dtype() == proto::DTYPE_UNSPECIFIED) {
+    return absl::InvalidArgumentError(absl::StrCat(where, "unknown dtype ", stored.dtype()));
+  }
+  if (stored.num_columns() < 0 || stored.num_columns() > INT32_MAX) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, stored.num_columns(), " columns, not 0 to ", INT32_MAX));
+  }
+  return RaggedSpec{stored.name(), static_cast<DType>(stored.dtype()), stored.num_columns()};
+}
+
+absl::Status ReadRagged(const proto::NodeType& stored, NodeTypeSpec* node) {
+  VICINITY_RETURN_IF_ERROR(CheckCount(stored.ragged_columns_size(), kMaxColumns, "ragged columns"));
+  for (const proto::RaggedColumn& one : stored.ragged_columns()) {
+    VICINITY_ASSIGN_OR_RETURN(RaggedSpec column, RaggedFromProto(one));
+    if (node->FindColumn(column.name) >= 0 || node->FindRagged(column.name) >= 0) {
+      return absl::InvalidArgumentError(absl::StrCat("two columns named ", column.name));
+    }
+    node->ragged.push_back(std::move(column));
+  }
+  return absl::OkStatus();
 }
 
 bool IsInteger(DType dtype) {
@@ -110,6 +136,7 @@ absl::StatusOr<NodeTypeSpec> NodeTypeFromProto(const proto::NodeType& stored) {
   node.key_salt = stored.key_salt();
   VICINITY_ASSIGN_OR_RETURN(node.columns, ColumnsFromProto(stored.columns()));
   VICINITY_RETURN_IF_ERROR(RefuseCopies(node.columns));
+  VICINITY_RETURN_IF_ERROR(ReadRagged(stored, &node));
   node.label_column = stored.label_column();
   node.num_classes = stored.num_classes();
   node.split_column = stored.split_column();
@@ -243,6 +270,14 @@ proto::Column ColumnToProto(const ColumnSpec& column) {
   return stored;
 }
 
+proto::RaggedColumn RaggedToProto(const RaggedSpec& column) {
+  proto::RaggedColumn stored;
+  stored.set_name(column.name);
+  stored.set_dtype(static_cast<proto::DType>(column.dtype));
+  stored.set_num_columns(column.num_columns);
+  return stored;
+}
+
 proto::Schema SchemaToProto(const Schema& schema) {
   proto::Schema stored;
   for (const NodeTypeSpec& node : schema.node_types) {
@@ -255,6 +290,9 @@ proto::Schema SchemaToProto(const Schema& schema) {
     type->set_num_classes(node.num_classes);
     type->set_split_column(node.split_column);
     type->set_target_column(node.target_column);
+    for (const RaggedSpec& column : node.ragged) {
+      *type->add_ragged_columns() = RaggedToProto(column);
+    }
   }
   for (const EdgeTypeSpec& edge : schema.edge_types) {
     proto::EdgeType* type = stored.add_edge_types();

@@ -23,9 +23,12 @@ inline constexpr int64_t kMaxRowBytes = int64_t{2} << 20;  // whole rows fit any
 // integer, a split column that is not a uint8 scalar or a weight column that is not one float32 or
 // float64, a copy of a node column that is not there or is of another dtype or shape, more of
 // anything than the limits above.
+//
+// A ragged row, too, has at most kMaxRowBytes.
 absl::StatusOr<Schema> SchemaFromProto(const proto::Schema& stored);
 proto::Schema SchemaToProto(const Schema& schema);
 proto::Column ColumnToProto(const ColumnSpec& column);
+proto::RaggedColumn RaggedToProto(const RaggedSpec& column);
 
 // Of types, relations, columns and rankings: 1 to 64 letters, digits, '_' and '-', so that '.', ':'
 // and

@@ -6,13 +6,13 @@
 
 namespace vicinity {
 
-absl::Status NodeTable::CheckName(int64_t row) const {
-  if (name_offsets.empty()) return absl::OkStatus();
-  const uint64_t begin = name_offsets[row];
-  const uint64_t end = name_offsets[row + 1];
-  if (begin <= end && end <= name_bytes.size()) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("row ", row, " has its name at byte ", begin, " .. ", end,
-                                          " of ", name_bytes.size()));
+absl::Status RaggedView::CheckRow(int64_t i) const {
+  if (offsets.empty()) return absl::OkStatus();
+  const uint64_t begin = offsets[i];
+  const uint64_t end = offsets[i + 1];
+  if (begin <= end && end <= bytes.size()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("row ", i, " is bytes ", begin, " .. ", end, " of ", bytes.size()));
 }
 
 absl::Status EdgeTable::CheckList(int64_t row) const {

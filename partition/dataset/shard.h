@@ -5,8 +5,8 @@
 // serves or samples reads by partition/dataset/shard_reader.h, which sees to that. Passes over
 // whole files read the tables as they are, inside ReadWhole (partition/dataset/whole_read.h). For a
 // row or position within the table's sizes:
-// - NodeTable::name and EdgeTable::begin and degree never lead outside the mapped files: an
-//   impossible pair of offsets reads as an empty name or list. `offsets` itself is as found.
+// - RaggedView::row and EdgeTable::begin and degree never lead outside the mapped files: an
+//   impossible pair of offsets reads as an empty row or list. `offsets` itself is as found.
 // - Weights may say anything; AliasEntry::other is to be compared with the degree before use.
 // - Sources, edge ids, directory nodes and keys are values as found: check a source against
 //   the book (Book::Contains) before it is used as a position.
@@ -41,6 +41,25 @@ struct ColumnView {
   }
 };
 
+// Rows of any number of bytes: those of row i are bytes [offsets[i], offsets[i + 1]).
+struct RaggedView {
+  absl::Span<const uint64_t> offsets;  // number of rows + 1, into `bytes`; empty: no rows
+  std::string_view bytes;
+  VerifiedFile* offsets_file = nullptr;
+  VerifiedFile* bytes_file = nullptr;
+
+  // Empty where the offsets are impossible, and where there are no rows.
+  std::string_view row(int64_t i) const {
+    if (offsets.empty()) return {};
+    const uint64_t begin = offsets[i];
+    const uint64_t end = offsets[i + 1];
+    if (begin > end || end > bytes.size()) return {};
+    return bytes.substr(begin, end - begin);
+  }
+  // DataLoss with both offsets if they are impossible.
+  absl::Status CheckRow(int64_t i) const;
+};
+
 // Node ids as stored: 32-bit where the type has fewer than 2^32 nodes, else 64-bit.
 class IdArray {
  public:
@@ -63,30 +82,22 @@ class IdArray {
 // The nodes of one type that the shard owns, by local row. A file that is null is none.
 struct NodeTable {
   absl::Span<const uint64_t> keys;
-  absl::Span<const uint64_t> name_offsets;  // STRING ids only: num_nodes + 1, into name_bytes
-  std::string_view name_bytes;
+  RaggedView names;                 // STRING ids only
   std::vector<ColumnView> columns;  // in the schema's order
+  std::vector<RaggedView> ragged;   // likewise
   // The part of the directory that this shard holds: keys in rising order, and their global ids.
   absl::Span<const uint64_t> directory_keys;
   IdArray directory_nodes;
 
   VerifiedFile* keys_file = nullptr;
-  VerifiedFile* name_offsets_file = nullptr;
-  VerifiedFile* name_bytes_file = nullptr;
   VerifiedFile* directory_keys_file = nullptr;
   VerifiedFile* directory_nodes_file = nullptr;
 
   int64_t num_nodes() const { return static_cast<int64_t>(keys.size()); }
-  // Empty where the offsets are impossible, and for types without names.
-  std::string_view name(int64_t row) const {
-    if (name_offsets.empty()) return {};
-    const uint64_t begin = name_offsets[row];
-    const uint64_t end = name_offsets[row + 1];
-    if (begin > end || end > name_bytes.size()) return {};
-    return name_bytes.substr(begin, end - begin);
+  // Of a ragged column, or kNamesColumn.
+  const RaggedView& ragged_column(int32_t column) const {
+    return column == kNamesColumn ? names : ragged[column];
   }
-  // DataLoss with both offsets if they are impossible.
-  absl::Status CheckName(int64_t row) const;
 };
 
 // The in-edges of one type: those of the target at local row v are positions

@@ -23,6 +23,11 @@ std::string EdgePath(const Schema& schema, ShardId shard, EdgeTypeId type, absl:
                       edge.relation, ".", schema.node_types[edge.target_type].name, ".", part);
 }
 
+// A path's part for a ragged column, or for names.
+std::string RaggedPart(const NodeTypeSpec& spec, int column) {
+  return column == kNamesColumn ? "names" : absl::StrCat("ragged.", spec.ragged[column].name);
+}
+
 // One mapped file as an array.
 struct Array {
   std::string_view data;
@@ -72,6 +77,7 @@ class ShardMapper {
   // Offsets into an array of `num_items`.
   absl::StatusOr<Array> MapOffsets(const std::string& path, FileKind kind, int64_t num_lists,
                                    int64_t num_items);
+  absl::StatusOr<RaggedView> MapRagged(NodeTypeId type, int column);
 
   const std::string& directory_;
   const uint32_t format_version_;
@@ -129,6 +135,16 @@ absl::StatusOr<Array> ShardMapper::MapOffsets(const std::string& path, FileKind 
   return array;
 }
 
+absl::StatusOr<RaggedView> ShardMapper::MapRagged(NodeTypeId type, int column) {
+  VICINITY_ASSIGN_OR_RETURN(const Array bytes, Map(RaggedBytesPath(schema_, shard_, type, column),
+                                                   FileKind::kRaggedBytes, kAnyCount, 1));
+  VICINITY_ASSIGN_OR_RETURN(
+      const Array offsets,
+      MapOffsets(RaggedOffsetsPath(schema_, shard_, type, column), FileKind::kRaggedOffsets,
+                 book_.num_nodes(type, shard_), bytes.num_rows));
+  return RaggedView{offsets.as<uint64_t>(), bytes.data, offsets.file, bytes.file};
+}
+
 absl::StatusOr<NodeTable> ShardMapper::MapNodes(NodeTypeId type) {
   const NodeTypeSpec& spec = schema_.node_types[type.value];
   const int64_t num_nodes = book_.num_nodes(type, shard_);
@@ -138,21 +154,16 @@ absl::StatusOr<NodeTable> ShardMapper::MapNodes(NodeTypeId type) {
   table.keys = keys.as<uint64_t>();
   table.keys_file = keys.file;
   if (spec.id_kind == IdKind::kString) {
-    VICINITY_ASSIGN_OR_RETURN(const Array names, Map(NameBytesPath(schema_, shard_, type),
-                                                     FileKind::kNameBytes, kAnyCount, 1));
-    table.name_bytes = names.data;
-    table.name_bytes_file = names.file;
-    VICINITY_ASSIGN_OR_RETURN(const Array offsets,
-                              MapOffsets(NameOffsetsPath(schema_, shard_, type),
-                                         FileKind::kNameOffsets, num_nodes, names.num_rows));
-    table.name_offsets = offsets.as<uint64_t>();
-    table.name_offsets_file = offsets.file;
+    VICINITY_ASSIGN_OR_RETURN(table.names, MapRagged(type, kNamesColumn));
   }
   for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
     VICINITY_ASSIGN_OR_RETURN(const Array column,
                               Map(NodeColumnPath(schema_, shard_, type, c), FileKind::kColumn,
                                   num_nodes, spec.columns[c].row_bytes()));
     table.columns.push_back(column.column());
+  }
+  for (int c = 0; c < static_cast<int>(spec.ragged.size()); ++c) {
+    VICINITY_ASSIGN_OR_RETURN(table.ragged.emplace_back(), MapRagged(type, c));
   }
   VICINITY_ASSIGN_OR_RETURN(const Array directory, Map(DirectoryKeysPath(schema_, shard_, type),
                                                        FileKind::kDirectoryKeys, kAnyCount, 8));
@@ -210,12 +221,14 @@ std::string KeysPath(const Schema& schema, ShardId shard, NodeTypeId type) {
   return NodePath(schema, shard, type, "keys");
 }
 
-std::string NameOffsetsPath(const Schema& schema, ShardId shard, NodeTypeId type) {
-  return NodePath(schema, shard, type, "names.offsets");
+std::string RaggedOffsetsPath(const Schema& schema, ShardId shard, NodeTypeId type, int column) {
+  return NodePath(schema, shard, type,
+                  absl::StrCat(RaggedPart(schema.node_types[type.value], column), ".offsets"));
 }
 
-std::string NameBytesPath(const Schema& schema, ShardId shard, NodeTypeId type) {
-  return NodePath(schema, shard, type, "names.bytes");
+std::string RaggedBytesPath(const Schema& schema, ShardId shard, NodeTypeId type, int column) {
+  return NodePath(schema, shard, type,
+                  absl::StrCat(RaggedPart(schema.node_types[type.value], column), ".bytes"));
 }
 
 std::string NodeColumnPath(const Schema& schema, ShardId shard, NodeTypeId type, int column) {
@@ -261,13 +274,17 @@ std::vector<std::string> ShardPaths(const Schema& schema, ShardId shard) {
     const NodeTypeSpec& spec = schema.node_types[t];
     paths.push_back(KeysPath(schema, shard, {t}));
     if (spec.id_kind == IdKind::kString) {
-      paths.push_back(NameOffsetsPath(schema, shard, {t}));
-      paths.push_back(NameBytesPath(schema, shard, {t}));
+      paths.push_back(RaggedOffsetsPath(schema, shard, {t}, kNamesColumn));
+      paths.push_back(RaggedBytesPath(schema, shard, {t}, kNamesColumn));
     }
     paths.push_back(DirectoryKeysPath(schema, shard, {t}));
     paths.push_back(DirectoryNodesPath(schema, shard, {t}));
     for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
       paths.push_back(NodeColumnPath(schema, shard, {t}, c));
+    }
+    for (int c = 0; c < static_cast<int>(spec.ragged.size()); ++c) {
+      paths.push_back(RaggedOffsetsPath(schema, shard, {t}, c));
+      paths.push_back(RaggedBytesPath(schema, shard, {t}, c));
     }
   }
   for (int32_t e = 0; e < static_cast<int32_t>(schema.edge_types.size()); ++e) {

@@ -21,8 +21,9 @@ std::string ShardFolder(ShardId shard);  // "shard-00000"
 
 // Relative paths, '/' between parts.
 std::string KeysPath(const Schema& schema, ShardId shard, NodeTypeId type);
-std::string NameOffsetsPath(const Schema& schema, ShardId shard, NodeTypeId type);
-std::string NameBytesPath(const Schema& schema, ShardId shard, NodeTypeId type);
+// Of a ragged column, or kNamesColumn.
+std::string RaggedOffsetsPath(const Schema& schema, ShardId shard, NodeTypeId type, int column);
+std::string RaggedBytesPath(const Schema& schema, ShardId shard, NodeTypeId type, int column);
 std::string NodeColumnPath(const Schema& schema, ShardId shard, NodeTypeId type, int column);
 std::string DirectoryKeysPath(const Schema& schema, ShardId shard, NodeTypeId type);
 std::string DirectoryNodesPath(const Schema& schema, ShardId shard, NodeTypeId type);

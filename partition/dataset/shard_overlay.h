@@ -5,7 +5,7 @@
 //
 //   null overlay                one branch a call
 //   an overlay, nothing changed one virtual call a call
-//   something changed           Row, Name, Node or List for each element of the call
+//   something changed           Row, Node or List for each element of the call
 //
 // A changed list comes whole, as it is now: the base list, then the edges that were appended, in
 // the order of their versions, less those that were deleted. Its positions are those of its edges'
@@ -24,12 +24,12 @@ namespace vicinity {
 
 // What of a shard is asked for.
 struct ShardPart {
-  enum Kind { kNodeRows, kEdgeRows, kNames, kDirectory, kLists };
+  enum Kind { kNodeRows, kEdgeRows, kRagged, kDirectory, kLists };
   static constexpr int32_t kKeys = -1;  // a column of kNodeRows
 
   Kind kind = kNodeRows;
   int32_t type = 0;    // a node type's number; an edge type's with kEdgeRows and kLists
-  int32_t column = 0;  // with kNodeRows and kEdgeRows
+  int32_t column = 0;  // with kNodeRows and kEdgeRows; with kRagged also kNamesColumn
 };
 
 // One target's in-edges; all arrays that are not empty have an element for each.
@@ -57,7 +57,6 @@ class ShardOverlay {
 
   // Element by element; nothing where it is as in the files.
   virtual std::optional<std::string_view> Row(const ShardPart& part, uint64_t row) const = 0;
-  virtual std::optional<std::string_view> Name(int32_t node_type, uint64_t row) const = 0;
   // A key's global id, or -1 if its node was deleted.
   virtual std::optional<int64_t> Node(int32_t node_type, uint64_t key) const = 0;
   virtual const ChangedList* List(int32_t edge_type, uint64_t row) const = 0;

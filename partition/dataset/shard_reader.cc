@@ -259,12 +259,12 @@ absl::Status ShardReader::TouchRange(const ColumnView& column, int64_t first, in
   return Touch(column.file, column.data + first * column.row_bytes, count * column.row_bytes);
 }
 
-absl::Status ShardReader::TouchName(const NodeTable& nodes, int64_t row) {
-  if (nodes.name_offsets.empty()) return absl::OkStatus();
-  VICINITY_RETURN_IF_ERROR(Touch(nodes.name_offsets_file, &nodes.name_offsets[row], 2));
-  VICINITY_RETURN_IF_ERROR(nodes.CheckName(row));
-  const std::string_view name = nodes.name(row);
-  return Touch(nodes.name_bytes_file, name.data(), static_cast<int64_t>(name.size()));
+absl::Status ShardReader::TouchRagged(const RaggedView& column, int64_t row) {
+  if (column.offsets.empty()) return absl::OkStatus();
+  VICINITY_RETURN_IF_ERROR(Touch(column.offsets_file, &column.offsets[row], 2));
+  VICINITY_RETURN_IF_ERROR(column.CheckRow(row));
+  const std::string_view bytes = column.row(row);
+  return Touch(column.bytes_file, bytes.data(), static_cast<int64_t>(bytes.size()));
 }
 
 absl::Status ShardReader::TouchOffsets(const EdgeTable& edges, int64_t row) {

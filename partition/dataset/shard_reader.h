@@ -193,26 +193,29 @@ class ShardReader {
     });
   }
 
-  // Calls take(i, name) for every one of `rows` until it returns false.
+  // Calls take(i, row) for every one of `rows` until it returns false, with the bytes of its row in
+  // a ragged column, or its name (kNamesColumn).
   template <typename Start, typename Take>
-  absl::Status ReadNames(NodeTypeId type, absl::Span<const uint64_t> rows, const Start& start,
-                         const Take& take) const {
+  absl::Status ReadRagged(NodeTypeId type, int32_t column, absl::Span<const uint64_t> rows,
+                          const Start& start, const Take& take) const {
     const NodeTable& nodes = shard_.nodes(type);
-    const bool changed = Changes({ShardPart::kNames, type.value}, rows);
-    VerifiedFile* const files[] = {nodes.name_offsets_file, nodes.name_bytes_file};
+    const RaggedView& base = nodes.ragged_column(column);
+    const ShardPart part = {ShardPart::kRagged, type.value, column};
+    const bool changed = Changes(part, rows);
+    VerifiedFile* const files[] = {base.offsets_file, base.bytes_file};
     return ReadVerified(files, [&]() -> absl::Status {
       start();
       for (size_t i = 0; i < rows.size(); ++i) {
         const auto row = static_cast<int64_t>(rows[i]);
         if (changed) {
-          if (const auto name = overlay_->Name(type.value, rows[i]); name.has_value()) {
-            if (!take(i, *name)) break;
+          if (const auto bytes = overlay_->Row(part, rows[i]); bytes.has_value()) {
+            if (!take(i, *bytes)) break;
             continue;
           }
           VICINITY_RETURN_IF_ERROR(CheckInFiles(row, nodes.num_nodes()));
         }
-        VICINITY_RETURN_IF_ERROR(TouchName(nodes, row));
-        if (!take(i, nodes.name(row))) break;
+        VICINITY_RETURN_IF_ERROR(TouchRagged(base, row));
+        if (!take(i, base.row(row))) break;
       }
       return absl::OkStatus();
     });
@@ -441,7 +444,7 @@ class ShardReader {
                                    absl::Span<const uint64_t> rows);
   static absl::Status TouchRows(const ColumnView& column, absl::Span<const uint64_t> rows);
   static absl::Status TouchRange(const ColumnView& column, int64_t first, int64_t count);
-  static absl::Status TouchName(const NodeTable& nodes, int64_t row);
+  static absl::Status TouchRagged(const RaggedView& column, int64_t row);
 
   const Shard& shard_;
   const ShardOverlay* const overlay_;

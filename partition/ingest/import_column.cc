@@ -24,6 +24,8 @@ absl::Status WrongRows(const ArraySource& source, absl::string_view owner, int64
                                                  owner, " has ", num_rows));
 }
 
+}  // namespace
+
 absl::StatusOr<DType> StoredType(const ArraySource& source, proto::DType cast) {
   if (cast != proto::DTYPE_UNSPECIFIED) {
     if (proto::DType_IsValid(cast)) return static_cast<DType>(cast);
@@ -34,8 +36,6 @@ absl::StatusOr<DType> StoredType(const ArraySource& source, proto::DType cast) {
   return absl::InvalidArgumentError(absl::StrCat(
       source.name(), ": ", ValueTypeName(type), " is no type of a column: say what to cast it to"));
 }
-
-}  // namespace
 
 absl::StatusOr<ImportColumn> OpenColumn(const proto::ColumnSource& column,
                                         const ArraySource::Options& options) {

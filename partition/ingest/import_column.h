@@ -19,6 +19,10 @@ struct ImportColumn {
   std::unique_ptr<ArraySource> source;  // null: a copy of a node column, spec.of_source
 };
 
+// The type to store a source's values as: `cast`, or that found. InvalidArgument for one that
+// columns cannot have.
+absl::StatusOr<DType> StoredType(const ArraySource& source, proto::DType cast);
+
 // What ArraySource::Open says; InvalidArgument: no array, `of_source`, an unknown type to cast to,
 // a type as found that columns cannot have.
 absl::StatusOr<ImportColumn> OpenColumn(const proto::ColumnSource& column,

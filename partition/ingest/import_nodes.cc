@@ -50,6 +50,10 @@ absl::Status NodeImport::OpenAll() {
     VICINITY_ASSIGN_OR_RETURN(ImportColumn opened, OpenColumn(column, options_));
     columns_.push_back(std::move(opened));
   }
+  for (const proto::RaggedSource& column : source_.ragged_columns()) {
+    VICINITY_ASSIGN_OR_RETURN(ImportRagged opened, OpenRagged(column, options_));
+    ragged_.push_back(std::move(opened));
+  }
   VICINITY_RETURN_IF_ERROR(CheckTarget());
   if (source_.num_classes() < 0) {
     return absl::InvalidArgumentError(absl::StrCat("num_classes is ", source_.num_classes()));
@@ -195,6 +199,9 @@ proto::NodeType NodeImport::Type() const {
   type.set_id_kind(static_cast<proto::IdKind>(ids_->kind()));
   type.set_key_salt(ids_->salt());
   for (const ColumnSpec& column : Columns()) *type.add_columns() = ColumnToProto(column);
+  for (const ImportRagged& column : ragged_) {
+    *type.add_ragged_columns() = RaggedToProto(column.spec);
+  }
   type.set_target_column(source_.target_column());
   if (label_ != nullptr) {
     type.set_label_column(label_->spec.name);
@@ -234,20 +241,26 @@ absl::Status NodeImport::DoWrite(NodeTypeId type, DatasetWriter* writer, Progres
           fit, " does not fit ", ValueTypeName(ToValueType(label_->spec.dtype))));
     }
   }
+  for (int c = 0; c < static_cast<int>(ragged_.size()); ++c) {
+    VICINITY_RETURN_IF_ERROR(
+        WriteRagged(&ragged_[c], {kShard, type, c, num_nodes}, writer, progress));
+  }
   if (has_splits()) absl::c_copy(splits_, written(kSplitColumn).as<uint8_t>().begin());
   return absl::OkStatus();
 }
 
 absl::Status NodeImport::WriteNames(NodeTypeId type, DatasetWriter* writer) {
-  VICINITY_ASSIGN_OR_RETURN(const OutputArray offsets, writer->NameOffsets(kShard, type));
+  VICINITY_ASSIGN_OR_RETURN(const OutputArray offsets,
+                            writer->RaggedOffsets(kShard, type, kNamesColumn));
   const absl::Span<uint64_t> begins = offsets.as<uint64_t>();
   begins[0] = 0;
   for (int64_t node = 0; node < ids_->size(); ++node) {
     const size_t i = static_cast<size_t>(node);
     begins[i + 1] = begins[i] + ids_->name(node).size();
   }
-  VICINITY_ASSIGN_OR_RETURN(const OutputArray bytes,
-                            writer->NameBytes(kShard, type, static_cast<int64_t>(begins.back())));
+  VICINITY_ASSIGN_OR_RETURN(
+      const OutputArray bytes,
+      writer->RaggedBytes(kShard, type, kNamesColumn, static_cast<int64_t>(begins.back())));
   for (int64_t node = 0; node < ids_->size(); ++node) {
     absl::c_copy(ids_->name(node), bytes.data + begins[static_cast<size_t>(node)]);
   }

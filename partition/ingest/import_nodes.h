@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "partition/ingest/formats/array_source.h"
 #include "partition/ingest/import_column.h"
+#include "partition/ingest/import_ragged.h"
 #include "partition/ingest/import_roles.h"
 #include "partition/ingest/ingest_report.h"
 #include "partition/ingest/node_ids.h"
@@ -74,6 +75,7 @@ class NodeImport {
   std::unique_ptr<ArraySource> id_source_;
   std::unique_ptr<NodeIds> ids_;
   std::vector<ImportColumn> columns_;
+  std::vector<ImportRagged> ragged_;
   std::unique_ptr<ImportColumn> label_;
   Labels labels_;
   std::vector<uint8_t> splits_;  // by node; empty: none

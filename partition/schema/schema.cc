@@ -67,6 +67,12 @@ int64_t ColumnSpec::num_values() const {
 
 int64_t ColumnSpec::row_bytes() const { return num_values() * DTypeBytes(dtype); }
 
+int64_t RaggedSpec::item_bytes() const {
+  return DTypeBytes(dtype) + (is_sparse() ? static_cast<int64_t>(sizeof(int32_t)) : 0);
+}
+
+int NodeTypeSpec::FindRagged(std::string_view column) const { return FindNamed(ragged, column); }
+
 int NodeTypeSpec::FindColumn(std::string_view column) const { return FindNamed(columns, column); }
 
 bool NodeTypeSpec::HasRole(std::string_view column) const {

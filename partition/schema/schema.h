@@ -45,6 +45,22 @@ struct ColumnSpec {
   int64_t row_bytes() const;
 };
 
+// A column of nodes with any number of values in a row: a bag of words, a list, a text, or a row of
+// a sparse matrix.
+struct RaggedSpec {
+  std::string name;
+  DType dtype = DType::kFloat32;  // of one value
+  // > 0: a row is one of a sparse matrix with so many columns. In front of its values are their
+  // indices, which rise, int32 each, as many as there are values.
+  int64_t num_columns = 0;
+
+  bool is_sparse() const { return num_columns > 0; }
+  int64_t item_bytes() const;  // of a value, with its index if it has one
+};
+
+// The names of nodes (IdKind::kString), where the position of a ragged column is asked for.
+inline constexpr int32_t kNamesColumn = -1;
+
 struct NodeTypeSpec {
   std::string name;
   IdKind id_kind = IdKind::kDense;
@@ -55,8 +71,10 @@ struct NodeTypeSpec {
   std::string split_column;  // empty: no splits
   // What models learn where that is no single class; any type and shape. Empty: none.
   std::string target_column{};
+  std::vector<RaggedSpec> ragged{};  // no two columns have one name, ragged or not
 
   int FindColumn(std::string_view column) const;  // -1: none
+  int FindRagged(std::string_view column) const;  // -1: none
   // Labels, splits and targets; every other column may be features.
   bool HasRole(std::string_view column) const;
 };

@@ -41,12 +41,19 @@ struct Sums {
   uint64_t count = 0;
   uint64_t things = 0;  // nodes' ids or edges' ends
   std::vector<uint64_t> columns;
+  std::vector<uint64_t> ragged;
 
   void Add(const Sums& other) {
     count += other.count;
     things += other.things;
-    columns.resize(std::max(columns.size(), other.columns.size()));
-    for (size_t c = 0; c < other.columns.size(); ++c) columns[c] += other.columns[c];
+    AddEach(other.columns, &columns);
+    AddEach(other.ragged, &ragged);
+  }
+
+ private:
+  static void AddEach(const std::vector<uint64_t>& from, std::vector<uint64_t>* to) {
+    to->resize(std::max(to->size(), from.size()));
+    for (size_t c = 0; c < from.size(); ++c) (*to)[c] += from[c];
   }
 };
 
@@ -55,11 +62,15 @@ Sums HashNodes(const Dataset& dataset, const RowRange& range) {
   const bool named = dataset.schema().node_types[range.type].id_kind == IdKind::kString;
   Sums sums;
   sums.columns.resize(table.columns.size());
+  sums.ragged.resize(table.ragged.size());
   for (int64_t row = range.begin; row < range.end; ++row) {
     const uint64_t node = HashOf(table.keys[row], static_cast<uint64_t>(range.type));
-    sums.things += named ? Checksum(table.name(row), node) : node;
+    sums.things += named ? Checksum(table.names.row(row), node) : node;
     for (size_t c = 0; c < table.columns.size(); ++c) {
       sums.columns[c] += Checksum(table.columns[c].row(row), node);
+    }
+    for (size_t c = 0; c < table.ragged.size(); ++c) {
+      sums.ragged[c] += Checksum(table.ragged[c].row(row), node);
     }
   }
   sums.count = static_cast<uint64_t>(range.end - range.begin);
@@ -155,6 +166,7 @@ absl::Status AuditNodes(const Dataset& dataset, Progress* progress, proto::Audit
     nodes->set_count(sums.count);
     nodes->set_ids(sums.things);
     nodes->mutable_columns()->Add(sums.columns.begin(), sums.columns.end());
+    nodes->mutable_ragged_columns()->Add(sums.ragged.begin(), sums.ragged.end());
   }
   return absl::OkStatus();
 }
@@ -194,7 +206,8 @@ absl::Status Compare(const std::string& what, uint64_t expected, uint64_t found)
       absl::StrCat("audit: ", what, ": expected ", expected, ", found ", found));
 }
 
-absl::Status CompareColumns(const std::string& where, const std::vector<ColumnSpec>& columns,
+template <typename Spec>
+absl::Status CompareColumns(const std::string& where, const std::vector<Spec>& columns,
                             const google::protobuf::RepeatedField<uint64_t>& expected,
                             const google::protobuf::RepeatedField<uint64_t>& found) {
   VICINITY_RETURN_IF_ERROR(
@@ -260,6 +273,8 @@ absl::Status CompareAudits(const Schema& schema, const proto::Audit& expected,
     VICINITY_RETURN_IF_ERROR(Compare(where + ": count", a.count(), b.count()));
     VICINITY_RETURN_IF_ERROR(Compare(where + ": ids", a.ids(), b.ids()));
     VICINITY_RETURN_IF_ERROR(CompareColumns(where, spec.columns, a.columns(), b.columns()));
+    VICINITY_RETURN_IF_ERROR(
+        CompareColumns(where, spec.ragged, a.ragged_columns(), b.ragged_columns()));
   }
   for (int e = 0; e < expected.edge_types_size(); ++e) {
     const proto::Audit::Edges& a = expected.edge_types(e);

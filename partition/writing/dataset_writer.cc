@@ -37,7 +37,7 @@ struct DatasetWriter::State {
   const std::string& directory() const { return folder->final_path(); }
   absl::Status CheckShard(ShardId shard) const;
   absl::Status CheckNodeType(ShardId shard, NodeTypeId type) const;
-  absl::Status CheckNamedType(ShardId shard, NodeTypeId type) const;
+  absl::Status CheckRagged(ShardId shard, NodeTypeId type, int column) const;
   absl::Status CheckEdgeType(ShardId shard, EdgeTypeId type) const;
   // The edge arrays of one shard and type must all have one length.
   absl::Status FixNumEdges(ShardId shard, EdgeTypeId type, int64_t edges);
@@ -56,12 +56,17 @@ absl::Status DatasetWriter::State::CheckNodeType(ShardId shard, NodeTypeId type)
   return absl::InvalidArgumentError(absl::StrCat(directory(), ": no node type ", type.value));
 }
 
-absl::Status DatasetWriter::State::CheckNamedType(ShardId shard, NodeTypeId type) const {
+absl::Status DatasetWriter::State::CheckRagged(ShardId shard, NodeTypeId type, int column) const {
   VICINITY_RETURN_IF_ERROR(CheckNodeType(shard, type));
   const NodeTypeSpec& spec = schema.node_types[type.value];
-  if (spec.id_kind == IdKind::kString) return absl::OkStatus();
+  if (column == kNamesColumn) {
+    if (spec.id_kind == IdKind::kString) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory(), ": node type ", spec.name, " has no names"));
+  }
+  if (column >= 0 && column < static_cast<int>(spec.ragged.size())) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(directory(), ": node type ", spec.name, " has no names"));
+      absl::StrCat(directory(), ": node type ", spec.name, ": no ragged column ", column));
 }
 
 absl::Status DatasetWriter::State::CheckEdgeType(ShardId shard, EdgeTypeId type) const {
@@ -151,17 +156,18 @@ absl::StatusOr<OutputArray> DatasetWriter::Column(ShardId shard, NodeTypeId type
                            book().num_nodes(type, shard), columns[column].row_bytes());
 }
 
-absl::StatusOr<OutputArray> DatasetWriter::NameOffsets(ShardId shard, NodeTypeId type) {
-  VICINITY_RETURN_IF_ERROR(state_->CheckNamedType(shard, type));
-  return state_->files.Add(NameOffsetsPath(schema(), shard, type), FileKind::kNameOffsets,
-                           book().num_nodes(type, shard) + 1, 8);
+absl::StatusOr<OutputArray> DatasetWriter::RaggedOffsets(ShardId shard, NodeTypeId type,
+                                                         int column) {
+  VICINITY_RETURN_IF_ERROR(state_->CheckRagged(shard, type, column));
+  return state_->files.Add(RaggedOffsetsPath(schema(), shard, type, column),
+                           FileKind::kRaggedOffsets, book().num_nodes(type, shard) + 1, 8);
 }
 
-absl::StatusOr<OutputArray> DatasetWriter::NameBytes(ShardId shard, NodeTypeId type,
-                                                     int64_t num_bytes) {
-  VICINITY_RETURN_IF_ERROR(state_->CheckNamedType(shard, type));
-  return state_->files.Add(NameBytesPath(schema(), shard, type), FileKind::kNameBytes, num_bytes,
-                           1);
+absl::StatusOr<OutputArray> DatasetWriter::RaggedBytes(ShardId shard, NodeTypeId type, int column,
+                                                       int64_t num_bytes) {
+  VICINITY_RETURN_IF_ERROR(state_->CheckRagged(shard, type, column));
+  return state_->files.Add(RaggedBytesPath(schema(), shard, type, column), FileKind::kRaggedBytes,
+                           num_bytes, 1);
 }
 
 absl::StatusOr<OutputArray> DatasetWriter::Offsets(ShardId shard, EdgeTypeId type) {

@@ -32,9 +32,10 @@ class DatasetWriter {
   // Sized by the book. Each array of each shard must be asked for exactly once before Finish().
   absl::StatusOr<OutputArray> Keys(ShardId shard, NodeTypeId type);  // uint64
   absl::StatusOr<OutputArray> Column(ShardId shard, NodeTypeId type, int column);
-  // STRING types: offsets is uint64[num_nodes + 1].
-  absl::StatusOr<OutputArray> NameOffsets(ShardId shard, NodeTypeId type);
-  absl::StatusOr<OutputArray> NameBytes(ShardId shard, NodeTypeId type, int64_t num_bytes);
+  // Of a ragged column, or of STRING types kNamesColumn: offsets is uint64[num_nodes + 1].
+  absl::StatusOr<OutputArray> RaggedOffsets(ShardId shard, NodeTypeId type, int column);
+  absl::StatusOr<OutputArray> RaggedBytes(ShardId shard, NodeTypeId type, int column,
+                                          int64_t num_bytes);
   absl::StatusOr<OutputArray> Offsets(ShardId shard, EdgeTypeId type);  // uint64[n + 1]
   // NodeIdBytes and EdgeIdBytes tell whether these hold uint32 or uint64.
   absl::StatusOr<OutputArray> Sources(ShardId shard, EdgeTypeId type, int64_t num_edges);

@@ -14,6 +14,8 @@
 #include "partition/dataset/row_range.h"
 #include "partition/dataset/shard.h"
 #include "partition/dataset/shard_files.h"
+#include "partition/schema/ragged_row.h"
+#include "partition/schema/schema.h"
 #include "partition/writing/weight_table.h"
 #include "proto/common/checksum.h"
 #include "proto/common/ids.h"
@@ -39,6 +41,8 @@ class Checker {
 
  private:
   absl::Status CheckName(const RowRange& range, int64_t row) const;
+  // Of a ragged column, or the offsets alone of kNamesColumn.
+  absl::Status CheckRagged(const RowRange& range, int column, int64_t row) const;
   absl::Status CheckList(const RowRange& range, int64_t begin, int64_t end) const;
   absl::Status CheckWeights(const RowRange& range) const;
   absl::Status CheckDirectoryOf(const Shard& shard, NodeTypeId type) const;
@@ -66,6 +70,9 @@ absl::Status Checker::CheckNodes(const RowRange& range) const {
           KeysPath(schema_, range.shard->id(), type), row,
           absl::StrCat("dense id ", table.keys[row], " of ", book_.num_nodes(type), " nodes"));
     }
+    for (int c = 0; c < static_cast<int>(spec.ragged.size()); ++c) {
+      VICINITY_RETURN_IF_ERROR(CheckRagged(range, c, row));
+    }
   }
   return absl::OkStatus();
 }
@@ -73,19 +80,30 @@ absl::Status Checker::CheckNodes(const RowRange& range) const {
 absl::Status Checker::CheckName(const RowRange& range, int64_t row) const {
   const NodeTypeId type = {range.type};
   const NodeTable& table = range.shard->nodes(type);
-  const uint64_t begin = table.name_offsets[row];
-  const uint64_t end = table.name_offsets[row + 1];
-  if (begin > end || end > table.name_bytes.size()) {
-    return Damage(
-        NameOffsetsPath(schema_, range.shard->id(), type), row,
-        absl::StrCat("offsets go from ", begin, " to ", end, " of ", table.name_bytes.size()));
-  }
-  const uint64_t key = Checksum(table.name(row), schema_.node_types[type.value].key_salt);
+  VICINITY_RETURN_IF_ERROR(CheckRagged(range, kNamesColumn, row));
+  const uint64_t key = Checksum(table.names.row(row), schema_.node_types[type.value].key_salt);
   if (key != table.keys[row]) {
     return Damage(KeysPath(schema_, range.shard->id(), type), row,
                   absl::StrCat("key is ", table.keys[row], ", its name makes ", key));
   }
   return absl::OkStatus();
+}
+
+absl::Status Checker::CheckRagged(const RowRange& range, int column, int64_t row) const {
+  const NodeTypeId type = {range.type};
+  const RaggedView& rows = range.shard->nodes(type).ragged_column(column);
+  const uint64_t begin = rows.offsets[row];
+  const uint64_t end = rows.offsets[row + 1];
+  if (begin > end || end > rows.bytes.size()) {
+    return Damage(RaggedOffsetsPath(schema_, range.shard->id(), type, column), row,
+                  absl::StrCat("offsets go from ", begin, " to ", end, " of ", rows.bytes.size()));
+  }
+  if (column == kNamesColumn) return absl::OkStatus();
+  const std::string fault =
+      RaggedRowFault(schema_.node_types[type.value].ragged[column], rows.row(row));
+  if (fault.empty()) return absl::OkStatus();
+  return Damage(RaggedBytesPath(schema_, range.shard->id(), type, column),
+                static_cast<int64_t>(begin), absl::StrCat("row ", row, " ", fault));
 }
 
 absl::Status Checker::CheckEdges(const RowRange& range) const {

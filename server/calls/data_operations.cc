@@ -11,6 +11,7 @@
 #include "server/handlers/describe_handler.h"
 #include "server/handlers/edge_ids_handler.h"
 #include "server/handlers/health_handler.h"
+#include "server/handlers/ragged_handler.h"
 #include "server/handlers/ranking_handler.h"
 #include "server/handlers/reflection_handler.h"
 #include "server/handlers/resolve_handler.h"
@@ -32,7 +33,7 @@ constexpr char kHello[] = "/vicinity.proto.Graph/Hello";
 constexpr char kDescribe[] = "/vicinity.proto.Graph/Describe";
 constexpr char kSampleNeighbors[] = "/vicinity.proto.Graph/SampleNeighbors";
 constexpr char kFetchRows[] = "/vicinity.proto.Graph/FetchRows";
-constexpr char kFetchNames[] = "/vicinity.proto.Graph/FetchNames";
+constexpr char kFetchRagged[] = "/vicinity.proto.Graph/FetchRagged";
 constexpr char kResolveKeys[] = "/vicinity.proto.Graph/ResolveKeys";
 constexpr char kFetchDegrees[] = "/vicinity.proto.Graph/FetchDegrees";
 constexpr char kFetchEdgeIds[] = "/vicinity.proto.Graph/FetchEdgeIds";
@@ -45,7 +46,7 @@ constexpr std::array kDataOperations = {
     Describes<Describe, kDescribe, Lane::kSmall>(),
     Describes<SampleNeighbors, kSampleNeighbors, Lane::kData>(),
     Describes<FetchRows, kFetchRows, Lane::kData>(),
-    Describes<FetchNames, kFetchNames, Lane::kData>(),
+    Describes<FetchRagged, kFetchRagged, Lane::kData>(),
     Describes<ResolveKeys, kResolveKeys, Lane::kData>(),
     Describes<FetchDegrees, kFetchDegrees, Lane::kData>(),
     Describes<FetchEdgeIds, kFetchEdgeIds, Lane::kData>(),

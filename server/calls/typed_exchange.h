@@ -136,10 +136,8 @@ class TypedExchange final : public Exchange {
     if constexpr (HasChecksum<Reply>::value) {
       reply_.set_checksum(ReplyChecksum(asked_, reply_));
     }
-    const int64_t names = RepeatedStringBytes(reply_);
-    const int64_t bulk = BulkBytes(reply_);
-    message->payload = bulk + names;
-    message->copied = bulk + 2 * names;  // by the handler; names by protobuf once more
+    message->payload = BulkBytes(reply_);
+    message->copied = message->payload;  // by the handler
     message->bytes = PackMessage(&reply_, BulkFields(&reply_));
   }
 

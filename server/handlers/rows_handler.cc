@@ -173,50 +173,6 @@ absl::Status CheckRange(const proto::RowsRequest& request, const RowTable& table
   return absl::OkStatus();
 }
 
-// Names of `rows`, as many a message as fit; a longer one goes alone.
-class NameSource final : public ChunkSource<proto::NamesChunk> {
- public:
-  // `rows` in the request or in `copy`.
-  NameSource(const ShardReader& reader, NodeTypeId type, std::vector<uint64_t> copy,
-             absl::Span<const uint64_t> rows, const Limits& limits)
-      : reader_(reader),
-        type_(type),
-        copy_(std::move(copy)),
-        rows_(rows),
-        chunk_bytes_(limits.max_chunk_bytes) {}
-
-  absl::StatusOr<Piece> Next(proto::NamesChunk* chunk, IsGone) override {
-    if (rows_.empty()) return Piece::kNothing;
-    int64_t bytes = 0;
-    VICINITY_RETURN_IF_ERROR(reader_.ReadNames(
-        type_, rows_.subspan(at_),
-        [&] {
-          chunk->Clear();
-          bytes = 0;
-        },
-        [&](size_t, std::string_view name) {
-          const int64_t name_bytes = static_cast<int64_t>(name.size());
-          if (chunk->names_size() > 0 && bytes + name_bytes > chunk_bytes_) return false;
-          chunk->add_names(name.data(), name.size());
-          bytes += name_bytes + 2;  // its tag and length: nodes with empty names end a chunk, too
-          return true;
-        }));
-    chunk->set_first(at_);
-    at_ += chunk->names_size();
-    return at_ < rows_.size() ? Piece::kMore : Piece::kLast;
-  }
-
- private:
-  const ShardReader reader_;
-  const NodeTypeId type_;
-  const std::vector<uint64_t> copy_;
-  const absl::Span<const uint64_t> rows_;
-  const int64_t chunk_bytes_;
-  size_t at_ = 0;
-};
-
-constexpr int64_t kNameBytes = 32;  // a guess
-
 // The bytes of a row of one of `types`, of nodes or edges; 0 for a column that there is not.
 template <typename Types>
 int64_t RowBytes(const Types& types, const proto::RowsRequest& request) {
@@ -255,25 +211,6 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
                                      std::move(wanted));
 }
 
-absl::StatusOr<std::unique_ptr<ChunkSource<proto::NamesChunk>>> FetchNames(
-    const ServerState& state, const proto::NamesRequest& request) {
-  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
-                            FindShard(state, request.fingerprint(), request.shard()));
-  const Schema& schema = state.dataset->schema();
-  VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindNodeType(schema, request.node_type()));
-  const NodeTypeSpec& spec = schema.node_types[type.value];
-  if (spec.id_kind != IdKind::kString) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("nodes of type \"", spec.name, "\" have integer ids, no names"));
-  }
-  std::vector<uint64_t> copy;
-  VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> rows,
-                            ReadIds("rows", request.rows(), state.limits, &copy));
-  const ShardReader reader(*shard);
-  VICINITY_RETURN_IF_ERROR(CheckRows(rows, reader.num_nodes(type), *shard, spec.name));
-  return std::make_unique<NameSource>(reader, type, std::move(copy), rows, state.limits);
-}
-
 int64_t ReplyBytes(const ServerState& state, const proto::RowsRequest& request) {
   const Dataset& dataset = *state.dataset;
   const Schema& schema = dataset.schema();
@@ -281,10 +218,6 @@ int64_t ReplyBytes(const ServerState& state, const proto::RowsRequest& request) 
                                                : RowBytes(schema.node_types, request);
   const WideBytes rows = request.count() > 0 ? request.count() : request.rows().size() / kIdBytes;
   return ClampBytes(rows * row_bytes);
-}
-
-int64_t ReplyBytes(const ServerState&, const proto::NamesRequest& request) {
-  return ClampBytes(WideBytes{request.rows().size() / kIdBytes} * kNameBytes);
 }
 
 }  // namespace vicinity

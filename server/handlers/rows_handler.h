@@ -1,4 +1,4 @@
-// Handlers of FetchRows and FetchNames: what nodes that one shard owns are, column by column.
+// Handler of FetchRows: what nodes that one shard owns are, column by column.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,7 @@ namespace vicinity {
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
     const ServerState& state, const proto::RowsRequest& request);
 
-// InvalidArgument if the type's ids are not strings.
-absl::StatusOr<std::unique_ptr<ChunkSource<proto::NamesChunk>>> FetchNames(
-    const ServerState& state, const proto::NamesRequest& request);
-
 // server/handlers/reply_size.h
 int64_t ReplyBytes(const ServerState& state, const proto::RowsRequest& request);
-int64_t ReplyBytes(const ServerState& state, const proto::NamesRequest& request);
 
 }  // namespace vicinity

@@ -45,7 +45,7 @@ class PatternShard final : public AnswersAlike<PatternShard> {
       }
     }
   }
-  static void Answer(const ShardNames& names) {
+  static void Answer(const ShardRagged& names) {
     for (size_t i = 0; i < names.rows.size(); ++i) {
       names.out[names.positions[i]] = "n" + std::to_string(names.rows[i]);
     }

@@ -71,7 +71,7 @@ class ScriptedServer final : public proto::Graph::Service {
   grpc::Status hello_status;
   Method<proto::SampleRequest, proto::SampleChunk> sample{"SampleNeighbors"};
   Method<proto::RowsRequest, proto::RowsChunk> rows{"FetchRows"};
-  Method<proto::NamesRequest, proto::NamesChunk> names{"FetchNames"};
+  Method<proto::RaggedRequest, proto::RaggedChunk> ragged{"FetchRagged"};
   Method<proto::RankingRequest, proto::RankingChunk> ranking{"FetchRanking"};
   proto::ResolveReply resolved;
   bool wait_for_cancel = false;           // FetchRows never answers
@@ -106,9 +106,9 @@ class ScriptedServer final : public proto::Graph::Service {
     }
     return rows.Stream(*request, writer);
   }
-  grpc::Status FetchNames(grpc::ServerContext*, const proto::NamesRequest* request,
-                          grpc::ServerWriter<proto::NamesChunk>* writer) override {
-    return names.Stream(*request, writer);
+  grpc::Status FetchRagged(grpc::ServerContext*, const proto::RaggedRequest* request,
+                           grpc::ServerWriter<proto::RaggedChunk>* writer) override {
+    return ragged.Stream(*request, writer);
   }
   grpc::Status ResolveKeys(grpc::ServerContext*, const proto::ResolveRequest* request,
                            proto::ResolveReply* reply) override {

@@ -73,8 +73,8 @@ class Expected {
     const uint64_t key = graph_.nodes[type.value].keys[at];
     return {reinterpret_cast<const char*>(&key), sizeof(key)};
   }
-  const std::string& Name(NodeTypeId type, int64_t row) const {
-    return graph_.nodes[type.value].names[position(type, row)];
+  std::string_view Ragged(NodeTypeId type, int column, int64_t row) const {
+    return graph_.ragged_row(type, column, position(type, row));
   }
   bool Lists(uint64_t key) const { return placement_.book.DirectoryShard(key) == shard_; }
   bool Owns(NodeTypeId type, int64_t node) const {
@@ -359,17 +359,21 @@ void CheckEdgeRows(const ShardsUnderTest& under_test) {
   });
 }
 
-void CheckNames(const ShardsUnderTest& under_test) {
-  ForEachShard(under_test, [](ShardAccess* shard, const Expected& expected) {
-    const std::vector<uint64_t> rows = RowsWithRepeats(expected.num_rows(kItem));
-    const std::vector<int64_t> positions = ScatteredPositions(rows.size());
-    std::vector<std::string> names(rows.size(), "?");
-    VICINITY_REQUIRE_OK(Ask(shard, ShardNames{kItem, rows, positions, names.data()}));
-    for (size_t i = 0; i < rows.size(); ++i) {
-      CAPTURE(i);
-      CHECK(names[positions[i]] == expected.Name(kItem, rows[i]));
-    }
-  });
+void CheckRagged(const ShardsUnderTest& under_test) {
+  const auto num_columns = static_cast<int>(under_test.graph->nodes[kItem.value].ragged.size());
+  for (int column = kNamesColumn; column < num_columns; ++column) {
+    CAPTURE(column);
+    ForEachShard(under_test, [column](ShardAccess* shard, const Expected& expected) {
+      const std::vector<uint64_t> rows = RowsWithRepeats(expected.num_rows(kItem));
+      const std::vector<int64_t> positions = ScatteredPositions(rows.size());
+      std::vector<std::string> out(rows.size(), "?");
+      VICINITY_REQUIRE_OK(Ask(shard, ShardRagged{kItem, column, rows, positions, out.data()}));
+      for (size_t i = 0; i < rows.size(); ++i) {
+        CAPTURE(i);
+        CHECK(out[positions[i]] == expected.Ragged(kItem, column, rows[i]));
+      }
+    });
+  }
 }
 
 void CheckKeys(const ShardsUnderTest& under_test) {
@@ -592,7 +596,7 @@ void CheckEmptyRequests(const ShardsUnderTest& under_test) {
     ShardRows of_edges = ColumnRequest({-1}, 0, 4);
     of_edges.edge_type = kBuys;
     VICINITY_CHECK_OK(Ask(shard, of_edges));
-    VICINITY_CHECK_OK(Ask(shard, ShardNames{kItem, {}, {}, nullptr}));
+    VICINITY_CHECK_OK(Ask(shard, ShardRagged{kItem, kNamesColumn, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardKeys{kUser, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardDegrees{kBuys, {}, {}, nullptr}));
     VICINITY_CHECK_OK(Ask(shard, ShardEdgeIds{kBuys, {}, {}, {}, nullptr}));
@@ -624,7 +628,8 @@ void CheckRefusals(const ShardsUnderTest& under_test) {
       rows.out = &out[0];
       VICINITY_CHECK_CODE(Ask(shard, rows), kRefused);
       std::vector<std::string> names(3);
-      VICINITY_CHECK_CODE(Ask(shard, ShardNames{kItem, items, positions, names.data()}), kRefused);
+      VICINITY_CHECK_CODE(
+          Ask(shard, ShardRagged{kItem, kNamesColumn, items, positions, names.data()}), kRefused);
       std::vector<int64_t> degrees(3);
       VICINITY_CHECK_CODE(Ask(shard, ShardDegrees{kBuys, items, positions, degrees.data()}),
                           kRefused);

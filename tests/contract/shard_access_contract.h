@@ -25,7 +25,7 @@ struct ShardsUnderTest {
 void CheckNodeRows(const ShardsUnderTest& under_test);
 // Rows of edges, by the positions that a hop tells.
 void CheckEdgeRows(const ShardsUnderTest& under_test);
-void CheckNames(const ShardsUnderTest& under_test);
+void CheckRagged(const ShardsUnderTest& under_test);
 // Keys that nodes have, and some that none has.
 void CheckKeys(const ShardsUnderTest& under_test);
 // Of every list its length.

@@ -43,7 +43,7 @@ std::vector<std::unique_ptr<Message>> MessageKinds() {
   kinds.push_back(std::make_unique<proto::SampleChunk>());
   kinds.push_back(std::make_unique<proto::RowsRequest>());
   kinds.push_back(std::make_unique<proto::RowsChunk>());
-  kinds.push_back(std::make_unique<proto::NamesChunk>());
+  kinds.push_back(std::make_unique<proto::RaggedChunk>());
   kinds.push_back(std::make_unique<proto::ResolveRequest>());
   kinds.push_back(std::make_unique<proto::ResolveReply>());
   kinds.push_back(std::make_unique<proto::RankingChunk>());
@@ -127,8 +127,9 @@ FuzzTarget FuzzMessage(const std::string&) {
   request.add_relations()->mutable_spec()->set_fanout(-1);
   request.set_targets(std::string(16, 't'));
   request.set_trees("tree");
-  proto::NamesChunk names;
-  names.add_names("name");
+  proto::RaggedChunk ragged;
+  ragged.set_lengths(std::string("\4\0\0\0", 4));
+  ragged.set_rows("name");
   proto::RankingChunk ranking;
   ranking.set_global_ids("12345678");
   ranking.set_probabilities("1234");
@@ -137,7 +138,7 @@ FuzzTarget FuzzMessage(const std::string&) {
     return std::string{kind, piece} + message.SerializeAsString();
   };
   target.seeds = {seed(0, 3, request), seed(1, 1, Sampled(1, 2, {1, 0}, {5})),
-                  seed(3, 40, Rows(1, proto::PRECISION_FLOAT16, 12)), seed(4, 2, names),
+                  seed(3, 40, Rows(1, proto::PRECISION_FLOAT16, 12)), seed(4, 2, ragged),
                   seed(7, 5, ranking)};
   target.run = [kinds](std::string_view input) {
     if (input.size() < 2) return;

@@ -51,8 +51,8 @@ TEST_CASE("every message lists its fields from 13 to 31, and those are bytes", "
   CheckList<proto::SampleChunk>();
   CheckList<proto::RowsRequest>();
   CheckList<proto::RowsChunk>();
-  CheckList<proto::NamesRequest>();
-  CheckList<proto::NamesChunk>();
+  CheckList<proto::RaggedRequest>();
+  CheckList<proto::RaggedChunk>();
   CheckList<proto::ResolveRequest>();
   CheckList<proto::ResolveReply>();
   CheckList<proto::RankingRequest>();

@@ -19,17 +19,5 @@ TEST_CASE("what a message repeats is counted over all its fields", "[message_siz
   CHECK(RepeatedElements(ranking) == 2);
 }
 
-TEST_CASE("names in a reply are weighed, its bulk fields are not", "[message_size]") {
-  proto::NamesChunk chunk;
-  CHECK(RepeatedStringBytes(chunk) == 0);
-  chunk.add_names("four");
-  chunk.add_names("");
-  chunk.add_names("eleven more");
-  CHECK(RepeatedStringBytes(chunk) == 15);
-  proto::RowsChunk rows;
-  rows.set_rows("not a repeated string");
-  CHECK(RepeatedStringBytes(rows) == 0);
-}
-
 }  // namespace
 }  // namespace vicinity

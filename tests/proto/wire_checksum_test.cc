@@ -101,12 +101,12 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
 }
 
 TEST_CASE("a reply's checksum is that of the question and its words", "[wire_checksum]") {
-  proto::NamesChunk chunk;
+  proto::RaggedChunk chunk;
   chunk.set_first(7);
-  chunk.add_names("a");
-  chunk.add_names("");
+  chunk.set_lengths("length");
+  chunk.set_rows("");
   chunk.set_checksum(1);
-  CHECK(ReplyChecksum(42, chunk) == Words().Add(42).Add(7).Add(2).Bytes("a").Bytes("").Sum());
+  CHECK(ReplyChecksum(42, chunk) == Words().Add(42).Add(7).Bytes("length").Bytes("").Sum());
   proto::MethodStatus status;
   status.set_method("x");
   status.set_busy_seconds(1.5);
@@ -144,12 +144,12 @@ TEST_CASE("no flipped bit of a message keeps its checksum", "[wire_checksum]") {
 }
 
 TEST_CASE("the same fields asked of another method are another question", "[wire_checksum]") {
-  proto::NamesRequest names;
+  proto::DegreesRequest degrees;
   proto::ResolveRequest keys;
-  for (const std::string method : {"FetchNames", "ResolveKeys"}) {
-    CHECK(RequestChecksum(method, names) == RequestChecksum(method, keys));
+  for (const std::string method : {"FetchDegrees", "ResolveKeys"}) {
+    CHECK(RequestChecksum(method, degrees) == RequestChecksum(method, keys));
   }
-  CHECK(RequestChecksum("FetchNames", names) != RequestChecksum("ResolveKeys", keys));
+  CHECK(RequestChecksum("FetchDegrees", degrees) != RequestChecksum("ResolveKeys", keys));
 }
 
 TEST_CASE("a schema's every part counts", "[wire_checksum]") {

@@ -44,6 +44,16 @@ Json ColumnsAsJson(const std::vector<ColumnSpec>& columns) {
   return json;
 }
 
+Json RaggedAsJson(const std::vector<RaggedSpec>& columns) {
+  Json json = Json::array();
+  for (const RaggedSpec& column : columns) {
+    json.push_back({{"name", column.name},
+                    {"dtype", std::string(DTypeName(column.dtype))},
+                    {"num_columns", column.num_columns}});
+  }
+  return json;
+}
+
 Json NodeTypeAsJson(const NodeTypeSpec& spec, NodeTypeId type, const Book& book) {
   Json by_shard = Json::array();
   for (int32_t shard = 0; shard < book.num_shards(); ++shard) {
@@ -54,6 +64,7 @@ Json NodeTypeAsJson(const NodeTypeSpec& spec, NodeTypeId type, const Book& book)
           {"num_nodes", book.num_nodes(type)},
           {"num_nodes_by_shard", by_shard},
           {"columns", ColumnsAsJson(spec.columns)},
+          {"ragged_columns", RaggedAsJson(spec.ragged)},
           {"label_column", spec.label_column},
           {"num_classes", spec.num_classes},
           {"split_column", spec.split_column},
@@ -99,6 +110,18 @@ std::string ColumnsAsText(const Json& columns) {
   return text.empty() ? "none" : text;
 }
 
+// "title uint8[...], words float32[sparse, 8898]" behind those of all rows alike
+std::string NodeColumnsAsText(const Json& type) {
+  std::string text = type["columns"].empty() ? "" : ColumnsAsText(type["columns"]);
+  for (const Json& column : type["ragged_columns"]) {
+    const auto num_columns = column["num_columns"].get<int64_t>();
+    absl::StrAppend(&text, text.empty() ? "" : ", ", column["name"].get<std::string>(), " ",
+                    column["dtype"].get<std::string>(),
+                    num_columns > 0 ? absl::StrCat("[sparse, ", num_columns, "]") : "[...]");
+  }
+  return text.empty() ? "none" : text;
+}
+
 std::string RolesAsText(const Json& type) {
   std::string text;
   if (const auto label = type["label_column"].get<std::string>(); !label.empty()) {
@@ -117,8 +140,8 @@ void PrintTypes(const Json& description, std::ostream& out) {
   constexpr auto kRight = Table::Align::kRight;
   Table nodes({{"NODE TYPE"}, {"NODES", kRight}, {"IDS"}, {"COLUMNS"}, {"ROLES"}});
   for (const Json& type : description["node_types"]) {
-    nodes.AddRow({type["name"], HumanCount(type["num_nodes"]), type["ids"],
-                  ColumnsAsText(type["columns"]), RolesAsText(type)});
+    nodes.AddRow({type["name"], HumanCount(type["num_nodes"]), type["ids"], NodeColumnsAsText(type),
+                  RolesAsText(type)});
   }
   nodes.Print(out);
   out << '\n';

@@ -26,19 +26,20 @@ if TYPE_CHECKING:
     from .graph import Graph
     from .loader import Loader
     from .query import PreparedQuery, Query, QueryAnswer, StepAnswer
+    from .ragged import Ragged
     from .seeds import GlobalIds, UserIds
     from .tensors import Tensor
 
 __all__ = [
     "Aborted", "AlreadyExists", "Batch", "Block", "Cancelled", "DataLoss", "DeadlineExceeded",
     "FailedPrecondition", "GlobalIds", "Graph", "Internal", "InvalidArgument", "Loader", "NotFound",
-    "PermissionDenied", "PreparedQuery", "Query", "QueryAnswer", "ResourceExhausted", "StepAnswer",
+    "PermissionDenied", "PreparedQuery", "Query", "QueryAnswer", "Ragged", "ResourceExhausted", "StepAnswer",
     "Tensor", "Unauthenticated", "Unavailable", "UserIds", "VicinityError", "__version__",
 ]
 
 _MODULES = {"Batch": "batch", "Block": "batch", "GlobalIds": "seeds", "Graph": "graph",
             "Loader": "loader", "PreparedQuery": "query", "Query": "query", "QueryAnswer": "query",
-            "StepAnswer": "query", "Tensor": "tensors", "UserIds": "seeds"}
+            "Ragged": "ragged", "StepAnswer": "query", "Tensor": "tensors", "UserIds": "seeds"}
 
 
 def __getattr__(name: str) -> object:

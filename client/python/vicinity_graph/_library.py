@@ -20,6 +20,7 @@ NOT_READY = -1
 NODES, HOP_ENDS, TREES, SEEDS, LABELS, COLUMN, EDGE_COLUMN = range(7)
 BLOCK_OFFSETS, BLOCK_SOURCES, BLOCK_TARGETS, BLOCK_EDGE_IDS = range(7, 11)
 USER_IDS, INPUT_POSITIONS, EDGE_INDEX, EDGE_IDS = range(11, 15)
+RAGGED_ROW_ENDS, RAGGED_INDICES, RAGGED_VALUES = range(15, 18)
 
 # VicinitySeedKind.
 SEEDS_GLOBAL_IDS, SEEDS_USER_IDS, SEEDS_USER_NAMES, SEEDS_MASK = range(1, 5)
@@ -39,7 +40,8 @@ class BatchInfo(Info):
                 ("num_seed_lists", ctypes.c_int32),
                 ("num_node_types", ctypes.c_int32), ("num_hops", ctypes.c_int32),
                 ("num_blocks", ctypes.c_int32), ("num_columns", ctypes.c_int32),
-                ("num_edge_columns", ctypes.c_int32), ("has_labels", ctypes.c_int32)]
+                ("num_edge_columns", ctypes.c_int32), ("has_labels", ctypes.c_int32),
+                ("num_ragged", ctypes.c_int32)]
 
 
 class SeedListInfo(Info):
@@ -64,6 +66,11 @@ class ColumnInfo(Info):
 class EdgeColumnInfo(Info):
     _fields_ = [("struct_size", ctypes.c_size_t), ("hop", ctypes.c_int32),
                 ("edge_type", ctypes.c_int32), ("name", ctypes.c_char_p)]
+
+
+class RaggedInfo(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("node_type", ctypes.c_int32),
+                ("num_columns", ctypes.c_int64), ("name", ctypes.c_char_p)]
 
 
 class Seeds(Info):
@@ -131,6 +138,7 @@ _CALLS = {
     "vicinity_graph_stats": (_INT32, [_HANDLE, _OUT]),
     "vicinity_graph_metrics": (_INT32, [_HANDLE, _OUT]),
     "vicinity_graph_fetch": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT]),
+    "vicinity_graph_fetch_ragged": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT, _OUT, _OUT]),
     "vicinity_query_prepare": (_INT32, [_HANDLE, _TEXT, _OUT]),
     "vicinity_query_release": (None, [_HANDLE]),
     "vicinity_query_describe": (_INT32, [_HANDLE, _OUT]),
@@ -157,6 +165,7 @@ _CALLS = {
     "vicinity_batch_block": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(BlockInfo)]),
     "vicinity_batch_column": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(ColumnInfo)]),
     "vicinity_batch_edge_column": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(EdgeColumnInfo)]),
+    "vicinity_batch_ragged": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(RaggedInfo)]),
     "vicinity_batch_tensor": (_INT32, [_HANDLE, _INT32, _INT32, _INT64, _OUT]),
     "vicinity_tensor_share": (_INT32, [ctypes.c_void_p, _OUT]),
     "vicinity_tensor_free": (None, [ctypes.c_void_p]),

@@ -27,6 +27,7 @@ _WAITING = {
     "vicinity_graph_ppr": "vicinity_tensor_free",
     "vicinity_graph_top_visited": "vicinity_tensor_free",
     "vicinity_graph_fetch": "vicinity_tensor_free",
+    "vicinity_graph_fetch_ragged": "vicinity_tensor_free",
     "vicinity_graph_sample": "vicinity_batch_release",
     "vicinity_query_prepare": "vicinity_query_release",
     "vicinity_query_explain": "vicinity_string_free",

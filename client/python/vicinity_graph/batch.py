@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 from . import _given, _library
 from ._library import Handle, call_for_pointer, check, lib
 from .errors import NotFound
+from .ragged import Ragged
 from .tensors import CPU, Tensor
 
 if TYPE_CHECKING:
@@ -99,9 +100,14 @@ class Batch:
         self.edge_columns: Dict[Tuple[int, str, str], Tensor] = dict(
             self._edge_column(i, graph) for i in range(info.num_edge_columns))
 
+        #: By node type and column, the rows of ragged columns; row i is that of the type's i-th node.
+        self.ragged: Dict[Tuple[str, str], Ragged] = dict(
+            self._ragged(i) for i in range(info.num_ragged))
+
     def __repr__(self) -> str:
         nodes = ", ".join(f"{len(self.nodes(each))} {each}" for each in self.node_types)
-        columns = ", ".join(f"{node_type}.{name}" for node_type, name in self.columns) or "none"
+        columns = ", ".join(f"{node_type}.{name}"
+                            for node_type, name in [*self.columns, *self.ragged]) or "none"
         kind = "links" if len(self.seed_types) > 1 else "seeds"
         return (f"<Batch of epoch {self.epoch}, step {self.step}: "
                 f"{len(self.part(_library.SEEDS))} {kind} of {' and '.join(self.seed_types[:2])}; nodes: "
@@ -144,6 +150,13 @@ class Batch:
                      index)
         name = (info.hop, graph.edge_types[info.edge_type], info.name.decode())
         return name, self.part(_library.EDGE_COLUMN, index)
+
+    def _ragged(self, index):
+        info = _info(_library.RaggedInfo, lib.vicinity_batch_ragged, self.handle, index)
+        indices = self.part(_library.RAGGED_INDICES, index) if info.num_columns > 0 else None
+        return (self.node_types[info.node_type], info.name.decode()), Ragged(
+            self.part(_library.RAGGED_ROW_ENDS, index), self.part(_library.RAGGED_VALUES, index),
+            indices, info.num_columns)
 
     def _type(self, node_type):
         return _given.position(self.seed_type if node_type is None else node_type, "node type",
@@ -226,7 +239,18 @@ class Batch:
         """Rows of one of the loader's columns, of the seeds' type unless another is named: [n,
         *shape], row i being that of nodes(node_type)[i]."""
         key = self.seed_type if node_type is None else node_type, name
-        if key not in self.columns:
-            raise NotFound(f"the batch has no column {key}; the loader was asked for these: "
-                           f"{', '.join(map(str, self.columns)) or 'none'}")
-        return self.columns[key]
+        if key in self.ragged:
+            raise NotFound(f"column {key} is ragged: ask for ragged_column")
+        return self._asked_for(self.columns, key, "column")
+
+    def ragged_column(self, name: str, node_type: Optional[str] = None) -> Ragged:
+        """Rows of one of the loader's ragged columns, likewise."""
+        key = self.seed_type if node_type is None else node_type, name
+        return self._asked_for(self.ragged, key, "ragged column")
+
+    @staticmethod
+    def _asked_for(columns, key, what):
+        if key not in columns:
+            raise NotFound(f"the batch has no {what} {key}; the loader was asked for these: "
+                           f"{', '.join(map(str, columns)) or 'none'}")
+        return columns[key]

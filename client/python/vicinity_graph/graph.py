@@ -19,6 +19,7 @@ from .loader import Loader
 from .option_types import (Fanouts, GraphOptions, LoaderOptions, PprOptions, SampleOptions,
                            VisitOptions, WalkOptions)
 from .query import PreparedQuery, Query
+from .ragged import Ragged
 from .seeds import OF_SPLIT, GlobalIds, Seeds, UserIds, kept, lists_to_global, to_global
 from .tensors import Tensor
 
@@ -299,6 +300,18 @@ class Graph:
         return tensors.of_call(lib.vicinity_graph_fetch, self.handle,
                                _given.name(node_type, "node_type"), _given.name(column, "column"),
                                numbers, count)
+
+    def fetch_ragged(self, node_type: str, column: str, ids: Any) -> Ragged:
+        """Rows of a ragged column for global ids, in their order, repeats allowed."""
+        name = _given.name(column, "column")
+        numbers, count = _given.ids(to_global(self, node_type, ids))
+        row_ends, indices, values = tensors.several_of_call(
+            3, lib.vicinity_graph_fetch_ragged, self.handle, _given.name(node_type, "node_type"),
+            name, numbers, count)
+        described = self.description["node_types"][self.node_types.index(node_type)]
+        spec, = [each for each in described["ragged_columns"] if each["name"] == column]
+        return Ragged(row_ends, values, indices if spec["num_columns"] else None,
+                      spec["num_columns"])
 
     def fetch_async(self, node_type: str, column: str, ids: Any) -> Future[Tensor]:
         """fetch(), without waiting, as sample_async is of sample()."""

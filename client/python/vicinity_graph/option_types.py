@@ -89,6 +89,7 @@ class LoaderOptions(TypedDict, total=False):
     cache: Literal["none", "vip", "auto"]
     cache_rows: int
     cache_bytes: int
+    ragged_cache_bytes: int
     ranking: str
     fetch_ahead: int
     window_bytes: int

@@ -171,7 +171,7 @@ def pair_of_call(function: Any, *arguments: Any) -> Tuple[Tensor, Tensor]:
 
 
 def several_of_call(number: int, function: Any, *arguments: Any) -> Tuple[Tensor, ...]:
-    """The tensors that a call gives."""
+    """The tensors that a call gives; one that it leaves out must not be looked at."""
     given = [ctypes.c_void_p() for _ in range(number)]
     check(function(*arguments, *(ctypes.byref(each) for each in given)))
     return tuple(_owned(each.value) for each in given)

@@ -70,8 +70,9 @@ std::string SparseConversionOf(absl::string_view path, const std::vector<std::st
   return absl::StrCat(
       "a sparse matrix of SciPy; for edges: python3 -c \"import numpy, scipy.sparse; ",
       "m = scipy.sparse.load_npz('", path, "').tocoo(); numpy.save('", stem,
-      ".npy', numpy.stack([m.row, m.col], 1))\"; for rows: numpy.save('", stem,
-      ".npy', m.toarray())");
+      ".npy', numpy.stack([m.row, m.col], 1))\"; for rows: `ragged_columns` of a description "
+      "takes ",
+      "indptr, indices and data of m.tocsr(), or dense: numpy.save('", stem, ".npy', m.toarray())");
 }
 
 }  // namespace vicinity

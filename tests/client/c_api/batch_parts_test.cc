@@ -26,8 +26,10 @@ constexpr char kOptions[] = R"({
     "fanouts": [3, 2], "batch_size": 10, "run_seed": 5, "edge_ids": true, "user_ids": true,
     "disjoint": DISJOINT,
     "columns": [{"node_type": "user", "column": "features"},
+                {"node_type": "item", "column": "words"},
                 {"node_type": "item", "column": "features"},
-                {"node_type": "item", "column": "nothing"}],
+                {"node_type": "item", "column": "nothing"},
+                {"node_type": "user", "column": "clicks"}],
     "edge_columns": [{"edge_type": "buys", "column": "weight"}]})";
 
 // The twin of a device, which every build has.
@@ -47,7 +49,11 @@ LoaderOptions SameOptions(const Graph& graph, bool disjoint) {
   options.run_seed = 5;
   options.edge_ids = true;
   options.user_ids = true;
-  options.columns = {{"user", "features"}, {"item", "features"}, {"item", "nothing"}};
+  options.columns = {{"user", "features"},
+                     {"item", "words"},
+                     {"item", "features"},
+                     {"item", "nothing"},
+                     {"user", "clicks"}};
   options.edge_columns = {{"buys", "weight"}};
   return options;
 }
@@ -165,6 +171,25 @@ void CheckColumns(const VicinityBatch* batch, const MiniBatch& expected) {
   }
 }
 
+void CheckRagged(const VicinityBatch* batch, const MiniBatch& expected) {
+  for (int32_t c = 0; c < static_cast<int32_t>(expected.ragged.size()); ++c) {
+    const RaggedRows& rows = expected.ragged[c].rows;
+    VicinityRaggedInfo info = {};
+    info.struct_size = sizeof(info);
+    RequireOk(vicinity_batch_ragged(batch, c, &info));
+    CHECK(info.node_type == expected.ragged[c].node_type);
+    CHECK(info.num_columns == rows.spec.num_columns);
+    CHECK(info.name == rows.spec.name);
+    CHECK(ValuesOf<int64_t>(*PartOf(batch, VICINITY_RAGGED_ROW_ENDS, c)) == rows.row_ends);
+    CHECK(ValuesOf<char>(*PartOf(batch, VICINITY_RAGGED_VALUES, c)) ==
+          std::vector<char>(rows.values.begin(), rows.values.end()));
+    DLManagedTensor* indices = nullptr;
+    const int32_t code = vicinity_batch_tensor(batch, VICINITY_RAGGED_INDICES, c, -1, &indices);
+    CHECK(code == (rows.spec.is_sparse() ? VICINITY_OK : VICINITY_NOT_FOUND));
+    if (code == VICINITY_OK) CHECK(ValuesOf<int32_t>(*TensorPtr(indices)) == rows.indices);
+  }
+}
+
 TEST_CASE("every byte of a batch is that of the C++ loader's", "[c_api]") {
   const bool disjoint = GENERATE(false, true);
   const char* const placement = GENERATE("", kOnTwin);
@@ -197,6 +222,9 @@ TEST_CASE("every byte of a batch is that of the C++ loader's", "[c_api]") {
     CheckNodes(batch.get(), *expected);
     CHECK(info.num_blocks == CheckBlocks(batch.get(), open.plain().schema(), *expected));
     CheckColumns(batch.get(), *expected);
+    CHECK(info.num_ragged == 2);
+    CHECK(expected->ragged.size() == 2);
+    CheckRagged(batch.get(), *expected);
     for (int32_t e = 0; e < static_cast<int32_t>(open.plain().schema().edge_types.size()); ++e) {
       CheckEdges(batch.get(), *expected, e);
     }

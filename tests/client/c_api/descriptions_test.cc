@@ -30,6 +30,12 @@ TEST_CASE("a graph is described by what its schema says", "[descriptions]") {
     CHECK(node_type["split_column"] == type.split_column);
     CHECK(node_type["target_column"] == type.target_column);
     CHECK(node_type["num_classes"] == type.num_classes);
+    REQUIRE(node_type["ragged_columns"].size() == type.ragged.size());
+    for (size_t c = 0; c < type.ragged.size(); ++c) {
+      CHECK(node_type["ragged_columns"][c]["name"] == type.ragged[c].name);
+      CHECK(node_type["ragged_columns"][c]["dtype"] == DTypeName(type.ragged[c].dtype));
+      CHECK(node_type["ragged_columns"][c]["num_columns"] == type.ragged[c].num_columns);
+    }
     REQUIRE(node_type["columns"].size() == type.columns.size());
     for (size_t c = 0; c < type.columns.size(); ++c) {
       CHECK(node_type["columns"][c]["name"] == type.columns[c].name);

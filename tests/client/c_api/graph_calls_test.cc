@@ -59,6 +59,29 @@ TEST_CASE("nodes and rows are those of the C++ interface", "[c_api]") {
   CHECK(ShapeOf(*fetched) == shape);
 }
 
+TEST_CASE("ragged rows are those of the C++ interface", "[c_api]") {
+  const OpenGraph open;
+  const std::vector<int64_t> items = {4, 0, 4};
+  DLManagedTensor *row_ends = nullptr, *indices = nullptr, *values = nullptr;
+  const auto fetch = [&](const char* type, const char* column) {
+    return vicinity_graph_fetch_ragged(open.graph(), type, column, items.data(), 3, &row_ends,
+                                       &indices, &values);
+  };
+  RequireOk(fetch("item", "words"));
+  const RaggedRows words = *open.plain().FetchRagged(1, "words", items);
+  CHECK(ValuesOf<int64_t>(*TensorPtr(row_ends)) == words.row_ends);
+  CHECK(ValuesOf<int32_t>(*TensorPtr(indices)) == words.indices);
+  CHECK(ValuesOf<char>(*TensorPtr(values)) ==
+        std::vector<char>(words.values.begin(), words.values.end()));
+  RequireOk(fetch("item", "title"));
+  CHECK(indices == nullptr);
+  CHECK(ShapeOf(*TensorPtr(row_ends)) == std::vector<int64_t>{3});
+  CHECK(ValuesOf<char>(*TensorPtr(values)).size() ==
+        open.plain().FetchRagged(1, "title", items)->values.size());
+  CHECK(fetch("item", "price") == VICINITY_NOT_FOUND);
+  CHECK(fetch("item", nullptr) == VICINITY_INVALID_ARGUMENT);
+}
+
 TEST_CASE("degrees are those of the C++ interface", "[c_api]") {
   const OpenGraph open;
   const std::vector<int64_t> items = {4, 0, 4};

@@ -131,7 +131,7 @@ class DglTest(ConvertCase):
 
     def test_what_does_not_fit_is_an_error(self):
         def sparse(graph):
-            graph.ndata["adj"] = torch.eye(40).to_sparse()
+            graph.edata["adj"] = torch.eye(len(graph.edata["w"])).to_sparse()
 
         def name(graph):
             graph.ndata["a b"] = torch.zeros(40)
@@ -144,7 +144,7 @@ class DglTest(ConvertCase):
 
         changes = [(name, "'a b' is no name"), (mask, "test is int64, no bool")]
         if not os.environ.get("VICINITY_TEST_DGL"):  # which refuses them before
-            changes += [(sparse, "_N.adj is sparse"), (block, "block of a batch")]
+            changes += [(sparse, "adj is ragged"), (block, "block of a batch")]
         for change, text in changes:
             papers = self.papers()
             change(papers)

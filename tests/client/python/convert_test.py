@@ -113,7 +113,7 @@ class ConvertTest(unittest.TestCase):
         for change, text in (
                 (lambda data: setattr(data, "name", "cora"), "'name'"),
                 (lambda data: setattr(data, "total", torch.tensor([3])), "'total'"),
-                (lambda data: setattr(data, "x", torch.eye(40).to_sparse()), "sparse"),
+                (lambda data: setattr(data, "w", torch.eye(data.num_edges).to_sparse()), "ragged"),
                 (lambda data: setattr(data, "train_mask", torch.arange(40)), "no bool"),
                 (lambda data: setattr(data, "edge_index", None), "edge_index")):
             data = self.papers()

@@ -92,7 +92,7 @@ TEST_CASE("names and keys can be asked again and apart", "[replica_question]") {
   const std::vector<int64_t> positions = {2, 0, 1};
   std::vector<std::string> names(3);
   AskInEveryWay(
-      QuestionOf(ShardNames{NodeTypeId{0}, asked, positions, names.data()}),
+      QuestionOf(ShardRagged{NodeTypeId{0}, kNamesColumn, asked, positions, names.data()}),
       [&] { names.assign(3, "x"); },
       [&] {
         return names == std::vector<std::string>{"n2", "n4", "n9"};

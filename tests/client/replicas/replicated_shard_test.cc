@@ -74,7 +74,8 @@ TEST_CASE_METHOD(ReplicatedShardTest, "every question gets its answer through fa
     CHECK(out[0].sources == std::vector<int64_t>{9, 7});
 
     std::vector<std::string> names(2);
-    shard_->Ask(ShardNames{NodeTypeId{0}, asked, positions, names.data()}, nullptr, Finish());
+    shard_->Ask(ShardRagged{NodeTypeId{0}, kNamesColumn, asked, positions, names.data()}, nullptr,
+                Finish());
     MustBeOver();
     CHECK(names == std::vector<std::string>{"n6", "n8"});
 
@@ -118,7 +119,7 @@ TEST_CASE_METHOD(ReplicatedShardTest,
   const std::vector<uint64_t> asked = {8, 6};
   const std::vector<int64_t> positions = {1, 0};
   std::vector<std::string> names(2);
-  const ShardNames question{NodeTypeId{0}, asked, positions, names.data()};
+  const ShardRagged question{NodeTypeId{0}, kNamesColumn, asked, positions, names.data()};
   const auto of_thread = std::make_shared<Cancellation>();
   SetThreadCancellation(of_thread);
   const bool has_own = GENERATE(false, true);

@@ -452,12 +452,15 @@ TEST_CASE("ids that do not exist, or are too few, are refused", "[remote_shard]"
 TEST_CASE("names too few or too many are refused", "[remote_shard]") {
   const int num_names = GENERATE(0, 1, 2, 3);
   Remote remote;
-  remote.server.names.answer = [num_names](const proto::NamesRequest&,
-                                           std::vector<proto::NamesChunk>* chunks) {
+  remote.server.ragged.answer = [num_names](const proto::RaggedRequest&,
+                                            std::vector<proto::RaggedChunk>* chunks) {
     for (int i = 0; i < num_names; ++i) {
-      proto::NamesChunk chunk;
+      proto::RaggedChunk chunk;
       chunk.set_first(i);
-      chunk.add_names("n" + std::to_string(i));
+      const std::string name = "n" + std::to_string(i);
+      const std::vector<uint32_t> lengths = {static_cast<uint32_t>(name.size())};
+      AppendBytes<uint32_t>(lengths, chunk.mutable_lengths());
+      chunk.set_rows(name);
       chunks->push_back(chunk);
     }
     return grpc::Status::OK;
@@ -466,7 +469,7 @@ TEST_CASE("names too few or too many are refused", "[remote_shard]") {
   const std::vector<int64_t> positions = {1, 0};
   std::vector<std::string> out(2);
   const absl::Status status = Outcome([&](Done done) {
-    remote.shard->Ask(ShardNames{kNode, rows, positions, out.data()}, nullptr, done);
+    remote.shard->Ask(ShardRagged{kNode, kNamesColumn, rows, positions, out.data()}, nullptr, done);
   });
   if (num_names == 2) {
     VICINITY_CHECK_OK(status);

@@ -91,10 +91,10 @@ TEST_CASE("names and the directory of a mapped shard", "[mapped_shard]") {
   const std::vector<int64_t> positions = {0, 1};
   std::vector<std::string> names(2);
   VICINITY_CHECK_OK(Outcome([&](Done done) {
-    shard.Ask(ShardNames{kItem, rows, positions, names.data()}, nullptr, done);
+    shard.Ask(ShardRagged{kItem, kNamesColumn, rows, positions, names.data()}, nullptr, done);
   }));
-  CHECK(names[0] == files.nodes(kItem).name(2));
-  CHECK(names[1] == files.nodes(kItem).name(0));
+  CHECK(names[0] == files.nodes(kItem).names.row(2));
+  CHECK(names[1] == files.nodes(kItem).names.row(0));
 
   const NodeTable& table = files.nodes(kUser);
   std::vector<uint64_t> keys(table.directory_keys.begin(), table.directory_keys.end());

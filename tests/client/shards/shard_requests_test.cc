@@ -53,7 +53,7 @@ TEST_CASE("parts of a request are the request", "[shard_requests]") {
   CHECK(parts == whole);
 
   std::vector<std::string> names(4);
-  const ShardNames all_names{NodeTypeId{0}, asked, positions, names.data()};
+  const ShardRagged all_names{NodeTypeId{0}, kNamesColumn, asked, positions, names.data()};
   std::vector<int64_t> nodes(4);
   const ShardKeys all_keys{NodeTypeId{0}, asked, positions, nodes.data()};
   for (const auto& [begin, end] : {std::pair(0, 3), std::pair(3, 4)}) {

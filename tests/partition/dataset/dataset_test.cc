@@ -309,7 +309,7 @@ TEST_CASE("unchecked files with wild offsets and sources are read without a cras
   for (int64_t at = 72; at < last; at += 8) {
     testing::OverwriteValue(offsets, at, at % 16 == 0 ? UINT64_MAX : uint64_t{1} << 40);
   }
-  const int64_t last_name = LastValue(names, FileKind::kNameOffsets);
+  const int64_t last_name = LastValue(names, FileKind::kRaggedOffsets);
   for (int64_t at = 72; at < last_name; at += 8) testing::OverwriteValue(names, at, ~at);
   testing::OverwriteValue(sources, 64, UINT32_MAX);
   Dataset::Options options;
@@ -325,7 +325,7 @@ TEST_CASE("unchecked files with wild offsets and sources are read without a cras
   CHECK_FALSE(dataset->book().Contains(NodeTypeId{0}, {edges.sources[0]}));
   const NodeTable& items = dataset->shard({1})->nodes(NodeTypeId{1});
   for (int64_t row = 0; row < items.num_nodes(); ++row) {
-    CHECK(items.name(row).size() <= items.name_bytes.size());
+    CHECK(items.names.row(row).size() <= items.names.bytes.size());
   }
 }
 

@@ -108,6 +108,22 @@ TEST_CASE("a schema that makes no sense is refused, and the text names the culpr
        "weight_column w: not one float32"},
       {"node_types { name: 'a' id_kind: DENSE columns { name: 'x' dtype: INT8 of_source: 'y' } }",
        "column x: of_source y: only edges have sources"},
+      {"node_types { name: 'a' id_kind: DENSE ragged_columns { name: 'x.y' dtype: INT8 } }",
+       "name \"x.y\""},
+      {"node_types { name: 'a' id_kind: DENSE ragged_columns { name: 'x' } }",
+       "ragged column x: unknown dtype 0"},
+      {"node_types { name: 'a' id_kind: DENSE columns { name: 'x' dtype: INT8 }"
+       " ragged_columns { name: 'x' dtype: INT8 } }",
+       "two columns named x"},
+      {"node_types { name: 'a' id_kind: DENSE ragged_columns { name: 'x' dtype: INT8 }"
+       " ragged_columns { name: 'x' dtype: INT8 } }",
+       "two columns named x"},
+      {"node_types { name: 'a' id_kind: DENSE"
+       " ragged_columns { name: 'x' dtype: INT8 num_columns: -1 } }",
+       "ragged column x: -1 columns"},
+      {"node_types { name: 'a' id_kind: DENSE"
+       " ragged_columns { name: 'x' dtype: INT8 num_columns: 2147483648 } }",
+       "ragged column x: 2147483648 columns"},
       // The target's column is not the source's.
       {"node_types { name: 'a' id_kind: DENSE }"
        " node_types { name: 'b' id_kind: DENSE columns { name: 't' dtype: INT8 } }"

@@ -23,11 +23,12 @@ using testing::TempDir;
 TEST_CASE("a shard's files have their documented names", "[partition]") {
   const Schema schema = testing::TypedGraph(1, 1, 1, 1).schema;
   const std::vector<std::string> paths = ShardPaths(schema, {12});
-  CHECK(paths.size() == 34);
+  CHECK(paths.size() == 40);
   CHECK(std::set<std::string>(paths.begin(), paths.end()).size() == paths.size());
   for (const char* path :
        {"nodes.user.keys", "nodes.user.directory.keys", "nodes.user.directory.nodes",
         "nodes.user.column.label", "nodes.item.names.offsets", "nodes.item.names.bytes",
+        "nodes.item.ragged.words.offsets", "nodes.item.ragged.words.bytes",
         "edges.user.buys.item.offsets", "edges.user.buys.item.sources", "edges.user.buys.item.ids",
         "edges.user.buys.item.column.weight", "edges.user.buys.item.weights.weight"}) {
     CHECK(std::count(paths.begin(), paths.end(), std::string("shard-00012/") + path) == 1);
@@ -38,10 +39,11 @@ TEST_CASE("a shard's files have their documented names", "[partition]") {
 // Types may be named like the parts of file names: '.' keeps them apart.
 TEST_CASE("no two files share a name, whatever the types are called", "[partition]") {
   Schema schema;
-  for (const char* name : {"keys", "directory", "names", "column"}) {
+  for (const char* name : {"keys", "directory", "names", "column", "ragged"}) {
     schema.node_types.push_back({name, IdKind::kString, 0, {}, "", 0, ""});
     for (const char* column : {"keys", "directory", "names", "nodes"}) {
       schema.node_types.back().columns.push_back({column, DType::kInt8, {}});
+      schema.node_types.back().ragged.push_back({std::string(column) + "-ragged", DType::kInt8, 0});
     }
   }
   schema.edge_types = {{0, "ids", 1, {{"ids", DType::kInt8, {}}}}, {1, "keys", 0, {}}};

@@ -90,14 +90,14 @@ TEST_CASE_METHOD(ReaderTest, "rows, ranges, names and keys are those of the file
       column, 2, 5, [&](const char* at) { range.assign(at, 5 * column.row_bytes()); }));
   CHECK(range.substr(0, column.row_bytes()) == oracle().nodes(kUser).columns[0].row(2));
   std::vector<std::string> names;
-  VICINITY_REQUIRE_OK(reader.ReadNames(
-      kItem, {7, 0, 299}, [&] { names.clear(); },
+  VICINITY_REQUIRE_OK(reader.ReadRagged(
+      kItem, kNamesColumn, {7, 0, 299}, [&] { names.clear(); },
       [&](size_t, std::string_view name) {
         names.emplace_back(name);
         return names.size() < 2;
       }));
   REQUIRE(names.size() == 2);
-  CHECK(names[0] == oracle().nodes(kItem).name(7));
+  CHECK(names[0] == oracle().nodes(kItem).names.row(7));
 }
 
 TEST_CASE_METHOD(ReaderTest, "every key is found, and no other", "[shard_reader]") {
@@ -125,8 +125,8 @@ TEST_CASE_METHOD(ReaderTest, "damage is noticed in every file that a read uses",
   });
   for (const char* name : {"nodes.item.names.offsets", "nodes.item.names.bytes"}) {
     MustNotice(name, kData + 8, [&] {
-      return ShardReader(shard()).ReadNames(
-          kItem, {0, 1}, [] {}, [](size_t, std::string_view) { return true; });
+      return ShardReader(shard()).ReadRagged(
+          kItem, kNamesColumn, {0, 1}, [] {}, [](size_t, std::string_view) { return true; });
     });
   }
   for (const char* name : {"nodes.user.directory.keys", "nodes.user.directory.nodes"}) {
@@ -147,8 +147,8 @@ TEST_CASE("offsets that cannot be are an error, not an empty list or name", "[sh
   const std::vector<uint32_t> ids(10);
   const std::vector<uint64_t> offsets = {0, 4, 2, 11, 11};
   NodeTable nodes;
-  nodes.name_offsets = offsets;
-  nodes.name_bytes = "0123456789";
+  nodes.names.offsets = offsets;
+  nodes.names.bytes = "0123456789";
   EdgeTable edges;
   edges.offsets = offsets;
   edges.sources = IdArray{absl::Span<const uint32_t>(ids)};
@@ -163,8 +163,8 @@ TEST_CASE("offsets that cannot be are an error, not an empty list or name", "[sh
     return reader.ReadList({0}, row, 0, INT64_MAX, [](const ListPart&) {});
   };
   const auto name_of = [&](uint64_t row) {
-    return reader.ReadNames(
-        {0}, {row}, [] {}, [](size_t, std::string_view) { return true; });
+    return reader.ReadRagged(
+        {0}, kNamesColumn, {row}, [] {}, [](size_t, std::string_view) { return true; });
   };
   VICINITY_CHECK_OK(degree_of(0));
   VICINITY_CHECK_OK(list_of(0));
@@ -212,14 +212,13 @@ class CountingOverlay final : public ShardOverlay {
   int64_t NumRows(const ShardPart& part, int64_t in_files) const override {
     return part.kind == ShardPart::kNodeRows ? in_files + 1 : in_files;
   }
-  std::optional<std::string_view> Row(const ShardPart&, uint64_t row) const override {
+  std::optional<std::string_view> Row(const ShardPart& part, uint64_t row) const override {
     ++elements;
+    if (part.kind == ShardPart::kRagged) {
+      return row == 2 ? std::optional<std::string_view>("two") : std::nullopt;
+    }
     if (row == 2 || row == 400) return std::string_view(kRow, sizeof(kRow));
     return std::nullopt;
-  }
-  std::optional<std::string_view> Name(int32_t, uint64_t row) const override {
-    ++elements;
-    return row == 2 ? std::optional<std::string_view>("two") : std::nullopt;
   }
   std::optional<int64_t> Node(int32_t, uint64_t key) const override {
     ++elements;
@@ -265,13 +264,13 @@ TEST_CASE_METHOD(ReaderTest, "what has changed comes from the overlay, the rest 
   CHECK(rows == row_of(1) + row_of(2) + row_of(3));
 
   std::vector<std::string> names;
-  VICINITY_REQUIRE_OK(reader.ReadNames(
-      kItem, {2, 3}, [&] { names.clear(); },
+  VICINITY_REQUIRE_OK(reader.ReadRagged(
+      kItem, kNamesColumn, {2, 3}, [&] { names.clear(); },
       [&](size_t, std::string_view name) {
         names.emplace_back(name);
         return true;
       }));
-  CHECK(names == std::vector<std::string>{"two", std::string(oracle().nodes(kItem).name(3))});
+  CHECK(names == std::vector<std::string>{"two", std::string(oracle().nodes(kItem).names.row(3))});
 
   std::vector<int64_t> nodes(3);
   const uint64_t keys[] = {CountingOverlay::kNewKey, overlay.gone_key,
@@ -303,8 +302,8 @@ TEST_CASE_METHOD(ReaderTest, "what has not changed costs one question a call", "
   int64_t nodes[4];
   VICINITY_REQUIRE_OK(reader.ReadRows(
       reader.NodeColumn(kUser, 0), rows, [] {}, [](size_t, const char*) {}));
-  VICINITY_REQUIRE_OK(reader.ReadNames(
-      kItem, rows, [] {}, [](size_t, std::string_view) { return true; }));
+  VICINITY_REQUIRE_OK(reader.ReadRagged(
+      kItem, kNamesColumn, rows, [] {}, [](size_t, std::string_view) { return true; }));
   VICINITY_REQUIRE_OK(reader.FindKeys(kUser, rows, nodes));
   VICINITY_REQUIRE_OK(reader.ReadDegrees(
       kBuys, rows, [] {}, [](size_t, int64_t) { return true; }));

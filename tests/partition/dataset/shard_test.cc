@@ -5,7 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "partition/dataset/fault_list.h"
+#include "partition/schema/schema.h"
+#include "tests/testing/status_checks.h"
 
 namespace vicinity {
 namespace {
@@ -46,12 +49,18 @@ TEST_CASE("impossible offsets read as empty lists and names, never outside", "[p
     }
   }
   NodeTable nodes;
-  nodes.name_offsets = offsets;
-  nodes.name_bytes = "0123456789";
-  CHECK(nodes.name(0) == "0123");
-  for (int64_t row = 1; row < 8; ++row) CHECK(nodes.name(row).empty());
-  CHECK(nodes.name(8) == "0123456789");
-  CHECK(NodeTable().name(3).empty());
+  nodes.names.offsets = offsets;
+  nodes.names.bytes = "0123456789";
+  CHECK(nodes.names.row(0) == "0123");
+  for (int64_t row = 1; row < 8; ++row) CHECK(nodes.names.row(row).empty());
+  CHECK(nodes.names.row(8) == "0123456789");
+  CHECK(NodeTable().names.row(3).empty());
+  VICINITY_CHECK_OK(nodes.names.CheckRow(0));
+  VICINITY_CHECK_CODE(nodes.names.CheckRow(1), absl::StatusCode::kDataLoss);
+  nodes.ragged.push_back(nodes.names);
+  nodes.ragged[0].bytes = "abcd";
+  CHECK(nodes.ragged_column(0).row(0) == "abcd");
+  CHECK(nodes.ragged_column(kNamesColumn).row(0) == "0123");
 }
 
 TEST_CASE("a shard without files maps nothing", "[partition]") {

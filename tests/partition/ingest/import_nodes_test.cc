@@ -70,8 +70,8 @@ TEST_CASE("a type with ids, columns of several types, labels and splits", "[impo
   CHECK(type.split_column == "split");
   CHECK(type.num_classes == 3);
   const NodeTable& nodes = Nodes(*dataset);
-  CHECK(nodes.name(0) == "n7");
-  CHECK(nodes.name(2) == "n\"5");
+  CHECK(nodes.names.row(0) == "n7");
+  CHECK(nodes.names.row(2) == "n\"5");
   CHECK(Values<uint16_t>(AllRows(nodes.columns[0])) ==
         std::vector<uint16_t>{0x3C00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600});
   CHECK(Values<int16_t>(AllRows(nodes.columns[1])) == std::vector<int16_t>{1999, 2005, 2020});

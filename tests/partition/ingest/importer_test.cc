@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -74,6 +75,42 @@ TEST_CASE("tolokers imports with the counts that are known of it, in both direct
   VICINITY_CHECK_OK(VerifyDataset(dir.File("t"), NoProgress()));
 }
 
+// A ragged column as files: the rows' bytes, apart.
+std::string DescribeRagged(const testing::MemoryGraph& graph, NodeTypeId type, int column,
+                           const ImportFolder& folder) {
+  const RaggedSpec& spec = graph.schema.node_types[type.value].ragged[column];
+  const std::string file = absl::StrCat("t", type.value, "r", column);
+  std::vector<int64_t> offsets = {0};
+  std::string indices;
+  std::string values;
+  for (int64_t i = 0; i < graph.num_nodes(type); ++i) {
+    const std::string_view row = graph.ragged_row(type, column, i);
+    const int64_t count = static_cast<int64_t>(row.size()) / spec.item_bytes();
+    const size_t index_bytes = spec.is_sparse() ? count * sizeof(int32_t) : 0;
+    offsets.push_back(offsets.back() + count);
+    indices += row.substr(0, index_bytes);
+    values += row.substr(index_bytes);
+  }
+  const auto array = [&](const std::string& part, const std::string& descr, int64_t rows,
+                         const std::string& bytes) {
+    const std::string path = absl::StrCat(file, part, ".npy");
+    folder.Write(path, NpyBytes(descr, absl::StrCat("(", rows, ",)"), bytes));
+    return absl::StrCat(part, " { path: '", path, "' } ");
+  };
+  const std::string descr = spec.dtype == DType::kInt64   ? "<i8"
+                            : spec.dtype == DType::kUint8 ? "|u1"
+                                                          : "<f4";
+  std::string text = absl::StrCat(
+      "ragged_columns { name: '", spec.name, "' ",
+      array("offsets", "<i8", static_cast<int64_t>(offsets.size()), Bytes<int64_t>(offsets)),
+      array("values", descr, offsets.back(), values));
+  if (spec.is_sparse()) {
+    absl::StrAppend(&text, array("indices", "<i4", offsets.back(), indices),
+                    "num_columns: ", spec.num_columns, " ");
+  }
+  return text + "} ";
+}
+
 // Writes `graph` as files and returns the description that reads them back. Columns go through
 // .npy and .npz, edges and string ids through text.
 std::string Describe(const testing::MemoryGraph& graph, const ImportFolder& folder) {
@@ -104,6 +141,9 @@ std::string Describe(const testing::MemoryGraph& graph, const ImportFolder& fold
       folder.Write(absl::StrCat("ids", t, ".csv"), ids);
       absl::StrAppend(&text, "id_kind: ", type.id_kind == IdKind::kString ? "STRING" : "INTEGER",
                       " ids { path: 'ids", t, ".csv' } ");
+    }
+    for (int c = 0; c < static_cast<int>(type.ragged.size()); ++c) {
+      text += DescribeRagged(graph, {static_cast<int32_t>(t)}, c, folder);
     }
     for (size_t c = 0; c < type.columns.size(); ++c) {
       const ColumnSpec& column = type.columns[c];

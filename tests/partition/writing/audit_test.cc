@@ -43,6 +43,7 @@ proto::Audit Expected(const MemoryGraph& graph) {
     const MemoryNodes& nodes = graph.nodes[t];
     proto::Audit::Nodes* sums = audit.add_node_types();
     sums->mutable_columns()->Resize(static_cast<int>(nodes.columns.size()), 0);
+    sums->mutable_ragged_columns()->Resize(static_cast<int>(nodes.ragged.size()), 0);
     for (size_t i = 0; i < nodes.keys.size(); ++i) {
       const uint64_t node = HashWords({nodes.keys[i]}, t);
       const uint64_t id = nodes.names.empty() ? node : Checksum(nodes.names[i], node);
@@ -51,6 +52,9 @@ proto::Audit Expected(const MemoryGraph& graph) {
       for (int c = 0; c < sums->columns_size(); ++c) {
         sums->set_columns(
             c, sums->columns(c) + Checksum(graph.row({static_cast<int32_t>(t)}, c, i), node));
+      }
+      for (int c = 0; c < sums->ragged_columns_size(); ++c) {
+        sums->set_ragged_columns(c, sums->ragged_columns(c) + Checksum(nodes.ragged[c][i], node));
       }
     }
   }

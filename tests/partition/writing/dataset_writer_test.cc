@@ -206,8 +206,8 @@ TEST_CASE("arrays that the schema does not have are refused", "[partition]") {
   refused(writer->Offsets({0}, {1}));
   refused(writer->EdgeColumn({0}, {0}, 1, 1));
   refused(writer->Sources({0}, {0}, -1));
-  refused(writer->NameOffsets({0}, {0}));
-  refused(writer->NameBytes({0}, {0}, 5));
+  refused(writer->RaggedOffsets({0}, {0}, kNamesColumn));
+  refused(writer->RaggedBytes({0}, {0}, kNamesColumn, 5));
 }
 
 TEST_CASE("the arrays of one edge type have one length", "[partition]") {

@@ -90,13 +90,10 @@ TEST_CASE_METHOD(ReplySizeTest, "samples take at most what is said", "[reply_siz
   CHECK(ReplyBytes(serving_.state(), request) >= 40);
 }
 
-TEST_CASE_METHOD(ReplySizeTest, "keys and ranks have sizes, names an estimate", "[reply_size]") {
+TEST_CASE_METHOD(ReplySizeTest, "keys and ranks have sizes", "[reply_size]") {
   proto::ResolveRequest keys;
   keys.set_keys(Ids(9));
   CHECK(ReplyBytes(serving_.state(), keys) == 72);
-  proto::NamesRequest names;
-  names.set_rows(Ids(9));
-  CHECK(ReplyBytes(serving_.state(), names) == 9 * 32);
   proto::RankingRequest ranking;
   const int64_t users = serving_.dataset().book().num_nodes(NodeTypeId{0});
   CHECK(ReplyBytes(serving_.state(), ranking) == users * 12);

@@ -19,8 +19,6 @@
 namespace vicinity {
 namespace {
 
-using proto::NamesChunk;
-using proto::NamesRequest;
 using proto::RowsChunk;
 using proto::RowsRequest;
 using testing::Collect;
@@ -29,7 +27,6 @@ using testing::Serving;
 
 constexpr int32_t kUser = 0;
 constexpr int32_t kItem = 1;
-constexpr int32_t kTag = 2;
 
 Limits SmallLimits(int64_t chunk_bytes) {
   Limits limits;
@@ -273,62 +270,6 @@ TEST_CASE("a wrong rows request is refused before anything is sent", "[rows_hand
     one.change(&request);
     VICINITY_CHECK_CODE(Collect(FetchRows, serving.state(), request, &chunks), one.code);
   }
-  CHECK(chunks.empty());
-}
-
-TEST_CASE("names come in the order asked for, whatever the chunks", "[rows_handler]") {
-  const int64_t chunk_bytes = GENERATE(int64_t{64}, int64_t{262144});
-  const Serving serving(testing::TypedGraph(9, 60, 9, 3), {}, SmallLimits(chunk_bytes));
-  const NodeTypeId item{kItem};
-  NamesRequest request;
-  request.set_fingerprint(serving.fingerprint());
-  request.set_shard(1);
-  request.set_node_type(kItem);
-  const int64_t num_nodes = serving.dataset().shard(ShardId{1})->nodes(item).num_nodes();
-  std::vector<uint64_t> rows;
-  for (int64_t i = num_nodes - 1; i >= 0; --i) rows.push_back(i);
-  rows.push_back(0);
-  request.set_rows(Packed(rows));
-  std::vector<NamesChunk> chunks;
-  VICINITY_REQUIRE_OK(Collect(FetchNames, serving.state(), request, &chunks));
-  std::vector<std::string> names;
-  for (const NamesChunk& chunk : chunks) {
-    CHECK(chunk.first() == names.size());
-    names.insert(names.end(), chunk.names().begin(), chunk.names().end());
-  }
-  REQUIRE(names.size() == rows.size());
-  const int64_t first = serving.dataset().book().First(item, ShardId{1}).value;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const GlobalNode node{first + static_cast<int64_t>(rows[i])};
-    CHECK(names[i] ==
-          serving.graph().nodes[kItem].names[serving.placement().PositionOf(item, node)]);
-  }
-}
-
-TEST_CASE("names are refused for integer ids and rows that are not there", "[rows_handler]") {
-  const Serving serving(testing::TypedGraph(9, 60, 9, 3), {ShardId{1}}, SmallLimits(64));
-  NamesRequest good;
-  good.set_fingerprint(serving.fingerprint());
-  good.set_shard(1);
-  good.set_node_type(kItem);
-  std::vector<NamesChunk> chunks;
-  VICINITY_CHECK_OK(Collect(FetchNames, serving.state(), good, &chunks));
-  for (const int32_t type : {kUser, kTag, 3, -1}) {
-    NamesRequest request = good;
-    request.set_node_type(type);
-    VICINITY_CHECK_CODE(Collect(FetchNames, serving.state(), request, &chunks),
-                        absl::StatusCode::kInvalidArgument);
-  }
-  for (const std::string& rows : {Packed<uint64_t>({60}), std::string("123")}) {
-    NamesRequest request = good;
-    request.set_rows(rows);
-    VICINITY_CHECK_CODE(Collect(FetchNames, serving.state(), request, &chunks),
-                        absl::StatusCode::kInvalidArgument);
-  }
-  NamesRequest elsewhere = good;
-  elsewhere.set_shard(0);
-  VICINITY_CHECK_CODE(Collect(FetchNames, serving.state(), elsewhere, &chunks),
-                      absl::StatusCode::kFailedPrecondition);
   CHECK(chunks.empty());
 }
 

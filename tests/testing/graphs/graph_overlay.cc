@@ -49,9 +49,11 @@ void GraphOverlay::AddNodes(const Graphs& graphs, int32_t type) {
       if (bytes == before.row({type}, c, at)) continue;
       rows_[{ShardPart::kNodeRows, type, c, row}] = std::string(bytes);
     }
-    const std::vector<std::string>& names = now.nodes[type].names;
-    if (!names.empty() && names[at] != before.nodes[type].names[at]) {
-      names_[{type, row}] = names[at];
+    const int first_ragged = now.nodes[type].names.empty() ? 0 : kNamesColumn;
+    for (int c = first_ragged; c < static_cast<int>(now.nodes[type].ragged.size()); ++c) {
+      const std::string_view bytes = now.ragged_row({type}, c, at);
+      if (bytes == before.ragged_row({type}, c, at)) continue;
+      rows_[{ShardPart::kRagged, type, c, row}] = std::string(bytes);
     }
   }
 }
@@ -102,8 +104,6 @@ void GraphOverlay::AddEdges(const Graphs& graphs, int32_t type) {
 bool GraphOverlay::Changes(const ShardPart& part, absl::Span<const uint64_t> rows) const {
   return std::any_of(rows.begin(), rows.end(), [&](uint64_t row) {
     switch (part.kind) {
-      case ShardPart::kNames:
-        return Name(part.type, row).has_value();
       case ShardPart::kLists:
         return List(part.type, row) != nullptr;
       case ShardPart::kDirectory:
@@ -126,12 +126,6 @@ int64_t GraphOverlay::NumRows(const ShardPart& part, int64_t in_files) const {
 std::optional<std::string_view> GraphOverlay::Row(const ShardPart& part, uint64_t row) const {
   const auto at = rows_.find({part.kind, part.type, part.column, row});
   if (at == rows_.end()) return std::nullopt;
-  return at->second;
-}
-
-std::optional<std::string_view> GraphOverlay::Name(int32_t node_type, uint64_t row) const {
-  const auto at = names_.find({node_type, row});
-  if (at == names_.end()) return std::nullopt;
   return at->second;
 }
 

@@ -30,7 +30,6 @@ class GraphOverlay final : public ShardOverlay {
   bool ChangesRange(const ShardPart& part, int64_t first, int64_t count) const override;
   int64_t NumRows(const ShardPart& part, int64_t in_files) const override;
   std::optional<std::string_view> Row(const ShardPart& part, uint64_t row) const override;
-  std::optional<std::string_view> Name(int32_t node_type, uint64_t row) const override;
   std::optional<int64_t> Node(int32_t, uint64_t) const override { return std::nullopt; }
   const ChangedList* List(int32_t edge_type, uint64_t row) const override;
 
@@ -51,7 +50,6 @@ class GraphOverlay final : public ShardOverlay {
   void AddEdges(const Graphs& graphs, int32_t type);
 
   std::map<RowKey, std::string> rows_;
-  std::map<TypeAndRow, std::string> names_;
   std::map<TypeAndRow, ChangedList> lists_;
   std::map<int32_t, int64_t> new_edges_;  // by type: how many
 };

@@ -90,8 +90,8 @@ uint64_t SimulatedShard::DigestOf(const ShardRows& rows) {
   return asked.Add(rows.rows).Digest();
 }
 
-uint64_t SimulatedShard::DigestOf(const ShardNames& names) {
-  return Asked().Add(2).Add(names.type.value).Add(names.rows).Digest();
+uint64_t SimulatedShard::DigestOf(const ShardRagged& ragged) {
+  return Asked().Add(2).Add(ragged.type.value).Add(ragged.column).Add(ragged.rows).Digest();
 }
 
 uint64_t SimulatedShard::DigestOf(const ShardKeys& keys) {
@@ -128,8 +128,8 @@ void SimulatedShard::Spoil(const ShardRows& rows) {
   }
 }
 
-void SimulatedShard::Spoil(const ShardNames& names) {
-  for (const int64_t place : names.positions) names.out[place] = "garbage";
+void SimulatedShard::Spoil(const ShardRagged& ragged) {
+  for (const int64_t place : ragged.positions) ragged.out[place] = "garbage";
 }
 
 void SimulatedShard::Spoil(const ShardKeys& keys) {

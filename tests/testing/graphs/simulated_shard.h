@@ -44,7 +44,7 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
  private:
   static uint64_t DigestOf(const ShardHop& hop);
   static uint64_t DigestOf(const ShardRows& rows);
-  static uint64_t DigestOf(const ShardNames& names);
+  static uint64_t DigestOf(const ShardRagged& ragged);
   static uint64_t DigestOf(const ShardKeys& keys);
   static uint64_t DigestOf(const ShardDegrees& degrees);
   static uint64_t DigestOf(const ShardEdgeIds& pairs);
@@ -53,7 +53,7 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
   // Leaves garbage where the answer would go.
   static void Spoil(const ShardHop& hop);
   static void Spoil(const ShardRows& rows);
-  static void Spoil(const ShardNames& names);
+  static void Spoil(const ShardRagged& ragged);
   static void Spoil(const ShardKeys& keys);
   static void Spoil(const ShardDegrees& degrees);
   static void Spoil(const ShardEdgeIds& pairs);

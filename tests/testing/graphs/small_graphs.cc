@@ -86,6 +86,37 @@ void AddColumn(NodeTypeSpec* spec, MemoryNodes* nodes, ColumnSpec column, std::s
   nodes->columns.push_back(std::move(bytes));
 }
 
+// Lists of up to 6 values, a third of them empty.
+std::vector<std::string> RandomLists(Random* random, int64_t count, int64_t value_bytes) {
+  std::vector<std::string> rows;
+  for (int64_t i = 0; i < count; ++i) {
+    rows.push_back(RandomBytes(random, std::max<int64_t>(Below(random, 10) - 3, 0) * value_bytes));
+  }
+  return rows;
+}
+
+// Rows of a sparse matrix of float32.
+std::vector<std::string> RandomSparse(Random* random, int64_t count, int64_t num_columns) {
+  std::vector<std::string> rows;
+  for (int64_t i = 0; i < count; ++i) {
+    std::string& row = rows.emplace_back();
+    int64_t num_values = 0;
+    for (int64_t c = Below(random, num_columns); c < num_columns;
+         c += 1 + Below(random, num_columns)) {
+      Append(&row, static_cast<int32_t>(c));
+      ++num_values;
+    }
+    row += RandomFloats(random, num_values);
+  }
+  return rows;
+}
+
+void AddRagged(NodeTypeSpec* spec, MemoryNodes* nodes, RaggedSpec column,
+               std::vector<std::string> rows) {
+  spec->ragged.push_back(std::move(column));
+  nodes->ragged.push_back(std::move(rows));
+}
+
 // Keys (and names) for a type's nodes. They never come in rising order but for dense ids.
 void FillIds(NodeTypeSpec* spec, int64_t count, uint64_t seed, MemoryNodes* nodes) {
   spec->key_salt = spec->id_kind == IdKind::kString ? seed : 0;
@@ -123,17 +154,19 @@ void PlaceRows(const std::string& rows, const std::vector<int64_t>& order, int64
   }
 }
 
-absl::Status WriteNames(const MemoryNodes& nodes, const std::vector<int64_t>& order, ShardId shard,
-                        NodeTypeId type, DatasetWriter* writer) {
+// Of a ragged column, or kNamesColumn.
+absl::Status WriteRagged(const MemoryGraph& graph, const std::vector<int64_t>& order, ShardId shard,
+                         NodeTypeId type, int column, DatasetWriter* writer) {
   const int64_t first = writer->book().First(type, shard).value;
   std::string bytes;
-  VICINITY_ASSIGN_OR_RETURN(const OutputArray offsets, writer->NameOffsets(shard, type));
+  VICINITY_ASSIGN_OR_RETURN(const OutputArray offsets, writer->RaggedOffsets(shard, type, column));
   for (int64_t i = 0; i + 1 < offsets.num_rows; ++i) {
-    bytes += nodes.names[order[first + i]];
+    bytes += graph.ragged_row(type, column, order[first + i]);
     offsets.as<uint64_t>()[i + 1] = bytes.size();
   }
-  VICINITY_ASSIGN_OR_RETURN(const OutputArray names, writer->NameBytes(shard, type, bytes.size()));
-  std::copy(bytes.begin(), bytes.end(), names.data);
+  VICINITY_ASSIGN_OR_RETURN(const OutputArray rows,
+                            writer->RaggedBytes(shard, type, column, bytes.size()));
+  std::copy(bytes.begin(), bytes.end(), rows.data);
   return absl::OkStatus();
 }
 
@@ -147,7 +180,10 @@ absl::Status WriteNodes(const MemoryGraph& graph, const Placement& placement, Sh
     keys.as<uint64_t>()[i] = nodes.keys[order[first + i]];
   }
   if (graph.schema.node_types[type.value].id_kind == IdKind::kString) {
-    VICINITY_RETURN_IF_ERROR(WriteNames(nodes, order, shard, type, writer));
+    VICINITY_RETURN_IF_ERROR(WriteRagged(graph, order, shard, type, kNamesColumn, writer));
+  }
+  for (int c = 0; c < static_cast<int>(nodes.ragged.size()); ++c) {
+    VICINITY_RETURN_IF_ERROR(WriteRagged(graph, order, shard, type, c, writer));
   }
   for (int c = 0; c < static_cast<int>(nodes.columns.size()); ++c) {
     VICINITY_ASSIGN_OR_RETURN(const OutputArray column, writer->Column(shard, type, c));
@@ -238,12 +274,17 @@ class Comparison {
           absl::StrCat("shard ", shard.id().value, " node type ", type.value, " row ", row);
       const int64_t position = PositionOf(type, table.keys[row]);
       if (position < 0) return absl::StrCat(where, ": unknown key ", table.keys[row]);
-      if (!nodes.names.empty() && table.name(row) != nodes.names[position]) {
+      if (!nodes.names.empty() && table.names.row(row) != nodes.names[position]) {
         return absl::StrCat(where, ": name");
       }
       for (size_t c = 0; c < table.columns.size(); ++c) {
         if (table.columns[c].row(row) != graph_.row(type, static_cast<int>(c), position)) {
           return absl::StrCat(where, ": column ", c);
+        }
+      }
+      for (size_t c = 0; c < table.ragged.size(); ++c) {
+        if (table.ragged[c].row(row) != graph_.ragged_row(type, static_cast<int>(c), position)) {
+          return absl::StrCat(where, ": ragged column ", c);
         }
       }
     }
@@ -307,6 +348,11 @@ int64_t MemoryGraph::num_nodes(NodeTypeId type) const {
 std::string_view MemoryGraph::row(NodeTypeId type, int column, int64_t position) const {
   return RowOf(nodes[type.value].columns[column],
                schema.node_types[type.value].columns[column].row_bytes(), position);
+}
+
+std::string_view MemoryGraph::ragged_row(NodeTypeId type, int column, int64_t position) const {
+  const MemoryNodes& all = nodes[type.value];
+  return column == kNamesColumn ? all.names[position] : all.ragged[column][position];
 }
 
 std::string_view MemoryGraph::edge_row(EdgeTypeId type, int column, int64_t edge_id) const {
@@ -419,6 +465,12 @@ MemoryGraph TypedGraph(int64_t num_users, int64_t num_items, int64_t num_tags, u
   }
   graph.edges[0].columns.push_back(
       RandomWeights(&random, static_cast<int64_t>(graph.edges[0].sources.size())));
+  AddRagged(&user, &graph.nodes[0], {"clicks", DType::kInt64, 0},
+            RandomLists(&random, num_users, 8));
+  AddRagged(&item, &graph.nodes[1], {"words", DType::kFloat32, 40},
+            RandomSparse(&random, num_items, 40));
+  AddRagged(&item, &graph.nodes[1], {"title", DType::kUint8, 0},
+            RandomLists(&random, num_items, 1));
   return graph;
 }
 

@@ -19,8 +19,9 @@ namespace vicinity::testing {
 
 struct MemoryNodes {
   std::vector<uint64_t> keys;
-  std::vector<std::string> names;    // STRING ids only
-  std::vector<std::string> columns;  // each: all rows' bytes, one after the other
+  std::vector<std::string> names;                // STRING ids only
+  std::vector<std::string> columns;              // each: all rows' bytes, one after the other
+  std::vector<std::vector<std::string>> ragged;  // each: the bytes of every row
 };
 
 struct MemoryEdges {
@@ -42,6 +43,8 @@ struct MemoryGraph {
 
   int64_t num_nodes(NodeTypeId type) const;
   std::string_view row(NodeTypeId type, int column, int64_t position) const;
+  // Of a ragged column, or kNamesColumn.
+  std::string_view ragged_row(NodeTypeId type, int column, int64_t position) const;
   std::string_view edge_row(EdgeTypeId type, int column, int64_t edge_id) const;
   // Sorted by (source key, edge id), as datasets keep them.
   // Cost: looks at every edge; InEdgesOfAll, by target, does so once.
@@ -66,10 +69,11 @@ struct RandomGraphOptions {
 // "time" (int64).
 MemoryGraph RandomGraph(const RandomGraphOptions& options);
 
-// Types user (64-bit ids, some negative; features, label, split), item (string ids; features, a
-// column of doubles, one without values), tag (dense ids, no columns), and relations user:buys:item
-// (with a weight), item:bought_by:user, item:has:tag, user:knows:user, and tag:of:user, which is
-// empty.
+// Types user (64-bit ids, some negative; features, label, split; ragged: clicks, lists of int64),
+// item (string ids; features, a column of doubles, one without values; ragged: words, a sparse
+// matrix of 40 columns of float32, and title, texts), tag (dense ids, no columns), and relations
+// user:buys:item (with a weight), item:bought_by:user, item:has:tag, user:knows:user, and
+// tag:of:user, which is empty.
 MemoryGraph TypedGraph(int64_t num_users, int64_t num_items, int64_t num_tags, uint64_t seed);
 
 // Where each node goes: order[type] lists positions in the order of their global ids.

@@ -26,8 +26,9 @@ from .dgl_chunked import from_dgl_chunked
 from .graphbolt import from_graphbolt
 from .ogb import from_ogb
 from .pyg import from_pyg
+from .ragged_rows import RaggedRows
 from .tables import EdgeTable, NodeTable, from_tables
 from .writer import Edges, File, Nodes, write
 
-__all__ = ["Edges", "EdgeTable", "File", "Nodes", "NodeTable", "from_dgl", "from_dgl_chunked",
+__all__ = ["Edges", "EdgeTable", "File", "Nodes", "NodeTable", "RaggedRows", "from_dgl", "from_dgl_chunked",
            "from_graphbolt", "from_ogb", "from_pyg", "from_tables", "write"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import os
 import pathlib
-from typing import Any, Collection, Iterator, List, Optional, Sequence
+from typing import Any, Collection, Iterator, List, Optional, Sequence, Tuple
 
 import numpy
 
@@ -103,6 +103,10 @@ class ArrowSource:
             fill = text_of_fill(where, fill)
         return [fill if value is None else value for value in array.to_pylist()]
 
+    def lists(self, where: str, array: Any, row: int) -> Tuple[numpy.ndarray, numpy.ndarray]:
+        """Of lists of any lengths: these, [n], and all their values."""
+        return lists_of(where, array, row)
+
     def note(self, array: Any) -> str:
         """What one must know to read the numbers; empty: nothing."""
         return _unit_of(self._pa.types, array.type)
@@ -165,6 +169,34 @@ def numbers_of(where: str, array: Any, row: int = 0, fill: Any = NO_FILL) -> num
         values = array.values.slice(offsets[0], offsets[-1] - offsets[0])
         return _rows(where, array, values, width, row, fill)
     return _plain(where, types, array, row, fill)
+
+
+def lists_of(where: str, array: Any, row: int) -> Tuple[numpy.ndarray, numpy.ndarray]:
+    """Of an Arrow array of lists of any lengths, whose first row is `row`, for messages: the lengths,
+    [n], and all their values. ValueError for nulls, and for what is no list of numbers."""
+    types = pyarrow(where).types
+    kind = array.type
+    if types.is_fixed_size_list(kind):
+        values = numbers_of(where, array, row)
+        lengths = numpy.full(len(array), kind.list_size, numpy.int64)
+        return _flat(where, lengths, values.reshape(-1, *values.shape[2:]))
+    if not (types.is_list(kind) or types.is_large_list(kind)):
+        raise ValueError(f"{where} is {kind}: texts and lists can be ragged")
+    if array.null_count:
+        _refuse_null(where, array, row, NO_FILL)
+    offsets = array.offsets.to_numpy()
+    values = array.values.slice(offsets[0], offsets[-1] - offsets[0])
+    if values.null_count:
+        position = int(_nulls(values).argmax()) + offsets[0]
+        raise null(where, row + int(numpy.searchsorted(offsets, position, "right")) - 1)
+    return _flat(where, numpy.diff(offsets), numbers_of(where, values))
+
+
+def _flat(where: str, lengths: numpy.ndarray, values: numpy.ndarray
+          ) -> Tuple[numpy.ndarray, numpy.ndarray]:
+    if values.ndim != 1:
+        raise ValueError(f"{where} is of lists of lists: a ragged row is one list of numbers")
+    return lengths, values
 
 
 def _plain(where: str, types: Any, array: Any, row: int, fill: Any) -> numpy.ndarray:

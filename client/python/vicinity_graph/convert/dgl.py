@@ -24,7 +24,7 @@ def from_dgl(graph: Any, folder: Any, *, name: str = "graph", label: str = "labe
     that edges get from their sources: see write(). Types that DGL calls _N and _E are "node" and
     ("node", "to", "node").
 
-    Errors: ValueError for a block, for data that is sparse, for a weight that no type has; else as
+    Errors: ValueError for a block, for sparse data of edges, for a weight that no type has; else as
             write().
     """
     if getattr(graph, "is_block", False):

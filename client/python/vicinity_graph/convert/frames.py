@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Collection, Iterator, List, Optional
+from typing import Any, Collection, Iterator, List, Optional, Tuple
 
 import numpy
 
-from .arrow import numbers_of, pyarrow
+from .arrow import lists_of, numbers_of, pyarrow
 from .values import NO_FILL, check_lengths, exactly, null, text_of_fill
 
 _BATCH_ROWS = 1 << 16
@@ -108,8 +108,26 @@ class FrameSource:
                             exactly(where, fill, values.dtype), values[codes] if len(values) else 0)
         return taken.astype(values.dtype)
 
+    def lists(self, where: str, series: Any, row: int) -> Tuple[numpy.ndarray, numpy.ndarray]:
+        """Of lists of any lengths: these, [n], and all their values."""
+        if hasattr(series.dtype, "pyarrow_dtype"):
+            return lists_of(where, pyarrow(where).array(series.array), row)
+        if series.dtype != object:
+            raise ValueError(f"{where} is {series.dtype}: texts and lists can be ragged")
+        rows = self._arrays(where, series, row)
+        if any(each.ndim != 1 for each in rows):
+            raise ValueError(f"{where} is of lists of lists: a ragged row is one list of numbers")
+        lengths = numpy.array([len(each) for each in rows], numpy.int64)
+        return lengths, numpy.concatenate([each for each in rows if each.size] or rows[:1])
+
     def _lists(self, where: str, series: Any, row: int) -> numpy.ndarray:
         """Objects, which must be lists or arrays of one length and type."""
+        rows = self._arrays(where, series, row)
+        check_lengths(where, [len(value) for value in rows], row)
+        return numpy.stack(rows)
+
+    def _arrays(self, where: str, series: Any, row: int) -> List[Any]:
+        """Of objects, which must be lists or arrays of one type; of an empty list that is any."""
         missing = series.isna()
         missing = missing if isinstance(missing, numpy.ndarray) else missing.to_numpy()
         self._refuse_null(where, missing, row, NO_FILL)
@@ -121,11 +139,13 @@ class FrameSource:
                 raise ValueError(f"{where} holds {given!r} in row {row + position}: numbers, truth "
                                  "values, times, and lists of them of one length can be columns; "
                                  "leave it out by skip=")
-            if value.dtype != rows[0].dtype:
-                raise ValueError(f"{where} is {rows[0].dtype} in row {row}, and {value.dtype} in "
-                                 f"row {row + position}: a column has one type")
-        check_lengths(where, [len(value) for value in rows], row)
-        return numpy.stack(rows)
+        filled = [position for position, value in enumerate(rows) if value.size]
+        for position in filled:
+            first, value = rows[filled[0]], rows[position]
+            if value.dtype != first.dtype:
+                raise ValueError(f"{where} is {first.dtype} in row {row + filled[0]}, and "
+                                 f"{value.dtype} in row {row + position}: a column has one type")
+        return rows
 
     def _filled(self, where: str, values: numpy.ndarray, nulls: numpy.ndarray, row: int, fill: Any
                 ) -> numpy.ndarray:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pathlib
 from typing import Any, Collection, List, Mapping, Optional
 
-import numpy
-
 from .roles import add_node_array, add_splits, of_tensor, set_weight
 from .writer import Edges, Nodes, write
 
@@ -26,8 +24,11 @@ def from_pyg(data: Any, folder: Any, *, name: str = "graph", weight_attr: str = 
     nodes that edges get from their sources, as ["time"], which a time_attr of nodes takes: see
     write().
 
-    Errors: ValueError naming an attribute that is of no node and no edge, or is sparse, and a
-            weight that no edges have; else as write().
+    Sparse attributes of nodes, as Planetoid's bags of words are in a torch.sparse layout, become
+    ragged columns.
+
+    Errors: ValueError naming an attribute that is of no node and no edge, a sparse one of edges,
+            and a weight that no edges have; else as write().
     """
     if hasattr(data, "edge_types"):
         nodes = {each: _Store(each, data[each], skip) for each in data.node_types}
@@ -70,7 +71,7 @@ class _Store:
                 not (nodes and self.store.is_node_attr(key)) and
                 not (edges and self.store.is_edge_attr(key))]
 
-    def _tensor(self, key: str) -> numpy.ndarray:
+    def _tensor(self, key: str) -> Any:
         return of_tensor(f"{self._where}.{key}", self.store[key])
 
     def as_nodes(self, split: int) -> Nodes:

@@ -12,6 +12,7 @@ from typing import Any, Collection, Iterator, List, Mapping, Optional
 
 import numpy
 
+from .ragged_rows import RaggedRows, is_sparse
 from .writer import BFLOAT16, Edges, File, Nodes
 
 MASKS = {"train_mask": "train", "val_mask": "validation", "test_mask": "test"}
@@ -21,10 +22,11 @@ _SPLITS = {"train": "train", "valid": "validation", "val": "validation",
 _SHARES_OF_TEST = {"test-dev", "test-challenge"}
 
 
-def add_node_array(nodes: Nodes, key: str, array: numpy.ndarray, label: str, split: int = 0
-                   ) -> None:
+def add_node_array(nodes: Nodes, key: str, array: Any, label: str, split: int = 0) -> None:
     """A mask, the labels, the target, or just a column, by its name."""
-    if key in MASKS:
+    if isinstance(array, RaggedRows):
+        nodes.columns[key] = array
+    elif key in MASKS:
         nodes.masks[MASKS[key]] = array[:, split] if array.ndim == 2 else array
     elif key == label and array.dtype.kind in "iu" and array.size == len(array):
         nodes.labels, nodes.label_name = array.reshape(-1), key
@@ -81,12 +83,13 @@ def refuse_what_is_left(left: Collection[str], skip: Collection[str], what: str)
         raise ValueError(f"{names} {what}: leave them out by skip={names}")
 
 
-def of_tensor(where: str, value: Any) -> numpy.ndarray:
-    """The numbers of a tensor, wherever it is; ValueError if it has none that can be a column."""
+def of_tensor(where: str, value: Any) -> Any:
+    """The numbers of a tensor, wherever it is, of a sparse one as RaggedRows; ValueError if it has
+    none that can be a column."""
     if not hasattr(value, "detach"):
         raise ValueError(f"{where} is a {type(value).__name__}, no tensor: leave it out by skip=")
-    if getattr(value, "is_sparse", False) or "sparse" in str(getattr(value, "layout", "")):
-        raise ValueError(f"{where} is sparse: give it dense, by to_dense()")
+    if is_sparse(value):
+        return RaggedRows.of_sparse(value)
     value = value.detach().cpu()
     if str(value.dtype) == "torch.bfloat16":
         return value.contiguous().view(sys.modules["torch"].int16).numpy().view(BFLOAT16)

@@ -11,6 +11,7 @@ import numpy
 
 from .arrow import ArrowSource
 from .frames import FrameSource, is_frame
+from .ragged_rows import RaggedRows
 from .values import NO_FILL
 from .writer import Edges, LineFile, Nodes, RowFile, Writer, check_dtype, check_name
 
@@ -31,6 +32,7 @@ class NodeTable:
     split:  "train", "validation" (or "val", "valid"), "test", "": none; or 1, 2, 3, 0
     stack:  columns that make one, of one type: {"x": ["x0", "x1", "x2"]}
     fill:   what stands for nulls, by column; without it they are refused
+    ragged: columns of texts, or of lists of any lengths, as which they are stored
     skip:   columns to leave out
     """
 
@@ -42,6 +44,7 @@ class NodeTable:
     num_classes: int = 0
     stack: Mapping[str, Sequence[str]] = field(default_factory=dict)
     fill: Mapping[str, Any] = field(default_factory=dict)
+    ragged: Collection[str] = ()
     skip: Collection[str] = ()
 
 
@@ -72,8 +75,8 @@ def from_tables(folder: Any, nodes: Mapping[str, Any], edges: Mapping[Tuple[str,
             about 4 MiB while it is decoded: some tens of MiB, whatever the size of files and row
             groups. Of others 64 Ki rows beyond the table. Files of a folder are read one after the
             other.
-    Errors: ValueError naming the column, and the row, for nulls without `fill`, text, lists of
-            several lengths, unsigned integers beyond 8 bits, decimals, nested types; nothing is
+    Errors: ValueError naming the column, and the row, for nulls without `fill`, text and lists of
+            several lengths that are not `ragged`, unsigned integers beyond 8 bits, decimals, nested types; nothing is
             cast. The same for columns that are named and not there. Else as write().
     """
     with Writer(folder) as writer:
@@ -88,7 +91,8 @@ def from_tables(folder: Any, nodes: Mapping[str, Any], edges: Mapping[Tuple[str,
 
 def _nodes(writer: Writer, node_type: str, table: NodeTable) -> Nodes:
     check_name(node_type, "node type")
-    reader = _Reader(writer, node_type, table, [table.id, table.label, table.split])
+    reader = _Reader(writer, node_type, table,
+                     [table.id, table.label, table.split, *table.ragged])
     if table.target and table.target not in reader.columns:
         raise ValueError(f"{node_type}: target={table.target!r} is none of the columns "
                          f"{list(reader.columns)}")
@@ -100,6 +104,8 @@ def _nodes(writer: Writer, node_type: str, table: NodeTable) -> Nodes:
                 batch.append_label(table.label)
             if table.split:
                 batch.append_split(table.split)
+            for name in table.ragged:
+                batch.append_ragged(name)
     nodes = Nodes(count=reader.count, target=table.target, num_classes=table.num_classes,
                   columns=reader.files(), notes=reader.notes)
     if table.id:
@@ -108,6 +114,9 @@ def _nodes(writer: Writer, node_type: str, table: NodeTable) -> Nodes:
         nodes.labels, nodes.label_name = nodes.columns.pop(table.label), table.label
     if table.split:
         nodes.masks = {split: nodes.columns.pop(f"{split}.mask") for split in _SPLIT_NAMES}
+    for name in table.ragged:
+        nodes.columns[name] = RaggedRows(nodes.columns.pop(f"{name}+offsets"),
+                                         nodes.columns.pop(f"{name}+values"))
     return nodes
 
 
@@ -173,6 +182,7 @@ class _Reader:
                 raise ValueError(f"{where}: stack={name!r} is a column already, or of nothing")
             self.columns[name] = each
         self._files: Dict[str, RowFile] = {}
+        self._ends: Dict[str, int] = {}  # of ragged columns, in values
         self._open = contextlib.ExitStack()
 
     def __enter__(self) -> _Reader:
@@ -212,6 +222,17 @@ class _Reader:
             self.ids.append(*columns)
         else:
             self.ids.append(columns[0] if len(columns) == 1 else numpy.stack(columns, axis=1))
+
+    def append_ragged(self, name: str, lengths: numpy.ndarray, values: numpy.ndarray) -> None:
+        """Rows of any lengths."""
+        if name not in self._ends:
+            self._ends[name] = 0
+            self.append(f"{name}+offsets", numpy.zeros(1, numpy.int64))
+        self.append(f"{name}+offsets",
+                    self._ends[name] + numpy.cumsum(lengths, dtype=numpy.int64))
+        self._ends[name] += int(numpy.sum(lengths))
+        if f"{name}+values" not in self._files or len(values):  # an empty list is of any type
+            self.append(f"{name}+values", values)
 
     def append(self, name: str, values: numpy.ndarray, label: bool = False) -> None:
         if name not in self._files:
@@ -271,6 +292,16 @@ class _Batch:
             raise ValueError(f"{self._reader.where}.{name} is text, and a label is an integer: "
                              "pandas.factorize() numbers classes")
         self._reader.append(name, self._numbers(name), label=True)
+
+    def append_ragged(self, name: str) -> None:
+        text = self._text(name)
+        if text is None:
+            where = f"{self._reader.where}.{name}"
+            self._reader.append_ragged(
+                name, *self._reader.source.lists(where, self._arrays[name], self._row))
+            return
+        stored = RaggedRows.of_texts(text)
+        self._reader.append_ragged(name, numpy.diff(stored.offsets), stored.values)
 
     def append_split(self, name: str) -> None:
         where = f"{self._reader.where}.{name}"

@@ -46,5 +46,6 @@ def check_lengths(where: str, lengths: Any, row: int) -> int:
     other = numpy.flatnonzero(numpy.asarray(lengths) != lengths[0])
     if len(other):
         raise ValueError(f"{where} has {lengths[0]} values in row {row}, and {lengths[other[0]]} "
-                         f"in row {row + int(other[0])}: rows of a column have one length")
+                         f"in row {row + int(other[0])}: rows of a column have one length, unless "
+                         f"ragged=[{where.rpartition('.')[2]!r}] of a NodeTable names it")
     return int(lengths[0])

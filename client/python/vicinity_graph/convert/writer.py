@@ -11,6 +11,8 @@ from typing import Any, Collection, Dict, Iterable, List, Mapping, Sequence, Tup
 
 import numpy
 
+from .ragged_rows import RaggedRows, as_ragged, is_sparse
+
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _DTYPES = "bool int8 uint8 int16 int32 int64 float16 float32 float64".split()
 _CHUNK_BYTES = 1 << 22
@@ -39,7 +41,7 @@ class Nodes:
 
     ids:     None: 0 to count - 1; else integers, or a list of str
     names:   of ids in a File: they are strings
-    columns: [count, ...] arrays by name
+    columns: [count, ...] arrays by name; or RaggedRows, and sparse matrices of SciPy's or PyTorch's
     labels:  integers [count], a class each, -1: none; they become the column `label_name`
     target:  which of the columns is to be learnt, where that is no class
     masks:   "train", "validation", "test": bool [count], or integers 0 and 1
@@ -142,7 +144,13 @@ class Writer:
         lines = ["nodes {", f"  name: {_quoted(node_type)}"]
         lines.append(f"  count: {nodes.count}" if nodes.ids is None
                      else f"  ids {{ {self._ids(node_type, nodes)}")
-        lines += self._columns(node_type, nodes.columns, nodes.count, nodes.notes)
+        ragged = {name: as_ragged(values) for name, values in nodes.columns.items()}
+        dense = {name: values for name, values in nodes.columns.items() if ragged[name] is None}
+        lines += self._columns(node_type, dense, nodes.count, nodes.notes)
+        lines += ["  ragged_columns { " + self._ragged(node_type, name, rows, nodes.count) + " }"
+                  for name, rows in ragged.items() if rows is not None]
+        if nodes.target in nodes.columns and nodes.target not in dense:
+            raise ValueError(f"{node_type}: the target {nodes.target!r} is ragged: give it dense")
         if nodes.labels is not None:
             lines.append("  label { " + self._column(node_type, nodes.label_name, nodes.labels,
                                                      nodes.count, label=True) + " }")
@@ -180,10 +188,25 @@ class Writer:
                  notes: Mapping[str, str]) -> List[str]:
         lines = []
         for name, values in columns.items():
+            if isinstance(values, RaggedRows) or is_sparse(values):
+                raise ValueError(f"{where}.{name} is ragged, and columns of nodes alone can be: give "
+                                 "it dense, or leave it out")
             if name in notes:
                 lines.append(f"  # {name}: {notes[name]}")
             lines.append("  columns { " + self._column(where, name, values, count) + " }")
         return lines
+
+    def _ragged(self, where: str, name: str, rows: RaggedRows, count: int) -> str:
+        check_name(name, "column")
+        parts = {"offsets": (rows.offsets, count + 1), "values": (rows.values, -1)}
+        if rows.indices is not None:
+            parts["indices"] = rows.indices, -1
+        if not isinstance(rows.values, File):
+            check_dtype(f"{where}.{name}", numpy.asarray(rows.values).dtype)
+        text = "".join(f" {part} {{ {self._array(f'{where}.{name}+{part}', *given)} }}"
+                       for part, given in parts.items())
+        return f"name: {_quoted(name)}{text}" + (
+            f" num_columns: {rows.num_columns}" if rows.indices is not None else "")
 
     def _ends(self, where: str, edges: Edges) -> Tuple[str, int]:
         """Of the description, and how many edges there are; -1: nobody knows yet."""

@@ -64,7 +64,8 @@ class SampledBatch:
         """Of the nodes of a type."""
         key = node_type, name
         if key not in self._columns:  # in device memory it is given out once
-            self._columns[key] = self._batch.column(name, node_type).torch()
+            ragged = self._batch.ragged.get(key)
+            self._columns[key] = (self._batch.column(name, node_type) if ragged is None else ragged).torch()
         return self._columns[key]
 
     def edge_column(self, edge_type: EdgeType, name: str) -> Optional[Tensor]:

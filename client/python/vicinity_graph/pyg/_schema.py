@@ -29,6 +29,7 @@ class Attribute:
     split_code: int = 0  # of masks
     is_label: bool = False
     is_bool: bool = False
+    num_columns: int = 0  # of a sparse matrix, whose rows are torch.sparse_csr
 
     def value(self, rows: Tensor) -> Tensor:
         """Of the column's rows."""
@@ -40,7 +41,7 @@ class Attribute:
 
 
 def _node_attributes(described: Mapping[str, Any]) -> List[Attribute]:
-    names = {column["name"] for column in described["columns"]}
+    names = {column["name"] for column in described["columns"] + described["ragged_columns"]}
     label = described["label_column"]
     target = described["target_column"]
     renamed = {_features_of(described): "x", label or target: "y"}
@@ -53,6 +54,13 @@ def _node_attributes(described: Mapping[str, Any]) -> List[Attribute]:
         wanted = renamed.get(name, name)
         attributes.append(Attribute(name if wanted in names else wanted, name,
                                     is_label=name == label, is_bool=column["dtype"] == "bool"))
+    for column in described["ragged_columns"]:
+        name = column["name"]
+        if column["num_columns"] == 0:
+            continue  # lists: PyG has no attributes like them
+        wanted = renamed.get(name, name)
+        attributes.append(Attribute(name if wanted in names else wanted, name,
+                                    num_columns=column["num_columns"]))
     return attributes
 
 
@@ -60,6 +68,7 @@ def _features_of(described: Mapping[str, Any]) -> Optional[str]:
     """The column `features`, or the only one that is no label, target or split."""
     others = [column["name"] for column in described["columns"] if column["name"] not in
               {described[role + "_column"] for role in ("label", "target", "split")}]
+    others += [column["name"] for column in described["ragged_columns"] if column["num_columns"]]
     if "features" in others:
         return "features"
     return others[0] if len(others) == 1 else None

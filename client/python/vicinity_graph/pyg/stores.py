@@ -60,16 +60,17 @@ class RemoteFeatureStore(FeatureStore):
 
     def _rows(self, node_type: str, attribute: Attribute, ids: Tensor) -> Tensor:
         found = self.schema.to_global(node_type, ids)
-        rows = self.schema.graph.fetch(node_type, attribute.column, found.numpy())
-        return attribute.value(rows.torch())
+        graph = self.schema.graph
+        fetch = graph.fetch_ragged if attribute.num_columns else graph.fetch
+        return attribute.value(fetch(node_type, attribute.column, found.numpy()).torch())
 
     def _get_tensor(self, attr: TensorAttr) -> Optional[Tensor]:
         node_type = self.schema.node_type(attr.group_name)
         attribute = self.schema.attribute(attr.group_name, attr.attr_name)
         if attr.index is None:
             size = self._get_tensor_size(attr)
-            none = self.schema.graph.fetch(node_type, attribute.column, [])
-            if torch.Size(size).numel() * none.torch().element_size() > MOST_BYTES:
+            none = self._rows(node_type, attribute, torch.zeros(0, dtype=torch.int64))
+            if torch.Size(size).numel() * none.element_size() > MOST_BYTES:
                 raise ValueError(f"attribute {attr.attr_name!r} of {node_type!r} is {list(size)}, "
                                  "which stays on its servers: ask for the rows of some nodes, or "
                                  "have a loader bring those of its batches")
@@ -81,6 +82,8 @@ class RemoteFeatureStore(FeatureStore):
     def _get_tensor_size(self, attr: TensorAttr) -> Tuple[int, ...]:
         node_type = self.schema.node_type(attr.group_name)
         attribute = self.schema.attribute(attr.group_name, attr.attr_name)
+        if attribute.num_columns:
+            return self.schema.num_nodes[node_type], attribute.num_columns
         column, = [each for each in self.schema.described[node_type]["columns"]
                    if each["name"] == attribute.column]
         return (self.schema.num_nodes[node_type], *column["shape"])
