@@ -15,12 +15,15 @@ RaggedReader::RaggedReader(const ShardRagged& rows, TrafficCounters* traffic)
 absl::Status RaggedReader::Add(const proto::RaggedChunk& chunk, const SlicedMessage& message) {
   const SlicedBytes& sent_lengths = message[proto::RaggedChunk::kLengthsFieldNumber];
   const SlicedBytes& bytes = message[proto::RaggedChunk::kRowsFieldNumber];
+  if (sent_lengths.size() % sizeof(uint32_t) != 0) {
+    return absl::InternalError(absl::StrCat(sent_lengths.size(), " bytes of lengths of rows"));
+  }
   std::vector<uint32_t> lengths;
   AppendArray(sent_lengths, &lengths);
   const auto count = static_cast<int64_t>(lengths.size());
   const uint64_t total = std::accumulate(lengths.begin(), lengths.end(), uint64_t{0});
   if (static_cast<int64_t>(chunk.first()) != received_ || count > num_rows_ - received_ ||
-      sent_lengths.size() % sizeof(uint32_t) != 0 || total != bytes.size()) {
+      total != bytes.size()) {
     return absl::InternalError(absl::StrCat(count, " rows of ", total, " bytes in ", bytes.size(),
                                             " from row ", chunk.first(), " where row ", received_,
                                             " of ", num_rows_, " is next"));
