@@ -54,7 +54,6 @@ absl::StatusOr<BatchRagged> RaggedColumns::FetchColumn(size_t c, const SampledGr
   }
   for (size_t i = 0; i < missing.size(); ++i) {
     std::string& row = arrived[nodes.local.size() + i];
-    cache_.Keep(c, nodes.remote[missing[i]], row);
     counts->remote_bytes += static_cast<int64_t>(row.size());
     rows[nodes.remote_positions[missing[i]]] = std::move(row);
   }
@@ -67,6 +66,10 @@ absl::StatusOr<BatchRagged> RaggedColumns::FetchColumn(size_t c, const SampledGr
   batch.node_type = type.value;
   VICINITY_ASSIGN_OR_RETURN(
       batch.rows, JoinRaggedRows(router_.schema().node_types[type.value].ragged[column], views));
+  // Not before: a row that is none would be an error of every later batch.
+  for (const size_t i : missing) {
+    cache_.Keep(c, nodes.remote[i], rows[nodes.remote_positions[i]]);
+  }
   MutexLock lock(&mu_);
   rows_so_far_ += static_cast<int64_t>(rows.size());
   bytes_so_far_ +=
