@@ -31,15 +31,9 @@ absl::Status CheckRows(absl::Span<const uint64_t> rows, int64_t num_targets) {
 
 absl::Status CheckTimes(const OwnerGroup& group, const OneHopOptions& options) {
   if (options.time_column < 0) return absl::OkStatus();
-  if (group.trees.size() != group.rows.size()) {
-    return absl::InvalidArgumentError("draws by time need disjoint trees");
-  }
-  for (const uint32_t tree : group.trees) {
-    if (tree < options.tree_times.size()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("tree ", tree, " has no time, there are ", options.tree_times.size()));
-  }
-  return absl::OkStatus();
+  if (group.times.size() == group.rows.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(group.times.size(), " times for ", group.rows.size(), " targets"));
 }
 
 }  // namespace
@@ -160,6 +154,7 @@ void FilteredListSampler::Sample(const ListPart& list, const Target& target, Nei
     out->sources.push_back(list.source(at));
     if (options_.want_edge_ids) out->edge_ids.push_back(list.edge_id(at));
     if (options_.want_edge_positions) out->edge_positions.push_back(list.position(at));
+    if (options_.want_edge_times) out->edge_times.push_back(target.allowed.times[at]);
   }
 }
 
@@ -183,9 +178,8 @@ class Targets {
     first_ = end;
     return target;
   }
-  // Which the tree's edges are not to be later than.
-  int64_t TimeOf(uint32_t tree) const {
-    return options_.time_column >= 0 ? options_.tree_times[tree] : 0;
+  TimeBounds TimesOf(size_t i) const {
+    return options_.time_column >= 0 ? group_.times[i] : TimeBounds();
   }
 
  private:
@@ -211,7 +205,7 @@ absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
       [&](size_t i, uint64_t key, const ListPart& list, absl::Span<const char* const> values) {
         FilteredListSampler::Target target = targets->Next(i);
         target.key = key;
-        target.allowed = rule->Judge(values, list.size(), targets->TimeOf(target.tree));
+        target.allowed = rule->Judge(values, list.size(), targets->TimesOf(i));
         sampler.Sample(list, target, out);
       });
 }
@@ -239,7 +233,7 @@ absl::Status SampleAny(const ShardReader& reader, EdgeTypeId edge_type, NodeType
         edge_type, group.rows[i], 0, std::numeric_limits<int64_t>::max(),
         [&](const ListPart& list) {
           before.Restore(out);
-          allowed = rule->ReadAndJudge(reader, edge_type, list, targets->TimeOf(target.tree));
+          allowed = rule->ReadAndJudge(reader, edge_type, list, targets->TimesOf(i));
           if (!allowed.ok()) return;
           target.allowed = *allowed;
           sampler.Sample(list, target, out);

@@ -71,7 +71,7 @@ class FilteredListSampler {
 };
 
 // Appends the neighbours of a group's rows; `excluded` by rising index among them. InvalidArgument
-// naming a row that there is not, or a tree that has no time; else ShardReader's.
+// naming a row that there is not, or where rows have no times; else ShardReader's.
 absl::Status SampleFiltered(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                             const OwnerGroup& group, absl::Span<const ExcludedEdge> excluded,
                             const OneHopOptions& options, Neighbors* out);

@@ -26,8 +26,9 @@ bool ComesBefore(const Copy& a, const Copy& b) { return a.tree < b.tree; }
 // The nodes of one type, each listed once, with its copies by rising tree.
 class TypeNodes {
  public:
-  // `by_tree`: each copy is asked for by itself.
-  TypeNodes(const SampledNodes& nodes, bool wide, bool by_tree) : index_(wide) {
+  // `tree_times`: if there are any, each copy is asked for by itself.
+  TypeNodes(const SampledNodes& nodes, bool wide, absl::Span<const TimeBounds> tree_times)
+      : index_(wide) {
     std::vector<int32_t> node_of(nodes.ids.size());
     index_.FindOrAdd(nodes.ids, &distinct_, node_of.data());
     begins_.resize(distinct_.size() + 1);
@@ -42,12 +43,13 @@ class TypeNodes {
     for (size_t i = 0; i < distinct_.size(); ++i) {
       std::sort(copies_.begin() + begins_[i], copies_.begin() + begins_[i + 1], ComesBefore);
     }
-    if (by_tree) AskByTree();
+    if (!tree_times.empty()) AskByTree(tree_times);
   }
 
   // What is asked for: distinct nodes, or copies, whose trees are those of targets.
   absl::Span<const int64_t> targets() const { return trees_.empty() ? distinct_ : ids_of_copies_; }
   absl::Span<const uint32_t> trees() const { return trees_; }
+  absl::Span<const TimeBounds> times() const { return times_; }
   absl::Span<const Copy> CopiesOfTarget(size_t target) const {
     if (trees_.empty()) return CopiesOf(static_cast<int32_t>(target));
     return absl::MakeConstSpan(copies_).subspan(target, 1);
@@ -63,11 +65,12 @@ class TypeNodes {
   }
 
  private:
-  void AskByTree() {
+  void AskByTree(absl::Span<const TimeBounds> tree_times) {
     for (size_t node = 0; node < distinct_.size(); ++node) {
       for (int64_t i = begins_[node]; i < begins_[node + 1]; ++i) {
         ids_of_copies_.push_back(distinct_[node]);
         trees_.push_back(copies_[i].tree);
+        times_.push_back(tree_times[copies_[i].tree]);
       }
     }
   }
@@ -78,6 +81,7 @@ class TypeNodes {
   std::vector<Copy> copies_;
   std::vector<int64_t> ids_of_copies_;  // of each copy, if these are asked for
   std::vector<uint32_t> trees_;
+  std::vector<TimeBounds> times_;
 };
 
 // The edges of one type that are kept, as they were found; those of a target in a row.
@@ -139,7 +143,7 @@ class Inducer {
     for (size_t type = 0; type < graph.nodes.size(); ++type) {
       const int64_t num_nodes = book.num_nodes({static_cast<int32_t>(type)});
       nodes_.emplace_back(graph.nodes[type], /*wide=*/num_nodes > int64_t{UINT32_MAX},
-                          /*by_tree=*/!request.spec.time_column.empty());
+                          request.tree_times);
     }
     kept_.resize(schema.edge_types.size());
   }
@@ -184,8 +188,9 @@ class Inducer {
       if (!request_.conditions.empty()) relation.spec.where = request_.conditions[type];
       relation.detail = request_.detail;
       relation.targets = nodes.targets().subspan(range.begin, count);
-      if (!nodes.trees().empty()) relation.trees = nodes.trees().subspan(range.begin, count);
-      relation.tree_times = request_.tree_times;
+      if (nodes.trees().empty()) continue;
+      relation.trees = nodes.trees().subspan(range.begin, count);
+      relation.times = nodes.times().subspan(range.begin, count);
     }
     return relations;
   }

@@ -20,12 +20,12 @@ namespace vicinity {
 struct InducedRequest {
   const SamplingSpec& spec;  // fits the schema
   EdgeDetail detail;
-  absl::Span<const int64_t> tree_times;  // of each tree, where the spec has a time_column
-  const ExcludedEdges& excluded;         // are not among them
+  const ExcludedEdges& excluded;  // are not among them
   // In-edges that are asked for at a time. Tests take few.
   int64_t edges_at_a_time = int64_t{1} << 20;
   // Of each edge type what its edges meet; null, or none of them at all: all are there.
   absl::Span<const std::shared_ptr<const RowCondition>> conditions{};
+  absl::Span<const TimeBounds> tree_times{};  // of each tree, where the spec has a time_column
 };
 
 // Puts the edges into `graph`, whose nodes are sampled, in place of those that were drawn: what

@@ -82,6 +82,7 @@ void Append(const Neighbors& from, Neighbors* to) {
   to->edge_ids.insert(to->edge_ids.end(), from.edge_ids.begin(), from.edge_ids.end());
   to->edge_positions.insert(to->edge_positions.end(), from.edge_positions.begin(),
                             from.edge_positions.end());
+  to->edge_times.insert(to->edge_times.end(), from.edge_times.begin(), from.edge_times.end());
 }
 
 // Lists of which some edges may not be drawn go one way, those that are taken as they are the
@@ -100,11 +101,13 @@ absl::Status SampleSome(const ShardReader& reader, EdgeTypeId edge_type, NodeTyp
     group.rows.push_back(rows[i]);
     group.positions.push_back(static_cast<uint32_t>(i));
     if (!options.trees.empty()) group.trees.push_back(options.trees[i]);
+    if (options.times.size() == rows.size()) group.times.push_back(options.times[i]);
   }
   std::vector<Neighbors> answers(2);
   OneHopOptions plain = options;
   plain.excluded = {};
   plain.time_column = -1;
+  plain.want_edge_times = false;
   plain.where = nullptr;
   plain.trees = whole.trees;
   VICINITY_RETURN_IF_ERROR(
@@ -206,21 +209,22 @@ absl::Status LocalNeighborSource::SampleRelation(int hop, const RelationRequest&
   OneHopOptions options =
       OptionsOf(schema, draw_, hop, relation.edge_type, relation.spec, relation.detail);
   options.excluded = relation.excluded;
-  options.tree_times = relation.tree_times;
   if (dataset_.book().num_shards() == 1 && dataset_.shard({0}) != nullptr) {
     // Global ids are local rows: they need not be taken apart, nor even copied.
     options.trees = relation.trees;
+    options.times = relation.times;
     const absl::Span<const uint64_t> rows(
         reinterpret_cast<const uint64_t*>(relation.targets.data()), relation.targets.size());
     return SampleShard(schema, ShardReader(*dataset_.shard({0})), relation.edge_type, rows, options,
                        out);
   }
   const std::vector<OwnerGroup> groups =
-      GroupByOwner(dataset_.book(), target, relation.targets, relation.trees);
+      GroupByOwner(dataset_.book(), target, relation.targets, relation.trees, relation.times);
   std::vector<Neighbors> answers(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     VICINITY_ASSIGN_OR_RETURN(const Shard* shard, Find(groups[g].shard));
     options.trees = groups[g].trees;
+    options.times = groups[g].times;
     const std::vector<ExcludedEdge> excluded = ExcludedOf(groups[g], relation.excluded);
     options.excluded = excluded;
     VICINITY_RETURN_IF_ERROR(SampleShard(schema, ShardReader(*shard), relation.edge_type,

@@ -22,10 +22,7 @@ namespace {
 // In the place of a hop's number.
 constexpr uint32_t kAllHops = UINT32_MAX;
 
-// Of each tree, one a seed, its time; none where the spec asks for none.
-absl::Status TakeTimes(const SamplingSpec& spec, absl::Span<const TypedSeeds> seeds,
-                       std::vector<int64_t>* times) {
-  times->clear();
+absl::Status CheckTimes(const SamplingSpec& spec, absl::Span<const TypedSeeds> seeds) {
   for (const TypedSeeds& list : seeds) {
     if (spec.time_column.empty() && list.times.empty()) continue;
     if (spec.time_column.empty()) {
@@ -36,11 +33,17 @@ absl::Status TakeTimes(const SamplingSpec& spec, absl::Span<const TypedSeeds> se
           list.times.size(), " times for ", list.ids.size(),
           " seeds: sampling by time (time_column ", spec.time_column, ") needs one for each"));
     }
-    times->insert(times->end(), list.times.begin(), list.times.end());
   }
-  if (static_cast<int64_t>(times->size()) <= kMostTimedSeeds) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(times->size(), " seeds with times, at most ", kMostTimedSeeds));
+  return absl::OkStatus();
+}
+
+TreeRules TreesOf(const SamplingSpec& spec) {
+  TreeRules trees;
+  trees.disjoint = spec.disjoint;
+  trees.by_time = !spec.time_column.empty();
+  trees.window = spec.time_window;
+  trees.follow_path = spec.time_follows == TimeFollows::kPath;
+  return trees;
 }
 
 }  // namespace
@@ -68,6 +71,7 @@ OneHopOptions OptionsOf(const Schema& schema, const MinibatchDraw& draw, int hop
   static_cast<DrawSpec&>(options) = spec;
   options.want_edge_ids = detail.ids;
   options.want_edge_positions = detail.positions;
+  options.want_edge_times = detail.times && spec.time_column >= 0;
   const NodeTypeId source_type{schema.edge_types[edge_type.value].source_type};
   options.stream = DrawsByLayer(spec) ? LayerStream(draw, hop, source_type, spec) : StreamKey(key);
   return options;
@@ -90,9 +94,9 @@ absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
   if (const std::string problem = SpecProblem(schema_, spec); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
-  VICINITY_RETURN_IF_ERROR(TakeTimes(spec, seeds, &tree_times_));
+  VICINITY_RETURN_IF_ERROR(CheckTimes(spec, seeds));
   VICINITY_RETURN_IF_ERROR(ResolveWhere(spec));
-  VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seeds, spec.disjoint));
+  VICINITY_RETURN_IF_ERROR(builder_.Start(spec.expansion, seeds, TreesOf(spec)));
   const bool induced = spec.subgraph == Subgraph::kInduced;
   const EdgeDetail of_drawn = induced ? EdgeDetail() : detail;  // of an induced sample they go
   for (int hop = 0; hop < spec.num_hops(); ++hop) {
@@ -100,10 +104,12 @@ absl::StatusOr<SampledGraph> MinibatchSampler::Sample(const SamplingSpec& spec,
       return At(absl::StrCat("hop ", hop), status);
     }
   }
+  const std::vector<TimeBounds> tree_times = builder_.TreeTimes();
   SampledGraph graph = builder_.Take();
   if (!induced) return graph;
-  InducedRequest request{spec, detail, tree_times_, excluded};
+  InducedRequest request{spec, detail, excluded};
   request.conditions = conditions_;
+  request.tree_times = tree_times;
   const absl::Status status = InduceEdges(schema_, book_, request, source, &graph);
   if (!status.ok()) return At("induced edges", status);
   return graph;
@@ -134,9 +140,11 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, Edge
     relation.spec.layer_dependency = spec.layer_dependency;
     relation.spec.batch_dependency = static_cast<uint64_t>(spec.batch_dependency);
     relation.detail = detail;
-    relation.tree_times = tree_times_;
+    relation.detail.times =
+        spec.time_follows == TimeFollows::kPath && relation.spec.time_column >= 0;
     relation.targets = builder_.Frontier({schema_.edge_types[type].target_type});
     relation.trees = builder_.FrontierTrees({schema_.edge_types[type].target_type});
+    relation.times = builder_.FrontierTimes({schema_.edge_types[type].target_type});
     if (relation.spec.fanout != 0 && !relation.targets.empty()) relations_.push_back(relation);
   }
   VICINITY_RETURN_IF_ERROR(AddExcluded(excluded, absl::MakeSpan(relations_), &excluded_));
@@ -146,7 +154,7 @@ absl::Status MinibatchSampler::SampleHop(const SamplingSpec& spec, int hop, Edge
     for (Neighbors& answer : answers) answer.Clear();
     VICINITY_RETURN_IF_ERROR(source->Sample(hop, relations_, answers));
     for (size_t i = 0; i < relations_.size(); ++i) {
-      VICINITY_RETURN_IF_ERROR(CheckDetail(detail, answers[i]));
+      VICINITY_RETURN_IF_ERROR(CheckDetail(relations_[i].detail, answers[i]));
       VICINITY_RETURN_IF_ERROR(builder_.AddRelation(relations_[i].edge_type, answers[i]));
     }
   }

@@ -24,9 +24,6 @@
 
 namespace vicinity {
 
-// Seeds of a minibatch by time: their times take 1 MiB of a request, which has more in it.
-inline constexpr int64_t kMostTimedSeeds = int64_t{1} << 17;
-
 // Which draws a minibatch makes: the same values give the same minibatch.
 struct MinibatchDraw {
   uint64_t run_seed = 0;
@@ -73,7 +70,6 @@ class MinibatchSampler {
   GraphBuilder builder_;
   std::vector<RelationRequest> relations_;           // of the current hop
   std::vector<std::vector<ExcludedEdge>> excluded_;  // of each relation
-  std::vector<int64_t> tree_times_;
   // Of each edge type the condition of the spec with this one.
   std::string where_;
   std::vector<std::shared_ptr<const RowCondition>> conditions_;

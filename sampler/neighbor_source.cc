@@ -24,12 +24,13 @@ absl::Status AddExcluded(const ExcludedEdges& all, absl::Span<RelationRequest> r
 absl::Status CheckDetail(EdgeDetail detail, const Neighbors& answer) {
   const size_t num_sources = answer.sources.size();
   if (answer.edge_ids.size() == (detail.ids ? num_sources : 0) &&
-      answer.edge_positions.size() == (detail.positions ? num_sources : 0)) {
+      answer.edge_positions.size() == (detail.positions ? num_sources : 0) &&
+      answer.edge_times.size() == (detail.times ? num_sources : 0)) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(answer.edge_ids.size(), " edge ids and ", answer.edge_positions.size(),
-                   " edge positions for ", num_sources, " neighbours"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      answer.edge_ids.size(), " edge ids, ", answer.edge_positions.size(), " edge positions and ",
+      answer.edge_times.size(), " times for ", num_sources, " neighbours"));
 }
 
 }  // namespace vicinity

@@ -24,7 +24,7 @@ struct RelationRequest {
   absl::Span<const int64_t> targets;
   absl::Span<const uint32_t> trees;         // of each target; empty: not disjoint
   absl::Span<const ExcludedEdge> excluded;  // by rising target
-  absl::Span<const int64_t> tree_times;     // of each tree; empty: no draws by time
+  absl::Span<const TimeBounds> times;       // of each target; empty: no draws by time
 };
 
 // Whoever knows neighbours. One object draws one minibatch: it knows the MinibatchDraw.

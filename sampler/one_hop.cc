@@ -334,19 +334,22 @@ void Neighbors::Clear() {
   sources.clear();
   edge_ids.clear();
   edge_positions.clear();
+  edge_times.clear();
 }
 
 NeighborsSize::NeighborsSize(const Neighbors& neighbors)
     : counts_(neighbors.counts.size()),
       sources_(neighbors.sources.size()),
       edge_ids_(neighbors.edge_ids.size()),
-      edge_positions_(neighbors.edge_positions.size()) {}
+      edge_positions_(neighbors.edge_positions.size()),
+      edge_times_(neighbors.edge_times.size()) {}
 
 void NeighborsSize::Restore(Neighbors* neighbors) const {
   neighbors->counts.resize(counts_);
   neighbors->sources.resize(sources_);
   neighbors->edge_ids.resize(edge_ids_);
   neighbors->edge_positions.resize(edge_positions_);
+  neighbors->edge_times.resize(edge_times_);
 }
 
 absl::Status SampleOneHop(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,

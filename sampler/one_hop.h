@@ -22,13 +22,14 @@ namespace vicinity {
 struct OneHopOptions : DrawSpec {
   bool want_edge_ids = false;
   bool want_edge_positions = false;
-  uint64_t stream = 0;  // StreamKey() of the hop and edge type, or LABOR's LayerStream()
+  bool want_edge_times = false;  // SampleLists gives them, of draws by time
+  uint64_t stream = 0;           // StreamKey() of the hop and edge type, or LABOR's LayerStream()
   // Of each row, the tree it is drawn for; empty: all of tree 0.
   absl::Span<const uint32_t> trees;
   // What follows, and times, SampleLists (sampler/local_sampler.h) heeds; SampleOneHop draws from
   // lists as they are.
   absl::Span<const ExcludedEdge> excluded;  // by rising row index
-  absl::Span<const int64_t> tree_times;     // of each tree, for draws by time
+  absl::Span<const TimeBounds> times;       // of each row, for draws by time
 };
 
 // Neighbours of targets 0 .. n-1, one list behind the other.
@@ -38,6 +39,8 @@ struct Neighbors {
   std::vector<int64_t> edge_ids;  // for each source, if asked for
   // For each source, if asked for: where its edge is in the columns of its target's shard.
   std::vector<int64_t> edge_positions;
+  // For each source, if asked for: when its edge was.
+  std::vector<int64_t> edge_times{};
 
   void Clear();  // keeps the memory
 };
@@ -53,6 +56,7 @@ class NeighborsSize {
   const size_t sources_;
   const size_t edge_ids_;
   const size_t edge_positions_;
+  const size_t edge_times_;
 };
 
 // Appends the neighbours of `rows` (local rows of the edge type's target nodes) to `out`.

@@ -25,18 +25,21 @@ EdgeDetail DetailOf(absl::Span<const Neighbors> answers) {
   for (const Neighbors& answer : answers) {
     detail.ids = detail.ids || !answer.edge_ids.empty();
     detail.positions = detail.positions || !answer.edge_positions.empty();
+    detail.times = detail.times || !answer.edge_times.empty();
   }
   return detail;
 }
 
 // Of the only shard, whose rows are global ids.
-OwnerGroup AllOf(absl::Span<const int64_t> targets, absl::Span<const uint32_t> trees) {
+OwnerGroup AllOf(absl::Span<const int64_t> targets, absl::Span<const uint32_t> trees,
+                 absl::Span<const TimeBounds> times) {
   OwnerGroup group;
   group.shard = {0};
   group.rows.assign(targets.begin(), targets.end());
   group.positions.resize(targets.size());
   std::iota(group.positions.begin(), group.positions.end(), 0);
   group.trees.assign(trees.begin(), trees.end());
+  group.times.assign(times.begin(), times.end());
   return group;
 }
 
@@ -44,22 +47,24 @@ absl::Status CheckAnswer(const OwnerGroup& group, const Neighbors& answer, EdgeD
   const uint64_t counted = std::accumulate(answer.counts.begin(), answer.counts.end(), uint64_t{0});
   if (answer.counts.size() == group.rows.size() && counted == answer.sources.size() &&
       answer.edge_ids.size() == (detail.ids ? answer.sources.size() : 0) &&
-      answer.edge_positions.size() == (detail.positions ? answer.sources.size() : 0)) {
+      answer.edge_positions.size() == (detail.positions ? answer.sources.size() : 0) &&
+      answer.edge_times.size() == (detail.times ? answer.sources.size() : 0)) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("shard ", group.shard.value, " answered ", group.rows.size(), " targets with ",
-                   answer.counts.size(), " counts that sum to ", counted, ", ",
-                   answer.sources.size(), " neighbours, ", answer.edge_ids.size(), " edge ids and ",
-                   answer.edge_positions.size(), " edge positions"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "shard ", group.shard.value, " answered ", group.rows.size(), " targets with ",
+      answer.counts.size(), " counts that sum to ", counted, ", ", answer.sources.size(),
+      " neighbours, ", answer.edge_ids.size(), " edge ids, ", answer.edge_positions.size(),
+      " edge positions and ", answer.edge_times.size(), " times"));
 }
 
 }  // namespace
 
 std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
                                      absl::Span<const int64_t> targets,
-                                     absl::Span<const uint32_t> trees) {
-  if (book.num_shards() == 1 && !targets.empty()) return {AllOf(targets, trees)};
+                                     absl::Span<const uint32_t> trees,
+                                     absl::Span<const TimeBounds> times) {
+  if (book.num_shards() == 1 && !targets.empty()) return {AllOf(targets, trees, times)};
   std::vector<OwnerGroup> by_shard(book.num_shards());
   for (size_t i = 0; i < targets.size(); ++i) {
     const ShardId owner = book.OwnerOf(type, {targets[i]});
@@ -67,6 +72,7 @@ std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
     group.rows.push_back(targets[i] - book.First(type, owner).value);
     group.positions.push_back(static_cast<uint32_t>(i));
     if (!trees.empty()) group.trees.push_back(trees[i]);
+    if (!times.empty()) group.times.push_back(times[i]);
   }
   std::vector<OwnerGroup> groups;
   for (int32_t shard = 0; shard < book.num_shards(); ++shard) {
@@ -127,6 +133,7 @@ absl::Status MergeByOwner(absl::Span<const OwnerGroup> groups, absl::Span<Neighb
   place(&Neighbors::sources);
   if (detail.ids) place(&Neighbors::edge_ids);
   if (detail.positions) place(&Neighbors::edge_positions);
+  if (detail.times) place(&Neighbors::edge_times);
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@ namespace vicinity {
 struct EdgeDetail {
   bool ids = false;
   bool positions = false;
+  bool times = false;  // along edge types that are drawn by time; for who samples, not in a graph
 
   EdgeDetail() = default;
   // Implicit: most callers ask for ids or for nothing.

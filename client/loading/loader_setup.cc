@@ -221,19 +221,6 @@ absl::Status CheckSeedTimes(const LoaderOptions& options, const TrainerSeeds& se
     return absl::InvalidArgumentError("seeds of homes have no times: seed_policy must be global");
   }
   const int64_t num_seeds = static_cast<int64_t>(seeds.seeds.size()) / seeds.nodes_per_seed;
-  const auto batch = static_cast<double>(std::min(options.batch_size, num_seeds));
-  const NegativeOptions& negatives = options.negatives;
-  const double drawn =
-      std::ceil(batch * negatives.amount) * (negatives.mode == NegativeMode::kNone     ? 0
-                                             : negatives.mode == NegativeMode::kBinary ? 2
-                                                                                       : 1);
-  const double in_a_batch = batch * static_cast<double>(seeds.nodes_per_seed) + drawn;
-  if (in_a_batch > static_cast<double>(kMostTimedSeeds)) {
-    return absl::InvalidArgumentError(absl::StrCat("a batch of ", in_a_batch,
-                                                   " seeds with times, both ends of links and "
-                                                   "negatives counted: at most ",
-                                                   kMostTimedSeeds));
-  }
   if (static_cast<int64_t>(options.seed_times.size()) == num_seeds) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(options.seed_times.size(), " times for ", num_seeds, " seeds: time_column ",

@@ -102,6 +102,14 @@ std::vector<Option> SamplingOptions(SamplingSpec* o) {
        "needs disjoint, and times of seeds; empty: at any time"},
       {"temporal_strategy", Choice(&o->temporal_strategy),
        "With time_column: such edges by chance, or the latest of them"},
+      {"time_window", &o->time_window,
+       "With time_column: only edges from so long before the seed's time on, in the column's unit; "
+       "-1: however early",
+       Least{-1}},
+      {"time_follows", Choice(&o->time_follows),
+       "With time_column: edges are not later than the seed's time at every hop, or, path, than "
+       "the "
+       "edge that led to their target, so that times never rise on the way from a seed"},
       {"where", &o->where,
        "Condition on edge columns: year >= 2010 and not kind in (3, 4); edge types that have all "
        "of them are sampled as if they had only edges that meet it; empty: all",

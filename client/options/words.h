@@ -41,6 +41,10 @@ inline constexpr std::array<Word<TemporalStrategy>, 2> kWords<TemporalStrategy>{
     {{"uniform", TemporalStrategy::kUniform}, {"last", TemporalStrategy::kLast}}};
 
 template <>
+inline constexpr std::array<Word<TimeFollows>, 2> kWords<TimeFollows>{
+    {{"seed", TimeFollows::kSeed}, {"path", TimeFollows::kPath}}};
+
+template <>
 inline constexpr std::array<Word<Draws>, 2> kWords<Draws>{
     {{"independent", Draws::kIndependent}, {"labor", Draws::kLabor}}};
 

@@ -35,7 +35,7 @@ absl::StatusOr<SampledGraph> Induce(const ShardRouter& router, const ResolvedSte
   std::vector<std::shared_ptr<const RowCondition>> conditions(num_types);
   conditions[step.edge_type.value] = step.edges_where;
   const ExcludedEdges none;
-  InducedRequest request{spec, EdgeDetail(step.step.edge_ids, step.needs_edge_rows()), {}, none};
+  InducedRequest request{spec, EdgeDetail(step.step.edge_ids, step.needs_edge_rows()), none};
   request.conditions = conditions;
   RoutedSource source(router, draw.draw, context);
   VICINITY_RETURN_IF_ERROR(InduceEdges(schema, router.book(), request, &source, &graph));

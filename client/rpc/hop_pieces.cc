@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/numeric/int128.h"
+
 namespace vicinity {
 namespace {
 
@@ -51,11 +53,16 @@ int64_t TargetsWithExcluded(const ShardHop& hop, const SamplePiece::Range& group
   return targets;
 }
 
-// A target takes eight bytes of a request, with its tree twelve.
+// A target takes eight bytes of a request; its tree and its bounds of time come on top.
 int64_t MaxTargets(const ShardHop& hop, const RequestLimits& limits) {
-  const bool trees = std::any_of(hop.relations.begin(), hop.relations.end(),
-                                 [](const auto& relation) { return !relation.trees.empty(); });
-  return trees ? std::max<int64_t>(1, limits.max_ids / 3 * 2) : limits.max_ids;
+  constexpr int64_t kIdBytes = 8;
+  int64_t each = kIdBytes;
+  for (const ShardHop::Relation& relation : hop.relations) {
+    const auto with_tree = relation.trees.empty() ? 0 : static_cast<int64_t>(sizeof(uint32_t));
+    const auto with_times = relation.times.empty() ? 0 : static_cast<int64_t>(sizeof(TimeBounds));
+    each = std::max(each, kIdBytes + with_tree + with_times);
+  }
+  return std::max<int64_t>(1, static_cast<int64_t>(absl::int128(limits.max_ids) * kIdBytes / each));
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct SamplePiece {
   std::vector<Range> ranges;
 };
 
-// Cuts a hop into requests within the limits, in the order of its targets; where those have trees,
-// two thirds as many to a request, which is then no larger; and of excluded edges no more than go
+// Cuts a hop into requests within the limits, in the order of its targets; where those have trees
+// or times, so many fewer to a request that it is no larger; and of excluded edges no more than go
 // into one. A target whose fanouts alone are beyond
 // them gets a request of its own, for the server to refuse.
 std::vector<SamplePiece> CutHop(const ShardHop& hop, const RequestLimits& limits);

@@ -54,6 +54,16 @@ int64_t MostWithin(const ShardWalks& walks, const RequestLimits& limits) {
   return std::min(walks.max_elements(), std::max<int64_t>(1, limits.max_ids / walks.spec->length));
 }
 
+void AppendTimes(absl::Span<const TimeBounds> times, proto::SampleRequest* request) {
+  const auto append = [&](int64_t TimeBounds::*bound, std::string* out) {
+    for (const TimeBounds& of_target : times) {
+      out->append(reinterpret_cast<const char*>(&(of_target.*bound)), sizeof(int64_t));
+    }
+  };
+  append(&TimeBounds::until, request->mutable_latest());
+  append(&TimeBounds::from, request->mutable_earliest());
+}
+
 // Those of a range of the relation's rows.
 void AppendExcluded(absl::Span<const ExcludedEdge> excluded, const SamplePiece::Range& range,
                     proto::SampleRequest::Relation* relation, proto::SampleRequest* request) {
@@ -175,7 +185,7 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, const C
   request.mutable_draw()->set_hop(hop.hop);
   request.set_want_edge_ids(hop.detail.ids);
   request.set_want_edge_positions(hop.detail.positions);
-  AppendBytes(hop.tree_times, request.mutable_tree_times());
+  request.set_want_edge_times(hop.detail.times);
   std::vector<ExpectedRelation> expected;
   for (const SamplePiece::Range& range : piece.ranges) {
     const size_t first_target = request.targets().size() / sizeof(uint64_t);
@@ -184,6 +194,7 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, const C
     if (!first.trees.empty()) {
       AppendBytes(first.trees.subspan(range.first, range.count), request.mutable_trees());
     }
+    if (!first.times.empty()) AppendTimes(first.times.subspan(range.first, range.count), &request);
     for (const int i : range.relations) {
       const ShardHop::Relation& asked = hop.relations[i];
       proto::SampleRequest::Relation* relation = request.add_relations();
@@ -193,8 +204,8 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, const C
       relation->set_num_targets(range.count);
       AppendExcluded(asked.excluded, range, relation, &request);
       const NodeTypeId source_type{schema_.edge_types[asked.edge_type.value].source_type};
-      expected.push_back(
-          {range.count, asked.spec.fanout, book_.num_nodes(source_type), &hop.out[i]});
+      expected.push_back({range.count, asked.spec.fanout, book_.num_nodes(source_type),
+                          /*by_time=*/asked.spec.time_column >= 0, &hop.out[i]});
     }
   }
   auto reader = std::make_shared<SampleReader>(std::move(expected), hop.detail);

@@ -80,11 +80,13 @@ absl::Status SampleReader::AddCounts(const proto::SampleChunk& chunk, const Slic
   const size_t source_bytes = arrays[proto::SampleChunk::kSourcesFieldNumber].size();
   const size_t id_bytes = arrays[proto::SampleChunk::kEdgeIdsFieldNumber].size();
   const size_t position_bytes = arrays[proto::SampleChunk::kEdgePositionsFieldNumber].size();
+  const size_t time_bytes = arrays[proto::SampleChunk::kEdgeTimesFieldNumber].size();
   if (source_bytes != bytes || id_bytes != (detail_.ids ? bytes : 0) ||
-      position_bytes != (detail_.positions ? bytes : 0)) {
+      position_bytes != (detail_.positions ? bytes : 0) ||
+      time_bytes != (detail_.times && relation.by_time ? bytes : 0)) {
     return absl::InternalError(absl::StrCat(
         "counts say ", sum, " neighbours, there are ", source_bytes, " bytes of them, ", id_bytes,
-        " of edge ids and ", position_bytes, " of edge positions"));
+        " of edge ids, ", position_bytes, " of edge positions and ", time_bytes, " of times"));
   }
   return absl::OkStatus();
 }
@@ -96,6 +98,7 @@ absl::Status SampleReader::AddSources(const SlicedMessage& arrays) {
   AppendArray(arrays[proto::SampleChunk::kSourcesFieldNumber], &sources);
   AppendArray(arrays[proto::SampleChunk::kEdgeIdsFieldNumber], &relation.out->edge_ids);
   AppendArray(arrays[proto::SampleChunk::kEdgePositionsFieldNumber], &relation.out->edge_positions);
+  AppendArray(arrays[proto::SampleChunk::kEdgeTimesFieldNumber], &relation.out->edge_times);
   for (size_t i = before; i < sources.size(); ++i) {
     if (sources[i] < 0 || sources[i] >= relation.num_sources) {
       return absl::InternalError(absl::StrCat("neighbour ", sources[i], " where there are ",

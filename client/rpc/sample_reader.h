@@ -18,6 +18,7 @@ struct ExpectedRelation {
   int64_t num_targets = 0;
   int64_t fanout = 0;       // > 0, or kAllNeighbors
   int64_t num_sources = 0;  // nodes of the source type: every global id is below
+  bool by_time = false;     // edges have their times, if these are asked for
   Neighbors* out = nullptr;
 };
 

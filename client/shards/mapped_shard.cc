@@ -61,7 +61,7 @@ absl::Status MappedShard::Answer(const ShardHop& hop) const {
                                       relation.spec, hop.detail);
     options.trees = relation.trees;
     options.excluded = relation.excluded;
-    options.tree_times = hop.tree_times;
+    options.times = relation.times;
     VICINITY_RETURN_IF_ERROR(SampleShard(dataset_.schema(), reader_, relation.edge_type,
                                          relation.rows, options, &hop.out[i]));
     traffic_->sampled_edges_local.Add(hop.out[i].sources.size());

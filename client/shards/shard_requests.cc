@@ -59,13 +59,15 @@ RequestApart<Request> ElementsApart(const Request& request) {
 }  // namespace
 
 int64_t ShardHop::bytes() const {
-  auto bytes = static_cast<int64_t>(tree_times.size() * sizeof(int64_t));
-  const int64_t num_values = 1 + (detail.ids ? 1 : 0) + (detail.positions ? 1 : 0);
+  int64_t bytes = 0;
+  const int64_t num_values =
+      1 + (detail.ids ? 1 : 0) + (detail.positions ? 1 : 0) + (detail.times ? 1 : 0);
   for (const Relation& relation : relations) {
     const int64_t neighbors =
         relation.spec.fanout > 0 ? std::min(relation.spec.fanout, kMaxNeighbors) : kNeighborsOfAll;
     const int64_t each = kIdBytes * num_values * neighbors + kIdBytes;
     bytes += static_cast<int64_t>(relation.rows.size()) * each;
+    bytes += static_cast<int64_t>(relation.times.size() * sizeof(TimeBounds));
     bytes += static_cast<int64_t>(relation.excluded.size()) * kExcludedBytes;
   }
   return bytes;

@@ -56,11 +56,11 @@ struct ShardHop {
     absl::Span<const uint32_t> trees{};  // of each row; empty: trees are not disjoint
     // Not to be drawn, by rising index among the rows.
     absl::Span<const ExcludedEdge> excluded{};
+    absl::Span<const TimeBounds> times{};  // of each row, for draws by time
   };
   MinibatchDraw draw;
   int hop = 0;
   EdgeDetail detail;
-  absl::Span<const int64_t> tree_times;  // of each tree, for draws by time
   std::vector<Relation> relations;
   // Neighbours for each relation, in the order of its rows; empty elements at first.
   absl::Span<Neighbors> out;

@@ -45,6 +45,16 @@ struct RoutedHop {
   std::vector<int> list_of;  // of each relation
 };
 
+// What is asked of each edge: the same of all relations, but for times, which only those have that
+// are drawn by them.
+EdgeDetail DetailOf(absl::Span<const RelationRequest> relations) {
+  EdgeDetail detail = relations.front().detail;
+  for (const RelationRequest& relation : relations) {
+    detail.times = detail.times || relation.detail.times;
+  }
+  return detail;
+}
+
 RoutedHop Route(absl::Span<const RelationRequest> relations, const Schema& schema,
                 const Book& book) {
   RoutedHop routed;
@@ -54,7 +64,7 @@ RoutedHop Route(absl::Span<const RelationRequest> relations, const Schema& schem
     if (list_of_type[type] < 0) {
       list_of_type[type] = static_cast<int>(routed.lists.size());
       routed.lists.push_back(
-          GroupByOwner(book, NodeTypeId{type}, relation.targets, relation.trees));
+          GroupByOwner(book, NodeTypeId{type}, relation.targets, relation.trees, relation.times));
     }
     routed.list_of.push_back(list_of_type[type]);
   }
@@ -168,8 +178,9 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
     const std::vector<OwnerGroup>& groups = routed.lists[routed.list_of[i]];
     for (const OwnerGroup& group : groups) {
       excluded.push_back(ExcludedOf(group, relations[i].excluded));
-      asked[group.shard.value].relations.push_back(
-          {relations[i].edge_type, relations[i].spec, group.rows, group.trees, excluded.back()});
+      asked[group.shard.value].relations.push_back({relations[i].edge_type, relations[i].spec,
+                                                    group.rows, group.trees, excluded.back(),
+                                                    group.times});
       Neighbors& answer = answers[group.shard.value].emplace_back();
       // The memory of the last hop's answer, warm and mapped, goes round with it.
       if (groups.size() == 1) std::swap(answer, neighbors[i]);
@@ -183,8 +194,7 @@ absl::Status RoutedSource::Sample(int hop, absl::Span<const RelationRequest> rel
         if (asked[s].relations.empty() || shard.remote() != remote) continue;
         asked[s].draw = draw_;
         asked[s].hop = hop;
-        asked[s].detail = relations.front().detail;
-        asked[s].tree_times = relations.front().tree_times;
+        asked[s].detail = DetailOf(relations);
         asked[s].out = absl::MakeSpan(answers[s]);
         shard.Ask(asked[s], context_, calls.Add());
       }

@@ -81,7 +81,7 @@ struct LoaderOptions {
   SeedList seeds;               // in the place of the split's
   // With sampling.time_column: the time of each seed, or link, which its neighbourhood ends with;
   // as many as `seeds` lists, in their order. Not with SeedPolicy::kHome. Negatives have those of
-  // their links. A batch has at most 131,072 seeds then, all lists together.
+  // their links.
   std::vector<int64_t> seed_times;
   NegativeOptions negatives;  // of links: what a batch has beside them
   NegativeWeights negative_weights;

@@ -41,8 +41,19 @@ std::string WeightProblem(const Schema& schema, const SamplingSpec& spec) {
 
 std::string TimeProblem(const Schema& schema, const SamplingSpec& spec) {
   const bool last = spec.temporal_strategy == TemporalStrategy::kLast;
+  const bool path = spec.time_follows == TimeFollows::kPath;
   if (spec.time_column.empty()) {
-    return last ? "temporal_strategy last needs a time_column" : "";
+    if (last) return "temporal_strategy last needs a time_column";
+    if (path) return "time_follows path needs a time_column";
+    if (spec.time_window == -1) return "";
+    return "time_window " + std::to_string(spec.time_window) + " needs a time_column";
+  }
+  if (spec.time_window < -1) {
+    return "time_window " + std::to_string(spec.time_window) +
+           " is neither a length of time nor -1, for none";
+  }
+  if (path && spec.subgraph == Subgraph::kInduced) {
+    return "time_follows path says nothing of the edges of an induced subgraph";
   }
   if (!spec.disjoint) return "time_column " + spec.time_column + " needs disjoint trees";
   if (last && spec.replace) return "temporal_strategy last draws without replacement";

@@ -27,6 +27,12 @@ enum class TemporalStrategy : uint8_t {
   kLast,     // the latest
 };
 
+// What the edges of a tree are not to be later than.
+enum class TimeFollows : uint8_t {
+  kSeed,  // its seed's time, at every hop
+  kPath,  // the time of the edge that led to their target; of the seed's own edges, its time
+};
+
 // Whether targets of a hop draw with regard to each other.
 enum class Draws : uint8_t {
   kIndependent,  // each for itself
@@ -62,6 +68,14 @@ struct SamplingSpec {
   // Empty: at any time.
   std::string time_column{};
   TemporalStrategy temporal_strategy = TemporalStrategy::kUniform;
+  // With time_column: only edges of a window, from so long before the seed's time to that time,
+  // both included, whatever follows what. -1: however early they are.
+  int64_t time_window = -1;
+  // kPath: times never rise on the way from a seed, so whatever reaches it could have (temporal
+  // paths). A node to which edges of several times lead is listed once for each of these in its
+  // tree, since what may lead to it is not the same. Edge types without times pass on what their
+  // targets have. Not with Subgraph::kInduced.
+  TimeFollows time_follows = TimeFollows::kSeed;
   // kLabor: a minibatch has fewer nodes, since the targets of a hop choose the same sources where
   // they can. Each target's sample is still what it is by chance: a uniform one of its list without
   // replacement, of min(fanout, degree) edges. It is DGL's sample_layer_neighbors without

@@ -3,18 +3,27 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "partition/schema/condition.h"
 
 namespace vicinity {
 
+// Which times edges may have to be drawn for a target: from the one to the other, both included.
+struct TimeBounds {
+  int64_t from = std::numeric_limits<int64_t>::min();
+  int64_t until = std::numeric_limits<int64_t>::max();
+
+  bool Has(int64_t time) const { return from <= time && time <= until; }
+};
+
 struct DrawSpec {
   int64_t fanout = 0;     // neighbours a target, > 0, or kAllNeighbors
   bool replace = false;   // with replacement: `fanout` draws from any non-empty list
   bool weighted = false;  // by the edge type's weight column, else uniformly
-  // >= 0: the position of the edge type's column of times (int64): an edge is drawn only in trees
-  // whose time is not before its own.
+  // >= 0: the position of the edge type's column of times (int64): an edge is drawn only for
+  // targets within whose bounds its time is.
   int32_t time_column = -1;
   bool last = false;  // with time_column: not by chance, but the latest of these
   // Null: none. Else only edges for which it holds are there, as if the lists had no others.

@@ -39,20 +39,22 @@ ListRule::ListRule(const DrawSpec& spec) : by_time_(spec.time_column >= 0), cond
   columns_.insert(columns_.end(), filter_->columns().begin(), filter_->columns().end());
 }
 
-AllowedEdges ListRule::Judge(absl::Span<const char* const> values, int64_t count, int64_t until) {
+AllowedEdges ListRule::Judge(absl::Span<const char* const> values, int64_t count,
+                             const TimeBounds& within) {
   AllowedEdges allowed;
   if (count == 0) return allowed;
   if (by_time_) {
     allowed.times = absl::MakeConstSpan(reinterpret_cast<const int64_t*>(values[0]),
                                         static_cast<size_t>(count));
-    allowed.until = until;
+    allowed.within = within;
   }
   if (filter_) allowed.meets = filter_->Evaluate(values.subspan(by_time_ ? 1 : 0), count);
   return allowed;
 }
 
 absl::StatusOr<AllowedEdges> ListRule::ReadAndJudge(const ShardReader& reader, EdgeTypeId edge_type,
-                                                    const ListPart& list, int64_t until) {
+                                                    const ListPart& list,
+                                                    const TimeBounds& within) {
   read_.resize(columns_.size());
   std::vector<const char*> values;
   for (size_t k = 0; k < columns_.size(); ++k) {
@@ -60,7 +62,7 @@ absl::StatusOr<AllowedEdges> ListRule::ReadAndJudge(const ShardReader& reader, E
         ReadValues(reader, reader.EdgeColumn(edge_type, columns_[k]), list, &read_[k]));
     values.push_back(read_[k].data());
   }
-  return Judge(values, list.size(), until);
+  return Judge(values, list.size(), within);
 }
 
 }  // namespace vicinity

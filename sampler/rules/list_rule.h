@@ -18,12 +18,12 @@ namespace vicinity {
 
 struct AllowedEdges {
   absl::Span<const int64_t> times;  // of the list's edges; empty: at any time
-  int64_t until = 0;                // with times: none that is later
+  TimeBounds within;                // with times: which of them
   absl::Span<const uint8_t> meets;  // of the list's edges, 1: the condition holds; empty: for all
 
   bool all() const { return times.empty() && meets.empty(); }
   bool Has(int64_t i) const {
-    return (times.empty() || times[i] <= until) && (meets.empty() || meets[i] != 0);
+    return (times.empty() || within.Has(times[i])) && (meets.empty() || meets[i] != 0);
   }
 };
 
@@ -35,12 +35,12 @@ class ListRule {
   // Those that it reads, of the edge type.
   absl::Span<const int32_t> columns() const { return columns_; }
 
-  // Of a list whose edges' values in columns()[k] lie at values[k], for a tree of this time. Good
-  // until the next call, and while the values are there.
-  AllowedEdges Judge(absl::Span<const char* const> values, int64_t count, int64_t until);
+  // Of a list whose edges' values in columns()[k] lie at values[k], for a target of these bounds.
+  // Good until the next call, and while the values are there.
+  AllowedEdges Judge(absl::Span<const char* const> values, int64_t count, const TimeBounds& within);
   // The same, of a list or a part of one, wherever its values are. Errors as ShardReader's.
   absl::StatusOr<AllowedEdges> ReadAndJudge(const ShardReader& reader, EdgeTypeId edge_type,
-                                            const ListPart& list, int64_t until);
+                                            const ListPart& list, const TimeBounds& within);
 
  private:
   const bool by_time_;

@@ -160,27 +160,27 @@ absl::StatusOr<std::vector<uint32_t>> ReadTrees(const std::string& bytes, size_t
   return trees;
 }
 
-// Of each tree its time, where draws go by it.
-absl::StatusOr<std::vector<int64_t>> ReadTreeTimes(const proto::SampleRequest& request,
-                                                   absl::Span<const uint32_t> trees) {
-  const std::string& bytes = request.tree_times();
-  std::vector<int64_t> times(bytes.size() / sizeof(int64_t));
-  if (bytes.size() != times.size() * sizeof(int64_t)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tree times: ", bytes.size(), " bytes are not whole ones of 8"));
-  }
-  if (!times.empty()) std::memcpy(times.data(), bytes.data(), bytes.size());
+// Of each target between what times its edges are, where draws go by them.
+absl::StatusOr<std::vector<TimeBounds>> ReadTimes(const proto::SampleRequest& request,
+                                                  size_t num_targets) {
+  std::vector<TimeBounds> times;
   const bool by_time =
       std::any_of(request.relations().begin(), request.relations().end(),
                   [](const Relation& relation) { return relation.spec().time_column() != 0; });
   if (!by_time) return times;
-  if (trees.empty() && !request.targets().empty()) {
-    return absl::InvalidArgumentError("draws by time need the targets' trees");
+  const std::string& latest = request.latest();
+  const std::string& earliest = request.earliest();
+  const size_t bytes = num_targets * sizeof(int64_t);
+  if (latest.size() != bytes || (!earliest.empty() && earliest.size() != bytes)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "draws by time need the latest of each of ", num_targets, " targets: ", latest.size(),
+        " bytes, and ", earliest.size(), " of the earliest"));
   }
-  for (const uint32_t tree : trees) {
-    if (tree < times.size()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("tree ", tree, " has no time, there are ", times.size()));
+  times.resize(num_targets);
+  for (size_t i = 0; i < num_targets; ++i) {
+    const size_t at = i * sizeof(int64_t);
+    std::memcpy(&times[i].until, latest.data() + at, sizeof(int64_t));
+    if (!earliest.empty()) std::memcpy(&times[i].from, earliest.data() + at, sizeof(int64_t));
   }
   return times;
 }
@@ -239,8 +239,8 @@ class RelationSampler {
  public:
   RelationSampler(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
                   absl::Span<const uint64_t> all_targets, absl::Span<const uint32_t> all_trees,
-                  absl::Span<const ExcludedEdge> all_excluded, absl::Span<const int64_t> tree_times,
-                  int index)
+                  absl::Span<const ExcludedEdge> all_excluded,
+                  absl::Span<const TimeBounds> all_times, int index)
       : relation_(request.relations(index)),
         index_(index),
         reader_(shard),
@@ -250,11 +250,15 @@ class RelationSampler {
         trees_(all_trees.empty()
                    ? all_trees
                    : all_trees.subspan(relation_.first_target(), relation_.num_targets())),
+        times_(all_times.empty()
+                   ? all_times
+                   : all_times.subspan(relation_.first_target(), relation_.num_targets())),
         excluded_(all_excluded.subspan(relation_.first_excluded(), relation_.num_excluded())),
         chunk_bytes_(state.limits.max_chunk_bytes),
-        neighbor_bytes_(8 + (request.want_edge_ids() ? 8 : 0) +
-                        (request.want_edge_positions() ? 8 : 0)),
-        options_(OptionsOf(state, request, relation_, tree_times)),
+        options_(OptionsOf(state, request, relation_)),
+        neighbor_bytes_(8 + (options_.want_edge_ids ? 8 : 0) +
+                        (options_.want_edge_positions ? 8 : 0) +
+                        (options_.want_edge_times ? 8 : 0)),
         rule_(options_) {}
 
   // True once all targets are answered.
@@ -271,16 +275,16 @@ class RelationSampler {
 
  private:
   static OneHopOptions OptionsOf(const ServerState& state, const proto::SampleRequest& request,
-                                 const Relation& relation, absl::Span<const int64_t> tree_times) {
+                                 const Relation& relation) {
     const Schema& schema = state.dataset->schema();
     const EdgeTypeId type{relation.edge_type()};
     const proto::Draw& draw = request.draw();
-    OneHopOptions options = vicinity::OptionsOf(
+    EdgeDetail detail(request.want_edge_ids(), request.want_edge_positions());
+    detail.times = request.want_edge_times();
+    return vicinity::OptionsOf(
         schema, {draw.run_seed(), draw.epoch(), draw.batch()}, static_cast<int>(draw.hop()), type,
         *FromProto(relation.spec(), schema.edge_types[type.value].columns),  // has been checked
-        EdgeDetail(request.want_edge_ids(), request.want_edge_positions()));
-    options.tree_times = tree_times;
-    return options;
+        detail);
   }
 
   // How many targets from `first` on fit one chunk, at least one. 0: the list of target
@@ -346,6 +350,7 @@ class RelationSampler {
     }
     neighbors_.Clear();
     if (!trees_.empty()) options_.trees = trees_.subspan(first_, group_);
+    if (!times_.empty()) options_.times = times_.subspan(first_, group_);
     const std::vector<ExcludedEdge> excluded = ExcludedOfTargets(first_, group_);
     options_.excluded = excluded;
     VICINITY_RETURN_IF_ERROR(SampleLists(reader_, edge_type_, target_type_,
@@ -399,6 +404,9 @@ class RelationSampler {
       AppendWords<uint64_t>(neighbors_.edge_positions, first_edge, count,
                             chunk->mutable_edge_positions());
     }
+    if (options_.want_edge_times) {
+      AppendWords<int64_t>(neighbors_.edge_times, first_edge, count, chunk->mutable_edge_times());
+    }
     if (answered_ == group_) EndGroup();
   }
 
@@ -406,13 +414,13 @@ class RelationSampler {
     const int64_t most = std::max<int64_t>((chunk_bytes_ - 4) / neighbor_bytes_, 1);
     int64_t taken = 0;
     bool more = false;
-    const int64_t until = options_.time_column >= 0 ? options_.tree_times[trees_[first_]] : 0;
+    const TimeBounds within = options_.time_column >= 0 ? times_[first_] : TimeBounds();
     absl::StatusOr<AllowedEdges> allowed = AllowedEdges();
     VICINITY_RETURN_IF_ERROR(
         reader_.ReadList(edge_type_, targets_[first_], list_at_, most, [&](const ListPart& part) {
           taken = part.size();
           more = part.has_more();
-          allowed = rule_.ReadAndJudge(reader_, edge_type_, part, until);
+          allowed = rule_.ReadAndJudge(reader_, edge_type_, part, within);
           if (allowed.ok()) CopyPartOfList(part, *allowed, chunk);
         }));
     VICINITY_RETURN_IF_ERROR(allowed.status());
@@ -430,6 +438,7 @@ class RelationSampler {
     chunk->mutable_sources()->reserve(bytes);
     if (options_.want_edge_ids) chunk->mutable_edge_ids()->reserve(bytes);
     if (options_.want_edge_positions) chunk->mutable_edge_positions()->reserve(bytes);
+    if (options_.want_edge_times) chunk->mutable_edge_times()->reserve(bytes);
     uint32_t count = 0;
     for (int64_t i = 0; i < part.size(); ++i) {
       if (options_.weighted && !part.has_weight(i)) continue;
@@ -441,6 +450,7 @@ class RelationSampler {
       if (options_.want_edge_positions) {
         AppendId(part.position(i), chunk->mutable_edge_positions());
       }
+      if (options_.want_edge_times) AppendId(allowed.times[i], chunk->mutable_edge_times());
     }
     AddCount(count, chunk);
   }
@@ -454,6 +464,7 @@ class RelationSampler {
     chunk->mutable_sources()->clear();
     chunk->mutable_edge_ids()->clear();
     chunk->mutable_edge_positions()->clear();
+    chunk->mutable_edge_times()->clear();
   }
   static void AddCount(uint32_t count, proto::SampleChunk* chunk) {
     chunk->mutable_counts()->append(reinterpret_cast<const char*>(&count), sizeof(count));
@@ -469,10 +480,11 @@ class RelationSampler {
   const NodeTypeId target_type_;
   const absl::Span<const uint64_t> targets_;
   const absl::Span<const uint32_t> trees_;
+  const absl::Span<const TimeBounds> times_;
   const absl::Span<const ExcludedEdge> excluded_;
   const int64_t chunk_bytes_;
-  const int64_t neighbor_bytes_;
   OneHopOptions options_;
+  const int64_t neighbor_bytes_;
   ListRule rule_;
   // Targets [first_, first_ + group_) are being answered, [.., first_) have been; a group of none:
   // the next one is still to be started.
@@ -495,7 +507,7 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
   SampleSource(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
                std::vector<uint64_t> copy, absl::Span<const uint64_t> targets,
                std::vector<uint32_t> trees, std::vector<ExcludedEdge> excluded,
-               std::vector<int64_t> tree_times)
+               std::vector<TimeBounds> times)
       : state_(state),
         request_(request),
         shard_(shard),
@@ -503,7 +515,7 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
         targets_(targets),
         trees_(std::move(trees)),
         excluded_(std::move(excluded)),
-        tree_times_(std::move(tree_times)) {
+        times_(std::move(times)) {
     SkipWhatIsOver();
   }
 
@@ -520,7 +532,7 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
     while (!sampler_.has_value() || sampler_->IsOver()) {
       sampler_.reset();
       if (next_relation_ == request_.relations_size()) return;
-      sampler_.emplace(state_, request_, shard_, targets_, trees_, excluded_, tree_times_,
+      sampler_.emplace(state_, request_, shard_, targets_, trees_, excluded_, times_,
                        next_relation_++);
     }
   }
@@ -532,7 +544,7 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
   const absl::Span<const uint64_t> targets_;
   const std::vector<uint32_t> trees_;
   const std::vector<ExcludedEdge> excluded_;
-  const std::vector<int64_t> tree_times_;
+  const std::vector<TimeBounds> times_;
   std::optional<RelationSampler> sampler_;
   int next_relation_ = 0;
 };
@@ -563,16 +575,16 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors
   VICINITY_ASSIGN_OR_RETURN(std::vector<ExcludedEdge> excluded, ReadExcluded(request));
   VICINITY_RETURN_IF_ERROR(CheckRequest(state, request, *shard, targets));
   VICINITY_RETURN_IF_ERROR(CheckExcluded(request, excluded));
-  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> tree_times, ReadTreeTimes(request, trees));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<TimeBounds> times, ReadTimes(request, targets.size()));
   return std::make_unique<SampleSource>(state, request, *shard, std::move(copy), targets,
-                                        std::move(trees), std::move(excluded),
-                                        std::move(tree_times));
+                                        std::move(trees), std::move(excluded), std::move(times));
 }
 
 int64_t ReplyBytes(const ServerState& state, const proto::SampleRequest& request) {
   const Dataset& dataset = *state.dataset;
   const WideBytes neighbor_bytes =
-      kIdBytes * (1 + (request.want_edge_ids() ? 1 : 0) + (request.want_edge_positions() ? 1 : 0));
+      kIdBytes * (1 + (request.want_edge_ids() ? 1 : 0) + (request.want_edge_positions() ? 1 : 0) +
+                  (request.want_edge_times() ? 1 : 0));
   const auto num_types = static_cast<int64_t>(dataset.schema().edge_types.size());
   WideBytes bytes = 0;
   for (const proto::SampleRequest::Relation& relation : request.relations()) {

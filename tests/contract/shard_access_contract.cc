@@ -206,10 +206,9 @@ std::vector<Way> EveryWay(const Schema& schema) {
 }
 
 std::vector<Neighbors> Sample(ShardAccess* shard, std::vector<ShardHop::Relation> relations,
-                              EdgeDetail detail, absl::Span<const int64_t> tree_times = {}) {
+                              EdgeDetail detail) {
   std::vector<Neighbors> out(relations.size());
   ShardHop hop;
-  hop.tree_times = tree_times;
   hop.draw = {7, 3, 11};
   hop.hop = 1;
   hop.detail = detail;
@@ -533,11 +532,16 @@ void CheckWalks(const ShardsUnderTest& under_test) {
 
 std::vector<Neighbors> SampleByRules(const ShardsUnderTest& under_test,
                                      const std::vector<DrawSpec>& rules) {
-  const std::vector<int64_t> times = {0, -6, INT64_MAX, 3, INT64_MIN};
+  const std::vector<TimeBounds> of_trees = {
+      {INT64_MIN, 0}, {-6, -6}, {INT64_MIN, INT64_MAX}, {-2, 3}, {INT64_MIN, INT64_MIN}};
+  EdgeDetail detail(true, true);
+  detail.times = true;
   std::vector<Neighbors> all;
   ForEachShard(under_test, [&](ShardAccess* shard, const Expected& expected) {
     const Targets targets(expected.num_rows(expected.target_type({0})));
     const std::vector<ExcludedEdge> excluded = SomeEdges(expected, {0}, targets.rows);
+    std::vector<TimeBounds> times;
+    for (const uint32_t tree : targets.trees) times.push_back(of_trees[tree]);
     for (Way way : EveryWay(expected.schema())) {
       if (way.edge_type.value != 0) continue;
       way.trees = true;
@@ -546,13 +550,16 @@ std::vector<Neighbors> SampleByRules(const ShardsUnderTest& under_test,
         if (rule.labor && way.replace) continue;
         ShardHop::Relation relation = targets.Relation(way);
         relation.spec.time_column = rule.time_column;
+        relation.times = times;
         relation.spec.last = rule.last;
         relation.spec.where = rule.where;
         relation.spec.labor = rule.labor;
         relation.spec.layer_dependency = rule.layer_dependency;
         relation.spec.batch_dependency = rule.batch_dependency;
         if (way.excluding) relation.excluded = excluded;
-        all.push_back(Sample(shard, {relation}, EdgeDetail(true, true), times)[0]);
+        all.push_back(Sample(shard, {relation}, detail)[0]);
+        const bool by_time = rule.time_column >= 0;
+        CHECK(all.back().edge_times.size() == (by_time ? all.back().sources.size() : 0));
       }
     }
   });

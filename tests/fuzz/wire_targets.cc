@@ -200,10 +200,11 @@ FuzzTarget FuzzSampleReply(const std::string&) {
     EdgeDetail detail;
     detail.ids = (chosen & 1) != 0;
     detail.positions = (chosen & 2) != 0;
-    SampleReader reader({{3, 2, 10, &first}, {2, kAllNeighbors, 10, &second}}, detail);
+    detail.times = (chosen & 4) != 0;
+    SampleReader reader({{3, 2, 10, true, &first}, {2, kAllNeighbors, 10, false, &second}}, detail);
     bool good = true;
     ForEachMessage(input.substr(1), [&](std::string_view bytes) {
-      grpc::ByteBuffer buffer = InPieces(bytes, 1 + chosen / 4);
+      grpc::ByteBuffer buffer = InPieces(bytes, 1 + chosen / 8);
       proto::SampleChunk chunk;
       SlicedMessage arrays;
       good = arrays.Parse(&buffer, &chunk) && reader.Add(chunk, arrays).ok();

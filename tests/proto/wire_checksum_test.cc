@@ -71,11 +71,13 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
             .Add(0)  // no excluded edges
             .Add(0)
             .Add(0)     // no edge positions
+            .Add(0)     // no edge times
             .Bytes("")  // no excluded edges' targets
             .Bytes("")  // no trees
             .Bytes("12345678")
             .Bytes("")  // no excluded edges' sources
-            .Bytes("")  // no times
+            .Bytes("")  // no times, neither latest
+            .Bytes("")  // nor earliest
             .Sum());
   proto::RowsRequest rows;
   rows.set_column(-1);

@@ -204,7 +204,14 @@ const std::vector<int64_t> kTreeTimes = {0,
                                          std::numeric_limits<int64_t>::max(),
                                          std::numeric_limits<int64_t>::max() - 1};
 
-TEST_CASE("only edges that are not later than their tree's time are drawn", "[filtered_lists]") {
+// Edges of any age that are not later.
+std::vector<TimeBounds> Until(const std::vector<int64_t>& times) {
+  std::vector<TimeBounds> bounds;
+  for (const int64_t time : times) bounds.push_back({std::numeric_limits<int64_t>::min(), time});
+  return bounds;
+}
+
+TEST_CASE("only edges that are not later than their target's bound are drawn", "[filtered_lists]") {
   const Timed graph(900);
   OneHopOptions options;
   options.fanout = GENERATE(int64_t{1}, int64_t{4}, kAllNeighbors);
@@ -212,16 +219,23 @@ TEST_CASE("only edges that are not later than their tree's time are drawn", "[fi
   options.replace = !options.last && GENERATE(false, true);
   options.time_column = graph.time_column();
   options.want_edge_ids = true;
-  options.tree_times = kTreeTimes;
+  std::vector<TimeBounds> times;
   std::vector<uint64_t> rows;
   std::vector<uint32_t> trees;
   for (uint32_t i = 0; i < 240; ++i) {
     rows.push_back(i % 30);
     trees.push_back(i % 8);
+    times.push_back({std::numeric_limits<int64_t>::min(), kTreeTimes[i % 8]});
   }
   options.trees = trees;
+  options.times = times;
+  options.want_edge_times = true;
   const Neighbors out = graph.Sample(rows, options);
   REQUIRE(out.counts.size() == rows.size());
+  REQUIRE(out.edge_times.size() == out.edge_ids.size());
+  for (size_t i = 0; i < out.edge_ids.size(); ++i) {
+    REQUIRE(out.edge_times[i] == graph.TimeOf(out.edge_ids[i]));
+  }
   auto next = out.edge_ids.begin();
   bool some_without = false;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -289,10 +303,8 @@ TEST_CASE("edges until a time are drawn by chance, each alike or by its weight",
   options.replace = true;
   options.time_column = graph.time_column();
   options.want_edge_ids = true;
-  const std::vector<int64_t> times = {0};
-  options.tree_times = times;
-  const std::vector<uint32_t> trees = {0};
-  options.trees = trees;
+  const std::vector<TimeBounds> times = Until({0});
+  options.times = times;
   std::vector<int64_t> edges;
   std::vector<double> chances;
   for (const int64_t edge : graph.Until(4, 0)) {
@@ -348,10 +360,8 @@ TEST_CASE("draws by weight without replacement are successive ones", "[filtered_
   options.fanout = 2;
   options.time_column = graph.time_column();
   options.want_edge_ids = true;
-  const std::vector<int64_t> times = {0};
-  options.tree_times = times;
-  const std::vector<uint32_t> trees = {0};
-  options.trees = trees;
+  const std::vector<TimeBounds> times = Until({0});
+  options.times = times;
   std::vector<int64_t> edges;
   std::vector<double> weights;
   for (const int64_t edge : graph.Until(4, 0)) {
@@ -388,18 +398,49 @@ TEST_CASE("draws by weight without replacement are successive ones", "[filtered_
   if (edges.size() < 40) CHECK(testing::ChiSquare(counts, expected) > limit);
 }
 
-TEST_CASE("draws by time need a time for every tree", "[filtered_lists]") {
+TEST_CASE("of a window only edges are drawn that are in it, its ends included",
+          "[filtered_lists]") {
+  const Timed graph(900);
+  OneHopOptions options;
+  options.fanout = GENERATE(int64_t{2}, kAllNeighbors);
+  options.last = GENERATE(false, true);
+  options.time_column = graph.time_column();
+  options.want_edge_ids = true;
+  const TimeBounds window = GENERATE(TimeBounds{-4, 1}, TimeBounds{2, 2}, TimeBounds{2, 1},
+                                     TimeBounds{INT64_MIN, INT64_MAX});
+  const std::vector<uint64_t> rows = {4, 5, 6, 7};
+  const std::vector<TimeBounds> times(rows.size(), window);
+  options.times = times;
+  const Neighbors out = graph.Sample(rows, options);
+  auto next = out.edge_ids.begin();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::vector<int64_t> in_window;
+    for (const int64_t edge : graph.Until(static_cast<int64_t>(rows[i]), window.until)) {
+      if (graph.TimeOf(edge) >= window.from) in_window.push_back(edge);
+    }
+    const std::vector<int64_t> drawn(next, next + out.counts[i]);
+    next += out.counts[i];
+    if (options.fanout == kAllNeighbors) CHECK(drawn == in_window);
+    CHECK(drawn.size() == (options.fanout == kAllNeighbors
+                               ? in_window.size()
+                               : std::min<size_t>(in_window.size(), options.fanout)));
+    for (const int64_t edge : drawn) {
+      CHECK(std::find(in_window.begin(), in_window.end(), edge) != in_window.end());
+    }
+  }
+}
+
+TEST_CASE("draws by time need bounds for every target", "[filtered_lists]") {
   const Timed graph(100);
   const ShardReader reader(*graph.dataset().shard({0}));
   OneHopOptions options;
   options.fanout = 2;
   options.time_column = graph.time_column();
-  options.tree_times = kTreeTimes;
   Neighbors out;
   VICINITY_CHECK_CODE(SampleLists(reader, {0}, {0}, {1}, options, &out),
                       absl::StatusCode::kInvalidArgument);
-  const std::vector<uint32_t> trees = {8};
-  options.trees = trees;
+  const std::vector<TimeBounds> times = Until({1, 2});
+  options.times = times;
   VICINITY_CHECK_CODE(SampleLists(reader, {0}, {0}, {1}, options, &out),
                       absl::StatusCode::kInvalidArgument);
 }

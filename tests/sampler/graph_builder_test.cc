@@ -230,6 +230,12 @@ std::multiset<int64_t> NodesOf(const SampledNodes& nodes, int64_t tree) {
   return ids;
 }
 
+TreeRules DisjointTrees() {
+  TreeRules rules;
+  rules.disjoint = true;
+  return rules;
+}
+
 TEST_CASE("disjoint trees are those that each seed alone would have", "[graph_builder]") {
   const Schema schema = TwoTypes();
   const Book book = TwoTypesBook(60, 9);
@@ -250,7 +256,7 @@ TEST_CASE("disjoint trees are those that each seed alone would have", "[graph_bu
     }
     const uint64_t num_hops = draws.Below(4);
     NaiveTrees::Answers answers;
-    VICINITY_REQUIRE_OK(builder.Start(expansion, lists, /*disjoint=*/true));
+    VICINITY_REQUIRE_OK(builder.Start(expansion, lists, DisjointTrees()));
     for (uint64_t hop = 0; hop < num_hops; ++hop) {
       for (int32_t type = 0; type < 3; ++type) {
         const EdgeTypeSpec& spec = schema.edge_types[type];
@@ -292,6 +298,52 @@ TEST_CASE("disjoint trees are those that each seed alone would have", "[graph_bu
       }
     }
   }
+}
+
+TEST_CASE("along a path a node is listed once for each time that led to it", "[graph_builder]") {
+  const Schema schema = TwoTypes();
+  const Book book = TwoTypesBook(60, 9);
+  GraphBuilder builder(schema, book);
+  TreeRules rules = DisjointTrees();
+  rules.by_time = true;
+  rules.follow_path = true;
+  rules.window = 10;
+  VICINITY_CHECK_CODE(builder.Start(Expansion::kNewNodes, {{{0}, {5, 5}, {7}}}, rules),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_REQUIRE_OK(builder.Start(Expansion::kNewNodes, {{{0}, {5, 5}, {7, INT64_MIN}}}, rules));
+  REQUIRE(schema.edge_types[0].source_type == 0);
+  REQUIRE(schema.edge_types[0].target_type == 0);
+  Neighbors neighbors;
+  neighbors.counts = {4, 1};
+  neighbors.sources = {8, 8, 8, 5, 8};
+  neighbors.edge_times = {3, 2, 3, 7, INT64_MIN};
+  VICINITY_REQUIRE_OK(builder.AddRelation({0}, neighbors));
+  builder.FinishHop();
+  // In the first tree node 8 at times 3 and 2; node 5, which led there at the seed's own time, is
+  // the seed; in the second node 8.
+  const absl::Span<const int64_t> frontier = builder.Frontier({0});
+  CHECK(std::vector<int64_t>(frontier.begin(), frontier.end()) == std::vector<int64_t>{8, 8, 8});
+  const absl::Span<const TimeBounds> times = builder.FrontierTimes({0});
+  REQUIRE(times.size() == 3);
+  CHECK(times[0].until == 3);
+  CHECK(times[0].from == -3);  // the window is the seed's
+  CHECK(times[1].until == 2);
+  CHECK(times[1].from == -3);
+  CHECK(times[2].until == INT64_MIN);
+  CHECK(times[2].from == INT64_MIN);
+  const absl::Span<const uint32_t> trees = builder.FrontierTrees({0});
+  CHECK(std::set<uint32_t>(trees.begin(), trees.end()).size() == 3);
+  // Edges without times pass on what their targets have.
+  Neighbors timeless;
+  timeless.counts = {1, 1, 1};
+  timeless.sources = {8, 8, 9};
+  VICINITY_REQUIRE_OK(builder.AddRelation({0}, timeless));
+  builder.FinishHop();
+  const SampledGraph graph = builder.Take();
+  CHECK(graph.nodes[0].ids == std::vector<int64_t>{5, 5, 8, 8, 8, 9});
+  CHECK(graph.nodes[0].trees == std::vector<uint32_t>{0, 1, 0, 0, 1, 1});
+  CHECK(graph.hops[0][0].sources == std::vector<int32_t>{2, 3, 2, 0, 4});
+  CHECK(graph.hops[1][0].sources == std::vector<int32_t>{2, 3, 5});
 }
 
 TEST_CASE("repeated seeds are one node each", "[graph_builder]") {

@@ -359,8 +359,8 @@ TEST_CASE("in-edges come in pieces, each node's once, and the pieces do not show
     Watched source(&local);
     SampledGraph graph = drawn;
     VICINITY_REQUIRE_OK(InduceEdges(memory.schema, stored.dataset().book(),
-                                    {batch.spec, true, {}, batch.excluded, edges_at_a_time},
-                                    &source, &graph));
+                                    {batch.spec, true, batch.excluded, edges_at_a_time}, &source,
+                                    &graph));
     CHECK(testing::Describe(graph) == expected);
     CHECK(static_cast<int64_t>(source.most_edges_of_several) <= edges_at_a_time);
     CHECK(source.num_calls > calls_before);
@@ -402,8 +402,7 @@ TEST_CASE("answers that do not fit are errors", "[induced_edges]") {
     graph.nodes[0].ids = {5, 6};
     graph.nodes[0].hop_ends = {2, 2};
     Wrong source(std::move(answer), std::move(degrees));
-    return InduceEdges(memory.schema, stored.dataset().book(), {spec, true, {}, none}, &source,
-                       &graph);
+    return InduceEdges(memory.schema, stored.dataset().book(), {spec, true, none}, &source, &graph);
   };
   VICINITY_CHECK_OK(induce({{1, 1}, {6, 7}, {0, 1}, {}}, {1, 1}));
   VICINITY_CHECK_CODE(induce({}, {}), absl::StatusCode::kUnavailable);

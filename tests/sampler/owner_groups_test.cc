@@ -22,6 +22,7 @@ void Answer(int64_t node, bool edge_ids, Neighbors* out) {
     out->sources.push_back(node * 10 + i);
     if (edge_ids) out->edge_ids.push_back(node * 100 + i);
     if (edge_ids) out->edge_positions.push_back(node * 1000 + i);
+    if (edge_ids) out->edge_times.push_back(node * -7 + i);
   }
 }
 
@@ -43,7 +44,9 @@ TEST_CASE("taken apart by owner and put together again, answers are in the targe
   if (edge_ids) {
     for (size_t i = 0; i < targets.size(); ++i) trees.push_back(static_cast<uint32_t>(3 * i));
   }
-  const std::vector<OwnerGroup> groups = GroupByOwner(book, {0}, targets, trees);
+  std::vector<TimeBounds> times;
+  for (const uint32_t tree : trees) times.push_back({tree, tree + 1});
+  const std::vector<OwnerGroup> groups = GroupByOwner(book, {0}, targets, trees, times);
   std::vector<Neighbors> answers(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     REQUIRE(!groups[g].rows.empty());
@@ -51,6 +54,8 @@ TEST_CASE("taken apart by owner and put together again, answers are in the targe
     REQUIRE(groups[g].trees.size() == (trees.empty() ? 0 : groups[g].rows.size()));
     for (size_t i = 0; i < groups[g].trees.size(); ++i) {
       REQUIRE(groups[g].trees[i] == 3 * groups[g].positions[i]);
+      REQUIRE(groups[g].times[i].from == groups[g].trees[i]);
+      REQUIRE(groups[g].times[i].until == groups[g].trees[i] + 1);
     }
     for (const uint64_t row : groups[g].rows) {
       const int64_t node = begins[0][groups[g].shard.value] + static_cast<int64_t>(row);
@@ -66,6 +71,7 @@ TEST_CASE("taken apart by owner and put together again, answers are in the targe
   CHECK(merged.sources == expected.sources);
   CHECK(merged.edge_ids == expected.edge_ids);
   CHECK(merged.edge_positions == expected.edge_positions);
+  CHECK(merged.edge_times == expected.edge_times);
 }
 
 TEST_CASE("an owner's answer that does not fit its targets is refused", "[owner_groups]") {

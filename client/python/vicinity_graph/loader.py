@@ -278,7 +278,8 @@ class Loader:
         defaults = {each["name"]: each["default"] for each in _options.LOADER}
         names = ["batch_size", "shuffle", "drop_last", "run_seed", "seed_policy", "replace",
                  "disjoint", "weighted_by", "expansion", "subgraph", "time_column",
-                 "temporal_strategy", "exclude", "reverse_edge_type"]
+                 "temporal_strategy", "time_window", "time_follows", "where", "draws",
+                 "layer_dependency", "batch_dependency", "exclude", "reverse_edge_type"]
         if self._options.get("seed_policy") == "home":
             names.append("num_trainers")
         identity = {name: self._options.get(name, defaults[name]) for name in names}

@@ -60,6 +60,8 @@ class LoaderOptions(TypedDict, total=False):
     weighted_by: str
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
+    time_window: int
+    time_follows: Literal["seed", "path"]
     where: str
     draws: Literal["independent", "labor"]
     layer_dependency: bool
@@ -107,6 +109,8 @@ class SampleOptions(TypedDict, total=False):
     weighted_by: str
     time_column: str
     temporal_strategy: Literal["uniform", "last"]
+    time_window: int
+    time_follows: Literal["seed", "path"]
     where: str
     draws: Literal["independent", "labor"]
     layer_dependency: bool

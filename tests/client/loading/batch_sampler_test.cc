@@ -223,6 +223,88 @@ TEST_CASE("by time a batch is the same on any cut, and every tree ends with its 
   }
 }
 
+// (hop, tree, target, the bound at the target, source, edge id) of all edges on paths from the
+// seeds along which times never rise, none before its seed's time less the window: found by going
+// through the edges as they were imported, each node of a tree once for each bound.
+using PathEdges = std::multiset<std::tuple<size_t, uint32_t, int64_t, int64_t>>;
+
+PathEdges PathsOf(const testing::MemoryGraph& graph, const std::vector<int64_t>& seeds,
+                  const std::vector<int64_t>& times, int64_t window, size_t num_hops) {
+  PathEdges edges;
+  for (uint32_t tree = 0; tree < seeds.size(); ++tree) {
+    const int64_t from = window < 0 ? INT64_MIN : times[tree] - window;
+    std::set<std::pair<int64_t, int64_t>> known = {{seeds[tree], times[tree]}};
+    std::set<std::pair<int64_t, int64_t>> frontier = known;
+    for (size_t hop = 0; hop < num_hops; ++hop) {
+      std::set<std::pair<int64_t, int64_t>> met;
+      for (const auto& [target, until] : frontier) {
+        for (const testing::InEdge& edge : graph.InEdges({0}, target)) {
+          int64_t time = 0;
+          std::memcpy(&time, graph.edge_row({0}, 1, edge.edge_id).data(), sizeof(time));
+          if (time > until || time < from) continue;
+          edges.emplace(hop, tree, edge.edge_id, until);
+          if (known.insert({edge.source, time}).second) met.insert({edge.source, time});
+        }
+      }
+      frontier = met;
+    }
+  }
+  return edges;
+}
+
+TEST_CASE("along a path times never rise, and none is left out, whatever the cut",
+          "[batch_sampler]") {
+  const testing::MemoryGraph memory = TimedGraph();
+  const std::vector<int64_t> positions = {3, 17, 3, 40, 9};
+  const std::vector<int64_t> times = {0, 2, -3, 5, -6};
+  SamplingSpec sampling =
+      SamplingSpec::Uniform(memory.schema, {kAllNeighbors, kAllNeighbors, kAllNeighbors});
+  sampling.disjoint = true;
+  sampling.expansion = Expansion::kNewNodes;
+  sampling.time_column = "time";
+  sampling.time_follows = TimeFollows::kPath;
+  sampling.time_window = GENERATE(int64_t{-1}, int64_t{0}, int64_t{4});
+  const PathEdges expected = PathsOf(memory, positions, times, sampling.time_window, 3);
+  REQUIRE(expected.size() > (sampling.time_window == 0 ? 0 : 10));
+  SamplingSpec drawn = sampling;
+  drawn.fanouts = SamplingSpec::Uniform(memory.schema, {3, 2, 2}).fanouts;
+  std::string first;
+  for (const int32_t num_shards : {1, 2, 4}) {
+    const RoutedGraph graph(memory, num_shards, {0, 2});
+    TypedSeeds seeds{NodeTypeId{0}, {}, times};
+    for (const int64_t position : positions) {
+      seeds.ids.push_back(graph.GlobalIds({0})[position]);
+    }
+    RoutedBatchSampler all(graph.router(), sampling, EdgeDetail(true));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph batch,
+                                  all.Sample({seeds}, {1, 2, 3}, nullptr));
+    // The bound of a node is what an edge that leads to it says; of a seed its seed's time.
+    std::vector<int64_t> bounds(batch.nodes[0].ids.size());
+    for (size_t i = 0; i < seeds.ids.size(); ++i) bounds[batch.seeds[0].positions[i]] = times[i];
+    PathEdges got;
+    for (size_t hop = 0; hop < batch.hops.size(); ++hop) {
+      for (const Block& block : batch.hops[hop]) {
+        for (int64_t target = 0; target < block.num_targets(); ++target) {
+          const int64_t at = block.first_target + target;
+          for (int64_t e = block.offsets[target]; e < block.offsets[target + 1]; ++e) {
+            got.emplace(hop, batch.nodes[0].trees[at], block.edge_ids[e], bounds[at]);
+            CHECK(batch.nodes[0].trees[block.sources[e]] == batch.nodes[0].trees[at]);
+            std::memcpy(&bounds[block.sources[e]],
+                        memory.edge_row({0}, 1, block.edge_ids[e]).data(), sizeof(int64_t));
+          }
+        }
+      }
+    }
+    CHECK(got == expected);
+    // What is drawn is the same on any cut.
+    RoutedBatchSampler some(graph.router(), drawn, EdgeDetail(true));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph few, some.Sample({seeds}, {1, 2, 3}, nullptr));
+    const std::string text = testing::DescribeInKeys(graph.dataset(), few);
+    if (first.empty()) first = text;
+    CHECK(text == first);
+  }
+}
+
 TEST_CASE("negatives have the times of their links", "[batch_sampler]") {
   const RoutedGraph graph(TimedGraph(), 2, {1});
   NegativeOptions options;

@@ -71,18 +71,22 @@ TEST_CASE("a target beyond the limits by itself is asked alone", "[hop_pieces]")
   CHECK(pieces[10].ranges[0].count == 4);
 }
 
-TEST_CASE("targets with trees make requests of no more bytes", "[hop_pieces]") {
+TEST_CASE("targets with trees and times make requests of no more bytes", "[hop_pieces]") {
   const int64_t max_ids = GENERATE(1, 2, 3, 30, (3 << 20) / 8);
   const std::vector<uint64_t> rows(max_ids * 2 + 1);
   const std::vector<uint32_t> trees(rows.size());
+  const std::vector<TimeBounds> times(rows.size());
+  const bool by_time = GENERATE(false, true);
+  const int64_t each = by_time ? 8 + 4 + 16 : 8 + 4;
   ShardHop hop;
   hop.relations = {{EdgeTypeId{0}, {1}, rows, trees}};
+  if (by_time) hop.relations[0].times = times;
   int64_t next = 0;
   for (const SamplePiece& piece : CutHop(hop, {max_ids, INT64_MAX})) {
     REQUIRE(piece.ranges.size() == 1);
     CHECK(piece.ranges[0].first == next);
     next += piece.ranges[0].count;
-    CHECK(piece.ranges[0].count * (8 + 4) <= std::max<int64_t>(max_ids * 8, 12));
+    CHECK(piece.ranges[0].count * each <= std::max<int64_t>(max_ids * 8, each));
   }
   CHECK(next == static_cast<int64_t>(rows.size()));
 }

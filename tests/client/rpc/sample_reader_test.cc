@@ -46,8 +46,8 @@ struct Reading {
   Neighbors first;
   Neighbors second;
   SampleReader reader;
-  explicit Reading(bool want_edge_ids)
-      : reader({{3, 2, 10, &first}, {2, -1, 10, &second}}, want_edge_ids) {}
+  explicit Reading(EdgeDetail detail)
+      : reader({{3, 2, 10, true, &first}, {2, -1, 10, false, &second}}, detail) {}
 };
 
 TEST_CASE("chunks in order make the answer, a split list included", "[sample_reader]") {
@@ -63,6 +63,32 @@ TEST_CASE("chunks in order make the answer, a split list included", "[sample_rea
   CHECK(reading.first.edge_ids == std::vector<int64_t>{11, 12, 13});
   CHECK(reading.second.counts == std::vector<uint32_t>{3, 1});
   CHECK(reading.second.sources == std::vector<int64_t>{4, 5, 6, 7});
+}
+
+TEST_CASE("times come along edge types that are drawn by time, and only if asked for",
+          "[sample_reader]") {
+  EdgeDetail with_times;
+  with_times.times = true;
+  proto::SampleChunk timed = Chunk(0, 0, {1, 0, 1}, {1, 2}, {});
+  AppendBytes<int64_t>({-7, INT64_MAX}, timed.mutable_edge_times());
+  Reading reading(with_times);
+  VICINITY_CHECK_OK(Add(&reading.reader, timed));
+  VICINITY_CHECK_OK(Add(&reading.reader, Chunk(1, 0, {1, 0}, {4}, {})));
+  VICINITY_CHECK_OK(reading.reader.Finish());
+  CHECK(reading.first.edge_times == std::vector<int64_t>{-7, INT64_MAX});
+  CHECK(reading.second.edge_times.empty());
+
+  Reading unasked(EdgeDetail{});
+  VICINITY_CHECK_CODE(Add(&unasked.reader, timed), absl::StatusCode::kInternal);
+  timed.clear_edge_times();
+  AppendBytes<int64_t>({-7}, timed.mutable_edge_times());
+  Reading too_few(with_times);
+  VICINITY_CHECK_CODE(Add(&too_few.reader, timed), absl::StatusCode::kInternal);
+  Reading of_other(with_times);
+  VICINITY_CHECK_OK(Add(&of_other.reader, Chunk(0, 0, {0, 0, 0}, {}, {})));
+  proto::SampleChunk timeless = Chunk(1, 0, {1, 0}, {4}, {});
+  AppendBytes<int64_t>({3}, timeless.mutable_edge_times());
+  VICINITY_CHECK_CODE(Add(&of_other.reader, timeless), absl::StatusCode::kInternal);
 }
 
 TEST_CASE("an answer is not whole until every target has been answered", "[sample_reader]") {

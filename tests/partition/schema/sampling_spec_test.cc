@@ -114,6 +114,31 @@ TEST_CASE("times are a column of one int64 a row, of disjoint trees", "[partitio
   CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("time_column"));
 }
 
+TEST_CASE("windows and paths are of draws by time", "[partition]") {
+  Schema schema = TwoRelations();
+  schema.edge_types[1].columns = {{"time", DType::kInt64, {}}};
+  SamplingSpec spec = SamplingSpec::Uniform(schema, {5, 5});
+  spec.disjoint = true;
+  spec.time_window = 0;
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("time_window 0 needs a time_column"));
+  spec.time_column = "time";
+  CHECK(SpecProblem(schema, spec).empty());
+  spec.time_window = std::numeric_limits<int64_t>::max();
+  CHECK(SpecProblem(schema, spec).empty());
+  spec.time_window = -2;
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("-2"));
+  spec.time_window = -1;
+  spec.time_follows = TimeFollows::kPath;
+  spec.temporal_strategy = TemporalStrategy::kLast;
+  CHECK(SpecProblem(schema, spec).empty());
+  spec.subgraph = Subgraph::kInduced;
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("induced"));
+  spec.subgraph = Subgraph::kDirectional;
+  spec.temporal_strategy = TemporalStrategy::kUniform;
+  spec.time_column.clear();
+  CHECK_THAT(SpecProblem(schema, spec), Catch::Contains("path needs a time_column"));
+}
+
 TEST_CASE("LABOR draws go with all but replacement and the latest edges", "[partition]") {
   Schema schema = TwoRelations();
   schema.edge_types[1].columns = {{"w", DType::kFloat32, {}}, {"time", DType::kInt64, {}}};

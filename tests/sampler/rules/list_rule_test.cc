@@ -52,7 +52,9 @@ TEST_CASE("a rule allows the edges that it says, of whole lists and of parts", "
   CHECK(Filters(spec) == (by_time || by_condition));
   ListRule rule(spec);
   CHECK(rule.columns().size() == (by_time ? 1 : 0) + (by_condition ? 2 : 0));
-  constexpr int64_t kUntil = 2;
+  TimeBounds within;
+  within.until = 2;
+  within.from = GENERATE(std::numeric_limits<int64_t>::min(), int64_t{-1});
   int64_t num_allowed = 0;
   for (int64_t target = 0; target < 20; ++target) {
     const std::vector<InEdge> list = graph.InEdges(kLinks, target);
@@ -61,7 +63,7 @@ TEST_CASE("a rule allows the edges that it says, of whole lists and of parts", "
         kLinks, static_cast<uint64_t>(target), first, std::numeric_limits<int64_t>::max(),
         [&](const ListPart& part) {
           VICINITY_ASSERT_OK_AND_ASSIGN(const AllowedEdges allowed,
-                                        rule.ReadAndJudge(reader, kLinks, part, kUntil));
+                                        rule.ReadAndJudge(reader, kLinks, part, within));
           for (int64_t i = 0; i < part.size(); ++i) {
             float weight = 0;
             int64_t time = 0;
@@ -69,7 +71,8 @@ TEST_CASE("a rule allows the edges that it says, of whole lists and of parts", "
             std::memcpy(&weight, graph.edge_row(kLinks, 0, edge).data(), sizeof(weight));
             std::memcpy(&time, graph.edge_row(kLinks, 1, edge).data(), sizeof(time));
             const bool meets = weight > 0.5F || time == -3;
-            const bool expected = (!by_time || time <= kUntil) && (!by_condition || meets);
+            const bool expected =
+                (!by_time || (within.from <= time && time <= 2)) && (!by_condition || meets);
             CHECK(allowed.Has(i) == expected);
             num_allowed += expected ? 1 : 0;
           }

@@ -246,7 +246,6 @@ TEST_CASE("a wrong sample request is refused before anything is sent", "[sample_
          r->set_excluded_sources(Packed<uint64_t>({1}));
          r->mutable_relations(0)->set_num_excluded(1);
        }},
-      {"times that are not whole", [](SampleRequest* r) { r->set_tree_times("1234567"); }},
       {"a time column that is not of times",
        [](SampleRequest* r) { r->mutable_relations(0)->mutable_spec()->set_time_column(1); }},
       {"no such time column",
@@ -387,10 +386,17 @@ TEST_CASE("draws by time need a tree and its time for every target", "[sample_ha
   CHECK(code() == absl::StatusCode::kInvalidArgument);
   request.set_trees(Packed<uint32_t>({0, 1}));
   CHECK(code() == absl::StatusCode::kInvalidArgument);
-  request.set_tree_times(Packed<int64_t>({5}));
+  request.set_latest(Packed<int64_t>({5}));
   CHECK(code() == absl::StatusCode::kInvalidArgument);
-  request.set_tree_times(Packed<int64_t>({5, -5}));
+  request.set_latest(Packed<int64_t>({5, -5}));
   CHECK(code() == absl::StatusCode::kOk);
+  request.set_earliest(Packed<int64_t>({5}));
+  CHECK(code() == absl::StatusCode::kInvalidArgument);
+  request.set_earliest(Packed<int64_t>({6, INT64_MAX}));  // windows without a time
+  CHECK(code() == absl::StatusCode::kOk);
+  request.set_earliest("1234567812345678x");
+  CHECK(code() == absl::StatusCode::kInvalidArgument);
+  request.clear_earliest();
   relation->mutable_spec()->set_last(true);
   CHECK(code() == absl::StatusCode::kOk);
   relation->mutable_spec()->set_replace(true);
