@@ -12,6 +12,7 @@
 #include "partition/schema/sampling_spec.h"
 #include "proto/common/status.h"
 #include "sampler/rules/draw_spec.h"
+#include "sampler/rules/matching_cache.h"
 
 namespace vicinity {
 namespace {
@@ -196,18 +197,24 @@ absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
   VICINITY_RETURN_IF_ERROR(CheckRows(group.rows, reader.num_targets(edge_type)));
   FilteredListSampler sampler(options);
   const NeighborsSize before(*out);
-  return reader.ReadWholeLists(
+  int64_t edges_read = 0;
+  VICINITY_RETURN_IF_ERROR(reader.ReadWholeLists(
       edge_type, target_type, rule->columns(), group.rows,
       [&] {
         before.Restore(out);
         targets->Start();
       },
       [&](size_t i, uint64_t key, const ListPart& list, absl::Span<const char* const> values) {
+        edges_read += list.size();
         FilteredListSampler::Target target = targets->Next(i);
         target.key = key;
         target.allowed = rule->Judge(values, list.size(), targets->TimesOf(i));
         sampler.Sample(list, target, out);
-      });
+      }));
+  if (options.matching_cache != nullptr && DrawsByMatching(options)) {
+    options.matching_cache->CountRead(reader.shard(), edge_type, options.where, edges_read);
+  }
+  return absl::OkStatus();
 }
 
 // Of any: one by one.

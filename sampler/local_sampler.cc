@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -23,6 +24,9 @@
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
 #include "sampler/owner_groups.h"
+#include "sampler/rules/list_rule.h"
+#include "sampler/rules/matching_cache.h"
+#include "sampler/rules/matching_edges.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {
@@ -85,12 +89,26 @@ void Append(const Neighbors& from, Neighbors* to) {
   to->edge_times.insert(to->edge_times.end(), from.edge_times.begin(), from.edge_times.end());
 }
 
-// Lists of which some edges may not be drawn go one way, those that are taken as they are the
-// other.
+// What meets the condition, where that is all there is to know and it is known; else null.
+std::shared_ptr<const MatchingEdges> FindMatching(const ShardReader& reader, EdgeTypeId edge_type,
+                                                  absl::Span<const uint64_t> rows,
+                                                  const OneHopOptions& options) {
+  if (options.matching_cache == nullptr || !DrawsByMatching(options)) return nullptr;
+  if (reader.ChangesLists(edge_type, rows)) return nullptr;
+  const ListRule rule(options);
+  for (const int32_t column : rule.columns()) {
+    if (!reader.IsUnchanged(reader.EdgeColumn(edge_type, column))) return nullptr;
+  }
+  return options.matching_cache->Find(reader.shard(), edge_type, options.where);
+}
+
+// Lists of which some edges may not be drawn go one way, those that are taken as they are, or whose
+// matching edges are known, the other.
 absl::Status SampleSome(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                         absl::Span<const uint64_t> rows, const OneHopOptions& options,
                         Neighbors* out) {
-  const bool all = Filters(options);
+  const auto matching = FindMatching(reader, edge_type, rows, options);
+  const bool all = Filters(options) && matching == nullptr;
   const absl::Span<const ExcludedEdge> excluded = options.excluded;
   OwnerGroup whole;
   OwnerGroup filtered;
@@ -109,6 +127,7 @@ absl::Status SampleSome(const ShardReader& reader, EdgeTypeId edge_type, NodeTyp
   plain.time_column = -1;
   plain.want_edge_times = false;
   plain.where = nullptr;
+  plain.matching = matching.get();
   plain.trees = whole.trees;
   VICINITY_RETURN_IF_ERROR(
       SampleLists(reader, edge_type, target_type, whole.rows, plain, &answers[0]));

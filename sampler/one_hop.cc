@@ -17,6 +17,7 @@
 #include "proto/common/status.h"
 #include "sampler/layer_chooser.h"
 #include "sampler/position_chooser.h"
+#include "sampler/rules/matching_edges.h"
 #include "sampler/weighted_chooser.h"
 
 namespace vicinity {
@@ -43,6 +44,9 @@ absl::Status CheckRequest(const EdgeTable& edges, absl::Span<const uint64_t> tar
   if (options.labor && (options.replace || options.last)) {
     return absl::InvalidArgumentError(
         "LABOR draws by chance and without replacement: neither the last edges nor with it");
+  }
+  if (options.matching != nullptr && (options.weighted || DrawsByLayer(options))) {
+    return absl::InvalidArgumentError("draws among matching edges are uniform");
   }
   const size_t num_targets = edges.offsets.empty() ? 0 : edges.offsets.size() - 1;
   if (target_keys.size() != num_targets) {
@@ -229,6 +233,35 @@ absl::Status SampleUniform(const EdgeTable& edges, const Targets& targets,
   return absl::OkStatus();
 }
 
+// As SampleUniform where lists had none but the matching edges: the same words for the same numbers
+// of edges, so the same draws.
+template <typename Id>
+absl::Status SampleMatching(const EdgeTable& edges, const Targets& targets,
+                            const OneHopOptions& options, Gatherer<Id>* gatherer,
+                            uint32_t* counts) {
+  const MatchingEdges& matching = *options.matching;
+  PositionChooser chooser(options.fanout, options.replace, options.stream);
+  for (size_t i = 0; i < targets.rows.size(); ++i) {
+    targets.Prefetch(edges, i + kOffsetsAhead);
+    if (i + kListsAhead < targets.rows.size()) {
+      const auto row = static_cast<int64_t>(targets.rows[i + kListsAhead]);
+      if (edges.has_list(row)) matching.Prefetch(edges.begin(row));
+    }
+    const auto row = static_cast<int64_t>(targets.rows[i]);
+    VICINITY_RETURN_IF_ERROR(CheckList(edges, row, options.fanout == kAllNeighbors));
+    const int64_t begin = edges.begin(row);
+    const MatchingEdges::Some some = matching.Among(begin, begin + edges.degree(row));
+    const auto degree = static_cast<uint64_t>(some.count);
+    const uint64_t count = chooser.CountFor(degree);
+    int64_t* const room = gatherer->Room(count);
+    chooser.Choose(0, degree, targets.keys[row], targets.tree(i), room);
+    for (uint64_t k = 0; k < count; ++k) room[k] = matching.Select(some, room[k]);
+    gatherer->Add(count);
+    counts[i] = static_cast<uint32_t>(count);
+  }
+  return absl::OkStatus();
+}
+
 template <typename Id>
 absl::Status SampleWeighted(const EdgeTable& edges, const Targets& targets,
                             const OneHopOptions& options, Gatherer<Id>* gatherer,
@@ -323,6 +356,7 @@ absl::Status SampleRows(const Id* ids, const EdgeTable& edges, const Targets& ta
   VICINITY_RETURN_IF_ERROR(
       DrawsByLayer(options) ? SampleLabor(ids, edges, targets, options, &gatherer, counts)
       : options.weighted    ? SampleWeighted(edges, targets, options, &gatherer, counts)
+      : options.matching    ? SampleMatching(edges, targets, options, &gatherer, counts)
                             : SampleUniform(edges, targets, options, &gatherer, counts));
   return gatherer.Finish();
 }

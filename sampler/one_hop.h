@@ -19,6 +19,9 @@
 
 namespace vicinity {
 
+class MatchingCache;
+class MatchingEdges;
+
 struct OneHopOptions : DrawSpec {
   bool want_edge_ids = false;
   bool want_edge_positions = false;
@@ -30,6 +33,10 @@ struct OneHopOptions : DrawSpec {
   // lists as they are.
   absl::Span<const ExcludedEdge> excluded;  // by rising row index
   absl::Span<const TimeBounds> times;       // of each row, for draws by time
+  MatchingCache* matching_cache =
+      nullptr;  // where SampleLists finds what meets `where`; may be null
+  // For SampleOneHop: a list has only these edges. Not by weight, nor by LABOR. Null: all.
+  const MatchingEdges* matching = nullptr;
 };
 
 // Neighbours of targets 0 .. n-1, one list behind the other.
@@ -73,7 +80,8 @@ class NeighborsSize {
 // ResourceExhausted naming the row whose list is longer than a count can say. Rows are checked
 // before anything is read; after an error `out` is to be thrown away. Memory: O(result); weighted:
 // and of the longest list drawn from, where few positions have nearly all of its weight. Cost: two
-// cache misses a target and one a drawn neighbour; weighted: two.
+// cache misses a target and one a drawn neighbour; weighted: two; of
+// `matching` edges one more a target.
 absl::Status SampleOneHop(const EdgeTable& edges, absl::Span<const uint64_t> target_keys,
                           absl::Span<const uint64_t> rows, const OneHopOptions& options,
                           Neighbors* out);

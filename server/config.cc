@@ -34,6 +34,7 @@ struct Flags {
   double drain_seconds = 5;
   double announce_seconds = 1;
   int64_t check_mib_per_second = 32;
+  int64_t condition_mib = kDefaultMatchingBytes >> 20;
   int64_t reply_mib = 1024;
   int64_t client_reply_mib = 512;
   double client_mib_rate = 0;
@@ -135,6 +136,12 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
                 "clients come through a proxy: its address may have all connections, and never has "
                 "to wait for what one of them did")
       ->group("Limits");
+  app->add_option(
+         "--condition-mib", flags->condition_mib,
+         "MiB to remember which edges meet the conditions that draws go by; 0: their lists "
+         "are gone through each time")
+      ->group("Limits")
+      ->capture_default_str();
   app->add_option("--check-rate", flags->check_mib_per_second,
                   "MiB a second that the background check of large files reads")
       ->group("Limits")
@@ -247,6 +254,11 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
                       "from 1 to 1048576 MiB a second");
   }
   config->server.check_bytes_per_second = flags.check_mib_per_second << 20;
+  if (flags.condition_mib < 0 || flags.condition_mib > 1 << 30) {
+    return RangeError("--condition-mib", static_cast<double>(flags.condition_mib),
+                      "from 0 to 2^30 MiB");
+  }
+  config->server.condition_bytes = flags.condition_mib << 20;
   if (!(flags.announce_seconds >= 0 && flags.announce_seconds <= 3600)) {
     return RangeError("--announce", flags.announce_seconds, "from 0 to 3600 seconds");
   }

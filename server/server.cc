@@ -117,6 +117,7 @@ class Server::Impl {
         log_(options.log != nullptr ? options.log : MakeSilentLogger()),
         health_(*dataset_),
         gate_(options.admission, log_.get()),
+        matching_(options.condition_bytes),
         workers_(CallGate::MaxRunningInAll(options.admission)) {
     for (const ShardId shard : dataset_->wanted()) health_.LogFault(shard, log_.get());
     if (dataset_->manifest().format_version() == 1) {
@@ -135,12 +136,17 @@ class Server::Impl {
     state_.metrics = &metrics_;
     state_.log_sink = options.log_sink.get();
     state_.stopping = &stopping_;
+    state_.matching = &matching_;
     if (options.security.encrypted()) state_.tls = [this] { return trust_->Tls(); };
     state_.serving = &serving_;
     FillContext();
     counters_.AddMetrics(&own_metrics_);
     gate_.AddMetrics(&own_metrics_);
     health_.AddMetrics(&own_metrics_);
+    own_metrics_.Add(
+        {"vicinity_server_condition_bytes",
+         "Memory for which edges meet the conditions that draws go by", MetricKind::kGauge},
+        {}, [this] { return static_cast<double>(matching_.num_bytes()); });
   }
 
   ~Impl() { Stop(absl::ZeroDuration()); }
@@ -230,6 +236,7 @@ class Server::Impl {
   ShardHealth health_;
   CallCounters counters_{CountedMethods(DataOperations())};
   CallGate gate_;
+  MatchingCache matching_;
   MetricRegistry metrics_;
   MetricRegistry::Group own_metrics_{&metrics_};
   WorkerPool workers_;

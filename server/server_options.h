@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/common/ids.h"
+#include "sampler/rules/matching_cache.h"
 #include "server/admission/admission_limits.h"
 #include "server/handlers/limits.h"
 #include "server/logging/log_sink.h"
@@ -40,6 +41,9 @@ struct ServerOptions {
   // Of a dataset of format version 1; the rest is checked in the background.
   int64_t check_bytes_at_start = int64_t{64} << 20;
   int64_t check_bytes_per_second = int64_t{32} << 20;  // in the background, for ever
+  // To remember which edges meet the conditions that draws go by (sampler/rules/matching_cache.h);
+  // 0: nothing is.
+  int64_t condition_bytes = kDefaultMatchingBytes;
   std::shared_ptr<spdlog::logger> log;  // null: nothing is logged; shared as spdlog does
   std::shared_ptr<const LogSink>
       log_sink;  // what Status tells of it; shared with `log`. May be null

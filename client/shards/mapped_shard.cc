@@ -15,6 +15,7 @@
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "sampler/local_sampler.h"
+#include "sampler/rules/matching_cache.h"
 #include "sampler/shard_walks.h"
 
 namespace vicinity {
@@ -52,6 +53,7 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   const ShardId id_;
   const ShardReader reader_;
   TrafficCounters* const traffic_;
+  mutable MatchingCache matching_cache_{kDefaultMatchingBytes};
 };
 
 absl::Status MappedShard::Answer(const ShardHop& hop) const {
@@ -62,6 +64,7 @@ absl::Status MappedShard::Answer(const ShardHop& hop) const {
     options.trees = relation.trees;
     options.excluded = relation.excluded;
     options.times = relation.times;
+    options.matching_cache = &matching_cache_;
     VICINITY_RETURN_IF_ERROR(SampleShard(dataset_.schema(), reader_, relation.edge_type,
                                          relation.rows, options, &hop.out[i]));
     traffic_->sampled_edges_local.Add(hop.out[i].sources.size());

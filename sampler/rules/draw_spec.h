@@ -48,4 +48,10 @@ inline bool DrawsByLayer(const DrawSpec& spec) { return spec.labor && spec.fanou
 // Whether lists are shortened before anything is drawn, whatever their targets.
 inline bool Filters(const DrawSpec& spec) { return spec.time_column >= 0 || spec.where; }
 
+// Whether a condition alone says which edges may be drawn, all of these alike: then it is enough to
+// know which they are (sampler/rules/matching_edges.h), and lists need not be gone through.
+inline bool DrawsByMatching(const DrawSpec& spec) {
+  return spec.where && spec.time_column < 0 && !spec.weighted && !DrawsByLayer(spec);
+}
+
 }  // namespace vicinity

@@ -281,10 +281,12 @@ class RelationSampler {
     const proto::Draw& draw = request.draw();
     EdgeDetail detail(request.want_edge_ids(), request.want_edge_positions());
     detail.times = request.want_edge_times();
-    return vicinity::OptionsOf(
+    OneHopOptions options = vicinity::OptionsOf(
         schema, {draw.run_seed(), draw.epoch(), draw.batch()}, static_cast<int>(draw.hop()), type,
         *FromProto(relation.spec(), schema.edge_types[type.value].columns),  // has been checked
         detail);
+    options.matching_cache = state.matching;
+    return options;
   }
 
   // How many targets from `first` on fit one chunk, at least one. 0: the list of target

@@ -9,6 +9,7 @@
 #include "partition/dataset/dataset.h"
 #include "proto/security/certificates.h"
 #include "proto/telemetry/registry.h"
+#include "sampler/rules/matching_cache.h"
 #include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
 #include "server/connections/connection_acceptor.h"
@@ -39,6 +40,7 @@ struct ServerState {
   AdminState* admin = nullptr;                // null: not of the admin port
   // Set some time before it refuses calls. Null: it never does.
   const std::atomic<bool>* stopping = nullptr;
+  MatchingCache* matching = nullptr;  // null: conditions are looked at list by list
 
   bool IsStopping() const { return stopping != nullptr && *stopping; }
 };

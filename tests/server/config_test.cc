@@ -68,11 +68,13 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
                                                   "--client-mib-rate=0.5",
                                                   "--write-timeout=1.5",
                                                   "--max-connections=70",
+                                                  "--condition-mib=8",
                                                   "--check-rate=3"}));
   const ServerConfig& config = full.config;
   CHECK(config.server.shards == std::vector<ShardId>{{3}, {0}});
   CHECK(config.server.listen.ToString() == "[::1]:0");
   CHECK(config.drain == absl::Milliseconds(500));
+  CHECK(config.server.condition_bytes == int64_t{8} << 20);
   CHECK(config.log_format == LogFormat::kJson);
   CHECK(config.log_level == spdlog::level::warn);
   CHECK(config.ready_file == "r");
@@ -138,6 +140,7 @@ TEST_CASE("flags that make no sense are refused", "[config]") {
       {"--data", "graph", "--write-timeout", "nan"},
       {"--data", "graph", "--announce", "-1"},
       {"--data", "graph", "--check-rate", "0"},
+      {"--data", "graph", "--condition-mib", "-1"},
   }));
   CAPTURE(args);
   VICINITY_CHECK_CODE(ParseCommandLine(args), absl::StatusCode::kInvalidArgument);
