@@ -12,6 +12,7 @@
 #include "partition/ingest/formats/problem_list.h"
 #include "partition/ingest/formats/text_reader.h"
 #include "partition/ingest/node_ids.h"
+#include "partition/schema/reverse_type.h"
 #include "partition/schema/schema.h"
 #include "partition/writing/weight_table.h"
 #include "proto/common/parallel.h"
@@ -23,7 +24,6 @@ namespace {
 
 constexpr ShardId kShard = {0};
 constexpr int64_t kChunkRows = 1 << 16;
-constexpr const char* kReversePrefix = "rev_";
 
 // For messages.
 std::string SourceName(const ImportColumn& column) {
@@ -302,7 +302,7 @@ absl::StatusOr<EdgeImport::Rows> EdgeImport::ReadRows(ImportColumn* column,
 proto::EdgeType EdgeImport::Type(bool reversed) const {
   proto::EdgeType type;
   type.set_source(reversed ? source_.target() : source_.source());
-  type.set_relation(absl::StrCat(reversed ? kReversePrefix : "", source_.relation()));
+  type.set_relation(reversed ? ReverseRelation(source_.relation()) : source_.relation());
   type.set_target(reversed ? source_.source() : source_.target());
   for (const ImportColumn& column : columns_) {
     const std::optional<ColumnSpec> spec = SpecOf(column, reversed);

@@ -70,6 +70,10 @@ class Importer {
   }
 
   absl::Status OpenInputs() {
+    if (description_.add_reverse() && description_.add_reverse_apart()) {
+      return absl::InvalidArgumentError(
+          "add_reverse and add_reverse_apart: the description has both, give one of them");
+    }
     if (description_.nodes().empty()) {
       return absl::InvalidArgumentError("the description has no `nodes`");
     }
@@ -132,9 +136,12 @@ class Importer {
     return absl::OkStatus();
   }
 
-  // Whether reversed edges join the type of the others.
+  // Whether reversed edges join the type of the others, or are of types of their own.
   bool joins() const {
     return description_.add_reverse() && nodes_.size() == 1 && edges_.size() == 1;
+  }
+  bool reverses_apart() const {
+    return description_.add_reverse_apart() || (description_.add_reverse() && !joins());
   }
 
   absl::Status CreateWriter() {
@@ -145,7 +152,7 @@ class Importer {
       begins.push_back({0, nodes->ids()->size()});
     }
     for (const auto& edges : edges_) *stored.add_edge_types() = edges->Type(/*reversed=*/false);
-    if (description_.add_reverse() && !joins()) {
+    if (reverses_apart()) {
       for (const auto& edges : edges_) *stored.add_edge_types() = edges->Type(/*reversed=*/true);
     }
     VICINITY_ASSIGN_OR_RETURN(Schema schema, SchemaFromProto(stored));

@@ -180,6 +180,9 @@ FuzzTarget FuzzImport(const std::string& folder) {
       R"(name: "g" nodes { name: "n" ids_from_edges: true id_kind: INTEGER } edges { source: "n"
   relation: "r" target: "n" ends { path: "in.npy" } } add_reverse: true drop_self_loops: true)" +
           dashes + SmallNpy(),
+      R"(name: "g" nodes { name: "n" ids_from_edges: true id_kind: INTEGER } edges { source: "n"
+  relation: "r" target: "n" ends { path: "in.npy" } } add_reverse_apart: true dedup: true)" +
+          dashes + SmallNpy(),
       R"(name: "g" nodes { name: "a" count: 3 label { array { path: "in.txt" columns: 1 } }
   num_classes: 4 train { mask { path: "in.txt" columns: 0 } } } nodes { name: "b" ids_from_edges: true
   id_kind: STRING } edges { source: "a" relation: "r" target: "b" ends { path: "in.txt" } })" +

@@ -39,6 +39,7 @@ absl::Status RunImport(const Flags& flags, const ToolContext& tool, std::ostream
     base = ParentOf(flags.description);
     // Flags add to what the file says.
     if (flags.simple.add_reverse) description.set_add_reverse(true);
+    if (flags.simple.add_reverse_apart) description.set_add_reverse_apart(true);
     if (flags.simple.dedup) description.set_dedup(true);
     if (flags.simple.drop_self_loops) description.set_drop_self_loops(true);
     if (!flags.simple.name.empty()) description.set_name(flags.simple.name);
@@ -86,7 +87,11 @@ Action DeclareImport(CLI::App* app) {
                       "protobuf text format: proto/import.proto tells what it can say")
           ->type_name("FILE");
   AddSimpleFlags(app, &flags->simple, description);
-  app->add_flag("--add-reverse", flags->simple.add_reverse, "also every edge the other way round");
+  CLI::Option* const add_reverse = app->add_flag("--add-reverse", flags->simple.add_reverse,
+                                                 "also every edge the other way round");
+  app->add_flag("--add-reverse-apart", flags->simple.add_reverse_apart,
+                "likewise, always as an edge type of its own, rev_...: for out-lists")
+      ->excludes(add_reverse);
   app->add_flag("--dedup", flags->simple.dedup, "of edges with the same ends keep the first");
   app->add_flag("--drop-self-loops", flags->simple.drop_self_loops,
                 "drop edges from a node to itself");

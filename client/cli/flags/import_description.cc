@@ -57,6 +57,7 @@ absl::StatusOr<proto::ImportDescription> DescribeSimpleImport(const SimpleImport
   }
   proto::ImportDescription description;
   description.set_add_reverse(flags.add_reverse);
+  description.set_add_reverse_apart(flags.add_reverse_apart);
   description.set_dedup(flags.dedup);
   description.set_drop_self_loops(flags.drop_self_loops);
 

@@ -26,6 +26,7 @@ struct SimpleImportFlags {
   std::string validation_mask;
   std::string test_mask;
   bool add_reverse = false;
+  bool add_reverse_apart = false;
   bool dedup = false;
   bool drop_self_loops = false;
 };

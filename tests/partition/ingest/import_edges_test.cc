@@ -74,6 +74,23 @@ TEST_CASE("edges of one type and their columns, with the reverses in the same ty
   CHECK(EdgesInto(*two_ways, kFirst, 1) == InEdges{{0, 0, 0.5F}, {1, 2, 2.5F}, {2, 1, 1.5F}});
   CHECK(EdgesInto(*two_ways, kFirst, 2) == InEdges{{1, 5, 1.5F}});
 
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const IngestReport apart,
+      folder.Import(description + "add_reverse_apart: true dedup: true", "apart"));
+  REQUIRE(apart.edges.size() == 2);
+  CHECK(apart.edges[0].stored == 3);
+  CHECK(apart.edges[0].reversed == 0);
+  CHECK(apart.edges[1].name == "n:rev_r:n");
+  CHECK(apart.edges[1].read == 0);
+  CHECK(apart.edges[1].reversed == 4);
+  CHECK(apart.edges[1].stored == 3);  // the self-loop leads both ways
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto two_types, folder.Open("apart"));
+  CHECK(EdgesInto(*two_types, kFirst, 1) == InEdges{{0, 0, 0.5F}, {1, 2, 2.5F}, {2, 1, 1.5F}});
+  CHECK(EdgesInto(*two_types, kFirst, 0).empty());
+  CHECK(EdgesInto(*two_types, kSecond, 0) == InEdges{{1, 0, 0.5F}});
+  CHECK(EdgesInto(*two_types, kSecond, 1) == InEdges{{1, 2, 2.5F}});
+  CHECK(EdgesInto(*two_types, kSecond, 2) == InEdges{{1, 1, 1.5F}});
+
   VICINITY_ASSERT_OK_AND_ASSIGN(const IngestReport dropped,
                                 folder.Import(description + "drop_self_loops: true", "dropped"));
   CHECK(dropped.edges[0].self_loops_dropped == 1);
@@ -249,8 +266,9 @@ TEST_CASE("a copy of a node column is of each edge's own source, of reversed edg
         ends { path: "edges.csv" }
         columns { of_source: "t" }
       } )";
-  for (const std::string flags : {"", "add_reverse: true", "add_reverse: true dedup: true",
-                                  "dedup: true", "drop_self_loops: true"}) {
+  for (const std::string flags :
+       {"", "add_reverse: true", "add_reverse: true dedup: true", "dedup: true",
+        "drop_self_loops: true", "add_reverse_apart: true"}) {
     INFO(flags);
     const std::string output = "out" + std::to_string(flags.size());
     VICINITY_REQUIRE_OK(folder.Import(description + flags, output));
@@ -261,6 +279,9 @@ TEST_CASE("a copy of a node column is of each edge's own source, of reversed edg
     CHECK(type.columns[0].of_source == "t");
     REQUIRE(dataset->shard({0})->edges(kFirst).num_edges() >= 4);
     CheckCopies(dataset->shard({0})->edges(kFirst), 0, times);
+    if (dataset->schema().edge_types.size() > 1) {
+      CheckCopies(dataset->shard({0})->edges(kSecond), 0, times);
+    }
   }
 }
 

@@ -299,6 +299,29 @@ TEST_CASE("reverses that clash with a type of the user's are refused", "[import]
              Catch::Contains("rev_r"));
 }
 
+TEST_CASE("reverses cannot both join their type and be one of their own", "[import]") {
+  const ImportFolder folder;
+  folder.Write("e.csv", "0,1\n");
+  CHECK_THAT(
+      folder.Refusal("add_reverse: true add_reverse_apart: true nodes { name: 'n' count: 2 }"
+                     "edges { source: 'n' relation: 'r' target: 'n' ends { path: 'e.csv' } }"),
+      Catch::Contains("add_reverse and add_reverse_apart"));
+}
+
+TEST_CASE("of several types reverses are the same, said one way or the other", "[import]") {
+  const ImportFolder folder;
+  folder.Write("e.csv", "0,1\n1,0\n2,1\n");
+  const std::string types =
+      " nodes { name: 'a' count: 3 } nodes { name: 'b' count: 2 }"
+      "edges { source: 'a' relation: 'r' target: 'b' ends { path: 'e.csv' } }";
+  VICINITY_REQUIRE_OK(folder.Import("add_reverse: true" + types, "joined").status());
+  VICINITY_REQUIRE_OK(folder.Import("add_reverse_apart: true" + types, "apart").status());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto joined, folder.Open("joined"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto apart, folder.Open("apart"));
+  CHECK(joined->schema().edge_types.size() == 2);
+  CHECK(joined->fingerprint() == apart->fingerprint());
+}
+
 TEST_CASE("no damage to the files of a description crashes an import", "[import]") {
   const ImportFolder folder;
   testing::RandomGraphOptions options;

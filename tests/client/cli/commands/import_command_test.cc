@@ -61,6 +61,29 @@ TEST_CASE("a graph of one type is imported by flags alone", "[cli]") {
   CHECK(NumEdges(*dataset) == 4);
 }
 
+TEST_CASE("reversed edges join their type or are one of their own, not both", "[cli]") {
+  const Fixture fixture;
+  const std::vector<std::string> flags = {
+      "--edges",  fixture.File("edges.txt"), "--num-nodes", "4",
+      "--output", fixture.File("d"),         "--format",    "json"};
+  const auto import = [&flags](const std::vector<std::string>& more) {
+    std::vector<std::string> all = flags;
+    all.insert(all.end(), more.begin(), more.end());
+    return RunCommand(kImportCommand, all);
+  };
+  const Answer both = import({"--add-reverse", "--add-reverse-apart"});
+  CHECK(both.code == ExitCode::kUsage);
+  CHECK_THAT(both.narration, Catch::Contains("excludes") && Catch::Contains("--add-reverse-apart"));
+  const Answer apart = import({"--add-reverse-apart"});
+  CAPTURE(apart.narration);
+  REQUIRE(apart.code == ExitCode::kOk);
+  const nlohmann::json report = nlohmann::json::parse(apart.out);
+  REQUIRE(report["edges"].size() == 2);
+  CHECK(report["edges"][1]["name"] == "node:rev_link:node");
+  CHECK(report["edges"][1]["read"] == 0);
+  CHECK(report["edges"][1]["stored"] == report["edges"][0]["stored"]);
+}
+
 TEST_CASE("a description names files beside itself, and flags add to it", "[cli]") {
   const Fixture fixture;
   fixture.Write("g.textproto",

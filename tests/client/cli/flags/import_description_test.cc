@@ -26,6 +26,7 @@ TEST_CASE("flags describe a graph of one type", "[cli]") {
                                 DescribeSimpleImport(flags));
   CHECK(description.name() == "cora");
   CHECK(description.add_reverse());
+  CHECK_FALSE(description.add_reverse_apart());
   CHECK(description.dedup());
   CHECK_FALSE(description.drop_self_loops());
   REQUIRE(description.nodes_size() == 1);
@@ -54,8 +55,11 @@ TEST_CASE("without a count and ids the nodes are those that edges name", "[cli]"
   SimpleImportFlags flags;
   flags.edges = "e.npy";
   flags.name = "mine";
+  flags.add_reverse_apart = true;
   VICINITY_ASSERT_OK_AND_ASSIGN(proto::ImportDescription description, DescribeSimpleImport(flags));
   CHECK(description.name() == "mine");
+  CHECK(description.add_reverse_apart());
+  CHECK_FALSE(description.add_reverse());
   CHECK(description.nodes(0).ids_from_edges());
   CHECK(description.nodes(0).id_kind() == proto::DENSE);
   flags.ids = "ids.txt";
