@@ -24,7 +24,7 @@ namespace vicinity {
 
 enum class StepKind : uint8_t {
   kNodes = 1,  // of a node type
-  kNeighbors,  // where the edges come from that lead to each node
+  kNeighbors,  // where the edges come from that lead to each node; or go to that lead from it
   kNegatives,  // for each node, as a source, targets to which no edge of it leads
   kLayer,    // nodes drawn from the neighbours of all nodes together: one list (Euler's sampleLNB)
   kWalk,     // where a random walk from each node comes by, itself first
@@ -32,6 +32,9 @@ enum class StepKind : uint8_t {
   kPpr,      // the nodes of the highest personalised PageRank of each node
   kInduced,  // all edges of a type between the nodes of several steps
 };
+
+// Which of a node's edges lead to its neighbors, seen from the node.
+enum class EdgeDirection : uint8_t { kIn = 0, kOut };
 
 struct QueryStep {
   std::string name;  // of this step alone: a letter or _, then these, digits, - and .
@@ -52,7 +55,12 @@ struct QueryStep {
   // Draws by this column, else all alike: of kNodes and kNegatives a number of each node (as
   // NegativeWeights); of the others the edge type's weight column.
   std::string by{};
-  bool replace = false;     // kNeighbors: drawn with replacement
+  bool replace = false;  // kNeighbors: drawn with replacement
+  // kNeighbors: kOut follows edges the way they lead, from nodes of the edge type's source type to
+  // their targets. The graph needs the type that has these edges the other way round (FindReverse);
+  // edge ids and columns are those of `type`, but copies (ColumnSpec::of_source) are of the nodes
+  // found, as they are with kIn.
+  EdgeDirection direction = EdgeDirection::kIn;
   bool exact = true;        // kNegatives: as NegativeOptions
   double degree_power = 0;  // kNegatives: likewise
   // kNegatives: conditional ones, as Graph-Learn has them. `like`: an earlier step, which has for
@@ -90,7 +98,7 @@ struct QueryStep {
   bool square_root = false;
   // kNodes, kNeighbors, kInduced: as if there were no others than those that meet this condition
   // (SamplingSpec::where). Of kNeighbors it names columns of the edge type, which the servers look
-  // at, or else of the nodes where the edges come from: then whole lists come, and these columns of
+  // at, or else of the nodes that neighbors are: then whole lists come, and these columns of
   // all their nodes, with `by` the weights of all their edges, too, and what meets the condition is
   // drawn here: as the servers would. Not both in one condition. Of kInduced it names columns of
   // the edge type.

@@ -76,6 +76,10 @@ class StepTally {
   StepCost OfNeighbors(const Degrees& degrees) {
     const bool drawn = step_.step.count != kAllNeighbors;
     cost_.nodes = cost_.lists * degrees.MeanOf(step_.edge_type, step_.step.count);
+    if (step_.step.direction == EdgeDirection::kOut) {
+      Does(absl::StrCat("out-lists are those of ",
+                        router_.schema().EdgeTypeName(step_.edge_type.value)));
+    }
     if (step_.draws_here()) {
       const double whole = cost_.lists * degrees.MeanOf(step_.edge_type, kAllNeighbors);
       Does("whole lists come");

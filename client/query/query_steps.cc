@@ -13,6 +13,7 @@
 #include "client/query/query_text.h"
 #include "client/shards/lookups.h"
 #include "partition/schema/condition_text.h"
+#include "partition/schema/reverse_type.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -67,6 +68,9 @@ class Resolver {
  private:
   const QueryStep& step() const { return resolved_.step; }
   bool of_nodes() const { return step().kind == StepKind::kNodes; }
+  bool goes_out() const {
+    return step().kind == StepKind::kNeighbors && step().direction == EdgeDirection::kOut;
+  }
   bool ppr() const { return step().kind == StepKind::kPpr; }
   bool induced() const { return step().kind == StepKind::kInduced; }
   bool counted() const { return !walks() && !ppr() && !induced(); }
@@ -158,10 +162,27 @@ class Resolver {
     if (ppr()) return ResolvePpr();
     VICINITY_RETURN_IF_ERROR(FindEdgeType(step().type, &resolved_.edge_type));
     if (induced()) return ResolveInduced();
+    if (goes_out()) VICINITY_RETURN_IF_ERROR(TurnRound());
     const bool backwards = step().kind == StepKind::kNegatives;  // from sources to targets
     const int32_t begins = backwards ? edge_spec().source_type : edge_spec().target_type;
     resolved_.node_type = NodeTypeId{backwards ? edge_spec().target_type : edge_spec().source_type};
     return CheckFrom(begins);
+  }
+
+  // Out-lists are the in-lists of the reversed type.
+  absl::Status TurnRound() {
+    const int reverse = FindReverse(schema_, resolved_.edge_type.value);
+    if (reverse >= 0) {
+      resolved_.edge_type = EdgeTypeId{reverse};
+      return absl::OkStatus();
+    }
+    return Named(absl::NotFoundError(absl::StrCat(
+        "direction=out along ", schema_.EdgeTypeName(resolved_.edge_type.value),
+        " needs its reversed edges, but the graph has no edge type ",
+        NameOf(edge_spec().target_type), ":", ReverseRelation(edge_spec().relation), ":",
+        NameOf(edge_spec().source_type),
+        ": import it with add_reverse_apart (--add-reverse-apart); if its edges lead both ways "
+        "already, as add_reverse makes those of a single type, ask without direction")));
   }
 
   // That the nodes which the step goes on from are of the type at which its edges begin.
@@ -301,6 +322,7 @@ class Resolver {
         {"max_neighbors", !ppr() && step().max_neighbors != kAllNeighbors},
         {"split", !of_nodes() && step().split != Split::kNone},
         {"replace", !neighbors && step().replace},
+        {"direction", !neighbors && step().direction != EdgeDirection::kIn},
         {"exact", !negatives && !step().exact},
         {"degree_power", !negatives && step().degree_power != 0},
         {"like", !negatives && !step().like.empty()},

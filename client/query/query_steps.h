@@ -28,7 +28,9 @@ struct ResolvedStep {
   int32_t like = -1;             // likewise
   std::vector<int32_t> among{};  // likewise
   NodeTypeId node_type{};        // of the nodes it makes
-  EdgeTypeId edge_type{};        // but of kNodes; of several, as walks have them, the first
+  // But of kNodes; of several, as walks have them, the first; of kOut, which has its out-lists, the
+  // reversed type.
+  EdgeTypeId edge_type{};
   // Of its condition one of these, or neither.
   std::shared_ptr<const RowCondition> edges_where{};
   std::shared_ptr<const RowCondition> nodes_where{};

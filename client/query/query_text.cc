@@ -37,6 +37,9 @@ constexpr std::array<std::pair<absl::string_view, StepKind>, 8> kKinds = {
 constexpr std::array<std::pair<absl::string_view, Split>, 3> kSplits = {
     {{"train", Split::kTrain}, {"validation", Split::kValidation}, {"test", Split::kTest}}};
 
+constexpr std::array<std::pair<absl::string_view, EdgeDirection>, 2> kDirections = {
+    {{"in", EdgeDirection::kIn}, {"out", EdgeDirection::kOut}}};
+
 constexpr unsigned Bit(StepKind kind) { return 1U << static_cast<unsigned>(kind); }
 constexpr unsigned kOfNodes = Bit(StepKind::kNodes);
 constexpr unsigned kOfNeighbors = Bit(StepKind::kNeighbors);
@@ -55,7 +58,7 @@ constexpr unsigned kOfAny = kOfCounted | kOfWalks | kOfPpr | kOfInduced;
 using Member =
     std::variant<std::string QueryStep::*, std::vector<std::string> QueryStep::*, bool QueryStep::*,
                  double QueryStep::*, std::vector<double> QueryStep::*, int64_t QueryStep::*,
-                 Split QueryStep::*>;
+                 Split QueryStep::*, EdgeDirection QueryStep::*>;
 
 struct Argument {
   absl::string_view name;
@@ -70,6 +73,7 @@ const std::vector<Argument>& Arguments() {
       {"count", kOfNodes, &QueryStep::count},
       {"by", kOfCounted, &QueryStep::by},
       {"replace", kOfNeighbors, &QueryStep::replace},
+      {"direction", kOfNeighbors, &QueryStep::direction},
       {"degree_power", kOfNegatives, &QueryStep::degree_power},
       {"exact", kOfNegatives, &QueryStep::exact},
       {"like", kOfNegatives, &QueryStep::like},
@@ -285,14 +289,24 @@ class Parser {
       return ParseReals(what, &(step_->*(*reals)));
     }
     if (const auto* split = std::get_if<Split QueryStep::*>(&member)) {
-      for (const auto& [name, value] : kSplits) {
-        if (!IsText() || token_.text != name) continue;
-        step_->*(*split) = value;
-        return Next();
-      }
-      return Expected("one of train, validation, test");
+      return ParseNamedValue(kSplits, &(step_->*(*split)));
+    }
+    if (const auto* direction = std::get_if<EdgeDirection QueryStep::*>(&member)) {
+      return ParseNamedValue(kDirections, &(step_->*(*direction)));
     }
     return ParseCount(what, &(step_->*std::get<int64_t QueryStep::*>(member)));
+  }
+
+  template <typename NamedValues, typename Value>
+  absl::Status ParseNamedValue(const NamedValues& all, Value* value) {
+    std::vector<absl::string_view> names;
+    for (const auto& [name, named] : all) {
+      names.push_back(name);
+      if (!IsText() || token_.text != name) continue;
+      *value = named;
+      return Next();
+    }
+    return Expected(absl::StrCat("one of ", absl::StrJoin(names, ", ")));
   }
 
   absl::Status ParseReal(absl::string_view what, double* value) {
@@ -488,9 +502,10 @@ std::string CountText(int64_t count) {
   return count == kAllNeighbors ? "all" : absl::StrCat(count);
 }
 
-std::string SplitText(Split split) {
-  for (const auto& [name, value] : kSplits) {
-    if (value == split) return std::string(name);
+template <typename NamedValues, typename Value>
+std::string NameOfValue(const NamedValues& all, Value wanted) {
+  for (const auto& [name, value] : all) {
+    if (value == wanted) return std::string(name);
   }
   return "";
 }
@@ -506,7 +521,8 @@ std::string ValueText(const QueryStep& step, const Member& member) {
         if constexpr (std::is_same_v<Value, double>) return RealText(value);
         if constexpr (std::is_same_v<Value, std::vector<double>>) return RealsText(value);
         if constexpr (std::is_same_v<Value, int64_t>) return CountText(value);
-        if constexpr (std::is_same_v<Value, Split>) return SplitText(value);
+        if constexpr (std::is_same_v<Value, Split>) return NameOfValue(kSplits, value);
+        if constexpr (std::is_same_v<Value, EdgeDirection>) return NameOfValue(kDirections, value);
       },
       member);
 }

@@ -11,7 +11,7 @@
 // What stands behind a # is a comment. The arguments, those in [ ] may be left out:
 //
 //   nodes(NODE_TYPE [, $input | [ID, ...]], split=train, count=64, by=COLUMN)
-//   neighbors(STEP, EDGE_TYPE [, COUNT], by=COLUMN, replace=true,
+//   neighbors(STEP, EDGE_TYPE [, COUNT], by=COLUMN, replace=true, direction=out,
 //             edge_columns=[COLUMN, ...], edge_ids=true)
 //   negatives(STEP, EDGE_TYPE, COUNT, by=COLUMN, degree_power=0.75, exact=false,
 //             like=STEP, same=[COLUMN, ...], shares=[0.25, ...])

@@ -15,6 +15,7 @@
 #include "partition/schema/condition_text.h"
 #include "partition/schema/sampling_spec.h"
 #include "partition/schema/schema.h"
+#include "proto/common/ids.h"
 #include "sampler/rules/condition_filter.h"
 #include "tests/fuzz/targets.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -140,8 +141,12 @@ FuzzTarget FuzzQuery(const std::string&) {
       "u = nodes(user); k = walk(u, knows, 3, p=0.5, q=2)\n"
       "v = visited(u, 'knows', 5, length=3, num_walks=9, exclude_start=true)\n"
       "r = ppr(v, [], 7, alpha=0.25, eps=1e-3, max_neighbors=9, node_type=item)\n"
-      "s = induced([u, r], buys, where='weight > 1', edge_columns=[weight], edge_ids=true)"};
-  const auto schema = std::make_shared<const Schema>(testing::TypedGraph(3, 3, 3, 1).schema);
+      "s = induced([u, r], buys, where='weight > 1', edge_columns=[weight], edge_ids=true)",
+      "u = nodes(user); i = neighbors(u, buys, 3, direction=out, edge_columns=[weight])\n"
+      "b = neighbors(i, rev_buys, direction='out'); j = neighbors(i, buys, direction=in)"};
+  testing::MemoryGraph graph = testing::TypedGraph(3, 3, 3, 1);
+  testing::AddReverse(EdgeTypeId{0}, &graph);
+  const auto schema = std::make_shared<const Schema>(graph.schema);
   target.run = [schema](std::string_view input) {
     const auto query = ParseQuery(absl::string_view(input.data(), input.size()));
     if (!query.ok()) return;

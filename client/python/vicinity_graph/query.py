@@ -51,13 +51,16 @@ class Query:
                          columns=columns)
 
     def neighbors(self, name: str, of: str, edge_type: str, count: Optional[int] = None, *,
-                  by: str = "", replace: bool = False, where: str = "", order_by: str = "",
-                  descending: bool = False, limit: Optional[int] = None,
+                  by: str = "", replace: bool = False, direction: str = "in", where: str = "",
+                  order_by: str = "", descending: bool = False, limit: Optional[int] = None,
                   columns: Sequence[str] = (), edge_columns: Sequence[str] = (),
                   edge_ids: bool = False) -> Query:
-        """Where the edges come from that lead to each node of a step: all, or count of each list."""
+        """Where the edges come from that lead to each node of a step: all, or count of each list. With
+        direction="out" where those lead that come from it, in graphs imported with their reversed
+        edges as a type of their own (`vicinity import --add-reverse-apart`)."""
         given = [of, edge_type] if count is None else [of, edge_type, count]
-        return self._add(name, "neighbors", given, by=by, replace=replace, where=where,
+        return self._add(name, "neighbors", given, by=by, replace=replace,
+                         direction="" if direction == "in" else direction, where=where,
                          order_by=order_by, descending=descending, limit=limit, columns=columns,
                          edge_columns=edge_columns, edge_ids=edge_ids)
 

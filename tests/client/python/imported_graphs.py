@@ -35,9 +35,10 @@ class ImportedGraph(ServedShards):
 
 
 class Papers(ImportedGraph):
-    """Of one type: random edges, some of them twice; `ids` are not dense if they are given."""
+    """Of one type: random edges, some of them twice; `ids` are not dense if they are given. `more` is
+    added to the description."""
 
-    def __init__(self, num_nodes=300, num_edges=2400, ids=None):
+    def __init__(self, num_nodes=300, num_edges=2400, ids=None, more=""):
         random = numpy.random.default_rng(5)
         self.ids = numpy.arange(num_nodes) if ids is None else numpy.asarray(ids)
         self.edge_index = self.ids[random.integers(0, num_nodes, (2, num_edges))]
@@ -66,16 +67,17 @@ class Papers(ImportedGraph):
               columns {{ name: "weight" array {{ path: "weight.npy" }} }}
               weight_column: "weight"
               columns {{ name: "time" array {{ path: "time.npy" }} }}
-            }}""", arrays)
+            }}
+            {more}""", arrays)
 
 
 class Shop(ImportedGraph):
     """Users that buy items, items that are bought by users, users that know users; items have names,
-    and their labels are real numbers."""
+    and their labels are real numbers. `more` is added to the description."""
 
     USERS, ITEMS = 200, 60
 
-    def __init__(self):
+    def __init__(self, more=""):
         random = numpy.random.default_rng(6)
         self.names = [f"item {i}" for i in range(self.ITEMS)]
         self.x = random.normal(size=(self.USERS, 4)).astype(numpy.float32)
@@ -103,7 +105,7 @@ class Shop(ImportedGraph):
             edges {{ source: "user" relation: "buys" target: "item" ends {{ path: "buys.csv" }} }}
             edges {{ source: "item" relation: "of" target: "user" ends {{ path: "back.csv" }} }}
             edges {{ source: "user" relation: "knows" target: "user" ends {{ path: "knows.npy" }} }}
-            """, {"x.npy": self.x, "y.npy": self.y, "train.npy": self.train_mask,
+            {more}""", {"x.npy": self.x, "y.npy": self.y, "train.npy": self.train_mask,
                   "test.npy": (~self.train_mask).nonzero()[0], "prices.npy": self.prices,
                   "names.csv": "".join(f"{name}\n" for name in self.names), "buys.csv": edges,
                   "back.csv": back, "knows.npy": self.knows})

@@ -317,6 +317,82 @@ class GraphLearnTest(unittest.TestCase):
             prepared.run({"users": UserIds(users[:1]), "items": UserIds(items)})
 
 
+class OutTest(unittest.TestCase):
+    """Graphs whose reversed edges are types of their own."""
+
+    def test_papers_that_papers_cite_and_those_that_cite_them(self):
+        papers = Papers(more="add_reverse_apart: true")
+        self.addCleanup(papers.close)
+        query = Query()
+        query.nodes("src", "paper", "$seeds")
+        query.neighbors("onto", "src", "cites", direction="out", columns=["features"],
+                        edge_columns=["weight", "time"], edge_ids=True)
+        query.neighbors("late", "src", "cites", direction="out", where="time > 3", edge_ids=True)
+        query.neighbors("few", "src", "cites", 3, by="weight", direction="out", edge_ids=True)
+        query.neighbors("into", "src", "cites", direction="in", edge_ids=True)
+        seeds = [7, 8, 7, 299]
+        answers = []
+        for graph in (vicinity_graph.Graph(cluster_file=papers.cluster_file),
+                      vicinity_graph.Graph(directory=papers.shards)):
+            self.addCleanup(graph.close)
+            answer = graph.prepare(query).run({"seeds": UserIds(seeds)})
+            answers.append(answer)
+            for name, end, keep in (("onto", 0, papers.time >= -50), ("late", 0, papers.time > 3),
+                                    ("into", 1, papers.time >= -50)):
+                lists = [self.list_of(papers, seed, end, keep) for seed in seeds]
+                edges = answer[name].edge_ids.numpy()
+                numpy.testing.assert_array_equal(edges, numpy.concatenate(lists))
+                numpy.testing.assert_array_equal(numpy.diff(answer[name].offsets.numpy()),
+                                                 [len(edges) for edges in lists])
+                numpy.testing.assert_array_equal(graph.user_ids("paper", answer[name].nodes).numpy(),
+                                                 papers.edge_index[1 - end][edges])
+            onto = answer["onto"]
+            edges = onto.edge_ids.numpy()
+            self.assertGreater(len(edges), 10)
+            numpy.testing.assert_array_equal(onto.edge_column("weight").numpy(),
+                                             papers.weight[edges])
+            numpy.testing.assert_array_equal(onto.edge_column("time").numpy(), papers.time[edges])
+            numpy.testing.assert_array_equal(onto.column("features").numpy(),
+                                             papers.x[papers.edge_index[1][edges]])
+            few = answer["few"].edge_ids.numpy()
+            self.assertTrue((papers.weight[few] > 0).all())
+            numpy.testing.assert_array_equal(
+                papers.edge_index[0][few],
+                numpy.repeat(seeds, numpy.diff(answer["few"].offsets.numpy())))
+        numpy.testing.assert_array_equal(*(answer["few"].edge_ids.numpy() for answer in answers))
+
+    @staticmethod
+    def list_of(papers, seed, end, keep):
+        """Edges that have the seed at this end, by their other end and then by their number."""
+        edges = numpy.flatnonzero((papers.edge_index[end] == seed) & keep)
+        return edges[numpy.argsort(papers.edge_index[1 - end][edges], kind="stable")]
+
+    def test_items_that_users_buy(self):
+        shop = Shop(more="add_reverse: true")
+        self.addCleanup(shop.close)
+        graph = vicinity_graph.Graph(cluster_file=shop.cluster_file)
+        self.addCleanup(graph.close)
+        answer = graph.prepare("""
+            src = nodes(user, $users)
+            onto = neighbors(src, buys, direction=out, edge_ids=true, columns=[prices])
+            also = neighbors(onto, rev_buys, 2, direction=out, edge_ids=true)
+        """).run({"users": UserIds(numpy.arange(50))})
+        onto, also = answer["onto"], answer["also"]
+        self.assertEqual((onto.node_type, also.node_type), ("item", "user"))
+        edges = onto.edge_ids.numpy()
+        numpy.testing.assert_array_equal(numpy.sort(edges), numpy.flatnonzero(shop.buys[0] < 50))
+        numpy.testing.assert_array_equal(shop.buys[0][edges],
+                                         numpy.repeat(numpy.arange(50), numpy.diff(onto.offsets)))
+        names = graph.user_names("item", onto.nodes)
+        self.assertEqual(list(names), [shop.names[item] for item in shop.buys[1][edges]])
+        numpy.testing.assert_array_equal(onto.column("prices").numpy(),
+                                         shop.prices[shop.buys[1][edges]])
+        numpy.testing.assert_array_equal(shop.buys[0][also.edge_ids.numpy()],
+                                         graph.user_ids("user", also.nodes).numpy())
+        numpy.testing.assert_array_equal(shop.buys[1][also.edge_ids.numpy()],
+                                         numpy.repeat(shop.buys[1][edges], numpy.diff(also.offsets)))
+
+
 class PythonTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -410,7 +486,11 @@ class PythonTest(unittest.TestCase):
         for text, error, expected in (
                 ("src = nods(paper)", vicinity_graph.InvalidArgument, "line 1, character 7"),
                 ("src = nodes(papers)", vicinity_graph.NotFound, "there are paper"),
-                ("src = nodes(paper, columns=[x])", vicinity_graph.NotFound, "features")):
+                ("src = nodes(paper, columns=[x])", vicinity_graph.NotFound, "features"),
+                ("src = nodes(paper); on = neighbors(src, cites, direction=out)",
+                 vicinity_graph.NotFound, "paper:rev_cites:paper: import it with add_reverse_apart"),
+                ("src = nodes(paper); on = neighbors(src, cites, direction=up)",
+                 vicinity_graph.InvalidArgument, "expected one of in, out")):
             with self.assertRaisesRegex(error, expected):
                 self.graph.prepare(text)
         prepared = self.graph.prepare("src = nodes(paper, $seeds, columns=[label])")

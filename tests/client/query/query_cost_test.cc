@@ -124,6 +124,22 @@ TEST_CASE("It is told what is read for a condition, and by whom lists are drawn 
         "another shard");
 }
 
+TEST_CASE("Of out-lists the degrees are those of sources, and whose lists they are is told") {
+  testing::MemoryGraph both = Graph();
+  testing::AddReverse(EdgeTypeId{0}, &both);
+  const RoutedGraph graph(both, /*num_shards=*/2, /*far=*/{0, 1});
+  const std::vector<StepCost> costs = Explain(graph,
+                                              "src = nodes(node, $seeds)\n"
+                                              "onto = neighbors(src, links, 9, direction=out)\n",
+                                              {{"seeds", 10}});
+  double mean = 0;
+  for (const auto& list : both.InEdgesOfAll(EdgeTypeId{1})) {
+    mean += static_cast<double>(std::min<size_t>(list.size(), 9)) / 200;
+  }
+  CHECK(costs[1].nodes == Approx(10 * mean));
+  CHECK(costs[1].does == "out-lists are those of node:rev_links:node; servers draw 9 of each list");
+}
+
 TEST_CASE("A run takes no more calls than are foretold") {
   RoutedGraph graph(Graph(), 4, {0, 1, 2, 3});
   const std::string text =

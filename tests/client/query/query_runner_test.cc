@@ -32,7 +32,9 @@ using testing::Draw;
 using testing::InEdge;
 using testing::ListOf;
 using testing::Make;
+using testing::MemoryEdges;
 using testing::MemoryGraph;
+using testing::MemoryNodes;
 using testing::RoutedGraph;
 using testing::Run;
 using testing::ToGlobal;
@@ -45,6 +47,8 @@ template <typename Value>
 std::string Bytes(const std::vector<Value>& values) {
   return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value));
 }
+
+std::string BytesOf(const Rows& rows) { return {rows.bytes.begin(), rows.bytes.end()}; }
 
 int16_t YearOf(int64_t position) { return static_cast<int16_t>(2000 + position * 7 % 20); }
 float PriceOf(int64_t position) {
@@ -196,6 +200,169 @@ TEST_CASE("What is read and drawn here is what servers draw by a copy of the col
   }
 }
 
+// Counts of what `draws` gives, by position, against chances that are in proportion to `weights`.
+double StatisticOf(const std::vector<int64_t>& counts, const std::vector<double>& weights) {
+  double sum = 0;
+  int64_t all = 0;
+  for (const double weight : weights) sum += weight;
+  for (const int64_t count : counts) all += count;
+  std::vector<int64_t> seen;
+  std::vector<double> expected;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] == 0) CHECK(counts[i] == 0);
+    if (weights[i] == 0) continue;
+    seen.push_back(counts[i]);
+    expected.push_back(static_cast<double>(all) * weights[i] / sum);
+  }
+  return ChiSquare(seen, expected);
+}
+
+struct OutEdge {
+  int64_t target;  // position
+  int64_t edge_id;
+};
+
+// In the order in which lists of the reversed type keep them: by the target's key, then by edge.
+std::vector<OutEdge> OutEdges(const MemoryGraph& graph, EdgeTypeId type, int64_t source) {
+  const MemoryEdges& edges = graph.edges[type.value];
+  const MemoryNodes& targets = graph.nodes[graph.schema.edge_types[type.value].target_type];
+  std::vector<OutEdge> found;
+  for (size_t e = 0; e < edges.sources.size(); ++e) {
+    if (edges.sources[e] == source) found.push_back({edges.targets[e], static_cast<int64_t>(e)});
+  }
+  std::stable_sort(found.begin(), found.end(), [&](const OutEdge& a, const OutEdge& b) {
+    return targets.keys[a.target] < targets.keys[b.target];
+  });
+  return found;
+}
+
+std::vector<int64_t> EdgesOf(const StepAnswer& step, size_t i) {
+  return {step.edge_ids.begin() + step.offsets[i], step.edge_ids.begin() + step.offsets[i + 1]};
+}
+
+// That the step's lists are all out-edges of `type` of these nodes, those that `keep` takes.
+template <typename Keep>
+void CheckOutLists(const MemoryGraph& graph, EdgeTypeId type, const std::vector<int64_t>& sources,
+                   const StepAnswer& step, const Keep& keep) {
+  REQUIRE(step.offsets.size() == sources.size() + 1);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    std::vector<int64_t> nodes;
+    std::vector<int64_t> edges;
+    for (const OutEdge& edge : OutEdges(graph, type, sources[i])) {
+      if (!keep(edge)) continue;
+      nodes.push_back(edge.target);
+      edges.push_back(edge.edge_id);
+    }
+    CHECK(ListOf(step, i) == nodes);
+    CHECK(EdgesOf(step, i) == edges);
+  }
+}
+
+MemoryGraph PricedBothWays() {
+  MemoryGraph graph = Priced();
+  testing::AddReverse(kLinks, &graph);
+  return graph;
+}
+
+TEST_CASE("Neighbors in the direction out are where edges lead to, with their ids and rows") {
+  const int32_t num_shards = GENERATE(1, 3);
+  const RoutedGraph graph(PricedBothWays(), num_shards, {num_shards - 1});
+  const std::vector<int64_t> seeds = {3, 14, 15, 3, 79};
+  const QueryAnswer answer =
+      Run(graph,
+          "src = nodes(node, $seeds)\n"
+          "onto = neighbors(src, links, direction=out, columns=[year], edge_columns=[weight], "
+          "edge_ids=true)\n"
+          "heavy = neighbors(src, links, direction=out, where=\"weight > 0.5\", edge_ids=true)\n"
+          "late = neighbors(src, links, direction=out, where=\"year >= 2010\", edge_ids=true)\n"
+          "few = neighbors(src, links, 4, direction=out, edge_ids=true)\n"
+          "back = neighbors(onto, rev_links, direction=out, edge_ids=true)\n"
+          "into = neighbors(onto, links, edge_ids=true)\n",
+          seeds);
+  const MemoryGraph& all = graph.graph();
+  const StepAnswer& onto = *answer.Find("onto");
+  CheckOutLists(all, kLinks, seeds, onto, [](const OutEdge&) { return true; });
+  CheckOutLists(all, kLinks, seeds, *answer.Find("heavy"),
+                [&](const OutEdge& edge) { return WeightOf(all, edge.edge_id) > 0.5; });
+  CheckOutLists(all, kLinks, seeds, *answer.Find("late"),
+                [](const OutEdge& edge) { return YearOf(edge.target) >= 2010; });
+  std::vector<float> weights;
+  std::vector<int16_t> years;
+  for (const int64_t edge : onto.edge_ids) weights.push_back(WeightOf(all, edge));
+  for (const int64_t node : onto.nodes) years.push_back(YearOf(node));
+  REQUIRE(onto.nodes.size() > 10);
+  CHECK(BytesOf(onto.edge_columns.at(0)) == Bytes(weights));
+  CHECK(BytesOf(onto.columns.at(0)) == Bytes(years));
+  const StepAnswer& few = *answer.Find("few");
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    std::vector<int64_t> drawn = EdgesOf(few, i);
+    std::vector<int64_t> list = EdgesOf(onto, i);
+    CHECK(drawn.size() == std::min<size_t>(4, list.size()));
+    std::sort(drawn.begin(), drawn.end());
+    std::sort(list.begin(), list.end());
+    CHECK(std::unique(drawn.begin(), drawn.end()) == drawn.end());
+    CHECK(std::includes(list.begin(), list.end(), drawn.begin(), drawn.end()));
+  }
+  CHECK(answer.Find("back")->nodes == answer.Find("into")->nodes);
+  CHECK(answer.Find("back")->edge_ids == answer.Find("into")->edge_ids);
+}
+
+TEST_CASE("Of an edge type between two node types out-lists have nodes of its target type") {
+  MemoryGraph both = testing::TypedGraph(30, 20, 5, /*seed=*/4);
+  constexpr EdgeTypeId kBuys{0};
+  testing::AddReverse(kBuys, &both);
+  const RoutedGraph graph(both, 3, {0});
+  const std::vector<int64_t> users = {2, 29, 2, 11};
+  const QueryAnswer answer =
+      Run(graph,
+          "users = nodes(user, $users)\n"
+          "items = neighbors(users, buys, direction=out, edge_columns=[weight], edge_ids=true)\n"
+          "others = neighbors(items, buys, 3)\n",
+          users);
+  const StepAnswer& items = *answer.Find("items");
+  CHECK(items.node_type == both.schema.FindNodeType("item"));
+  CheckOutLists(both, kBuys, users, items, [](const OutEdge&) { return true; });
+  REQUIRE_FALSE(items.nodes.empty());
+  std::string weights;
+  const int column = both.schema.edge_types[kBuys.value].FindColumn("weight");
+  for (const int64_t edge : items.edge_ids) weights.append(both.edge_row(kBuys, column, edge));
+  CHECK(BytesOf(items.edge_columns.at(0)) == weights);
+  CHECK(answer.Find("others")->offsets.size() == items.nodes.size() + 1);
+}
+
+TEST_CASE("Edges that lead out are drawn by weight, the same over any shards") {
+  const std::string text =
+      "src = nodes(node, $seeds)\n"
+      "some = neighbors(src, links, 500, by=weight, replace=true, direction=out, edge_ids=true)\n"
+      "few = neighbors(src, links, 2, by=weight, direction=out, edge_ids=true)\n";
+  const std::vector<int64_t> seeds = {7};
+  const RoutedGraph whole(PricedBothWays(), 1);
+  const std::unique_ptr<QueryRunner> runner = Make(whole, text);
+  const std::vector<OutEdge> list = OutEdges(whole.graph(), kLinks, 7);
+  std::map<int64_t, size_t> place;
+  std::vector<double> weights;
+  std::vector<double> alike;
+  for (const OutEdge& edge : list) {
+    place[edge.edge_id] = weights.size();
+    weights.push_back(WeightOf(whole.graph(), edge.edge_id));
+    alike.push_back(weights.back() > 0 ? 1 : 0);
+  }
+  std::vector<int64_t> counts(list.size());
+  const RoutedGraph cut(PricedBothWays(), 4, {1, 3});
+  const std::unique_ptr<QueryRunner> of_cut = Make(cut, text);
+  for (uint64_t batch = 0; batch < 100; ++batch) {
+    const QueryAnswer answer = Run(whole, *runner, seeds, batch);
+    for (const int64_t edge : answer.steps[1].edge_ids) ++counts[place.at(edge)];
+    const QueryAnswer same = Run(cut, *of_cut, seeds, batch);
+    CHECK(same.steps[1].edge_ids == answer.steps[1].edge_ids);
+    CHECK(same.steps[2].edge_ids == answer.steps[2].edge_ids);
+  }
+  const auto possible = std::count(alike.begin(), alike.end(), 1.0);
+  REQUIRE(possible > 3);
+  CHECK(StatisticOf(counts, weights) < ChiSquareLimit(possible - 1));
+  CHECK(StatisticOf(counts, alike) > ChiSquareLimit(possible - 1));
+}
+
 TEST_CASE("A node that comes twice is drawn for apart, and so are two steps that are alike") {
   const RoutedGraph graph(Priced(), 2);
   const std::unique_ptr<QueryRunner> runner = Make(graph,
@@ -212,23 +379,6 @@ TEST_CASE("A node that comes twice is drawn for apart, and so are two steps that
   }
   CHECK(lists_alike < 25);
   CHECK(steps_alike < 25);
-}
-
-// Counts of what `draws` gives, by position, against chances that are in proportion to `weights`.
-double StatisticOf(const std::vector<int64_t>& counts, const std::vector<double>& weights) {
-  double sum = 0;
-  int64_t all = 0;
-  for (const double weight : weights) sum += weight;
-  for (const int64_t count : counts) all += count;
-  std::vector<int64_t> seen;
-  std::vector<double> expected;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i] == 0) CHECK(counts[i] == 0);
-    if (weights[i] == 0) continue;
-    seen.push_back(counts[i]);
-    expected.push_back(static_cast<double>(all) * weights[i] / sum);
-  }
-  return ChiSquare(seen, expected);
 }
 
 std::vector<int64_t> CountNodes(const RoutedGraph& graph, const std::string& text,

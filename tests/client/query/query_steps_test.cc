@@ -9,13 +9,19 @@
 #include "absl/status/statusor.h"
 #include "client/query/query_text.h"
 #include "partition/schema/schema.h"
+#include "proto/common/ids.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 
 namespace vicinity {
 namespace {
 
-Schema TypedSchema() { return testing::TypedGraph(5, 5, 5, /*seed=*/1).schema; }
+// With the reverse of what users buy, and of nothing else.
+Schema TypedSchema() {
+  testing::MemoryGraph graph = testing::TypedGraph(5, 5, 5, /*seed=*/1);
+  testing::AddReverse(EdgeTypeId{0}, &graph);
+  return graph.schema;
+}
 
 absl::StatusOr<std::vector<ResolvedStep>> Resolve(const std::string& text) {
   absl::StatusOr<Query> query = ParseQuery(text);
@@ -60,6 +66,25 @@ TEST_CASE("Steps are found by the numbers of the graph") {
   CHECK(steps[6].node_type.value == user);
 }
 
+TEST_CASE("Out-lists are those of the reversed type, whichever of the two was imported") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const std::vector<ResolvedStep> steps,
+      Resolve("users = nodes(user)\n"
+              "bought = neighbors(users, buys, 3, by=weight, direction=out, columns=[features], "
+              "where=\"weight < 1\", edge_columns=[weight])\n"
+              "buyers = neighbors(bought, rev_buys, direction=out)\n"
+              "same = neighbors(bought, buys, direction=in)\n"));
+  const Schema schema = TypedSchema();
+  CHECK(steps[1].edge_type.value == schema.FindEdgeType("item:rev_buys:user"));
+  CHECK(steps[1].node_type.value == schema.FindNodeType("item"));
+  CHECK(steps[1].edges_where != nullptr);
+  REQUIRE(steps[1].edge_columns.size() == 1);
+  CHECK(steps[1].edge_columns[0].type.value == steps[1].edge_type.value);
+  CHECK(steps[2].edge_type.value == schema.FindEdgeType("user:buys:item"));
+  CHECK(steps[2].node_type.value == schema.FindNodeType("user"));
+  CHECK(steps[3].edge_type.value == steps[2].edge_type.value);
+}
+
 TEST_CASE("What does not fit the graph, or its kind, is told with the step and what there is") {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"a = nodes(users)", "step a: no node type `users`, there are user, item, tag"},
@@ -74,6 +99,12 @@ TEST_CASE("What does not fit the graph, or its kind, is told with the step and w
        "item"},
       {"a = nodes(item); b = negatives(a, buys, 2)",
        "negatives along user:buys:item are of nodes of "
+       "type user"},
+      {"a = nodes(user); b = neighbors(a, knows, direction=out)",
+       "step b: direction=out along user:knows:user needs its reversed edges, but the graph has no "
+       "edge type user:rev_knows:user: import it with add_reverse_apart (--add-reverse-apart)"},
+      {"a = nodes(item); b = neighbors(a, buys, direction=out)",
+       "step a makes nodes of type item, but neighbors along item:rev_buys:user are of nodes of "
        "type user"},
       {"a = nodes(user); b = neighbors(a, knows, 0)", "a count of 0: from 1 to"},
       {"a = nodes(user); b = negatives(a, buys, all)", "a count of -1: from 1 to"},
@@ -180,6 +211,8 @@ TEST_CASE("What a kind does not have is refused, however the query was made") {
       steps.emplace_back(what, step);
     };
     add("nodes have no replace", nodes, &QueryStep::replace, true);
+    add("nodes have no direction", nodes, &QueryStep::direction, EdgeDirection::kOut);
+    add("layer have no direction", layer, &QueryStep::direction, EdgeDirection::kOut);
     add("nodes have no exact", nodes, &QueryStep::exact, false);
     add("nodes have no edge_ids", nodes, &QueryStep::edge_ids, true);
     add("go on from no other step", nodes, &QueryStep::from, "src");

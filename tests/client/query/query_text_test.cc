@@ -37,9 +37,11 @@ TEST_CASE("A query is read step by step, with all its arguments") {
                node_type=author)
     sub = induced([src, near], cites, where="weight > 1", edge_columns=[weight], edge_ids=true)
     own = induced(near, cites)
+    onto = neighbors(src, cites, 10, direction=out)
+    from = neighbors(src, cites, direction="in")
   )text";
   VICINITY_ASSERT_OK_AND_ASSIGN(const Query query, ParseQuery(text));
-  REQUIRE(query.steps.size() == 14);
+  REQUIRE(query.steps.size() == 16);
   const QueryStep& src = query.steps[0];
   CHECK(src.name == "src");
   CHECK(src.kind == StepKind::kNodes);
@@ -57,6 +59,7 @@ TEST_CASE("A query is read step by step, with all its arguments") {
   CHECK(near.count == 10);
   CHECK(near.by == "weight");
   CHECK(near.replace);
+  CHECK(near.direction == EdgeDirection::kIn);
   CHECK(near.order_by == "id");
   CHECK(near.descending);
   CHECK(near.limit == 3);
@@ -107,6 +110,8 @@ TEST_CASE("A query is read step by step, with all its arguments") {
   CHECK(query.steps[12].where == "weight > 1");
   CHECK(query.steps[12].edge_ids);
   CHECK(query.steps[13].among == std::vector<std::string>{"near"});
+  CHECK(query.steps[14].direction == EdgeDirection::kOut);
+  CHECK(query.steps[15].direction == EdgeDirection::kIn);
 }
 
 TEST_CASE("What is written of a query is read as the same query") {
@@ -126,8 +131,11 @@ TEST_CASE("What is written of a query is read as the same query") {
       "rank = ppr(src, cites, 10, alpha=0.25, weighted_by=weight)\n"
       "whole = ppr(src, [], 10, max_neighbors=7)\n"
       "sub = induced([src, near], cites, columns=[x], edge_columns=[weight], edge_ids=true)\n"
-      "own = induced(near, cites)\n";
+      "own = induced(near, cites)\n"
+      "onto = neighbors(src, cites, 5, by=weight, replace=true, direction=out)\n";
   CHECK(Again(text) == text);
+  CHECK(Again("near = neighbors(src, cites, direction=in)") ==
+        "near = neighbors(src, cites, all)\n");
   Query built;
   built.Nodes("src", "paper").input = "seeds";
   QueryStep& near = built.Neighbors("near", "src", "cites", 10);
@@ -147,11 +155,13 @@ TEST_CASE("What is written of a query is read as the same query") {
   visited.num_walks = 9;
   more.Ppr("r", "v", {}, 5).eps = 0.5;
   more.Induced("i", {"src", "v"}, "cites").edge_ids = true;
+  more.Neighbors("o", "src", "cites").direction = EdgeDirection::kOut;
   CHECK(more.Text() ==
         "src = nodes(paper)\n"
         "v = visited(src, cites, 5, length=3, num_walks=9)\n"
         "r = ppr(v, [], 5, eps=0.5)\n"
-        "i = induced([src, v], cites, edge_ids=true)\n");
+        "i = induced([src, v], cites, edge_ids=true)\n"
+        "o = neighbors(src, cites, all, direction=out)\n");
 }
 
 TEST_CASE("a column whose name looks like a number is written so that it is read again") {
@@ -182,6 +192,8 @@ TEST_CASE("What is no query is refused with its place") {
       {"b = neighbors(a, e, 99999999999999999999)", "a whole number, or all"},
       {"b = neighbors(a, e, replace=yes)", "expected true or false, found `yes)`"},
       {"b = neighbors(a, e, columns=x)", "expected `[`, found `x)`"},
+      {"b = neighbors(a, e, direction=both)", "expected one of in, out, found `both)`"},
+      {"b = negatives(a, e, 2, direction=out)", "expected one of by, degree_power"},
       {"b = neighbors(a, e, columns=[1])", "a word, a text or ], found `1])`"},
       {"b = neighbors(a, e, where=\"x > 1)", "a second \" behind the text"},
       {"b = negatives(a, e, 1, degree_power=nan)", "expected for degree_power a number"},

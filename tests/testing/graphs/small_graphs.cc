@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "partition/dataset/schema_proto.h"
 #include "partition/dataset/shard.h"
+#include "partition/schema/reverse_type.h"
 #include "partition/writing/dataset_writer.h"
 #include "proto/common/checksum.h"
 #include "proto/common/status.h"
@@ -472,6 +473,16 @@ MemoryGraph TypedGraph(int64_t num_users, int64_t num_items, int64_t num_tags, u
   AddRagged(&item, &graph.nodes[1], {"title", DType::kUint8, 0},
             RandomLists(&random, num_items, 1));
   return graph;
+}
+
+void AddReverse(EdgeTypeId type, MemoryGraph* graph) {
+  EdgeTypeSpec spec = graph->schema.edge_types[type.value];
+  spec.relation = ReverseRelation(spec.relation);
+  std::swap(spec.source_type, spec.target_type);
+  graph->schema.edge_types.push_back(std::move(spec));
+  MemoryEdges edges = graph->edges[type.value];
+  std::swap(edges.sources, edges.targets);
+  graph->edges.push_back(std::move(edges));
 }
 
 Placement InUserOrder(const MemoryGraph& graph) {

@@ -76,6 +76,9 @@ MemoryGraph RandomGraph(const RandomGraphOptions& options);
 // tag:of:user, which is empty.
 MemoryGraph TypedGraph(int64_t num_users, int64_t num_items, int64_t num_tags, uint64_t seed);
 
+// Adds the type that has the edges of `type` the other way round, as import calls and makes it.
+void AddReverse(EdgeTypeId type, MemoryGraph* graph);
+
 // Where each node goes: order[type] lists positions in the order of their global ids.
 struct Placement {
   std::vector<std::vector<int64_t>> order;
