@@ -315,6 +315,23 @@ class PapersTest(unittest.TestCase):
                 drawn += len(until)
             self.assertGreater(drawn, 200)
 
+    def test_along_a_path_times_never_rise_and_none_is_before_its_window(self):
+        indices, times = torch.randperm(300)[:90], torch.randint(-60, 60, (90,))
+        drawn = 0
+        for batch in self.loader([4, 3, 2], input_nodes=indices, input_time=times, time_attr="time",
+                                 time_follows="path", time_window=50):
+            begins = batch.seed_time[batch.batch[batch.edge_index[1]]]
+            self.assertTrue(bool((begins - 50 <= batch.time).all()))
+            # Each node has one bound: its seed's time, or that of all edges that lead to it.
+            until = torch.full((len(batch.n_id),), 2**62)
+            until[:batch.batch_size] = batch.seed_time
+            for source, time in zip(batch.edge_index[0].tolist(), batch.time.tolist()):
+                self.assertIn(int(until[source]), (2**62, time))
+                until[source] = time
+            self.assertTrue(bool((batch.time <= until[batch.edge_index[1]]).all()))
+            drawn += len(batch.time)
+        self.assertGreater(drawn, 100)
+
     def test_all_or_the_last_edges_until_a_time_are_those_that_numpy_finds(self):
         indices, times = torch.arange(60), torch.randint(-60, 60, (60,))
         for fanout in (-1, 4):

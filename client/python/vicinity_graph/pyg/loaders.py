@@ -28,7 +28,8 @@ _OF_WORKERS = {"num_workers", "persistent_workers", "prefetch_factor", "worker_i
 
 # Of vicinity_graph.Loader: what is passed on.
 _OF_LIBRARY = {"trainer", "num_trainers", "step_offset", "step_stride", "homes", "seed_policy",
-               "run_seed", "where", "draws", "layer_dependency", "batch_dependency", "cache", "cache_rows", "cache_bytes", "ranking", "fetch_ahead",
+               "run_seed", "where", "time_window", "time_follows", "draws", "layer_dependency",
+               "batch_dependency", "cache", "cache_rows", "cache_bytes", "ranking", "fetch_ahead",
                "window_bytes", "sample_ahead", "sample_threads", "fetch_threads",
                "batch_timeout_ms", "placement", "device"}
 
@@ -244,6 +245,10 @@ class NeighborLoader(_BatchLoader):
                              sampler=DistributedSampler(...) means the same
         e_id=False           leaves out edge ids, which cost 8 bytes an edge
         where="year > 3"     samples among edges that meet this condition on their columns
+        time_window=86400    with time_attr: leaves out edges that are more than so much earlier than
+                             the seed
+        time_follows="path"  with time_attr: edges are not later than the edge that led to their
+                             target, so times never rise on the way from a seed
         draws="labor"        has a hop's targets choose the same sources where they can, so that
                              batches have fewer nodes: DGL's layer-neighbor sampling; with
                              layer_dependency= and batch_dependency= as there
