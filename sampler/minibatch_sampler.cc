@@ -72,6 +72,9 @@ OneHopOptions OptionsOf(const Schema& schema, const MinibatchDraw& draw, int hop
   options.want_edge_ids = detail.ids;
   options.want_edge_positions = detail.positions;
   options.want_edge_times = detail.times && spec.time_column >= 0;
+  const EdgeTypeSpec& type = schema.edge_types[edge_type.value];
+  options.in_time_order =
+      spec.time_column >= 0 && type.columns[spec.time_column].name == type.time_order;
   const NodeTypeId source_type{schema.edge_types[edge_type.value].source_type};
   options.stream = DrawsByLayer(spec) ? LayerStream(draw, hop, source_type, spec) : StreamKey(key);
   return options;

@@ -26,6 +26,7 @@ struct OneHopOptions : DrawSpec {
   bool want_edge_ids = false;
   bool want_edge_positions = false;
   bool want_edge_times = false;  // SampleLists gives them, of draws by time
+  bool in_time_order = false;    // with time_column: lists are in its order
   uint64_t stream = 0;           // StreamKey() of the hop and edge type, or LABOR's LayerStream()
   // Of each row, the tree it is drawn for; empty: all of tree 0.
   absl::Span<const uint32_t> trees;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -165,6 +166,18 @@ absl::Status CheckWeights(const EdgeTypeSpec& edge) {
       absl::StrCat("weight_column ", edge.weight_column, ": not one float32 or float64 an edge"));
 }
 
+absl::Status CheckTimeOrder(const EdgeTypeSpec& edge) {
+  if (edge.time_order.empty()) return absl::OkStatus();
+  const int times = edge.FindColumn(edge.time_order);
+  if (times < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("time_order ", edge.time_order, ": no such column"));
+  }
+  if (HoldsTimes(edge.columns[times])) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("time_order ", edge.time_order, ": not one int64 an edge"));
+}
+
 std::string TypeText(const ColumnSpec& column) {
   return absl::StrCat(absl::string_view(DTypeName(column.dtype).data()), "[",
                       absl::StrJoin(column.shape, ","), "]");
@@ -199,6 +212,8 @@ absl::StatusOr<EdgeTypeSpec> EdgeTypeFromProto(const Schema& schema,
   VICINITY_ASSIGN_OR_RETURN(edge.columns, ColumnsFromProto(stored.columns()));
   VICINITY_RETURN_IF_ERROR(CheckCopies(edge, schema.node_types[edge.source_type]));
   edge.weight_column = stored.weight_column();
+  edge.time_order = stored.time_order();
+  VICINITY_RETURN_IF_ERROR(CheckTimeOrder(edge));
   VICINITY_RETURN_IF_ERROR(CheckWeights(edge));
   return edge;
 }
@@ -301,6 +316,7 @@ proto::Schema SchemaToProto(const Schema& schema) {
     type->set_target(schema.node_types[edge.target_type].name);
     ColumnsToProto(edge.columns, type->mutable_columns());
     type->set_weight_column(edge.weight_column);
+    type->set_time_order(edge.time_order);
   }
   return stored;
 }

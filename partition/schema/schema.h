@@ -85,6 +85,10 @@ struct EdgeTypeSpec {
   int32_t target_type = 0;
   std::vector<ColumnSpec> columns;
   std::string weight_column{};  // sampling may draw by it; empty: none
+  // Each list is in the order of this column, of one int64 an edge; equals as all lists are, by
+  // their sources' keys and their ids. Draws by it as the time need not go through lists. Empty: by
+  // keys and ids alone.
+  std::string time_order{};
 
   int FindColumn(std::string_view column) const;  // -1: none
 };
