@@ -116,7 +116,7 @@ class Ways {
                     any,
                     {}});
       report_->Add({"samplers",
-                    where_ + ", lists gone through where " + where,
+                    where_ + ", a target's neighbours where " + where,
                     "ns/target",
                     NanosecondsATarget(filtered),
                     NanosecondsATarget(spec),
@@ -127,6 +127,15 @@ class Ways {
                   where_ + ", neighbours until a time",
                   "ns/edge",
                   NanosecondsAnEdge(spec),
+                  any,
+                  {}});
+    SamplingSpec path = spec;
+    path.time_follows = TimeFollows::kPath;
+    path.time_window = 4;
+    report_->Add({"samplers",
+                  where_ + ", neighbours of a window along paths in time",
+                  "ns/edge",
+                  NanosecondsAnEdge(path),
                   any,
                   {}});
     spec.weighted_by = "weight";
