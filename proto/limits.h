@@ -23,6 +23,10 @@ inline constexpr int64_t kMaxRequestNames = 65'536;
 // moves.
 inline constexpr int64_t kMaxRequestRagged = 4'096;
 
+// Rows that one request for those that meet a condition looks at: a reply that names all of them
+// is what a call moves.
+inline constexpr int64_t kMaxRequestLooked = kMaxCallBytes / 8;
+
 // Places of a ranking.
 inline constexpr int64_t kMaxRequestRanked = int64_t{1} << 20;
 

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/query/step_rows.h"
+#include "client/shards/found_nodes.h"
 #include "client/shards/lookups.h"
 #include "proto/common/random.h"
 #include "proto/common/status.h"
@@ -50,6 +51,35 @@ absl::StatusOr<std::vector<int64_t>> NodesOfIds(const ShardRouter& router, const
       " has the id ", missing, num_missing > kMostNamed ? ", ..." : ""));
 }
 
+// Of the ids given, those that meet the condition.
+absl::StatusOr<std::vector<int64_t>> ListedOfIds(const ShardRouter& router,
+                                                 const ResolvedStep& step,
+                                                 const CallContext& context) {
+  VICINITY_ASSIGN_OR_RETURN(std::vector<int64_t> nodes, NodesOfIds(router, step, context));
+  if (step.nodes_where == nullptr) return nodes;
+  VICINITY_ASSIGN_OR_RETURN(
+      const std::vector<uint8_t> meet,
+      MeetCondition(router, step.node_type, *step.nodes_where, nodes, context));
+  size_t kept = 0;
+  for (size_t i = 0; i < meet.size(); ++i) {
+    if (meet[i] != 0) nodes[kept++] = nodes[i];
+  }
+  nodes.resize(kept);
+  return nodes;
+}
+
+// All that the step may take or draw: few are looked at here, of all the servers find those.
+absl::StatusOr<std::vector<int64_t>> Listed(const ShardRouter& router, const ResolvedStep& step,
+                                            const CallContext& context) {
+  if (!step.step.ids.empty()) return ListedOfIds(router, step, context);
+  if (step.nodes_where == nullptr) {
+    return NodesOfSplit(router, step.node_type, step.step.split, {});
+  }
+  VICINITY_ASSIGN_OR_RETURN(FoundNodes found, FindNodes(router, step.node_type, step.step.split,
+                                                        *step.nodes_where, context));
+  return std::move(found.nodes);
+}
+
 // Chances of all nodes of the type, by place: that of the column, or 1, and 0 of what is not
 // listed.
 absl::StatusOr<std::vector<double>> WeightsOf(const ShardRouter& router, const ResolvedStep& step,
@@ -82,22 +112,7 @@ absl::StatusOr<NodePool> NodePool::Make(const ShardRouter& router, const Resolve
                                   : CandidateNodes::Uniform(router, step.node_type));
     return pool;
   }
-  if (step.step.ids.empty()) {
-    VICINITY_ASSIGN_OR_RETURN(pool.listed_,
-                              NodesOfSplit(router, step.node_type, step.step.split, {}));
-  } else {
-    VICINITY_ASSIGN_OR_RETURN(pool.listed_, NodesOfIds(router, step, context));
-  }
-  if (step.nodes_where != nullptr) {
-    VICINITY_ASSIGN_OR_RETURN(
-        const std::vector<uint8_t> meet,
-        MeetCondition(router, step.node_type, *step.nodes_where, pool.listed_, context));
-    size_t kept = 0;
-    for (size_t i = 0; i < meet.size(); ++i) {
-      if (meet[i] != 0) pool.listed_[kept++] = pool.listed_[i];
-    }
-    pool.listed_.resize(kept);
-  }
+  VICINITY_ASSIGN_OR_RETURN(pool.listed_, Listed(router, step, context));
   if (!drawn || !step.weighted() || pool.listed_.empty()) return pool;
   VICINITY_ASSIGN_OR_RETURN(const std::vector<double> weights,
                             WeightsOf(router, step, pool.listed_));

@@ -20,8 +20,8 @@ namespace vicinity {
 class NodePool {
  public:
   // Of a step without input. Errors as ResolveIntegers, CandidateNodes and ShardRouter. NotFound
-  // naming ids that the graph does not have. Cost: keys of all nodes are read, and the columns of a
-  // condition and of `by`.
+  // naming ids that the graph does not have. Cost: keys of all nodes are read, or, with a
+  // condition, of those that meet it, which servers find; and the column of `by`.
   static absl::StatusOr<NodePool> Make(const ShardRouter& router, const ResolvedStep& step,
                                        const CallContext& context);
 

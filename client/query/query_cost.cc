@@ -69,6 +69,9 @@ class StepTally {
     Does(step_.step.input.empty() ? "the graph's nodes" : absl::StrCat("$", step_.step.input));
     if (step_.nodes_where != nullptr && !step_.step.input.empty()) {
       ReadCondition(cost_.nodes);
+    } else if (step_.nodes_where != nullptr && step_.step.ids.empty()) {
+      Does(absl::StrCat("servers read ", absl::StrJoin(ConditionColumns(), ", "),
+                        " of all and tell those that meet the condition, once for all runs"));
     }
     return Finish();
   }
@@ -240,16 +243,21 @@ class StepTally {
   double NodeBytes(int32_t column) const {
     return kIdBytes + static_cast<double>(router_.RowBytes(step_.node_type, column));
   }
-  void ReadCondition(double nodes) {
+  // Of the condition on nodes, each once.
+  std::vector<std::string> ConditionColumns() const {
     const NodeTypeSpec& spec = router_.schema().node_types[step_.node_type.value];
     std::vector<std::string> names;
     for (const RowCondition::Term& term : step_.nodes_where->terms) {
       if (!IsComparison(term.op)) continue;
       const std::string& name = spec.columns[term.column].name;
-      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      names.push_back(name);
-      Fetch(nodes, NodeBytes(term.column));
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
+    return names;
+  }
+  void ReadCondition(double nodes) {
+    const NodeTypeSpec& spec = router_.schema().node_types[step_.node_type.value];
+    const std::vector<std::string> names = ConditionColumns();
+    for (const std::string& name : names) Fetch(nodes, NodeBytes(spec.FindColumn(name)));
     Does(absl::StrCat(absl::StrJoin(names, ", "), " of their nodes is read, without an index"));
   }
   StepCost Finish() {

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/rpc/found_reader.h"
 #include "client/rpc/hop_pieces.h"
 #include "client/rpc/ragged_reader.h"
 #include "client/rpc/rows_reader.h"
@@ -43,6 +44,10 @@ int64_t MostWithin(const Request& request, const RequestLimits& limits) {
 // A range of rows names no ids.
 int64_t MostWithin(const ShardRows& rows, const RequestLimits& limits) {
   return rows.rows.empty() ? rows.max_elements() : std::min(rows.max_elements(), limits.max_ids);
+}
+// Likewise, and parts end where places do.
+int64_t MostWithin(const ShardFind& find, const RequestLimits& /*limits*/) {
+  return find.max_elements();
 }
 // A pair is two ids.
 int64_t MostWithin(const ShardEdgeIds& pairs, const RequestLimits& limits) {
@@ -122,6 +127,7 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
                Done done);
   void AskOnce(const ShardRows& rows, const CallContext& context, Done done);
   void AskOnce(const ShardRagged& ragged, const CallContext& context, Done done);
+  void AskOnce(const ShardFind& find, const CallContext& context, Done done);
   void AskOnce(const ShardKeys& keys, const CallContext& context, Done done);
   void AskOnce(const ShardDegrees& degrees, const CallContext& context, Done done);
   void AskOnce(const ShardEdgeIds& pairs, const CallContext& context, Done done);
@@ -130,7 +136,9 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
   CallSettings SettingsOf(const Request& request, const CallContext& context) const {
     CallSettings settings = connection_->Settings(shard_, Request::kMethod, context);
     // Whatever its length, a batch waits for its sampling, and so do those behind it.
-    const bool is_long = std::is_same_v<Request, ShardRows> && request.bytes() > kMostShortBytes;
+    constexpr bool kMayBeLong =
+        std::is_same_v<Request, ShardRows> || std::is_same_v<Request, ShardFind>;
+    const bool is_long = kMayBeLong && request.bytes() > kMostShortBytes;
     settings.lane = is_long ? CallLane::kLong : CallLane::kShort;
     settings.time = &connection_->traffic()->rpc_seconds[kRequestIndex<Request>];
     return settings;
@@ -270,6 +278,28 @@ void RemoteShard::AskOnce(const ShardRagged& ragged, const CallContext& context,
   connection_->Start<proto::RaggedChunk>(
       std::move(request), settings,
       [reader](const proto::RaggedChunk& chunk, const SlicedMessage& message) {
+        return reader->Add(chunk, message);
+      },
+      [reader, where = settings.where, done = std::move(done)](const absl::Status& status) {
+        done(status.ok() ? At(where, reader->Finish()) : status);
+      });
+}
+
+void RemoteShard::AskOnce(const ShardFind& find, const CallContext& context, Done done) {
+  find.Forget();  // what an attempt that was refused has left
+  proto::FindRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  request.set_of_edges(find.edge_type.has_value());
+  request.set_type(find.edge_type.has_value() ? find.edge_type->value : find.type.value);
+  request.set_first(find.first);
+  request.set_count(find.count);
+  ToProto(*find.where, request.mutable_where());
+  auto reader = std::make_shared<FoundReader>(find, connection_->traffic());
+  const CallSettings settings = SettingsOf(find, context);
+  connection_->Start<proto::FindChunk>(
+      std::move(request), settings,
+      [reader](const proto::FindChunk& chunk, const SlicedMessage& message) {
         return reader->Add(chunk, message);
       },
       [reader, where = settings.where, done = std::move(done)](const absl::Status& status) {

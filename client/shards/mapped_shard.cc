@@ -16,6 +16,7 @@
 #include "proto/common/status.h"
 #include "sampler/local_sampler.h"
 #include "sampler/rules/matching_cache.h"
+#include "sampler/rules/row_finder.h"
 #include "sampler/shard_walks.h"
 
 namespace vicinity {
@@ -39,6 +40,7 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   absl::Status Answer(const ShardHop& hop) const;
   absl::Status Answer(const ShardRows& rows) const;
   absl::Status Answer(const ShardRagged& ragged) const;
+  absl::Status Answer(const ShardFind& find) const;
   absl::Status Answer(const ShardKeys& keys) const;
   absl::Status Answer(const ShardDegrees& degrees) const;
   absl::Status Answer(const ShardEdgeIds& pairs) const;
@@ -169,6 +171,24 @@ absl::Status MappedShard::Answer(const ShardRagged& ragged) const {
         ragged.out[ragged.positions[i]] = std::string(row);
         return true;
       });
+}
+
+absl::Status MappedShard::Answer(const ShardFind& find) const {
+  const int64_t num_rows = find.edge_type.has_value() ? reader_.num_edges(*find.edge_type)
+                                                      : reader_.num_nodes(find.type);
+  if (find.first < 0 || find.count < 0 || find.first > num_rows - find.count) {
+    return absl::InvalidArgumentError(absl::StrCat("shard ", id_.value, ": rows ", find.first,
+                                                   " + ", find.count, " of ", num_rows));
+  }
+  const auto finder = find.edge_type.has_value()
+                          ? std::make_unique<RowFinder>(reader_, *find.edge_type, *find.where)
+                          : std::make_unique<RowFinder>(reader_, find.type, *find.where);
+  for (int64_t i = 0; i < find.num_places(); ++i) {
+    const int64_t begin = i * find.max_elements();
+    VICINITY_RETURN_IF_ERROR(finder->Find(
+        find.first + begin, std::min(find.max_elements(), find.count - begin), &find.out[i]));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status MappedShard::Answer(const ShardRanking& ranking) const {

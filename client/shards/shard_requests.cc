@@ -138,6 +138,35 @@ RequestApart<ShardRagged> ShardRagged::Apart() const {
   return ElementsApart<ShardRagged, std::string>(*this);
 }
 
+int64_t ShardFind::max_elements() const { return kMaxRequestLooked; }
+
+int64_t ShardFind::num_places() const {
+  return (count + kMaxRequestLooked - 1) / kMaxRequestLooked;
+}
+
+ShardFind ShardFind::Part(int64_t begin, int64_t end) const {
+  ShardFind part = *this;
+  part.first += begin;
+  part.count = end - begin;
+  part.out += begin / kMaxRequestLooked;
+  return part;
+}
+
+// Of those that are found, nobody knows how many: time is for those that are looked at.
+int64_t ShardFind::bytes() const { return num_elements() * kIdBytes; }
+
+void ShardFind::Forget() const {
+  for (int64_t i = 0; i < num_places(); ++i) out[i].Clear();
+}
+
+RequestApart<ShardFind> ShardFind::Apart() const {
+  auto room = std::make_shared<std::vector<FoundRows>>(num_places());
+  RequestApart<ShardFind> apart{*this,
+                                [to = out, room] { std::move(room->begin(), room->end(), to); }};
+  apart.request.out = room->data();
+  return apart;
+}
+
 int64_t ShardKeys::max_elements() const { return kMaxRequestIds; }
 
 ShardKeys ShardKeys::Part(int64_t begin, int64_t end) const {

@@ -25,12 +25,14 @@
 
 #include "absl/types/span.h"
 #include "partition/dataset/ranking.h"
+#include "partition/schema/condition.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/excluded_edges.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
 #include "sampler/rules/draw_spec.h"
+#include "sampler/rules/found_rows.h"
 #include "sampler/sampled_graph.h"
 #include "sampler/shard_walks.h"
 #include "sampler/walk_spec.h"
@@ -116,6 +118,29 @@ struct ShardRagged {
   int64_t bytes() const;
   void Forget() const {}
   RequestApart<ShardRagged> Apart() const;
+};
+
+// Which rows of a type meet a condition, of [first, first + count). Every kMaxRequestLooked of
+// them, counted from `first` on, have a place of their own in `out`, so that parts do not meet:
+// what is found among [first + i * kMaxRequestLooked, ...) is added to out[i], rows rising.
+struct ShardFind {
+  NodeTypeId type{};
+  // Of edges instead of nodes: `type` is not used, rows are Neighbors::edge_positions.
+  std::optional<EdgeTypeId> edge_type;
+  const RowCondition* where = nullptr;  // it has terms
+  int64_t first = 0;
+  int64_t count = 0;
+  FoundRows* out = nullptr;  // num_places() of them, empty at first
+
+  static constexpr const char* kMethod = "FindRows";
+  int64_t num_elements() const { return count; }
+  int64_t max_elements() const;
+  int64_t num_places() const;
+  // `begin` is a multiple of max_elements().
+  ShardFind Part(int64_t begin, int64_t end) const;
+  int64_t bytes() const;
+  void Forget() const;
+  RequestApart<ShardFind> Apart() const;
 };
 
 // Global ids of keys that this shard's directory lists: that of key i goes to out[positions[i]], -1
@@ -218,8 +243,8 @@ struct RequestList {
 };
 
 // All of them.
-using ShardRequests = RequestList<ShardHop, ShardRows, ShardRagged, ShardKeys, ShardDegrees,
-                                  ShardEdgeIds, ShardWalks, ShardRanking>;
+using ShardRequests = RequestList<ShardHop, ShardRows, ShardRagged, ShardFind, ShardKeys,
+                                  ShardDegrees, ShardEdgeIds, ShardWalks, ShardRanking>;
 
 namespace internal {
 

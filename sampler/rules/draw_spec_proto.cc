@@ -8,22 +8,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "partition/schema/condition.h"
+#include "proto/common/status.h"
 
 namespace vicinity {
 namespace {
 
-void ToProto(const RowCondition& condition, proto::Condition* message) {
-  for (const RowCondition::Term& term : condition.terms) {
-    proto::Condition::Term* const to = message->add_terms();
-    to->set_op(static_cast<proto::Condition::Op>(term.op));
-    to->set_column(IsComparison(term.op) ? term.column : 0);
-    to->mutable_whole()->Add(term.whole.begin(), term.whole.end());
-    to->mutable_real()->Add(term.real.begin(), term.real.end());
-  }
-}
-
-RowCondition FromProto(const proto::Condition& message) {
+RowCondition TermsOf(const proto::Condition& message) {
   RowCondition condition;
   for (const proto::Condition::Term& from : message.terms()) {
     RowCondition::Term term;
@@ -38,6 +28,29 @@ RowCondition FromProto(const proto::Condition& message) {
 }
 
 }  // namespace
+
+void ToProto(const RowCondition& condition, proto::Condition* message) {
+  for (const RowCondition::Term& term : condition.terms) {
+    proto::Condition::Term* const to = message->add_terms();
+    to->set_op(static_cast<proto::Condition::Op>(term.op));
+    to->set_column(IsComparison(term.op) ? term.column : 0);
+    to->mutable_whole()->Add(term.whole.begin(), term.whole.end());
+    to->mutable_real()->Add(term.real.begin(), term.real.end());
+  }
+}
+
+absl::StatusOr<RowCondition> FromProto(const proto::Condition& message,
+                                       absl::Span<const ColumnSpec> columns) {
+  if (message.terms_size() > kMostConditionTerms) {
+    return absl::InvalidArgumentError(absl::StrCat("a condition of ", message.terms_size(),
+                                                   " terms, at most ", kMostConditionTerms));
+  }
+  RowCondition condition = TermsOf(message);
+  if (const std::string problem = CompleteCondition(columns, &condition); !problem.empty()) {
+    return absl::InvalidArgumentError(problem);
+  }
+  return condition;
+}
 
 void ToProto(const DrawSpec& spec, proto::DrawSpec* message) {
   message->set_fanout(spec.fanout);
@@ -63,14 +76,7 @@ absl::StatusOr<DrawSpec> FromProto(const proto::DrawSpec& message,
   spec.layer_dependency = message.layer_dependency();
   spec.batch_dependency = std::max<uint64_t>(1, message.batch_dependency());
   if (message.where().terms().empty()) return spec;
-  if (message.where().terms_size() > kMostConditionTerms) {
-    return absl::InvalidArgumentError(absl::StrCat("a condition of ", message.where().terms_size(),
-                                                   " terms, at most ", kMostConditionTerms));
-  }
-  RowCondition where = FromProto(message.where());
-  if (const std::string problem = CompleteCondition(columns, &where); !problem.empty()) {
-    return absl::InvalidArgumentError(problem);
-  }
+  VICINITY_ASSIGN_OR_RETURN(RowCondition where, FromProto(message.where(), columns));
   spec.where = std::make_shared<const RowCondition>(std::move(where));
   return spec;
 }

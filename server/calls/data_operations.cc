@@ -10,6 +10,7 @@
 #include "server/handlers/degrees_handler.h"
 #include "server/handlers/describe_handler.h"
 #include "server/handlers/edge_ids_handler.h"
+#include "server/handlers/find_handler.h"
 #include "server/handlers/health_handler.h"
 #include "server/handlers/ragged_handler.h"
 #include "server/handlers/ranking_handler.h"
@@ -34,6 +35,7 @@ constexpr char kDescribe[] = "/vicinity.proto.Graph/Describe";
 constexpr char kSampleNeighbors[] = "/vicinity.proto.Graph/SampleNeighbors";
 constexpr char kFetchRows[] = "/vicinity.proto.Graph/FetchRows";
 constexpr char kFetchRagged[] = "/vicinity.proto.Graph/FetchRagged";
+constexpr char kFindRows[] = "/vicinity.proto.Graph/FindRows";
 constexpr char kResolveKeys[] = "/vicinity.proto.Graph/ResolveKeys";
 constexpr char kFetchDegrees[] = "/vicinity.proto.Graph/FetchDegrees";
 constexpr char kFetchEdgeIds[] = "/vicinity.proto.Graph/FetchEdgeIds";
@@ -47,6 +49,7 @@ constexpr std::array kDataOperations = {
     Describes<SampleNeighbors, kSampleNeighbors, Lane::kData>(),
     Describes<FetchRows, kFetchRows, Lane::kData>(),
     Describes<FetchRagged, kFetchRagged, Lane::kData>(),
+    Describes<FindRows, kFindRows, Lane::kData>(),
     Describes<ResolveKeys, kResolveKeys, Lane::kData>(),
     Describes<FetchDegrees, kFetchDegrees, Lane::kData>(),
     Describes<FetchEdgeIds, kFetchEdgeIds, Lane::kData>(),

@@ -11,8 +11,9 @@
 namespace vicinity::testing {
 
 // Byte j of row r is r * 31 + j; the neighbour of a node along edge type t is its row + t; its name
-// "n" and its row; the node of key k is 2 * k; the degree of row r is 3 * r; the edge of source
-// s and row r is s + 5 * r; the ranking is 0, 1, 2, ..., 1000 nodes long.
+// "n" and its row; every third row meets any condition; the node of key k is 2 * k; the degree of
+// row r is 3 * r; the edge of source s and row r is s + 5 * r; the ranking is 0, 1, 2, ..., 1000
+// nodes long.
 //
 // Every call is over when the method returns.
 class PatternShard final : public AnswersAlike<PatternShard> {
@@ -48,6 +49,13 @@ class PatternShard final : public AnswersAlike<PatternShard> {
   static void Answer(const ShardRagged& names) {
     for (size_t i = 0; i < names.rows.size(); ++i) {
       names.out[names.positions[i]] = "n" + std::to_string(names.rows[i]);
+    }
+  }
+  static void Answer(const ShardFind& find) {
+    for (int64_t i = 0; i < find.count; ++i) {
+      FoundRows& place = find.out[i / find.max_elements()];
+      ++place.num_read;
+      if ((find.first + i) % 3 == 0) place.rows.push_back(find.first + i);
     }
   }
   static void Answer(const ShardKeys& keys) {

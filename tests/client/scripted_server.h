@@ -72,6 +72,7 @@ class ScriptedServer final : public proto::Graph::Service {
   Method<proto::SampleRequest, proto::SampleChunk> sample{"SampleNeighbors"};
   Method<proto::RowsRequest, proto::RowsChunk> rows{"FetchRows"};
   Method<proto::RaggedRequest, proto::RaggedChunk> ragged{"FetchRagged"};
+  Method<proto::FindRequest, proto::FindChunk> find{"FindRows"};
   Method<proto::RankingRequest, proto::RankingChunk> ranking{"FetchRanking"};
   proto::ResolveReply resolved;
   bool wait_for_cancel = false;           // FetchRows never answers
@@ -109,6 +110,10 @@ class ScriptedServer final : public proto::Graph::Service {
   grpc::Status FetchRagged(grpc::ServerContext*, const proto::RaggedRequest* request,
                            grpc::ServerWriter<proto::RaggedChunk>* writer) override {
     return ragged.Stream(*request, writer);
+  }
+  grpc::Status FindRows(grpc::ServerContext*, const proto::FindRequest* request,
+                        grpc::ServerWriter<proto::FindChunk>* writer) override {
+    return find.Stream(*request, writer);
   }
   grpc::Status ResolveKeys(grpc::ServerContext*, const proto::ResolveRequest* request,
                            proto::ResolveReply* reply) override {

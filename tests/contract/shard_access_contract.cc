@@ -18,10 +18,12 @@
 #include "client/shards/cancellation.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/shard_requests.h"
+#include "partition/schema/condition.h"
 #include "partition/schema/sampling_spec.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
 #include "sampler/excluded_edges.h"
+#include "sampler/rules/found_rows.h"
 #include "sampler/walk_draws.h"
 #include "sampler/walk_spec.h"
 #include "tests/testing/status_checks.h"
@@ -375,6 +377,47 @@ void CheckRagged(const ShardsUnderTest& under_test) {
   }
 }
 
+// Label of users, at least so much.
+RowCondition LabelFrom(const Expected& expected, int64_t least) {
+  const ColumnSpec label = {"label", DType::kInt32, {}};
+  RowCondition where;
+  where.terms.push_back({ConditionOp::kGreaterEqual,
+                         expected.schema().node_types[kUser.value].FindColumn(label.name),
+                         label.dtype,
+                         {least}});
+  return where;
+}
+
+void CheckFind(const ShardsUnderTest& under_test) {
+  ForEachShard(under_test, [](ShardAccess* shard, const Expected& expected) {
+    const int64_t num_users = expected.num_rows(kUser);
+    for (const int64_t least : {int64_t{-1}, int64_t{1}, int64_t{3}, int64_t{1000}}) {
+      const RowCondition where = LabelFrom(expected, least);
+      for (const int64_t first : {int64_t{0}, num_users / 3}) {
+        CAPTURE(least, first);
+        const int64_t count = num_users - first - first / 2;
+        std::vector<uint64_t> meet;
+        for (int64_t row = first; row < first + count; ++row) {
+          int32_t label = 0;
+          const std::string bytes = expected.Row(kUser, where.terms[0].column, row);
+          std::memcpy(&label, bytes.data(), sizeof(label));
+          if (label >= least) meet.push_back(static_cast<uint64_t>(row));
+        }
+        FoundRows found;
+        ShardFind find;
+        find.type = kUser;
+        find.where = &where;
+        find.first = first;
+        find.count = count;
+        find.out = &found;
+        VICINITY_REQUIRE_OK(Ask(shard, find));
+        CHECK(found.rows == meet);
+        CHECK(found.num_read == count);
+      }
+    }
+  });
+}
+
 void CheckKeys(const ShardsUnderTest& under_test) {
   for (int32_t t = 0; t < static_cast<int32_t>(under_test.graph->nodes.size()); ++t) {
     CAPTURE(t);
@@ -657,6 +700,15 @@ void CheckRefusals(const ShardsUnderTest& under_test) {
       rows.first = static_cast<int64_t>(num_users - 1 + beyond / 2);
       rows.count = 2;
       VICINITY_CHECK_CODE(Ask(shard, rows), kRefused);
+      const RowCondition where = LabelFrom(expected, 1);
+      FoundRows found;
+      ShardFind find;
+      find.type = kUser;
+      find.where = &where;
+      find.first = rows.first;
+      find.count = 2;
+      find.out = &found;
+      VICINITY_CHECK_CODE(Ask(shard, find), kRefused);
       const std::vector<uint64_t> edge_rows = {UINT64_MAX - beyond % 2};
       ShardRows of_edges = ColumnRequest({-1}, 0, 4);
       of_edges.edge_type = kBuys;

@@ -26,6 +26,8 @@ void CheckNodeRows(const ShardsUnderTest& under_test);
 // Rows of edges, by the positions that a hop tells.
 void CheckEdgeRows(const ShardsUnderTest& under_test);
 void CheckRagged(const ShardsUnderTest& under_test);
+// Of users by a condition on their labels.
+void CheckFind(const ShardsUnderTest& under_test);
 // Keys that nodes have, and some that none has.
 void CheckKeys(const ShardsUnderTest& under_test);
 // Of every list its length.

@@ -159,6 +159,7 @@ TEST_CASE("every way to a shard keeps the contract", "[shard_access]") {
   SECTION("rows of nodes") { testing::CheckNodeRows(under_test); }
   SECTION("rows of edges") { testing::CheckEdgeRows(under_test); }
   SECTION("ragged rows and names") { testing::CheckRagged(under_test); }
+  SECTION("rows that meet a condition") { testing::CheckFind(under_test); }
   SECTION("keys") { testing::CheckKeys(under_test); }
   SECTION("degrees") { testing::CheckDegrees(under_test); }
   SECTION("edge ids") { testing::CheckEdgeIds(under_test); }
@@ -297,6 +298,7 @@ TEST_CASE("a mapped shard with changes keeps the contract of the graph as it is 
   SECTION("rows of nodes") { testing::CheckNodeRows(overlaid.Now()); }
   SECTION("rows of edges") { testing::CheckEdgeRows(overlaid.Now()); }
   SECTION("ragged rows and names") { testing::CheckRagged(overlaid.Now()); }
+  SECTION("rows that meet a condition") { testing::CheckFind(overlaid.Now()); }
   SECTION("keys") { testing::CheckKeys(overlaid.Now()); }
   SECTION("degrees") { testing::CheckDegrees(overlaid.Now()); }
   SECTION("edge ids") { testing::CheckEdgeIds(overlaid.Now()); }

@@ -50,6 +50,8 @@ std::vector<std::unique_ptr<Message>> MessageKinds() {
   kinds.push_back(std::make_unique<proto::HelloReply>());
   kinds.push_back(std::make_unique<proto::DescribeReply>());
   kinds.push_back(std::make_unique<proto::StatusReply>());
+  kinds.push_back(std::make_unique<proto::FindRequest>());
+  kinds.push_back(std::make_unique<proto::FindChunk>());
   return kinds;
 }
 

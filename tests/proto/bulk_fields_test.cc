@@ -53,6 +53,8 @@ TEST_CASE("every message lists its fields from 13 to 31, and those are bytes", "
   CheckList<proto::RowsChunk>();
   CheckList<proto::RaggedRequest>();
   CheckList<proto::RaggedChunk>();
+  CheckList<proto::FindRequest>();
+  CheckList<proto::FindChunk>();
   CheckList<proto::ResolveRequest>();
   CheckList<proto::ResolveReply>();
   CheckList<proto::RankingRequest>();

@@ -94,6 +94,19 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
                                                   .Add(0)  // not of edges
                                                   .Bytes("")
                                                   .Sum());
+  proto::FindRequest find;
+  find.set_of_edges(true);
+  find.set_count(9);
+  CHECK(RequestChecksum("FindRows", find) == Words()
+                                                 .Bytes("FindRows")
+                                                 .Add(0)
+                                                 .Add(0)
+                                                 .Add(0)
+                                                 .Add(1)
+                                                 .Add(0)
+                                                 .Add(9)
+                                                 .Add(0)  // a condition without terms
+                                                 .Sum());
   // A message that is not there is as one that is empty.
   CHECK(RequestChecksum("SampleNeighbors", proto::SampleRequest()) == [] {
     proto::SampleRequest request;

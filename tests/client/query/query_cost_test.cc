@@ -99,6 +99,16 @@ TEST_CASE("What is expected of steps follows from the degrees") {
         "weight");
 }
 
+TEST_CASE("It is told that servers find the nodes that meet a condition") {
+  const RoutedGraph graph(Graph(), /*num_shards=*/4, /*far=*/{0, 1, 2, 3});
+  const std::vector<StepCost> costs =
+      Explain(graph, "some = nodes(node, where=\"label = 1 or label > 2\")", {});
+  REQUIRE(costs.size() == 1);
+  CHECK(costs[0].does ==
+        "the graph's nodes; servers read label of all and tell those that meet the condition, once "
+        "for all runs");
+}
+
 TEST_CASE("It is told what is read for a condition, and by whom lists are drawn from") {
   const RoutedGraph graph(Graph(), 2);
   const std::vector<StepCost> costs =

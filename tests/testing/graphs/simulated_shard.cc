@@ -94,6 +94,10 @@ uint64_t SimulatedShard::DigestOf(const ShardRagged& ragged) {
   return Asked().Add(2).Add(ragged.type.value).Add(ragged.column).Add(ragged.rows).Digest();
 }
 
+uint64_t SimulatedShard::DigestOf(const ShardFind& find) {
+  return Asked().Add(8).Add(find.type.value).Add(find.first).Add(find.count).Digest();
+}
+
 uint64_t SimulatedShard::DigestOf(const ShardKeys& keys) {
   return Asked().Add(3).Add(keys.type.value).Add(keys.keys).Digest();
 }
@@ -130,6 +134,10 @@ void SimulatedShard::Spoil(const ShardRows& rows) {
 
 void SimulatedShard::Spoil(const ShardRagged& ragged) {
   for (const int64_t place : ragged.positions) ragged.out[place] = "garbage";
+}
+
+void SimulatedShard::Spoil(const ShardFind& find) {
+  for (int64_t i = 0; i < find.num_places(); ++i) find.out[i].rows.push_back(77);
 }
 
 void SimulatedShard::Spoil(const ShardKeys& keys) {

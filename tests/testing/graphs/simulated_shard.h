@@ -45,6 +45,7 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
   static uint64_t DigestOf(const ShardHop& hop);
   static uint64_t DigestOf(const ShardRows& rows);
   static uint64_t DigestOf(const ShardRagged& ragged);
+  static uint64_t DigestOf(const ShardFind& find);
   static uint64_t DigestOf(const ShardKeys& keys);
   static uint64_t DigestOf(const ShardDegrees& degrees);
   static uint64_t DigestOf(const ShardEdgeIds& pairs);
@@ -54,6 +55,7 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
   static void Spoil(const ShardHop& hop);
   static void Spoil(const ShardRows& rows);
   static void Spoil(const ShardRagged& ragged);
+  static void Spoil(const ShardFind& find);
   static void Spoil(const ShardKeys& keys);
   static void Spoil(const ShardDegrees& degrees);
   static void Spoil(const ShardEdgeIds& pairs);
