@@ -79,6 +79,11 @@ absl::Status CheckPaths(const proto::Manifest& manifest) {
       VICINITY_RETURN_IF_ERROR(CheckPath(file.path()));
     }
   }
+  for (const proto::Index& index : manifest.indexes()) {
+    for (const proto::FileEntry& file : index.files()) {
+      VICINITY_RETURN_IF_ERROR(CheckPath(file.path()));
+    }
+  }
   return absl::OkStatus();
 }
 
