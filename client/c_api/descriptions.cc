@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "partition/schema/reverse_type.h"
 #include "partition/schema/schema.h"
 
 namespace vicinity::c_api {
@@ -65,6 +66,7 @@ std::string Describe(const Graph& graph) {
     edges.push_back({{"name", schema.EdgeTypeName(static_cast<int>(i))},
                      {"source_type", type.source_type},
                      {"target_type", type.target_type},
+                     {"reverse_type", FindReverse(schema, static_cast<int>(i))},
                      {"weight_column", type.weight_column},
                      {"columns", Columns(type.columns)}});
   }

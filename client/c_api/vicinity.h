@@ -128,8 +128,9 @@ void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
  *                  "ragged_columns": [{"name", "dtype", "num_columns": 0 of lists}],
  *                  "label_column", "num_classes", "split_column", "target_column"}],
  *  "edge_types": [{"name": "source:relation:target", "source_type", "target_type": positions in
- *                  node_types, "weight_column", "columns": where one is a copy of a column of the
- *                  source type, also with "of_source", the name of that}]} */
+ *                  node_types, "reverse_type": the position here of the type that has these edges
+ * the other way round, -1: none, "weight_column", "columns": where one is a copy of a column of the
+ * source type, also with "of_source", the name of that}]} */
 int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json);
 
 /* The global ids of a split's nodes, int64 [n]: as Graph::NodesOf. `split` is "train",

@@ -1,11 +1,18 @@
 #include "client/c_api/descriptions.h"
 
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "client/graph.h"
+#include "partition/schema/schema.h"
+#include "proto/common/ids.h"
 #include "tests/client/c_api/open_graph.h"
+#include "tests/client/routed_graph.h"
+#include "tests/testing/graphs/small_graphs.h"
 
 namespace vicinity::c_api {
 namespace {
@@ -48,7 +55,23 @@ TEST_CASE("a graph is described by what its schema says", "[descriptions]") {
     CHECK(described["edge_types"][i]["name"] == schema.EdgeTypeName(static_cast<int>(i)));
     CHECK(described["edge_types"][i]["source_type"] == schema.edge_types[i].source_type);
     CHECK(described["edge_types"][i]["target_type"] == schema.edge_types[i].target_type);
+    CHECK(described["edge_types"][i]["reverse_type"] == -1);
   }
+}
+
+TEST_CASE("of an edge type it is told which has its edges the other way round", "[descriptions]") {
+  testing::MemoryGraph both = testing::TypedGraph(6, 5, 4, /*seed=*/2);
+  testing::AddReverse(EdgeTypeId{0}, &both);
+  const testing::RoutedGraph on_disk(both, 1);
+  GraphOptions options;
+  options.directory = on_disk.directory();
+  Result<std::unique_ptr<Graph>> graph = Graph::Open(options);
+  REQUIRE(graph.ok());
+  const json edge_types = json::parse(Describe(**graph))["edge_types"];
+  const size_t added = edge_types.size() - 1;
+  CHECK(edge_types[0]["reverse_type"] == added);
+  CHECK(edge_types[added]["reverse_type"] == 0);
+  CHECK(edge_types[1]["reverse_type"] == -1);
 }
 
 TEST_CASE("stats are described field by field", "[descriptions]") {

@@ -29,7 +29,7 @@ from torch.utils.data import DataLoader, IterableDataset  # noqa: E402
 from torch.utils.data.distributed import DistributedSampler  # noqa: E402
 from torch_geometric.data import Data, HeteroData  # noqa: E402
 from torch_geometric.loader import LinkLoader, NodeLoader  # noqa: E402
-from torch_geometric.sampler import NegativeSampling  # noqa: E402
+from torch_geometric.sampler import NegativeSampling, NodeSamplerInput  # noqa: E402
 from torch_geometric.utils import k_hop_subgraph  # noqa: E402
 
 import vicinity_graph  # noqa: E402
@@ -233,8 +233,6 @@ class PapersTest(unittest.TestCase):
         self.assertRaises(KeyError, connect, self.papers.cluster_file, attrs=["z"])
 
     def test_pygs_own_loaders_take_graph_and_sampler(self):
-        with self.assertRaisesRegex(NotImplementedError, "sample_direction='backward'"):
-            NeighborSampler(self.data, [3, 2], sample_direction="backward")
         sampler = NeighborSampler(self.data, [3, 2])
         indices = torch.randperm(300)[:50]
         for batch in NodeLoader(self.data, sampler, input_nodes=indices, batch_size=16,
@@ -915,6 +913,101 @@ class ShopTest(unittest.TestCase):
         batch = next(iter(NeighborLoader(data, [2], input_nodes=("paper", torch.arange(5)))))
         self.assertIsInstance(batch, HeteroData)
         self.assertEqual(batch["paper"].num_nodes, batch["paper"].x.size(0))
+
+
+class BackwardTest(unittest.TestCase):
+    """Samplers that follow edges from sources to targets, as PyG 2.7's."""
+
+    CITES, CITED = ("paper", "cites", "paper"), ("paper", "rev_cites", "paper")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.papers = Papers(more="add_reverse_apart: true")
+        cls.addClassCleanup(cls.papers.close)
+        cls.data = connect(cls.papers.cluster_file)
+
+    def batches(self, num_neighbors, **given):
+        sampler = NeighborSampler(self.data, num_neighbors, sample_direction="backward", **given)
+        return NodeLoader(self.data, sampler, ("paper", torch.arange(40)), batch_size=16)
+
+    def check_edges(self, batch, edge_type, edge_index):
+        """That they lead from where they come from to where they go."""
+        ids = batch["paper"].n_id
+        numpy.testing.assert_array_equal(ids[batch[edge_type].edge_index].numpy(),
+                                         edge_index[:, batch[edge_type].e_id.numpy()])
+
+    def test_all_edges_of_two_hops_are_those_that_lead_from_their_nodes(self):
+        for batch in self.batches({self.CITES: [-1, -1], self.CITED: [0, 0]}):
+            self.assertEqual(batch[self.CITED].edge_index.size(1), 0)
+            self.check_edges(batch, self.CITES, self.papers.edge_index)
+            ids = batch["paper"].n_id.numpy()
+            seeds = ids[:batch["paper"].batch_size]
+            first = numpy.isin(self.papers.edge_index[0], seeds)
+            reached = numpy.union1d(seeds, self.papers.edge_index[1][first])
+            expected = numpy.flatnonzero(numpy.isin(self.papers.edge_index[0], reached))
+            numpy.testing.assert_array_equal(numpy.sort(batch[self.CITES].e_id.numpy()), expected)
+            self.assertEqual(batch[self.CITES].num_sampled_edges,
+                             [first.sum(), len(expected) - first.sum()])
+            self.assertEqual(set(ids), set(reached) | set(self.papers.edge_index[1][expected]))
+
+    def test_a_sample_is_that_of_the_reversed_type_with_its_edges_turned_round(self):
+        seeds = NodeSamplerInput(None, torch.arange(30), input_type="paper")
+        numbers = {self.CITES: [4, 3], self.CITED: [2, 0]}
+        turned = {self.CITES: numbers[self.CITED], self.CITED: numbers[self.CITES]}
+        for given in ({}, {"weight_attr": "weight"}, {"replace": True}, {"disjoint": True}):
+            torch.manual_seed(5)
+            there = NeighborSampler(self.data, turned, **given).sample_from_nodes(seeds)
+            torch.manual_seed(5)
+            back = NeighborSampler(self.data, numbers, sample_direction="backward",
+                                   **given).sample_from_nodes(seeds)
+            self.assertEqual(back.node["paper"].tolist(), there.node["paper"].tolist())
+            self.assertEqual(back.num_sampled_nodes, there.num_sampled_nodes)
+            for one, other in ((self.CITES, self.CITED), (self.CITED, self.CITES)):
+                self.assertGreater(back.row[one].numel(), 0)
+                self.assertEqual(back.row[one].tolist(), there.col[other].tolist())
+                self.assertEqual(back.col[one].tolist(), there.row[other].tolist())
+                self.assertEqual(back.edge[one].tolist(), there.edge[other].tolist())
+                self.assertEqual(back.num_sampled_edges[one], there.num_sampled_edges[other])
+            if "weight_attr" in given:
+                self.assertTrue((self.papers.weight[back.edge[self.CITES].numpy()] > 0).all())
+
+    def test_an_induced_sample_has_the_edges_of_both_types_as_they_are(self):
+        for batch in self.batches({self.CITES: [3, 2], self.CITED: [0, 0]},
+                                  subgraph_type="induced"):
+            self.check_edges(batch, self.CITES, self.papers.edge_index)
+            self.check_edges(batch, self.CITED, self.papers.edge_index[::-1])
+            within = numpy.isin(self.papers.edge_index, batch["paper"].n_id.numpy()).all(axis=0)
+            for edge_type in (self.CITES, self.CITED):
+                numpy.testing.assert_array_equal(numpy.sort(batch[edge_type].e_id.numpy()),
+                                                 numpy.flatnonzero(within))
+
+    def test_links_between_types_whose_reverses_are_there(self):
+        shop = Shop(more="add_reverse: true")
+        self.addCleanup(shop.close)
+        data = connect(shop.cluster_file)
+        buys = ("user", "buys", "item")
+        ends = torch.stack([torch.from_numpy(shop.buys[0][:30]), data.graph.resolve(
+            "item", [shop.names[item] for item in shop.buys[1][:30]]).torch()])
+        sampler = NeighborSampler(data, [3, 2], sample_direction="backward")
+        batch = next(iter(LinkLoader(data, sampler, (buys, ends), batch_size=30)))
+        sources, targets = batch[buys].edge_index
+        edges = batch[buys].e_id.numpy()
+        self.assertGreater(len(edges), 0)
+        self.assertEqual(batch["user"].n_id[sources].tolist(), shop.buys[0][edges].tolist())
+        self.assertEqual(data.names("item", batch["item"].n_id[targets]),
+                         [shop.names[item] for item in shop.buys[1][edges]])
+        _, first = numpy.unique(sources.numpy(), return_counts=True)
+        self.assertLessEqual(first.max(), 3)  # of a node at most so many are drawn
+
+    def test_what_cannot_be_followed_is_refused(self):
+        with self.assertRaisesRegex(NotImplementedError, "by time"):
+            self.batches([2], time_attr="time")
+        with self.assertRaisesRegex(ValueError, "sample_direction is 'up'"):
+            NeighborSampler(self.data, [2], sample_direction="up")
+        plain = Papers(50, 300)
+        self.addCleanup(plain.close)
+        with self.assertRaisesRegex(ValueError, "cites.*--add-reverse-apart"):
+            NeighborSampler(connect(plain.shards), [2], sample_direction="backward")
 
 
 class DrawsTest(unittest.TestCase):

@@ -100,6 +100,20 @@ def sampler_output(schema: Schema, sampled: SampledBatch, edge_ids: bool,
         num_sampled_edges=num_edges and num_edges[edge_type])
 
 
+def turned_round(schema: Schema, out: HeteroSamplerOutput) -> HeteroSamplerOutput:
+    """Of a sample along the lists of reversed edges: its edges by the types that they are the reverse
+    of, from source to target."""
+
+    def of_reverse(values: Any) -> Any:
+        return values and {each: values[schema.reverse_types.get(each, each)]
+                           for each in schema.edge_types}
+
+    return HeteroSamplerOutput(
+        node=out.node, row=of_reverse(out.col), col=of_reverse(out.row), edge=of_reverse(out.edge),
+        batch=out.batch, num_sampled_nodes=out.num_sampled_nodes,
+        num_sampled_edges=of_reverse(out.num_sampled_edges))
+
+
 def fill(schema: Schema, sampled: SampledBatch, out: Any, data: Any) -> Any:
     """Puts a sample and the attributes of its nodes and edges into a Data or HeteroData."""
     for node_type in schema.node_types:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -77,6 +78,26 @@ def sampling_of(schema: Schema, num_neighbors: Any, *, replace: bool, subgraph_t
                     subgraph == SubgraphType.bidirectional, subgraph == SubgraphType.induced,
                     _weights(schema, weight_attr),
                     time_column, temporal_strategy if time_column else "uniform", node_times)
+
+
+def backward(schema: Schema, sampling: Sampling) -> Sampling:
+    """What finds, along the lists of reversed edges, the nodes that edges lead to: each edge type's
+    fanouts are its reverse's. NotImplementedError by time, as PyG's; ValueError for edge types that are
+    to be followed and have no reverse."""
+    if sampling.time_column:
+        raise NotImplementedError("sample_direction='backward' by time is not there, nor in PyG")
+    lacking = [each for each, *of_hops in zip(schema.edge_types, *sampling.fanouts)
+               if any(of_hops) and each not in schema.reverse_types]
+    if lacking:
+        raise ValueError(
+            f"sample_direction='backward' follows {lacking} from sources to targets, and the graph does "
+            "not have these edges the other way round, as types rev_...: import it with "
+            "`vicinity import --add-reverse-apart` (`add_reverse_apart: true` in the description)")
+    fanouts = []
+    for of_hop in sampling.fanouts:
+        by_type = dict(zip(schema.edge_types, of_hop))
+        fanouts.append([by_type.get(schema.reverse_types.get(each), 0) for each in schema.edge_types])
+    return dataclasses.replace(sampling, fanouts=fanouts)
 
 
 def own_times(schema: Schema, sampling: Sampling, node_type: str, ids: Tensor,

@@ -107,6 +107,10 @@ class Schema:
         self.homogeneous = single if heterogeneous is None else not heterogeneous
         self.node_types: List[str] = [each["name"] for each in node_types]
         self.edge_types: List[EdgeType] = [tuple(each["name"].split(":")) for each in edge_types]
+        #: Of edge types the one that has the same edges the other way round, where there is one.
+        self.reverse_types: Dict[EdgeType, EdgeType] = {
+            name: self.edge_types[each["reverse_type"]]
+            for name, each in zip(self.edge_types, edge_types) if each["reverse_type"] >= 0}
         self.num_nodes: Dict[str, int] = {each["name"]: each["num_nodes"] for each in node_types}
         self.described = {each["name"]: each for each in node_types}
         self.all_attributes = {each["name"]: _node_attributes(each) for each in node_types}

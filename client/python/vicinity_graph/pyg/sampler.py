@@ -10,8 +10,8 @@ from torch_geometric.sampler import BaseSampler, EdgeSamplerInput, NegativeSampl
     NodeSamplerInput
 from torch_geometric.sampler.neighbor_sampler import edge_sample, node_sample
 
-from ._batches import SampledBatch, sampler_output
-from ._sampling import own_times, sampling_of, schema_of
+from ._batches import SampledBatch, sampler_output, turned_round
+from ._sampling import backward, own_times, sampling_of, schema_of
 
 
 class _SampledIds(SampledBatch):
@@ -31,6 +31,10 @@ class NeighborSampler(BaseSampler):
 
     Arguments and errors are those of torch_geometric.sampler.NeighborSampler. What is drawn follows
     torch.manual_seed. In workers of a DataLoader: multiprocessing_context="spawn".
+
+    sample_direction="backward" is PyG 2.7's: edges are followed from their sources to their targets, and
+    come as ever, each type's from source to target. The graph has to have them the other way round, too,
+    as `vicinity import --add-reverse-apart` makes them: ValueError names those that it has not.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, subgraph_type: Any = "directional",
@@ -39,14 +43,17 @@ class NeighborSampler(BaseSampler):
                  is_sorted: bool = False, share_memory: bool = False, directed: bool = True,
                  sample_direction: str = "forward"):
         del is_sorted, share_memory  # of what lies in memory
-        if sample_direction != "forward":
-            raise NotImplementedError(f"sample_direction={sample_direction!r} is not there: edges are "
-                                      "followed 'forward', from their targets to their sources")
+        if sample_direction not in ("forward", "backward"):
+            raise ValueError(f"sample_direction is {sample_direction!r}: 'forward', from targets to "
+                             "sources, or 'backward'")
         self.schema = schema_of(data)
         self.sampling = sampling_of(
             self.schema, num_neighbors, replace=replace, subgraph_type=subgraph_type,
             disjoint=disjoint, temporal_strategy=temporal_strategy, time_attr=time_attr,
             weight_attr=weight_attr, directed=directed)
+        if sample_direction == "backward":
+            self.sampling = backward(self.schema, self.sampling)
+        self.sample_direction = sample_direction
         self.num_neighbors = num_neighbors
         self.disjoint = self.sampling.disjoint
         self.subgraph_type = subgraph_type
@@ -114,8 +121,11 @@ class NeighborSampler(BaseSampler):
         batch = self.schema.graph.sample(types, ids, self.sampling.fanouts, seed_times=times,
                                          edge_ids=True, run_seed=run_seed,
                                          **self.sampling.options())
-        return sampler_output(self.schema, _SampledIds(self.schema, batch), edge_ids=True,
-                              sampling=self.sampling)
+        out = sampler_output(self.schema, _SampledIds(self.schema, batch), edge_ids=True,
+                             sampling=self.sampling)
+        # An induced sample has all edges between its nodes, whichever way these were found.
+        turn = self.sample_direction == "backward" and not self.sampling.induced
+        return turned_round(self.schema, out) if turn else out
 
     def _seed_times(self, seeds: Dict[str, Tensor],
                     given: Optional[Dict[str, Tensor]]) -> Optional[List[Tensor]]:
