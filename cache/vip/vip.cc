@@ -17,6 +17,7 @@
 #include "cache/vip/vip_kernel.h"
 #include "cache/vip/vip_scatter.h"
 #include "cache/vip/vip_state.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/whole_read.h"
@@ -39,11 +40,6 @@ absl::Status CheckQuestion(const Dataset& dataset, const VipOptions& options) {
   if (const std::string problem = SpecProblem(dataset.schema(), options.sampling);
       !problem.empty()) {
     return absl::InvalidArgumentError(problem);
-  }
-  if (options.sampling.draws == Draws::kLabor) {
-    return absl::InvalidArgumentError(
-        "a VIP analysis takes each target to draw for itself, and draws are labor: rank by "
-        "independent ones, whose order is near");
   }
   if (options.batch_size < 1) {
     return absl::InvalidArgumentError(absl::StrCat("batch size ", options.batch_size));
@@ -71,6 +67,17 @@ absl::Status CheckLinkEdges(const Dataset& dataset, const LinkEdges& edges, size
                                                  " homes"));
 }
 
+// A byte for each edge that may not be there.
+int64_t FilterBytes(const Dataset& dataset, const SamplingSpec& sampling) {
+  int64_t bytes = 0;
+  for (int32_t type = 0; type < static_cast<int32_t>(dataset.schema().edge_types.size()); ++type) {
+    if (!IsFollowed(sampling, type)) continue;
+    if (sampling.where.empty() && TimeColumnOf(dataset.schema(), sampling, type) < 0) continue;
+    for (const auto& shard : dataset.shards()) bytes += BaseLists(*shard, {type}).num_edges();
+  }
+  return bytes;
+}
+
 // `links` may be null.
 template <typename Seeds>
 absl::StatusOr<VipScores> Compute(const Dataset& dataset, absl::Span<const Seeds> homes,
@@ -87,9 +94,10 @@ absl::StatusOr<VipScores> Compute(const Dataset& dataset, absl::Span<const Seeds
   };
   VipScores scores;
   VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), progress, [&]() -> absl::Status {
-    VICINITY_ASSIGN_OR_RETURN(const VipGraph graph,
-                              VipGraph::Create(dataset, options.sampling, NumThreads(options),
-                                               links == nullptr ? EdgeTypeId{-1} : links->type));
+    VICINITY_ASSIGN_OR_RETURN(
+        const VipGraph graph,
+        VipGraph::Create(dataset, options.sampling, NumThreads(options),
+                         links == nullptr ? EdgeTypeId{-1} : links->type, options.filter));
     VipAnalysis analysis(graph, static_cast<int32_t>(homes.size()), links, std::move(link_chances));
     VICINITY_ASSIGN_OR_RETURN(scores, analysis.Run(chances_of, progress));
     return absl::OkStatus();
@@ -137,7 +145,7 @@ int64_t VipMemoryBytes(const Dataset& dataset, const SamplingSpec& sampling, int
     bytes +=
         dataset.book().num_nodes({type}) * (4 * records.stride() + scattered + 4 * num_homes + 1);
   }
-  return bytes;
+  return bytes + FilterBytes(dataset, sampling);
 }
 
 }  // namespace vicinity

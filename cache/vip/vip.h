@@ -34,6 +34,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "cache/vip/edge_filter.h"
 #include "cache/vip/seed_chances.h"
 #include "cache/vip/vip_scores.h"
 #include "partition/dataset/dataset.h"
@@ -47,6 +48,9 @@ struct VipOptions {
   SamplingSpec sampling;
   int64_t batch_size = 1024;  // seeds, or links
   int num_threads = 0;        // 0: all cores
+  // Which edges are there to draw; null: all. The formula goes by it at every hop, whoever the seed
+  // is; the condition and times of `sampling` themselves it leaves to whoever samples.
+  EdgeFilter filter = nullptr;
 };
 
 // Reads the edges from the mapped files as they lie, once all of their lists are verified
@@ -54,19 +58,24 @@ struct VipOptions {
 // hop. A home without seeds scores 0. The result is the same for any number of threads; and on
 // every machine, unless edges are weighted.
 //
-// Errors: InvalidArgument      a spec that does not fit, or with draws by LABOR (nodes are less
-//                              likely then than the formula says), a batch size below 1, a seed
-//                              out of range or given twice, an unknown node type
+// Draws by LABOR, disjoint trees and times have no formula of their own. With LABOR, whose targets
+// share sources, a batch has fewer nodes than it says; of trees, which draw apart, more; and what a
+// seed's time leaves of the filter's edges is not seen. It tells which nodes come first; how likely
+// they are, sampled batches do (cache/vip/calibration.h).
+//
+// Errors: InvalidArgument      a spec that does not fit, a batch size below 1, a seed out of range
+//                              or given twice, an unknown node type
 //         FailedPrecondition   the dataset is not whole
 //         DataLoss             a damaged file, or an edge that does not lie in its file or its
 //                              source type
 //         ResourceExhausted    no memory
+//         else                 what the filter said
 // Memory: VipMemoryBytes.
 // Cost:   edges x hops x homes / 8 random reads of two neighbouring cache lines, shared by the
 //         threads, where edge types have a reverse. (No logarithms: chances are joined by
 //         a + b - ab, which keeps cold nodes in order.) Without a reverse every thread reads every
-//         edge. Between node types with weighted edges, or with more than one parallel edge in
-//         1,000, it takes some ten times as long.
+//         edge. Between node types with weighted edges, with edges that the filter leaves out, or
+//         with more than one parallel edge in 1,000, it takes some ten times as long.
 absl::StatusOr<VipScores> ComputeVip(const Dataset& dataset, absl::Span<const HomeSeeds> homes,
                                      const VipOptions& options, Progress* progress);
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "cache/vip/draw_chance.h"
 #include "cache/vip/edge_bundles.h"
+#include "cache/vip/edge_filter.h"
 #include "cache/vip/edge_weights.h"
 #include "cache/vip/reverse_edges.h"
 #include "cache/vip/threads.h"
@@ -63,6 +65,7 @@ VipGraph::VipGraph(const Dataset& dataset, const SamplingSpec& spec, int num_thr
       num_threads_(num_threads),
       followed_(dataset.schema().edge_types.size()),
       weight_columns_(followed_.size(), -1),
+      filters_(followed_.size()),
       slots_(followed_.size()),
       bundled_(followed_.size()),
       num_slots_(dataset.schema().node_types.size()) {
@@ -77,7 +80,8 @@ VipGraph::VipGraph(const Dataset& dataset, const SamplingSpec& spec, int num_thr
 }
 
 absl::StatusOr<VipGraph> VipGraph::Create(const Dataset& dataset, const SamplingSpec& spec,
-                                          int num_threads, EdgeTypeId bundled) {
+                                          int num_threads, EdgeTypeId bundled,
+                                          const EdgeFilter& filter) {
   VipGraph graph(dataset, spec, num_threads);
   for (int32_t type = 0; type < graph.num_edge_types(); ++type) {
     if (!graph.followed_[type]) continue;
@@ -85,6 +89,7 @@ absl::StatusOr<VipGraph> VipGraph::Create(const Dataset& dataset, const Sampling
       VICINITY_RETURN_IF_ERROR(graph.CheckEdges({type}, *shard));
     }
   }
+  if (filter) VICINITY_RETURN_IF_ERROR(graph.Filter(filter));
   const auto weights_of = [&](EdgeTypeId type, const Shard& shard) {
     return graph.WeightsOf(type, shard);
   };
@@ -121,9 +126,29 @@ std::vector<DrawRule> VipGraph::RulesOf(EdgeTypeId type) const {
 
 EdgeWeights VipGraph::WeightsOf(EdgeTypeId type, const Shard& shard) const {
   const int column = weight_columns_[type.value];
-  if (column < 0) return EdgeWeights();
-  return EdgeWeights(BaseLists(shard, type).column(column),
-                     dataset_.schema().edge_types[type.value].columns[column].dtype);
+  EdgeWeights weights;
+  if (column >= 0) {
+    weights = EdgeWeights(BaseLists(shard, type).column(column),
+                          dataset_.schema().edge_types[type.value].columns[column].dtype);
+  }
+  if (filters_[type.value].empty()) return weights;
+  return weights.Among(filters_[type.value][shard.id().value].data());
+}
+
+// Types of which all edges are there need no bytes, and no weights.
+absl::Status VipGraph::Filter(const EdgeFilter& filter) {
+  for (int32_t type = 0; type < num_edge_types(); ++type) {
+    if (!followed_[type]) continue;
+    std::vector<std::vector<uint8_t>> there(dataset_.book().num_shards());
+    bool all = true;
+    for (const auto& shard : dataset_.shards()) {
+      std::vector<uint8_t>& edges = there[shard->id().value];
+      VICINITY_ASSIGN_OR_RETURN(edges, filter({type}, *shard));
+      all = all && std::count(edges.begin(), edges.end(), 0) == 0;
+    }
+    if (!all) filters_[type] = std::move(there);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status VipGraph::CheckEdges(EdgeTypeId type, const Shard& shard) const {

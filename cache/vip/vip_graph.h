@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cache/vip/draw_chance.h"
+#include "cache/vip/edge_filter.h"
 #include "cache/vip/edge_weights.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard.h"
@@ -29,10 +30,12 @@ class VipGraph {
   };
 
   // `dataset` must be whole and the spec fit. `bundled`: an edge type to be looked at in bundles
-  // whatever its edges are; -1: none. DataLoss: an edge that does not lie in its file or
-  // its source type. Cost: reads the edges that are followed once or twice.
+  // whatever its edges are; -1: none. `filter`: null: all edges are there. DataLoss: an edge that
+  // does not lie in its file or its source type; else what the filter said. Cost: reads the edges
+  // that are followed once or twice. Memory: a byte an edge of types of which some are not there.
   static absl::StatusOr<VipGraph> Create(const Dataset& dataset, const SamplingSpec& spec,
-                                         int num_threads, EdgeTypeId bundled = {-1});
+                                         int num_threads, EdgeTypeId bundled = {-1},
+                                         const EdgeFilter& filter = nullptr);
 
   const Dataset& dataset() const { return dataset_; }
   const SamplingSpec& spec() const { return spec_; }
@@ -45,7 +48,10 @@ class VipGraph {
   bool IsFollowed(EdgeTypeId type, int num_hops) const;
   // Of hops 1, 2, ...
   std::vector<DrawRule> RulesOf(EdgeTypeId type) const;
-  bool is_weighted(EdgeTypeId type) const { return weight_columns_[type.value] >= 0; }
+  // Its edges are not drawn alike: by weights, or since some are not there.
+  bool is_weighted(EdgeTypeId type) const {
+    return weight_columns_[type.value] >= 0 || !filters_[type.value].empty();
+  }
   EdgeWeights WeightsOf(EdgeTypeId type, const Shard& shard) const;
 
   // The edge type that holds its edges reversed, or -1.
@@ -74,6 +80,7 @@ class VipGraph {
   VipGraph(const Dataset& dataset, const SamplingSpec& spec, int num_threads);
 
   absl::Status CheckEdges(EdgeTypeId type, const Shard& shard) const;
+  absl::Status Filter(const EdgeFilter& filter);
   std::vector<Chunk> CutNodes(NodeTypeId type) const;
   void FindBundled(EdgeTypeId bundled);
   int64_t CountParallel(NodeTypeId target, NodeTypeId source) const;
@@ -85,6 +92,8 @@ class VipGraph {
   // By edge type.
   std::vector<uint8_t> followed_;
   std::vector<int> weight_columns_;  // -1: not drawn by weight
+  // By shard and position, which edges are there; none: all of the type.
+  std::vector<std::vector<std::vector<uint8_t>>> filters_;
   std::vector<int32_t> reverses_;
   std::vector<int> slots_;
   std::vector<uint8_t> bundled_;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/loading/device_setup.h"
+#include "client/loading/ranked_draws.h"
 #include "client/loading/row_cache.h"
 #include "client/loading/seed_list.h"
 #include "client/shards/lookups.h"
@@ -78,6 +79,16 @@ CacheOptions CacheOf(const ShardRouter& router, const LoaderOptions& options,
   return cache;
 }
 
+// How the ranking's draws differ from the loader's, to be told behind its name.
+std::string OtherDraws(const ShardRouter& router, const LoaderOptions& options) {
+  for (const RankingHomes& ranking : router.rankings()) {
+    if (ranking.name != options.ranking) continue;
+    const std::string apart = DrawsApart(ranking.draws, options.sampling);
+    return apart.empty() ? "" : absl::StrCat(", made for other draws: ", apart);
+  }
+  return "";
+}
+
 absl::StatusOr<CacheRows> ChooseRows(const ShardRouter& router, const LoaderOptions& options,
                                      const SeedShards& seeds, const std::vector<ColumnPlan>& plans,
                                      std::string* ranked_by) {
@@ -86,7 +97,7 @@ absl::StatusOr<CacheRows> ChooseRows(const ShardRouter& router, const LoaderOpti
   if (cache.capacity == 0) return DealCache(router, cache);
   absl::StatusOr<CacheRows> rows = ChooseCached(router, cache);
   if (rows.ok()) {
-    *ranked_by = options.ranking;
+    *ranked_by = absl::StrCat(options.ranking, OtherDraws(router, options));
   } else if (options.cache == CachePolicy::kAuto && options.ranking == kDefaultRanking &&
              absl::IsNotFound(rows.status())) {
     *ranked_by = absl::StrCat("none: ", rows.status().message());

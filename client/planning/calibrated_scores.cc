@@ -8,9 +8,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cache/vip/calibration.h"
+#include "client/planning/distinct_nodes.h"
 #include "client/planning/seed_batches.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/whole_read.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
 #include "proto/common/parallel.h"
@@ -39,7 +41,10 @@ std::vector<int64_t> FirstOfTypes(const Book& book) {
 class HomeCounts {
  public:
   HomeCounts(const Dataset& dataset, const HomePlan& plan, SeedBatches* seeds)
-      : dataset_(dataset), plan_(plan), seeds_(seeds), firsts_(FirstOfTypes(dataset.book())) {}
+      : dataset_(dataset),
+        spec_(NodesOf(plan.options.sampling)),
+        seeds_(seeds),
+        firsts_(FirstOfTypes(dataset.book())) {}
 
   absl::StatusOr<UseCounts> Count(int64_t most_epochs, int64_t most_rows) {
     std::vector<SeedBatch> batches = NextBatches(kFirstBatches);
@@ -83,7 +88,7 @@ class HomeCounts {
           for (int64_t i = piece * CalibrationOptions::kBatchesATime; i < end; ++i) {
             LocalNeighborSource source(dataset_, batches[i].draw);
             VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
-                                      sampler.Sample(plan_.options.sampling, batches[i].seeds,
+                                      sampler.Sample(spec_, batches[i].seeds,
                                                      /*want_edge_ids=*/false, &source));
             const MutexLock lock(&mu);
             num_rows += Add(graph, uses);
@@ -95,16 +100,19 @@ class HomeCounts {
 
   int64_t Add(const SampledGraph& graph, std::vector<uint32_t>* uses) const {
     int64_t num_rows = 0;
+    std::vector<int64_t> scratch;
     for (size_t type = 0; type < graph.nodes.size(); ++type) {
       num_rows += static_cast<int64_t>(graph.nodes[type].ids.size());
       if (uses == nullptr) continue;
-      for (const int64_t id : graph.nodes[type].ids) ++(*uses)[firsts_[type] + id];
+      for (const int64_t id : DistinctNodes(graph.nodes[type], &scratch)) {
+        ++(*uses)[firsts_[type] + id];
+      }
     }
     return num_rows;
   }
 
   const Dataset& dataset_;
-  const HomePlan& plan_;
+  const SamplingSpec spec_;
   SeedBatches* const seeds_;
   const std::vector<int64_t> firsts_;
 };

@@ -26,7 +26,9 @@ struct CalibratedScores {
   int64_t num_batches = 0;
 };
 
-// The same for any number of threads. Errors as ScoresOf's, MinibatchSampler's and ReadWhole's.
+// Batches are sampled by all of the plan's rules, those that the formula knows nothing of as well
+// (cache/vip/vip.h). The same for any number of threads. Errors as ScoresOf's, MinibatchSampler's
+// and ReadWhole's.
 //
 // Memory: beside that of ScoresOf's result, 20 bytes a node.
 // Cost:   ScoresOf's, and sampling: some seconds, or where that is longer a pass over as many nodes

@@ -1,16 +1,21 @@
 #include "client/planning/home_plan.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "client/planning/edges_to_draw.h"
 #include "client/planning/link_plan.h"
+#include "client/planning/seed_times.h"
 #include "partition/cut/node_facts.h"
 #include "partition/dataset/whole_read.h"
 #include "proto/common/status.h"
+#include "sampler/rules/draw_spec.h"
 
 namespace vicinity {
 namespace {
@@ -101,6 +106,79 @@ absl::Status PlanLinks(const Dataset& dataset, const Assignment& assignment,
       "no links of type ", schema.EdgeTypeName(type.value), " lead to the homes' shards"));
 }
 
+// What the request says of draws, checked.
+absl::StatusOr<SamplingSpec> SpecOf(const Schema& schema, const VipRequest& request) {
+  SamplingSpec spec = SamplingSpec::Uniform(schema, request.fanouts);
+  spec.replace = request.replace;
+  spec.expansion = request.expansion;
+  spec.weighted_by = request.weighted_by;
+  spec.where = request.where;
+  spec.disjoint = request.disjoint;
+  spec.time_column = request.time_column;
+  spec.temporal_strategy = request.temporal_strategy;
+  spec.time_window = request.time_window;
+  spec.time_follows = request.time_follows;
+  spec.draws = request.draws;
+  spec.layer_dependency = request.layer_dependency;
+  spec.batch_dependency = request.batch_dependency;
+  spec.subgraph = request.subgraph;
+  const std::string problem = SpecProblem(schema, spec);
+  if (!problem.empty()) return absl::InvalidArgumentError(problem);
+  if (!request.seed_time_column.empty() && request.time_column.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("seeds have times, in column ",
+                                                   request.seed_time_column,
+                                                   ", and no time_column says what of"));
+  }
+  return spec;
+}
+
+const std::string& SeedTimeColumn(const VipRequest& request) {
+  return request.seed_time_column.empty() ? request.time_column : request.seed_time_column;
+}
+
+// The first and the last of some times.
+class TimeRange {
+ public:
+  void Add(int64_t time) {
+    first_ = std::min(first_, time);
+    last_ = std::max(last_, time);
+  }
+
+  // Of the edges of seeds of these times; `window` as SamplingSpec::time_window.
+  TimeBounds EdgesOf(int64_t window) const {
+    TimeBounds bounds;
+    bounds.until = last_;
+    if (window >= 0 && first_ >= bounds.from + window) bounds.from = first_ - window;
+    return bounds;
+  }
+
+ private:
+  int64_t first_ = std::numeric_limits<int64_t>::max();
+  int64_t last_ = std::numeric_limits<int64_t>::min();
+};
+
+// The times of the seeds, and within what those of their edges are.
+absl::StatusOr<TimeBounds> PlanTimes(const Dataset& dataset, const VipRequest& request,
+                                     HomePlan* plan) {
+  TimeRange seeds;
+  if (!plan->links.empty()) {
+    plan->link_times = SeedTimeColumn(request);
+    std::vector<int32_t> all_shards(dataset.book().num_shards());
+    std::iota(all_shards.begin(), all_shards.end(), 0);
+    VICINITY_ASSIGN_OR_RETURN(
+        const std::vector<int64_t> times,
+        TimesOfLinks(dataset, plan->link_edges.type, plan->link_times, all_shards));
+    for (const int64_t time : times) seeds.Add(time);
+    return seeds.EdgesOf(request.time_window);
+  }
+  VICINITY_ASSIGN_OR_RETURN(
+      plan->node_times, TimesOfNodes(dataset, plan->seeds.front().type, SeedTimeColumn(request)));
+  for (const HomeSeeds& home : plan->seeds) {
+    for (const int64_t node : home.nodes) seeds.Add(plan->node_times[node]);
+  }
+  return seeds.EdgesOf(request.time_window);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::vector<int32_t>>> ParseHomes(std::string_view text,
@@ -154,12 +232,7 @@ absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& ass
                                    const VipRequest& request) {
   HomePlan plan;
   plan.options.batch_size = request.batch_size;
-  plan.options.sampling = SamplingSpec::Uniform(dataset.schema(), request.fanouts);
-  plan.options.sampling.replace = request.replace;
-  plan.options.sampling.expansion = request.expansion;
-  plan.options.sampling.weighted_by = request.weighted_by;
-  const std::string problem = SpecProblem(dataset.schema(), plan.options.sampling);
-  if (!problem.empty()) return absl::InvalidArgumentError(problem);
+  VICINITY_ASSIGN_OR_RETURN(plan.options.sampling, SpecOf(dataset.schema(), request));
   if (request.batch_size < 1) {
     return absl::InvalidArgumentError(absl::StrCat("batch size ", request.batch_size));
   }
@@ -169,6 +242,12 @@ absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& ass
   VICINITY_RETURN_IF_ERROR(request.seed_links.empty()
                                ? PlanNodes(dataset, assignment, request, &plan)
                                : PlanLinks(dataset, assignment, request, &plan));
+  TimeBounds within;
+  if (!request.time_column.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(within, PlanTimes(dataset, request, &plan));
+  }
+  VICINITY_ASSIGN_OR_RETURN(plan.options.filter,
+                            EdgesToDraw(dataset, plan.options.sampling, within));
   return plan;
 }
 
@@ -239,6 +318,16 @@ proto::Ranking DescribeRanking(const std::string& name, const VipRequest& reques
   ranking.set_replace(request.replace);
   ranking.set_weighted_by(request.weighted_by);
   ranking.set_new_nodes_only(request.expansion == Expansion::kNewNodes);
+  ranking.set_where(request.where);
+  ranking.set_disjoint(request.disjoint);
+  ranking.set_time_column(request.time_column);
+  ranking.set_seed_time_column(SeedTimeColumn(request));
+  if (!request.time_column.empty()) ranking.set_time_window(request.time_window);
+  ranking.set_time_follows_path(request.time_follows == TimeFollows::kPath);
+  ranking.set_latest_edges(request.temporal_strategy == TemporalStrategy::kLast);
+  ranking.set_labor(request.draws == Draws::kLabor);
+  ranking.set_layer_dependency(request.layer_dependency);
+  if (ranking.labor()) ranking.set_batch_dependency(request.batch_dependency);
   for (const std::vector<int32_t>& home : plan.homes) {
     proto::Ranking::Home* const shards = ranking.add_homes();
     for (const int32_t shard : home) shards->add_shards(shard);

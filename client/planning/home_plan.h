@@ -26,7 +26,21 @@ struct VipRequest {
   int64_t batch_size = 1024;
   bool replace = false;
   Expansion expansion = Expansion::kAllNodes;
-  std::string weighted_by;      // a weight column; empty: uniform draws
+  std::string weighted_by;  // a weight column; empty: uniform draws
+  // As SamplingSpec's of the same names.
+  std::string where;
+  bool disjoint = false;
+  std::string time_column;
+  TemporalStrategy temporal_strategy = TemporalStrategy::kUniform;
+  int64_t time_window = -1;
+  TimeFollows time_follows = TimeFollows::kSeed;
+  Draws draws = Draws::kIndependent;
+  bool layer_dependency = false;
+  int64_t batch_dependency = 1;
+  Subgraph subgraph = Subgraph::kDirectional;
+  // With time_column: which column has the seeds' times, of their node type, or of links of their
+  // edge type; empty: of the same name.
+  std::string seed_time_column;
   std::string seeds = "train";  // "train", "validation", "test", "all"
   std::string seed_type;        // empty: the only type that fits
   std::string homes;            // "0,2/1,3"; empty: every shard alone
@@ -43,6 +57,10 @@ struct HomePlan {
   std::vector<LinkSeeds> links;             // by home; none: seeds are nodes
   LinkEdges link_edges;                     // which links they are
   bool seeds_from_all = false;              // every home's seeds are those of all
+  // With draws by time: of nodes the times of all of the seeds' type, by global id; of links the
+  // column that has theirs.
+  std::vector<int64_t> node_times;
+  std::string link_times;
   VipOptions options;
 
   // Of a home: its nodes, or links.
@@ -62,7 +80,10 @@ absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipRequest
 
 // Every home's seeds are the seeds in its shards; its links those to nodes in its shards.
 // InvalidArgument for a request that does not fit the dataset; FailedPrecondition where there are
-// no seeds at all; what ReadWhole says of the files that tell.
+// no seeds at all; what ReadWhole and ShardReader say of the files that tell.
+//
+// The plan's options leave edges to the VIP formula that a batch can draw at all: those that meet
+// the condition and whose times are within those of any seed (client/planning/edges_to_draw.h).
 absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
                                    const VipRequest& request);
 

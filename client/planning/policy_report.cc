@@ -102,6 +102,7 @@ absl::StatusOr<PolicyReport> CountPolicies(const Dataset& dataset, const HomePla
   TraceOptions counted;
   counted.run_seed = options.run_seed;
   counted.num_epochs = options.num_epochs;
+  counted.node_times = plan.node_times;
   TraceOptions simulated = counted;
   simulated.first_epoch = options.num_epochs;
   simulated.num_epochs = options.num_simulated_epochs;

@@ -5,7 +5,9 @@
 
 #include "absl/status/statusor.h"
 #include "client/loading/seed_schedule.h"
+#include "client/planning/distinct_nodes.h"
 #include "partition/dataset/dataset.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "sampler/local_sampler.h"
@@ -16,10 +18,10 @@ namespace vicinity {
 namespace {
 
 std::vector<int64_t> RemoteNodes(const TrainerView& view, const SampledGraph& graph) {
-  std::vector<int64_t> remote;
+  std::vector<int64_t> remote, scratch;
   for (size_t t = 0; t < graph.nodes.size(); ++t) {
     const int64_t first = view.first({static_cast<int32_t>(t)});
-    for (const int64_t id : graph.nodes[t].ids) {
+    for (const int64_t id : DistinctNodes(graph.nodes[t], &scratch)) {
       if (view.is_remote(first + id)) remote.push_back(first + id);
     }
   }
@@ -37,22 +39,25 @@ absl::StatusOr<AccessTrace> SampleTrace(const TrainerView& view, const TraceOpti
   schedule_options.run_seed = options.run_seed;
   const SeedSchedule schedule =
       SeedSchedule::Global(schedule_options, static_cast<int64_t>(seeds.size()));
+  const SamplingSpec spec = NodesOf(view.options().sampling);
   MinibatchSampler sampler(dataset.schema(), dataset.book());
   AccessTrace trace(view.num_nodes());
   progress->Begin("sampling epochs", options.num_epochs * schedule.steps(), "batches");
   for (int64_t epoch = 0; epoch < options.num_epochs; ++epoch) {
     const EpochOrder order = schedule.Epoch(options.first_epoch + epoch);
     for (int64_t step = 0; step < schedule.steps(); ++step) {
-      std::vector<int64_t> batch;
-      for (const int64_t i : order.Batch(step)) batch.push_back(seeds[i]);
+      TypedSeeds batch{view.seeds().type, {}};
+      for (const int64_t i : order.Batch(step)) batch.ids.push_back(seeds[i]);
+      if (!options.node_times.empty()) {
+        for (const int64_t node : batch.ids) batch.times.push_back(options.node_times[node]);
+      }
       MinibatchDraw draw;
       draw.run_seed = options.run_seed;
       draw.epoch = static_cast<uint64_t>(options.first_epoch + epoch);
       draw.batch = schedule.DrawBatch(step);
       LocalNeighborSource source(dataset, draw);
       VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
-                                sampler.Sample(view.options().sampling, view.seeds().type, batch,
-                                               /*want_edge_ids=*/false, &source));
+                                sampler.Sample(spec, {batch}, /*want_edge_ids=*/false, &source));
       trace.AddBatch(RemoteNodes(view, graph));
       progress->Update(epoch * schedule.steps() + step + 1);
     }

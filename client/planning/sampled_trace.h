@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "cache/policies/access_trace.h"
 #include "cache/policies/trainer_view.h"
 #include "proto/common/progress.h"
@@ -15,6 +16,7 @@ struct TraceOptions {
   uint64_t run_seed = 0;
   int64_t first_epoch = 0;
   int64_t num_epochs = 1;
+  absl::Span<const int64_t> node_times;  // with draws by time: of the seeds' type, by global id
 };
 
 // Each epoch takes the view's seeds in an order of its own, batch by batch. Errors as

@@ -11,8 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "client/loading/seed_schedule.h"
 #include "client/planning/link_plan.h"
+#include "client/planning/seed_times.h"
 #include "partition/dataset/book.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
@@ -51,9 +53,12 @@ TrainerNumbers NumbersOf(const HomePlan& plan, int32_t home, int64_t trainers_pe
 
 class NodeBatches final : public SeedBatches {
  public:
-  NodeBatches(NodeTypeId type, std::vector<int64_t> seeds, uint64_t run_seed, SeedSchedule schedule)
+  // `times`: of all nodes of the type; none: seeds have none.
+  NodeBatches(NodeTypeId type, std::vector<int64_t> seeds, absl::Span<const int64_t> times,
+              uint64_t run_seed, SeedSchedule schedule)
       : type_(type),
         seeds_(std::move(seeds)),
+        times_(times),
         run_seed_(run_seed),
         schedule_(std::move(schedule)) {}
 
@@ -65,6 +70,9 @@ class NodeBatches final : public SeedBatches {
     SeedBatch batch;
     TypedSeeds& nodes = batch.seeds.emplace_back(TypedSeeds{type_, {}});
     for (const int64_t i : order_->Batch(step)) nodes.ids.push_back(seeds_[i]);
+    if (!times_.empty()) {
+      for (const int64_t node : nodes.ids) nodes.times.push_back(times_[node]);
+    }
     batch.draw = {run_seed_, static_cast<uint64_t>(epoch), schedule_.DrawBatch(step)};
     ++done_;
     return batch;
@@ -73,6 +81,7 @@ class NodeBatches final : public SeedBatches {
  private:
   const NodeTypeId type_;
   const std::vector<int64_t> seeds_;
+  const absl::Span<const int64_t> times_;
   const uint64_t run_seed_;
   const SeedSchedule schedule_;
   std::optional<EpochOrder> order_;
@@ -93,7 +102,8 @@ absl::StatusOr<std::unique_ptr<SeedBatches>> NodeBatchesOf(const Dataset& datase
   if (plan.seeds_from_all) {
     const std::vector<int64_t>& seeds = plan.seeds[home].nodes;
     return std::make_unique<NodeBatches>(
-        type, seeds, run_seed, SeedSchedule::Global(options, static_cast<int64_t>(seeds.size())));
+        type, seeds, plan.node_times, run_seed,
+        SeedSchedule::Global(options, static_cast<int64_t>(seeds.size())));
   }
   std::vector<int64_t> list_sizes;
   std::vector<int64_t> own;
@@ -105,17 +115,20 @@ absl::StatusOr<std::unique_ptr<SeedBatches>> NodeBatchesOf(const Dataset& datase
     if (other == home) own = std::move(share);
   }
   VICINITY_ASSIGN_OR_RETURN(SeedSchedule schedule, SeedSchedule::ByTrainer(options, list_sizes));
-  return std::make_unique<NodeBatches>(type, std::move(own), run_seed, std::move(schedule));
+  return std::make_unique<NodeBatches>(type, std::move(own), plan.node_times, run_seed,
+                                       std::move(schedule));
 }
 
 class LinkBatches final : public SeedBatches {
  public:
+  // `times`: of the home's links by number; none: they have none.
   LinkBatches(const Dataset& dataset, const HomePlan& plan, int32_t home, int64_t trainers_per_home,
-              uint64_t run_seed)
+              std::vector<int64_t> times, uint64_t run_seed)
       : source_type_{dataset.schema().edge_types[plan.link_edges.type.value].source_type},
         target_type_{dataset.schema().edge_types[plan.link_edges.type.value].target_type},
         index_(dataset, plan.link_edges.type, plan.homes[home]),
         links_(plan.links[home]),
+        times_(std::move(times)),
         num_nodes_(dataset.book().num_nodes(links_.negative_type)),
         batch_size_(std::min(plan.options.batch_size, index_.num_links())),
         steps_((index_.num_links() + batch_size_ * trainers_per_home - 1) /
@@ -145,8 +158,14 @@ class LinkBatches final : public SeedBatches {
       for (int64_t i = 0; i < links_.negatives_per_link; ++i) {
         batch[2].ids.push_back(Negative(&draws));
       }
+      if (!times_.empty()) AddTimes(times_[link], &batch);
     }
     return batch;
+  }
+
+  // Of a link's ends and its negatives, which are the last that were added.
+  static void AddTimes(int64_t time, std::vector<TypedSeeds>* batch) {
+    for (TypedSeeds& list : *batch) list.times.resize(list.ids.size(), time);
   }
 
   int64_t Negative(NodeDraws* draws) const {
@@ -158,6 +177,7 @@ class LinkBatches final : public SeedBatches {
   const NodeTypeId target_type_;
   const LinkIndex index_;
   const LinkSeeds& links_;
+  const std::vector<int64_t> times_;
   const int64_t num_nodes_;
   const int64_t batch_size_;
   const int64_t steps_;
@@ -173,7 +193,13 @@ absl::StatusOr<std::unique_ptr<SeedBatches>> BatchesOf(const Dataset& dataset, c
   if (plan.links.empty()) {
     return NodeBatchesOf(dataset, plan, home, trainers_per_home, run_seed);
   }
-  return std::make_unique<LinkBatches>(dataset, plan, home, trainers_per_home, run_seed);
+  std::vector<int64_t> times;
+  if (!plan.link_times.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(
+        times, TimesOfLinks(dataset, plan.link_edges.type, plan.link_times, plan.homes[home]));
+  }
+  return std::make_unique<LinkBatches>(dataset, plan, home, trainers_per_home, std::move(times),
+                                       run_seed);
 }
 
 }  // namespace vicinity

@@ -144,6 +144,12 @@ absl::StatusOr<HomePlan> TrainersOf(const PlanRequest& request, const Dataset& d
   const SeedPolicy by_default = homes.links.empty() ? SeedPolicy::kGlobal : SeedPolicy::kHome;
   if (request.seed_policy.value_or(by_default) == SeedPolicy::kGlobal) {
     VICINITY_RETURN_IF_ERROR(DealFromAll(&homes));
+  } else if (!request.vip.time_column.empty()) {
+    // As the loader says (client/loading/loader_setup.h).
+    return absl::InvalidArgumentError(
+        homes.links.empty()
+            ? "seeds of homes have no times: --seed-policy global"
+            : "links with times are dealt from all of them, and a plan deals links by their homes");
   }
   return homes;
 }

@@ -45,8 +45,9 @@ struct PlanRequest {
 };
 
 // Errors: as Validate, PlanHomes, CalibratedScoresOf and ForecastLoaders; InvalidArgument for a
-// column that no type has; FailedPrecondition if there is nothing to fetch.
-// Memory and cost: those of CalibratedScoresOf and ForecastLoaders.
+// column that no type has, or draws by time from seeds of homes, which no loader makes;
+// FailedPrecondition if there is nothing to fetch. Memory and cost: those of CalibratedScoresOf and
+// ForecastLoaders.
 absl::StatusOr<TransferPlan> PlanTransfers(const Dataset& dataset, const PlanRequest& request,
                                            Progress* progress);
 

@@ -225,7 +225,9 @@ struct LoaderStats {
   int64_t bytes_remote = 0;
   int64_t cache_rows = 0;  // held at most
   int64_t cache_bytes = 0;
-  std::string ranked_by;     // which ranking the cache goes by; "none: " and why; empty: no cache
+  // Which ranking the cache goes by, and where the loader's draws are not those that it was made
+  // for, how; "none: " and why; empty: no cache.
+  std::string ranked_by;
   int64_t device_bytes = 0;  // device memory taken so far; 0 with Placement::kHost
 };
 

@@ -221,13 +221,31 @@ void RemoveLeftovers(const std::string& directory, const proto::Manifest& manife
                std::filesystem::path(ManifestPath("")).filename().string() + ".tmp.", {});
 }
 
+SamplingSpec DrawsOf(const proto::Ranking& ranking) {
+  SamplingSpec draws;
+  draws.replace = ranking.replace();
+  if (ranking.new_nodes_only()) draws.expansion = Expansion::kNewNodes;
+  draws.weighted_by = ranking.weighted_by();
+  draws.where = ranking.where();
+  draws.disjoint = ranking.disjoint();
+  draws.time_column = ranking.time_column();
+  if (!draws.time_column.empty()) draws.time_window = ranking.time_window();
+  if (ranking.time_follows_path()) draws.time_follows = TimeFollows::kPath;
+  if (ranking.latest_edges()) draws.temporal_strategy = TemporalStrategy::kLast;
+  if (!ranking.labor()) return draws;
+  draws.draws = Draws::kLabor;
+  draws.layer_dependency = ranking.layer_dependency();
+  draws.batch_dependency = ranking.batch_dependency();
+  return draws;
+}
+
 }  // namespace
 
 std::vector<RankingHomes> HomesOfRankings(
     const google::protobuf::RepeatedPtrField<proto::Ranking>& rankings) {
   std::vector<RankingHomes> result;
   for (const proto::Ranking& ranking : rankings) {
-    result.push_back({ranking.name(), {}});
+    result.push_back({ranking.name(), {}, DrawsOf(ranking)});
     for (const proto::Ranking::Home& home : ranking.homes()) {
       result.back().homes.emplace_back(home.shards().begin(), home.shards().end());
     }

@@ -16,6 +16,7 @@
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard.h"
 #include "partition/dataset/verified_file.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/folder_lock.h"
 #include "proto/common/ids.h"
 #include "proto/manifest.pb.h"
@@ -31,10 +32,12 @@ struct RankedNodes {
   std::vector<float> probabilities;  // falling, > 0
 };
 
-// Which homes a stored ranking was made for: the shards of each, rising.
+// What a stored ranking was made for: homes, the shards of each rising, and by which rules batches
+// are drawn, without fanouts.
 struct RankingHomes {
   std::string name;
   std::vector<std::vector<int32_t>> homes;
+  SamplingSpec draws{};
 };
 std::vector<RankingHomes> HomesOfRankings(
     const google::protobuf::RepeatedPtrField<proto::Ranking>& rankings);

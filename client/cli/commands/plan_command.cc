@@ -23,6 +23,7 @@
 #include "client/types/loader_values.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/whole_read.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/file.h"
 #include "proto/common/human_text.h"
 #include "proto/common/status.h"
@@ -91,6 +92,11 @@ void AddLoaderFlags(CLI::App* app, Flags* flags) {
                   "with auto: batches more that are sampled before that");
   app->add_option("--sampled-batches", flags->request.loader.least_batches,
                   "count at least so many sampled batches; 0: sample none, go by the VIP formula");
+  app->add_option("--subgraph", flags->request.vip.subgraph,
+                  "edges of a batch: those drawn, or all between its nodes, which the window holds")
+      ->type_name(JoinedWords<Subgraph>("|"))
+      ->transform(Choices(WordMap(kWords<Subgraph>)))
+      ->default_str(WordOf(flags->request.vip.subgraph));
   app->add_option("--run-seed", flags->request.loader.run_seed, "of the sampling");
 }
 

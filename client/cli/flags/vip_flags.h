@@ -10,6 +10,7 @@ class App;
 
 namespace vicinity::cli {
 
+// Seeds, homes, and draws by all the rules of loaders.
 void AddVipFlags(CLI::App* app, VipRequest* request);
 // For commands that take links as seeds.
 void AddLinkFlags(CLI::App* app, VipRequest* request);

@@ -22,6 +22,31 @@ std::string SeedsText(const proto::Ranking& ranking) {
           : absl::StrCat(" with ", ranking.negatives_per_link(), " negatives each"));
 }
 
+// ", where year >= 2010, edges not later than their seed (time; seeds: joined), disjoint trees".
+std::string EdgesText(const proto::Ranking& ranking) {
+  std::string text;
+  if (!ranking.where().empty()) absl::StrAppend(&text, ", where ", ranking.where());
+  if (!ranking.time_column().empty()) {
+    absl::StrAppend(&text, ranking.latest_edges() ? ", the latest edges" : ", edges",
+                    " not later than their ", ranking.time_follows_path() ? "path" : "seed", " (",
+                    ranking.time_column(), "; seeds: ", ranking.seed_time_column(), ")");
+    if (ranking.time_window() >= 0) {
+      absl::StrAppend(&text, ", within ", ranking.time_window(), " before the seed");
+    }
+  }
+  if (ranking.disjoint()) absl::StrAppend(&text, ", disjoint trees");
+  return text;
+}
+
+// ", labor draws, alike in all hops, alike in 4 batches".
+std::string DrawsText(const proto::Ranking& ranking) {
+  if (!ranking.labor()) return "";
+  return absl::StrCat(", labor draws", ranking.layer_dependency() ? ", alike in all hops" : "",
+                      ranking.batch_dependency() > 1
+                          ? absl::StrCat(", alike in ", ranking.batch_dependency(), " batches")
+                          : "");
+}
+
 }  // namespace
 
 std::string RankingText(const proto::Ranking& ranking) {
@@ -30,8 +55,8 @@ std::string RankingText(const proto::Ranking& ranking) {
       ranking.batch_size(), ", fanouts ", absl::StrJoin(ranking.fanouts(), ","),
       ranking.replace() ? ", with replacement" : "",
       ranking.weighted_by().empty() ? "" : absl::StrCat(", weighted by ", ranking.weighted_by()),
-      ranking.new_nodes_only() ? ", new nodes only" : "", ", ", ranking.homes_size(),
-      ranking.homes_size() == 1 ? " home" : " homes",
+      EdgesText(ranking), DrawsText(ranking), ranking.new_nodes_only() ? ", new nodes only" : "",
+      ", ", ranking.homes_size(), ranking.homes_size() == 1 ? " home" : " homes",
       ranking.sampled_batches() > 0
           ? absl::StrCat(", corrected by ", ranking.sampled_batches(), " sampled batches")
           : ", by the VIP formula alone");
@@ -51,6 +76,20 @@ nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {
   json["replace"] = ranking.replace();
   if (!ranking.weighted_by().empty()) json["weighted_by"] = ranking.weighted_by();
   json["new_nodes_only"] = ranking.new_nodes_only();
+  if (!ranking.where().empty()) json["where"] = ranking.where();
+  if (!ranking.time_column().empty()) {
+    json["time_column"] = ranking.time_column();
+    json["seed_time_column"] = ranking.seed_time_column();
+    json["time_window"] = ranking.time_window();
+    json["time_follows"] = ranking.time_follows_path() ? "path" : "seed";
+    json["temporal_strategy"] = ranking.latest_edges() ? "last" : "uniform";
+  }
+  if (ranking.disjoint()) json["disjoint"] = true;
+  if (ranking.labor()) {
+    json["draws"] = "labor";
+    json["layer_dependency"] = ranking.layer_dependency();
+    json["batch_dependency"] = ranking.batch_dependency();
+  }
   json["sampled_batches"] = ranking.sampled_batches();
   json["homes"] = nlohmann::ordered_json::array();
   for (const proto::Ranking::Home& home : ranking.homes()) {

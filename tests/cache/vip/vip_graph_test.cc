@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "cache/vip/draw_chance.h"
+#include "cache/vip/edge_filter.h"
+#include "cache/vip/edge_weights.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/dataset.h"
+#include "partition/dataset/shard.h"
 #include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
@@ -103,6 +107,36 @@ TEST_CASE("every node is in one chunk, and edges are counted hop by hop", "[vip_
   CHECK(graph.RulesOf({0})[0].fanout == 3);
   CHECK(graph.RulesOf({0})[1].fanout == 0);
   CHECK_FALSE(graph.is_weighted({0}));
+}
+
+TEST_CASE("edges that are not there have no weight, and make all others' count", "[vip_graph]") {
+  const Fixture fixture(Circle(0));
+  const auto make = [&](const EdgeFilter& filter) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(VipGraph graph, VipGraph::Create(fixture.dataset(), fixture.spec,
+                                                                   2, EdgeTypeId{-1}, filter));
+    return graph;
+  };
+  const VipGraph some = make([](EdgeTypeId type, const Shard& shard) {
+    std::vector<uint8_t> there(BaseLists(shard, type).num_edges());
+    for (size_t i = 0; i < there.size(); ++i) there[i] = i % 3 == 0 ? 0 : 1;
+    return there;
+  });
+  CHECK(some.is_weighted({0}));
+  CHECK(some.is_bundled({0}));
+  CHECK(some.RulesOf({0})[0].weighted);
+  for (const auto& shard : fixture.dataset().shards()) {
+    const EdgeWeights weights = some.WeightsOf({0}, *shard);
+    for (int64_t i = 0; i < shard->edges({0}).num_edges(); ++i) {
+      REQUIRE(weights[i] == (i % 3 == 0 ? 0 : 1));
+    }
+  }
+  const VipGraph all = make([](EdgeTypeId type, const Shard& shard) {
+    return std::vector<uint8_t>(BaseLists(shard, type).num_edges(), 1);
+  });
+  CHECK_FALSE(all.is_weighted({0}));
+  CHECK_FALSE(all.is_bundled({0}));
+  CHECK_FALSE(
+      make([](EdgeTypeId, const Shard&) { return std::vector<uint8_t>(); }).is_weighted({0}));
 }
 
 }  // namespace

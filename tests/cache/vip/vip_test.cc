@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "cache/vip/seed_chances.h"
+#include "partition/dataset/base_views.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard.h"
@@ -249,6 +251,57 @@ TEST_CASE("on weighted graphs the probabilities are those of the formula, edge b
   const Probabilities expected =
       NaiveVip(graph, FirstChances(graph, NodeStarts({0}, seeds, 3)), spec);
   CHECK(RelativeError(found, expected) < 1e-5);
+}
+
+// Some edges, the same both ways.
+bool IsThere(int64_t a, int64_t b) { return (a * a + a * b + b * b) % 5 != 0; }
+
+TEST_CASE("edges that a filter leaves out are as if the graph had never had them", "[vip]") {
+  const bool undirected = GENERATE(false, true);
+  const bool weighted = GENERATE(false, true);
+  testing::RandomGraphOptions shape;
+  shape.num_nodes = 80;
+  shape.num_edges = 300;
+  const MemoryGraph random = testing::RandomGraph(shape);
+  std::set<std::pair<int64_t, int64_t>> edges;  // none are parallel
+  for (size_t i = 0; i < random.edges[0].sources.size(); ++i) {
+    const int64_t source = random.edges[0].sources[i], target = random.edges[0].targets[i];
+    edges.insert({source, target});
+    if (undirected) edges.insert({target, source});
+  }
+  std::vector<std::pair<int64_t, int64_t>> there;
+  for (const auto& edge : edges) {
+    if (IsThere(edge.first, edge.second)) there.push_back(edge);
+  }
+  REQUIRE(there.size() < edges.size());
+  MemoryGraph all = Homogeneous(shape.num_nodes, {edges.begin(), edges.end()});
+  MemoryGraph some = Homogeneous(shape.num_nodes, there);
+  if (weighted) AddWeights(&all);
+  if (weighted) AddWeights(&some);
+  SamplingSpec spec =
+      Spec(all.schema, {3, kAllNeighbors, 2}, GENERATE(Expansion::kAllNodes, Expansion::kNewNodes),
+           GENERATE(false, true));
+  if (weighted) spec.weighted_by = "weight";
+  const std::vector<int64_t> seeds = {0, 3, 5, 9, 17, 31, 40};
+  VipOptions options = Options(spec, 3);
+  const Probabilities expected = Scores(some, {0}, seeds, options);
+  const Probabilities unfiltered = Scores(all, {0}, seeds, options);
+  options.filter = [](EdgeTypeId type, const Shard& shard) {
+    const BaseLists lists(shard, type);
+    std::vector<uint8_t> bytes;
+    for (int64_t i = 0; i < lists.num_edges(); ++i) {
+      bytes.push_back(IsThere(lists.source(i), lists.TargetOf(i)) ? 1 : 0);
+    }
+    return bytes;
+  };
+  CAPTURE(undirected, weighted, spec.replace);
+  CHECK(RelativeError(Scores(all, {0}, seeds, options), expected) < 1e-4);
+  CHECK(RelativeError(unfiltered, expected) > 0.1);
+  // One that leaves nothing out changes not a bit.
+  options.filter = [](EdgeTypeId type, const Shard& shard) {
+    return std::vector<uint8_t>(BaseLists(shard, type).num_edges(), 1);
+  };
+  CHECK(Scores(all, {0}, seeds, options) == unfiltered);
 }
 
 LinkSeeds SeedsOf(const SmallLinks& links) {
@@ -671,9 +724,6 @@ TEST_CASE("wrong questions are refused", "[vip]") {
   VICINITY_CHECK_CODE(status(good, {1}, -1), kInvalid);
   VICINITY_CHECK_CODE(status(Options(good.sampling, 0), {1}, 0), kInvalid);
   VICINITY_CHECK_CODE(status(Options(SamplingSpec(), 1), {1}, 0), kInvalid);
-  VipOptions labor = good;
-  labor.sampling.draws = Draws::kLabor;
-  VICINITY_CHECK_CODE(status(labor, {0, 1}, 0), kInvalid);
   VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores none, ComputeVip(*dataset, {}, good, NoProgress()));
   CHECK(none.num_homes == 0);
 
@@ -683,6 +733,17 @@ TEST_CASE("wrong questions are refused", "[vip]") {
                                 Dataset::Open(dir.File("graph"), first));
   VICINITY_CHECK_CODE(ComputeVip(*half, {}, good, NoProgress()),
                       absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_CASE("draws that targets share have the formula of those that each makes for itself",
+          "[vip]") {
+  const MemoryGraph graph = testing::RandomGraph({});
+  VipOptions options = Options(SamplingSpec::Uniform(graph.schema, {3, 2}), 5);
+  const std::vector<int64_t> seeds = {0, 3, 5, 9, 17, 31, 40};
+  const Probabilities alone = Scores(graph, {0}, seeds, options);
+  options.sampling.draws = Draws::kLabor;
+  options.sampling.layer_dependency = true;
+  CHECK(Scores(graph, {0}, seeds, options) == alone);
 }
 
 // Overwrites four bytes of the dataset file that shows `view`.

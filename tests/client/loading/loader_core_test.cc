@@ -15,7 +15,10 @@
 
 #include "client/loading/epoch_line.h"
 #include "client/shards/lookups.h"
+#include "client/types/seed_values.h"
+#include "partition/schema/sampling_spec.h"
 #include "sampler/local_sampler.h"
+#include "tests/client/planning/timed_graph.h"
 #include "tests/client/routed_graph.h"
 #include "tests/sampler/sampled_graphs.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -164,6 +167,73 @@ TEST_CASE("an epoch is the same with look-ahead over a cache of any size and win
       for (int round = 0; round < 2; ++round) REQUIRE(Epoch(graph, loader.get(), 1) == expected);
       if (cache_rows == 10'000) CHECK(loader->stats().rows_remote == 0);  // everything is held
       if (cache_rows == 200) CHECK(loader->stats().rows_cached > 0);
+    }
+  }
+}
+
+TEST_CASE("no cache changes a batch, whatever rules it is drawn by", "[loader]") {
+  RoutedGraph graph(testing::TimedGraph(600, 6000, 8), 4, {0, 2, 3});
+  graph.Rank("default");
+  LoaderOptions options;
+  options.sampling = SamplingSpec::Uniform(graph.router().schema(), {4, 3});
+  options.batch_size = 16;
+  options.run_seed = 77;
+  options.columns = {{"node", "features"}, {"node", "time"}};
+  options.edge_ids = true;
+  options.batch_timeout = std::chrono::seconds(60);
+  options.seed_type = "node";
+  GlobalIds seeds;
+  for (int64_t node = 0; node < 600; node += 3) seeds.ids.push_back(node);
+  const auto by_time = [&] {
+    options.sampling.disjoint = true;
+    options.sampling.time_column = "time";
+    for (const int64_t node : seeds.ids) options.seed_times.push_back(40 + node % 60);
+  };
+  SECTION("a condition") { options.sampling.where = "time < 40"; }
+  SECTION("disjoint trees") { options.sampling.disjoint = true; }
+  SECTION("times") { by_time(); }
+  SECTION("the latest edges") {
+    by_time();
+    options.sampling.temporal_strategy = TemporalStrategy::kLast;
+  }
+  SECTION("paths in time, within a window, that meet a condition") {
+    by_time();
+    options.sampling.time_follows = TimeFollows::kPath;
+    options.sampling.time_window = 40;
+    options.sampling.where = "time != 30";
+  }
+  SECTION("LABOR") { options.sampling.draws = Draws::kLabor; }
+  SECTION("LABOR that joins hops and batches") {
+    options.sampling.draws = Draws::kLabor;
+    options.sampling.layer_dependency = true;
+    options.sampling.batch_dependency = 3;
+  }
+  SECTION("all edges between a batch's nodes") { options.sampling.subgraph = Subgraph::kInduced; }
+  SECTION("all edges within trees that are not too late") {
+    by_time();
+    options.sampling.subgraph = Subgraph::kInduced;
+  }
+  options.seeds = seeds;
+  options.homes = {{0, 1, 2, 3}};
+  options.cache = CachePolicy::kNone;
+  const std::unique_ptr<LoaderCore> none = Make(graph, options);
+  const std::vector<std::string> first = Epoch(graph, none.get(), 1);
+  const std::vector<std::string> second = Epoch(graph, none.get(), 2);
+  CHECK(first != second);
+  options.sample_ahead = 5;
+  options.fetch_ahead = 3;
+  options.sample_threads = 2;
+  options.fetch_threads = 3;
+  for (const CachePolicy cache : {CachePolicy::kVip, CachePolicy::kAuto}) {
+    for (const int64_t cache_rows : {1, 60, 10'000}) {
+      CAPTURE(static_cast<int>(cache), cache_rows);
+      options.cache = cache;
+      options.cache_rows = cache_rows;
+      const std::unique_ptr<LoaderCore> loader = Make(graph, options);
+      REQUIRE(Epoch(graph, loader.get(), 1) == first);
+      REQUIRE(Epoch(graph, loader.get(), 2) == second);
+      CHECK(loader->stats().rows_cached > 0);
+      if (cache_rows == 10'000) CHECK(loader->stats().rows_remote == 0);  // everything is held
     }
   }
 }
@@ -357,6 +427,10 @@ TEST_CASE("the default cache needs no ranking, and says whether it has one", "[l
   loader = Make(graph, options);
   CHECK(loader->stats().ranked_by == "default");
   CHECK(Epoch(graph, loader.get(), 1) == expected);
+  options.sampling.draws = Draws::kLabor;  // as the ranking's were not
+  loader = Make(graph, options);
+  CHECK(loader->stats().ranked_by ==
+        "default, made for other draws: draws independent, here labor");
 }
 
 TEST_CASE("a part of an epoch is the same batches and then ends", "[loader]") {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "cache/vip/vip.h"
@@ -13,7 +14,9 @@
 #include "partition/cut/hash_assigner.h"
 #include "partition/dataset/dataset.h"
 #include "partition/ingest/generate_block_model.h"
+#include "partition/schema/sampling_spec.h"
 #include "proto/common/progress.h"
+#include "tests/client/planning/timed_graph.h"
 #include "tests/testing/graphs/measured_remote.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -81,6 +84,42 @@ TEST_CASE("where ways share edges, sampled batches make a better ranking than th
   CHECK(by_both < 0.99 * by_formula);
   CHECK(fixture.Expect(formula, kCacheRows) > 1.05 * by_formula);
   CHECK(fixture.Expect(calibrated, kCacheRows) == Approx(by_both).epsilon(0.02));
+}
+
+TEST_CASE("batches by whatever rules need as many rows as their own scores say", "[cli]") {
+  const testing::MemoryGraph graph = testing::TimedGraph(2048, 20480, 1);
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(testing::WriteGraph(graph, testing::Shuffled(graph, 4, 3), folder.File("d")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(folder.File("d")));
+  const Assignment assignment = AssignmentOf(dataset->book());
+  VipRequest flags;
+  flags.fanouts = {4, 3};
+  flags.batch_size = 16;
+  flags.seeds = "all";
+  SECTION("a condition") { flags.where = "time < 40"; }
+  SECTION("disjoint trees") { flags.disjoint = true; }
+  SECTION("times") {
+    flags.disjoint = true;
+    flags.time_column = "time";
+    flags.time_window = 60;
+  }
+  SECTION("LABOR") {
+    flags.draws = Draws::kLabor;
+    flags.layer_dependency = true;
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan, PlanHomes(*dataset, assignment, flags));
+  const VipScores scores = Calibrated(*dataset, plan);
+  testing::MeasureOptions options;
+  options.run_seed = 77;
+  options.least_batches = 1000;
+  const std::vector<int64_t> sizes = {0, 256};
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const testing::MeasuredRemote measured,
+      testing::MeasureRemote(*dataset, scores, plan, assignment, {}, sizes, options, NoProgress()));
+  const RemoteCurves curves(scores, plan, assignment);
+  CHECK(curves.RowsPerBatch(0) == Approx(measured.rows[0]).epsilon(0.02));
+  CHECK(curves.RowsPerBatch(256) == Approx(measured.rows[1]).epsilon(0.03));
 }
 
 TEST_CASE("the same scores come of the same graph", "[cli]") {

@@ -1,6 +1,9 @@
 #include "client/planning/home_plan.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,7 +15,10 @@
 #include "partition/cut/hash_assigner.h"
 #include "partition/cut/node_facts.h"
 #include "partition/dataset/dataset.h"
+#include "partition/schema/sampling_spec.h"
+#include "proto/common/ids.h"
 #include "proto/common/progress.h"
+#include "tests/client/planning/timed_graph.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -115,10 +121,86 @@ TEST_CASE("flags that no minibatch can be made of are refused", "[planning]") {
   SECTION("huge fanout") { flags.fanouts = {kMaxFanout + 1}; }
   SECTION("too many hops") { flags.fanouts.assign(kMaxHops + 1, 1); }
   SECTION("unknown weights") { flags.weighted_by = "length"; }
+  SECTION("unknown times") {
+    flags.disjoint = true;
+    flags.time_column = "time";
+  }
+  SECTION("no condition") { flags.where = "weight <"; }
+  SECTION("unknown columns") { flags.where = "length < 1"; }
+  SECTION("batches that choose alike by themselves") { flags.batch_dependency = 2; }
+  SECTION("a window of no times") { flags.time_window = 2; }
   SECTION("batch of nothing") { flags.batch_size = 0; }
   SECTION("unknown seeds") { flags.seeds = "some"; }
   SECTION("unknown shard") { flags.homes = "7"; }
   VICINITY_CHECK_CODE(fixture.Plan(flags).status(), absl::StatusCode::kInvalidArgument);
+}
+
+VipRequest ByTime() {
+  VipRequest request;
+  request.fanouts = {3, 2};
+  request.disjoint = true;
+  request.time_column = "time";
+  return request;
+}
+
+TEST_CASE("seeds have the times of a column, by default that of the edges' name", "[planning]") {
+  const testing::MemoryGraph graph = testing::TimedGraph(100, 600, 1);
+  const Fixture fixture(graph);  // nodes in the user's order
+  VipRequest request = ByTime();
+  CHECK(fixture.Plan(VipRequest()).value().node_times.empty());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan, fixture.Plan(request));
+  REQUIRE(plan.node_times.size() == 100);
+  for (int64_t node = 0; node < 100; ++node) {
+    CHECK(plan.node_times[node] == testing::NodeTime(graph, node));
+  }
+  request.seed_time_column = "when";
+  VICINITY_CHECK_CODE(fixture.Plan(request).status(), absl::StatusCode::kInvalidArgument);
+  request.time_column.clear();
+  request.seed_time_column = "time";
+  VICINITY_CHECK_CODE(fixture.Plan(request).status(), absl::StatusCode::kInvalidArgument);
+  request = ByTime();
+  request.seed_links = "links";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan links, fixture.Plan(request));
+  CHECK(links.link_times == "time");
+  CHECK(links.node_times.empty());
+}
+
+TEST_CASE("the formula is left edges that some seed's batch can draw", "[planning]") {
+  const testing::MemoryGraph graph = testing::TimedGraph(100, 600, 1);
+  const Fixture fixture(graph);
+  const auto count = [&](const VipRequest& request) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan, fixture.Plan(request));
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        const std::vector<uint8_t> there,
+        plan.options.filter(EdgeTypeId{0}, *fixture.dataset().shards()[0]));
+    return std::count(there.begin(), there.end(), 1);
+  };
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan, fixture.Plan(ByTime()));
+  int64_t first = 100, last = -1;
+  for (const HomeSeeds& seeds : plan.seeds) {
+    for (const int64_t node : seeds.nodes) {
+      first = std::min(first, plan.node_times[node]);
+      last = std::max(last, plan.node_times[node]);
+    }
+  }
+  const auto count_times = [&](int64_t from, int64_t until) {
+    int64_t found = 0;
+    for (int64_t edge = 0; edge < 600; ++edge) {
+      const int64_t time = testing::EdgeTime(graph, edge);
+      found += from <= time && time <= until ? 1 : 0;
+    }
+    return found;
+  };
+  CHECK(count(ByTime()) == count_times(0, last));
+  VipRequest window = ByTime();
+  window.time_window = 10;
+  CHECK(count(window) == count_times(first - 10, last));
+  window.time_window = std::numeric_limits<int64_t>::max();
+  CHECK(count(window) == count_times(0, last));
+  VipRequest where;
+  where.where = "time < 40";
+  CHECK(count(where) == count_times(0, 39));
+  CHECK_FALSE(fixture.Plan(VipRequest()).value().options.filter);
 }
 
 TEST_CASE("a graph without splits has no seeds to plan for", "[planning]") {
@@ -170,6 +252,45 @@ TEST_CASE("a book's assignment puts each node where its owner is", "[planning]")
   const Assignment assignment = AssignmentOf(book);
   CHECK(assignment.num_shards == 3);
   CHECK(assignment.shard_of == std::vector<std::vector<int32_t>>{{0, 0, 2, 2, 2}, {1}});
+}
+
+TEST_CASE("a ranking says which edges there were to draw, and how", "[planning]") {
+  const Fixture fixture(testing::TimedGraph(100, 600, 1));
+  VipRequest request = ByTime();
+  request.where = "time > 3";
+  request.temporal_strategy = TemporalStrategy::kLast;
+  request.time_window = 30;
+  request.time_follows = TimeFollows::kPath;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan by_time, fixture.Plan(request));
+  CHECK(by_time.options.sampling.where == "time > 3");
+  CHECK(by_time.options.sampling.disjoint);
+  CHECK(by_time.options.sampling.time_column == "time");
+  CHECK(by_time.options.sampling.temporal_strategy == TemporalStrategy::kLast);
+  CHECK(by_time.options.sampling.time_window == 30);
+  CHECK(by_time.options.sampling.time_follows == TimeFollows::kPath);
+  proto::Ranking ranking = DescribeRanking("mine", request, by_time);
+  CHECK(ranking.where() == "time > 3");
+  CHECK(ranking.disjoint());
+  CHECK(ranking.time_column() == "time");
+  CHECK(ranking.seed_time_column() == "time");
+  CHECK(ranking.latest_edges());
+  CHECK(ranking.time_window() == 30);
+  CHECK(ranking.time_follows_path());
+  CHECK_FALSE(ranking.labor());
+  request = VipRequest();
+  request.draws = Draws::kLabor;
+  request.layer_dependency = true;
+  request.batch_dependency = 3;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan labor, fixture.Plan(request));
+  CHECK(labor.options.sampling.draws == Draws::kLabor);
+  CHECK(labor.options.sampling.layer_dependency);
+  CHECK(labor.options.sampling.batch_dependency == 3);
+  ranking = DescribeRanking("mine", request, labor);
+  CHECK(ranking.labor());
+  CHECK(ranking.layer_dependency());
+  CHECK(ranking.batch_dependency() == 3);
+  CHECK(ranking.time_column().empty());
+  CHECK(ranking.where().empty());
 }
 
 TEST_CASE("a ranking describes the request that it was made for", "[planning]") {

@@ -12,6 +12,9 @@
 #include "cache/vip/seed_chances.h"
 #include "client/planning/home_plan.h"
 #include "partition/dataset/dataset.h"
+#include "proto/common/ids.h"
+#include "sampler/graph_builder.h"
+#include "tests/client/planning/timed_graph.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -90,6 +93,56 @@ TEST_CASE("seeds of all are dealt to the homes' trainers, each once", "[cli]") {
   CHECK(num_taken <= (num_nodes + 1) / 2 + 20);
   CHECK(num_taken >= num_nodes / 2 - 60);
   if (from_all) CHECK(static_cast<int64_t>(taken.size()) == num_taken);
+}
+
+TEST_CASE("seeds bring their times, wherever they are dealt from", "[cli]") {
+  const Fixture fixture(testing::TimedGraph(100, 600, 1));
+  VipRequest flags;
+  flags.batch_size = 5;
+  flags.seeds = "all";
+  flags.disjoint = true;
+  flags.time_column = "time";
+  HomePlan plan = fixture.Plan(flags);
+  if (GENERATE(false, true)) VICINITY_REQUIRE_OK(DealFromAll(&plan));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches, BatchesOf(fixture.dataset(), plan, 2, 1, 7));
+  for (int64_t step = 0; step < batches->steps(); ++step) {
+    const std::vector<TypedSeeds> batch = batches->Next().seeds;
+    REQUIRE(batch[0].times.size() == batch[0].ids.size());
+    for (size_t i = 0; i < batch[0].ids.size(); ++i) {
+      CHECK(batch[0].times[i] == plan.node_times[batch[0].ids[i]]);
+    }
+  }
+}
+
+TEST_CASE("both ends of a link, and its negatives, have its time", "[cli]") {
+  // No two links between the same nodes, whose times would tell nothing.
+  testing::MemoryGraph graph = testing::TimedGraph(100, 99, 1);
+  for (int64_t i = 0; i < 99; ++i) {
+    graph.edges[0].sources[i] = i;
+    graph.edges[0].targets[i] = i + 1;
+  }
+  const testing::Placement placement = testing::Shuffled(graph, 4, 3);
+  const Fixture fixture(graph);
+  VipRequest flags;
+  flags.batch_size = 5;
+  flags.seed_links = "links";
+  flags.negatives_per_link = 2;
+  flags.disjoint = true;
+  flags.time_column = "time";
+  const HomePlan plan = fixture.Plan(flags);
+  int32_t home = 0;
+  while (plan.num_seeds(home) < 20) ++home;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto batches, BatchesOf(fixture.dataset(), plan, home, 1, 7));
+  const std::vector<TypedSeeds> batch = batches->Next().seeds;
+  REQUIRE(batch[0].ids.size() == 5);
+  for (size_t i = 0; i < 5; ++i) {
+    const int64_t edge = placement.PositionOf(NodeTypeId{0}, GlobalNode{batch[0].ids[i]});
+    const int64_t time = testing::EdgeTime(graph, edge);  // that from node i is number i
+    CHECK(batch[0].times[i] == time);
+    CHECK(batch[1].times[i] == time);
+    CHECK(batch[2].times[2 * i] == time);
+    CHECK(batch[2].times[2 * i + 1] == time);
+  }
 }
 
 TEST_CASE("batches of links hold nodes as often as the analysis says", "[cli]") {

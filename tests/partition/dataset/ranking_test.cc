@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "partition/dataset/manifest.h"
+#include "partition/schema/sampling_spec.h"
 #include "partition/writing/audit.h"
 #include "proto/common/file.h"
 #include "proto/common/progress.h"
@@ -105,6 +106,47 @@ TEST_CASE("what was not ranked is not found, and the text says what was", "[part
     VICINITY_CHECK_CODE(Ranking::Open(*dataset, "mine", Home{0}, {type}),
                         absl::StatusCode::kInvalidArgument);
   }
+}
+
+TEST_CASE("a ranking tells which draws it was made for", "[partition]") {
+  google::protobuf::RepeatedPtrField<proto::Ranking> rankings;
+  *rankings.Add() = Description("plain", kHomes);
+  proto::Ranking* ranking = rankings.Add();
+  *ranking = Description("timed", {{1}});
+  ranking->set_replace(true);
+  ranking->set_new_nodes_only(true);
+  ranking->set_weighted_by("weight");
+  ranking->set_where("year >= 2010");
+  ranking->set_disjoint(true);
+  ranking->set_time_column("year");
+  ranking->set_time_window(0);
+  ranking->set_time_follows_path(true);
+  ranking->set_latest_edges(true);
+  ranking = rankings.Add();
+  *ranking = Description("labor", {{1}});
+  ranking->set_labor(true);
+  ranking->set_layer_dependency(true);
+  ranking->set_batch_dependency(3);
+  const std::vector<RankingHomes> found = HomesOfRankings(rankings);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].homes == kHomes);
+  CHECK(found[0].draws.where.empty());
+  CHECK(found[0].draws.time_window == -1);
+  CHECK(found[0].draws.draws == Draws::kIndependent);
+  CHECK(found[0].draws.batch_dependency == 1);
+  CHECK(found[1].name == "timed");
+  CHECK(found[1].draws.replace);
+  CHECK(found[1].draws.expansion == Expansion::kNewNodes);
+  CHECK(found[1].draws.weighted_by == "weight");
+  CHECK(found[1].draws.where == "year >= 2010");
+  CHECK(found[1].draws.disjoint);
+  CHECK(found[1].draws.time_column == "year");
+  CHECK(found[1].draws.time_window == 0);
+  CHECK(found[1].draws.time_follows == TimeFollows::kPath);
+  CHECK(found[1].draws.temporal_strategy == TemporalStrategy::kLast);
+  CHECK(found[2].draws.draws == Draws::kLabor);
+  CHECK(found[2].draws.layer_dependency);
+  CHECK(found[2].draws.batch_dependency == 3);
 }
 
 TEST_CASE("a ranking replaces the one of its name and leaves no file behind", "[partition]") {

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "client/planning/distinct_nodes.h"
 #include "client/planning/seed_batches.h"
 #include "partition/dataset/whole_read.h"
 #include "partition/schema/sampling_spec.h"
@@ -63,8 +64,9 @@ class Places {
   void Count(const SampledGraph& graph, absl::Span<const int64_t> cache_rows,
              std::vector<double>* rows) const {
     std::vector<double> cached(cache_rows.size() + 1);  // by none of the caches, by the last, ...
+    std::vector<int64_t> scratch;
     for (size_t type = 0; type < graph.nodes.size(); ++type) {
-      for (const int64_t id : graph.nodes[type].ids) {
+      for (const int64_t id : DistinctNodes(graph.nodes[type], &scratch)) {
         const uint32_t place = places_[type][id];
         if (place == kLocal) continue;
         const auto larger = std::upper_bound(cache_rows.begin(), cache_rows.end(), int64_t{place});

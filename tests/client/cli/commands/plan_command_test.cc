@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/client/cli/run_command.h"
+#include "tests/client/planning/timed_graph.h"
 #include "tests/testing/graphs/damage.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -18,11 +19,8 @@ namespace {
 
 class Fixture {
  public:
-  Fixture() {
-    testing::RandomGraphOptions shape;
-    shape.num_nodes = 400;
-    shape.num_edges = 2000;
-    const testing::MemoryGraph graph = testing::RandomGraph(shape);
+  Fixture() : Fixture(SmallGraph()) {}
+  explicit Fixture(const testing::MemoryGraph& graph) {
     VICINITY_REQUIRE_OK(testing::WriteGraph(graph, testing::Shuffled(graph, 4, 3), path()));
   }
   std::string path() const { return folder_.File("d"); }
@@ -38,6 +36,13 @@ class Fixture {
   }
 
  private:
+  static testing::MemoryGraph SmallGraph() {
+    testing::RandomGraphOptions shape;
+    shape.num_nodes = 400;
+    shape.num_edges = 2000;
+    return testing::RandomGraph(shape);
+  }
+
   const testing::TempDir folder_;
 };
 
@@ -104,6 +109,44 @@ TEST_CASE("loaders are planned for as they are configured", "[cli]") {
   // Batches from a home alone are nearer to it.
   CHECK(rows({"--policy", "none", "--seed-policy", "home"}) < shared);
   CHECK(rows({"--policy", "none", "--window", "1"}) == Approx(nothing_shared));
+}
+
+TEST_CASE("loaders are planned for by the rules of their draws", "[cli]") {
+  const Fixture fixture(testing::TimedGraph(400, 4000, 8));
+  const auto rows = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--policy", "none", "--fetch-ahead", "1"});
+    return fixture.Json(args)["by_cache_size"][0]["remote_rows_per_batch"].get<double>();
+  };
+  const double all = rows({});
+  CHECK(rows({"--where", "time < 10"}) < 0.8 * all);
+  CHECK(rows({"--draws", "labor", "--layer-dependency"}) < 0.95 * all);
+  const double trees = rows({"--disjoint"});
+  CHECK(trees > all);
+  const double by_time = rows({"--disjoint", "--time-column", "time"});
+  CHECK(by_time < trees);
+  CHECK(rows({"--disjoint", "--time-column", "time", "--time-window", "5"}) < 0.8 * by_time);
+  CHECK(rows({"--subgraph", "induced"}) == all);  // the nodes are the same
+}
+
+TEST_CASE("plans of loaders that there are not are refused", "[cli]") {
+  const Fixture fixture(testing::TimedGraph(100, 600, 1));
+  std::vector<std::string> args = {fixture.path(), "--disjoint", "--time-column", "time"};
+  std::string why;
+  SECTION("homes") {
+    args.insert(args.end(), {"--seed-policy", "home"});
+    why = "seeds of homes have no times";
+  }
+  SECTION("links") {
+    args.insert(args.end(), {"--seed-links", "links"});
+    why = "links with times are dealt from all of them";
+  }
+  SECTION("seeds without times") {
+    args.insert(args.end(), {"--seed-time-column", "split"});
+    why = "no column split of one int64 a row; it has: time";
+  }
+  const Answer answer = RunCommand(kPlanCommand, args);
+  CHECK(answer.code == ExitCode::kUsage);
+  CHECK_THAT(answer.narration, Catch::Contains(why));
 }
 
 TEST_CASE("batches of links are planned and sampled", "[cli]") {

@@ -107,6 +107,27 @@ TEST_CASE("a ranking can be for batches of links", "[cli]") {
   CHECK(tags->size() == 10);
 }
 
+TEST_CASE("a ranking for draws among some edges has none that others alone lead to", "[cli]") {
+  const Fixture fixture;
+  const auto rank = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {fixture.path(), "--fanouts", "-1", "--format", "json"});
+    const Answer answer = RunCommand(kRankCommand, args);
+    CAPTURE(answer.narration);
+    REQUIRE(answer.code == ExitCode::kOk);
+    return nlohmann::json::parse(answer.out);
+  };
+  // No weight is so large, and no other edge type that leads to users has weights.
+  const nlohmann::json all = rank({"--seed-type", "item", "--seeds", "all"});
+  const nlohmann::json none =
+      rank({"--seed-type", "item", "--seeds", "all", "--where", "weight > 1000"});
+  CHECK(none["ranking"]["where"] == "weight > 1000");
+  CHECK(none["expected"]["rows_per_batch"] < all["expected"]["rows_per_batch"]);
+  const nlohmann::json labor = rank({"--draws", "labor", "--layer-dependency"});
+  CHECK(labor["ranking"]["draws"] == "labor");
+  CHECK(labor["ranking"]["layer_dependency"] == true);
+  CHECK(labor["ranking"]["sampled_batches"] > 0);
+}
+
 TEST_CASE("rankings that cannot be are refused and leave the dataset alone", "[cli]") {
   const Fixture fixture;
   std::vector<std::string> args = {fixture.path()};
@@ -122,6 +143,9 @@ TEST_CASE("rankings that cannot be are refused and leave the dataset alone", "[c
   }
   SECTION("no such links") { args.insert(args.end(), {"--seed-links", "sells"}); }
   SECTION("negatives of nothing") { args.insert(args.end(), {"--negatives", "2"}); }
+  SECTION("no condition") { args.insert(args.end(), {"--where", "weight >"}); }
+  SECTION("no such times") { args.insert(args.end(), {"--disjoint", "--time-column", "when"}); }
+  SECTION("alike by themselves") { args.insert(args.end(), {"--layer-dependency"}); }
   SECTION("no dataset") {
     args = {fixture.path() + "x"};
     expected = ExitCode::kNotFound;

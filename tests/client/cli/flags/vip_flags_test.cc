@@ -36,6 +36,41 @@ TEST_CASE("flags say what an analysis is of", "[cli]") {
   CHECK(calibration.most_epochs == 3);
 }
 
+TEST_CASE("flags say which edges there are to draw, and how", "[cli]") {
+  VipRequest request;
+  CLI::App app;
+  AddVipFlags(&app, &request);
+  std::vector<std::string> args = {"--where",
+                                   "year >= 2010",
+                                   "--disjoint",
+                                   "--time-column",
+                                   "year",
+                                   "--seed-time-column",
+                                   "born",
+                                   "--temporal-strategy",
+                                   "last",
+                                   "--time-window",
+                                   "5",
+                                   "--time-follows",
+                                   "path",
+                                   "--draws",
+                                   "labor",
+                                   "--layer-dependency",
+                                   "--batch-dependency",
+                                   "4"};
+  app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+  CHECK(request.where == "year >= 2010");
+  CHECK(request.disjoint);
+  CHECK(request.time_column == "year");
+  CHECK(request.seed_time_column == "born");
+  CHECK(request.temporal_strategy == TemporalStrategy::kLast);
+  CHECK(request.time_window == 5);
+  CHECK(request.time_follows == TimeFollows::kPath);
+  CHECK(request.draws == Draws::kLabor);
+  CHECK(request.layer_dependency);
+  CHECK(request.batch_dependency == 4);
+}
+
 TEST_CASE("negatives without links, and words that there are not, are refused", "[cli]") {
   VipRequest request;
   CLI::App app;
@@ -43,6 +78,9 @@ TEST_CASE("negatives without links, and words that there are not, are refused", 
   AddLinkFlags(&app, &request);
   CHECK_THROWS_AS(app.parse(std::vector<std::string>{"2", "--negatives"}), CLI::ParseError);
   CHECK_THROWS_AS(app.parse(std::vector<std::string>{"some", "--expansion"}), CLI::ParseError);
+  CHECK_THROWS_AS(app.parse(std::vector<std::string>{"ladies", "--draws"}), CLI::ParseError);
+  CHECK_THROWS_AS(app.parse(std::vector<std::string>{"first", "--temporal-strategy"}),
+                  CLI::ParseError);
 }
 
 }  // namespace

@@ -36,6 +36,50 @@ TEST_CASE("a ranking says in a line what it is of, and how it came about", "[cli
   CHECK_THAT(RankingText(ranking), Catch::Contains("seeds links a:b:c with 2 negatives each"));
 }
 
+TEST_CASE("a ranking says which edges there were to draw, and how", "[cli]") {
+  proto::Ranking ranking = Mine();
+  ranking.set_where("year >= 2010");
+  ranking.set_disjoint(true);
+  ranking.set_time_column("year");
+  ranking.set_seed_time_column("born");
+  ranking.set_time_window(-1);
+  CHECK_THAT(RankingText(ranking),
+             Catch::Contains(", where year >= 2010, edges not later than their seed (year; seeds: "
+                             "born), disjoint trees, 2 homes"));
+  nlohmann::ordered_json json = RankingJson(ranking);
+  CHECK(json["where"] == "year >= 2010");
+  CHECK(json["disjoint"] == true);
+  CHECK(json["time_column"] == "year");
+  CHECK(json["seed_time_column"] == "born");
+  CHECK(json["time_window"] == -1);
+  CHECK(json["time_follows"] == "seed");
+  CHECK(json["temporal_strategy"] == "uniform");
+  CHECK_FALSE(json.contains("draws"));
+  ranking.set_latest_edges(true);
+  ranking.set_time_window(7);
+  ranking.set_time_follows_path(true);
+  CHECK_THAT(RankingText(ranking),
+             Catch::Contains("the latest edges not later than their path (year; seeds: born), "
+                             "within 7 before the seed"));
+  json = RankingJson(ranking);
+  CHECK(json["temporal_strategy"] == "last");
+  CHECK(json["time_follows"] == "path");
+
+  ranking = Mine();
+  ranking.set_labor(true);
+  ranking.set_batch_dependency(1);
+  CHECK_THAT(RankingText(ranking), Catch::Contains(", labor draws, 2 homes"));
+  ranking.set_layer_dependency(true);
+  ranking.set_batch_dependency(4);
+  CHECK_THAT(RankingText(ranking),
+             Catch::Contains(", labor draws, alike in all hops, alike in 4 batches, 2 homes"));
+  json = RankingJson(ranking);
+  CHECK(json["draws"] == "labor");
+  CHECK(json["layer_dependency"] == true);
+  CHECK(json["batch_dependency"] == 4);
+  CHECK_FALSE(json.contains("time_column"));
+}
+
 TEST_CASE("a ranking's JSON has raw values", "[cli]") {
   const nlohmann::ordered_json json = RankingJson(Mine());
   CHECK(json["name"] == "mine");

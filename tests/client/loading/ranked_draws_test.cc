@@ -1,0 +1,66 @@
+#include "client/loading/ranked_draws.h"
+
+#include <catch2/catch.hpp>
+
+#include "partition/schema/sampling_spec.h"
+
+namespace vicinity {
+namespace {
+
+TEST_CASE("specs that draw alike are not apart, whatever their fanouts and edges", "[loading]") {
+  SamplingSpec a, b;
+  CHECK(DrawsApart(a, b).empty());
+  b.fanouts = {{3}, {2}};
+  b.subgraph = Subgraph::kInduced;  // of the same nodes
+  CHECK(DrawsApart(a, b).empty());
+  for (SamplingSpec* const spec : {&a, &b}) {
+    spec->where = "year >= 2010";
+    spec->disjoint = true;
+    spec->time_column = "year";
+  }
+  CHECK(DrawsApart(a, b).empty());
+}
+
+TEST_CASE("every rule by which they draw otherwise is told", "[loading]") {
+  SamplingSpec drawn;
+  const auto apart = [&] { return DrawsApart(SamplingSpec(), drawn); };
+  SECTION("replace") {
+    drawn.replace = true;
+    CHECK(apart() == "replace no, here yes");
+  }
+  SECTION("expansion") {
+    drawn.expansion = Expansion::kNewNodes;
+    CHECK(apart() == "expansion all, here new");
+  }
+  SECTION("weights") {
+    drawn.weighted_by = "weight";
+    CHECK(apart() == "weighted_by \"\", here \"weight\"");
+  }
+  SECTION("conditions and times") {
+    drawn.where = "year >= 2010";
+    drawn.disjoint = true;
+    drawn.time_column = "year";
+    CHECK(apart() ==
+          "where \"\", here \"year >= 2010\"; disjoint no, here yes; time_column \"\", here "
+          "\"year\"");
+  }
+  SECTION("which times") {
+    drawn.temporal_strategy = TemporalStrategy::kLast;
+    drawn.time_window = 3;
+    drawn.time_follows = TimeFollows::kPath;
+    CHECK(apart() ==
+          "temporal_strategy uniform, here last; time_window -1, here 3; "
+          "time_follows seed, here path");
+  }
+  SECTION("LABOR") {
+    drawn.draws = Draws::kLabor;
+    drawn.layer_dependency = true;
+    drawn.batch_dependency = 4;
+    CHECK(apart() ==
+          "draws independent, here labor; layer_dependency no, here yes; "
+          "batch_dependency 1, here 4");
+  }
+}
+
+}  // namespace
+}  // namespace vicinity
