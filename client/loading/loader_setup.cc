@@ -300,8 +300,9 @@ absl::StatusOr<std::unique_ptr<NegativeSampler>> MakeNegatives(const ShardRouter
     const NegativeOptions none;
     if (given.amount == none.amount && given.exact == none.exact &&
         given.degree_power == none.degree_power && given.weight_column.empty() &&
-        given.source_weight_column.empty() && given.same.empty() &&
-        options.negative_weights.targets.empty() && options.negative_weights.sources.empty()) {
+        given.source_weight_column.empty() && given.same.empty() && !given.shared &&
+        !given.in_batch && options.negative_weights.targets.empty() &&
+        options.negative_weights.sources.empty()) {
       return nullptr;
     }
     return absl::InvalidArgumentError("negatives have options and no mode: binary or triplet");

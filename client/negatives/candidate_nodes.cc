@@ -89,6 +89,14 @@ absl::StatusOr<CandidateNodes> CandidateNodes::ByWeights(const ShardRouter& rout
   return candidates;
 }
 
+CandidateNodes CandidateNodes::Given(const ShardRouter& router, NodeTypeId type,
+                                     absl::Span<const int64_t> nodes) {
+  CandidateNodes candidates(router, type);
+  candidates.size_ = static_cast<int64_t>(nodes.size());
+  candidates.nodes_.assign(nodes.begin(), nodes.end());
+  return candidates;
+}
+
 CandidateNodes CandidateNodes::Some(absl::Span<const int64_t> places) const {
   CandidateNodes some(*router_, type_);
   some.size_ = static_cast<int64_t>(places.size());

@@ -45,6 +45,11 @@ class CandidateNodes {
   static absl::StatusOr<CandidateNodes> ByWeights(const ShardRouter& router, NodeTypeId type,
                                                   absl::Span<const double> weights);
 
+  // These nodes of the type, global ids, all alike; one that comes several times is as often as
+  // likely.
+  static CandidateNodes Given(const ShardRouter& router, NodeTypeId type,
+                              absl::Span<const int64_t> nodes);
+
   // Those at some places, in their order, with the chances that they have among all. Of listed
   // ones.
   CandidateNodes Some(absl::Span<const int64_t> places) const;

@@ -61,6 +61,7 @@ std::string WeightsProblem(const NegativeOptions& options, const NegativeWeights
     return "negatives have weights of sources, and triplets draw targets alone";
   }
   std::vector<std::string> given;
+  if (options.in_batch) given.emplace_back("negatives.in_batch");
   if (options.degree_power > 0) {
     given.push_back(absl::StrCat("negatives.degree_power ", options.degree_power));
   }
@@ -88,6 +89,10 @@ std::string NegativesProblem(const NegativeOptions& options, const NegativeWeigh
   if (options.mode == NegativeMode::kTriplet && !whole) {
     return absl::StrCat("negatives.amount ", options.amount,
                         " is not a whole number, as triplets need");
+  }
+  if (options.mode != NegativeMode::kTriplet && (options.shared || options.in_batch)) {
+    return absl::StrCat("negatives.", options.shared ? "shared" : "in_batch",
+                        " is of mode triplet: pairs of mode binary have sources of their own");
   }
   if (!(options.degree_power >= 0) || options.degree_power > kMostPower) {
     return absl::StrCat("negatives.degree_power ", options.degree_power, " is not from 0 to ",
@@ -156,6 +161,11 @@ absl::Status NegativeSampler::AddShares(const std::vector<SameValue>& same) {
     return absl::InvalidArgumentError(
         "negatives that share a value with a link's target are triplets");
   }
+  if (!same.empty() && options_.in_batch) {
+    return absl::InvalidArgumentError(
+        "negatives.in_batch draws from the targets of a batch's links, whatever their values: "
+        "leave out negatives.same, or draw from the whole graph");
+  }
   double sum = 0;
   for (const SameValue& each : same) {
     sum += each.share;
@@ -206,25 +216,31 @@ absl::StatusOr<std::vector<TypedSeeds>> NegativeSampler::Draw(
   key.batch = draw.batch;
   key.hop = kNegativesHop;
   key.edge_type = edge_type_.value;
-  const uint64_t stream = StreamKey(key);
-  if (!shares_.empty() && targets.size() != sources.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("negatives of equal values need each link's own target: there are ",
-                     sources.size(), " sources and ", targets.size(), " targets"));
+  Batch batch{StreamKey(key), context, {}};
+  if ((options_.in_batch || !shares_.empty()) && targets.size() != sources.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "negatives of equal values, or of the batch, need each link's own target: there are ",
+        sources.size(), " sources and ", targets.size(), " targets"));
   }
   VICINITY_ASSIGN_OR_RETURN(Pairs pairs, StartPairs(sources));
   VICINITY_RETURN_IF_ERROR(FindPools(targets, context, &pairs));
   std::vector<uint32_t> left(pairs.targets.size());
   std::iota(left.begin(), left.end(), 0);
-  const size_t at_once = left.size() / 4;
-  for (uint32_t number = 0, num_tries = 1; number < kTries && !left.empty(); number += num_tries) {
-    num_tries =
-        static_cast<uint32_t>(std::clamp<size_t>(at_once / left.size(), 1, kTries - number));
-    VICINITY_ASSIGN_OR_RETURN(const Pairs tries,
-                              DrawTries(left, stream, number, num_tries, pairs, context));
-    VICINITY_RETURN_IF_ERROR(TakeFirst(tries, num_tries, context, &left, &pairs));
+  if (options_.in_batch) {
+    for (size_t i = 0; i < sources.size(); ++i) batch.links.emplace(sources[i], targets[i]);
+    const CandidateNodes of_links = CandidateNodes::Given(router_, targets_.type(), targets);
+    std::fill(pairs.pools.begin(), pairs.pools.end(), &of_links);
+    VICINITY_RETURN_IF_ERROR(Settle(batch, &left, &pairs));
+    std::fill(pairs.pools.begin(), pairs.pools.end(), &targets_);
   }
-  if (!left.empty()) VICINITY_RETURN_IF_ERROR(GoThroughAll(left, stream, context, &pairs));
+  VICINITY_RETURN_IF_ERROR(Settle(batch, &left, &pairs));
+  if (!left.empty()) {
+    const uint32_t pair = left.front();
+    const absl::Span<const int64_t> source = absl::MakeConstSpan(pairs.sources).subspan(pair, 1);
+    return absl::FailedPreconditionError(absl::StrCat(
+        "there is no negative of ",
+        Describe(draws_sources() ? absl::Span<const int64_t>() : source, *pairs.pools[pair])));
+  }
   std::vector<TypedSeeds> lists;
   if (draws_sources()) {
     const NodeTypeId type{router_.schema().edge_types[edge_type_.value].source_type};
@@ -250,22 +266,41 @@ absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::StartPairs(
   return pairs;
 }
 
-absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::DrawTries(
-    absl::Span<const uint32_t> which, uint64_t stream, uint32_t number, uint32_t num_tries,
-    const Pairs& pairs, const CallContext& context) const {
+uint32_t NegativeSampler::RowOf(uint32_t pair) const {
+  return options_.shared ? pair % static_cast<uint32_t>(options_.amount) : pair;
+}
+
+absl::Status NegativeSampler::Settle(const Batch& batch, std::vector<uint32_t>* left,
+                                     Pairs* pairs) const {
+  const size_t at_once = left->size() / 4;
+  for (uint32_t number = 0, num_tries = 1; number < kTries && !left->empty(); number += num_tries) {
+    num_tries =
+        static_cast<uint32_t>(std::clamp<size_t>(at_once / left->size(), 1, kTries - number));
+    VICINITY_ASSIGN_OR_RETURN(const Pairs tries,
+                              DrawTries(*left, batch, number, num_tries, *pairs));
+    VICINITY_RETURN_IF_ERROR(TakeFirst(tries, num_tries, batch, left, pairs));
+  }
+  return left->empty() ? absl::OkStatus() : GoThroughAll(batch, left, pairs);
+}
+
+absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::DrawTries(absl::Span<const uint32_t> which,
+                                                                  const Batch& batch,
+                                                                  uint32_t number,
+                                                                  uint32_t num_tries,
+                                                                  const Pairs& pairs) const {
   Pairs places;
   Pairs tries;
   for (const uint32_t pair : which) {
     const CandidateNodes& pool = *pairs.pools[pair];
     for (uint32_t i = 0; i < num_tries; ++i) {
-      NodeDraws draws(stream, pair, number + i);
+      NodeDraws draws(batch.stream, RowOf(pair), number + i);
       if (draws_sources()) {
         places.sources.push_back(sources_.Draw(&draws));
       } else {
         tries.sources.push_back(pairs.sources[pair]);
       }
       const int64_t place = pool.Draw(&draws);
-      if (pool.listed().empty()) {  // then there is no other pool
+      if (pool.listed().empty()) {  // then all have this pool
         places.targets.push_back(place);
       } else {
         tries.targets.push_back(pool.listed()[place]);
@@ -273,26 +308,38 @@ absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::DrawTries(
     }
   }
   if (!places.targets.empty()) {
-    VICINITY_ASSIGN_OR_RETURN(tries.targets, targets_.NodesAt(places.targets, context));
+    VICINITY_ASSIGN_OR_RETURN(tries.targets, targets_.NodesAt(places.targets, batch.context));
   }
   if (!draws_sources()) return tries;
-  VICINITY_ASSIGN_OR_RETURN(tries.sources, sources_.NodesAt(places.sources, context));
+  VICINITY_ASSIGN_OR_RETURN(tries.sources, sources_.NodesAt(places.sources, batch.context));
   return tries;
 }
 
-absl::Status NegativeSampler::TakeFirst(const Pairs& tries, uint32_t num_tries,
-                                        const CallContext& context, std::vector<uint32_t>* left,
-                                        Pairs* pairs) const {
-  std::vector<int64_t> edges;  // empty: whether there are some is of no account
-  if (options_.exact) {
-    VICINITY_ASSIGN_OR_RETURN(
-        edges, EdgeIdsOf(router_, edge_type_, tries.sources, tries.targets, context));
+absl::StatusOr<std::vector<bool>> NegativeSampler::AreJoined(absl::Span<const int64_t> sources,
+                                                             absl::Span<const int64_t> targets,
+                                                             const Batch& batch) const {
+  std::vector<bool> joined(sources.size());
+  bool all = true;
+  for (size_t i = 0; i < sources.size() && !batch.links.empty(); ++i) {
+    joined[i] = batch.links.contains(std::make_pair(sources[i], targets[i]));
+    all = all && joined[i];
   }
+  if (!options_.exact || (all && !batch.links.empty())) return joined;
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> edges,
+                            EdgeIdsOf(router_, edge_type_, sources, targets, batch.context));
+  for (size_t i = 0; i < edges.size(); ++i) joined[i] = joined[i] || edges[i] >= 0;
+  return joined;
+}
+
+absl::Status NegativeSampler::TakeFirst(const Pairs& tries, uint32_t num_tries, const Batch& batch,
+                                        std::vector<uint32_t>* left, Pairs* pairs) const {
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<bool> joined,
+                            AreJoined(tries.sources, tries.targets, batch));
   std::vector<uint32_t> without;
   for (size_t i = 0; i < left->size(); ++i) {
     size_t at = i * num_tries;
     const size_t end = at + num_tries;
-    while (!edges.empty() && at < end && edges[at] >= 0) ++at;
+    while (at < end && joined[at]) ++at;
     if (at == end) {
       without.push_back((*left)[i]);
       continue;
@@ -304,30 +351,35 @@ absl::Status NegativeSampler::TakeFirst(const Pairs& tries, uint32_t num_tries,
   return absl::OkStatus();
 }
 
-absl::Status NegativeSampler::GoThroughAll(absl::Span<const uint32_t> which, uint64_t stream,
-                                           const CallContext& context, Pairs* pairs) const {
+absl::Status NegativeSampler::GoThroughAll(const Batch& batch, std::vector<uint32_t>* left,
+                                           Pairs* pairs) const {
+  const std::vector<uint32_t> which = std::exchange(*left, {});
   if (draws_sources()) {
     if (sources_.size() > kMostGoneThrough / targets_.size()) return TooMany({}, targets_);
     std::vector<int64_t> places(sources_.size());
     std::iota(places.begin(), places.end(), 0);
     VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> sources,
-                              sources_.NodesAt(places, context));
-    return PickFrom(sources, targets_, which, stream, context, pairs);
+                              sources_.NodesAt(places, batch.context));
+    VICINITY_ASSIGN_OR_RETURN(const bool found, PickFrom(sources, targets_, which, batch, pairs));
+    if (!found) *left = which;
+    return absl::OkStatus();
   }
   std::map<std::pair<int64_t, const CandidateNodes*>, std::vector<uint32_t>> alike;
   for (const uint32_t pair : which) {
     alike[{pairs->sources[pair], pairs->pools[pair]}].push_back(pair);
   }
   for (const auto& [ends, of_both] : alike) {
-    VICINITY_RETURN_IF_ERROR(PickFrom({ends.first}, *ends.second, of_both, stream, context, pairs));
+    VICINITY_ASSIGN_OR_RETURN(const bool found,
+                              PickFrom({ends.first}, *ends.second, of_both, batch, pairs));
+    if (!found) left->insert(left->end(), of_both.begin(), of_both.end());
   }
   return absl::OkStatus();
 }
 
-absl::Status NegativeSampler::PickFrom(absl::Span<const int64_t> sources,
-                                       const CandidateNodes& pool, absl::Span<const uint32_t> which,
-                                       uint64_t stream, const CallContext& context,
-                                       Pairs* pairs) const {
+absl::StatusOr<bool> NegativeSampler::PickFrom(absl::Span<const int64_t> sources,
+                                               const CandidateNodes& pool,
+                                               absl::Span<const uint32_t> which, const Batch& batch,
+                                               Pairs* pairs) const {
   const int64_t num_targets = pool.size();
   const int64_t count = static_cast<int64_t>(sources.size()) * num_targets;
   if (count > kMostGoneThrough || count > kMostDraws / static_cast<int64_t>(which.size())) {
@@ -341,15 +393,14 @@ absl::Status NegativeSampler::PickFrom(absl::Span<const int64_t> sources,
       starts.push_back(sources[at / num_targets]);
       places.push_back(at % num_targets);
     }
-    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> ends, pool.NodesAt(places, context));
-    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> edges,
-                              EdgeIdsOf(router_, edge_type_, starts, ends, context));
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> ends, pool.NodesAt(places, batch.context));
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<bool> joined, AreJoined(starts, ends, batch));
     for (size_t i = 0; i < places.size(); ++i) {
       const double chance = pool.chance(places[i]);
-      if (edges[i] >= 0 || chance <= 0) continue;
+      if (joined[i] || chance <= 0) continue;
       const auto candidate = static_cast<uint64_t>(first) + i;
       for (size_t k = 0; k < which.size(); ++k) {
-        NodeDraws draws(stream, candidate, kAllTree + which[k]);
+        NodeDraws draws(batch.stream, candidate, kAllTree + RowOf(which[k]));
         const double value = DrawExponential(&draws) / chance;
         if (value >= least[k]) continue;
         least[k] = value;
@@ -358,9 +409,7 @@ absl::Status NegativeSampler::PickFrom(absl::Span<const int64_t> sources,
       }
     }
   }
-  if (!std::isinf(least.front())) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("there is no negative of ", Describe(sources, pool)));
+  return !std::isinf(least.front());
 }
 
 absl::Status NegativeSampler::TooMany(absl::Span<const int64_t> sources,

@@ -56,6 +56,10 @@ std::vector<Option> OptionsOf(NegativeOptions* o) {
        "Of triplet: shares of a link's negatives that have the value of its own target in a "
        "column, "
        "topic=0.5, language=0.25"},
+      {"shared", &o->shared,
+       "Of triplet: all links of a batch have the same negatives, but those that are their edges"},
+      {"in_batch", &o->in_batch,
+       "Of triplet: negatives are targets of the batch's links, no further nodes"},
   };
 }
 

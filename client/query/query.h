@@ -63,6 +63,7 @@ struct QueryStep {
   EdgeDirection direction = EdgeDirection::kIn;
   bool exact = true;        // kNegatives: as NegativeOptions
   double degree_power = 0;  // kNegatives: likewise
+  bool shared = false;      // kNegatives: likewise; of all nodes of `from`, for links
   // kNegatives: conditional ones, as Graph-Learn has them. `like`: an earlier step, which has for
   // each node of `from` the target of its link; of a node's negatives shares[i], rounded down, are
   // targets that have the same value in same[i], a column with one value a row. They come first,

@@ -65,6 +65,7 @@ absl::StatusOr<QueryRunner::Kept> QueryRunner::Keep(const ResolvedStep& step,
     options.amount = static_cast<double>(step.step.count);
     options.exact = step.step.exact;
     options.degree_power = step.step.degree_power;
+    options.shared = step.step.shared;
     options.weight_column = step.step.by;
     VICINITY_ASSIGN_OR_RETURN(kept.negatives,
                               NegativeSampler::Make(router_, step.edge_type, options, {}, same));

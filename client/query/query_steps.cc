@@ -325,6 +325,7 @@ class Resolver {
         {"direction", !neighbors && step().direction != EdgeDirection::kIn},
         {"exact", !negatives && !step().exact},
         {"degree_power", !negatives && step().degree_power != 0},
+        {"shared", !negatives && step().shared},
         {"like", !negatives && !step().like.empty()},
         {"same", !negatives && !step().same.empty()},
         {"square_root", step().kind != StepKind::kLayer && step().square_root},

@@ -76,6 +76,7 @@ const std::vector<Argument>& Arguments() {
       {"direction", kOfNeighbors, &QueryStep::direction},
       {"degree_power", kOfNegatives, &QueryStep::degree_power},
       {"exact", kOfNegatives, &QueryStep::exact},
+      {"shared", kOfNegatives, &QueryStep::shared},
       {"like", kOfNegatives, &QueryStep::like},
       {"same", kOfNegatives, &QueryStep::same},
       {"shares", kOfNegatives, &QueryStep::shares},

@@ -13,7 +13,7 @@
 //   nodes(NODE_TYPE [, $input | [ID, ...]], split=train, count=64, by=COLUMN)
 //   neighbors(STEP, EDGE_TYPE [, COUNT], by=COLUMN, replace=true, direction=out,
 //             edge_columns=[COLUMN, ...], edge_ids=true)
-//   negatives(STEP, EDGE_TYPE, COUNT, by=COLUMN, degree_power=0.75, exact=false,
+//   negatives(STEP, EDGE_TYPE, COUNT, by=COLUMN, degree_power=0.75, exact=false, shared=true,
 //             like=STEP, same=[COLUMN, ...], shares=[0.25, ...])
 //   layer(STEP, EDGE_TYPE, COUNT, by=COLUMN, square_root=true)
 //   walk(STEP, EDGE_TYPES, LENGTH, weighted_by=COLUMN, restart_prob=0.1, p=0.5, q=2,

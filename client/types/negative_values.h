@@ -45,6 +45,18 @@ struct NegativeOptions {
   // language=0.25". They come first among the link's, in this order; the others, and with "" all,
   // have any. Where no such target is left that is an error of the batch.
   std::string same;
+  // Of kTriplet. `shared`: all links have the same negatives, so that a batch brings `amount` nodes
+  // for them and few more. The k-th of each link is the first of the k-th row of draws, one row for
+  // all, to which no edge of its source leads; links part there alone, and none has an edge. A
+  // link's chances are those without `shared`; what is no longer so is that two links' negatives
+  // are independent. With `same`: of all links whose targets have the same value.
+  bool shared = false;
+  // `in_batch`: they are targets of the batch's links, drawn with replacement, each link's target
+  // as likely as another's, so that a batch brings no nodes for them. A link of the batch is never
+  // a negative in it, held out of the graph or not, nor with `exact` off. A link that has none
+  // among them, as the only one of its batch, has negatives from the whole graph, all alike. Not
+  // with degree_power, weight_column, weights of targets or `same`.
+  bool in_batch = false;
 };
 
 // Weights that negatives are drawn by in the place of columns: one for each node of the type, in

@@ -43,6 +43,8 @@ class Negatives(TypedDict, total=False):
     weight_column: str
     source_weight_column: str
     same: str
+    shared: bool
+    in_batch: bool
 
 
 class Device(TypedDict, total=False):

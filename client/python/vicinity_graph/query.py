@@ -65,15 +65,16 @@ class Query:
                          edge_columns=edge_columns, edge_ids=edge_ids)
 
     def negatives(self, name: str, of: str, edge_type: str, count: int, *, by: str = "",
-                  degree_power: float = 0, exact: bool = True, like: str = "",
-                  same: Sequence[str] = (), shares: Sequence[float] = (),
+                  degree_power: float = 0, exact: bool = True, shared: bool = False,
+                  like: str = "", same: Sequence[str] = (), shares: Sequence[float] = (),
                   columns: Sequence[str] = ()) -> Query:
-        """For each node of a step, as a source, count targets to which no edge of it leads. Of these
+        """For each node of a step, as a source, count targets to which no edge of it leads; with
+        `shared` the same ones for all, but where they are edges (a loader's option "shared"). Of these
         shares[i] have in the column same[i] the value that the link's own target has, a node of the
         step `like`."""
         return self._add(name, "negatives", [of, edge_type, count], by=by,
                          degree_power=degree_power or None, exact=None if exact else False,
-                         like=like, same=same, shares=shares, columns=columns)
+                         shared=shared, like=like, same=same, shares=shares, columns=columns)
 
     def layer(self, name: str, of: str, edge_type: str, count: int, *, by: str = "",
               square_root: bool = False, columns: Sequence[str] = ()) -> Query:

@@ -182,6 +182,12 @@ TEST_CASE("negatives and excluded edges are of links", "[loader_setup]") {
   options.negatives.weight_column = "weight";
   VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
   options.negatives = NegativeOptions();
+  options.negatives.shared = true;
+  VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
+  options.negatives = NegativeOptions();
+  options.negatives.in_batch = true;
+  VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
+  options.negatives = NegativeOptions();
   options.negative_weights.targets = {1, 2};
   VICINITY_CHECK_CODE(MakeNegatives(graph.router(), options).status(), refused);
   options.negatives.mode = NegativeMode::kTriplet;

@@ -49,6 +49,20 @@ TEST_CASE("a place is the same node on any cut, of each kind of ids", "[candidat
   CHECK(positions[0] == positions[1]);
 }
 
+TEST_CASE("nodes that are given have their places in their order, as often as they are given",
+          "[candidate_nodes]") {
+  const RoutedGraph graph(testing::TypedGraph(30, 20, 10, 5), 2, {1});
+  const std::vector<int64_t> given = {7, 3, 7, 21};
+  const CandidateNodes candidates = CandidateNodes::Given(graph.router(), NodeTypeId{0}, given);
+  CHECK(candidates.type().value == 0);
+  CHECK(candidates.size() == 4);
+  CHECK(candidates.are_alike());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<int64_t> nodes,
+                                candidates.NodesAt(AllPlaces(candidates), nullptr));
+  CHECK(nodes == given);
+  CHECK_FALSE(CandidateNodes::Given(graph.router(), NodeTypeId{0}, {}).can_draw());
+}
+
 TEST_CASE("chances by degree are those of the graph, and nodes without edges are never drawn",
           "[candidate_nodes]") {
   const RoutedGraph graph(testing::TypedGraph(30, 40, 10, 5), 3, {1});

@@ -614,6 +614,236 @@ TEST_CASE("shares that are none, and links without targets, are refused", "[nega
                       absl::StatusCode::kInvalidArgument);
 }
 
+NegativeOptions Shared(double amount) {
+  NegativeOptions options = Options(NegativeMode::kTriplet, amount);
+  options.shared = true;
+  return options;
+}
+
+NegativeOptions InBatch(double amount, bool exact = true) {
+  NegativeOptions options = Options(NegativeMode::kTriplet, amount, exact);
+  options.in_batch = true;
+  return options;
+}
+
+// Of each link the positions of its negatives.
+std::vector<std::vector<int64_t>> NegativesOf(const RoutedGraph& graph,
+                                              const std::vector<Pair>& links,
+                                              const NegativeOptions& options, uint64_t batch) {
+  const std::vector<int64_t> ids = graph.GlobalIds({0});
+  std::vector<int64_t> sources;
+  std::vector<int64_t> targets;
+  for (const auto& [source, target] : links) {
+    sources.push_back(ids[source]);
+    targets.push_back(ids[target]);
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const std::vector<TypedSeeds> lists,
+      Make(graph, EdgeTypeId{0}, options)->Draw(sources, {1, 0, batch}, nullptr, targets));
+  REQUIRE(lists.size() == 1);
+  const auto each = static_cast<size_t>(options.amount);
+  REQUIRE(lists[0].ids.size() == links.size() * each);
+  std::vector<std::vector<int64_t>> of_links(links.size());
+  for (size_t i = 0; i < lists[0].ids.size(); ++i) {
+    of_links[i / each].push_back(graph.placement().PositionOf({0}, {lists[0].ids[i]}));
+  }
+  return of_links;
+}
+
+// Of EightNodes. Three of them are no edges: they were held out.
+const std::vector<Pair> kLinks = {{0, 1}, {2, 6}, {3, 7}, {4, 6}, {5, 0}, {1, 3}};
+
+TEST_CASE("shared negatives are the same for all links but those that have an edge to them",
+          "[negative_sampler]") {
+  const bool in_batch = GENERATE(false, true);
+  NegativeOptions options = Shared(40);
+  options.in_batch = in_batch;
+  std::vector<std::vector<int64_t>> first;
+  for (const int32_t num_shards : {1, 2, 4}) {
+    const RoutedGraph graph(EightNodes(), num_shards, {0});
+    const std::set<Pair> edges = EdgesOf(graph.graph(), EdgeTypeId{0});
+    std::vector<Pair> links = kLinks;
+    if (in_batch) links.insert(links.end(), {{2, 1}, {6, 5}});
+    const std::vector<std::vector<int64_t>> drawn = NegativesOf(graph, links, options, 3);
+    const auto is_out = [&](int64_t source, int64_t target) {
+      const bool is_link = std::count(links.begin(), links.end(), Pair(source, target)) > 0;
+      return edges.count({source, target}) > 0 || (in_batch && is_link);
+    };
+    int64_t parted = 0;
+    for (size_t a = 0; a < links.size(); ++a) {
+      for (size_t b = 0; b < links.size(); ++b) {
+        for (size_t k = 0; k < 40; ++k) {
+          CHECK_FALSE(is_out(links[a].first, drawn[a][k]));
+          if (drawn[a][k] == drawn[b][k]) continue;
+          ++parted;
+          const bool has_reason =
+              is_out(links[a].first, drawn[b][k]) || is_out(links[b].first, drawn[a][k]);
+          CHECK(has_reason);
+        }
+      }
+    }
+    CHECK(parted > 0);
+    if (first.empty()) first = drawn;
+    CHECK(drawn == first);
+    CHECK(NegativesOf(graph, links, options, 4) != first);
+  }
+}
+
+TEST_CASE("a link's shared negatives have the chances of its own", "[negative_sampler]") {
+  const RoutedGraph graph(EightNodes(), 1);
+  const std::set<Pair> edges = EdgesOf(graph.graph(), EdgeTypeId{0});
+  const std::vector<Pair> links = {{0, 1}, {2, 6}, {1, 3}, {3, 7}};
+  std::vector<std::vector<int64_t>> counts(links.size(), std::vector<int64_t>(8));
+  // Those of one link are independent of each other: a million of each.
+  for (uint64_t batch = 0; batch < 50; ++batch) {
+    const auto drawn = NegativesOf(graph, links, Shared(20'000), batch);
+    for (size_t link = 0; link < links.size(); ++link) {
+      for (const int64_t target : drawn[link]) ++counts[link][target];
+    }
+  }
+  CHECK(counts[2][7] == 1'000'000);
+  for (const size_t link : {0, 1, 3}) {
+    std::vector<double> chances(8);
+    for (int64_t target = 0; target < 8; ++target) {
+      chances[target] = edges.count({links[link].first, target}) > 0 ? 0 : 1;
+    }
+    const Fit fit = FitOf(counts[link], chances);
+    CHECK(fit.statistic < fit.limit);
+    chances[0] *= 1.05;
+    const Fit biased = FitOf(counts[link], chances);
+    CHECK(biased.statistic > biased.limit);
+  }
+}
+
+TEST_CASE("a batch that shares its negatives, or has its own, brings fewer nodes",
+          "[negative_sampler]") {
+  std::vector<Pair> links;
+  for (int64_t i = 0; i < 100; ++i) links.emplace_back(i, i + 200);
+  const RoutedGraph graph(GraphOf(500, links), 2);
+  const auto num_nodes = [&](const NegativeOptions& options) {
+    std::set<int64_t> nodes;
+    for (const auto& [source, target] : links) nodes.insert({source, target});
+    for (const auto& of_link : NegativesOf(graph, links, options, 0)) {
+      nodes.insert(of_link.begin(), of_link.end());
+    }
+    return nodes.size();
+  };
+  CHECK(num_nodes(Options(NegativeMode::kTriplet, 5)) > 350);
+  const size_t of_shared = num_nodes(Shared(5));
+  CHECK(of_shared > 200);
+  CHECK(of_shared < 210);
+  CHECK(num_nodes(InBatch(5)) == 200);
+}
+
+TEST_CASE("links whose targets share a value share their conditional negatives",
+          "[negative_sampler]") {
+  NegativeOptions options = Shared(4);
+  const RoutedGraph graph(WithGroups(200, {{0, 3}}), 2);
+  absl::Status status;
+  const std::vector<int64_t> drawn = Conditional(graph, options, {1, 5, 2, 9}, 0, &status);
+  VICINITY_REQUIRE_OK(status);
+  for (size_t k = 0; k < 2; ++k) {
+    CHECK(drawn[k] % 4 == 1);
+    CHECK(drawn[4 + k] == drawn[k]);
+    CHECK(drawn[8 + k] % 4 == 2);
+    CHECK(drawn[12 + k] == drawn[k]);
+  }
+  CHECK(drawn[7] == drawn[3]);
+  CHECK(drawn[11] == drawn[3]);
+}
+
+TEST_CASE("negatives of the batch are the other links' targets, each as likely, and no edges",
+          "[negative_sampler]") {
+  const RoutedGraph graph(EightNodes(), 1);
+  const bool exact = GENERATE(true, false);
+  const std::set<Pair> edges = EdgesOf(graph.graph(), EdgeTypeId{0});
+  std::vector<std::vector<int64_t>> counts(kLinks.size(), std::vector<int64_t>(8));
+  for (uint64_t batch = 0; batch < 50; ++batch) {
+    const auto drawn = NegativesOf(graph, kLinks, InBatch(20'000, exact), batch);
+    for (size_t link = 0; link < kLinks.size(); ++link) {
+      for (const int64_t target : drawn[link]) ++counts[link][target];
+    }
+  }
+  for (size_t link = 0; link < kLinks.size(); ++link) {
+    CAPTURE(link);
+    const int64_t source = kLinks[link].first;
+    std::vector<double> chances(8);
+    for (const auto& [other, target] : kLinks) {
+      const bool is_link = std::count(kLinks.begin(), kLinks.end(), Pair(source, target)) > 0;
+      if (!is_link && (!exact || edges.count({source, target}) == 0)) chances[target] += 1;
+    }
+    if (source == 1 && exact) {  // it has edges to all but 7
+      CHECK(counts[link][7] == 1'000'000);
+      continue;
+    }
+    const Fit fit = FitOf(counts[link], chances);
+    CHECK(fit.statistic < fit.limit);
+    if (chances[6] == 0) continue;
+    chances[6] = 1;  // two links have it
+    const Fit biased = FitOf(counts[link], chances);
+    CHECK(biased.statistic > biased.limit);
+  }
+}
+
+TEST_CASE("negatives of the batch are the same on any cut, near and far", "[negative_sampler]") {
+  std::vector<std::vector<int64_t>> first;
+  for (const int32_t num_shards : {1, 2, 4}) {
+    const RoutedGraph graph(EightNodes(), num_shards, {0});
+    const auto drawn = NegativesOf(graph, kLinks, InBatch(9), 2);
+    if (first.empty()) first = drawn;
+    CHECK(drawn == first);
+    CHECK(NegativesOf(graph, kLinks, InBatch(9), 3) != first);
+  }
+}
+
+TEST_CASE("a link that no other of its batch gives a negative has those of the whole graph",
+          "[negative_sampler]") {
+  const RoutedGraph graph(EightNodes(), 2);
+  const auto alone = NegativesOf(graph, {{0, 1}}, InBatch(200), 0);
+  CHECK(std::set<int64_t>(alone[0].begin(), alone[0].end()) == std::set<int64_t>{0, 6, 7});
+  const auto any = NegativesOf(graph, {{0, 1}}, InBatch(200, false), 0);
+  CHECK(std::set<int64_t>(any[0].begin(), any[0].end()) == std::set<int64_t>{0, 2, 3, 4, 5, 6, 7});
+  // Node 0 has edges to 1 and 2: its link has none here, the other has one.
+  const auto both = NegativesOf(graph, {{0, 1}, {2, 2}}, InBatch(50), 0);
+  for (const int64_t target : both[0]) CHECK((target == 0 || target >= 6));
+  CHECK(std::count(both[1].begin(), both[1].end(), 1) == 50);
+  CHECK(NegativesOf(graph, {}, InBatch(3), 0).empty());
+  std::vector<Pair> edges;
+  for (int64_t target = 0; target < 9; ++target) edges.emplace_back(0, target);
+  const RoutedGraph full(GraphOf(9, edges), 2);
+  const std::vector<int64_t> ids = full.GlobalIds({0});
+  VICINITY_CHECK_CODE(
+      Make(full, EdgeTypeId{0}, InBatch(2))->Draw({ids[0]}, {}, nullptr, {ids[1]}).status(),
+      absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_CASE("negatives are shared, or of the batch, of triplets alone, and go by nothing else",
+          "[negative_sampler]") {
+  NegativeOptions options = InBatch(2);
+  CHECK(NegativesProblem(options).empty());
+  options.shared = true;
+  CHECK(NegativesProblem(options).empty());
+  options.degree_power = 0.75;
+  CHECK_THAT(NegativesProblem(options), Catch::Contains("in_batch and by negatives.degree_power"));
+  options = InBatch(2);
+  options.weight_column = "weight";
+  CHECK_THAT(NegativesProblem(options), Catch::Contains("weight_column weight"));
+  options = Options(NegativeMode::kBinary, 2);
+  options.shared = true;
+  CHECK_THAT(NegativesProblem(options), Catch::Contains("negatives.shared is of mode triplet"));
+  options.shared = false;
+  options.in_batch = true;
+  CHECK_THAT(NegativesProblem(options), Catch::Contains("negatives.in_batch is of mode triplet"));
+  const RoutedGraph graph(testing::RandomGraph({}), 1);
+  const absl::Status same =
+      NegativeSampler::Make(graph.router(), EdgeTypeId{0}, InBatch(4), {}, {{"label", 0.5}})
+          .status();
+  VICINITY_CHECK_CODE(same, absl::StatusCode::kInvalidArgument);
+  VICINITY_CHECK_CODE(
+      Make(graph, EdgeTypeId{0}, InBatch(2))->Draw({0, 1}, {}, nullptr, {0}).status(),
+      absl::StatusCode::kInvalidArgument);
+}
+
 TEST_CASE("shares of equal values are read as loaders have them", "[negative_sampler]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::vector<SameValue> none, ParseSame(" "));
   CHECK(none.empty());

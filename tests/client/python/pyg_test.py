@@ -456,6 +456,43 @@ class PapersTest(unittest.TestCase):
                     self.assertFalse(edges & pairs)
                 self.assertGreater(len(pairs), 0.9 * amount * len(sources))
 
+    def test_negatives_that_a_batch_shares_or_has_bring_fewer_nodes(self):
+        links = self.edge_index[:, :80]
+        edges = set(map(tuple, self.edge_index.t().tolist()))
+
+        def batches(**given):
+            return list(LinkNeighborLoader(self.data, [2], links, batch_size=40, run_seed=7,
+                                           neg_sampling=("triplet", 5), **given))
+
+        counts = {}
+        for name in ("exact_negatives", "shared_negatives", "in_batch_negatives"):
+            made = batches(**{"exact_negatives": True, name: True})
+            counts[name] = []
+            for batch in made:
+                sources = batch.n_id[batch.src_index].tolist()
+                targets = set(batch.n_id[batch.dst_pos_index].tolist())
+                negatives = batch.n_id[batch.dst_neg_index]
+                self.assertEqual(list(negatives.shape), [40, 5])
+                counts[name].append(len(targets | {*sources, *negatives.view(-1).tolist()}))
+                for source, drawn in zip(sources, negatives.tolist()):
+                    self.assertTrue(edges.isdisjoint((source, each) for each in drawn))
+                    if name == "in_batch_negatives":
+                        self.assertLessEqual(set(drawn), targets)
+        for own, shared, in_batch in zip(*counts.values()):
+            self.assertLess(in_batch, shared)
+            self.assertLess(shared, own)
+        taken = batches(shared_negatives=True)[0]  # without exact_negatives edges are, too
+        self.assertEqual(len(set(map(tuple, taken.dst_neg_index.tolist()))), 1)
+        for text, given in (("shared_negatives is of neg_sampling", {"shared_negatives": True}),
+                            ("in_batch_negatives is of", {"in_batch_negatives": True})):
+            with self.assertRaisesRegex(ValueError, text):
+                LinkNeighborLoader(self.data, [2], links, **given)
+        with self.assertRaisesRegex(ValueError, "of mode triplet"):
+            LinkNeighborLoader(self.data, [2], links, neg_sampling="binary", shared_negatives=True)
+        with self.assertRaisesRegex(NotImplementedError, "in_batch_negatives"):
+            LinkNeighborLoader(self.data, [2], links, neg_sampling=("triplet", 2),
+                               in_batch_negatives=True)([0])
+
     def test_links_are_not_in_their_own_neighbourhoods_where_they_are_excluded(self):
         links = self.edge_index[:, :64]
         batch = next(iter(LinkNeighborLoader(self.data, [-1], links, batch_size=64)))

@@ -405,7 +405,8 @@ class PythonTest(unittest.TestCase):
         query = Query()
         query.nodes("src", "paper", "$seeds", where='label in (1, 2)', limit=0)
         query.neighbors("near", "src", "cites", 3, by="weight", edge_columns=["time"])
-        query.negatives("no", "src", "cites", 2, degree_power=0.75, exact=False)
+        query.negatives("no", "src", "cites", 2, degree_power=0.75, exact=False,
+                        shared=True)
         query.negatives("like", "src", "cites", 8, like="near", same=["label"], shares=[0.25])
         query.layer("all", "near", "cites", 9, square_root=True)
         query.nodes("two", "paper", [1, 2], order_by="id", descending=True)
@@ -417,7 +418,7 @@ class PythonTest(unittest.TestCase):
         self.assertEqual(str(prepared).splitlines(), [
             'src = nodes(paper, $seeds, where="label in (1, 2)", limit=0)',
             "near = neighbors(src, cites, 3, by=weight, edge_columns=[time])",
-            "no = negatives(src, cites, 2, degree_power=0.75, exact=false)",
+            "no = negatives(src, cites, 2, degree_power=0.75, exact=false, shared=true)",
             "like = negatives(src, cites, 8, like=near, same=[label], shares=[0.25])",
             "all = layer(near, cites, 9, square_root=true)",
             "two = nodes(paper, [1, 2], order_by=id, descending=true)",

@@ -153,6 +153,7 @@ TEST_CASE("An answer is the same over any shards, near and far") {
       "weighed = neighbors(some, links, 3, by=weight, where=\"year >= 2005\")\n"
       "read = neighbors(near, links, 2, where=\"year >= 2005 and price < 9\", columns=[features])\n"
       "no = negatives(src, links, 3)\n"
+      "alike = negatives(src, links, 3, shared=true)\n"
       "lay = layer(near, links, 12, by=weight, square_root=true)\n"
       "last = neighbors(lay, links, 2, replace=true, order_by=year, edge_columns=[weight])\n";
   const std::vector<int64_t> seeds = {3, 14, 15, 3, 79};

@@ -25,7 +25,7 @@ TEST_CASE("A query is read step by step, with all its arguments") {
     near = neighbors(src, "paper:cites:paper", 10,
                      by=weight, replace=true,   # as many as there are draws
                      order_by=id, descending=true, limit=3, edge_columns=[weight], edge_ids=true)
-    no = negatives(src, cites, 5, degree_power=0.75, exact=false)
+    no = negatives(src, cites, 5, degree_power=0.75, exact=false, shared=true)
     all = layer(near, cites, 64, by=weight, square_root=true)
     like = negatives(src, cites, 8, like=near, same=[kind, year], shares=[0.25, 5e-1])
     few = nodes(paper, split=train, count=16, by=pagerank)
@@ -68,6 +68,7 @@ TEST_CASE("A query is read step by step, with all its arguments") {
   CHECK(query.steps[4].kind == StepKind::kNegatives);
   CHECK(query.steps[4].degree_power == 0.75);
   CHECK_FALSE(query.steps[4].exact);
+  CHECK(query.steps[4].shared);
   CHECK(query.steps[5].kind == StepKind::kLayer);
   CHECK(query.steps[5].square_root);
   CHECK(query.steps[6].like == "near");
@@ -120,7 +121,8 @@ TEST_CASE("What is written of a query is read as the same query") {
       "ada = nodes(author, [ada, \"grace h\", 7, -1, \"8 \", \"1F2\"], columns=[\"h-index x\"])\n"
       "near = neighbors(src, paper:cites:paper, all, order_by=time, descending=true, limit=3, "
       "edge_ids=true)\n"
-      "no = negatives(src, cites, 5, degree_power=0.10000000000000001, exact=false)\n"
+      "no = negatives(src, cites, 5, degree_power=0.10000000000000001, exact=false, "
+      "shared=true)\n"
       "like = negatives(src, cites, 8, like=near, same=[kind], shares=[0.25])\n"
       "lay = layer(near, 'it \"is\"', 64, by=weight, square_root=true, columns=[\"7\", name])\n"
       "one = walk(src, cites, 4, edge_ids=true)\n"

@@ -355,6 +355,11 @@ class LinkNeighborLoader(_BatchLoader):
                                value that its own target has of an attribute with one number a node
                                (conditional negatives, as Graph-Learn's); they come first. Where no
                                such target is left, a batch raises FailedPrecondition
+        shared_negatives=True  of "triplet": the links of a batch have the same negatives, so that it
+                               has fewer nodes; with exact_negatives but those that are a link's edges,
+                               which are drawn again for links with such an edge
+        in_batch_negatives=True  of "triplet": negatives are targets of the batch's links, so that it
+                               has no further nodes; none of a link is a link of the batch
         exclude="self"         no batch has edges that join one of its links, which PyG's have; with
                                "reverse" none that lead back, of reverse_edge_type=; without it, of
                                the links' own type, or, where their ends are of two node types, of the
@@ -380,7 +385,12 @@ class LinkNeighborLoader(_BatchLoader):
         _refuse_sampler(neighbor_sampler)
         negatives = _negatives(neg_sampling, neg_sampling_ratio, edge_label)
         exact_negatives = bool(kwargs.pop("exact_negatives", False))
+        shared, in_batch = (bool(kwargs.pop(f"{each}_negatives", False))
+                            for each in ("shared", "in_batch"))
         same = dict(kwargs.pop("same", None) or {})
+        beyond = [name for name, given in (
+            ("exact_negatives", exact_negatives), ("same", same), ("shared_negatives", shared),
+            ("in_batch_negatives", in_batch)) if given]
         excluded = {"exclude": kwargs.pop("exclude", "none")}
         reverse = kwargs.pop("reverse_edge_type", None)
         if reverse is not None:
@@ -413,15 +423,15 @@ class LinkNeighborLoader(_BatchLoader):
                 "negatives of a LinkNeighborLoader are drawn whatever their times, and with times of "
                 "nodes PyG's are not later than their link: torch_geometric.loader.LinkLoader with "
                 "vicinity_graph.pyg.NeighborSampler draws such")
-        if (exact_negatives or same) and negatives is None:
-            raise ValueError(f"{'exact_negatives' if exact_negatives else 'same'} is of neg_sampling, "
-                             "which is not given")
-        self._is_ahead_alone = exact_negatives or bool(same) or excluded["exclude"] != "none"
+        if beyond and negatives is None:
+            raise ValueError(f"{beyond[0]} is of neg_sampling, which is not given")
+        self._is_ahead_alone = bool(beyond) or excluded["exclude"] != "none"
         arguments.options.update(excluded)
         if negatives is not None:
             arguments.options["negatives"] = {
                 "mode": negatives.mode.value, "amount": negatives.amount,
-                "exact": exact_negatives, "same": _same(schema, self._edge_type, same)}
+                "exact": exact_negatives, "same": _same(schema, self._edge_type, same),
+                "shared": shared, "in_batch": in_batch}
         arguments.options.update(_weights(schema, self._edge_type, negatives))
         seeds = (schema.edge_name(self._edge_type), _link_seeds(schema, self._edge_type, ends))
         super().__init__(data, sampling, seeds, self.input_data.time, arguments, transform,
@@ -435,8 +445,8 @@ class LinkNeighborLoader(_BatchLoader):
     def __call__(self, index: Any) -> Any:
         """The batch around some of the links, by their positions, here and now."""
         if self._is_ahead_alone:
-            raise NotImplementedError("exact_negatives, same and exclude are of the batches that are "
-                                      "made ahead, not of a call")
+            raise NotImplementedError("exact_negatives, same, shared_negatives, in_batch_negatives and "
+                                      "exclude are of the batches that are made ahead, not of a call")
         return _fetched(self, self.link_sampler.sample_from_edges(
             self.input_data[torch.as_tensor(index)], self.neg_sampling))
 
