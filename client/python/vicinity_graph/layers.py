@@ -7,6 +7,9 @@
     for layer in sample.layers:                        # the outermost first
         x = layer.mean(x)                              # [layer.num_targets, width]
 
+    norms = column_norms(graph, "paper")               # once: it reads every edge
+    sample = fastgcn(graph, norms, seeds, [512, 512], run_seed=1, step=7)
+
 Draws choose nodes by neighbours of one layer at a time too, with draws="labor" of graph.sample and
 loaders: that keeps a fanout for each target, and is made ahead by threads. This here is a function
 of full lists: each layer reads the lists of all its targets, a hub's as well, in one sample.
@@ -16,7 +19,7 @@ Needs NumPy and PyTorch.
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy
 import torch
@@ -37,7 +40,7 @@ class Layer(NamedTuple):
     offsets: Tensor  # int64 [num_targets + 1]
     sources: Tensor  # int64 [num_edges]
     #: Of each edge its weight in the mean over the target's list that the layer estimates: those of a
-    #: target add up to 1.
+    #: target add up to 1 with ladies, with fastgcn on average.
     weights: Tensor  # float32 [num_edges]
     edge_ids: Tensor  # int64 [num_edges], places in the import
 
@@ -79,18 +82,92 @@ def ladies(graph: Graph, node_type: str, seeds: Any, num_nodes: Sequence[int], *
     Errors: ValueError for numbers below 1, seeds given twice, weights below 0 or not finite, an edge
             type that does not lead from the type to itself, or none or several that do.
     """
+    return _sampled(graph, node_type, seeds, num_nodes, _edge_type(graph, node_type, edge_type),
+                    weighted_by, (run_seed, epoch, step), _layer)
+
+
+class ColumnNorms(NamedTuple):
+    """Of the nodes of a type how much they weigh in the lists of all others: what fastgcn draws by.
+    16 bytes a node; of column_norms."""
+
+    node_type: str
+    edge_type: str
+    weighted_by: Optional[str]
+    nodes: Any  # int64 [n], NumPy, global ids, rising
+    #: Node i is drawn with the chance (sums[i] - sums[i - 1]) / sums[n - 1].
+    sums: Any  # float64 [n], NumPy
+
+
+def column_norms(graph: Graph, node_type: str, *, edge_type: Optional[str] = None,
+                 weighted_by: Optional[str] = None, edges_at_once: int = 1 << 22) -> ColumnNorms:
+    """The squared norms of the columns of W, as ladies has it, over all nodes of a type: of node u the
+    sum of W(v, u) ** 2 over all edges that lead from it, parallel ones each.
+
+    Cost: the lists of all nodes are read once, in samples of up to edges_at_once edges (or of one
+    node that has more), some 100 bytes an edge of one sample, and 32 bytes a node. The graph's edges
+    do not change: once is enough for a run.
+    Errors: as ladies; ValueError if no edge has a weight above 0.
+    """
+    edge_type = _edge_type(graph, node_type, edge_type)
+    if edges_at_once < 1:
+        raise ValueError(f"edges_at_once is {edges_at_once}: 1 or more")
+    nodes = numpy.sort(graph.nodes(node_type).numpy())
+    norms = numpy.zeros(len(nodes))
+    ends = numpy.cumsum(graph.degrees(edge_type, nodes).numpy())
+    first = 0
+    while first < len(nodes):
+        before = ends[first - 1] if first > 0 else 0
+        end = max(first + 1, int(numpy.searchsorted(ends, before + edges_at_once, side="right")))
+        lists = _lists(graph, node_type, nodes[first:end], edge_type, weighted_by)
+        sources, edge_of = numpy.unique(lists.sources, return_inverse=True)
+        norms[numpy.searchsorted(nodes, sources)] += numpy.bincount(
+            edge_of, weights=lists.weights ** 2, minlength=len(sources))
+        first = end
+    sums = numpy.cumsum(norms)
+    if len(sums) == 0 or not sums[-1] > 0:
+        raise ValueError(f"no edge of type {edge_type} has a weight above 0: there is nothing to draw")
+    return ColumnNorms(node_type, edge_type, weighted_by, nodes, sums)
+
+
+def fastgcn(graph: Graph, norms: ColumnNorms, seeds: Any, num_nodes: Sequence[int], *,
+            run_seed: int = 0, epoch: int = 0, step: int = 0) -> LayerSample:
+    """FastGCN (Chen et al., ICLR 2018) around seeds, global ids of the norms' node type, each once.
+
+    num_nodes has one number s a layer, the seeds' first. For each layer s nodes are drawn with
+    replacement from all nodes of the type, whatever the layer above, u with the chance q(u) in
+    proportion to its norm. The layer's sources are those drawn and its targets, which are the next
+    layer's targets; its edges are the target's in-edges from nodes that were drawn. Where u was drawn
+    m times the edge's weight is m W(v, u) / (s q(u)): so the expectation of Layer.mean is exactly the
+    mean over the whole list by W, and a target of which no source was drawn has 0. With W as ladies
+    has it that is the mean over in-edges; the paper's matrix, symmetric and with loops, is one whose
+    entries are `weighted_by`.
+
+    Draws are hashes of run_seed, epoch, step, the layer and the draw's number: the same for any
+    servers, and another on another cut.
+    Cost: one sample a layer, of the whole lists of its targets. ladies, which draws from their
+    neighbours alone, has more edges for as many nodes, at the same cost.
+    Errors: as ladies.
+    """
+    def layer(nodes: Any, lists: _Lists, count: int, stream: Any) -> Any:
+        return _independent_layer(nodes, lists, norms, count, stream)
+
+    return _sampled(graph, norms.node_type, seeds, num_nodes, norms.edge_type, norms.weighted_by,
+                    (run_seed, epoch, step), layer)
+
+
+def _sampled(graph: Graph, node_type: str, seeds: Any, num_nodes: Sequence[int], edge_type: str,
+             weighted_by: Optional[str], draw: Tuple[int, int, int],
+             layer_of: Callable[..., Any]) -> LayerSample:
     if len(num_nodes) == 0 or min(num_nodes) < 1:
         raise ValueError(f"num_nodes are {list(num_nodes)}: one for each layer, 1 or more")
-    edge_type = _edge_type(graph, node_type, edge_type)
     nodes = numpy.asarray(seeds, dtype=numpy.int64)
     values, counts = numpy.unique(nodes, return_counts=True)
     if len(values) != len(nodes):
         raise ValueError(f"seed {values[counts > 1][0]} is given twice")
     made = []
     for number, count in enumerate(num_nodes):
-        stream = _stream(run_seed, epoch, step, number)
         lists = _lists(graph, node_type, nodes, edge_type, weighted_by)
-        layer, nodes = _layer(nodes, lists, count, stream)
+        layer, nodes = layer_of(nodes, lists, count, _stream(*draw, number))
         made.append(layer)
     return LayerSample(torch.from_numpy(nodes), made[::-1])
 
@@ -148,21 +225,50 @@ def _layer(nodes: Any, lists: _Lists, count: int, stream: Any) -> Any:
     possible = numpy.flatnonzero(chances > 0)
     keys = -numpy.log(_uniform(stream, candidates[possible])) / chances[possible]
     drawn = candidates[possible[numpy.argsort(keys, kind="stable")[:count]]]
-    is_new = ~numpy.isin(drawn, nodes)
-    all_nodes = numpy.concatenate([nodes, numpy.sort(drawn[is_new])])
-    order = numpy.argsort(all_nodes, kind="stable")
-    at = numpy.searchsorted(all_nodes, candidates, sorter=order).clip(max=len(all_nodes) - 1)
-    place = order[at]
-    here = all_nodes[place] == candidates
+    all_nodes = _with(nodes, drawn)
+    place, here = _places(all_nodes, candidates)
     kept = here[edge_of] & (lists.weights > 0)
     targets, edge_of = lists.targets[kept], edge_of[kept]
     estimates = lists.weights[kept] / chances[edge_of]
     sums = numpy.bincount(targets, weights=estimates, minlength=len(nodes))
+    return _made(nodes, all_nodes, lists, kept, place[edge_of], estimates / sums[targets])
+
+
+def _independent_layer(nodes: Any, lists: _Lists, norms: ColumnNorms, count: int,
+                       stream: Any) -> Any:
+    """As _layer, whose nodes are drawn from all there are."""
+    sums = norms.sums
+    last = numpy.searchsorted(sums, sums[-1])  # that has a chance: products may be rounded up
+    at = numpy.searchsorted(sums, _uniform(stream, numpy.arange(count)) * sums[-1], side="right")
+    drawn, times = numpy.unique(numpy.minimum(at, last), return_counts=True)
+    chances = (sums[drawn] - numpy.where(drawn > 0, sums[drawn - 1], 0)) / sums[-1]
+    of_drawn, here = _places(norms.nodes[drawn], lists.sources)
+    kept = here & (lists.weights > 0)
+    of_drawn = of_drawn[kept]
+    weights = times[of_drawn] * lists.weights[kept] / (count * chances[of_drawn])
+    all_nodes = _with(nodes, norms.nodes[drawn])
+    place, _ = _places(all_nodes, lists.sources[kept])
+    return _made(nodes, all_nodes, lists, kept, place, weights)
+
+
+def _with(nodes: Any, drawn: Any) -> Any:
+    return numpy.concatenate([nodes, numpy.sort(drawn[~numpy.isin(drawn, nodes)])])
+
+
+def _places(nodes: Any, ids: Any) -> Any:
+    """Where each id is among nodes, which are different and at least one, and whether it is."""
+    order = numpy.argsort(nodes, kind="stable")
+    place = order[numpy.searchsorted(nodes, ids, sorter=order).clip(max=len(nodes) - 1)]
+    return place, nodes[place] == ids
+
+
+def _made(nodes: Any, all_nodes: Any, lists: _Lists, kept: Any, sources: Any, weights: Any) -> Any:
+    """The layer of the edges that are kept, from these sources, and its nodes."""
     offsets = numpy.zeros(len(nodes) + 1, numpy.int64)
-    numpy.cumsum(numpy.bincount(targets, minlength=len(nodes)), out=offsets[1:])
+    numpy.cumsum(numpy.bincount(lists.targets[kept], minlength=len(nodes)), out=offsets[1:])
     return Layer(len(nodes), len(all_nodes), torch.from_numpy(offsets),
-                 torch.from_numpy(place[edge_of].astype(numpy.int64)),
-                 torch.from_numpy((estimates / sums[targets]).astype(numpy.float32)),
+                 torch.from_numpy(sources.astype(numpy.int64)),
+                 torch.from_numpy(weights.astype(numpy.float32)),
                  torch.from_numpy(lists.edge_ids[kept].astype(numpy.int64))), all_nodes
 
 
