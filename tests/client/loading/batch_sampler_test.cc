@@ -309,6 +309,7 @@ TEST_CASE("negatives have the times of their links", "[batch_sampler]") {
   const RoutedGraph graph(TimedGraph(), 2, {1});
   NegativeOptions options;
   options.mode = GENERATE(NegativeMode::kBinary, NegativeMode::kTriplet);
+  options.shared = GENERATE(false, true) && options.mode == NegativeMode::kTriplet;
   options.amount = 2;
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto negatives,
                                 NegativeSampler::Make(graph.router(), EdgeTypeId{0}, options));
