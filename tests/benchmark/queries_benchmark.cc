@@ -1,9 +1,12 @@
 // What one call of a query of two hops takes over four shards behind a server on the loopback
 // device, with rows of 512 bytes of the second hop: neighbours that are drawn from all edges, from
 // the tenth that meets a condition on the edges, which the server looks at, and from those that
-// meet one on the nodes they come from, whose lists and columns come here. An R-MAT graph.
+// meet one on the nodes they come from, whose lists and columns come here. And what one call of
+// each further step takes: a walk, the nodes that walks visit most, PageRank, a subgraph of nodes
+// and their neighbours. An R-MAT graph.
 //
-// Baseline of both conditions: the query without. Calls are RPCs, of which a step has one a shard.
+// Baseline of both conditions: the query without. Calls are RPCs, of which a step has one a shard
+// and round.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -35,6 +38,13 @@
 
 namespace vicinity::benchmark {
 namespace {
+
+constexpr std::pair<const char*, const char*> kFurtherSteps[] = {
+    {"walks of ten steps", "way = walk(src, link, 10)"},
+    {"most visited of 50 walks", "most = visited(src, link, 10, length=6, num_walks=50)"},
+    {"PageRank", "top = ppr(src, link, 32)"},
+    {"subgraphs of ten neighbours",
+     "near = neighbors(src, link, 10)\nsub = induced([src, near], link)"}};
 
 [[noreturn]] void Fail(const std::string& why) {
   std::cerr << "queries: " << why << '\n';
@@ -94,34 +104,42 @@ class QueriesBenchmark {
         report_(options, std::cout) {}
 
   void Run() {
-    const std::vector<std::pair<std::string, std::string>> conditions = {
-        {"all edges", ""},
-        {"a condition on edges", ", where=\"weight < 0.1\""},
-        {"a condition on nodes", ", where=\"split = 1\""}};
     for (const int64_t num_seeds : {1, 64}) {
-      std::optional<Taken> plain;
-      for (const auto& [name, condition] : conditions) {
-        const Taken taken = Ask(condition, num_seeds, num_seeds == 1 ? 1 : 8);
-        const std::string of = absl::StrCat(num_seeds, " seeds, ", name);
-        const auto add = [&](const std::string& metric, double value, double baseline) {
-          report_.Add({"queries", of, metric, value,
-                       plain.has_value() ? std::optional<double>(baseline) : std::nullopt,
-                       std::nullopt});
-        };
-        add("p50 us", taken.p50, plain ? plain->p50 : 0);
-        add("p99 us", taken.p99, plain ? plain->p99 : 0);
-        add("calls", taken.calls, plain ? plain->calls : 0);
-        if (!plain.has_value()) plain = taken;
+      const Taken plain = Ask(TwoHops(""), num_seeds);
+      Report(num_seeds, "all edges", plain, nullptr);
+      Report(num_seeds, "a condition on edges", Ask(TwoHops(", where=\"weight < 0.1\""), num_seeds),
+             &plain);
+      Report(num_seeds, "a condition on nodes", Ask(TwoHops(", where=\"split = 1\""), num_seeds),
+             &plain);
+    }
+    for (const int64_t num_seeds : {1, 64}) {
+      for (const auto& [name, steps] : kFurtherSteps) {
+        Report(num_seeds, name, Ask(steps, num_seeds), nullptr);
       }
     }
   }
 
  private:
-  // One query after the other, of other seeds each.
-  Taken Ask(const std::string& condition, int64_t num_seeds, int fewer) const {
-    const Result<Query> query = Query::Parse(
-        absl::StrCat("src = nodes(node, $seeds)\nnear = neighbors(src, link, 10", condition,
-                     ")\nfar = neighbors(near, link, 5", condition, ", columns=[features])\n"));
+  static std::string TwoHops(const std::string& condition) {
+    return absl::StrCat("near = neighbors(src, link, 10", condition,
+                        ")\nfar = neighbors(near, link, 5", condition, ", columns=[features])\n");
+  }
+
+  void Report(int64_t num_seeds, const std::string& name, const Taken& taken,
+              const Taken* baseline) {
+    const auto add = [&](const std::string& metric, double Taken::*figure) {
+      report_.Add({"queries", absl::StrCat(num_seeds, " seeds, ", name), metric, taken.*figure,
+                   baseline != nullptr ? std::optional<double>(baseline->*figure) : std::nullopt,
+                   std::nullopt});
+    };
+    add("p50 us", &Taken::p50);
+    add("p99 us", &Taken::p99);
+    add("calls", &Taken::calls);
+  }
+
+  // One query after the other, of other seeds each; the steps go on from `src`, the seeds.
+  Taken Ask(const std::string& steps, int64_t num_seeds) const {
+    const Result<Query> query = Query::Parse(absl::StrCat("src = nodes(node, $seeds)\n", steps));
     if (!query.ok()) Fail(query.error().message());
     const Result<std::unique_ptr<PreparedQuery>> prepared =
         PreparedQuery::Make(graph_.get(), *query);
@@ -129,7 +147,8 @@ class QueriesBenchmark {
     std::mt19937_64 random(7);
     std::vector<double> times;
     const int64_t calls_before = graph_->traffic().calls;
-    for (int i = 0; i < num_queries_ / fewer; ++i) {
+    const int num_queries = num_seeds == 1 ? num_queries_ : num_queries_ / 8;
+    for (int i = 0; i < num_queries; ++i) {
       std::vector<int64_t> seeds(num_seeds);
       for (int64_t& seed : seeds) seed = static_cast<int64_t>(random() % graph_->num_nodes(0));
       const auto start = std::chrono::steady_clock::now();
@@ -151,7 +170,7 @@ class QueriesBenchmark {
   const std::unique_ptr<OtherProcess> server_;  // forked before this process uses gRPC
   const testing::TempDir folder_;
   const std::unique_ptr<Graph> graph_;
-  const int num_queries_;
+  const int num_queries_;  // of one seed
   BenchReport report_;
 };
 
