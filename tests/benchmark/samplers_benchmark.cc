@@ -7,11 +7,12 @@
 // some are edges. Batches: the same batches with their links' edges in them. By time: the same
 // seeds' trees at any time, of the edge. By LABOR: independent draws, of the edge, and of the nodes
 // that a batch has. There is no limit: what bounds them is the memory's or the
-// network's latency, which the baselines meet as well.
+// network's latency, which the baselines meet as well. A way and its baseline take turns.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "client/loading/batch_sampler.h"
 #include "client/negatives/negative_sampler.h"
 #include "client/shards/mapped_shard.h"
@@ -28,6 +30,7 @@
 #include "partition/dataset/shard.h"
 #include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
+#include "proto/common/status.h"
 #include "sampler/sampled_graph.h"
 #include "tests/benchmark/baselines/other_process.h"
 #include "tests/benchmark/bench_graph.h"
@@ -45,6 +48,7 @@ constexpr int64_t kBatchSize = 1024;
 constexpr int64_t kNegatives = 5;  // a link
 const std::vector<int64_t> kFanouts = {15, 10};
 constexpr int64_t kChunkBytes = 256 << 10;
+constexpr int kTurns = 5;
 
 // A shard of somebody else's, for a router of one's own.
 class Borrowed final : public AnswersAlike<Borrowed> {
@@ -75,14 +79,76 @@ std::vector<TypedSeeds> SomeLinks(const Dataset& dataset) {
   return links;
 }
 
-// Seconds that one of `rounds` batches takes, of the best of five times as many.
-template <typename Draw>
-double SecondsOf(int rounds, const Draw& draw) {
-  return FastestSeconds(5,
-                        [&] {
-                          for (int batch = 0; batch < rounds; ++batch) Check(draw(batch));
-                        }) /
-         rounds;
+MinibatchDraw DrawOf(int batch) { return {1, 0, static_cast<uint64_t>(batch)}; }
+
+// Ways to draw a batch, which say how much that was: edges here.
+auto EdgesOf(const ShardRouter& router, const SamplingSpec& spec, const TypedSeeds& targets) {
+  std::vector<TypedSeeds> seeds = {targets};
+  if (!spec.time_column.empty()) seeds[0].times.assign(seeds[0].ids.size(), 0);
+  return [seeds, sampler = std::make_unique<RoutedBatchSampler>(router, spec, EdgeDetail())](
+             int batch) -> absl::StatusOr<int64_t> {
+    VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
+                              sampler->Sample(seeds, DrawOf(batch), nullptr));
+    return graph.num_edges();
+  };
+}
+
+// Targets. One hop: those of several are fewer where fewer edges are left.
+auto TargetsOf(const ShardRouter& router, SamplingSpec spec, const TypedSeeds& targets) {
+  spec.fanouts.resize(1);
+  return [targets, sampler = std::make_unique<RoutedBatchSampler>(router, spec, EdgeDetail())](
+             int batch) -> absl::StatusOr<int64_t> {
+    VICINITY_RETURN_IF_ERROR(sampler->Sample({targets}, DrawOf(batch), nullptr).status());
+    return static_cast<int64_t>(targets.ids.size());
+  };
+}
+
+std::unique_ptr<NegativeSampler> SamplerOf(const ShardRouter& router, bool exact,
+                                           double degree_power) {
+  NegativeOptions options;
+  options.mode = NegativeMode::kTriplet;
+  options.amount = kNegatives;
+  options.exact = exact;
+  options.degree_power = degree_power;
+  auto sampler = NegativeSampler::Make(router, kLinks, options);
+  Check(sampler.status());
+  return *std::move(sampler);
+}
+
+// Negatives.
+auto NegativesOf(const NegativeSampler& sampler, const TypedSeeds& sources) {
+  return [&sampler, &sources](int batch) -> absl::StatusOr<int64_t> {
+    VICINITY_RETURN_IF_ERROR(sampler.Draw(sources.ids, DrawOf(batch), nullptr).status());
+    return static_cast<int64_t>(sources.ids.size()) * kNegatives;
+  };
+}
+
+// Batches of links.
+auto BatchesOf(const ShardRouter& router, const std::vector<TypedSeeds>& links,
+               const NegativeSampler* negatives, ExcludedTypes excluded = {}) {
+  std::unique_ptr<BatchSampler> sampler = std::make_unique<RoutedBatchSampler>(
+      router, SamplingSpec::Uniform(router.schema(), kFanouts), EdgeDetail(), excluded);
+  if (negatives != nullptr) {
+    sampler = std::make_unique<NegativeBatchSampler>(*negatives, std::move(sampler));
+  }
+  return [&links, sampler = std::move(sampler)](int batch) -> absl::StatusOr<int64_t> {
+    VICINITY_RETURN_IF_ERROR(sampler->Sample(links, DrawOf(batch), nullptr).status());
+    return 1;
+  };
+}
+
+// Of one of what `way` draws, over `rounds` batches.
+template <typename Way>
+double SecondsEach(int rounds, const Way& way) {
+  int64_t drawn = 0;
+  const double seconds = FastestSeconds(1, [&] {
+    for (int batch = 0; batch < rounds; ++batch) {
+      const absl::StatusOr<int64_t> amount = way(batch);
+      Check(amount.status());
+      drawn += *amount;
+    }
+  });
+  return seconds / static_cast<double>(drawn);
 }
 
 class Ways {
@@ -98,83 +164,71 @@ class Ways {
   void RunOnLinks() {
     Negatives("uniform", 0);
     Negatives("by in-degree^0.75", 0.75);
-    Exclusion();
+    Compare("links without their edges and those back", "ms/batch", 1e3,
+            BatchesOf(router_, links_, nullptr, {kLinks, kLinks}),
+            BatchesOf(router_, links_, nullptr));
     Labor("neighbours", SamplingSpec::Uniform(router_.schema(), kFanouts));
   }
 
   void RunByTime() {
-    SamplingSpec spec = SamplingSpec::Uniform(router_.schema(), kFanouts);
-    spec.disjoint = true;
-    const double any = NanosecondsAnEdge(spec);
+    SamplingSpec any = SamplingSpec::Uniform(router_.schema(), kFanouts);
+    any.disjoint = true;
     for (const std::string where : {"time <= 0", "time = 3", "time = 3 and weight > 0.1"}) {
-      SamplingSpec filtered = spec;
+      SamplingSpec filtered = any;
       filtered.where = where;
-      report_->Add({"samplers",
-                    where_ + ", neighbours where " + where,
-                    "ns/edge",
-                    NanosecondsAnEdge(filtered),
-                    any,
-                    {}});
-      report_->Add({"samplers",
-                    where_ + ", a target's neighbours where " + where,
-                    "ns/target",
-                    NanosecondsATarget(filtered),
-                    NanosecondsATarget(spec),
-                    {}});
+      CompareEdges("neighbours where " + where, filtered, any);
+      Compare("a target's neighbours where " + where, "ns/target", 1e9,
+              TargetsOf(router_, filtered, links_[1]), TargetsOf(router_, any, links_[1]));
     }
-    spec.time_column = "time";
-    report_->Add({"samplers",
-                  where_ + ", neighbours until a time",
-                  "ns/edge",
-                  NanosecondsAnEdge(spec),
-                  any,
-                  {}});
-    SamplingSpec path = spec;
+    SamplingSpec timed = any;
+    timed.time_column = "time";
+    CompareEdges("neighbours until a time", timed, any);
+    SamplingSpec path = timed;
     path.time_follows = TimeFollows::kPath;
     path.time_window = 4;
-    report_->Add({"samplers",
-                  where_ + ", neighbours of a window along paths in time",
-                  "ns/edge",
-                  NanosecondsAnEdge(path),
-                  any,
-                  {}});
-    spec.weighted_by = "weight";
-    report_->Add({"samplers",
-                  where_ + ", neighbours by weight until a time",
-                  "ns/edge",
-                  NanosecondsAnEdge(spec),
-                  any,
-                  {}});
-    spec.weighted_by.clear();
-    spec.temporal_strategy = TemporalStrategy::kLast;
-    report_->Add({"samplers",
-                  where_ + ", the last until a time",
-                  "ns/edge",
-                  NanosecondsAnEdge(spec),
-                  any,
-                  {}});
-    spec = SamplingSpec::Uniform(router_.schema(), kFanouts);
-    Labor("neighbours", spec);
-    spec.weighted_by = "weight";
-    Labor("neighbours by weight", spec);
+    CompareEdges("neighbours of a window along paths in time", path, any);
+    SamplingSpec weighted = timed;
+    weighted.weighted_by = "weight";
+    CompareEdges("neighbours by weight until a time", weighted, any);
+    SamplingSpec last = timed;
+    last.temporal_strategy = TemporalStrategy::kLast;
+    CompareEdges("the last until a time", last, any);
+    SamplingSpec joined = SamplingSpec::Uniform(router_.schema(), kFanouts);
+    Labor("neighbours", joined);
+    joined.weighted_by = "weight";
+    Labor("neighbours by weight", joined);
   }
 
  private:
-  void Labor(const std::string& what, SamplingSpec spec) {
-    const double independent = NanosecondsAnEdge(spec);
-    const double num_nodes = NodesABatch(spec);
-    spec.draws = Draws::kLabor;
-    report_->Add({"samplers",
-                  where_ + ", " + what + " by LABOR",
-                  "ns/edge",
-                  NanosecondsAnEdge(spec),
-                  independent,
-                  {}});
+  // What one of what they draw takes, in seconds times `scale`: of the fastest of their turns.
+  template <typename Way, typename Baseline>
+  void Compare(const std::string& what, const std::string& metric, double scale, const Way& way,
+               const Baseline& baseline) {
+    double of_way = std::numeric_limits<double>::infinity();
+    double of_baseline = of_way;
+    for (int turn = 0; turn < kTurns; ++turn) {
+      of_way = std::min(of_way, SecondsEach(rounds_, way));
+      of_baseline = std::min(of_baseline, SecondsEach(rounds_, baseline));
+    }
+    report_->Add(
+        {"samplers", where_ + ", " + what, metric, of_way * scale, of_baseline * scale, {}});
+  }
+
+  void CompareEdges(const std::string& what, const SamplingSpec& spec,
+                    const SamplingSpec& baseline) {
+    Compare(what, "ns/edge", 1e9, EdgesOf(router_, spec, links_[1]),
+            EdgesOf(router_, baseline, links_[1]));
+  }
+
+  void Labor(const std::string& what, const SamplingSpec& independent) {
+    SamplingSpec labor = independent;
+    labor.draws = Draws::kLabor;
+    CompareEdges(what + " by LABOR", labor, independent);
     report_->Add({"samplers",
                   where_ + ", nodes of " + what + " by LABOR",
                   "nodes/batch",
-                  NodesABatch(spec),
-                  num_nodes,
+                  NodesABatch(labor),
+                  NodesABatch(independent),
                   {}});
   }
 
@@ -182,100 +236,20 @@ class Ways {
     RoutedBatchSampler sampler(router_, spec, EdgeDetail());
     size_t nodes = 0;
     for (int batch = 0; batch < rounds_; ++batch) {
-      auto graph = sampler.Sample({links_[1]}, {1, 0, static_cast<uint64_t>(batch)}, nullptr);
+      auto graph = sampler.Sample({links_[1]}, DrawOf(batch), nullptr);
       Check(graph.status());
       nodes += graph->nodes[0].ids.size();
     }
     return static_cast<double>(nodes) / rounds_;
   }
 
-  std::unique_ptr<NegativeSampler> Sampler(bool exact, double degree_power) {
-    NegativeOptions options;
-    options.mode = NegativeMode::kTriplet;
-    options.amount = kNegatives;
-    options.exact = exact;
-    options.degree_power = degree_power;
-    auto sampler = NegativeSampler::Make(router_, kLinks, options);
-    Check(sampler.status());
-    return *std::move(sampler);
-  }
-
-  double NanosecondsANegative(bool exact, double degree_power) {
-    const std::unique_ptr<NegativeSampler> sampler = Sampler(exact, degree_power);
-    return SecondsOf(rounds_,
-                     [&](int batch) {
-                       const MinibatchDraw draw{1, 0, static_cast<uint64_t>(batch)};
-                       return sampler->Draw(links_[0].ids, draw, nullptr).status();
-                     }) *
-           1e9 / static_cast<double>(kBatchSize * kNegatives);
-  }
-
   void Negatives(const std::string& how, double degree_power) {
-    const double any = NanosecondsANegative(false, degree_power);
-    report_->Add({"samplers",
-                  where_ + ", exact negatives " + how,
-                  "ns/negative",
-                  NanosecondsANegative(true, degree_power),
-                  any,
-                  {}});
-    const double batch_of_any = MillisecondsABatch(Sampler(false, degree_power).get());
-    report_->Add({"samplers",
-                  where_ + ", links with exact negatives " + how,
-                  "ms/batch",
-                  MillisecondsABatch(Sampler(true, degree_power).get()),
-                  batch_of_any,
-                  {}});
-  }
-
-  double MillisecondsABatch(const NegativeSampler* negatives, ExcludedTypes excluded = {}) {
-    std::unique_ptr<BatchSampler> sampler = std::make_unique<RoutedBatchSampler>(
-        router_, SamplingSpec::Uniform(router_.schema(), kFanouts), EdgeDetail(), excluded);
-    if (negatives != nullptr) {
-      sampler = std::make_unique<NegativeBatchSampler>(*negatives, std::move(sampler));
-    }
-    return SecondsOf(rounds_,
-                     [&](int batch) {
-                       const MinibatchDraw draw{1, 0, static_cast<uint64_t>(batch)};
-                       return sampler->Sample(links_, draw, nullptr).status();
-                     }) *
-           1e3;
-  }
-
-  // Of the seeds alone: targets of several hops are fewer where fewer edges are left.
-  double NanosecondsATarget(SamplingSpec spec) {
-    spec.fanouts.resize(1);
-    RoutedBatchSampler sampler(router_, spec, EdgeDetail());
-    return SecondsOf(rounds_,
-                     [&](int batch) {
-                       return sampler
-                           .Sample({links_[1]}, {1, 0, static_cast<uint64_t>(batch)}, nullptr)
-                           .status();
-                     }) *
-           1e9 / static_cast<double>(kBatchSize);
-  }
-
-  double NanosecondsAnEdge(const SamplingSpec& spec) {
-    RoutedBatchSampler sampler(router_, spec, EdgeDetail());
-    std::vector<TypedSeeds> seeds = {links_[1]};
-    if (!spec.time_column.empty()) seeds[0].times.assign(seeds[0].ids.size(), 0);
-    int64_t edges = 0;  // of the last of the turns
-    const double seconds = SecondsOf(rounds_, [&](int batch) {
-      auto graph = sampler.Sample(seeds, {1, 0, static_cast<uint64_t>(batch)}, nullptr);
-      if (batch == 0) edges = 0;
-      if (graph.ok()) edges += graph->num_edges();
-      return graph.status();
-    });
-    return seconds * rounds_ * 1e9 / static_cast<double>(edges);
-  }
-
-  void Exclusion() {
-    const double with = MillisecondsABatch(nullptr);
-    report_->Add({"samplers",
-                  where_ + ", links without their edges and those back",
-                  "ms/batch",
-                  MillisecondsABatch(nullptr, {kLinks, kLinks}),
-                  with,
-                  {}});
+    const std::unique_ptr<NegativeSampler> exact = SamplerOf(router_, true, degree_power);
+    const std::unique_ptr<NegativeSampler> any = SamplerOf(router_, false, degree_power);
+    Compare("exact negatives " + how, "ns/negative", 1e9, NegativesOf(*exact, links_[0]),
+            NegativesOf(*any, links_[0]));
+    Compare("links with exact negatives " + how, "ms/batch", 1e3,
+            BatchesOf(router_, links_, exact.get()), BatchesOf(router_, links_, any.get()));
   }
 
   const std::string where_;
