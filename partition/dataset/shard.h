@@ -101,7 +101,8 @@ struct NodeTable {
 };
 
 // The in-edges of one type: those of the target at local row v are positions
-// [begin(v), begin(v) + degree(v)), sorted by (source key, edge id), whatever the cut.
+// [begin(v), begin(v) + degree(v)), sorted by (source key, edge id), or
+// (time, source key, edge id) (EdgeTypeSpec::time_order), whatever the cut.
 struct EdgeTable {
   absl::Span<const uint64_t> offsets;  // num targets + 1
   IdArray sources;                     // global ids

@@ -172,6 +172,7 @@ class Builder {
   struct Ranked {
     uint64_t rank;  // of the source's key
     uint64_t id;
+    int64_t time = 0;
     friend bool operator<(const Ranked& a, const Ranked& b) {
       return a.rank != b.rank ? a.rank < b.rank : a.id < b.id;
     }
@@ -185,13 +186,15 @@ class Builder {
       const uint64_t source = LoadId(lists.sources, i);
       const uint64_t rank =
           order_.rank.empty() ? source : static_cast<uint64_t>(order_.rank[source]);
-      list->push_back({rank, LoadId(lists.ids, i)});
+      const uint64_t id = LoadId(lists.ids, i);
+      list->push_back({rank, id, spec_.time_of ? spec_.time_of(source, id) : 0});
     }
     if (!std::is_sorted(list->begin(), list->end())) std::sort(list->begin(), list->end());
     if (spec_.dedup) {
       const auto same = [](const Ranked& a, const Ranked& b) { return a.rank == b.rank; };
       list->erase(std::unique(list->begin(), list->end(), same), list->end());
     }
+    if (spec_.time_of) SortByTime(list);
     int64_t i = begin;
     for (const Ranked& edge : *list) {
       const uint64_t source =
@@ -201,6 +204,13 @@ class Builder {
       ++i;
     }
     next_[target] = static_cast<uint64_t>(i);
+  }
+
+  // Those of one time stay in their order.
+  static void SortByTime(std::vector<Ranked>* list) {
+    const auto earlier = [](const Ranked& a, const Ranked& b) { return a.time < b.time; };
+    if (std::is_sorted(list->begin(), list->end(), earlier)) return;
+    std::stable_sort(list->begin(), list->end(), earlier);
   }
 
   // Copies the lists to their final places, without the gaps that duplicates left.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct CscSpec {
   bool add_reverse = false;
   bool drop_self_loops = false;
   bool dedup = false;  // of the edges with the same ends, the one with the lowest id stays
+  // When an edge from `source` was, where lists are in the order of time; null: they are not.
+  // Called on all cores at once.
+  std::function<int64_t(uint64_t source, uint64_t edge_id)> time_of{};
 };
 
 struct CscResult {
@@ -51,8 +55,9 @@ struct CscResult {
 };
 
 // Writes offsets, sources and edge ids of one edge type of a dataset of one shard; each list is
-// sorted by (source key, edge id). Marks the nodes that have an edge: the two vectors are as long
-// as the types have nodes, and may be the same.
+// sorted by (source key, edge id), or, with time_of, by (time, source key, edge id). Marks the
+// nodes that have an edge: the two vectors are as long as the types have nodes, and may be the
+// same.
 //
 // Memory: 16 bytes a target; with `dedup`, the edges once more in a temporary file.
 // Cost:   every core reads all edges once and places those of a part of the targets.

@@ -13,6 +13,7 @@
 #include "partition/ingest/formats/text_reader.h"
 #include "partition/ingest/node_ids.h"
 #include "partition/schema/reverse_type.h"
+#include "partition/schema/sampling_spec.h"
 #include "partition/schema/schema.h"
 #include "partition/writing/weight_table.h"
 #include "proto/common/parallel.h"
@@ -183,6 +184,7 @@ absl::Status EdgeImport::OpenAll() {
     columns_.push_back(std::move(opened));
   }
   VICINITY_RETURN_IF_ERROR(CheckWeightColumn());
+  VICINITY_RETURN_IF_ERROR(CheckTimeOrder());
   for (const ImportColumn& column : columns_) {
     if (ends_->num_rows() == ArraySource::kUnknown) break;
     if (column.source == nullptr) continue;
@@ -223,6 +225,20 @@ absl::Status EdgeImport::CheckWeightColumn() const {
   }
   return absl::InvalidArgumentError(
       absl::StrCat("weight_column ", source_.weight_column(), ": no such column"));
+}
+
+absl::Status EdgeImport::CheckTimeOrder() const {
+  if (source_.time_order().empty()) return absl::OkStatus();
+  for (const ImportColumn& column : columns_) {
+    if (column.spec.name != source_.time_order()) continue;
+    if (HoldsTimes(column.spec)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(SourceName(column), ": time_order ", source_.time_order(),
+                     ": not one int64 an edge, but ", column.spec.num_values(), " ",
+                     absl::string_view(DTypeName(column.spec.dtype).data()), " (choose `cast`)"));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("time_order ", source_.time_order(), ": no such column"));
 }
 
 absl::Status EdgeImport::CheckWeights(const ImportColumn& column, const Rows& rows) const {
@@ -309,6 +325,7 @@ proto::EdgeType EdgeImport::Type(bool reversed) const {
     if (!spec.has_value()) continue;
     *type.add_columns() = ColumnToProto(*spec);
     if (spec->name == source_.weight_column()) type.set_weight_column(spec->name);
+    if (spec->name == source_.time_order()) type.set_time_order(spec->name);
   }
   return type;
 }
@@ -320,6 +337,26 @@ std::optional<ColumnSpec> EdgeImport::SpecOf(const ImportColumn& column, bool re
   copied->name = column.spec.name;
   copied->of_source = column.spec.of_source;
   return copied;
+}
+
+std::function<int64_t(uint64_t, uint64_t)> EdgeImport::TimeOf(bool reversed) const {
+  const auto load = [](const char* times, uint64_t row) {
+    int64_t time = 0;
+    std::memcpy(&time, times + row * sizeof(time), sizeof(time));
+    return time;
+  };
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const std::optional<ColumnSpec> spec = SpecOf(columns_[c], reversed);
+    if (!spec.has_value() || spec->name != source_.time_order()) continue;
+    if (!spec->of_source.empty()) {
+      const char* const times = sources(reversed).written(spec->of_source).data;
+      return [=](uint64_t source, uint64_t) { return load(times, source); };
+    }
+    const char* const times = rows_[c].bytes.data();
+    const auto num_edges = static_cast<uint64_t>(edges_.size());
+    return [=](uint64_t, uint64_t edge_id) { return load(times, edge_id % num_edges); };
+  }
+  return nullptr;
 }
 
 absl::Status EdgeImport::WriteColumns(EdgeTypeId type, bool reversed, const CscResult& csc,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,10 @@ class EdgeImport {
   // that it comes from do not have.
   proto::EdgeType Type(bool reversed) const;
 
+  // CscSpec::time_of of Type(reversed), once both node types are written; null where that has no
+  // time_order. Good as long as this is.
+  std::function<int64_t(uint64_t source, uint64_t edge_id)> TimeOf(bool reversed) const;
+
   // The columns of Type(reversed), whose edges are those of `csc`. The row of the edge at position
   // i is that of edge_ids[i] modulo the number of edges; in copies, of node sources[i].
   absl::Status WriteColumns(EdgeTypeId type, bool reversed, const CscResult& csc,
@@ -77,6 +82,7 @@ class EdgeImport {
   std::optional<ColumnSpec> SpecOf(const ImportColumn& column, bool reversed) const;
   // That there is such a column, and what it may hold; once it is read, what it does hold.
   absl::Status CheckWeightColumn() const;
+  absl::Status CheckTimeOrder() const;
   absl::Status CheckWeights(const ImportColumn& column, const Rows& rows) const;
   absl::Status DoReadEnds(Progress* progress);
   absl::StatusOr<Rows> ReadRows(ImportColumn* column, Progress* progress) const;

@@ -185,6 +185,7 @@ class Importer {
     spec.add_reverse = joins();
     spec.dedup = description_.dedup();
     spec.drop_self_loops = description_.drop_self_loops() && source_type == target_type;
+    spec.time_of = edges.TimeOf(reversed);
     VICINITY_ASSIGN_OR_RETURN(
         const CscResult csc, BuildCsc(edges.edges(), spec, orders_[source_type], writer_.get(),
                                       &has_edge_[source_type], &has_edge_[target_type], progress_));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,6 +25,12 @@
 
 namespace vicinity {
 namespace {
+
+int64_t TimeAt(const ColumnView& times, int64_t at) {
+  int64_t time = 0;
+  std::memcpy(&time, times.row(at).data(), sizeof(time));
+  return time;
+}
 
 // Checks one range after the other; any number of threads may.
 class Checker {
@@ -151,6 +158,9 @@ absl::Status Checker::CheckList(const RowRange& range, int64_t begin, int64_t en
   const NodeTypeId source_type = {schema_.edge_types[type.value].source_type};
   const EdgeTable& table = range.shard->edges(type);
   const NodeKeys& keys = *keys_[source_type.value];
+  const EdgeTypeSpec& spec = schema_.edge_types[type.value];
+  const int times = spec.time_order.empty() ? -1 : spec.FindColumn(spec.time_order);
+  int64_t time = std::numeric_limits<int64_t>::min();
   std::pair<uint64_t, uint64_t> before = {0, 0};
   for (int64_t i = begin; i < end; ++i) {
     const GlobalNode source = {table.sources[i]};
@@ -158,6 +168,14 @@ absl::Status Checker::CheckList(const RowRange& range, int64_t begin, int64_t en
       return Damage(SourcesPath(schema_, range.shard->id(), type), i,
                     absl::StrCat("source ", source.value, " is outside the book's ",
                                  book_.num_nodes(source_type), " nodes"));
+    }
+    if (times >= 0) {
+      const int64_t earlier = std::exchange(time, TimeAt(table.columns[times], i));
+      if (time < earlier) {
+        return Damage(EdgeColumnPath(schema_, range.shard->id(), type, times), i,
+                      absl::StrCat("time ", time, " comes after ", earlier));
+      }
+      if (time > earlier) before = {0, 0};
     }
     const std::pair<uint64_t, uint64_t> here = {keys[source],
                                                 static_cast<uint64_t>(table.edge_ids[i])};

@@ -180,19 +180,20 @@ TEST_CASE("hops are the same to the byte by every way to a shard", "[shard_acces
   }
 }
 
-testing::MemoryGraph TimedGraph() {
+testing::MemoryGraph TimedGraph(bool time_order = false) {
   testing::RandomGraphOptions options;
   options.num_nodes = 90;
   options.num_edges = 2000;
   options.weights = true;
   options.times = true;
+  options.time_order = time_order;
   return testing::RandomGraph(options);
 }
 
 // That what a mapped shard gives is right, tests/sampler/filtered_lists_test.cc says.
 TEST_CASE("hops by time and with conditions are the same to the byte by every way to a shard",
           "[shard_access]") {
-  const testing::MemoryGraph graph = TimedGraph();
+  const testing::MemoryGraph graph = TimedGraph(GENERATE(false, true));
   const Ways ways(graph);
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto where,
                                 ResolveByEdgeType(graph.schema, "weight < 0.5 or time = 2"));

@@ -40,14 +40,16 @@ testing::MemoryGraph AnyGraph(int which) {
   options.num_nodes = 90;
   options.num_edges = 900;
   options.weights = true;
+  options.times = which == 4;
+  options.time_order = which == 4;
   if (which == 1) options.id_kind = IdKind::kInt64;
-  if (which == 2) options.id_kind = IdKind::kString;
+  if (which == 2 || which == 4) options.id_kind = IdKind::kString;
   return which == 3 ? testing::TypedGraph(70, 50, 0, 5) : testing::RandomGraph(options);
 }
 
 TEST_CASE("a cut holds what its source holds, node by node and edge by edge", "[partition]") {
   const testing::TempDir folder;
-  const testing::MemoryGraph graph = AnyGraph(GENERATE(0, 1, 2, 3));
+  const testing::MemoryGraph graph = AnyGraph(GENERATE(0, 1, 2, 3, 4));
   const int32_t source_shards = GENERATE(1, 3);
   VICINITY_REQUIRE_OK(testing::WriteGraph(graph, testing::Shuffled(graph, source_shards, 11),
                                           folder.File("source")));

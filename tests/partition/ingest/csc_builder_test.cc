@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <random>
 #include <set>
@@ -81,6 +82,14 @@ Expected Expect(const std::vector<Edge>& edges, const std::vector<uint64_t>& key
       list.erase(std::unique(list.begin(), list.end(), same), list.end());
       expected.counts.duplicates_dropped += static_cast<int64_t>(before - list.size());
     }
+    if (spec.time_of) {
+      std::stable_sort(list.begin(), list.end(), [&](const Listed& a, const Listed& b) {
+        const auto time_of = [&](const Listed& edge) {
+          return spec.time_of(static_cast<uint64_t>(edge.source), static_cast<uint64_t>(edge.id));
+        };
+        return time_of(a) < time_of(b);
+      });
+    }
     expected.counts.stored += static_cast<int64_t>(list.size());
     expected.counts.max_degree =
         std::max(expected.counts.max_degree, static_cast<int64_t>(list.size()));
@@ -154,6 +163,13 @@ std::vector<Edge> RandomEdges(int64_t num_nodes, int64_t num_edges, uint64_t see
   return edges;
 }
 
+// Of few values, so that many are the same; some are below 0, and as far off as can be.
+int64_t TimeOf(uint64_t source, uint64_t edge_id) {
+  const auto time = static_cast<int64_t>((source * 5 + edge_id * 3) % 13) - 6;
+  if (time == 6) return std::numeric_limits<int64_t>::max();
+  return time == 5 ? std::numeric_limits<int64_t>::min() : time;
+}
+
 TEST_CASE("edges come out in lists by target, sorted by source key and edge id, as asked for",
           "[csc]") {
   CscSpec spec;
@@ -161,7 +177,9 @@ TEST_CASE("edges come out in lists by target, sorted by source key and edge id, 
   spec.add_reverse = GENERATE(false, true);
   spec.drop_self_loops = GENERATE(false, true);
   spec.dedup = GENERATE(false, true);
-  CAPTURE(spec.reversed, spec.add_reverse, spec.drop_self_loops, spec.dedup);
+  const bool by_time = GENERATE(false, true);
+  if (by_time) spec.time_of = TimeOf;
+  CAPTURE(spec.reversed, spec.add_reverse, spec.drop_self_loops, spec.dedup, by_time);
   std::vector<uint64_t> keys(200);
   std::mt19937_64 random(3);
   for (uint64_t& key : keys) key = random();
@@ -175,6 +193,16 @@ TEST_CASE("more edges than one sorting takes", "[csc]") {
   spec.dedup = true;
   spec.add_reverse = true;
   CheckBuild(RandomEdges(5000, 700000, 2), keys, spec);
+}
+
+TEST_CASE("many edges of one target at a few times", "[csc]") {
+  std::vector<uint64_t> keys(50);
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = 1000 - i;
+  std::vector<Edge> edges;
+  for (int64_t e = 0; e < 100'000; ++e) edges.push_back({e * 7 % 50, 3});
+  CscSpec spec;
+  spec.time_of = TimeOf;
+  CheckBuild(edges, keys, spec);
 }
 
 TEST_CASE("no edges, no nodes, one node: ordinary", "[csc]") {

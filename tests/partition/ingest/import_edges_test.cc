@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -320,6 +321,90 @@ TEST_CASE("edges that are reversed into a type of their own have copies of what 
   REQUIRE(both->schema().edge_types[1].columns.size() == 2);
   CHECK(both->schema().edge_types[1].columns[0].dtype == DType::kInt32);
   CheckCopies(both->shard({0})->edges(kSecond), 0, item_times);
+}
+
+// (time, source) of a target's in-edges, in the order stored. The column is the first.
+std::vector<std::pair<int64_t, int64_t>> TimesInto(const Dataset& dataset, EdgeTypeId type,
+                                                   int64_t target) {
+  const EdgeTable& table = dataset.shard({0})->edges(type);
+  std::vector<std::pair<int64_t, int64_t>> edges;
+  for (int64_t i = table.begin(target); i < table.begin(target) + table.degree(target); ++i) {
+    edges.emplace_back(Values<int64_t>(table.columns[0].row(i)).front(), table.sources[i]);
+  }
+  return edges;
+}
+
+using Times = std::vector<std::pair<int64_t, int64_t>>;
+
+TEST_CASE("lists are in the order of time if they are asked to be, those of reversed edges too",
+          "[import]") {
+  const ImportFolder folder;
+  folder.Write("edges.csv", "0,1,70\n2,1,-9\n3,1,50\n0,1,-9223372036854775808\n1,2,50\n1,0,50\n");
+  const std::string description = R"(
+      nodes { name: "n" count: 4 }
+      edges {
+        source: "n" relation: "r" target: "n"
+        ends { path: "edges.csv" columns: [0, 1] }
+        columns { name: "t" array { path: "edges.csv" columns: 2 } }
+        time_order: "t"
+      } )";
+  VICINITY_REQUIRE_OK(folder.Import(description, "one_way"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto one_way, folder.Open("one_way"));
+  CHECK(one_way->schema().edge_types[0].time_order == "t");
+  CHECK(TimesInto(*one_way, kFirst, 1) == Times{{INT64_MIN, 0}, {-9, 2}, {50, 3}, {70, 0}});
+
+  VICINITY_REQUIRE_OK(folder.Import(description + "add_reverse: true", "joined"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto joined, folder.Open("joined"));
+  CHECK(TimesInto(*joined, kFirst, 1) ==
+        Times{{INT64_MIN, 0}, {-9, 2}, {50, 0}, {50, 2}, {50, 3}, {70, 0}});
+
+  VICINITY_REQUIRE_OK(folder.Import(description + "add_reverse_apart: true", "apart"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto apart, folder.Open("apart"));
+  CHECK(apart->schema().edge_types[1].time_order == "t");
+  CHECK(TimesInto(*apart, kFirst, 1) == TimesInto(*one_way, kFirst, 1));
+  CHECK(TimesInto(*apart, kSecond, 0) == Times{{INT64_MIN, 1}, {70, 1}});
+
+  // Of doubles the one of the lowest id stays, not the earliest.
+  VICINITY_REQUIRE_OK(folder.Import(description + "dedup: true", "once"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto once, folder.Open("once"));
+  CHECK(TimesInto(*once, kFirst, 1) == Times{{-9, 2}, {50, 3}, {70, 0}});
+}
+
+TEST_CASE("lists are in the order of their sources' times, where these have them", "[import]") {
+  const ImportFolder folder;
+  folder.Write("t.npy", NpyBytes("<i8", "(3,)", Bytes<int64_t>({30, 10, 20})));
+  folder.Write("edges.csv", "0,0\n1,0\n2,0\n2,1\n1,1\n");
+  VICINITY_REQUIRE_OK(folder.Import(R"(
+      add_reverse: true
+      nodes { name: "u" count: 3 columns { name: "t" array { path: "t.npy" } } }
+      nodes { name: "v" count: 2 }
+      edges {
+        source: "u" relation: "r" target: "v" ends { path: "edges.csv" }
+        columns { of_source: "t" } time_order: "t"
+      })"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, folder.Open());
+  CHECK(TimesInto(*dataset, kFirst, 0) == Times{{10, 1}, {20, 2}, {30, 0}});
+  CHECK(TimesInto(*dataset, kFirst, 1) == Times{{10, 1}, {20, 2}});
+  CHECK(dataset->schema().edge_types[0].time_order == "t");
+  CHECK(dataset->schema().edge_types[1].time_order.empty());
+}
+
+TEST_CASE("an order of what are no times is refused", "[import]") {
+  const ImportFolder folder;
+  folder.Write("edges.csv", "0,1,0.5\n1,0,1\n");
+  folder.Write("pairs.npy", NpyBytes("<i8", "(2, 2)", Bytes<int64_t>({1, 2, 3, 4})));
+  const auto refusal = [&](const std::string& column) {
+    return folder.Refusal(R"(nodes { name: "n" count: 2 } edges { source: "n" relation: "r"
+        target: "n" ends { path: "edges.csv" columns: [0, 1] } time_order: "t" columns { )" +
+                          column + "} }");
+  };
+  CHECK_THAT(refusal("name: 't' array { path: 'edges.csv' columns: 2 }"),
+             Catch::StartsWith("edge type 'n:r:n'") && Catch::Contains("edges.csv") &&
+                 Catch::Contains("time_order t") && Catch::Contains("1 float"));
+  CHECK_THAT(refusal("name: 't' array { path: 'pairs.npy' }"),
+             Catch::Contains("time_order t") && Catch::Contains("2 int64"));
+  CHECK_THAT(refusal("name: 'x' array { path: 'edges.csv' columns: 0 }"),
+             Catch::Contains("time_order t: no such column"));
 }
 
 TEST_CASE("neighbours can be drawn by a weight of their own", "[import]") {

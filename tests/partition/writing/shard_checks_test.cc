@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -90,6 +92,63 @@ TEST_CASE("a list out of order is found", "[partition]") {
     OverwriteValue(set.File(sources), kData + 4 * at, static_cast<uint32_t>(second));
     OverwriteValue(set.File(sources), kData + 4 * (at + 1), static_cast<uint32_t>(first));
   }
+  set.CheckFound(sources);
+}
+
+MemoryGraph Timed() {
+  testing::RandomGraphOptions options;
+  options.times = true;
+  options.time_order = true;
+  options.id_kind = IdKind::kInt64;
+  return testing::RandomGraph(options);
+}
+
+// Where in shard 0 two edges of one list begin that `fit`, by the positions of both.
+template <typename Fit>
+int64_t FindTwo(const WrittenSet& set, const Fit& fit) {
+  const std::unique_ptr<Dataset> dataset = set.Open();
+  const EdgeTable& edges = dataset->shard({0})->edges(EdgeTypeId{0});
+  for (int64_t row = 0; row < edges.num_targets(); ++row) {
+    for (int64_t i = 0; i + 1 < edges.degree(row); ++i) {
+      if (fit(edges, edges.begin(row) + i)) return edges.begin(row) + i;
+    }
+  }
+  FAIL("there is no such list");
+  return -1;
+}
+
+int64_t TimeAt(const EdgeTable& edges, int64_t at) {
+  int64_t time = 0;
+  std::memcpy(&time, edges.columns[0].row(at).data(), sizeof(time));
+  return time;
+}
+
+TEST_CASE("a list out of the order of time is found", "[partition]") {
+  const WrittenSet set(Timed());
+  VICINITY_REQUIRE_OK(CheckShards(*set.Open(), NoProgress()));
+  int64_t later = 0;
+  const int64_t at = FindTwo(set, [&](const EdgeTable& edges, int64_t i) {
+    later = TimeAt(edges, i + 1);
+    return TimeAt(edges, i) < later && later < std::numeric_limits<int64_t>::max();
+  });
+  const std::string times = "shard-00000/edges.node.links.node.column.time";
+  OverwriteValue(set.File(times), kData + 8 * at, later + 1);
+  set.CheckFound(times + ": at " + std::to_string(at + 1));
+}
+
+TEST_CASE("edges at one time that are not in the order of their sources' keys are found",
+          "[partition]") {
+  const WrittenSet set(Timed());
+  uint64_t first = 0;
+  uint64_t second = 0;
+  const int64_t at = FindTwo(set, [&](const EdgeTable& edges, int64_t i) {
+    first = edges.sources[i];
+    second = edges.sources[i + 1];
+    return TimeAt(edges, i) == TimeAt(edges, i + 1) && first != second;
+  });
+  const std::string sources = "shard-00000/edges.node.links.node.sources";
+  OverwriteValue(set.File(sources), kData + 4 * at, static_cast<uint32_t>(second));
+  OverwriteValue(set.File(sources), kData + 4 * (at + 1), static_cast<uint32_t>(first));
   set.CheckFound(sources);
 }
 

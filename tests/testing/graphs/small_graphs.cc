@@ -373,9 +373,16 @@ std::vector<std::vector<InEdge>> MemoryGraph::InEdgesOfAll(EdgeTypeId type) cons
   for (size_t i = 0; i < all.sources.size(); ++i) {
     lists[all.targets[i]].push_back({all.sources[i], static_cast<int64_t>(i)});
   }
+  const int times = spec.time_order.empty() ? -1 : spec.FindColumn(spec.time_order);
+  const auto time_of = [&](const InEdge& edge) {
+    int64_t time = 0;
+    if (times >= 0) std::memcpy(&time, edge_row(type, times, edge.edge_id).data(), sizeof(time));
+    return time;
+  };
   for (std::vector<InEdge>& list : lists) {
     std::sort(list.begin(), list.end(), [&](const InEdge& a, const InEdge& b) {
-      return std::tuple(keys[a.source], a.edge_id) < std::tuple(keys[b.source], b.edge_id);
+      return std::tuple(time_of(a), keys[a.source], a.edge_id) <
+             std::tuple(time_of(b), keys[b.source], b.edge_id);
     });
   }
   return lists;
@@ -414,6 +421,7 @@ MemoryGraph RandomGraph(const RandomGraphOptions& options) {
   if (options.times) {
     edge.columns.push_back({"time", DType::kInt64, {}});
     edges.columns.push_back(RandomTimes(&random, options.num_edges));
+    if (options.time_order) edge.time_order = "time";
   }
   return {{{std::move(spec)}, {std::move(edge)}}, {std::move(nodes)}, {std::move(edges)}};
 }

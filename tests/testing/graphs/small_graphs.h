@@ -46,7 +46,7 @@ struct MemoryGraph {
   // Of a ragged column, or kNamesColumn.
   std::string_view ragged_row(NodeTypeId type, int column, int64_t position) const;
   std::string_view edge_row(EdgeTypeId type, int column, int64_t edge_id) const;
-  // Sorted by (source key, edge id), as datasets keep them.
+  // Sorted by (source key, edge id), or by (time, source key, edge id), as datasets keep them.
   // Cost: looks at every edge; InEdgesOfAll, by target, does so once.
   std::vector<InEdge> InEdges(EdgeTypeId type, int64_t target) const;
   std::vector<std::vector<InEdge>> InEdgesOfAll(EdgeTypeId type) const;
@@ -58,8 +58,9 @@ struct RandomGraphOptions {
   int64_t feature_width = 8;  // 0: no such column
   int32_t num_classes = 4;    // 0: no labels
   bool splits = true;
-  bool weights = false;  // an edge column, the weight column
-  bool times = false;    // another, of int64: from -5 to 5, and some as far off as can be
+  bool weights = false;     // an edge column, the weight column
+  bool times = false;       // another, of int64: from -5 to 5, and some as far off as can be
+  bool time_order = false;  // with times: lists are in their order
   IdKind id_kind = IdKind::kDense;
   uint64_t seed = 1;
 };
