@@ -102,9 +102,12 @@ void FilteredListSampler::ChooseUniform(const Target& target) {
 
 // Of edges at the same time those that come later in the list.
 void FilteredListSampler::ChooseLast(const Target& target) {
-  chosen_.resize(num_left_);
-  std::iota(chosen_.begin(), chosen_.end(), 0);
-  if (options_.fanout == kAllNeighbors || num_left_ <= options_.fanout) return;
+  const bool all = options_.fanout == kAllNeighbors || num_left_ <= options_.fanout;
+  const bool are_at_the_end = all || target.allowed.all_within;
+  const int64_t first = all || !are_at_the_end ? 0 : num_left_ - options_.fanout;
+  chosen_.resize(num_left_ - first);
+  std::iota(chosen_.begin(), chosen_.end(), first);
+  if (are_at_the_end) return;
   const absl::Span<const int64_t> times = target.allowed.times;
   const auto later = [&](int64_t a, int64_t b) {
     return std::pair(times[left_[a]], a) > std::pair(times[left_[b]], b);
@@ -139,19 +142,27 @@ void FilteredListSampler::ChooseByLayer(const ListPart& list) {
 }
 
 void FilteredListSampler::Sample(const ListPart& list, const Target& target, Neighbors* out) {
+  Choose(list, target);
+  Append(list, target, out);
+}
+
+void FilteredListSampler::Choose(const ListPart& list, const Target& target) {
   FindLeft(list, target);
   if (by_layer_) {
     ChooseByLayer(list);
   } else if (options_.weighted) {
     ChooseByWeight(list, target);
-  } else if (options_.last && listed_) {
+  } else if (options_.last) {
     ChooseLast(target);
   } else {
     ChooseUniform(target);
   }
+  for (int64_t& chosen : chosen_) chosen = InList(chosen);
+}
+
+void FilteredListSampler::Append(const ListPart& list, const Target& target, Neighbors* out) const {
   out->counts.push_back(static_cast<uint32_t>(chosen_.size()));
-  for (const int64_t chosen : chosen_) {
-    const int64_t at = InList(chosen);
+  for (const int64_t at : chosen_) {
     out->sources.push_back(list.source(at));
     if (options_.want_edge_ids) out->edge_ids.push_back(list.edge_id(at));
     if (options_.want_edge_positions) out->edge_positions.push_back(list.position(at));
@@ -217,6 +228,50 @@ absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
   return absl::OkStatus();
 }
 
+// Whether more is read of a list than the edges that are drawn.
+bool GoesThrough(const OneHopOptions& options, const FilteredListSampler::Target& target) {
+  return options.fanout == kAllNeighbors || options.where || DrawsByLayer(options) ||
+         !target.excluded.empty();
+}
+
+// Of lists that are as in the files and in the order of time: what is not within the targets' times
+// is not even looked at. Not by weight.
+absl::Status SampleInTimeOrder(const ShardReader& reader, EdgeTypeId edge_type,
+                               NodeTypeId target_type, const OwnerGroup& group,
+                               const OneHopOptions& options, ListRule* rule, Targets* targets,
+                               Neighbors* out) {
+  VICINITY_RETURN_IF_ERROR(CheckRows(group.rows, reader.num_targets(edge_type)));
+  FilteredListSampler sampler(options);
+  const NeighborsSize before(*out);
+  return reader.ReadOrderedLists(
+      edge_type, target_type, rule->columns(), group.rows,
+      [&] {
+        before.Restore(out);
+        targets->Start();
+      },
+      [&](size_t i) {
+        const TimeBounds times = targets->TimesOf(i);
+        return std::pair(times.from, times.until);
+      },
+      [&](size_t i, uint64_t key, const ListPart& list,
+          absl::Span<const char* const> values) -> absl::Status {
+        FilteredListSampler::Target target = targets->Next(i);
+        target.key = key;
+        const auto touch = [&](int64_t first, int64_t count) {
+          return reader.TouchPart(edge_type, rule->columns(), list, first, count);
+        };
+        const bool goes_through = GoesThrough(options, target);
+        if (goes_through) VICINITY_RETURN_IF_ERROR(touch(0, list.size()));
+        target.allowed = rule->JudgeWithin(values, list.size());
+        sampler.Choose(list, target);
+        for (const int64_t at : sampler.chosen()) {
+          if (!goes_through) VICINITY_RETURN_IF_ERROR(touch(at, 1));
+        }
+        sampler.Append(list, target, out);
+        return absl::OkStatus();
+      });
+}
+
 // Of any: one by one.
 absl::Status SampleAny(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                        const OwnerGroup& group, const OneHopOptions& options, ListRule* rule,
@@ -264,6 +319,9 @@ absl::Status SampleFiltered(const ShardReader& reader, EdgeTypeId edge_type, Nod
   if (reader.ChangesLists(edge_type, group.rows) ||
       std::any_of(rule.columns().begin(), rule.columns().end(), is_changed)) {
     return SampleAny(reader, edge_type, target_type, group, options, &rule, &targets, out);
+  }
+  if (options.in_time_order && !options.weighted) {
+    return SampleInTimeOrder(reader, edge_type, target_type, group, options, &rule, &targets, out);
   }
   return SampleFiles(reader, edge_type, target_type, group, options, &rule, &targets, out);
 }

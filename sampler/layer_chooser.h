@@ -18,8 +18,9 @@
 //
 // Parallel edges. The n-th of several edges in a row from one source (lists are sorted by source)
 // has a number of its own, of which the first is the source's. So each of them is as likely as any
-// other edge. (DGL's share one number.) Of equal numbers the edge that comes first is smaller; the
-// first edges of two sources never have the same.
+// other edge. (DGL's share one number.) Where lists are in the order of time, this holds of edges
+// at one time; those of one source at several times share numbers, as DGL's do. Of equal numbers
+// the edge that comes first is smaller; the first edges of two sources never have the same.
 //
 // The number, of the global id u and the position n among parallel edges, from 0: with
 // a = the stream (LayerStream in sampler/minibatch_sampler.h) and b = a x 0x9e3779b97f4a7c15 + 1,

@@ -1,6 +1,8 @@
 #include "partition/dataset/shard_reader.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "absl/container/flat_hash_map.h"
@@ -107,6 +109,26 @@ absl::Status FindInLongLists(const EdgeTable& edges, absl::Span<const uint64_t> 
                                         out));
   }
   return absl::OkStatus();
+}
+
+// As std::partition_point over rows [begin, end) of a column of int64: the first that `is_behind`.
+// Each page is verified that it looks at.
+template <typename IsBehind>
+absl::StatusOr<int64_t> FindFirst(const ColumnView& column, int64_t begin, int64_t end,
+                                  const IsBehind& is_behind) {
+  while (begin < end) {
+    const int64_t middle = begin + (end - begin) / 2;
+    const char* const row = column.data + middle * column.row_bytes;
+    VICINITY_RETURN_IF_ERROR(Touch(column.file, row, column.row_bytes));
+    int64_t value = 0;
+    std::memcpy(&value, row, sizeof(value));
+    if (is_behind(value)) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return begin;
 }
 
 // As std::lower_bound, each page verified that it looks at.
@@ -244,6 +266,38 @@ absl::Status ShardReader::FindEdges(EdgeTypeId type, absl::Span<const uint64_t> 
     }
     return FindInLongLists(edges, sources, rows, std::move(long_ones), out);
   });
+}
+
+absl::Status ShardReader::TouchPart(EdgeTypeId type, absl::Span<const int32_t> columns,
+                                    const ListPart& list, int64_t first, int64_t count) const {
+  if (count == 0) return absl::OkStatus();
+  const EdgeTable& edges = shard_.edges(type);
+  const int64_t begin = list.position(first);
+  VICINITY_RETURN_IF_ERROR(TouchList(edges, begin, begin + count));
+  for (const int32_t column : columns) {
+    VICINITY_RETURN_IF_ERROR(TouchRange(edges.columns[column], begin, count));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ListPart> ShardReader::FindOrdered(const EdgeTable& edges, const ColumnView& column,
+                                                  int64_t row, std::pair<int64_t, int64_t> bounds) {
+  const int64_t degree = edges.degree(row);
+  if (degree == 0) return PartOf(edges, nullptr, row, 0, 0);
+  const int64_t low = bounds.first;
+  const int64_t high = bounds.second;
+  const int64_t first = edges.begin(row);
+  int64_t begin = first;
+  int64_t end = first + degree;
+  if (low > std::numeric_limits<int64_t>::min()) {
+    VICINITY_ASSIGN_OR_RETURN(begin,
+                              FindFirst(column, begin, end, [&](int64_t v) { return v >= low; }));
+  }
+  if (high < std::numeric_limits<int64_t>::max()) {
+    VICINITY_ASSIGN_OR_RETURN(end,
+                              FindFirst(column, begin, end, [&](int64_t v) { return v > high; }));
+  }
+  return PartOf(edges, nullptr, row, begin - first, end - begin);
 }
 
 absl::Status ShardReader::TouchRows(const ColumnView& column, absl::Span<const uint64_t> rows) {

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -292,9 +293,7 @@ class ShardReader {
                               const Start& start, const Take& take) const {
     const EdgeTable& edges = shard_.edges(type);
     const NodeTable& targets = shard_.nodes(target_type);
-    std::vector<VerifiedFile*> files = {edges.offsets_file, targets.keys_file, edges.sources_file,
-                                        edges.edge_ids_file, edges.weights_file};
-    for (const int32_t column : columns) files.push_back(edges.columns[column].file);
+    const std::vector<VerifiedFile*> files = ListFiles(edges, targets, columns);
     std::vector<const char*> values(columns.size());
     return ReadVerified(files, [&]() -> absl::Status {
       start();
@@ -306,19 +305,48 @@ class ShardReader {
         VICINITY_RETURN_IF_ERROR(edges.CheckList(row));
         const ListPart list = PartOf(edges, nullptr, row, 0, edges.degree(row));
         if (list.size() > 0) {
-          const int64_t begin = edges.begin(row);
-          VICINITY_RETURN_IF_ERROR(TouchList(edges, begin, begin + list.size()));
-          for (size_t k = 0; k < columns.size(); ++k) {
-            const ColumnView& column = edges.columns[columns[k]];
-            VICINITY_RETURN_IF_ERROR(TouchRange(column, begin, list.size()));
-            values[k] = column.data + begin * column.row_bytes;
-          }
+          VICINITY_RETURN_IF_ERROR(TouchPart(type, columns, list, 0, list.size()));
+          PlaceValues(edges, columns, list.position(0), &values);
         }
         take(i, targets.keys[row], list, absl::MakeConstSpan(values));
       }
       return absl::OkStatus();
     });
   }
+
+  // The same of lists in the order of columns[0], of one int64 an edge: calls take(i, key, list,
+  // values), until it returns an error, with only those edges of each list whose value there is
+  // from bounds(i).first to bounds(i).second, both included. What it reads of them it verifies
+  // itself (TouchPart).
+  //
+  // Cost: a binary search, which verifies the pages that it looks at.
+  template <typename Start, typename Bounds, typename Take>
+  absl::Status ReadOrderedLists(EdgeTypeId type, NodeTypeId target_type,
+                                absl::Span<const int32_t> columns, absl::Span<const uint64_t> rows,
+                                const Start& start, const Bounds& bounds, const Take& take) const {
+    const EdgeTable& edges = shard_.edges(type);
+    const NodeTable& targets = shard_.nodes(target_type);
+    const std::vector<VerifiedFile*> files = ListFiles(edges, targets, columns);
+    std::vector<const char*> values(columns.size());
+    return ReadVerified(files, [&]() -> absl::Status {
+      start();
+      VICINITY_RETURN_IF_ERROR(TouchTargets(edges, targets, rows));
+      for (size_t i = 0; i < rows.size(); ++i) {
+        PrefetchTarget(edges, targets, rows, i + 2 * kListsAhead);
+        PrefetchList(edges, columns, rows, i + kListsAhead);
+        const auto row = static_cast<int64_t>(rows[i]);
+        VICINITY_RETURN_IF_ERROR(edges.CheckList(row));
+        VICINITY_ASSIGN_OR_RETURN(const ListPart list,
+                                  FindOrdered(edges, edges.columns[columns[0]], row, bounds(i)));
+        if (list.size() > 0) PlaceValues(edges, columns, list.position(0), &values);
+        VICINITY_RETURN_IF_ERROR(take(i, targets.keys[row], list, absl::MakeConstSpan(values)));
+      }
+      return absl::OkStatus();
+    });
+  }
+  // For `take`: verifies sources, ids, weights and these columns of `count` edges of a list.
+  absl::Status TouchPart(EdgeTypeId type, absl::Span<const int32_t> columns, const ListPart& list,
+                         int64_t first, int64_t count) const;
 
   // Whether all of a column's rows are as in the files.
   bool IsUnchanged(const ShardColumn& column) const { return CheckUnchanged(column).ok(); }
@@ -408,6 +436,25 @@ class ShardReader {
     return {edges, positions, degree == 0 ? 0 : edges.begin(row) + skipped, size,
             skipped + size < degree};
   }
+
+  static std::vector<VerifiedFile*> ListFiles(const EdgeTable& edges, const NodeTable& targets,
+                                              absl::Span<const int32_t> columns) {
+    std::vector<VerifiedFile*> files = {edges.offsets_file, targets.keys_file, edges.sources_file,
+                                        edges.edge_ids_file, edges.weights_file};
+    for (const int32_t column : columns) files.push_back(edges.columns[column].file);
+    return files;
+  }
+  // Where the rows of these columns lie from `position` on.
+  static void PlaceValues(const EdgeTable& edges, absl::Span<const int32_t> columns,
+                          int64_t position, std::vector<const char*>* values) {
+    for (size_t k = 0; k < columns.size(); ++k) {
+      const ColumnView& column = edges.columns[columns[k]];
+      (*values)[k] = column.data + position * column.row_bytes;
+    }
+  }
+  // The part of a list in the order of `column` where that is within these bounds.
+  static absl::StatusOr<ListPart> FindOrdered(const EdgeTable& edges, const ColumnView& column,
+                                              int64_t row, std::pair<int64_t, int64_t> bounds);
 
   static constexpr size_t kListsAhead = 8;
   static void PrefetchTarget(const EdgeTable& edges, const NodeTable& targets,

@@ -52,6 +52,12 @@ AllowedEdges ListRule::Judge(absl::Span<const char* const> values, int64_t count
   return allowed;
 }
 
+AllowedEdges ListRule::JudgeWithin(absl::Span<const char* const> values, int64_t count) {
+  AllowedEdges allowed = Judge(values, count, TimeBounds());
+  allowed.all_within = true;
+  return allowed;
+}
+
 absl::StatusOr<AllowedEdges> ListRule::ReadAndJudge(const ShardReader& reader, EdgeTypeId edge_type,
                                                     const ListPart& list,
                                                     const TimeBounds& within) {

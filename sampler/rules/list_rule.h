@@ -19,9 +19,10 @@ namespace vicinity {
 struct AllowedEdges {
   absl::Span<const int64_t> times;  // of the list's edges; empty: at any time
   TimeBounds within;                // with times: which of them
+  bool all_within = false;          // with times: all are, and none is before an earlier one
   absl::Span<const uint8_t> meets;  // of the list's edges, 1: the condition holds; empty: for all
 
-  bool all() const { return times.empty() && meets.empty(); }
+  bool all() const { return (times.empty() || all_within) && meets.empty(); }
   bool Has(int64_t i) const {
     return (times.empty() || within.Has(times[i])) && (meets.empty() || meets[i] != 0);
   }
@@ -38,7 +39,10 @@ class ListRule {
   // Of a list whose edges' values in columns()[k] lie at values[k], for a target of these bounds.
   // Good until the next call, and while the values are there.
   AllowedEdges Judge(absl::Span<const char* const> values, int64_t count, const TimeBounds& within);
-  // The same, of a list or a part of one, wherever its values are. Errors as ShardReader's.
+  // The same, of edges in the order of their times, all of which are within the target's bounds.
+  AllowedEdges JudgeWithin(absl::Span<const char* const> values, int64_t count);
+  // The same as Judge, of a list or a part of one, wherever its values are. Errors as
+  // ShardReader's.
   absl::StatusOr<AllowedEdges> ReadAndJudge(const ShardReader& reader, EdgeTypeId edge_type,
                                             const ListPart& list, const TimeBounds& within);
 

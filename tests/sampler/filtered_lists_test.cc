@@ -10,10 +10,13 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "partition/dataset/dataset.h"
+#include "partition/dataset/shard.h"
 #include "partition/dataset/shard_reader.h"
 #include "partition/schema/edge_conditions.h"
 #include "proto/common/ids.h"
@@ -21,6 +24,7 @@
 #include "sampler/local_sampler.h"
 #include "sampler/one_hop.h"
 #include "tests/sampler/chi_square.h"
+#include "tests/testing/graphs/damage.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -144,7 +148,8 @@ TEST_CASE("many excluded edges of one target are all left out", "[filtered_lists
 // A graph with times (and weights) in one shard, in the user's order.
 class Timed {
  public:
-  explicit Timed(int64_t num_edges, bool weights = false) : graph_(Make(num_edges, weights)) {
+  explicit Timed(int64_t num_edges, bool weights = false) : Timed(Make(num_edges, weights)) {}
+  explicit Timed(MemoryGraph graph) : graph_(std::move(graph)) {
     VICINITY_REQUIRE_OK(WriteGraph(graph_, dir_.File("graph")));
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(dir_.File("graph")));
   }
@@ -179,6 +184,7 @@ class Timed {
     return out;
   }
   const Dataset& dataset() const { return *dataset_; }
+  std::string path() const { return dir_.File("graph"); }
 
  private:
   static MemoryGraph Make(int64_t num_edges, bool weights) {
@@ -443,6 +449,156 @@ TEST_CASE("draws by time need bounds for every target", "[filtered_lists]") {
   options.times = times;
   VICINITY_CHECK_CODE(SampleLists(reader, {0}, {0}, {1}, options, &out),
                       absl::StatusCode::kInvalidArgument);
+}
+
+// Lists in the order of time; `to_hub`: all edges lead to node 4.
+MemoryGraph InTimeOrder(int64_t num_edges, bool to_hub) {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 30;
+  options.num_edges = num_edges;
+  options.weights = true;
+  options.times = true;
+  options.time_order = true;
+  options.id_kind = IdKind::kInt64;  // other keys than nodes
+  MemoryGraph graph = testing::RandomGraph(options);
+  if (to_hub) graph.edges[0].targets.assign(graph.edges[0].targets.size(), 4);
+  return graph;
+}
+
+// Every way to draw by the graph's times.
+std::vector<OneHopOptions> WaysToDraw(const Timed& graph) {
+  std::vector<OneHopOptions> ways;
+  const auto where = graph.Where("weight > 400 or time in (-2, 3)");
+  for (const int64_t fanout : {int64_t{1}, int64_t{4}, int64_t{60}, kAllNeighbors}) {
+    for (const auto& condition : {std::shared_ptr<const RowCondition>(), where}) {
+      OneHopOptions options;
+      options.fanout = fanout;
+      options.where = condition;
+      options.time_column = graph.time_column();
+      options.want_edge_ids = true;
+      options.want_edge_positions = true;
+      options.want_edge_times = true;
+      options.stream = 99;
+      ways.push_back(options);
+      ways.back().replace = true;
+      ways.push_back(options);
+      ways.back().last = true;
+      ways.push_back(options);
+      ways.back().weighted = true;
+      ways.push_back(options);
+      ways.back().labor = true;
+      ways.push_back(ways.back());
+      ways.back().weighted = true;
+      ways.push_back(options);
+    }
+  }
+  return ways;
+}
+
+const std::vector<TimeBounds> kWindows = {{INT64_MIN, INT64_MAX},
+                                          {INT64_MIN, 0},
+                                          {INT64_MIN, INT64_MIN},
+                                          {INT64_MIN, INT64_MAX - 1},
+                                          {INT64_MIN + 1, 2},
+                                          {-3, 1},
+                                          {2, 2},
+                                          {3, -3},
+                                          {-5, 5},
+                                          {6, 100},
+                                          {INT64_MAX, INT64_MAX},
+                                          {INT64_MAX, INT64_MIN}};
+
+bool Same(const Neighbors& a, const Neighbors& b) {
+  return a.counts == b.counts && a.sources == b.sources && a.edge_ids == b.edge_ids &&
+         a.edge_positions == b.edge_positions && a.edge_times == b.edge_times;
+}
+
+// That lists in the order of time give what they give who goes through them.
+void CheckSameInOrder(const Timed& graph, const std::vector<uint64_t>& rows) {
+  std::vector<TimeBounds> times;
+  std::vector<uint32_t> trees;
+  for (uint32_t i = 0; i < rows.size(); ++i) {
+    times.push_back(kWindows[i % kWindows.size()]);
+    trees.push_back(i % 5);
+  }
+  std::vector<ExcludedEdge> some;  // of every other target
+  for (uint32_t i = 0; i < rows.size(); i += 2) {
+    for (const int64_t source : {3, 9, 20}) some.push_back({i, source});
+  }
+  size_t num_drawn = 0;
+  for (OneHopOptions options : WaysToDraw(graph)) {
+    options.times = times;
+    options.trees = trees;
+    for (const absl::Span<const ExcludedEdge> excluded : {{}, absl::MakeConstSpan(some)}) {
+      options.excluded = excluded;
+      options.in_time_order = false;
+      const Neighbors through = graph.Sample(rows, options);
+      options.in_time_order = true;
+      const Neighbors in_order = graph.Sample(rows, options);
+      CAPTURE(options.fanout, options.replace, options.last, options.weighted, options.labor,
+              options.where != nullptr, excluded.size());
+      REQUIRE(Same(in_order, through));
+      num_drawn += in_order.sources.size();
+    }
+  }
+  CHECK(num_drawn > 1000);
+}
+
+TEST_CASE("lists in the order of time give what going through them gives", "[filtered_lists]") {
+  const Timed graph(InTimeOrder(GENERATE(40, 900), false));
+  std::vector<uint64_t> rows;
+  for (uint64_t i = 0; i < 360; ++i) rows.push_back(i % 30);
+  CheckSameInOrder(graph, rows);
+}
+
+TEST_CASE("so do those of a hub most of whose edges are at the same times", "[filtered_lists]") {
+  const Timed graph(InTimeOrder(100'000, true));
+  CheckSameInOrder(graph, std::vector<uint64_t>(kWindows.size(), 4));
+}
+
+TEST_CASE("the latest of a list in the order of time are its last within the bounds",
+          "[filtered_lists]") {
+  const Timed graph(InTimeOrder(900, false));
+  OneHopOptions options;
+  options.fanout = 5;
+  options.last = true;
+  options.time_column = graph.time_column();
+  options.in_time_order = true;
+  options.want_edge_ids = true;
+  const std::vector<TimeBounds> times = Until({2});
+  options.times = times;
+  std::vector<int64_t> until = graph.Until(4, 2);
+  REQUIRE(until.size() > 5);
+  CHECK(graph.Sample({4}, options).edge_ids == std::vector<int64_t>(until.end() - 5, until.end()));
+}
+
+TEST_CASE("of a hub in the order of time only the pages are verified that draws look at",
+          "[filtered_lists]") {
+  const Timed graph(InTimeOrder(100'000, true));
+  const EdgeTable& edges = graph.dataset().shard({0})->edges({0});
+  // Behind all that is not later than 0, and no place that halving leads to.
+  const int64_t damaged = edges.begin(4) + 93'000;
+  testing::FlipBit(graph.path() + "/shard-00000/edges.node.links.node.column.time",
+                   64 + 8 * damaged);
+  Dataset::Options lazy;
+  lazy.check_bytes = 0;
+  lazy.verify_at_touch = true;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(graph.path(), lazy));
+  OneHopOptions options;
+  options.fanout = GENERATE(int64_t{5}, kAllNeighbors);
+  options.last = GENERATE(false, true);
+  options.time_column = graph.time_column();
+  options.want_edge_times = true;
+  const std::vector<TimeBounds> times = Until({0});
+  options.times = times;
+  Neighbors out;
+  options.in_time_order = true;
+  VICINITY_CHECK_OK(SampleLists(ShardReader(*dataset->shard({0})), {0}, {0}, {4}, options, &out));
+  CHECK(!out.edge_times.empty());
+  options.in_time_order = false;
+  VICINITY_CHECK_CODE(SampleLists(ShardReader(*dataset->shard({0})), {0}, {0}, {4}, options, &out),
+                      absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

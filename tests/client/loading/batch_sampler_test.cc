@@ -108,12 +108,13 @@ TEST_CASE("without its links a batch is that of a graph that never had them", "[
   CHECK(testing::Describe(got) != testing::Describe(other));
 }
 
-testing::MemoryGraph TimedGraph() {
+testing::MemoryGraph TimedGraph(bool time_order = false) {
   testing::RandomGraphOptions options;
   options.num_nodes = 60;
   options.num_edges = 700;
   options.weights = true;
   options.times = true;
+  options.time_order = time_order;
   return testing::RandomGraph(options);
 }
 
@@ -170,7 +171,7 @@ TEST_CASE("with a condition a batch is that of a graph that has only the edges t
 
 TEST_CASE("by time a batch is the same on any cut, and every tree ends with its seed's time",
           "[batch_sampler]") {
-  const testing::MemoryGraph memory = TimedGraph();
+  const testing::MemoryGraph memory = TimedGraph(GENERATE(false, true));
   const std::vector<int64_t> positions = {3, 17, 3, 40, 9};
   const std::vector<int64_t> times = {0, 2, -3, 5, -6};
   SamplingSpec sampling = SamplingSpec::Uniform(memory.schema, {4, kAllNeighbors, 2});
@@ -254,7 +255,7 @@ PathEdges PathsOf(const testing::MemoryGraph& graph, const std::vector<int64_t>&
 
 TEST_CASE("along a path times never rise, and none is left out, whatever the cut",
           "[batch_sampler]") {
-  const testing::MemoryGraph memory = TimedGraph();
+  const testing::MemoryGraph memory = TimedGraph(GENERATE(false, true));
   const std::vector<int64_t> positions = {3, 17, 3, 40, 9};
   const std::vector<int64_t> times = {0, 2, -3, 5, -6};
   SamplingSpec sampling =

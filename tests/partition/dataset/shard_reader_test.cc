@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/fault_list.h"
 #include "partition/dataset/shard.h"
@@ -140,6 +145,49 @@ TEST_CASE_METHOD(ReaderTest, "damage is noticed in every file that a read uses",
     MustNotice(absl::StrCat("edges.user.buys.item.", part), kData + 8, [&] {
       return ShardReader(shard()).ReadList(kBuys, 0, 0, INT64_MAX, [](const ListPart&) {});
     });
+  }
+}
+
+TEST_CASE("of lists in the order of a column those edges are found that are within bounds",
+          "[shard_reader]") {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 40;
+  options.num_edges = GENERATE(60, 2000);
+  options.times = true;
+  options.time_order = true;
+  const testing::MemoryGraph graph = testing::RandomGraph(options);
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(WriteGraph(graph, folder.File("g")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, Dataset::Open(folder.File("g")));
+  const ShardReader reader(*dataset->shard({0}));
+  std::vector<uint64_t> rows(40);
+  std::iota(rows.rbegin(), rows.rend(), 0);
+  for (const int64_t from : {INT64_MIN, int64_t{-7}, int64_t{-2}, int64_t{5}, INT64_MAX}) {
+    for (const int64_t until : {INT64_MIN, int64_t{-5}, int64_t{2}, int64_t{100}, INT64_MAX}) {
+      size_t taken = 0;
+      VICINITY_CHECK_OK(reader.ReadOrderedLists(
+          {0}, {0}, {0}, rows, [&] { taken = 0; }, [&](size_t) { return std::pair(from, until); },
+          [&](size_t i, uint64_t key, const ListPart& list, absl::Span<const char* const> values) {
+            CHECK(i == taken++);
+            CHECK(key == graph.nodes[0].keys[rows[i]]);
+            const absl::Status touched = reader.TouchPart({0}, {0}, list, 0, list.size());
+            std::vector<int64_t> found;
+            for (int64_t k = 0; k < list.size(); ++k) {
+              found.push_back(list.edge_id(k));
+              CHECK(std::string_view(values[0] + 8 * k, 8) ==
+                    graph.edge_row({0}, 0, list.edge_id(k)));
+            }
+            std::vector<int64_t> expected;
+            for (const testing::InEdge& edge : graph.InEdges({0}, static_cast<int64_t>(rows[i]))) {
+              int64_t time = 0;
+              std::memcpy(&time, graph.edge_row({0}, 0, edge.edge_id).data(), sizeof(time));
+              if (from <= time && time <= until) expected.push_back(edge.edge_id);
+            }
+            CHECK(found == expected);
+            return touched;
+          }));
+      CHECK(taken == rows.size());
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard_reader.h"
 #include "partition/schema/edge_conditions.h"
@@ -79,6 +80,27 @@ TEST_CASE("a rule allows the edges that it says, of whole lists and of parts", "
         }));
   }
   CHECK(num_allowed > 20);
+}
+
+TEST_CASE("of edges that are all within the bounds in their order, only the condition is asked",
+          "[list_rule]") {
+  const testing::MemoryGraph graph = TimedGraph();
+  DrawSpec spec;
+  spec.time_column = 1;
+  const bool by_condition = GENERATE(false, true);
+  if (by_condition) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto where, ResolveByEdgeType(graph.schema, "time = 3"));
+    spec.where = where[0];
+  }
+  ListRule rule(spec);
+  const std::vector<int64_t> times = {std::numeric_limits<int64_t>::min(), -1, 3, 3, 8};
+  const std::vector<const char*> values(rule.columns().size(),
+                                        reinterpret_cast<const char*>(times.data()));
+  const AllowedEdges allowed = rule.JudgeWithin(values, static_cast<int64_t>(times.size()));
+  CHECK(allowed.all() == !by_condition);
+  CHECK(allowed.times == absl::MakeConstSpan(times));
+  for (int64_t i = 0; i < 5; ++i) CHECK(allowed.Has(i) == (!by_condition || times[i] == 3));
+  CHECK(rule.JudgeWithin(values, 0).times.empty());
 }
 
 }  // namespace
