@@ -10,6 +10,7 @@
 #include "client/cli/commands/graph/walk_command.h"
 #include "client/cli/commands/health_command.h"
 #include "client/cli/commands/import_command.h"
+#include "client/cli/commands/index_command.h"
 #include "client/cli/commands/metis_child_command.h"
 #include "client/cli/commands/partition_command.h"
 #include "client/cli/commands/plan_command.h"
@@ -26,11 +27,11 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,     kGenerateCommand, kPartitionCommand, kRankCommand,   kPlanCommand,
-    kPoliciesCommand,   kVerifyCommand,   kRepairCommand,    kStatusCommand, kShardsCommand,
-    kHealthCommand,     kTopCommand,      kAdminCommand,     kTokenCommand,  kCertificateCommand,
-    kDescribeCommand,   kGetCommand,      kSampleCommand,    kWalkCommand,   kQueryCommand,
-    kMetisChildCommand,
+    kImportCommand,      kGenerateCommand,   kPartitionCommand, kRankCommand,   kIndexCommand,
+    kPlanCommand,        kPoliciesCommand,   kVerifyCommand,    kRepairCommand, kStatusCommand,
+    kShardsCommand,      kHealthCommand,     kTopCommand,       kAdminCommand,  kTokenCommand,
+    kCertificateCommand, kDescribeCommand,   kGetCommand,       kSampleCommand, kWalkCommand,
+    kQueryCommand,       kMetisChildCommand,
 };
 
 }  // namespace

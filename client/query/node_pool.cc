@@ -69,15 +69,18 @@ absl::StatusOr<std::vector<int64_t>> ListedOfIds(const ShardRouter& router,
 }
 
 // All that the step may take or draw: few are looked at here, of all the servers find those.
-absl::StatusOr<std::vector<int64_t>> Listed(const ShardRouter& router, const ResolvedStep& step,
-                                            const CallContext& context) {
-  if (!step.step.ids.empty()) return ListedOfIds(router, step, context);
-  if (step.nodes_where == nullptr) {
-    return NodesOfSplit(router, step.node_type, step.step.split, {});
+absl::StatusOr<FoundNodes> Listed(const ShardRouter& router, const ResolvedStep& step,
+                                  const CallContext& context) {
+  const NodeTypeId type = step.node_type;
+  FoundNodes listed;
+  if (!step.step.ids.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(listed.nodes, ListedOfIds(router, step, context));
+  } else if (step.nodes_where == nullptr) {
+    VICINITY_ASSIGN_OR_RETURN(listed.nodes, NodesOfSplit(router, type, step.step.split, {}));
+  } else {
+    return FindNodes(router, type, step.step.split, *step.nodes_where, context);
   }
-  VICINITY_ASSIGN_OR_RETURN(FoundNodes found, FindNodes(router, step.node_type, step.step.split,
-                                                        *step.nodes_where, context));
-  return std::move(found.nodes);
+  return listed;
 }
 
 // Chances of all nodes of the type, by place: that of the column, or 1, and 0 of what is not
@@ -112,7 +115,9 @@ absl::StatusOr<NodePool> NodePool::Make(const ShardRouter& router, const Resolve
                                   : CandidateNodes::Uniform(router, step.node_type));
     return pool;
   }
-  VICINITY_ASSIGN_OR_RETURN(pool.listed_, Listed(router, step, context));
+  VICINITY_ASSIGN_OR_RETURN(FoundNodes listed, Listed(router, step, context));
+  pool.listed_ = std::move(listed.nodes);
+  pool.num_read_ = listed.num_read;
   if (!drawn || !step.weighted() || pool.listed_.empty()) return pool;
   VICINITY_ASSIGN_OR_RETURN(const std::vector<double> weights,
                             WeightsOf(router, step, pool.listed_));

@@ -26,6 +26,9 @@ class NodePool {
                                        const CallContext& context);
 
   int64_t size() const;  // how many nodes those are
+  // Of how many nodes values were read to find those of the whole graph that meet the condition;
+  // of the others stored indexes told.
+  int64_t num_read() const { return num_read_; }
   // Those of the step: all, or `count` draws, with replacement, of this stream; none if there are
   // none.
   absl::StatusOr<std::vector<int64_t>> Nodes(uint64_t stream, const CallContext& context) const;
@@ -33,7 +36,8 @@ class NodePool {
  private:
   NodePool() = default;
 
-  int64_t count_ = 0;                         // draws; kAllNeighbors: none, all are taken
+  int64_t count_ = 0;  // draws; kAllNeighbors: none, all are taken
+  int64_t num_read_ = 0;
   std::vector<int64_t> listed_;               // in the order of the ids given, or of keys
   std::optional<CandidateNodes> candidates_;  // drawn from, in the place of listed_
 };

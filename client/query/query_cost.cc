@@ -64,14 +64,14 @@ class StepTally {
   }
 
   // Of kNodes, whose pool is made when the query is.
-  StepCost OfNodes(int64_t num_nodes) {
-    cost_.nodes = static_cast<double>(num_nodes);
+  StepCost OfNodes(const KnownStep& known) {
+    cost_.nodes = static_cast<double>(known.num_nodes);
     Does(step_.step.input.empty() ? "the graph's nodes" : absl::StrCat("$", step_.step.input));
     if (step_.nodes_where != nullptr && !step_.step.input.empty()) {
       ReadCondition(cost_.nodes);
     } else if (step_.nodes_where != nullptr && step_.step.ids.empty()) {
-      Does(absl::StrCat("servers read ", absl::StrJoin(ConditionColumns(), ", "),
-                        " of all and tell those that meet the condition, once for all runs"));
+      Does(absl::StrCat("servers tell those that meet the condition, once for all runs, ",
+                        HowFound(known.num_read)));
     }
     return Finish();
   }
@@ -254,6 +254,14 @@ class StepTally {
     }
     return names;
   }
+  // By servers, which looked at all nodes of the type.
+  std::string HowFound(int64_t num_read) const {
+    const std::string columns = absl::StrJoin(ConditionColumns(), ", ");
+    const int64_t all = router_.book().num_nodes(step_.node_type);
+    if (num_read >= all) return absl::StrCat("by reading ", columns);
+    if (num_read == 0) return absl::StrCat("by index of ", columns);
+    return absl::StrCat("by index, and by reading ", columns, " of ", num_read, " of ", all);
+  }
   void ReadCondition(double nodes) {
     const NodeTypeSpec& spec = router_.schema().node_types[step_.node_type.value];
     const std::vector<std::string> names = ConditionColumns();
@@ -301,7 +309,7 @@ double NodesAmong(const Schema& schema, const std::vector<ResolvedStep>& steps,
 
 absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
                                                    const std::vector<ResolvedStep>& steps,
-                                                   absl::Span<const int64_t> num_nodes,
+                                                   absl::Span<const KnownStep> known,
                                                    const CallContext& context) {
   Degrees degrees(router);
   std::vector<StepCost> costs;
@@ -317,7 +325,7 @@ absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
     if (by_degree) VICINITY_RETURN_IF_ERROR(degrees.Look(step.edge_type, context));
     switch (step.step.kind) {
       case StepKind::kNodes:
-        costs.push_back(tally.OfNodes(num_nodes[i]));
+        costs.push_back(tally.OfNodes(known[i]));
         break;
       case StepKind::kNeighbors:
         costs.push_back(tally.OfNeighbors(degrees));

@@ -13,11 +13,17 @@
 
 namespace vicinity {
 
-// As StepCost says. `num_nodes`: of each step that is kNodes how many it makes; of others it is not
-// looked at. Errors as ShardAccess. Cost: one operation a shard and edge type.
+// What is known of a step before it runs.
+struct KnownStep {
+  int64_t num_nodes = 0;  // of kNodes: that it makes
+  int64_t num_read = 0;   // NodePool::num_read()
+};
+
+// As StepCost says. `known`: of each step; only that of kNodes is looked at. Errors as ShardAccess.
+// Cost: one operation a shard and edge type.
 absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
                                                    const std::vector<ResolvedStep>& steps,
-                                                   absl::Span<const int64_t> num_nodes,
+                                                   absl::Span<const KnownStep> known,
                                                    const CallContext& context);
 
 }  // namespace vicinity

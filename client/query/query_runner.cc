@@ -112,13 +112,15 @@ absl::StatusOr<QueryAnswer> QueryRunner::Run(const QueryInputs& inputs, const Mi
 absl::StatusOr<std::vector<StepCost>> QueryRunner::Foretell(const InputSizes& sizes,
                                                             const CallContext& context) const {
   VICINITY_RETURN_IF_ERROR(CheckInputs(sizes));
-  std::vector<int64_t> num_nodes(steps_.size());
+  std::vector<KnownStep> known(steps_.size());
   for (size_t i = 0; i < steps_.size(); ++i) {
     const QueryStep& step = steps_[i].step;
     if (step.kind != StepKind::kNodes) continue;
-    num_nodes[i] = kept_[i].pool.has_value() ? kept_[i].pool->size() : sizes.at(step.input);
+    const std::optional<NodePool>& pool = kept_[i].pool;
+    known[i].num_nodes = pool.has_value() ? pool->size() : sizes.at(step.input);
+    if (pool.has_value()) known[i].num_read = pool->num_read();
   }
-  return ForetellCost(router_, steps_, num_nodes, context);
+  return ForetellCost(router_, steps_, known, context);
 }
 
 absl::StatusOr<StepLists> QueryRunner::MakeNodes(size_t number, const QueryInputs& inputs,

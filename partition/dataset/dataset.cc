@@ -30,7 +30,7 @@ absl::Status CheckAgreement(const std::string& path, const proto::Manifest& mani
                                             " shards, the manifest lists files of ",
                                             manifest.shards_size()));
   }
-  return absl::OkStatus();
+  return At(path, CheckIndexes(schema, manifest));
 }
 
 absl::StatusOr<std::vector<ShardId>> ShardsToOpen(const std::string& directory, const Book& book,
@@ -112,18 +112,21 @@ absl::StatusOr<std::unique_ptr<Shard>> Dataset::OpenShard(ShardId id) const {
   source.book = &book_;
   source.shard = id;
   source.entry = &entry;
+  std::vector<const proto::Index*> indexes;
+  for (const proto::Index& index : manifest_.indexes()) indexes.push_back(&index);
+  source.indexes = indexes;
   return MapShard(source);
 }
 
 absl::Status Dataset::CheckFiles(ShardId id, const Options& options) {
   const bool touched = options.verify_at_touch && manifest_.format_version() > 1;
-  for (const proto::FileEntry& file : manifest_.shards(id.value).files()) {
-    const int64_t size = static_cast<int64_t>(file.size());
+  for (const proto::FileEntry* const file : FilesOfShard(manifest_, id)) {
+    const int64_t size = static_cast<int64_t>(file->size());
     if (touched || size > options.check_bytes - checked_bytes_) {
-      unchecked_.push_back(file);
+      unchecked_.push_back(*file);
       continue;
     }
-    VICINITY_RETURN_IF_ERROR(CheckFile(directory_, file));
+    VICINITY_RETURN_IF_ERROR(CheckFile(directory_, *file));
     checked_bytes_ += size;
   }
   return absl::OkStatus();
@@ -146,9 +149,9 @@ absl::Status Dataset::OpenAgain(ShardId id) {
   absl::StatusOr<std::unique_ptr<Shard>> opened = OpenShard(id);
   // Format version 1 has no pages to verify when they are touched.
   const bool has_sums = manifest_.format_version() > 1;
-  for (const proto::FileEntry& file : manifest_.shards(id.value).files()) {
+  for (const proto::FileEntry* const file : FilesOfShard(manifest_, id)) {
     if (has_sums || !opened.ok()) break;
-    if (const absl::Status sound = CheckFile(directory_, file); !sound.ok()) opened = sound;
+    if (const absl::Status sound = CheckFile(directory_, *file); !sound.ok()) opened = sound;
   }
   const MutexLock lock(&mu_);
   if (!opened.ok()) {

@@ -55,6 +55,8 @@ std::string_view FileKindName(FileKind kind) {
       return "weights";
     case FileKind::kRanking:
       return "ranking";
+    case FileKind::kIndex:
+      return "index";
   }
   return "unknown";
 }

@@ -24,6 +24,7 @@ enum class FileKind : uint32_t {
   kEdgeIds = 9,
   kRanking = 10,
   kWeights = 11,
+  kIndex = 12,
 };
 std::string_view FileKindName(FileKind kind);  // "edge ids"
 

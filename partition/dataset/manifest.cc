@@ -87,6 +87,15 @@ absl::Status CheckPaths(const proto::Manifest& manifest) {
   return absl::OkStatus();
 }
 
+absl::Status CheckIndexFiles(const proto::Manifest& manifest) {
+  for (const proto::Index& index : manifest.indexes()) {
+    if (index.files_size() == manifest.shards_size()) continue;
+    return absl::DataLossError(absl::StrCat("an index lists ", index.files_size(), " files of ",
+                                            manifest.shards_size(), " shards"));
+  }
+  return absl::OkStatus();
+}
+
 // A newer manifest may hold fields that this build does not know; its version says so better than a
 // complaint about the first of them.
 absl::Status CheckVersion(const std::string& path, const std::string& text) {
@@ -112,6 +121,7 @@ absl::StatusOr<proto::Manifest> ParseManifest(const std::string& path, const std
     return absl::DataLossError(absl::StrCat(path, ": no format_version"));
   }
   if (const absl::Status status = CheckPaths(manifest); !status.ok()) return At(path, status);
+  if (const absl::Status status = CheckIndexFiles(manifest); !status.ok()) return At(path, status);
   if (const uint64_t found = Fingerprint(manifest); found != manifest.fingerprint()) {
     return absl::DataLossError(absl::StrCat(path, ": the content's fingerprint is ",
                                             absl::Hex(found), ", stored is ",
@@ -194,6 +204,13 @@ uint64_t Fingerprint(const proto::Manifest& manifest) {
 
 std::string ManifestPath(const std::string& directory) {
   return absl::StrCat(directory, "/manifest.textproto");
+}
+
+std::vector<const proto::FileEntry*> FilesOfShard(const proto::Manifest& manifest, ShardId shard) {
+  std::vector<const proto::FileEntry*> files;
+  for (const proto::FileEntry& file : manifest.shards(shard.value).files()) files.push_back(&file);
+  for (const proto::Index& index : manifest.indexes()) files.push_back(&index.files(shard.value));
+  return files;
 }
 
 absl::StatusOr<proto::Manifest> ReadManifest(const std::string& directory) {

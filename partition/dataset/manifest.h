@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/common/ids.h"
 #include "proto/manifest.pb.h"
 
 namespace vicinity {
@@ -24,6 +26,9 @@ absl::StatusOr<proto::Manifest> ReadManifest(const std::string& directory);
 // Sets the fingerprint, and format_version where it is 0, and writes atomically. InvalidArgument
 // for such paths.
 absl::Status WriteManifest(const std::string& directory, proto::Manifest manifest);
+
+// The files that are mapped as the shard: what its schema makes, and its part of stored indexes.
+std::vector<const proto::FileEntry*> FilesOfShard(const proto::Manifest& manifest, ShardId shard);
 
 // XXH3-64 over schema, book and the data files' entries: the same for the same content.
 uint64_t Fingerprint(const proto::Manifest& manifest);

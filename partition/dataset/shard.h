@@ -34,7 +34,8 @@ struct ColumnView {
   const char* data = nullptr;  // 64-byte aligned
   int64_t num_rows = 0;
   int64_t row_bytes = 0;
-  VerifiedFile* file = nullptr;  // where the rows are; null: in memory
+  VerifiedFile* file = nullptr;        // where the rows are; null: in memory
+  VerifiedFile* index_file = nullptr;  // ColumnIndex of the values; null: there is none
 
   std::string_view row(int64_t i) const {
     return {data + i * row_bytes, static_cast<size_t>(row_bytes)};

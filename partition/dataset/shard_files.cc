@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "partition/dataset/alias_table.h"
+#include "partition/dataset/column_index.h"
 #include "partition/dataset/verified_file.h"
 #include "proto/common/file_identity.h"
 #include "proto/common/status.h"
@@ -63,6 +65,10 @@ class ShardMapper {
         folder_(std::move(folder)),
         faults_(std::make_unique<FaultList>()) {
     for (const proto::FileEntry& file : source.entry->files()) entries_[file.path()] = &file;
+    for (const proto::Index* const index : source.indexes) {
+      const proto::FileEntry& file = index->files(shard_.value);
+      entries_[file.path()] = &file;
+    }
   }
 
   absl::StatusOr<NodeTable> MapNodes(NodeTypeId type);
@@ -78,6 +84,9 @@ class ShardMapper {
   absl::StatusOr<Array> MapOffsets(const std::string& path, FileKind kind, int64_t num_lists,
                                    int64_t num_items);
   absl::StatusOr<RaggedView> MapRagged(NodeTypeId type, int column);
+  // A column with its index, if the manifest has one.
+  absl::StatusOr<ColumnView> MapColumn(const std::string& path, const std::string& index_path,
+                                       const ColumnSpec& spec, int64_t num_rows);
 
   const std::string& directory_;
   const uint32_t format_version_;
@@ -145,6 +154,20 @@ absl::StatusOr<RaggedView> ShardMapper::MapRagged(NodeTypeId type, int column) {
   return RaggedView{offsets.as<uint64_t>(), bytes.data, offsets.file, bytes.file};
 }
 
+absl::StatusOr<ColumnView> ShardMapper::MapColumn(const std::string& path,
+                                                  const std::string& index_path,
+                                                  const ColumnSpec& spec, int64_t num_rows) {
+  VICINITY_ASSIGN_OR_RETURN(const Array array,
+                            Map(path, FileKind::kColumn, num_rows, spec.row_bytes()));
+  ColumnView column = array.column();
+  if (entries_.count(index_path) > 0) {
+    VICINITY_ASSIGN_OR_RETURN(
+        const Array index, Map(index_path, FileKind::kIndex, num_rows, IndexRowBytes(spec.dtype)));
+    column.index_file = index.file;
+  }
+  return column;
+}
+
 absl::StatusOr<NodeTable> ShardMapper::MapNodes(NodeTypeId type) {
   const NodeTypeSpec& spec = schema_.node_types[type.value];
   const int64_t num_nodes = book_.num_nodes(type, shard_);
@@ -157,10 +180,10 @@ absl::StatusOr<NodeTable> ShardMapper::MapNodes(NodeTypeId type) {
     VICINITY_ASSIGN_OR_RETURN(table.names, MapRagged(type, kNamesColumn));
   }
   for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
-    VICINITY_ASSIGN_OR_RETURN(const Array column,
-                              Map(NodeColumnPath(schema_, shard_, type, c), FileKind::kColumn,
-                                  num_nodes, spec.columns[c].row_bytes()));
-    table.columns.push_back(column.column());
+    VICINITY_ASSIGN_OR_RETURN(
+        table.columns.emplace_back(),
+        MapColumn(NodeColumnPath(schema_, shard_, type, c), NodeIndexPath(schema_, shard_, type, c),
+                  spec.columns[c], num_nodes));
   }
   for (int c = 0; c < static_cast<int>(spec.ragged.size()); ++c) {
     VICINITY_ASSIGN_OR_RETURN(table.ragged.emplace_back(), MapRagged(type, c));
@@ -198,10 +221,10 @@ absl::StatusOr<EdgeTable> ShardMapper::MapEdges(EdgeTypeId type) {
   table.edge_ids = edge_ids.ids();
   table.edge_ids_file = edge_ids.file;
   for (int c = 0; c < static_cast<int>(spec.columns.size()); ++c) {
-    VICINITY_ASSIGN_OR_RETURN(const Array column,
-                              Map(EdgeColumnPath(schema_, shard_, type, c), FileKind::kColumn,
-                                  sources.num_rows, spec.columns[c].row_bytes()));
-    table.columns.push_back(column.column());
+    VICINITY_ASSIGN_OR_RETURN(
+        table.columns.emplace_back(),
+        MapColumn(EdgeColumnPath(schema_, shard_, type, c), EdgeIndexPath(schema_, shard_, type, c),
+                  spec.columns[c], sources.num_rows));
   }
   if (!spec.weight_column.empty()) {
     VICINITY_ASSIGN_OR_RETURN(const Array weights,
@@ -211,6 +234,25 @@ absl::StatusOr<EdgeTable> ShardMapper::MapEdges(EdgeTypeId type) {
     table.weights_file = weights.file;
   }
   return table;
+}
+
+absl::StatusOr<const ColumnSpec*> IndexedColumn(const Schema& schema, const proto::Index& index) {
+  const size_t num_types = index.of_edges() ? schema.edge_types.size() : schema.node_types.size();
+  if (index.type() < 0 || static_cast<size_t>(index.type()) >= num_types) {
+    return absl::DataLossError(absl::StrCat("an index is of type ", index.type(), " of ", num_types,
+                                            index.of_edges() ? " edge" : " node", " types"));
+  }
+  const std::vector<ColumnSpec>& columns = index.of_edges()
+                                               ? schema.edge_types[index.type()].columns
+                                               : schema.node_types[index.type()].columns;
+  if (index.column() < 0 || static_cast<size_t>(index.column()) >= columns.size()) {
+    return absl::DataLossError(
+        absl::StrCat("an index is of column ", index.column(), " of ", columns.size()));
+  }
+  const ColumnSpec& column = columns[index.column()];
+  if (column.num_values() == 1) return &column;
+  return absl::DataLossError(absl::StrCat("an index is of column ", column.name, ", which has ",
+                                          column.num_values(), " values a row"));
 }
 
 }  // namespace
@@ -266,6 +308,16 @@ std::string WeightsPath(const Schema& schema, ShardId shard, EdgeTypeId type) {
                   absl::StrCat("weights.", schema.edge_types[type.value].weight_column));
 }
 
+std::string NodeIndexPath(const Schema& schema, ShardId shard, NodeTypeId type, int column) {
+  return NodePath(schema, shard, type,
+                  absl::StrCat("index.", schema.node_types[type.value].columns[column].name));
+}
+
+std::string EdgeIndexPath(const Schema& schema, ShardId shard, EdgeTypeId type, int column) {
+  return EdgePath(schema, shard, type,
+                  absl::StrCat("index.", schema.edge_types[type.value].columns[column].name));
+}
+
 int64_t StoredNodeIdBytes(int64_t num_nodes) { return num_nodes < int64_t{1} << 32 ? 4 : 8; }
 
 std::vector<std::string> ShardPaths(const Schema& schema, ShardId shard) {
@@ -299,6 +351,23 @@ std::vector<std::string> ShardPaths(const Schema& schema, ShardId shard) {
     }
   }
   return paths;
+}
+
+absl::Status CheckIndexes(const Schema& schema, const proto::Manifest& manifest) {
+  absl::flat_hash_set<std::string> seen;
+  for (const proto::Index& index : manifest.indexes()) {
+    VICINITY_ASSIGN_OR_RETURN(const ColumnSpec* column, IndexedColumn(schema, index));
+    for (int32_t s = 0; s < index.files_size(); ++s) {
+      const std::string path = index.of_edges()
+                                   ? EdgeIndexPath(schema, {s}, {index.type()}, index.column())
+                                   : NodeIndexPath(schema, {s}, {index.type()}, index.column());
+      if (index.files(s).path() == path && seen.insert(path).second) continue;
+      return absl::DataLossError(absl::StrCat("the index of column ", column->name, " lists ",
+                                              index.files(s).path(), ", expected ", path,
+                                              ", once"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Shard>> MapShard(const ShardSource& source) {

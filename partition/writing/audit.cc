@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "partition/dataset/manifest.h"
 #include "partition/dataset/node_keys.h"
 #include "partition/dataset/row_range.h"
 #include "partition/dataset/shard.h"
@@ -224,8 +225,10 @@ absl::Status CompareColumns(const std::string& where, const std::vector<Spec>& c
 absl::Status CheckFiles(const Dataset& dataset, Progress* progress) {
   std::vector<const proto::FileEntry*> files;
   int64_t num_bytes = 0;
-  for (const proto::ShardEntry& shard : dataset.manifest().shards()) {
-    for (const proto::FileEntry& file : shard.files()) files.push_back(&file);
+  for (int32_t s = 0; s < dataset.manifest().shards_size(); ++s) {
+    for (const proto::FileEntry* file : FilesOfShard(dataset.manifest(), {s})) {
+      files.push_back(file);
+    }
   }
   for (const proto::Ranking& ranking : dataset.manifest().rankings()) {
     for (const proto::FileEntry& file : ranking.files()) files.push_back(&file);

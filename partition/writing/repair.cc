@@ -115,7 +115,7 @@ std::vector<proto::FileEntry> FilesOf(const proto::Manifest& manifest,
                                       const std::vector<ShardId>& shards) {
   std::vector<proto::FileEntry> files;
   for (const ShardId shard : shards) {
-    for (const auto& file : manifest.shards(shard.value).files()) files.push_back(file);
+    for (const proto::FileEntry* file : FilesOfShard(manifest, shard)) files.push_back(*file);
     const std::string folder = absl::StrCat(ShardFolder(shard), "/");
     for (const proto::Ranking& ranking : manifest.rankings()) {
       for (const proto::FileEntry& file : ranking.files()) {

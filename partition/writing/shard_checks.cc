@@ -1,5 +1,6 @@
 #include "partition/writing/shard_checks.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
+#include "partition/dataset/column_index.h"
 #include "partition/dataset/node_keys.h"
 #include "partition/dataset/row_range.h"
 #include "partition/dataset/shard.h"
@@ -22,6 +24,7 @@
 #include "proto/common/ids.h"
 #include "proto/common/parallel.h"
 #include "proto/common/status.h"
+#include "proto/manifest.pb.h"
 
 namespace vicinity {
 namespace {
@@ -45,6 +48,7 @@ class Checker {
   absl::Status CheckNodes(const RowRange& range) const;
   absl::Status CheckEdges(const RowRange& range) const;
   absl::Status CheckDirectory(NodeTypeId type) const;
+  absl::Status CheckIndex(const proto::Index& index, const Shard& shard) const;
 
  private:
   absl::Status CheckName(const RowRange& range, int64_t row) const;
@@ -189,6 +193,27 @@ absl::Status Checker::CheckList(const RowRange& range, int64_t begin, int64_t en
   return absl::OkStatus();
 }
 
+// There is one way to write each run, so it is written again.
+absl::Status Checker::CheckIndex(const proto::Index& index, const Shard& shard) const {
+  const ColumnSpec& spec = index.of_edges()
+                               ? schema_.edge_types[index.type()].columns[index.column()]
+                               : schema_.node_types[index.type()].columns[index.column()];
+  const ColumnView& column = index.of_edges() ? shard.edges({index.type()}).columns[index.column()]
+                                              : shard.nodes({index.type()}).columns[index.column()];
+  const int64_t row_bytes = IndexRowBytes(spec.dtype);
+  std::vector<char> run;
+  for (int64_t first = 0; first < column.num_rows; first += kIndexRunRows) {
+    const int64_t count = std::min(kIndexRunRows, column.num_rows - first);
+    run.resize(count * row_bytes);
+    MakeIndexRun(spec.dtype, column.data + first * column.row_bytes, count, run.data());
+    const char* const stored = column.index_file->rows().data() + first * row_bytes;
+    if (std::memcmp(stored, run.data(), run.size()) == 0) continue;
+    return Damage(index.files(shard.id().value).path(), first,
+                  absl::StrCat("the run of ", count, " rows is not that of column ", spec.name));
+  }
+  return absl::OkStatus();
+}
+
 // Every entry leads to a node with its key, no key comes twice, and there are as many entries as
 // nodes: so every node is listed.
 absl::Status Checker::CheckDirectory(NodeTypeId type) const {
@@ -262,6 +287,16 @@ absl::Status CheckShards(const Dataset& dataset, Progress* progress) {
   VICINITY_RETURN_IF_ERROR(
       ForEachInParallel(num_types, progress, [&](int64_t t) -> absl::StatusOr<int64_t> {
         VICINITY_RETURN_IF_ERROR(checker.CheckDirectory({static_cast<int32_t>(t)}));
+        return 1;
+      }));
+  progress->End();
+  const auto& indexes = dataset.manifest().indexes();
+  const auto num_shards = static_cast<int64_t>(dataset.shards().size());
+  progress->Begin("checking indexes", indexes.size() * num_shards, "files");
+  VICINITY_RETURN_IF_ERROR(ForEachInParallel(
+      indexes.size() * num_shards, progress, [&](int64_t i) -> absl::StatusOr<int64_t> {
+        VICINITY_RETURN_IF_ERROR(checker.CheckIndex(indexes.Get(static_cast<int>(i / num_shards)),
+                                                    *dataset.shards()[i % num_shards]));
         return 1;
       }));
   progress->End();

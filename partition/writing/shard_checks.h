@@ -9,8 +9,9 @@ namespace vicinity {
 
 // For all shards of a whole dataset, with several threads: offsets in order, sources inside the
 // book, lists in their order, that of time where they have one, weight tables that their columns
-// make, names that make their keys, dense ids below their count, and a directory that lists every
-// node once, sorted, in the shard its key belongs to. DataLoss naming file and position.
+// make, names that make their keys, dense ids below their count, a directory that lists every node
+// once, sorted, in the shard its key belongs to, and indexes that their columns make. DataLoss
+// naming file and position.
 absl::Status CheckShards(const Dataset& dataset, Progress* progress);
 
 }  // namespace vicinity

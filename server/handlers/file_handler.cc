@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "partition/dataset/manifest.h"
 #include "partition/dataset/shard_files.h"
 #include "proto/common/file.h"
 #include "proto/common/ids.h"
@@ -26,8 +27,8 @@ const proto::FileEntry* FindEntry(const Dataset& dataset, const std::string& pat
     const std::string folder = absl::StrCat(ShardFolder(id), "/");
     if (!absl::StartsWith(path, folder)) continue;
     *shard = id;
-    for (const proto::FileEntry& file : dataset.manifest().shards(id.value).files()) {
-      if (file.path() == path) return &file;
+    for (const proto::FileEntry* const file : FilesOfShard(dataset.manifest(), id)) {
+      if (file->path() == path) return file;
     }
     for (const proto::Ranking& ranking : dataset.manifest().rankings()) {
       for (const proto::FileEntry& file : ranking.files()) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "partition/dataset/manifest.h"
 #include "partition/dataset/page_sums.h"
 #include "proto/common/checksum.h"
 #include "proto/common/file.h"
@@ -35,9 +36,9 @@ Scrubber::Scrubber(Dataset* dataset, Which which, int64_t bytes_per_second, Shar
       next_open_(next_look_),
       next_read_(next_look_) {
   for (const ShardId id : dataset->wanted()) {
-    for (const proto::FileEntry& file : dataset->manifest().shards(id.value).files()) {
+    for (const proto::FileEntry* const file : FilesOfShard(dataset->manifest(), id)) {
       ++num_files_;
-      num_bytes_ += static_cast<int64_t>(file.size());
+      num_bytes_ += static_cast<int64_t>(file->size());
     }
   }
 }

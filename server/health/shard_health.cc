@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "partition/dataset/manifest.h"
 #include "partition/dataset/shard.h"
 
 namespace vicinity {
@@ -14,10 +15,10 @@ ShardHealth::ShardHealth(const Dataset& dataset) : dataset_(dataset) {
   for (const proto::FileEntry& file : dataset.unchecked()) unchecked.insert(file.path());
   for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
     const int32_t id = shard->id().value;
-    for (const proto::FileEntry& file : dataset.manifest().shards(id).files()) {
-      if (unchecked.count(file.path()) > 0) continue;
-      checked_[id].insert(absl::StrCat(dataset.directory(), "/", file.path()));
-      checked_bytes_[id] += static_cast<int64_t>(file.size());
+    for (const proto::FileEntry* const file : FilesOfShard(dataset.manifest(), shard->id())) {
+      if (unchecked.count(file->path()) > 0) continue;
+      checked_[id].insert(absl::StrCat(dataset.directory(), "/", file->path()));
+      checked_bytes_[id] += static_cast<int64_t>(file->size());
     }
   }
 }
@@ -57,8 +58,8 @@ std::vector<ShardHealth::State> ShardHealth::states() const {
   for (const ShardId id : dataset_.wanted()) {
     State state;
     state.shard = id;
-    for (const proto::FileEntry& file : dataset_.manifest().shards(id.value).files()) {
-      state.file_bytes += static_cast<int64_t>(file.size());
+    for (const proto::FileEntry* const file : FilesOfShard(dataset_.manifest(), id)) {
+      state.file_bytes += static_cast<int64_t>(file->size());
     }
     if (const Shard* const shard = dataset_.shard(id); shard != nullptr) {
       for (const std::unique_ptr<VerifiedFile>& file : shard->files()) {

@@ -38,8 +38,8 @@ struct Extent {
 
 Extent ExtentOf(const proto::Manifest& manifest) {
   Extent extent;
-  for (const proto::ShardEntry& shard : manifest.shards()) {
-    for (const proto::FileEntry& file : shard.files()) extent.Add(file);
+  for (int32_t s = 0; s < manifest.shards_size(); ++s) {
+    for (const proto::FileEntry* file : FilesOfShard(manifest, {s})) extent.Add(*file);
   }
   for (const proto::Ranking& ranking : manifest.rankings()) {
     for (const proto::FileEntry& file : ranking.files()) extent.Add(file);

@@ -63,6 +63,7 @@ LOCAL = {
     "walk": ["walk", "--data", "cut", "--starts", "2", "--length", "3"],
     "query": ["query", "--data", "cut", "--input", "seeds=2", QUERY],
     "verify": ["verify", "cut"],
+    "index": ["index", "cut", "--nodes", "node:label"],
     "rank": ["rank", "cut", "--fanouts", "2", "--batch-size", "2", "--name", "short"],
     "plan": ["plan", "cut", "--fanouts", "2", "--batch-size", "2"],
     "policies": ["policies", "cut", "--fanouts", "2", "--batch-size", "2", "--epochs", "1"],

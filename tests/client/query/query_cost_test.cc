@@ -105,8 +105,8 @@ TEST_CASE("It is told that servers find the nodes that meet a condition") {
       Explain(graph, "some = nodes(node, where=\"label = 1 or label > 2\")", {});
   REQUIRE(costs.size() == 1);
   CHECK(costs[0].does ==
-        "the graph's nodes; servers read label of all and tell those that meet the condition, once "
-        "for all runs");
+        "the graph's nodes; servers tell those that meet the condition, once for all runs, by "
+        "reading label");
 }
 
 TEST_CASE("It is told what is read for a condition, and by whom lists are drawn from") {

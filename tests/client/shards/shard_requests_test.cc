@@ -64,6 +64,43 @@ TEST_CASE("parts of a request are the request", "[shard_requests]") {
   CHECK(nodes == std::vector<int64_t>{8, 14, 4, 18});
 }
 
+TEST_CASE("parts of a search have places of their own", "[shard_requests]") {
+  constexpr int64_t kMost = kMaxRequestLooked;
+  ShardFind find;
+  find.first = 100;
+  find.count = 2 * kMost + 5;
+  REQUIRE(find.num_places() == 3);
+  std::vector<FoundRows> places(3);
+  find.out = places.data();
+  CHECK(find.max_elements() == kMost);
+  const ShardFind last = find.Part(2 * kMost, find.count);
+  CHECK(last.first == 100 + 2 * kMost);
+  CHECK(last.count == 5);
+  CHECK(last.out == &places[2]);
+  CHECK(last.num_places() == 1);
+  const ShardFind middle = find.Part(kMost, 2 * kMost);
+  CHECK(middle.out == &places[1]);
+  CHECK(middle.num_places() == 1);
+  places[0].rows = places[2].rows = {7};
+  last.Forget();
+  CHECK(places[2].rows.empty());
+  CHECK(places[0].rows.size() == 1);
+}
+
+TEST_CASE("a search apart leaves the answer alone until it is taken", "[shard_requests]") {
+  testing::PatternShard shard;
+  std::vector<FoundRows> places(1);
+  ShardFind find;
+  find.count = 7;
+  find.out = places.data();
+  const RequestApart<ShardFind> apart = find.Apart();
+  shard.Ask(apart.request, nullptr, [](const absl::Status&) {});
+  CHECK(places[0].rows.empty());
+  apart.take();
+  CHECK(places[0].rows == std::vector<uint64_t>{0, 3, 6});
+  CHECK(places[0].num_read == 7);
+}
+
 TEST_CASE("no part of a request is too large for one call", "[shard_requests]") {
   ShardRows rows;
   rows.row_bytes = 512;

@@ -75,6 +75,7 @@ absl::Status MakeVersion1(const std::string& directory) {
   VICINITY_ASSIGN_OR_RETURN(proto::Manifest manifest, ReadManifest(directory));
   manifest.set_format_version(1);
   manifest.clear_rankings();
+  manifest.clear_indexes();
   for (proto::ShardEntry& shard : *manifest.mutable_shards()) {
     for (proto::FileEntry& file : *shard.mutable_files()) {
       const std::string path = directory + "/" + file.path();
@@ -103,6 +104,11 @@ absl::Status Reseal(const std::string& directory) {
   }
   for (proto::Ranking& ranking : *manifest.mutable_rankings()) {
     for (proto::FileEntry& file : *ranking.mutable_files()) {
+      VICINITY_RETURN_IF_ERROR(ResealFile(directory, &file));
+    }
+  }
+  for (proto::Index& index : *manifest.mutable_indexes()) {
+    for (proto::FileEntry& file : *index.mutable_files()) {
       VICINITY_RETURN_IF_ERROR(ResealFile(directory, &file));
     }
   }

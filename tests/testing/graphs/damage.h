@@ -24,7 +24,7 @@ void OverwriteValue(const std::string& path, int64_t offset, T value) {
 absl::Status Reseal(const std::string& directory);
 
 // Makes a sound dataset one of format version 1, as builds before page sums wrote them; its
-// rankings are forgotten.
+// rankings and indexes are forgotten.
 absl::Status MakeVersion1(const std::string& directory);
 
 }  // namespace vicinity::testing
