@@ -68,6 +68,7 @@ std::string Describe(const Graph& graph) {
                      {"target_type", type.target_type},
                      {"reverse_type", FindReverse(schema, static_cast<int>(i))},
                      {"weight_column", type.weight_column},
+                     {"time_order", type.time_order},
                      {"columns", Columns(type.columns)}});
   }
   char fingerprint[17];

@@ -9,7 +9,7 @@ import sys
 # Bazel runs a link to this file: what it points to lies in the source tree.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from converted import ConvertCase  # noqa: E402
+from converted import ConvertCase, Converted  # noqa: E402
 from small_cluster import run_tests  # noqa: E402
 
 import numpy  # noqa: E402
@@ -81,6 +81,28 @@ class WriteTest(ConvertCase):
         edges[LINKS].columns["time"] = numpy.arange(30)
         with self.assertRaisesRegex(ValueError, r"node.to.node has \['time'\] twice"):
             convert.write(self.folder / "refused", nodes, edges, copy_to_edges=["time"])
+
+    def test_edges_in_the_order_of_time(self):
+        time, ends = self.random.integers(-9, 9, 40), self.random.integers(0, 3, (2, 40))
+        of_node = numpy.array([5, -5, 0])
+        nodes = {"node": Nodes(3, columns={"born": of_node})}
+        edges = {LINKS: Edges(ends, columns={"time": time})}
+        for order, times in (("time", time), ("born", of_node[ends[0]])):
+            with self.subTest(order=order):
+                description = convert.write(self.folder / order, nodes, edges,
+                                            copy_to_edges=["born"], time_order=order)
+                graph = Converted(description, self.folder / f"{order}_graph")
+                self.assertEqual(graph.edge_types["node:to:node"]["time_order"], order)
+                self.assert_ends(graph, "node:to:node", *ends, {"time": time, "born": of_node[ends[0]]})
+                for node in range(3):
+                    batch = graph.graph.sample("node", [node], [-1], edge_ids=True)
+                    found = batch.edge_ids().numpy()
+                    expected = sorted(numpy.flatnonzero(ends[1] == node),
+                                      key=lambda edge: (times[edge], ends[0][edge], edge))
+                    self.assertEqual(found.tolist(), [int(edge) for edge in expected])
+        with self.assertRaisesRegex(ValueError, r"time_order is 'born', and edges have \['time'\]"):
+            convert.write(self.folder / "refused", nodes, edges, time_order="born")
+        self.assertFalse((self.folder / "refused").exists())
 
     def test_files_are_read_where_they_are(self):
         x = self.random.normal(size=(4, 2)).astype(numpy.float32)

@@ -13,7 +13,7 @@ from .writer import Edges, Nodes, write
 def from_dgl(graph: Any, folder: Any, *, name: str = "graph", label: str = "label",
              weight_attr: str = "", skip: Collection[str] = (), split: int = 0,
              split_idx: Optional[Mapping[str, Any]] = None,
-             copy_to_edges: Collection[str] = ()) -> pathlib.Path:
+             copy_to_edges: Collection[str] = (), time_order: str = "") -> pathlib.Path:
     """Of a DGLGraph of one type or several: writes it as write() does.
 
     What is in ndata and edata becomes columns of their names; edge ids are DGL's. Node data
@@ -21,8 +21,8 @@ def from_dgl(graph: Any, folder: Any, *, name: str = "graph", label: str = "labe
     and test_mask are the splits; of masks [n, splits] `split` says which; or `split_idx` has the
     ids of "train", "valid" and "test", by node type if there are several. `weight_attr`: the edge
     data that sampling can draw by. `skip`: names of data to leave out. `copy_to_edges`: node data
-    that edges get from their sources: see write(). Types that DGL calls _N and _E are "node" and
-    ("node", "to", "node").
+    that edges get from their sources, and `time_order`, the times of edges in whose order they are
+    stored: see write(). Types that DGL calls _N and _E are "node" and ("node", "to", "node").
 
     Errors: ValueError for a block, for sparse data of edges, for a weight that no type has; else as
             write().
@@ -38,7 +38,7 @@ def from_dgl(graph: Any, folder: Any, *, name: str = "graph", label: str = "labe
     add_splits(nodes, split_idx)
     edges = {_edge_name(each): _edges(graph, each, skip) for each in graph.canonical_etypes}
     set_weight(edges, weight_attr)
-    return write(folder, nodes, edges, name, copy_to_edges)
+    return write(folder, nodes, edges, name, copy_to_edges, time_order)
 
 
 def _edges(graph: Any, edge_type: Tuple[str, str, str], skip: Collection[str]) -> Edges:

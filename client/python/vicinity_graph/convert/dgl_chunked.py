@@ -17,7 +17,7 @@ from .writer import Edges, File, Nodes, Writer
 
 def from_dgl_chunked(metadata_json: Any, folder: Any, *, name: str = "", label: str = "label",
                      weight: str = "", skip: Collection[str] = (),
-                     copy_to_edges: Collection[str] = ()) -> pathlib.Path:
+                     copy_to_edges: Collection[str] = (), time_order: str = "") -> pathlib.Path:
     """Of the metadata.json, whose relative paths count from its folder; chunks in csv, numpy and
     parquet (which takes pyarrow).
 
@@ -25,7 +25,8 @@ def from_dgl_chunked(metadata_json: Any, folder: Any, *, name: str = "", label: 
     chunks, one after the other. Node data `label`, if it is one integer a node, becomes the labels,
     else the target; train_mask, val_mask and test_mask are the splits; edge data `weight` is what
     sampling can draw by. `skip`: names of data to leave out. `copy_to_edges`: columns of nodes that
-    edges get from their sources: see write().
+    edges get from their sources, and `time_order`, the times of edges in whose order they are
+    stored: see write().
 
     Memory: some tens of MiB. Of one chunk alone nothing is copied: a numpy chunk, and a csv chunk
             whose name ends as its delimiter asks (.csv, .tsv, .txt for blanks).
@@ -37,7 +38,7 @@ def from_dgl_chunked(metadata_json: Any, folder: Any, *, name: str = "", label: 
     with Writer(folder) as writer:
         source = _Chunks(path, meta, writer, skip)
         nodes, edges = _converted(source, label, weight)
-        return writer.write(nodes, edges, name or source.name(), copy_to_edges)
+        return writer.write(nodes, edges, name or source.name(), copy_to_edges, time_order)
 
 
 def _converted(source: _Chunks, label: str,

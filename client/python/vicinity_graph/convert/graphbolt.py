@@ -20,7 +20,7 @@ _PAIRS = ("node_pairs", "negative_srcs", "negative_dsts")
 def from_graphbolt(folder_or_metadata_yaml: Any, folder: Any, *, name: str = "",
                    task: Optional[str] = "", weight: str = "", skip: Collection[str] = (),
                    trust_pickle: bool = False,
-                   copy_to_edges: Collection[str] = ()) -> pathlib.Path:
+                   copy_to_edges: Collection[str] = (), time_order: str = "") -> pathlib.Path:
     """Of the folder as it was before GraphBolt preprocessed it, or its metadata.yaml.
 
     Feature data becomes columns of their names; ids are the dataset's, edge ids the positions in
@@ -31,7 +31,8 @@ def from_graphbolt(folder_or_metadata_yaml: Any, folder: Any, *, name: str = "",
     among signed integers.
     Seeds that are pairs or edges are no splits of nodes: they are refused. Feature data `weight` of
     edges is what sampling can draw by. `skip`: names of feature data to leave out. `copy_to_edges`:
-    columns of nodes that edges get from their sources: see write().
+    columns of nodes that edges get from their sources, and `time_order`, the times of edges in
+    whose order they are stored: see write().
 
     Arrays of NumPy's stay where they are; what is in PyTorch's format is read whole, without
     running what it says unless `trust_pickle`, and copied.
@@ -49,7 +50,8 @@ def from_graphbolt(folder_or_metadata_yaml: Any, folder: Any, *, name: str = "",
         source.add_task(task)
         set_weight(source.edges, weight)
         return writer.write(source.nodes, source.edges,
-                            name or str(meta.get("dataset_name") or "graph"), copy_to_edges)
+                            name or str(meta.get("dataset_name") or "graph"), copy_to_edges,
+                            time_order)
 
 
 def _yaml(path: pathlib.Path) -> Mapping[str, Any]:

@@ -23,7 +23,7 @@ _INSTEAD = "give the splits: split_idx=dataset.get_idx_split()"
 def from_ogb(raw_folder: Any, folder: Any, *, name: str = "graph", split: Optional[str] = "",
              split_idx: Optional[Mapping[str, Any]] = None, num_classes: int = 0,
              skip: Collection[str] = (), trust_pickle: bool = False,
-             copy_to_edges: Collection[str] = ()) -> pathlib.Path:
+             copy_to_edges: Collection[str] = (), time_order: str = "") -> pathlib.Path:
     """Of a dataset's folder, as OGB downloads it (raw/, split/, mapping/), or of its raw/: text or
     binary, of one type or several; or of mag240m_kddcup2021 (processed/, meta.pt, split_dict.pt).
 
@@ -41,6 +41,7 @@ def from_ogb(raw_folder: Any, folder: Any, *, name: str = "graph", split: Option
                    with weights_only, which runs nothing that the file says. If it holds more than
                    that takes (with torch before 2.5 NumPy's arrays), True has it read all the same.
     copy_to_edges: columns of nodes that edges get from their sources, as ["node_year"]: see write()
+    time_order:    the times of edges in whose order they are stored: see write()
 
     Errors: FileNotFoundError naming a file that is missing; ValueError naming a file that is no
             part of such a dataset, or does not fit; else as write().
@@ -58,7 +59,7 @@ def from_ogb(raw_folder: Any, folder: Any, *, name: str = "graph", split: Option
     add_splits(source.nodes, split_idx)
     for nodes in source.nodes.values():
         nodes.num_classes = (num_classes or source.num_classes) if nodes.labels is not None else 0
-    return write(folder, source.nodes, source.edges, name, copy_to_edges)
+    return write(folder, source.nodes, source.edges, name, copy_to_edges, time_order)
 
 
 class _Source:

@@ -12,7 +12,7 @@ from .writer import Edges, Nodes, write
 def from_pyg(data: Any, folder: Any, *, name: str = "graph", weight_attr: str = "",
              skip: Collection[str] = (), split: int = 0,
              split_idx: Optional[Mapping[str, Any]] = None,
-             copy_to_edges: Collection[str] = ()) -> pathlib.Path:
+             copy_to_edges: Collection[str] = (), time_order: str = "") -> pathlib.Path:
     """Of a Data or HeteroData: writes it as write() does.
 
     Attributes of nodes and edges become columns of their names; edge ids are the positions in
@@ -21,8 +21,8 @@ def from_pyg(data: Any, folder: Any, *, name: str = "graph", weight_attr: str = 
     [n, splits] `split` says which; or `split_idx` has the ids of "train", "valid" and "test", of a
     HeteroData by node type, as OGB's get_idx_split() gives them. `weight_attr`: the edge attribute
     that sampling can draw by. `skip`: names of attributes to leave out. `copy_to_edges`: those of
-    nodes that edges get from their sources, as ["time"], which a time_attr of nodes takes: see
-    write().
+    nodes that edges get from their sources, as ["time"], which a time_attr of nodes takes, and
+    `time_order`, the times of edges in whose order they are stored: see write().
 
     Sparse attributes of nodes, as Planetoid's bags of words are in a torch.sparse layout, become
     ragged columns.
@@ -50,7 +50,7 @@ def from_pyg(data: Any, folder: Any, *, name: str = "graph", weight_attr: str = 
     add_splits(made, split_idx)
     ends = {each: store.as_edges() for each, store in edges.items()}
     set_weight(ends, weight_attr)
-    return write(folder, made, ends, name, copy_to_edges)
+    return write(folder, made, ends, name, copy_to_edges, time_order)
 
 
 def _keys_of(store: Any) -> List[str]:

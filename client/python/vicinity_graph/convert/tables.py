@@ -63,13 +63,15 @@ class EdgeTable:
 
 
 def from_tables(folder: Any, nodes: Mapping[str, Any], edges: Mapping[Tuple[str, str, str], Any], *,
-                name: str = "graph", copy_to_edges: Collection[str] = ()) -> pathlib.Path:
+                name: str = "graph", copy_to_edges: Collection[str] = (),
+                time_order: str = "") -> pathlib.Path:
     """Of a NodeTable for each node type and an EdgeTable for each edge type, or just their tables.
 
     Columns keep their types. Lists, fixed in size or of one length, make rows of several values;
     times become int64, exactly, and the description says in which unit; dictionary-encoded columns
     and categories are decoded. Edge ids are the positions in the table. `copy_to_edges`: columns of
-    nodes that edges get from their sources: see write().
+    nodes that edges get from their sources, and `time_order`, the times of edges in whose order
+    they are stored: see write().
 
     Memory: of Parquet a page of each column that is taken, and a batch of at most 64 Ki rows and
             about 4 MiB while it is decoded: some tens of MiB, whatever the size of files and row
@@ -86,7 +88,7 @@ def from_tables(folder: Any, nodes: Mapping[str, Any], edges: Mapping[Tuple[str,
         made_edges = {edge_type: _edges(writer, edge_type, given if isinstance(given, EdgeTable)
                                         else EdgeTable(given), made)
                       for edge_type, given in edges.items()}
-        return writer.write(made, made_edges, name, copy_to_edges)
+        return writer.write(made, made_edges, name, copy_to_edges, time_order)
 
 
 def _nodes(writer: Writer, node_type: str, table: NodeTable) -> Nodes:
