@@ -129,9 +129,9 @@ void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
  *                  "label_column", "num_classes", "split_column", "target_column"}],
  *  "edge_types": [{"name": "source:relation:target", "source_type", "target_type": positions in
  *                  node_types, "reverse_type": the position here of the type that has these edges
- *                  the other way round, -1: none, "weight_column", "time_order": the column of times
- *                  in whose order lists are, or "", "columns": where one is a copy of a column of the
- *                  source type, also with "of_source", the name of that}]} */
+ *                  the other way round, -1: none, "weight_column", "time_order": the column of
+ *                  times in whose order lists are, or "", "columns": where one is a copy of a
+ * column of the source type, also with "of_source", the name of that}]} */
 int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json);
 
 /* The global ids of a split's nodes, int64 [n]: as Graph::NodesOf. `split` is "train",
