@@ -29,6 +29,7 @@ constexpr NamedTarget kTargets[] = {
     // What comes over the network.
     {"message", FuzzMessage},
     {"rows_reply", FuzzRowsReply},
+    {"found_reply", FuzzFoundReply},
     {"sample_reply", FuzzSampleReply},
     {"retry_delay", FuzzRetryDelay},
     // How a server is started, and where it is.

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/cord.h"
+#include "client/rpc/found_reader.h"
 #include "client/rpc/rows_reader.h"
 #include "client/rpc/sample_reader.h"
 #include "client/rpc/wire_array.h"
@@ -182,6 +183,48 @@ FuzzTarget FuzzRowsReply(const std::string&) {
              reader.Add(chunk, message[proto::RowsChunk::kRowsFieldNumber]).ok();
     });
     reader.Finish().IgnoreError();
+  };
+  return target;
+}
+
+FuzzTarget FuzzFoundReply(const std::string&) {
+  constexpr int64_t kFirst = 40;
+  constexpr int64_t kCount = 10;
+  FuzzTarget target;
+  const auto found = [](uint64_t looked, uint64_t read, const std::vector<int64_t>& rows) {
+    proto::FindChunk chunk;
+    chunk.set_looked(looked);
+    chunk.set_rows_read(read);
+    AppendBytes<int64_t>(rows, chunk.mutable_rows());
+    return WithLength(chunk);
+  };
+  target.seeds = {"\x02" + found(4, 4, {40, 43}) + found(5, 0, {}) + found(10, 1, {49}),
+                  "\x09" + found(10, 10, {})};
+  target.run = [](std::string_view input) {
+    if (input.empty()) return;
+    const size_t piece = 1 + static_cast<uint8_t>(input.front());
+    TrafficCounters traffic;
+    FoundRows rows;
+    ShardFind asked;
+    asked.first = kFirst;
+    asked.count = kCount;
+    asked.out = &rows;
+    FoundReader reader(asked, &traffic);
+    bool good = true;
+    ForEachMessage(input.substr(1), [&](std::string_view bytes) {
+      grpc::ByteBuffer buffer = InPieces(bytes, piece);
+      proto::FindChunk chunk;
+      SlicedMessage message;
+      good = message.Parse(&buffer, &chunk) && reader.Add(chunk, message).ok();
+      return good;
+    });
+    if (!good || !reader.Finish().ok()) return;
+    Expect(rows.num_read <= kCount, "no more rows are read than there are");
+    uint64_t least = kFirst;
+    for (const uint64_t row : rows.rows) {
+      Expect(row >= least && row < kFirst + kCount, "found rows rise inside the range");
+      least = row + 1;
+    }
   };
   return target;
 }

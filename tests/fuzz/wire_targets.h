@@ -11,6 +11,7 @@ namespace vicinity::fuzz {
 FuzzTarget FuzzMessage(const std::string& folder);
 // The answers of a server that means harm to a trainer: lengths and messages, one after the other.
 FuzzTarget FuzzRowsReply(const std::string& folder);
+FuzzTarget FuzzFoundReply(const std::string& folder);
 FuzzTarget FuzzSampleReply(const std::string& folder);
 FuzzTarget FuzzRetryDelay(const std::string& folder);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/commands/index_command.h"
 #include "tests/client/cli/run_command.h"
 #include "tests/integration/fixtures/small_cluster.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -110,6 +111,26 @@ TEST_CASE("a query is explained before it runs", "[cli]") {
       kQueryCommand,
       {"--data", cluster.directory(), kText, "--input=seeds=1,2", "--explain", "--format=json"});
   CHECK(nlohmann::json::parse(json.out)["steps"][1]["lists"] == 2);
+}
+
+TEST_CASE("nodes that an index tells are those that reading tells, and it is said which", "[cli]") {
+  const testing::SmallCluster cluster(testing::RandomGraph({}), 2, 1);
+  const auto query = [&](const std::string& text, const std::vector<std::string>& more) {
+    std::vector<std::string> args = {"--data", cluster.directory(), text};
+    args.insert(args.end(), more.begin(), more.end());
+    const Answer answer = RunCommand(kQueryCommand, args);
+    INFO(answer.narration);
+    CHECK(answer.code == ExitCode::kOk);
+    return answer.out;
+  };
+  const std::string none = "n = nodes(node, where=\"label > 1000\")";
+  const std::string some = "s = nodes(node, where=\"label > 1\")";
+  const std::string read = query(some, {"--format=json"});
+  CHECK(query(none, {"--explain"}).find("by reading label") != std::string::npos);
+  REQUIRE(RunCommand(kIndexCommand, {cluster.directory(), "--nodes", "node:label"}).code ==
+          ExitCode::kOk);
+  CHECK(query(none, {"--explain"}).find("by index of label") != std::string::npos);
+  CHECK(query(some, {"--format=json"}) == read);
 }
 
 TEST_CASE("what is wrong with a query is told with its place", "[cli]") {
