@@ -111,8 +111,9 @@ int64_t RowBytes(const Types& types, const proto::FindRequest& request) {
   if (type < 0 || type >= static_cast<int64_t>(types.size())) return 0;
   const absl::StatusOr<RowCondition> where = FromProto(request.where(), types[type].columns);
   if (!where.ok()) return 0;
+  const ConditionFilter filter(*where);
   int64_t bytes = 0;
-  for (const int32_t column : ConditionFilter(*where).columns()) {
+  for (const int32_t column : filter.columns()) {
     bytes += types[type].columns[column].row_bytes();
   }
   return bytes;

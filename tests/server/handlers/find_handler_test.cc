@@ -62,7 +62,7 @@ double PriceOf(const Serving& serving, int64_t row) {
 
 TEST_CASE("found rows rise, whatever the chunks, and all of the range are looked at",
           "[find_handler]") {
-  const int64_t chunk_bytes = GENERATE(int64_t{16}, int64_t{262144});
+  const int64_t chunk_bytes = GENERATE(int64_t{64}, int64_t{262144});
   const int64_t first = GENERATE(int64_t{0}, int64_t{2});
   const Serving serving(testing::TypedGraph(9, 60, 9, 3), {}, SmallLimits(chunk_bytes));
   const int64_t num_items = serving.dataset().shard(ShardId{1})->nodes({kItem}).num_nodes();
