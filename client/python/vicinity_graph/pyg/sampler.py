@@ -123,9 +123,7 @@ class NeighborSampler(BaseSampler):
                                          **self.sampling.options())
         out = sampler_output(self.schema, _SampledIds(self.schema, batch), edge_ids=True,
                              sampling=self.sampling)
-        # An induced sample has all edges between its nodes, whichever way these were found.
-        turn = self.sample_direction == "backward" and not self.sampling.induced
-        return turned_round(self.schema, out) if turn else out
+        return turned_round(self.schema, out) if self.sample_direction == "backward" else out
 
     def _seed_times(self, seeds: Dict[str, Tensor],
                     given: Optional[Dict[str, Tensor]]) -> Optional[List[Tensor]]:
