@@ -129,11 +129,13 @@ TEST_CASE("thousands of conditions do not fill the memory, and many threads may 
           "[matching_cache]") {
   const Stored stored;
   MatchingCache cache(8 * MatchingEdges::BytesFor(kNumEdges));
+  std::vector<MatchingCache::Condition> conditions;
+  for (int i = 0; i < 600; ++i) conditions.push_back(stored.Where(absl::StrCat("time < ", i)));
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 300; ++i) {
-        const auto where = stored.Where(absl::StrCat("time < ", (i * 4 + t) % 600));
+        const MatchingCache::Condition& where = conditions[(i * 4 + t) % 600];
         cache.CountRead(stored.shard(), kLinks, where, kNumEdges);
         cache.Find(stored.shard(), kLinks, where);
       }
