@@ -58,7 +58,7 @@ void MatchingCache::CountRead(const Shard& shard, EdgeTypeId edge_type, const Co
   Entry* const entry = Touch(shard, edge_type, condition);
   entry->edges_read += edges;
   const int64_t all = ShardReader(shard).num_edges(edge_type);
-  if (entry->edges != nullptr || entry->is_known_to_fail || is_looking_) return;
+  if (entry->edges != nullptr || is_looking_) return;
   if (entry->edges_read < all || MatchingEdges::BytesFor(all) > max_bytes_) return;
   Start(*entry);
 }
@@ -72,13 +72,15 @@ void MatchingCache::Start(const Entry& entry) {
 }
 
 void MatchingCache::Look(const Entry& entry) {
-  absl::StatusOr<MatchingEdges> edges = MatchingEdges::Find(
-      *entry.shard, entry.edge_type, *entry.condition, [this] { return !!stops_; });
+  absl::StatusOr<MatchingEdges> edges = WithinResources([&] {
+    return MatchingEdges::Find(*entry.shard, entry.edge_type, *entry.condition,
+                               [this] { return !!stops_; });
+  });
   MutexLock lock(&mutex_);
   is_looking_ = false;
   Entry* const kept = Touch(*entry.shard, entry.edge_type, entry.condition);
-  kept->is_known_to_fail = !edges.ok();
-  if (!edges.ok()) return;
+  kept->edges_read = 0;
+  if (!edges.ok()) return;  // what is wrong with the files, who reads them says; then once more
   kept->edges = std::make_shared<const MatchingEdges>(*std::move(edges));
   num_bytes_ += kept->edges->num_bytes();
   while (num_bytes_ > max_bytes_ && entries_.size() > 1) DropOldest();

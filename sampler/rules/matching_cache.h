@@ -50,8 +50,7 @@ class MatchingCache {
     const Shard* shard = nullptr;
     EdgeTypeId edge_type{};
     Condition condition;
-    int64_t edges_read = 0;
-    bool is_known_to_fail = false;  // what is wrong with the files, who reads them says
+    int64_t edges_read = 0;                      // since it was last looked for
     std::shared_ptr<const MatchingEdges> edges;  // null: not known
   };
 
