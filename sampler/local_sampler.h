@@ -22,8 +22,9 @@ namespace vicinity {
 // Appends the neighbours of local rows of one shard to `out`: changed lists as the reader's overlay
 // has them, the others as the files do, all without the edges that the options exclude, that are
 // outside their target's bounds of time, or that do not meet the condition. Errors as
-// SampleOneHop's and ShardReader's. A list of which edges are excluded, and every list in draws by
-// time or with a condition, is read whole.
+// SampleOneHop's and ShardReader's. A list of which edges are excluded is read whole; so is every
+// list in draws by time, but where it is in time order, and with a condition, but where it is known
+// which edges meet it (OneHopOptions::matching_cache).
 absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                          absl::Span<const uint64_t> rows, const OneHopOptions& options,
                          Neighbors* out);

@@ -97,13 +97,15 @@ struct SamplingSpec {
   // A condition on columns of edges (partition/schema/condition_text.h): `year >= 2010 and not
   // kind in (3, 4)`. Edge types that have all the columns it names are sampled as if they had only
   // the edges for which it holds, at every hop; others as they are. A target without such edges has
-  // no neighbours. With weights, times and everything else; of an induced subgraph as well. Without
-  // an index the lists of all targets are read. Empty: all edges.
+  // no neighbours. With weights, times and everything else; of an induced subgraph as well. The
+  // lists of all targets are read, until it is known which edges meet it
+  // (sampler/rules/matching_cache.h). Empty: all edges.
   std::string where{};
   // kInduced: the nodes are those of kDirectional, to the last one, so whatever predicts nodes
   // holds for both. The edges are all that join them along the edge types that any hop follows,
   // each once, parallel ones too, whatever their weights, those of weight 0 as well; with
-  // `disjoint` within each tree, with `time_column` none that is later than the tree's time. What
+  // `disjoint` within each tree, with `time_column` none that is later than the tree's time, or
+  // before its window. What
   // it costs: sampler/induced_edges.h; how it looks: sampler/sampled_graph.h.
   Subgraph subgraph = Subgraph::kDirectional;
 
