@@ -181,6 +181,8 @@ TEST_CASE("by time a batch is the same on any cut, and every tree ends with its 
   if (way == 1) sampling.temporal_strategy = TemporalStrategy::kLast;
   if (way == 2) sampling.weighted_by = "weight";
   if (way == 3) sampling.replace = true;
+  sampling.time_window = GENERATE(int64_t{-1}, int64_t{5});
+  const bool has_window = sampling.time_window >= 0;
   sampling.subgraph = GENERATE(Subgraph::kDirectional, Subgraph::kInduced);
   std::string first;
   for (const int32_t num_shards : {1, 2, 4}) {
@@ -204,6 +206,7 @@ TEST_CASE("by time a batch is the same on any cut, and every tree ends with its 
             int64_t time = 0;
             std::memcpy(&time, memory.edge_row({0}, 1, block.edge_ids[e]).data(), sizeof(time));
             CHECK(time <= times[tree]);
+            if (has_window) CHECK(time >= times[tree] - sampling.time_window);
             ++num_edges;
           }
         }
@@ -212,6 +215,7 @@ TEST_CASE("by time a batch is the same on any cut, and every tree ends with its 
     CHECK(num_edges > 30);
     SamplingSpec any_time = sampling;
     any_time.time_column.clear();
+    any_time.time_window = -1;
     any_time.temporal_strategy = TemporalStrategy::kUniform;
     RoutedBatchSampler timeless(graph.router(), any_time, EdgeDetail());
     VICINITY_CHECK_CODE(timeless.Sample({seeds}, {1, 2, 3}, nullptr).status(),
