@@ -278,7 +278,10 @@ absl::Status SampleAny(const ShardReader& reader, EdgeTypeId edge_type, NodeType
                        Targets* targets, Neighbors* out) {
   const bool changes_lists = reader.ChangesLists(edge_type, group.rows);
   for (const uint64_t row : group.rows) {  // one that has changed may be new
-    if (changes_lists && reader.FindChangedList(edge_type, row) != nullptr) continue;
+    if (changes_lists) {
+      VICINITY_ASSIGN_OR_RETURN(const ChangedListPtr list, reader.FindChangedList(edge_type, row));
+      if (list != nullptr) continue;
+    }
     VICINITY_RETURN_IF_ERROR(CheckRows({row}, reader.num_targets(edge_type)));
   }
   std::vector<uint64_t> keys(group.rows.size());

@@ -51,11 +51,13 @@ struct ChangedTargets {
   ChangedLists lists;  // by target of `changed`
 };
 
-ChangedTargets FindChanged(const ShardReader& reader, EdgeTypeId edge_type,
-                           absl::Span<const uint64_t> rows, absl::Span<const uint32_t> trees) {
+absl::StatusOr<ChangedTargets> FindChanged(const ShardReader& reader, EdgeTypeId edge_type,
+                                           absl::Span<const uint64_t> rows,
+                                           absl::Span<const uint32_t> trees) {
   ChangedTargets targets;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const ChangedList* const list = reader.FindChangedList(edge_type, rows[i]);
+    VICINITY_ASSIGN_OR_RETURN(const ChangedListPtr list,
+                              reader.FindChangedList(edge_type, rows[i]));
     if (list != nullptr) targets.lists.Add(*list);
     OwnerGroup& group = list == nullptr ? targets.in_files : targets.changed;
     group.rows.push_back(rows[i]);
@@ -152,7 +154,8 @@ absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
   if (!sound || !reader.ChangesLists(edge_type, rows)) {
     return SampleFiles(reader, edge_type, target_type, rows, options, out);
   }
-  const ChangedTargets targets = FindChanged(reader, edge_type, rows, options.trees);
+  VICINITY_ASSIGN_OR_RETURN(const ChangedTargets targets,
+                            FindChanged(reader, edge_type, rows, options.trees));
   std::vector<OwnerGroup> groups;
   std::vector<Neighbors> answers;
   if (!targets.in_files.rows.empty()) {

@@ -5,18 +5,23 @@
 //
 //   null overlay                one branch a call
 //   an overlay, nothing changed one virtual call a call
-//   something changed           Row, Node or List for each element of the call
+//   something changed           rows in one call, Node or List for each element of the call
 //
 // A changed list comes whole, as it is now: the base list, then the edges that were appended, in
 // the order of their versions, less those that were deleted. Its positions are those of its edges'
 // rows: base edges keep theirs, new ones are numbered from the base's number of edges on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "partition/dataset/alias_table.h"
 
@@ -40,10 +45,39 @@ struct ChangedList {
   std::vector<AliasEntry> weights;  // an alias table of this list; empty: the type has none
 };
 
+// Lives as long as somebody has it.
+using ChangedListPtr = std::shared_ptr<const ChangedList>;
+
+// Of some rows those that are another than in the files, as they are now.
+class ChangedRows {
+ public:
+  explicit ChangedRows(size_t num_rows) : places_(num_rows) {}
+
+  // At most once for each row.
+  void Set(size_t i, std::string_view bytes) {
+    places_[i] = {static_cast<int64_t>(bytes_.size()), static_cast<int64_t>(bytes.size())};
+    bytes_.append(bytes);
+  }
+  // Nothing where the row is as in the files. Lives until the next Set.
+  std::optional<std::string_view> row(size_t i) const {
+    const Place& place = places_[i];
+    if (place.begin < 0) return std::nullopt;
+    return std::string_view(bytes_).substr(place.begin, place.size);
+  }
+
+ private:
+  struct Place {
+    int64_t begin = -1;
+    int64_t size = 0;
+  };
+  std::vector<Place> places_;
+  std::string bytes_;
+};
+
 // The changes of one shard up to one version: it does not change while a reader has it.
 //
-// Threads:  any number may read.
-// Lifetime: what it returns lives as long as it does.
+// Threads: any number may read.
+// Errors:  DataLoss naming what of the changes, or of the files beneath, is not what was written.
 class ShardOverlay {
  public:
   virtual ~ShardOverlay() = default;
@@ -55,11 +89,13 @@ class ShardOverlay {
   // Of nodes or edges, with those that are new; `in_files` where none is.
   virtual int64_t NumRows(const ShardPart& part, int64_t in_files) const = 0;
 
-  // Element by element; nothing where it is as in the files.
-  virtual std::optional<std::string_view> Row(const ShardPart& part, uint64_t row) const = 0;
-  // A key's global id, or -1 if its node was deleted.
+  // Sets those of these rows, which must be in the part, that are another than in the files.
+  virtual absl::Status ReadRows(const ShardPart& part, absl::Span<const uint64_t> rows,
+                                ChangedRows* changed) const = 0;
+  // A key's global id, or -1 if its node was deleted; nothing where it is as in the files.
   virtual std::optional<int64_t> Node(int32_t node_type, uint64_t key) const = 0;
-  virtual const ChangedList* List(int32_t edge_type, uint64_t row) const = 0;
+  // Null where it is as in the files.
+  virtual absl::StatusOr<ChangedListPtr> List(int32_t edge_type, uint64_t row) const = 0;
 };
 
 }  // namespace vicinity

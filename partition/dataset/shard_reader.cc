@@ -205,16 +205,15 @@ absl::Status ShardReader::CheckInFiles(int64_t row, int64_t num_rows) {
   return absl::InternalError(absl::StrCat("row ", row, " is new and nothing is known of it"));
 }
 
-absl::StatusOr<const char*> ShardReader::FindRow(const ShardColumn& column, uint64_t row) const {
-  const ColumnView& base = column.base_;
-  if (const auto changed = overlay_->Row(column.part_, row); changed.has_value()) {
-    if (static_cast<int64_t>(changed->size()) == base.row_bytes) return changed->data();
-    return absl::InternalError(absl::StrCat("row ", row, " has changed to ", changed->size(),
-                                            " bytes of ", base.row_bytes));
+absl::StatusOr<const char*> ShardReader::RowOf(const ColumnView& base, uint64_t row,
+                                               std::optional<std::string_view> changed) {
+  if (!changed) {
+    VICINITY_RETURN_IF_ERROR(TouchRange(base, static_cast<int64_t>(row), 1));
+    return base.data + row * base.row_bytes;
   }
-  VICINITY_RETURN_IF_ERROR(CheckInFiles(static_cast<int64_t>(row), base.num_rows));
-  VICINITY_RETURN_IF_ERROR(TouchRange(base, static_cast<int64_t>(row), 1));
-  return base.data + row * base.row_bytes;
+  if (static_cast<int64_t>(changed->size()) == base.row_bytes) return changed->data();
+  return absl::InternalError(
+      absl::StrCat("row ", row, " has changed to ", changed->size(), " bytes of ", base.row_bytes));
 }
 
 absl::Status ShardReader::FindKeys(NodeTypeId type, absl::Span<const uint64_t> keys,
@@ -248,7 +247,10 @@ absl::Status ShardReader::FindEdges(EdgeTypeId type, absl::Span<const uint64_t> 
           next < rows.size() && rows[next] < static_cast<uint64_t>(edges.num_targets())) {
         __builtin_prefetch(&edges.offsets[rows[next]]);
       }
-      const ChangedList* const list = changed ? overlay_->List(type.value, rows[i]) : nullptr;
+      ChangedListPtr list;
+      if (changed) {
+        VICINITY_ASSIGN_OR_RETURN(list, overlay_->List(type.value, rows[i]));
+      }
       if (list != nullptr) {
         ChangedLists lists;
         lists.Add(*list);

@@ -12,7 +12,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -206,15 +208,14 @@ class ShardReader {
     VerifiedFile* const files[] = {base.offsets_file, base.bytes_file};
     return ReadVerified(files, [&]() -> absl::Status {
       start();
+      if (changed) {
+        return TakeAll(part, rows, nodes.num_nodes(), [&](size_t i, const auto& bytes) {
+          return TakeRagged(base, static_cast<int64_t>(rows[i]), bytes,
+                            [&](std::string_view row) { return take(i, row); });
+        });
+      }
       for (size_t i = 0; i < rows.size(); ++i) {
         const auto row = static_cast<int64_t>(rows[i]);
-        if (changed) {
-          if (const auto bytes = overlay_->Row(part, rows[i]); bytes.has_value()) {
-            if (!take(i, *bytes)) break;
-            continue;
-          }
-          VICINITY_RETURN_IF_ERROR(CheckInFiles(row, nodes.num_nodes()));
-        }
         VICINITY_RETURN_IF_ERROR(TouchRagged(base, row));
         if (!take(i, base.row(row))) break;
       }
@@ -235,7 +236,10 @@ class ShardReader {
     return ReadVerified(files, [&]() -> absl::Status {
       start();
       for (size_t i = 0; i < rows.size(); ++i) {
-        const ChangedList* const list = changed ? overlay_->List(type.value, rows[i]) : nullptr;
+        ChangedListPtr list;
+        if (changed) {
+          VICINITY_ASSIGN_OR_RETURN(list, overlay_->List(type.value, rows[i]));
+        }
         auto degree = list == nullptr ? 0 : static_cast<int64_t>(list->sources.size());
         if (list == nullptr) {
           const auto row = static_cast<int64_t>(rows[i]);
@@ -262,7 +266,8 @@ class ShardReader {
   absl::Status ReadList(EdgeTypeId type, uint64_t row, int64_t first, int64_t most,
                         const Copy& copy) const {
     if (ChangesLists(type, {row})) {
-      if (const ChangedList* const list = overlay_->List(type.value, row); list != nullptr) {
+      VICINITY_ASSIGN_OR_RETURN(const ChangedListPtr list, overlay_->List(type.value, row));
+      if (list != nullptr) {
         ChangedLists lists;
         lists.Add(*list);
         const EdgeTable table = lists.table();
@@ -356,7 +361,7 @@ class ShardReader {
     return Changes({ShardPart::kLists, type.value}, rows);
   }
   // Only after ChangesLists. Null: it is as in the files.
-  const ChangedList* FindChangedList(EdgeTypeId type, uint64_t row) const {
+  absl::StatusOr<ChangedListPtr> FindChangedList(EdgeTypeId type, uint64_t row) const {
     return overlay_->List(type.value, row);
   }
 
@@ -396,36 +401,65 @@ class ShardReader {
     });
   }
 
-  // Row i as it is now: of the overlay, or the files' and verified.
-  absl::StatusOr<const char*> FindRow(const ShardColumn& column, uint64_t row) const;
+  // Where some rows may have changed: calls take(i, bytes) for every one of `rows` until it gives
+  // false, with what the overlay has of it, nothing where it is as in the files.
+  template <typename Take>
+  absl::Status TakeAll(const ShardPart& part, absl::Span<const uint64_t> rows, int64_t in_files,
+                       const Take& take) const {
+    for (size_t first = 0; first < rows.size(); first += kChangedAtOnce) {
+      const absl::Span<const uint64_t> some = rows.subspan(first, kChangedAtOnce);
+      ChangedRows changed(some.size());
+      VICINITY_RETURN_IF_ERROR(overlay_->ReadRows(part, some, &changed));
+      for (size_t i = 0; i < some.size(); ++i) {
+        const std::optional<std::string_view> bytes = changed.row(i);
+        if (!bytes) VICINITY_RETURN_IF_ERROR(CheckInFiles(static_cast<int64_t>(some[i]), in_files));
+        VICINITY_ASSIGN_OR_RETURN(const bool goes_on, take(first + i, bytes));
+        if (!goes_on) return absl::OkStatus();
+      }
+    }
+    return absl::OkStatus();
+  }
+  template <typename Take>
+  static absl::StatusOr<bool> TakeRagged(const RaggedView& base, int64_t row,
+                                         std::optional<std::string_view> changed,
+                                         const Take& take) {
+    if (changed) return take(*changed);
+    VICINITY_RETURN_IF_ERROR(TouchRagged(base, row));
+    return take(base.row(row));
+  }
+  // A row of a column as it is now: `changed`, or the files' and verified.
+  static absl::StatusOr<const char*> RowOf(const ColumnView& base, uint64_t row,
+                                           std::optional<std::string_view> changed);
 
   template <typename Start, typename Copy>
   absl::Status ReadChangedRows(const ShardColumn& column, absl::Span<const uint64_t> rows,
                                const Start& start, const Copy& copy) const {
-    VerifiedFile* const files[] = {column.base_.file};
+    const ColumnView& base = column.base_;
+    VerifiedFile* const files[] = {base.file};
     return ReadVerified(files, [&]() -> absl::Status {
       start();
-      for (size_t i = 0; i < rows.size(); ++i) {
-        VICINITY_ASSIGN_OR_RETURN(const char* const row, FindRow(column, rows[i]));
-        copy(i, row);
-      }
-      return absl::OkStatus();
+      return TakeAll(column.part_, rows, base.num_rows,
+                     [&](size_t i, const auto& changed) -> absl::StatusOr<bool> {
+                       VICINITY_ASSIGN_OR_RETURN(const char* const row,
+                                                 RowOf(base, rows[i], changed));
+                       copy(i, row);
+                       return true;
+                     });
     });
   }
   template <typename Copy>
   absl::Status ReadChangedRange(const ShardColumn& column, int64_t first, int64_t count,
                                 const Copy& copy) const {
-    VerifiedFile* const files[] = {column.base_.file};
+    std::vector<uint64_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), static_cast<uint64_t>(first));
     std::string rows;
-    return ReadVerified(files, [&]() -> absl::Status {
-      rows.clear();
-      for (int64_t i = first; i < first + count; ++i) {
-        VICINITY_ASSIGN_OR_RETURN(const char* const row, FindRow(column, static_cast<uint64_t>(i)));
-        rows.append(row, static_cast<size_t>(column.row_bytes()));
-      }
-      copy(rows.data());
-      return absl::OkStatus();
-    });
+    VICINITY_RETURN_IF_ERROR(ReadChangedRows(
+        column, numbers, [&] { rows.clear(); },
+        [&](size_t, const char* row) {
+          rows.append(row, static_cast<size_t>(column.row_bytes()));
+        }));
+    copy(rows.data());
+    return absl::OkStatus();
   }
 
   static ListPart PartOf(const EdgeTable& edges, const int64_t* positions, int64_t row,
@@ -457,6 +491,7 @@ class ShardReader {
                                               int64_t row, std::pair<int64_t, int64_t> bounds);
 
   static constexpr size_t kListsAhead = 8;
+  static constexpr size_t kChangedAtOnce = 1024;  // rows that an overlay is asked for
   static void PrefetchTarget(const EdgeTable& edges, const NodeTable& targets,
                              absl::Span<const uint64_t> rows, size_t i) {
     if (i >= rows.size()) return;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "partition/dataset/dataset.h"
@@ -260,13 +261,17 @@ class CountingOverlay final : public ShardOverlay {
   int64_t NumRows(const ShardPart& part, int64_t in_files) const override {
     return part.kind == ShardPart::kNodeRows ? in_files + 1 : in_files;
   }
-  std::optional<std::string_view> Row(const ShardPart& part, uint64_t row) const override {
+  absl::Status ReadRows(const ShardPart& part, absl::Span<const uint64_t> rows,
+                        ChangedRows* changed) const override {
     ++elements;
-    if (part.kind == ShardPart::kRagged) {
-      return row == 2 ? std::optional<std::string_view>("two") : std::nullopt;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (part.kind == ShardPart::kRagged) {
+        if (rows[i] == 2) changed->Set(i, "two");
+      } else if (rows[i] == 2 || rows[i] == 400) {
+        changed->Set(i, std::string_view(kRow, sizeof(kRow)));
+      }
     }
-    if (row == 2 || row == 400) return std::string_view(kRow, sizeof(kRow));
-    return std::nullopt;
+    return absl::OkStatus();
   }
   std::optional<int64_t> Node(int32_t, uint64_t key) const override {
     ++elements;
@@ -274,9 +279,9 @@ class CountingOverlay final : public ShardOverlay {
     if (key == gone_key) return -1;
     return std::nullopt;
   }
-  const ChangedList* List(int32_t, uint64_t row) const override {
+  absl::StatusOr<ChangedListPtr> List(int32_t, uint64_t row) const override {
     ++elements;
-    return row == 2 ? &list_ : nullptr;
+    return row == 2 ? list_ : nullptr;
   }
 
   static constexpr char kRow[20] = "a row of 5 floats..";
@@ -287,7 +292,8 @@ class CountingOverlay final : public ShardOverlay {
 
  private:
   const bool changes_;
-  const ChangedList list_ = {{7, 5, 9}, {70, 50, 90}, {0, 1000, 1001}, {{0, 0}, {0, 0}, {0, 0}}};
+  const ChangedListPtr list_ = std::make_shared<const ChangedList>(
+      ChangedList{{7, 5, 9}, {70, 50, 90}, {0, 1000, 1001}, {{0, 0}, {0, 0}, {0, 0}}});
 };
 
 TEST_CASE_METHOD(ReaderTest, "what has changed comes from the overlay, the rest from the files",

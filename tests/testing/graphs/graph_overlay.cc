@@ -1,7 +1,11 @@
 #include "tests/testing/graphs/graph_overlay.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -90,13 +94,14 @@ void GraphOverlay::AddEdges(const Graphs& graphs, int32_t type) {
     }
     if (Same(old_lists[at], new_lists[at])) continue;  // weights of edges that stay may not change
     const bool weighted = !spec.weight_column.empty();
-    ChangedList& list = lists_[{type, row}];
+    ChangedList list;
     for (const InEdge& edge : new_lists[at]) {
       list.sources.push_back(static_cast<uint64_t>(global_ids[edge.source]));
       list.edge_ids.push_back(static_cast<uint64_t>(edge.edge_id));
       list.positions.push_back(positions.at(edge.edge_id));
     }
     if (weighted) list.weights = TableOf(now, {type}, new_lists[at]);
+    lists_[{type, row}] = std::make_shared<const ChangedList>(std::move(list));
   }
   new_edges_[type] = static_cast<int64_t>(positions.size()) - in_files;
 }
@@ -105,11 +110,11 @@ bool GraphOverlay::Changes(const ShardPart& part, absl::Span<const uint64_t> row
   return std::any_of(rows.begin(), rows.end(), [&](uint64_t row) {
     switch (part.kind) {
       case ShardPart::kLists:
-        return List(part.type, row) != nullptr;
+        return lists_.count({part.type, row}) > 0;
       case ShardPart::kDirectory:
         return false;
       default:
-        return Row(part, row).has_value();
+        return Row(part, row) != nullptr;
     }
   });
 }
@@ -123,15 +128,22 @@ int64_t GraphOverlay::NumRows(const ShardPart& part, int64_t in_files) const {
   return part.kind == ShardPart::kEdgeRows ? in_files + new_edges_.at(part.type) : in_files;
 }
 
-std::optional<std::string_view> GraphOverlay::Row(const ShardPart& part, uint64_t row) const {
+const std::string* GraphOverlay::Row(const ShardPart& part, uint64_t row) const {
   const auto at = rows_.find({part.kind, part.type, part.column, row});
-  if (at == rows_.end()) return std::nullopt;
-  return at->second;
+  return at == rows_.end() ? nullptr : &at->second;
 }
 
-const ChangedList* GraphOverlay::List(int32_t edge_type, uint64_t row) const {
+absl::Status GraphOverlay::ReadRows(const ShardPart& part, absl::Span<const uint64_t> rows,
+                                    ChangedRows* changed) const {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (const std::string* const row = Row(part, rows[i]); row != nullptr) changed->Set(i, *row);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ChangedListPtr> GraphOverlay::List(int32_t edge_type, uint64_t row) const {
   const auto at = lists_.find({edge_type, row});
-  return at == lists_.end() ? nullptr : &at->second;
+  return at == lists_.end() ? nullptr : at->second;
 }
 
 }  // namespace vicinity::testing

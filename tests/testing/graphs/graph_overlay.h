@@ -6,10 +6,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "partition/dataset/shard_overlay.h"
 #include "proto/common/ids.h"
@@ -29,9 +30,10 @@ class GraphOverlay final : public ShardOverlay {
   bool Changes(const ShardPart& part, absl::Span<const uint64_t> rows) const override;
   bool ChangesRange(const ShardPart& part, int64_t first, int64_t count) const override;
   int64_t NumRows(const ShardPart& part, int64_t in_files) const override;
-  std::optional<std::string_view> Row(const ShardPart& part, uint64_t row) const override;
+  absl::Status ReadRows(const ShardPart& part, absl::Span<const uint64_t> rows,
+                        ChangedRows* changed) const override;
   std::optional<int64_t> Node(int32_t, uint64_t) const override { return std::nullopt; }
-  const ChangedList* List(int32_t edge_type, uint64_t row) const override;
+  absl::StatusOr<ChangedListPtr> List(int32_t edge_type, uint64_t row) const override;
 
   size_t num_lists() const { return lists_.size(); }
   size_t num_rows() const { return rows_.size(); }
@@ -46,11 +48,12 @@ class GraphOverlay final : public ShardOverlay {
   using RowKey = std::tuple<int, int32_t, int32_t, uint64_t>;  // kind, type, column, row
   using TypeAndRow = std::pair<int32_t, uint64_t>;
 
+  const std::string* Row(const ShardPart& part, uint64_t row) const;  // null: as in the files
   void AddNodes(const Graphs& graphs, int32_t type);
   void AddEdges(const Graphs& graphs, int32_t type);
 
   std::map<RowKey, std::string> rows_;
-  std::map<TypeAndRow, ChangedList> lists_;
+  std::map<TypeAndRow, ChangedListPtr> lists_;
   std::map<int32_t, int64_t> new_edges_;  // by type: how many
 };
 
