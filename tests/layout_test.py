@@ -38,6 +38,7 @@ ROOMS = {
     "partition/cut": {
         "partition/dataset", "partition/ingest/formats", "partition/schema", "partition/writing",
     },
+    "partition/overlay": {"partition/dataset", "partition/schema", "partition/writing"},
     "sampler/rules": set(),
     "sampler": {"sampler/rules"},
     "sampler/proximity": {"sampler", "sampler/rules"},
@@ -109,6 +110,8 @@ COVERED_ELSEWHERE = {
     "client/query/walk_makers.cc": "tests/client/query/walk_steps_test.cc",
     "client/shards/routed_weights.cc": "tests/client/query/walk_steps_test.cc",
     "client/rpc/rpc_call.cc": "tests/client/rpc/remote_shard_test.cc",
+    "partition/overlay/change.cc": "tests/partition/overlay/live_shard_test.cc",
+    "partition/overlay/live_view.cc": "tests/partition/overlay/live_shard_test.cc",
     "server/calls/admin_operations.cc": "tests/server/admin_server_test.cc",
     "server/calls/guarded_port.cc": "tests/integration/server_test.cc",
     "server/calls/health_watch.cc": "tests/integration/server_test.cc",

@@ -1,0 +1,333 @@
+#include "partition/overlay/delta_store.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/iterator.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/common/checksum.h"
+#include "proto/common/file.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+enum Family : size_t { kMeta, kChanges, kRows, kNumFamilies };
+constexpr std::array<const char*, kNumFamilies> kFamilyNames = {"default", "changes", "rows"};
+
+constexpr char kIdentityKey[] = "identity";
+constexpr char kFormatKey[] = "format";
+constexpr char kFormat[] = "1";
+constexpr int kJobs = 4;
+
+rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+// Big-endian, so that the order of keys is that of what they say.
+template <typename T>
+void AppendBig(T value, std::string* key) {
+  for (int shift = 8 * (static_cast<int>(sizeof(T)) - 1); shift >= 0; shift -= 8) {
+    key->push_back(static_cast<char>(value >> shift & 0xff));
+  }
+}
+
+std::string KeyOf(uint64_t version) {
+  std::string key;
+  AppendBig(version, &key);
+  return key;
+}
+
+uint64_t VersionOf(const rocksdb::Slice& key) {
+  uint64_t version = 0;
+  for (size_t i = 0; i < key.size(); ++i) version = version << 8 | static_cast<uint8_t>(key[i]);
+  return version;
+}
+
+std::string KeyOf(const RowPlace& place) {
+  std::string key;
+  AppendBig(static_cast<uint8_t>(place.part.kind), &key);
+  AppendBig(static_cast<uint32_t>(place.part.type), &key);
+  AppendBig(static_cast<uint32_t>(place.part.column + 1), &key);
+  AppendBig(place.row, &key);
+  AppendBig(place.version, &key);
+  return key;
+}
+
+// A value and a sum of it under its key: what is read is what was written there, or an error.
+constexpr size_t kSumBytes = sizeof(uint64_t);
+
+uint64_t SumOf(std::string_view key, std::string_view value) {
+  return Checksum(value, Checksum(key));
+}
+
+std::string Sealed(std::string_view key, std::string_view value) {
+  const uint64_t sum = SumOf(key, value);
+  std::string sealed(value);
+  sealed.append(reinterpret_cast<const char*>(&sum), sizeof(sum));
+  return sealed;
+}
+
+absl::StatusOr<std::string_view> Unsealed(std::string_view key, std::string_view sealed) {
+  uint64_t sum = 0;
+  if (sealed.size() >= kSumBytes) {
+    std::memcpy(&sum, sealed.data() + sealed.size() - kSumBytes, kSumBytes);
+    sealed.remove_suffix(kSumBytes);
+    if (sum == SumOf(key, sealed)) return sealed;
+  }
+  return absl::DataLossError("a stored value does not have the sum that was stored with it");
+}
+
+absl::Status FromRocks(const rocksdb::Status& status, const std::string& folder) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string text = absl::StrCat(folder, ": ", status.ToString());
+  if (status.IsCorruption()) return absl::DataLossError(text);
+  if (status.IsNoSpace()) return absl::ResourceExhaustedError(text);
+  if (status.IsNotFound()) return absl::NotFoundError(text);
+  return absl::UnavailableError(text);
+}
+
+rocksdb::DBOptions DbOptions(const DeltaStoreOptions& options) {
+  rocksdb::DBOptions db;
+  db.create_if_missing = true;
+  db.create_missing_column_families = true;
+  // The default recovers to a point in time: a damaged byte in the middle of the log would open
+  // without a word and without what came after it.
+  db.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  db.max_total_wal_size = static_cast<uint64_t>(options.log_bytes);
+  db.max_background_jobs = kJobs;
+  db.max_open_files = 512;
+  db.paranoid_checks = true;
+  db.keep_log_file_num = 4;
+  db.max_log_file_size = size_t{4} << 20;
+  return db;
+}
+
+rocksdb::ColumnFamilyOptions FamilyOptions(const DeltaStoreOptions& options,
+                                           const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::ColumnFamilyOptions family;
+  family.write_buffer_size = static_cast<size_t>(options.buffer_bytes);
+  family.max_write_buffer_number = 2;
+  family.memtable_protection_bytes_per_key = 8;
+  family.compression = rocksdb::kNoCompression;  // rows of numbers
+  family.level0_slowdown_writes_trigger = 40;
+  family.level0_stop_writes_trigger = 80;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.checksum = rocksdb::kXXH3;
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return family;
+}
+
+}  // namespace
+
+DeltaStore::Commit::Commit(const DeltaStore& store)
+    : store_(store),
+      batch_(std::make_unique<rocksdb::WriteBatch>(0, 0, /*protection_bytes_per_key=*/8, 0)) {}
+
+DeltaStore::Commit::~Commit() = default;
+
+absl::Status DeltaStore::Commit::Put(size_t family, const std::string& key,
+                                     std::string_view value) {
+  const std::string sealed = Sealed(key, value);
+  return FromRocks(batch_->Put(store_.families_[family], SliceOf(key), SliceOf(sealed)),
+                   store_.folder_);
+}
+
+absl::Status DeltaStore::Commit::PutRow(const RowPlace& place, std::string_view value) {
+  return Put(kRows, KeyOf(place), value);
+}
+
+absl::Status DeltaStore::Commit::PutChange(uint64_t version, std::string_view change) {
+  last_version_ = version;
+  return Put(kChanges, KeyOf(version), change);
+}
+
+int64_t DeltaStore::Commit::bytes() const { return static_cast<int64_t>(batch_->GetDataSize()); }
+
+DeltaStore::DeltaStore(std::string folder, FolderLock lock, std::unique_ptr<HighWater> high_water)
+    : folder_(std::move(folder)), lock_(std::move(lock)), high_water_(std::move(high_water)) {}
+
+DeltaStore::~DeltaStore() {
+  for (rocksdb::ColumnFamilyHandle* const family : families_) {
+    db_->DestroyColumnFamilyHandle(family);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<DeltaStore>> DeltaStore::Open(const std::string& folder,
+                                                             const std::string& identity,
+                                                             const DeltaStoreOptions& options) {
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return ErrnoStatus(errno, folder, "mkdir");
+  }
+  LockWait no_wait;
+  no_wait.limit = absl::ZeroDuration();
+  VICINITY_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(folder, no_wait));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<HighWater> high_water,
+                            HighWater::Open(absl::StrCat(folder, "/high-water")));
+  std::unique_ptr<DeltaStore> store(new DeltaStore(folder, std::move(lock), std::move(high_water)));
+  VICINITY_RETURN_IF_ERROR(store->OpenDb(options));
+  VICINITY_RETURN_IF_ERROR(store->CheckIdentity(identity));
+  VICINITY_RETURN_IF_ERROR(store->FindEnd());
+  VICINITY_RETURN_IF_ERROR(SyncDirectory(folder));
+  return store;
+}
+
+absl::Status DeltaStore::OpenDb(const DeltaStoreOptions& options) {
+  const std::shared_ptr<rocksdb::Cache> cache =
+      rocksdb::NewLRUCache(static_cast<size_t>(options.cache_bytes));
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (const char* const name : kFamilyNames) {
+    families.emplace_back(name, FamilyOptions(options, cache));
+  }
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(DbOptions(options), absl::StrCat(folder_, "/db"),
+                                                   families, &families_, &db);
+  db_.reset(db);
+  return FromRocks(status, folder_);
+}
+
+// A new store's is written at once, so that it never is without.
+absl::Status DeltaStore::CheckIdentity(const std::string& identity) {
+  std::string format;
+  std::string found;
+  const rocksdb::Status of_format =
+      db_->Get(rocksdb::ReadOptions(), families_[kMeta], kFormatKey, &format);
+  const rocksdb::Status of_identity =
+      db_->Get(rocksdb::ReadOptions(), families_[kMeta], kIdentityKey, &found);
+  if (of_format.IsNotFound() && of_identity.IsNotFound() && high_water_->version() == 0) {
+    rocksdb::WriteBatch batch;
+    batch.Put(families_[kMeta], kFormatKey, kFormat);
+    batch.Put(families_[kMeta], kIdentityKey, identity);
+    rocksdb::WriteOptions durable;
+    durable.sync = true;
+    return FromRocks(db_->Write(durable, &batch), folder_);
+  }
+  if (of_format.IsNotFound() || of_identity.IsNotFound()) {
+    return absl::DataLossError(
+        absl::StrCat(folder_, ": the store does not say what it belongs to"));
+  }
+  VICINITY_RETURN_IF_ERROR(FromRocks(of_format, folder_));
+  VICINITY_RETURN_IF_ERROR(FromRocks(of_identity, folder_));
+  if (format != kFormat) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(folder_, ": changes of format ", format, ", and this build reads ", kFormat));
+  }
+  if (found == identity) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(folder_, ": these are changes of ", found, ", and not of ", identity));
+}
+
+absl::Status DeltaStore::FindEnd() {
+  const std::unique_ptr<rocksdb::Iterator> end(
+      db_->NewIterator(rocksdb::ReadOptions(), families_[kChanges]));
+  end->SeekToLast();
+  if (end->Valid()) last_version_ = VersionOf(end->key());
+  VICINITY_RETURN_IF_ERROR(FromRocks(end->status(), folder_));
+  if (last_version_ >= high_water_->version()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(
+      folder_, ": the change log ends at version ", last_version_, ", but version ",
+      high_water_->version(),
+      " was acknowledged as on disk; rebuild the shard from a replica or restore a backup"));
+}
+
+absl::Status DeltaStore::Write(const Commit& commit, bool durable) {
+  VICINITY_RETURN_IF_ERROR(failed_);
+  rocksdb::WriteOptions options;
+  options.sync = durable;
+  failed_ = FromRocks(db_->Write(options, commit.batch_.get()), folder_);
+  VICINITY_RETURN_IF_ERROR(failed_);
+  last_version_ = commit.last_version_;
+  if (durable) failed_ = high_water_->Raise(last_version_);
+  return failed_;
+}
+
+absl::Status DeltaStore::Sync() {
+  VICINITY_RETURN_IF_ERROR(failed_);
+  failed_ = FromRocks(db_->FlushWAL(/*sync=*/true), folder_);
+  VICINITY_RETURN_IF_ERROR(failed_);
+  failed_ = high_water_->Raise(last_version_);
+  return failed_;
+}
+
+absl::Status DeltaStore::Replay(
+    const std::function<absl::Status(uint64_t version, std::string_view change)>& take) const {
+  rocksdb::ReadOptions once;
+  once.fill_cache = false;
+  once.readahead_size = size_t{4} << 20;
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(once, families_[kChanges]));
+  uint64_t expected = 1;
+  for (at->SeekToFirst(); at->Valid(); at->Next(), ++expected) {
+    const uint64_t version = VersionOf(at->key());
+    if (version != expected) {
+      return absl::DataLossError(
+          absl::StrCat(folder_, ": the change log has no version ", expected, " before ", version));
+    }
+    const absl::StatusOr<std::string_view> change =
+        Unsealed(ViewOf(at->key()), ViewOf(at->value()));
+    if (!change.ok()) {
+      return At(absl::StrCat(folder_, ": change log, version ", version), change.status());
+    }
+    VICINITY_RETURN_IF_ERROR(take(version, *change));
+  }
+  return FromRocks(at->status(), folder_);
+}
+
+absl::StatusOr<std::string> DeltaStore::ReadChange(uint64_t version) const {
+  const std::string key = KeyOf(version);
+  std::string sealed;
+  VICINITY_RETURN_IF_ERROR(FromRocks(
+      db_->Get(rocksdb::ReadOptions(), families_[kChanges], SliceOf(key), &sealed), folder_));
+  const absl::StatusOr<std::string_view> change = Unsealed(key, sealed);
+  if (change.ok()) return std::string(*change);
+  return At(absl::StrCat(folder_, ": change log, version ", version), change.status());
+}
+
+absl::Status DeltaStore::ReadRows(
+    absl::Span<const RowPlace> places,
+    const std::function<void(size_t i, std::string_view value)>& take) const {
+  std::vector<std::string> keys;
+  for (const RowPlace& place : places) keys.push_back(KeyOf(place));
+  std::vector<size_t> order(places.size());  // RocksDB must not be asked for one key twice
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
+  std::vector<rocksdb::Slice> distinct;
+  for (const size_t i : order) {
+    if (distinct.empty() || ViewOf(distinct.back()) != keys[i]) {
+      distinct.push_back(SliceOf(keys[i]));
+    }
+  }
+  std::vector<rocksdb::PinnableSlice> values(distinct.size());
+  std::vector<rocksdb::Status> found(distinct.size());
+  db_->MultiGet(rocksdb::ReadOptions(), families_[kRows], distinct.size(), distinct.data(),
+                values.data(), found.data(), /*sorted_input=*/true);
+  size_t at = 0;
+  for (const size_t i : order) {
+    while (ViewOf(distinct[at]) != keys[i]) ++at;
+    const auto where = [&] {
+      return absl::StrCat(folder_, ": row ", places[i].row, " at version ", places[i].version);
+    };
+    if (found[at].IsNotFound()) {
+      return absl::DataLossError(absl::StrCat(where(), " is not there, though it has changed"));
+    }
+    VICINITY_RETURN_IF_ERROR(FromRocks(found[at], folder_));
+    const absl::StatusOr<std::string_view> value = Unsealed(keys[i], ViewOf(values[at]));
+    if (!value.ok()) return At(where(), value.status());
+    take(i, *value);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vicinity

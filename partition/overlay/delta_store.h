@@ -1,0 +1,118 @@
+// The changes of one shard on disk: its change log, and the rows that have other values, in
+// RocksDB.
+//
+// A commit is one write of RocksDB over both, so it is there whole or not at all. docs/formats.md
+// tells the keys and values, and why RocksDB is set up as it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "partition/dataset/shard_overlay.h"
+#include "partition/overlay/high_water.h"
+#include "proto/common/folder_lock.h"
+
+namespace rocksdb {
+class Cache;
+class ColumnFamilyHandle;
+class DB;
+class WriteBatch;
+}  // namespace rocksdb
+
+namespace vicinity {
+
+// Where a row's value of one version is.
+struct RowPlace {
+  ShardPart part;
+  uint64_t row;
+  uint64_t version;
+};
+
+struct DeltaStoreOptions {
+  int64_t cache_bytes = int64_t{256} << 20;  // of blocks read
+  int64_t buffer_bytes = int64_t{64} << 20;  // written, before they are sorted onto disk
+  int64_t log_bytes = int64_t{512} << 20;    // of RocksDB's write-ahead log, at most about
+};
+
+// Threads:  one may commit, any number may read meanwhile.
+// Errors:   DataLoss naming the folder and what is damaged; Unavailable with RocksDB's words for
+// what
+//           the disk refuses; ResourceExhausted: it is full. After a failed commit there is no
+//           other: what a disk has dropped once nobody can promise, so the process has to open it
+//           again.
+class DeltaStore {
+ public:
+  // What is to be committed together: one or several versions in a row.
+  class Commit {
+   public:
+    explicit Commit(const DeltaStore& store);  // which outlives it
+    ~Commit();
+
+    absl::Status PutRow(const RowPlace& place, std::string_view value);
+    // Versions rise by one.
+    absl::Status PutChange(uint64_t version, std::string_view change);
+    int64_t bytes() const;
+
+   private:
+    friend class DeltaStore;
+    absl::Status Put(size_t family, const std::string& key, std::string_view value);
+
+    const DeltaStore& store_;
+    const std::unique_ptr<rocksdb::WriteBatch> batch_;
+    uint64_t last_version_ = 0;
+  };
+
+  // Makes the folder's store if there is none. `identity` names the shard and the files beneath:
+  // FailedPrecondition with both if the store was made over others, or while another process has
+  // it.
+  static absl::StatusOr<std::unique_ptr<DeltaStore>> Open(const std::string& folder,
+                                                          const std::string& identity,
+                                                          const DeltaStoreOptions& options);
+  ~DeltaStore();
+
+  // Waits until it is on disk if `durable`; else it survives the end of the process, not of the
+  // machine.
+  absl::Status Write(const Commit& commit, bool durable);
+
+  // Waits until all that was written is on disk.
+  absl::Status Sync();
+
+  // The last version in the log; 0: none.
+  uint64_t last_version() const { return last_version_; }
+  // Calls take(version, change) for the whole log in order. DataLoss if a version is missing, or if
+  // the log ends before what was known to be on disk.
+  absl::Status Replay(
+      const std::function<absl::Status(uint64_t version, std::string_view change)>& take) const;
+  absl::StatusOr<std::string> ReadChange(uint64_t version) const;
+  // Calls take(i, value) for each place; all must be there.
+  absl::Status ReadRows(absl::Span<const RowPlace> places,
+                        const std::function<void(size_t i, std::string_view value)>& take) const;
+
+  const std::string& folder() const { return folder_; }
+
+ private:
+  friend class Commit;
+  DeltaStore(std::string folder, FolderLock lock, std::unique_ptr<HighWater> high_water);
+  absl::Status OpenDb(const DeltaStoreOptions& options);
+  absl::Status CheckIdentity(const std::string& identity);
+  // Sets last_version_.
+  absl::Status FindEnd();
+
+  const std::string folder_;
+  FolderLock lock_;
+  const std::unique_ptr<HighWater> high_water_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  uint64_t last_version_ = 0;
+  absl::Status failed_;
+};
+
+}  // namespace vicinity

@@ -1,0 +1,48 @@
+// What lies beneath the changes of a shard: the files that they are changes of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "partition/dataset/book.h"
+#include "partition/dataset/shard.h"
+#include "partition/overlay/grown_ids.h"
+#include "partition/schema/schema.h"
+#include "proto/common/ids.h"
+
+namespace vicinity {
+
+// Lifetime: what it refers to outlives everything that is made with it.
+struct LiveBase {
+  const Schema& schema;
+  const Book& book;
+  const Shard& shard;
+  std::vector<int64_t> num_edges;  // of each type, over all shards
+  uint64_t fingerprint;            // of the dataset
+
+  GrownIds NodeIds(int32_t type) const { return {book.num_nodes({type}), book.num_shards()}; }
+  GrownIds EdgeIds(int32_t type) const { return {num_edges[type], book.num_shards()}; }
+  int64_t NodesInFiles(int32_t type) const { return shard.nodes({type}).num_nodes(); }
+  int64_t EdgesInFiles(int32_t type) const { return shard.edges({type}).num_edges(); }
+  // Of a node of this shard its row, of any other -1. New nodes' rows come after those in the
+  // files; whether there is one with this id yet, nobody says here.
+  int64_t RowOf(int32_t type, uint64_t node) const {
+    const auto id = static_cast<int64_t>(node);
+    if (id < 0) return -1;
+    const GrownIds ids = NodeIds(type);
+    if (ids.IsNew(id)) {
+      return ids.OwnerOf(id) == shard.id() ? NodesInFiles(type) + ids.NumberOf(id) : -1;
+    }
+    if (!(book.OwnerOf({type}, {id}) == shard.id())) return -1;
+    return book.RowOf({type}, {id}).value;
+  }
+  // What names the shard and its files.
+  std::string Identity() const {
+    return absl::StrCat("shard ", shard.id().value, " of ", book.num_shards(), " of dataset ",
+                        absl::Hex(fingerprint, absl::kZeroPad16));
+  }
+};
+
+}  // namespace vicinity

@@ -1,0 +1,110 @@
+// A shard that is written while it is read: the files it was opened with, and what has changed
+// since.
+//
+// A batch of changes becomes one version. It is acknowledged when it is on disk, or with the
+// kernel, as its writer asked; then every new view has it, and no view that there is changes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "partition/dataset/shard_overlay.h"
+#include "partition/overlay/delta_store.h"
+#include "partition/overlay/live_base.h"
+#include "partition/overlay/live_view.h"
+#include "partition/overlay/write_sessions.h"
+#include "proto/common/mutex.h"
+#include "proto/live.pb.h"
+
+namespace vicinity {
+
+// What a write survives once it is acknowledged.
+enum class Durability : uint8_t {
+  kBuffered,  // the end of the process
+  kSync,      // a power cut
+};
+
+struct LiveShardOptions {
+  DeltaStoreOptions store{};
+  int64_t list_cache_bytes = int64_t{256} << 20;  // of changed lists as they were put together
+  // Of batches that wait to be committed; and of those that are committed together.
+  int64_t pending_bytes = int64_t{64} << 20;
+  int64_t group_bytes = int64_t{4} << 20;
+};
+
+// What became of a batch.
+struct AppliedBatch {
+  uint64_t version = 0;
+  bool repeated = false;  // it had been applied before
+  // Of each part of new_nodes and new_edges the id of its first; the others' follow in steps of the
+  // number of shards.
+  std::vector<int64_t> first_nodes{};
+  std::vector<int64_t> first_edges{};
+};
+
+// Threads:  any number may write and read.
+// Lifetime: the base and what it refers to outlive this; this outlives its views.
+class LiveShard {
+ public:
+  // Reads the change log again. Errors: DeltaStore's; DataLoss naming a version that does not read.
+  static absl::StatusOr<std::unique_ptr<LiveShard>> Open(const LiveBase& base,
+                                                         const std::string& folder,
+                                                         const LiveShardOptions& options);
+  ~LiveShard();
+
+  // Applies a batch whole or not at all. Batches of several callers are committed together.
+  //
+  // Errors: InvalidArgument, AlreadyExists, NotFound: what is wrong with it
+  // (partition/overlay/batch_check.h and change.h), FailedPrecondition: its session's
+  // (partition/overlay/write_sessions.h); ResourceExhausted: too much waits; DeadlineExceeded: it
+  // may be applied yet, so the same batch is to be sent again; else DeltaStore's, after which
+  // nothing is applied any more until the shard is opened again.
+  absl::StatusOr<AppliedBatch> Apply(const proto::WriteSession& session, proto::WriteBatch batch,
+                                     Durability durability, absl::Time deadline);
+
+  // The last version that everybody sees.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  std::shared_ptr<const LiveView> Latest() const { return *At(version()); }
+  // FailedPrecondition naming both if there is no such version yet.
+  absl::StatusOr<std::shared_ptr<const LiveView>> At(uint64_t version) const;
+
+  int64_t memory_bytes() const;  // of what is known of changes, about
+
+ private:
+  struct Pending;
+  using PendingPtr = std::shared_ptr<Pending>;
+
+  LiveShard(std::unique_ptr<LiveState> state, const LiveShardOptions& options);
+  absl::Status Replay();
+  std::vector<PendingPtr> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Only one at a time: of who leads.
+  void CommitGroup(const std::vector<PendingPtr>& group);
+  absl::StatusOr<AppliedBatch> Prepare(Pending* pending, DeltaStore::Commit* commit);
+  absl::Status Write(const DeltaStore::Commit& commit, bool durable);
+  absl::StatusOr<AppliedBatch> AnswerAgain(uint64_t version) const;
+  AppliedBatch AnswerOf(const proto::Change& change) const;
+
+  const std::unique_ptr<LiveState> state_;
+  const LiveShardOptions options_;
+  std::atomic<uint64_t> version_{0};
+
+  Mutex mu_;
+  CondVar settled_;
+  std::deque<PendingPtr> queue_ ABSL_GUARDED_BY(mu_);
+  int64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  bool led_ ABSL_GUARDED_BY(mu_) = false;  // somebody commits
+
+  // Of who leads:
+  WriteSessions sessions_;
+  std::vector<AppliedBatch> group_;  // versions that are being committed, from the next one on
+  absl::Status failed_;
+};
+
+}  // namespace vicinity

@@ -1,0 +1,71 @@
+// A shard with its changes up to one version, for its readers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <shared_mutex>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "partition/dataset/shard_overlay.h"
+#include "partition/dataset/shard_reader.h"
+#include "partition/overlay/delta_index.h"
+#include "partition/overlay/delta_store.h"
+#include "partition/overlay/list_cache.h"
+#include "partition/overlay/live_base.h"
+
+namespace vicinity {
+
+// What all views of a shard read.
+struct LiveState {
+  LiveState(const LiveBase& base, std::unique_ptr<DeltaStore> store, int64_t list_cache_bytes);
+
+  const LiveBase base;
+  const ShardReader files;  // without changes
+  const std::unique_ptr<DeltaStore> store;
+  // Of the index: readers share it. Not ours (proto/common/mutex.h), which none can share.
+  mutable std::shared_mutex mu;
+  DeltaIndex index;
+  mutable ListCache lists;
+};
+
+// Lifetime: the state must outlive it; versions up to its own must be in the index.
+class LiveView final : public ShardOverlay {
+ public:
+  LiveView(const LiveState& state, uint64_t version) : state_(state), version_(version) {}
+  uint64_t version() const { return version_; }
+
+  bool Changes(const ShardPart& part, absl::Span<const uint64_t> rows) const override;
+  bool ChangesRange(const ShardPart& part, int64_t first, int64_t count) const override;
+  int64_t NumRows(const ShardPart& part, int64_t in_files) const override;
+  absl::Status ReadRows(const ShardPart& part, absl::Span<const uint64_t> rows,
+                        ChangedRows* changed) const override;
+  std::optional<int64_t> Node(int32_t node_type, uint64_t key) const override;
+  absl::StatusOr<ChangedListPtr> List(int32_t edge_type, uint64_t row) const override;
+
+ private:
+  // What a list is at this version, besides the files' part of it.
+  struct Difference {
+    uint64_t changes = 0;           // how many there have been
+    bool cleared = false;           // nothing of the files is left
+    std::vector<int64_t> gone;      // positions, rising
+    std::vector<int64_t> added;     // numbers of edges; they rise
+    std::vector<uint64_t> sources;  // theirs
+  };
+
+  int64_t RowsInFiles(const ShardPart& part) const;
+  Difference DifferenceOf(int32_t edge_type, const ListDelta& delta) const;
+  absl::StatusOr<ChangedListPtr> MakeList(int32_t edge_type, uint64_t row,
+                                          const Difference& difference) const;
+  absl::Status AddFromFiles(int32_t edge_type, uint64_t row, const Difference& difference,
+                            ChangedList* list) const;
+  void AddNew(int32_t edge_type, const Difference& difference, ChangedList* list) const;
+  absl::Status AddWeights(int32_t edge_type, ChangedList* list) const;
+
+  const LiveState& state_;
+  const uint64_t version_;
+};
+
+}  // namespace vicinity
