@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -116,7 +117,7 @@ class ListPart {
 };
 
 // Threads:  immutable; any number may read.
-// Lifetime: the shard and the overlay must outlive it.
+// Lifetime: the shard must outlive it, and so must an overlay that is not shared with it.
 // Errors:   DataLoss naming file, page and both checksums, or a row whose offsets are impossible
 //           though the checksums hold; Unavailable if a file keeps changing.
 //           Rows and positions must be in the shard: callers check them.
@@ -124,7 +125,9 @@ class ShardReader {
  public:
   // `overlay`: null if all is as in the files.
   explicit ShardReader(const Shard& shard, const ShardOverlay* overlay = nullptr)
-      : shard_(shard), overlay_(overlay) {}
+      : ShardReader(shard, std::shared_ptr<const ShardOverlay>(std::shared_ptr<void>(), overlay)) {}
+  ShardReader(const Shard& shard, std::shared_ptr<const ShardOverlay> overlay)
+      : shard_(shard), overlay_(std::move(overlay)) {}
   const Shard& shard() const { return shard_; }
 
   // The column `column` of a type, or the nodes' keys as a column of uint64. They must exist.
@@ -209,10 +212,12 @@ class ShardReader {
     return ReadVerified(files, [&]() -> absl::Status {
       start();
       if (changed) {
-        return TakeAll(part, rows, nodes.num_nodes(), [&](size_t i, const auto& bytes) {
-          return TakeRagged(base, static_cast<int64_t>(rows[i]), bytes,
-                            [&](std::string_view row) { return take(i, row); });
-        });
+        return TakeAll(
+            part, rows, nodes.num_nodes(), [](uint64_t) {},
+            [&](size_t i, const auto& bytes) {
+              return TakeRagged(base, static_cast<int64_t>(rows[i]), bytes,
+                                [&](std::string_view row) { return take(i, row); });
+            });
       }
       for (size_t i = 0; i < rows.size(); ++i) {
         const auto row = static_cast<int64_t>(rows[i]);
@@ -402,15 +407,22 @@ class ShardReader {
   }
 
   // Where some rows may have changed: calls take(i, bytes) for every one of `rows` until it gives
-  // false, with what the overlay has of it, nothing where it is as in the files.
-  template <typename Take>
+  // false, with what the overlay has of it, nothing where it is as in the files; some time before,
+  // coming(row) for those.
+  template <typename Coming, typename Take>
   absl::Status TakeAll(const ShardPart& part, absl::Span<const uint64_t> rows, int64_t in_files,
-                       const Take& take) const {
+                       const Coming& coming, const Take& take) const {
     for (size_t first = 0; first < rows.size(); first += kChangedAtOnce) {
       const absl::Span<const uint64_t> some = rows.subspan(first, kChangedAtOnce);
       ChangedRows changed(some.size());
       VICINITY_RETURN_IF_ERROR(overlay_->ReadRows(part, some, &changed));
+      for (size_t i = 0; i < std::min(kChangedAhead, some.size()); ++i) {
+        if (!changed.row(i)) coming(some[i]);
+      }
       for (size_t i = 0; i < some.size(); ++i) {
+        if (const size_t next = i + kChangedAhead; next < some.size() && !changed.row(next)) {
+          coming(some[next]);
+        }
         const std::optional<std::string_view> bytes = changed.row(i);
         if (!bytes) VICINITY_RETURN_IF_ERROR(CheckInFiles(static_cast<int64_t>(some[i]), in_files));
         VICINITY_ASSIGN_OR_RETURN(const bool goes_on, take(first + i, bytes));
@@ -438,13 +450,17 @@ class ShardReader {
     VerifiedFile* const files[] = {base.file};
     return ReadVerified(files, [&]() -> absl::Status {
       start();
-      return TakeAll(column.part_, rows, base.num_rows,
-                     [&](size_t i, const auto& changed) -> absl::StatusOr<bool> {
-                       VICINITY_ASSIGN_OR_RETURN(const char* const row,
-                                                 RowOf(base, rows[i], changed));
-                       copy(i, row);
-                       return true;
-                     });
+      return TakeAll(
+          column.part_, rows, base.num_rows,
+          [&](uint64_t row) {
+            if (static_cast<int64_t>(row) >= base.num_rows) return;
+            PrefetchRow(base.data + row * base.row_bytes, base.row_bytes);
+          },
+          [&](size_t i, const auto& changed) -> absl::StatusOr<bool> {
+            VICINITY_ASSIGN_OR_RETURN(const char* const row, RowOf(base, rows[i], changed));
+            copy(i, row);
+            return true;
+          });
     });
   }
   template <typename Copy>
@@ -492,6 +508,7 @@ class ShardReader {
 
   static constexpr size_t kListsAhead = 8;
   static constexpr size_t kChangedAtOnce = 1024;  // rows that an overlay is asked for
+  static constexpr size_t kChangedAhead = 8;
   static void PrefetchTarget(const EdgeTable& edges, const NodeTable& targets,
                              absl::Span<const uint64_t> rows, size_t i) {
     if (i >= rows.size()) return;
@@ -529,7 +546,7 @@ class ShardReader {
   static absl::Status TouchRagged(const RaggedView& column, int64_t row);
 
   const Shard& shard_;
-  const ShardOverlay* const overlay_;
+  const std::shared_ptr<const ShardOverlay> overlay_;
 };
 
 }  // namespace vicinity

@@ -8,13 +8,29 @@ namespace vicinity {
 DeltaIndex::DeltaIndex(const Schema& schema, std::vector<int64_t> num_nodes,
                        std::vector<int64_t> num_edges)
     : keys_(num_nodes.size()), lists_(num_edges.size()) {
-  for (const int64_t in_files : num_nodes) nodes_.push_back({in_files});
-  for (size_t type = 0; type < num_edges.size(); ++type) {
-    NewEdgeRows& edges = edges_.emplace_back(NewEdgeRows{num_edges[type]});
-    for (const ColumnSpec& column : schema.edge_types[type].columns) {
-      edges.columns.emplace_back(column.row_bytes());
+  for (int32_t type = 0; type < static_cast<int32_t>(num_nodes.size()); ++type) {
+    nodes_.push_back({num_nodes[type]});
+    const NodeTypeSpec& spec = schema.node_types[type];
+    for (int32_t c = ShardPart::kKeys; c < static_cast<int32_t>(spec.columns.size()); ++c) {
+      AddPart({ShardPart::kNodeRows, type, c}, num_nodes[type]);
+    }
+    for (int32_t c = kNamesColumn; c < static_cast<int32_t>(spec.ragged.size()); ++c) {
+      AddPart({ShardPart::kRagged, type, c}, num_nodes[type]);
     }
   }
+  for (int32_t type = 0; type < static_cast<int32_t>(num_edges.size()); ++type) {
+    const EdgeTypeSpec& spec = schema.edge_types[type];
+    NewEdgeRows& edges = edges_.emplace_back(NewEdgeRows{num_edges[type]});
+    AddPart({ShardPart::kLists, type}, num_nodes[spec.target_type]);
+    for (int32_t c = 0; c < static_cast<int32_t>(spec.columns.size()); ++c) {
+      edges.columns.emplace_back(spec.columns[c].row_bytes());
+      AddPart({ShardPart::kEdgeRows, type, c}, num_edges[type]);
+    }
+  }
+}
+
+void DeltaIndex::AddPart(const ShardPart& part, int64_t in_files) {
+  parts_.emplace(NameOf(part), std::make_unique<PartRows>(in_files));
 }
 
 // Columns from kKeys on, which is -1, as names' is.
@@ -65,9 +81,11 @@ const DeltaIndex::Chain* DeltaIndex::Find(const Chains& chains, uint64_t at,
 }
 
 void DeltaIndex::AddRows(const ShardPart& part, absl::Span<const uint64_t> rows, uint64_t version) {
-  if (rows.empty()) return;
-  Chains& chains = rows_[NameOf(part)];
-  for (const uint64_t row : rows) Put(row, 0, version, &chains);
+  PartRows& known = RowsOf(part);
+  for (const uint64_t row : rows) {
+    Put(row, kNoPlace, version, &known.chains);
+    known.bits.Set(row);
+  }
 }
 
 void DeltaIndex::AddNodes(int32_t type, absl::Span<const uint64_t> keys,
@@ -92,12 +110,17 @@ void DeltaIndex::AddEdges(int32_t type, absl::Span<const uint64_t> sources,
   const auto count = static_cast<int64_t>(sources.size());
   added.sources.Append(reinterpret_cast<const char*>(sources.data()), count);
   for (size_t c = 0; c < columns.size(); ++c) added.columns[c].Append(columns[c], count);
-  for (int64_t i = 0; i < count; ++i) lists_[type][rows[i]].added.push_back(first + i);
+  for (int64_t i = 0; i < count; ++i) ListOf(type, rows[i]).added.push_back(first + i);
   MarkCount(version, added.sources.size(), &added.marks);
 }
 
+ListDelta& DeltaIndex::ListOf(int32_t type, uint64_t row) {
+  RowsOf({ShardPart::kLists, type}).bits.Set(row);
+  return lists_[type][row];
+}
+
 ListDelta::Rare& DeltaIndex::RareOf(int32_t type, uint64_t row) {
-  std::unique_ptr<ListDelta::Rare>& rare = lists_[type][row].rare;
+  std::unique_ptr<ListDelta::Rare>& rare = ListOf(type, row).rare;
   if (rare == nullptr) rare = std::make_unique<ListDelta::Rare>();
   return *rare;
 }
@@ -123,15 +146,31 @@ int64_t DeltaIndex::NumEdges(int32_t type, uint64_t version) const {
   return edges_[type].in_files + CountAt(edges_[type].marks, version);
 }
 
-uint64_t DeltaIndex::RowVersion(const ShardPart& part, uint64_t row, uint64_t version) const {
-  const auto chains = rows_.find(NameOf(part));
-  const Chain* const chain = chains == rows_.end() ? nullptr : Find(chains->second, row, version);
-  if (chain != nullptr) return chain->version;
-  if (part.kind != ShardPart::kNodeRows && part.kind != ShardPart::kRagged) return 0;
+const ChangedBits& DeltaIndex::MayChange(const ShardPart& part) const { return RowsOf(part).bits; }
+
+DeltaIndex::Row DeltaIndex::FindRow(const ShardPart& part, uint64_t row, uint64_t version) const {
+  const PartRows& known = RowsOf(part);
+  if (const Chain* const chain = Find(known.chains, row, version); chain != nullptr) {
+    return {chain->version, chain->value};
+  }
+  if (part.kind != ShardPart::kNodeRows && part.kind != ShardPart::kRagged) return {};
   const NewNodeRows& nodes = nodes_[part.type];
   const int64_t number = static_cast<int64_t>(row) - nodes.in_files;
-  if (number < 0 || number >= CountAt(nodes.marks, version)) return 0;
-  return VersionOf(nodes.marks, number);
+  if (number < 0 || number >= CountAt(nodes.marks, version)) return {};
+  return {VersionOf(nodes.marks, number)};
+}
+
+// A new node's row that nobody has told of yet has no chain to put it in.
+void DeltaIndex::SetPlace(const ShardPart& part, uint64_t row, uint64_t version, int64_t place) {
+  Chains& chains = RowsOf(part).chains;
+  const auto found = chains.find(row);
+  if (found == chains.end()) {
+    chains.emplace(row, Chain{version, place, -1});
+    return;
+  }
+  Chain* chain = &found->second;
+  while (chain->version > version && chain->older >= 0) chain = &older_[chain->older];
+  if (chain->version == version) chain->value = place;
 }
 
 std::optional<int64_t> DeltaIndex::Node(int32_t type, uint64_t key, uint64_t version) const {
@@ -148,7 +187,9 @@ const ListDelta* DeltaIndex::List(int32_t type, uint64_t row) const {
 int64_t DeltaIndex::memory_bytes() const {
   constexpr auto kSlot = static_cast<int64_t>(sizeof(Chains::value_type) + 1);
   auto bytes = static_cast<int64_t>(older_.capacity() * sizeof(Chain));
-  for (const auto& [part, chains] : rows_) bytes += kSlot * static_cast<int64_t>(chains.capacity());
+  for (const auto& [part, rows] : parts_) {
+    bytes += rows->bits.memory_bytes() + kSlot * static_cast<int64_t>(rows->chains.capacity());
+  }
   for (const Chains& keys : keys_) bytes += kSlot * static_cast<int64_t>(keys.capacity());
   for (const NewNodeRows& nodes : nodes_) bytes += nodes.keys.memory_bytes();
   for (const NewEdgeRows& edges : edges_) {

@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "partition/dataset/shard_overlay.h"
+#include "partition/overlay/changed_bits.h"
 #include "partition/overlay/row_blocks.h"
 #include "partition/schema/schema.h"
 
@@ -41,7 +42,7 @@ struct ListDelta {
   std::unique_ptr<Rare> rare;
 };
 
-// Threads: one writer; readers exclude it (LiveShard has the lock).
+// Threads: one writer; readers exclude it (LiveShard has the lock), but for who asks "may".
 // Memory:  of a changed row some 40 bytes, of a new edge 16 to 32 and its columns, of a gone
 // one 16.
 class DeltaIndex {
@@ -66,16 +67,24 @@ class DeltaIndex {
   int64_t NumNodes(int32_t type, uint64_t version) const;  // with those in the files
   int64_t NumEdges(int32_t type, uint64_t version) const;
   // The version that brought a row's value; 0: it is as in the files, or a new edge's own. Of a new
-  // node without another value, the version that brought the node.
-  uint64_t RowVersion(const ShardPart& part, uint64_t row, uint64_t version) const;
+  // node without another value, the version that brought the node. `place`: where whoever keeps
+  // rows has said that this one is; kNoPlace: nowhere.
+  static constexpr int64_t kNoPlace = -1;
+  struct Row {
+    uint64_t version = 0;
+    int64_t place = kNoPlace;
+  };
+  Row FindRow(const ShardPart& part, uint64_t row, uint64_t version) const;
+  // ... which must have been told of.
+  void SetPlace(const ShardPart& part, uint64_t row, uint64_t version, int64_t place);
   std::optional<int64_t> Node(int32_t type, uint64_t key, uint64_t version) const;
   // Null: nothing happened to it, at any version.
   const ListDelta* List(int32_t type, uint64_t row) const;
 
-  // Whether there is anything of a part, at any version.
-  bool HasRows(const ShardPart& part) const { return rows_.contains(NameOf(part)); }
+  // Whether a row or list of the files may be another, at any version: a change that a reader has
+  // been told of is one.
+  const ChangedBits& MayChange(const ShardPart& part) const;
   bool HasKeys(int32_t type) const { return !keys_[type].empty(); }
-  bool HasLists(int32_t type) const { return !lists_[type].empty(); }
 
   // Of nodes and edges that are new, by their number among the shard's:
   uint64_t key(int32_t type, int64_t i) const { return nodes_[type].keys.number(i); }
@@ -86,6 +95,9 @@ class DeltaIndex {
   int64_t nodes_in_files(int32_t type) const { return nodes_[type].in_files; }
   int64_t edges_in_files(int32_t type) const { return edges_[type].in_files; }
   int64_t memory_bytes() const;  // about
+
+  // A number for each part.
+  static uint64_t NameOf(const ShardPart& part);
 
  private:
   // A value at each version that brought one, the latest first.
@@ -111,8 +123,17 @@ class DeltaIndex {
     std::vector<Mark> marks{};
   };
 
+  // Of one part of the shard; all there are are made at the beginning.
+  struct PartRows {
+    explicit PartRows(int64_t in_files) : bits(in_files) {}
+    ChangedBits bits;
+    Chains chains{};  // values: places
+  };
+
+  void AddPart(const ShardPart& part, int64_t in_files);
+  PartRows& RowsOf(const ShardPart& part) const { return *parts_.find(NameOf(part))->second; }
+  ListDelta& ListOf(int32_t type, uint64_t row);
   ListDelta::Rare& RareOf(int32_t type, uint64_t row);
-  static uint64_t NameOf(const ShardPart& part);
   static int64_t CountAt(const std::vector<Mark>& marks, uint64_t version);
   // The version that brought the i-th.
   static uint64_t VersionOf(const std::vector<Mark>& marks, int64_t i);
@@ -122,9 +143,9 @@ class DeltaIndex {
 
   std::vector<NewNodeRows> nodes_;  // by type
   std::vector<NewEdgeRows> edges_;
-  absl::flat_hash_map<uint64_t, Chains> rows_;                   // by part
-  std::vector<Chains> keys_;                                     // by node type
-  std::vector<absl::flat_hash_map<uint64_t, ListDelta>> lists_;  // by edge type
+  absl::flat_hash_map<uint64_t, std::unique_ptr<PartRows>> parts_;  // of lists the bits alone
+  std::vector<Chains> keys_;                                        // by node type
+  std::vector<absl::flat_hash_map<uint64_t, ListDelta>> lists_;     // by edge type
   std::vector<Chain> older_;
 };
 

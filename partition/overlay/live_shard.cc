@@ -34,7 +34,8 @@ absl::StatusOr<std::unique_ptr<LiveShard>> LiveShard::Open(const LiveBase& base,
                                                            const LiveShardOptions& options) {
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<DeltaStore> store,
                             DeltaStore::Open(folder, base.Identity(), options.store));
-  auto state = std::make_unique<LiveState>(base, std::move(store), options.list_cache_bytes);
+  auto state = std::make_unique<LiveState>(base, std::move(store), options.row_cache_bytes,
+                                           options.list_cache_bytes);
   std::unique_ptr<LiveShard> shard(new LiveShard(std::move(state), options));
   VICINITY_RETURN_IF_ERROR(shard->Replay());
   return shard;
@@ -197,7 +198,7 @@ absl::StatusOr<std::shared_ptr<const LiveView>> LiveShard::At(uint64_t at) const
 
 int64_t LiveShard::memory_bytes() const {
   const std::shared_lock<std::shared_mutex> lock(state_->mu);
-  return state_->index.memory_bytes() + state_->lists.bytes();
+  return state_->index.memory_bytes() + state_->rows.bytes() + state_->lists.bytes();
 }
 
 }  // namespace vicinity

@@ -33,6 +33,7 @@ enum class Durability : uint8_t {
 
 struct LiveShardOptions {
   DeltaStoreOptions store{};
+  int64_t row_cache_bytes = int64_t{256} << 20;   // of changed rows, those that were read last
   int64_t list_cache_bytes = int64_t{256} << 20;  // of changed lists as they were put together
   // Of batches that wait to be committed; and of those that are committed together.
   int64_t pending_bytes = int64_t{64} << 20;

@@ -37,6 +37,13 @@ bool IsOfNodes(const ShardPart& part) {
   return part.kind == ShardPart::kNodeRows || part.kind == ShardPart::kRagged;
 }
 
+// Of one of a column's.
+int64_t RowBytes(const Schema& schema, const ShardPart& part) {
+  return part.kind == ShardPart::kEdgeRows
+             ? schema.edge_types[part.type].columns[part.column].row_bytes()
+             : schema.node_types[part.type].columns[part.column].row_bytes();
+}
+
 bool IsKeys(const ShardPart& part) {
   return part.kind == ShardPart::kNodeRows && part.column == ShardPart::kKeys;
 }
@@ -52,11 +59,12 @@ size_t CountUntil(const std::vector<Event>& events, uint64_t version, const Vers
 }  // namespace
 
 LiveState::LiveState(const LiveBase& live_base, std::unique_ptr<DeltaStore> delta_store,
-                     int64_t list_cache_bytes)
+                     int64_t row_cache_bytes, int64_t list_cache_bytes)
     : base(live_base),
       files(base.shard),
       store(std::move(delta_store)),
       index(base.schema, NumNodes(base), NumEdges(base)),
+      rows(row_cache_bytes),
       lists(list_cache_bytes) {}
 
 int64_t LiveView::RowsInFiles(const ShardPart& part) const {
@@ -65,29 +73,27 @@ int64_t LiveView::RowsInFiles(const ShardPart& part) const {
   return state_.files.num_targets({part.type});
 }
 
-bool LiveView::Changes(const ShardPart& part, absl::Span<const uint64_t> rows) const {
-  const std::shared_lock<std::shared_mutex> lock(state_.mu);
-  const DeltaIndex& index = state_.index;
-  if (part.kind == ShardPart::kDirectory) {
-    return index.HasKeys(part.type) && std::any_of(rows.begin(), rows.end(), [&](uint64_t key) {
-             return index.Node(part.type, key, version_).has_value();
-           });
-  }
+bool LiveView::MayChange(const ShardPart& part, absl::Span<const uint64_t> rows) const {
   const auto in_files = static_cast<uint64_t>(RowsInFiles(part));
-  const bool is_list = part.kind == ShardPart::kLists;
-  const bool has_any = is_list ? index.HasLists(part.type) : index.HasRows(part);
-  return std::any_of(rows.begin(), rows.end(), [&](uint64_t row) {
-    if (row >= in_files) return true;
-    if (!has_any) return false;
-    return is_list ? index.List(part.type, row) != nullptr
-                   : index.RowVersion(part, row, version_) > 0;
-  });
+  bool any_new = false;
+  for (const uint64_t row : rows) any_new |= row >= in_files;
+  if (any_new) return true;
+  const ChangedBits& bits = state_.index.MayChange(part);
+  return bits.any() &&
+         std::any_of(rows.begin(), rows.end(), [&](uint64_t row) { return bits.Has(row); });
+}
+
+bool LiveView::Changes(const ShardPart& part, absl::Span<const uint64_t> rows) const {
+  if (part.kind != ShardPart::kDirectory) return MayChange(part, rows);
+  const std::shared_lock<std::shared_mutex> lock(state_.mu);
+  return state_.index.HasKeys(part.type) &&
+         std::any_of(rows.begin(), rows.end(), [&](uint64_t key) {
+           return state_.index.Node(part.type, key, version_).has_value();
+         });
 }
 
 bool LiveView::ChangesRange(const ShardPart& part, int64_t first, int64_t count) const {
-  if (count > 0 && first + count > RowsInFiles(part)) return true;
-  const std::shared_lock<std::shared_mutex> lock(state_.mu);
-  return state_.index.HasRows(part);
+  return (count > 0 && first + count > RowsInFiles(part)) || state_.index.MayChange(part).any();
 }
 
 int64_t LiveView::NumRows(const ShardPart& part, int64_t in_files) const {
@@ -97,33 +103,62 @@ int64_t LiveView::NumRows(const ShardPart& part, int64_t in_files) const {
   return in_files;
 }
 
-absl::Status LiveView::ReadRows(const ShardPart& part, absl::Span<const uint64_t> rows,
-                                ChangedRows* changed) const {
-  std::vector<RowPlace> places;  // of those that are in the store
+// Of a call's rows those that only the store has.
+struct LiveView::Missing {
   std::vector<size_t> positions;
-  {
-    const std::shared_lock<std::shared_mutex> lock(state_.mu);
-    const DeltaIndex& index = state_.index;
-    const auto in_files = static_cast<uint64_t>(RowsInFiles(part));
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const bool is_new = rows[i] >= in_files;
-      const auto number = static_cast<int64_t>(rows[i] - in_files);
-      if (IsKeys(part)) {
-        if (!is_new) continue;
-        const uint64_t key = index.key(part.type, number);
-        changed->Set(i, {reinterpret_cast<const char*>(&key), sizeof(key)});
-      } else if (const uint64_t version = index.RowVersion(part, rows[i], version_); version > 0) {
-        places.push_back({part, rows[i], version});
-        positions.push_back(i);
-      } else if (is_new && part.kind == ShardPart::kEdgeRows) {
-        const ColumnSpec& column = state_.base.schema.edge_types[part.type].columns[part.column];
-        changed->Set(i, {index.edge_row(part.type, part.column, number),
-                         static_cast<size_t>(column.row_bytes())});
-      }
+  std::vector<RowPlace> places;
+};
+
+void LiveView::TakeKnown(const ShardPart& part, absl::Span<const uint64_t> rows,
+                         ChangedRows* changed, Missing* missing) const {
+  const DeltaIndex& index = state_.index;
+  const ChangedBits& bits = index.MayChange(part);
+  const uint64_t name = DeltaIndex::NameOf(part);
+  const auto in_files = static_cast<uint64_t>(RowsInFiles(part));
+  const std::shared_lock<std::shared_mutex> lock(state_.mu);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const bool is_new = rows[i] >= in_files;
+    if (!is_new && !bits.Has(rows[i])) continue;
+    if (IsKeys(part)) {
+      const uint64_t key = index.key(part.type, static_cast<int64_t>(rows[i] - in_files));
+      changed->Set(i, {reinterpret_cast<const char*>(&key), sizeof(key)});
+      continue;
+    }
+    const DeltaIndex::Row found = index.FindRow(part, rows[i], version_);
+    if (found.version == 0) {
+      if (!is_new) continue;  // at a later version
+      changed->Set(
+          i, {index.edge_row(part.type, part.column, static_cast<int64_t>(rows[i] - in_files)),
+              static_cast<size_t>(RowBytes(state_.base.schema, part))});
+    } else if (const char* const row =
+                   state_.rows.Find(name, found.place, {rows[i], found.version});
+               row != nullptr) {
+      changed->Set(i, {row, static_cast<size_t>(RowBytes(state_.base.schema, part))});
+    } else {
+      missing->positions.push_back(i);
+      missing->places.push_back({part, rows[i], found.version});
     }
   }
-  return state_.store->ReadRows(
-      places, [&](size_t i, std::string_view value) { changed->Set(positions[i], value); });
+}
+
+absl::Status LiveView::ReadRows(const ShardPart& part, absl::Span<const uint64_t> rows,
+                                ChangedRows* changed) const {
+  Missing missing;
+  TakeKnown(part, rows, changed, &missing);
+  if (missing.places.empty()) return absl::OkStatus();
+  VICINITY_RETURN_IF_ERROR(state_.store->ReadRows(
+      missing.places,
+      [&](size_t i, std::string_view value) { changed->Set(missing.positions[i], value); }));
+  if (part.kind == ShardPart::kRagged) return absl::OkStatus();  // slots are of one width
+  const uint64_t name = DeltaIndex::NameOf(part);
+  const std::unique_lock<std::shared_mutex> lock(state_.mu);
+  for (size_t i = 0; i < missing.places.size(); ++i) {
+    const RowPlace& place = missing.places[i];
+    const int64_t slot =
+        state_.rows.Keep(name, {place.row, place.version}, *changed->row(missing.positions[i]));
+    state_.index.SetPlace(part, place.row, place.version, slot);
+  }
+  return absl::OkStatus();
 }
 
 std::optional<int64_t> LiveView::Node(int32_t node_type, uint64_t key) const {
@@ -164,13 +199,15 @@ LiveView::Difference LiveView::DifferenceOf(int32_t edge_type, const ListDelta& 
 }
 
 absl::StatusOr<ChangedListPtr> LiveView::List(int32_t edge_type, uint64_t row) const {
+  const ShardPart part = {ShardPart::kLists, edge_type};
+  if (!MayChange(part, {row})) return nullptr;
   Difference difference;
   {
     const std::shared_lock<std::shared_mutex> lock(state_.mu);
     const ListDelta* const delta = state_.index.List(edge_type, row);
     if (delta != nullptr) difference = DifferenceOf(edge_type, *delta);
   }
-  const bool is_new = row >= static_cast<uint64_t>(state_.files.num_targets({edge_type}));
+  const bool is_new = row >= static_cast<uint64_t>(RowsInFiles(part));
   if (difference.changes == 0 && !is_new) return nullptr;
   const ListCache::Key key = {edge_type, row, difference.changes};
   if (ChangedListPtr list = state_.lists.Find(key); list != nullptr) return list;

@@ -13,6 +13,7 @@
 #include "partition/dataset/shard_reader.h"
 #include "partition/overlay/delta_index.h"
 #include "partition/overlay/delta_store.h"
+#include "partition/overlay/hot_rows.h"
 #include "partition/overlay/list_cache.h"
 #include "partition/overlay/live_base.h"
 
@@ -20,14 +21,16 @@ namespace vicinity {
 
 // What all views of a shard read.
 struct LiveState {
-  LiveState(const LiveBase& base, std::unique_ptr<DeltaStore> store, int64_t list_cache_bytes);
+  LiveState(const LiveBase& base, std::unique_ptr<DeltaStore> store, int64_t row_cache_bytes,
+            int64_t list_cache_bytes);
 
   const LiveBase base;
   const ShardReader files;  // without changes
   const std::unique_ptr<DeltaStore> store;
-  // Of the index: readers share it. Not ours (proto/common/mutex.h), which none can share.
+  // Of the index and rows: readers share it. Not ours (proto/common/mutex.h), which none can share.
   mutable std::shared_mutex mu;
-  DeltaIndex index;
+  mutable DeltaIndex index;  // reading changes where rows are kept, and nothing else
+  mutable HotRows rows;
   mutable ListCache lists;
 };
 
@@ -56,6 +59,11 @@ class LiveView final : public ShardOverlay {
   };
 
   int64_t RowsInFiles(const ShardPart& part) const;
+  // Rows that have no number in the files, or whose bit is set.
+  bool MayChange(const ShardPart& part, absl::Span<const uint64_t> rows) const;
+  struct Missing;
+  void TakeKnown(const ShardPart& part, absl::Span<const uint64_t> rows, ChangedRows* changed,
+                 Missing* missing) const;
   Difference DifferenceOf(int32_t edge_type, const ListDelta& delta) const;
   absl::StatusOr<ChangedListPtr> MakeList(int32_t edge_type, uint64_t row,
                                           const Difference& difference) const;

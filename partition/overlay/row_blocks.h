@@ -1,4 +1,4 @@
-// Rows of one width that are only ever added: they do not move when more come.
+// Rows of one width, one after the other: they do not move when more come.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +27,11 @@ class RowBlocks {
       count -= some;
     }
   }
+  void Overwrite(int64_t i, const char* row) {
+    std::memcpy(blocks_[i / kRowsABlock].get() + i % kRowsABlock * row_bytes_, row, row_bytes_);
+  }
+  // What the next row makes this larger by.
+  int64_t BytesToAppend() const { return size_ % kRowsABlock == 0 ? kRowsABlock * row_bytes_ : 0; }
   const char* row(int64_t i) const {
     return blocks_[i / kRowsABlock].get() + i % kRowsABlock * row_bytes_;
   }
@@ -40,7 +45,7 @@ class RowBlocks {
   }
 
  private:
-  static constexpr int64_t kRowsABlock = 4096;
+  static constexpr int64_t kRowsABlock = 1024;
 
   const int64_t row_bytes_;
   int64_t size_ = 0;

@@ -18,6 +18,7 @@ constexpr ShardPart kRagged = {ShardPart::kRagged, 0, kNamesColumn};
 DeltaIndex MakeIndex() {
   Schema schema;
   schema.node_types.resize(1);
+  schema.node_types[0].columns.push_back({"x", DType::kFloat32, {}});
   EdgeTypeSpec edges;
   edges.columns.push_back({"weight", DType::kFloat32, {}});
   edges.weight_column = "weight";
@@ -27,20 +28,36 @@ DeltaIndex MakeIndex() {
 
 TEST_CASE("a row has the version that brought its value, at every version", "[delta_index]") {
   DeltaIndex index = MakeIndex();
-  CHECK_FALSE(index.HasRows(kRows));
+  CHECK_FALSE(index.MayChange(kRows).any());
   index.AddRows(kRows, {3, 4}, 2);
   index.AddRows(kRows, {3}, 5);
   index.AddRows(kRows, {3, 3}, 6);
-  CHECK(index.HasRows(kRows));
-  CHECK_FALSE(index.HasRows(kRagged));
+  CHECK(index.MayChange(kRows).Has(3));
+  CHECK_FALSE(index.MayChange(kRows).Has(5));
+  CHECK_FALSE(index.MayChange(kRagged).any());
   const std::vector<uint64_t> wanted = {0, 0, 2, 2, 2, 5, 6, 6};
   for (uint64_t version = 0; version < wanted.size(); ++version) {
     CAPTURE(version);
-    CHECK(index.RowVersion(kRows, 3, version) == wanted[version]);
-    CHECK(index.RowVersion(kRagged, 3, version) == 0);
+    CHECK(index.FindRow(kRows, 3, version).version == wanted[version]);
+    CHECK(index.FindRow(kRagged, 3, version).version == 0);
   }
-  CHECK(index.RowVersion(kRows, 4, 9) == 2);
-  CHECK(index.RowVersion(kRows, 5, 9) == 0);
+  CHECK(index.FindRow(kRows, 4, 9).version == 2);
+  CHECK(index.FindRow(kRows, 5, 9).version == 0);
+}
+
+TEST_CASE("a row's place is of one of its versions", "[delta_index]") {
+  DeltaIndex index = MakeIndex();
+  index.AddRows(kRows, {3}, 2);
+  index.AddRows(kRows, {3}, 5);
+  index.AddNodes(0, {70}, {100}, 6);
+  index.SetPlace(kRows, 3, 2, 20);
+  index.SetPlace(kRows, 10, 6, 60);
+  CHECK(index.FindRow(kRows, 3, 4).place == 20);
+  CHECK(index.FindRow(kRows, 3, 5).place == DeltaIndex::kNoPlace);
+  CHECK(index.FindRow(kRows, 10, 6).place == 60);
+  index.AddRows(kRows, {10}, 7);
+  CHECK(index.FindRow(kRows, 10, 6).place == 60);
+  CHECK(index.FindRow(kRows, 10, 7).place == DeltaIndex::kNoPlace);
 }
 
 TEST_CASE("new nodes come with a version, a key and their rows", "[delta_index]") {
@@ -57,12 +74,12 @@ TEST_CASE("new nodes come with a version, a key and their rows", "[delta_index]"
   CHECK(index.Node(0, 5, 7) == std::nullopt);
   CHECK(index.Node(0, 5, 8) == -1);
   CHECK(index.key(0, 2) == 72);
-  CHECK(index.RowVersion(kRows, 12, 5) == 0);  // not yet
-  CHECK(index.RowVersion(kRows, 12, 6) == 6);
-  CHECK(index.RowVersion(kRagged, 11, 9) == 4);
+  CHECK(index.FindRow(kRows, 12, 5).version == 0);  // not yet
+  CHECK(index.FindRow(kRows, 12, 6).version == 6);
+  CHECK(index.FindRow(kRagged, 11, 9).version == 4);
   index.AddRows(kRows, {11}, 9);
-  CHECK(index.RowVersion(kRows, 11, 9) == 9);
-  CHECK(index.RowVersion(kRows, 11, 8) == 4);
+  CHECK(index.FindRow(kRows, 11, 9).version == 9);
+  CHECK(index.FindRow(kRows, 11, 8).version == 4);
 }
 
 TEST_CASE("lists know which edges came and went, and when", "[delta_index]") {
@@ -76,6 +93,8 @@ TEST_CASE("lists know which edges came and went, and when", "[delta_index]") {
   index.Reweight(0, 2, 7);
   index.Reweight(0, 2, 7);
   CHECK(index.List(0, 0) == nullptr);
+  CHECK_FALSE(index.MayChange({ShardPart::kLists, 0}).Has(0));
+  CHECK(index.MayChange({ShardPart::kLists, 0}).Has(2));
   const ListDelta& list = *index.List(0, 1);
   CHECK(list.added == std::vector<int64_t>{0, 2, 3});
   REQUIRE(list.rare->gone.size() == 1);
