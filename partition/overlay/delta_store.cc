@@ -98,10 +98,11 @@ absl::Status FromRocks(const rocksdb::Status& status, const std::string& folder)
   return absl::UnavailableError(text);
 }
 
-rocksdb::DBOptions DbOptions(const DeltaStoreOptions& options) {
+// `make`: there was none before. Else a store that has lost its beginning would be a new one.
+rocksdb::DBOptions DbOptions(const DeltaStoreOptions& options, bool make) {
   rocksdb::DBOptions db;
-  db.create_if_missing = true;
-  db.create_missing_column_families = true;
+  db.create_if_missing = make;
+  db.create_missing_column_families = make;
   // The default recovers to a point in time: a damaged byte in the middle of the log would open
   // without a word and without what came after it.
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
@@ -111,6 +112,7 @@ rocksdb::DBOptions DbOptions(const DeltaStoreOptions& options) {
   db.paranoid_checks = true;
   db.keep_log_file_num = 4;
   db.max_log_file_size = size_t{4} << 20;
+  if (options.env != nullptr) db.env = options.env;
   return db;
 }
 
@@ -180,6 +182,7 @@ absl::StatusOr<std::unique_ptr<DeltaStore>> DeltaStore::Open(const std::string& 
   std::unique_ptr<DeltaStore> store(new DeltaStore(folder, std::move(lock), std::move(high_water)));
   VICINITY_RETURN_IF_ERROR(store->OpenDb(options));
   VICINITY_RETURN_IF_ERROR(store->CheckIdentity(identity));
+  VICINITY_RETURN_IF_ERROR(store->high_water_->Made());
   VICINITY_RETURN_IF_ERROR(store->FindEnd());
   VICINITY_RETURN_IF_ERROR(SyncDirectory(folder));
   return store;
@@ -193,9 +196,13 @@ absl::Status DeltaStore::OpenDb(const DeltaStoreOptions& options) {
     families.emplace_back(name, FamilyOptions(options, cache));
   }
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(DbOptions(options), absl::StrCat(folder_, "/db"),
-                                                   families, &families_, &db);
+  const rocksdb::Status status =
+      rocksdb::DB::Open(DbOptions(options, !high_water_->was_made()), absl::StrCat(folder_, "/db"),
+                        families, &families_, &db);
   db_.reset(db);
+  if (status.IsInvalidArgument() && high_water_->was_made()) {  // as RocksDB says "does not exist"
+    return absl::DataLossError(absl::StrCat(folder_, ": ", status.ToString()));
+  }
   return FromRocks(status, folder_);
 }
 
@@ -207,7 +214,7 @@ absl::Status DeltaStore::CheckIdentity(const std::string& identity) {
       db_->Get(rocksdb::ReadOptions(), families_[kMeta], kFormatKey, &format);
   const rocksdb::Status of_identity =
       db_->Get(rocksdb::ReadOptions(), families_[kMeta], kIdentityKey, &found);
-  if (of_format.IsNotFound() && of_identity.IsNotFound() && high_water_->version() == 0) {
+  if (of_format.IsNotFound() && of_identity.IsNotFound() && !high_water_->was_made()) {
     rocksdb::WriteBatch batch;
     batch.Put(families_[kMeta], kFormatKey, kFormat);
     batch.Put(families_[kMeta], kIdentityKey, identity);

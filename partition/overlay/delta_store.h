@@ -24,6 +24,7 @@ namespace rocksdb {
 class Cache;
 class ColumnFamilyHandle;
 class DB;
+class Env;
 class WriteBatch;
 }  // namespace rocksdb
 
@@ -40,6 +41,7 @@ struct DeltaStoreOptions {
   int64_t cache_bytes = int64_t{256} << 20;  // of blocks read
   int64_t buffer_bytes = int64_t{64} << 20;  // written, before they are sorted onto disk
   int64_t log_bytes = int64_t{512} << 20;    // of RocksDB's write-ahead log, at most about
+  rocksdb::Env* env = nullptr;               // RocksDB's file system; null: the machine's
 };
 
 // Threads:  one may commit, any number may read meanwhile.

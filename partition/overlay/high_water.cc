@@ -68,6 +68,13 @@ absl::Status HighWater::Read() {
       "has lost its end; rebuild the shard from a replica or restore a backup"));
 }
 
+absl::Status HighWater::Made() {
+  if (was_made()) return absl::OkStatus();
+  VICINITY_RETURN_IF_ERROR(Write(turn_ + 1, version_));
+  ++turn_;
+  return fsync(fd_) == 0 ? absl::OkStatus() : ErrnoStatus(errno, path_, "fsync");
+}
+
 absl::Status HighWater::Raise(uint64_t version) {
   if (version <= version_) return absl::OkStatus();
   VICINITY_RETURN_IF_ERROR(Write(turn_ + 1, version));

@@ -24,11 +24,16 @@ class HighWater {
 
   // The last version that was Raised to; 0: none.
   uint64_t version() const { return version_; }
+  // Whether the log was made once; Made() tells that it is, and waits for the disk.
+  bool was_made() const { return turn_ > kFirstTurns; }
+  absl::Status Made();
   // Once the log is on disk up to `version`. Does not wait for the disk: after a power cut an older
   // version may stand here, which claims less and is true.
   absl::Status Raise(uint64_t version);
 
  private:
+  static constexpr uint64_t kFirstTurns = 1;  // 0 and 1 fill the slots
+
   HighWater(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   absl::Status Write(uint64_t turn, uint64_t version);
   absl::Status Read();

@@ -30,6 +30,22 @@ TEST_CASE("a mark is what it was raised to last, also when opened again", "[high
   }
 }
 
+TEST_CASE("a log that was made once is known to have been", "[high_water]") {
+  const testing::TempDir folder;
+  const std::string path = folder.File("mark");
+  {
+    auto mark = HighWater::Open(path);
+    VICINITY_REQUIRE_OK(mark.status());
+    CHECK_FALSE((*mark)->was_made());
+    CHECK_FALSE((*HighWater::Open(path))->was_made());
+    VICINITY_CHECK_OK((*mark)->Made());
+    VICINITY_CHECK_OK((*mark)->Made());
+    CHECK((*mark)->was_made());
+    CHECK((*mark)->version() == 0);
+  }
+  CHECK((*HighWater::Open(path))->was_made());
+}
+
 TEST_CASE("a slot that was torn leaves the mark before, two leave none", "[high_water]") {
   const testing::TempDir folder;
   const std::string path = folder.File("mark");
