@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -44,11 +45,17 @@ absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
   });
 }
 
-// Some of a call's targets, taken apart by where their lists are: both kinds are drawn from alike.
+// Longer lists that have changed are drawn from where they are; the others are cheaper to copy
+// behind each other than to begin with one by one.
+constexpr size_t kLongList = 512;
+
+// Some of a call's targets, taken apart by where their lists are: all are drawn from alike.
 struct ChangedTargets {
   OwnerGroup in_files;
   OwnerGroup changed;
-  ChangedLists lists;  // by target of `changed`
+  ChangedLists lists;           // by target of `changed`
+  std::vector<OwnerGroup> far;  // of one target each
+  std::vector<ChangedListPtr> long_lists;
 };
 
 absl::StatusOr<ChangedTargets> FindChanged(const ShardReader& reader, EdgeTypeId edge_type,
@@ -56,30 +63,47 @@ absl::StatusOr<ChangedTargets> FindChanged(const ShardReader& reader, EdgeTypeId
                                            absl::Span<const uint32_t> trees) {
   ChangedTargets targets;
   for (size_t i = 0; i < rows.size(); ++i) {
-    VICINITY_ASSIGN_OR_RETURN(const ChangedListPtr list,
-                              reader.FindChangedList(edge_type, rows[i]));
-    if (list != nullptr) targets.lists.Add(*list);
-    OwnerGroup& group = list == nullptr ? targets.in_files : targets.changed;
-    group.rows.push_back(rows[i]);
-    group.positions.push_back(static_cast<uint32_t>(i));
-    if (!trees.empty()) group.trees.push_back(trees[i]);
+    VICINITY_ASSIGN_OR_RETURN(ChangedListPtr list, reader.FindChangedList(edge_type, rows[i]));
+    OwnerGroup* group = &targets.in_files;
+    if (list != nullptr && list->sources.size() > kLongList) {
+      group = &targets.far.emplace_back();
+      targets.long_lists.push_back(std::move(list));
+    } else if (list != nullptr) {
+      group = &targets.changed;
+      targets.lists.Add(*list);
+    }
+    group->rows.push_back(rows[i]);
+    group->positions.push_back(static_cast<uint32_t>(i));
+    if (!trees.empty()) group->trees.push_back(trees[i]);
   }
   return targets;
 }
 
-absl::Status SampleChanged(const ShardReader& reader, NodeTypeId target_type,
-                           const ChangedTargets& targets, OneHopOptions options, Neighbors* out) {
-  const std::vector<uint64_t>& rows = targets.changed.rows;
-  std::vector<uint64_t> keys(rows.size());
-  std::vector<uint64_t> lists(rows.size());  // row i of the table is target i's
+// From the lists of a table: row i is that of the group's i-th target.
+absl::Status SampleTable(const ShardReader& reader, NodeTypeId target_type, const EdgeTable& table,
+                         absl::Span<const int64_t> positions, const OwnerGroup& group,
+                         OneHopOptions options, Neighbors* out) {
+  std::vector<uint64_t> keys(group.rows.size());
+  std::vector<uint64_t> lists(group.rows.size());
   std::iota(lists.begin(), lists.end(), 0);
   VICINITY_RETURN_IF_ERROR(reader.ReadRows(
-      reader.KeysColumn(target_type), rows, [] {},
+      reader.KeysColumn(target_type), group.rows, [] {},
       [&](size_t i, const char* key) { std::memcpy(&keys[i], key, sizeof(keys[i])); }));
-  options.trees = targets.changed.trees;
-  VICINITY_RETURN_IF_ERROR(SampleOneHop(targets.lists.table(), keys, lists, options, out));
-  for (int64_t& position : out->edge_positions) position = targets.lists.positions()[position];
+  options.trees = group.trees;
+  VICINITY_RETURN_IF_ERROR(SampleOneHop(table, keys, lists, options, out));
+  for (int64_t& position : out->edge_positions) position = positions[position];
   return absl::OkStatus();
+}
+
+absl::Status SampleLong(const ShardReader& reader, NodeTypeId target_type, const ChangedList& list,
+                        const OwnerGroup& group, const OneHopOptions& options, Neighbors* out) {
+  const uint64_t offsets[] = {0, list.sources.size()};
+  EdgeTable table;
+  table.offsets = offsets;
+  table.sources = IdArray(absl::MakeConstSpan(list.sources));
+  table.edge_ids = IdArray(absl::MakeConstSpan(list.edge_ids));
+  table.weights = list.weights;
+  return SampleTable(reader, target_type, table, list.positions, group, options, out);
 }
 
 void Append(const Neighbors& from, Neighbors* to) {
@@ -156,8 +180,12 @@ absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
   }
   VICINITY_ASSIGN_OR_RETURN(const ChangedTargets targets,
                             FindChanged(reader, edge_type, rows, options.trees));
-  std::vector<OwnerGroup> groups;
-  std::vector<Neighbors> answers;
+  std::vector<OwnerGroup> groups = targets.far;
+  std::vector<Neighbors> answers(groups.size());
+  for (size_t i = 0; i < groups.size(); ++i) {
+    VICINITY_RETURN_IF_ERROR(
+        SampleLong(reader, target_type, *targets.long_lists[i], groups[i], options, &answers[i]));
+  }
   if (!targets.in_files.rows.empty()) {
     OneHopOptions of_group = options;
     of_group.trees = targets.in_files.trees;
@@ -167,8 +195,9 @@ absl::Status SampleLists(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
   }
   if (!targets.changed.rows.empty()) {
     groups.push_back(targets.changed);
-    VICINITY_RETURN_IF_ERROR(
-        SampleChanged(reader, target_type, targets, options, &answers.emplace_back()));
+    VICINITY_RETURN_IF_ERROR(SampleTable(reader, target_type, targets.lists.table(),
+                                         targets.lists.positions(), targets.changed, options,
+                                         &answers.emplace_back()));
   }
   Neighbors together;
   VICINITY_RETURN_IF_ERROR(
