@@ -1,12 +1,10 @@
 #include "server/calls/health_watch.h"
 
-#include <google/protobuf/message.h>
-#include <grpcpp/impl/codegen/proto_utils.h>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/common/grpc_status.h"
 #include "proto/health.pb.h"
+#include "server/calls/read_request.h"
 #include "server/connections/peer_address.h"
 #include "server/handlers/chunk_source.h"
 
@@ -37,10 +35,9 @@ void HealthWatch::OnReadDone(bool ok) {
   passage_.RequestIsThere();
   HealthCheckRequest request;
   const auto bytes = static_cast<int64_t>(ok ? request_.Length() : 0);
-  if (!ok ||
-      !grpc::SerializationTraits<HealthCheckRequest>::Deserialize(&request_, &request).ok()) {
-    return End(ok ? absl::AbortedError("the request cannot be parsed") : GoneError());
-  }
+  if (!ok) return End(GoneError());
+  const absl::Status read = ReadRequest("Watch", &request_, &request);
+  if (!read.ok()) return End(read);
   had_request_ = true;
   account_->RequestArrives(bytes);
   const absl::Status status = service_.serving->Watch(request.service(), ClientName(), this);

@@ -49,8 +49,8 @@ class Exchange {
 struct Operation {
   const char* path;  // "/vicinity.proto.Graph/FetchRows"
   Lane lane;
-  // Null if the bytes are no such request: damaged, compressed, or of another protocol.
-  std::unique_ptr<Exchange> (*parse)(grpc::ByteBuffer* bytes);
+  // Clears the bytes. Fails as ReadRequest does.
+  absl::StatusOr<std::unique_ptr<Exchange>> (*parse)(grpc::ByteBuffer* bytes);
   // Every message of the caller gets a reply, until it has no more; else the first alone counts.
   bool is_conversation = false;
   // Who asks for it is in the log, at level info.

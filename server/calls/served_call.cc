@@ -12,6 +12,7 @@
 #include "proto/common/retry_delay.h"
 #include "proto/common/status.h"
 #include "proto/telemetry/trace_context.h"
+#include "server/calls/read_request.h"
 #include "server/connections/peer_address.h"
 
 namespace vicinity {
@@ -27,11 +28,6 @@ absl::Status UnknownMethod(const std::string& method) {
   // Escaped and cut: the text is whatever the caller likes.
   return absl::UnimplementedError(
       absl::StrCat("no method ", absl::CHexEscape(method.substr(0, 100)), " here"));
-}
-
-absl::Status UnreadableRequest() {
-  return absl::AbortedError(
-      "the request cannot be parsed: damaged on the way, compressed, or of another protocol");
 }
 
 }  // namespace
@@ -76,9 +72,10 @@ void ServedCall::OnReadDone(bool ok) {
   if (operation_->is_counted) {
     counted_.emplace(service_.counters, operation_ - service_.operations.data());
   }
-  exchange_ = operation_->parse(&request_);
+  absl::StatusOr<std::unique_ptr<Exchange>> exchange = operation_->parse(&request_);
   request_.Clear();
-  if (exchange_ == nullptr) return End(CallEnd::kUseless, UnreadableRequest());
+  if (!exchange.ok()) return End(CallEnd::kUseless, exchange.status());
+  exchange_ = *std::move(exchange);
   if (const std::string name = exchange_->client_name(); !name.empty()) {
     service_.clients->Learn(peer_, name);
     // Escaped and cut: the text is whatever the caller likes.

@@ -1,7 +1,6 @@
 // How an operation is made of its handler: the types of its messages, checksums, packing.
 #pragma once
 
-#include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstdint>
@@ -22,6 +21,7 @@
 #include "proto/wire_checksum.h"
 #include "server/admission/call_gate.h"
 #include "server/calls/operations.h"
+#include "server/calls/read_request.h"
 #include "server/handlers/chunk_source.h"
 #include "server/handlers/server_state.h"
 
@@ -88,9 +88,7 @@ class TypedExchange final : public Exchange {
 
   TypedExchange(absl::string_view name, Open open) : name_(name), open_(open) {}
 
-  bool Parse(grpc::ByteBuffer* bytes) {
-    return grpc::SerializationTraits<Request>::Deserialize(bytes, &request_).ok();
-  }
+  absl::Status Parse(grpc::ByteBuffer* bytes) { return ReadRequest(name_, bytes, &request_); }
 
   int64_t reply_bytes(const ServerState& state) const override {
     if constexpr (HasReplyBytes<Request>::value) return ReplyBytes(state, request_);
@@ -166,14 +164,14 @@ struct HandlerTraits<kHandler> {
 };
 
 template <auto kHandler, const char* kPath>
-std::unique_ptr<Exchange> Parse(grpc::ByteBuffer* bytes) {
+absl::StatusOr<std::unique_ptr<Exchange>> Parse(grpc::ByteBuffer* bytes) {
   using Request = typename HandlerTraits<kHandler>::RequestType;
   using Reply = typename HandlerTraits<kHandler>::ReplyType;
   auto exchange = std::make_unique<TypedExchange<Request, Reply>>(
       MethodName(kPath), [](const ServerState& state, const Request& request) {
         return AsSource<Reply>(kHandler(state, request));
       });
-  if (!exchange->Parse(bytes)) return nullptr;
+  VICINITY_RETURN_IF_ERROR(exchange->Parse(bytes));
   return exchange;
 }
 

@@ -2,12 +2,14 @@
 
 #include <google/protobuf/message.h>
 #include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/slice.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,6 +25,8 @@
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
 #include "proto/wire_checksum.h"
+#include "proto/wire_parts.h"
+#include "tests/proto/parsed_parts.h"
 
 namespace vicinity::fuzz {
 namespace {
@@ -70,6 +74,20 @@ void CheckLikeProtobuf(std::string_view bytes, const Message& kind, size_t piece
          "a request's parts are those that protobuf finds");
   Expect(ReplyChecksum(7, *small, sums) == ReplyChecksum(7, *whole),
          "a reply's parts are those that protobuf finds");
+}
+
+// What protobuf would keep is counted before it reads, in damaged messages, too.
+void CheckParts(std::string_view bytes, const Message& kind, size_t piece) {
+  grpc::ByteBuffer buffer = InPieces(bytes, piece);
+  grpc::ProtoBufferReader reader(&buffer);
+  const std::optional<WireParts> found = CountWireParts(
+      *kind.GetDescriptor(), static_cast<int64_t>(bytes.size()), {INT64_MAX, INT64_MAX}, &reader);
+  const std::unique_ptr<Message> message(kind.New());
+  const bool good = message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  const WireParts kept = testing::ParsedParts(*message);
+  if (!found.has_value()) return Expect(!good, "what protobuf reads is counted");
+  Expect(found->parts >= kept.parts, "all parts that protobuf makes are counted");
+  Expect(found->numbers >= kept.numbers, "all numbers that protobuf keeps are counted");
 }
 
 // Hands `take` each of the messages in `input`, of at most 255 bytes each: a length, the bytes.
@@ -148,6 +166,7 @@ FuzzTarget FuzzMessage(const std::string&) {
     const size_t kind = static_cast<uint8_t>(input[0]) % kinds->size();
     const size_t piece = 1 + static_cast<uint8_t>(input[1]);
     CheckLikeProtobuf(input.substr(2), *(*kinds)[kind], piece);
+    CheckParts(input.substr(2), *(*kinds)[kind], piece);
   };
   return target;
 }

@@ -5,6 +5,7 @@
 // VICINITY_FUZZ_CALLS (100000), a tenth of them of all services, and VICINITY_FUZZ_CONNECTIONS
 // (50000; 10000 in a build with sanitizers) set how many.
 #include <arpa/inet.h>
+#include <google/protobuf/unknown_field_set.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/create_channel.h>
@@ -36,6 +37,7 @@
 #include "proto/common/grpc_status.h"
 #include "proto/common/mutex.h"
 #include "proto/common/random.h"
+#include "proto/limits.h"
 #include "proto/service.pb.h"
 #include "tests/integration/fixtures/data_client.h"
 #include "tests/integration/fixtures/request_mutator.h"
@@ -354,6 +356,50 @@ TEST_CASE_METHOD(HostileTest, "a request of countless parts is refused before it
   sample.mutable_relations()->RemoveLast();
   VICINITY_CHECK_CODE(caller.Call("SampleNeighbors", sample.SerializeAsString()),
                       absl::StatusCode::kAborted);
+}
+
+// `content` as the field `number` of a message.
+std::string Inside(int number, const std::string& content) {
+  google::protobuf::UnknownFieldSet fields;
+  fields.AddLengthDelimited(number, content);
+  std::string message;
+  REQUIRE(fields.SerializeToString(&message));
+  return message;
+}
+
+// Two bytes each on the wire, each a message of a hundred bytes or more once it is read.
+TEST_CASE_METHOD(HostileTest, "eight MiB of empty terms do not become half a GiB of memory",
+                 "[hostile]") {
+  auto client = Connect();
+  RawCaller caller(client->channel(0));
+  const auto empties = [](const std::string& one) {
+    std::string all;
+    while (static_cast<int64_t>(all.size()) < kMaxRequestBytes - 64) all += one;
+    return all;
+  };
+  const std::string terms = empties(std::string("\x0a\0", 2));
+  const std::string group("\xc3\x3e\xc4\x3e", 4);
+  const std::map<std::string, std::string> requests = {
+      {"FindRows", Inside(proto::FindRequest::kWhereFieldNumber, terms)},
+      {"SampleNeighbors", Inside(proto::SampleRequest::kRelationsFieldNumber,
+                                 Inside(proto::SampleRequest::Relation::kSpecFieldNumber,
+                                        Inside(proto::DrawSpec::kWhereFieldNumber, terms)))},
+      {"FetchRows", empties(std::string("\x7a\0\x62\0", 4))},  // rows, and what nobody knows
+      {"Hello", empties(group)},
+      {"FetchRanking", empties(std::string("\x10\0", 2))},  // homes, not packed
+      {"Walk", Inside(proto::WalkRequest::kMetapathFieldNumber, empties(std::string(1, '\0')))}};
+  const testing::ProcessUse before = Use();
+  for (const auto& [method, request] : requests) {
+    CAPTURE(method);
+    VICINITY_CHECK_CODE(caller.Call(method, request), absl::StatusCode::kInvalidArgument);
+  }
+  const auto watched =
+      caller.CallPath("/grpc.health.v1.Health/Watch", empties(group), GRPC_COMPRESS_NONE, 1);
+  VICINITY_CHECK_CODE(watched, absl::StatusCode::kInvalidArgument);
+  // gRPC keeps what a few messages take.
+  const int64_t most = Use().peak_resident_bytes - before.resident_bytes;
+  std::cout << "grown by " << (most >> 10) << " KiB at most\n";
+  CHECK(most < 6 * kMaxRequestBytes);
 }
 
 // A connection that says something wrong. -1: none could be made.

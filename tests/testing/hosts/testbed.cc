@@ -224,6 +224,9 @@ absl::StatusOr<ProcessUse> Testbed::Use(int server) const {
     if (key == "VmRSS:") {
       status >> use.resident_bytes;
       use.resident_bytes *= 1024;
+    } else if (key == "VmHWM:") {
+      status >> use.peak_resident_bytes;
+      use.peak_resident_bytes *= 1024;
     } else if (key == "Threads:") {
       status >> use.threads;
     }

@@ -42,6 +42,7 @@ struct TestbedOptions {
 // What a process holds, and what it has used.
 struct ProcessUse {
   int64_t resident_bytes = 0;
+  int64_t peak_resident_bytes = 0;  // the most since its start
   int64_t open_files = 0;
   int64_t threads = 0;
   double cpu_seconds = 0;  // since its start, of all cores
