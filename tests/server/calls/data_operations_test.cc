@@ -15,7 +15,6 @@
 #include "proto/service.pb.h"
 #include "proto/wire_checksum.h"
 #include "server/admission/call_gate.h"
-#include "server/calls/read_request.h"
 #include "server/handlers/chunk_source.h"
 #include "tests/server/serving.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -141,29 +140,6 @@ TEST_CASE("a damaged request is told from a wrong one", "[data_operations]") {
   VICINITY_CHECK_CODE(Parse("/vicinity.proto.Graph/SampleNeighbors", parts.SerializeAsString())
                           ->Begin(serving.state()),
                       absl::StatusCode::kInvalidArgument);
-}
-
-TEST_CASE("a request of more parts or numbers than any needs is refused before it is made",
-          "[data_operations]") {
-  constexpr char kSample[] = "/vicinity.proto.Graph/SampleNeighbors";
-  // The largest that is meant well: every edge type that a schema may have, a full condition each.
-  proto::SampleRequest large;
-  for (int i = 0; i < 1'024; ++i) {
-    proto::Condition* const where = large.add_relations()->mutable_spec()->mutable_where();
-    for (int j = 0; j < 256; ++j) where->add_terms();
-    for (int j = 0; j < 1'024; ++j) where->mutable_terms(j % 256)->add_whole(j);
-  }
-  VICINITY_CHECK_OK(TryToParse(kSample, large.SerializeAsString()));
-  large.mutable_relations(0)->mutable_spec()->mutable_where()->mutable_terms(0)->add_whole(1);
-  VICINITY_CHECK_CODE(TryToParse(kSample, large.SerializeAsString()),
-                      absl::StatusCode::kInvalidArgument);
-
-  proto::FindRequest terms;
-  for (int64_t i = 0; i < kMaxRequestParts; ++i) terms.mutable_where()->add_terms();
-  const absl::Status status =
-      TryToParse("/vicinity.proto.Graph/FindRows", terms.SerializeAsString()).status();
-  VICINITY_CHECK_CODE(status, absl::StatusCode::kInvalidArgument);
-  CHECK_THAT(std::string(status.message()), Catch::Contains("266241") && Catch::Contains("266240"));
 }
 
 TEST_CASE("messages of other services carry no checksum, and callers may name themselves",
