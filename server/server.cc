@@ -31,6 +31,7 @@
 #include "server/handlers/file_handler.h"
 #include "server/handlers/server_state.h"
 #include "server/handlers/verify_handler.h"
+#include "server/health/index_metrics.h"
 #include "server/health/scrubber.h"
 #include "server/health/serving_states.h"
 #include "server/health/shard_health.h"
@@ -143,6 +144,7 @@ class Server::Impl {
     counters_.AddMetrics(&own_metrics_);
     gate_.AddMetrics(&own_metrics_);
     health_.AddMetrics(&own_metrics_);
+    AddIndexMetrics(*dataset_, &own_metrics_);
     own_metrics_.Add(
         {"vicinity_server_condition_bytes",
          "Memory for which edges meet the conditions that draws go by", MetricKind::kGauge},

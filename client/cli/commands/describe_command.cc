@@ -6,14 +6,17 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/time.h"
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/output/dataset_description.h"
+#include "client/cli/output/index_list.h"
 #include "client/cli/output/output.h"
 #include "partition/dataset/manifest.h"
 #include "proto/common/status.h"
@@ -27,15 +30,17 @@ struct Flags {
   std::string data;
 };
 
-absl::Status Print(const proto::DescribeReply& description, const nlohmann::ordered_json& servers,
-                   OutputFormat format, std::ostream& out) {
+absl::Status Print(const proto::DescribeReply& description, const nlohmann::ordered_json& indexes,
+                   const nlohmann::ordered_json& servers, OutputFormat format, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(nlohmann::ordered_json json, DescriptionAsJson(description));
+  json["indexes"] = indexes;
   if (format == OutputFormat::kJson) {
     if (!servers.empty()) json["servers"] = servers;
     PrintJson(json, out);
     return absl::OkStatus();
   }
   PrintDescription(json, out);
+  PrintIndexes(indexes, out);
   if (servers.empty()) return absl::OkStatus();
   out << '\n';
   Table table({{"SERVER"}, {"ADDRESS"}, {"SHARDS"}});
@@ -61,6 +66,16 @@ absl::Status CheckSameDataset(const std::vector<ServerTarget>& targets,
   return absl::OkStatus();
 }
 
+// Those that servers have open. One that does not tell is left out: it may be older.
+nlohmann::ordered_json ServedIndexes(const std::vector<ServerTarget>& targets,
+                                     absl::Duration timeout) {
+  std::vector<proto::StatusReply> told;
+  for (absl::StatusOr<proto::StatusReply>& answer : AskAll(targets, timeout, AskStatusAndMetrics)) {
+    if (answer.ok()) told.push_back(*std::move(answer));
+  }
+  return IndexesAsJson(told);
+}
+
 absl::Status DescribeServers(const ServersFlags& flags, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets, TargetsOf(flags));
   const auto answers = AskAll(targets, flags.timeout(), AskDescribe);
@@ -81,7 +96,8 @@ absl::Status DescribeServers(const ServersFlags& flags, std::ostream& out) {
   }
   if (first < answers.size()) {
     VICINITY_RETURN_IF_ERROR(CheckSameDataset(targets, answers, first));
-    VICINITY_RETURN_IF_ERROR(Print(*answers[first], servers, flags.format, out));
+    VICINITY_RETURN_IF_ERROR(Print(*answers[first], ServedIndexes(targets, flags.timeout()),
+                                   servers, flags.format, out));
   }
   return OutcomeOf(targets, statuses);
 }
@@ -89,7 +105,8 @@ absl::Status DescribeServers(const ServersFlags& flags, std::ostream& out) {
 absl::Status RunDescribe(const Flags& flags, std::ostream& out) {
   if (flags.data.empty()) return DescribeServers(flags.servers, out);
   VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifest(flags.data));
-  return Print(DescriptionOf(manifest), nlohmann::ordered_json::array(), flags.servers.format, out);
+  return Print(DescriptionOf(manifest), IndexesAsJson(manifest), nlohmann::ordered_json::array(),
+               flags.servers.format, out);
 }
 
 }  // namespace
