@@ -106,13 +106,20 @@ class StepTally {
     return Finish();
   }
 
-  StepCost OfNegatives() {
+  StepCost OfNegatives(const Degrees& degrees) {
     cost_.nodes = cost_.lists * static_cast<double>(step_.step.count);
     Does(step_.step.exact ? "drawn here; servers say which pairs are edges" : "drawn here");
+    if (step_.shares_negatives() && cost_.lists > 0) {
+      distinct_ = std::min(cost_.nodes, SharedNegatives(degrees));
+      Does(absl::StrCat("the same for all, some ", std::llround(distinct_), " nodes"));
+    }
     for (size_t i = 0; i < step_.step.same.size(); ++i) Fetch(cost_.lists, 2 * kIdBytes);
     if (step_.step.exact) Fetch(cost_.nodes, 3 * kIdBytes);
     return Finish();
   }
+
+  // Different nodes among those that the step makes, as far as that is known.
+  double distinct() const { return distinct_; }
 
   StepCost OfLayer(const Degrees& degrees) {
     const double whole = cost_.lists * degrees.MeanOf(step_.edge_type, kAllNeighbors);
@@ -188,6 +195,22 @@ class StepTally {
   }
 
  private:
+  // Different negatives, if all lists have the same: a row of draws, and one more wherever an edge
+  // joins one of a list to its node. Those that go by a value of the list's own are counted apart.
+  double SharedNegatives(const Degrees& degrees) const {
+    double own = 0;
+    for (const double share : step_.step.shares) {
+      own += std::floor(share * static_cast<double>(step_.step.count));
+    }
+    const double joined = step_.step.exact ? cost_.nodes * ChanceOfEdge(degrees) : 0;
+    return static_cast<double>(step_.step.count) + own * (cost_.lists - 1) + joined;
+  }
+  // That an edge of the step's type joins two nodes, if any two are as likely as others.
+  double ChanceOfEdge(const Degrees& degrees) const {
+    const EdgeTypeSpec& spec = router_.schema().edge_types[step_.edge_type.value];
+    const auto all_sources = static_cast<double>(router_.book().num_nodes({spec.source_type}));
+    return all_sources > 0 ? degrees.MeanOf(step_.edge_type, kAllNeighbors) / all_sources : 0;
+  }
   // Of a walk, as long as it does not end for want of edges.
   double CountSteps() const {
     double steps = 0;
@@ -279,7 +302,8 @@ class StepTally {
       cost_.nodes = std::min(cost_.nodes, cost_.lists * static_cast<double>(step_.step.limit));
       Does(absl::StrCat("the first ", step_.step.limit));
     }
-    for (const int32_t column : step_.columns) Fetch(cost_.nodes, NodeBytes(column));
+    distinct_ = distinct_ < 0 ? cost_.nodes : std::min(distinct_, cost_.nodes);
+    for (const int32_t column : step_.columns) Fetch(distinct_, NodeBytes(column));
     for (const std::string& column : step_.step.edge_columns) {
       Fetch(edges_ < 0 ? cost_.nodes : edges_, EdgeBytes(column));
     }
@@ -289,18 +313,20 @@ class StepTally {
   const ShardRouter& router_;
   const ResolvedStep& step_;
   StepCost cost_;
-  double edges_ = -1;  // that have columns; -1: one a node
+  double edges_ = -1;     // that have columns; -1: one a node
+  double distinct_ = -1;  // nodes; until the end -1: all
 };
 
 // How many nodes of a kInduced edges may lead to, and in `sources` how many they may come from.
+// `distinct`: the nodes of each step, which count once.
 double NodesAmong(const Schema& schema, const std::vector<ResolvedStep>& steps,
-                  const std::vector<StepCost>& costs, const ResolvedStep& step, double* sources) {
+                  const std::vector<double>& distinct, const ResolvedStep& step, double* sources) {
   const EdgeTypeSpec& ends = schema.edge_types[step.edge_type.value];
   double targets = 0;
   for (const int32_t other : step.among) {
     const int32_t type = steps[other].node_type.value;
-    if (type == ends.source_type) *sources += costs[other].nodes;
-    if (type == ends.target_type) targets += costs[other].nodes;
+    if (type == ends.source_type) *sources += distinct[other];
+    if (type == ends.target_type) targets += distinct[other];
   }
   return targets;
 }
@@ -313,15 +339,17 @@ absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
                                                    const CallContext& context) {
   Degrees degrees(router);
   std::vector<StepCost> costs;
+  std::vector<double> distinct;
   for (size_t i = 0; i < steps.size(); ++i) {
     const ResolvedStep& step = steps[i];
     const bool induced = step.step.kind == StepKind::kInduced;
     double lists = step.from < 0 ? 1 : costs[step.from].nodes;
     double sources = 0;
-    if (induced) lists = NodesAmong(router.schema(), steps, costs, step, &sources);
+    if (induced) lists = NodesAmong(router.schema(), steps, distinct, step, &sources);
     StepTally tally(router, step, lists);
-    const bool by_degree =
-        induced || step.step.kind == StepKind::kNeighbors || step.step.kind == StepKind::kLayer;
+    const bool by_degree = induced || step.step.kind == StepKind::kNeighbors ||
+                           step.step.kind == StepKind::kLayer ||
+                           (step.shares_negatives() && step.step.exact);
     if (by_degree) VICINITY_RETURN_IF_ERROR(degrees.Look(step.edge_type, context));
     switch (step.step.kind) {
       case StepKind::kNodes:
@@ -331,7 +359,7 @@ absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
         costs.push_back(tally.OfNeighbors(degrees));
         break;
       case StepKind::kNegatives:
-        costs.push_back(tally.OfNegatives());
+        costs.push_back(tally.OfNegatives(degrees));
         break;
       case StepKind::kLayer:
         costs.push_back(tally.OfLayer(degrees));
@@ -352,6 +380,7 @@ absl::StatusOr<std::vector<StepCost>> ForetellCost(const ShardRouter& router,
         costs.push_back(tally.OfPpr(degrees));
         break;
     }
+    distinct.push_back(tally.distinct());
   }
   return costs;
 }

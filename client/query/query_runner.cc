@@ -1,6 +1,7 @@
 #include "client/query/query_runner.h"
 
 #include <cstddef>
+#include <cstring>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "client/query/step_rows.h"
 #include "client/query/walk_makers.h"
 #include "client/shards/lookups.h"
+#include "client/types/row_buffer.h"
 #include "proto/common/status.h"
 #include "sampler/graph_builder.h"
 
@@ -33,6 +35,32 @@ StepLists OneList(std::vector<int64_t> nodes) {
   lists.nodes = std::move(nodes);
   return lists;
 }
+
+// Rows of a step whose lists have the same nodes: they come over the wire once, and are copied to
+// every list here.
+struct RowsOnce {
+  UniqueNodes unique;
+  std::vector<RowBuffer> columns;
+
+  void Start(const StepAnswer& step) {
+    unique = Unique(step.nodes);
+    columns.resize(step.columns.size());
+    for (size_t k = 0; k < columns.size(); ++k) {
+      columns[k].resize(unique.nodes.size() * step.columns[k].spec.row_bytes());
+    }
+  }
+  void CopyTo(StepAnswer* step) const {
+    for (size_t k = 0; k < columns.size(); ++k) {
+      const auto row_bytes = static_cast<size_t>(step->columns[k].spec.row_bytes());
+      if (row_bytes == 0) continue;
+      char* to = step->columns[k].bytes.data();
+      for (const int64_t place : unique.places) {
+        std::memcpy(to, columns[k].data() + place * row_bytes, row_bytes);
+        to += row_bytes;
+      }
+    }
+  }
+};
 
 }  // namespace
 
@@ -231,6 +259,7 @@ absl::Status QueryRunner::MakeInducedStep(size_t number, const StepDraw& draw,
 
 absl::Status QueryRunner::FetchColumns(const CallContext& context, QueryAnswer* answer) const {
   std::vector<ColumnFetch> fetches;
+  std::vector<RowsOnce> once(steps_.size());
   for (size_t i = 0; i < steps_.size(); ++i) {
     StepAnswer& step = answer->steps[i];
     for (const int32_t column : steps_[i].columns) {
@@ -239,15 +268,19 @@ absl::Status QueryRunner::FetchColumns(const CallContext& context, QueryAnswer* 
       rows.num_rows = static_cast<int64_t>(step.nodes.size());
       rows.bytes.resize(rows.num_rows * rows.spec.row_bytes());
     }
+    const bool each_once = steps_[i].shares_negatives() && !step.columns.empty();
+    if (each_once) once[i].Start(step);
     for (size_t k = 0; k < step.columns.size(); ++k) {
       fetches.push_back({steps_[i].node_type,
                          steps_[i].columns[k],
-                         step.nodes,
+                         each_once ? once[i].unique.nodes : step.nodes,
                          {},
-                         step.columns[k].bytes.data()});
+                         each_once ? once[i].columns[k].data() : step.columns[k].bytes.data()});
     }
   }
-  return router_.FetchRows(fetches, context);
+  VICINITY_RETURN_IF_ERROR(router_.FetchRows(fetches, context));
+  for (size_t i = 0; i < steps_.size(); ++i) once[i].CopyTo(&answer->steps[i]);
+  return absl::OkStatus();
 }
 
 }  // namespace vicinity

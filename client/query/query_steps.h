@@ -44,6 +44,7 @@ struct ResolvedStep {
 
   VisitSpec visits() const;  // of a kVisited
   bool weighted() const { return !step.by.empty(); }
+  bool shares_negatives() const { return step.kind == StepKind::kNegatives && step.shared; }
   // Whether servers give whole lists, which are drawn from here.
   bool draws_here() const { return nodes_where != nullptr; }
   // Whether lists come with what rows of their edges are found by.

@@ -16,24 +16,6 @@
 namespace vicinity {
 namespace {
 
-// Nodes, each once, in the order in which they come first.
-struct UniqueNodes {
-  std::vector<int64_t> nodes;
-  std::vector<int64_t> places;  // of each that was given, among them
-};
-
-UniqueNodes Unique(absl::Span<const int64_t> given) {
-  UniqueNodes unique;
-  unique.places.reserve(given.size());
-  absl::flat_hash_map<int64_t, int64_t> known;
-  for (const int64_t node : given) {
-    const auto [at, is_new] = known.emplace(node, static_cast<int64_t>(unique.nodes.size()));
-    if (is_new) unique.nodes.push_back(node);
-    unique.places.push_back(at->second);
-  }
-  return unique;
-}
-
 // As a minibatch of one hop, as far as rows of edges go by it: sources need only be as many.
 SampledGraph AsGraph(const Schema& schema, EdgeTypeId type, absl::Span<const int64_t> targets,
                      const StepLists& lists) {
@@ -62,6 +44,18 @@ double Weight(const Rows& rows, int64_t row) {
 }
 
 }  // namespace
+
+UniqueNodes Unique(absl::Span<const int64_t> given) {
+  UniqueNodes unique;
+  unique.places.reserve(given.size());
+  absl::flat_hash_map<int64_t, int64_t> known;
+  for (const int64_t node : given) {
+    const auto [at, is_new] = known.emplace(node, static_cast<int64_t>(unique.nodes.size()));
+    if (is_new) unique.nodes.push_back(node);
+    unique.places.push_back(at->second);
+  }
+  return unique;
+}
 
 absl::StatusOr<Rows> FetchNodeRows(const ShardRouter& router, NodeTypeId type, int32_t column,
                                    absl::Span<const int64_t> nodes, const CallContext& context) {

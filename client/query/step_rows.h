@@ -17,6 +17,13 @@
 
 namespace vicinity {
 
+// Nodes, each once, in the order in which they come first.
+struct UniqueNodes {
+  std::vector<int64_t> nodes;
+  std::vector<int64_t> places;  // of each that was given, among them
+};
+UniqueNodes Unique(absl::Span<const int64_t> given);
+
 // A column of nodes in the book; `column` may be kKeyColumn. Errors as ShardRouter's.
 absl::StatusOr<Rows> FetchNodeRows(const ShardRouter& router, NodeTypeId type, int32_t column,
                                    absl::Span<const int64_t> nodes, const CallContext& context);

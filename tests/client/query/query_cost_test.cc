@@ -99,6 +99,35 @@ TEST_CASE("What is expected of steps follows from the degrees") {
         "weight");
 }
 
+TEST_CASE("Negatives that all lists share are counted once, not once for each list") {
+  const RoutedGraph graph(Graph(), /*num_shards=*/4, /*far=*/{0, 1, 2, 3});
+  const std::vector<StepCost> costs =
+      Explain(graph,
+              "src = nodes(node, $seeds)\n"
+              "apart = negatives(src, links, 3, exact=false, columns=[label])\n"
+              "same = negatives(src, links, 3, exact=false, shared=true, columns=[label])\n"
+              "none = negatives(src, links, 3, shared=true, columns=[label])\n"
+              "both = negatives(src, links, 4, exact=false, shared=true, like=src, same=[label], "
+              "shares=[0.5], columns=[label])\n"
+              "sub = induced([same], links)\n",
+              {{"seeds", 10}});
+  // Lists have three each; of the same three nodes.
+  CHECK(costs[1].nodes == 30);
+  CHECK(costs[2].nodes == 30);
+  CHECK(costs[1].bytes == Approx(30 * 12));
+  CHECK(costs[2].bytes == Approx(3 * 12));
+  CHECK(costs[2].does == "drawn here; the same for all, some 3 nodes");
+  // Where an edge is in the way a list has another: of 30 pairs, 3000 of 200 x 200 are edges.
+  const double joined = 30 * 3000.0 / 40'000;
+  CHECK(costs[3].bytes == Approx(30 * 24 + (3 + joined) * 12));
+  CHECK(costs[3].does ==
+        "drawn here; servers say which pairs are edges; the same for all, some 5 nodes");
+  // Two of four go by each list's own label.
+  CHECK(costs[4].bytes == Approx(10 * 16 + (2 + 2 * 10) * 12));
+  CHECK(costs[5].nodes == 3);
+  CHECK(costs[5].lists == 3);
+}
+
 TEST_CASE("It is told that servers find the nodes that meet a condition") {
   const RoutedGraph graph(Graph(), /*num_shards=*/4, /*far=*/{0, 1, 2, 3});
   const std::vector<StepCost> costs =

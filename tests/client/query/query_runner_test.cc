@@ -181,6 +181,27 @@ TEST_CASE("An answer is the same over any shards, near and far") {
   }
 }
 
+TEST_CASE("Negatives that all lists share have the rows of their nodes in every list") {
+  const RoutedGraph graph(Priced(), /*num_shards=*/3, /*far=*/{0, 1, 2});
+  const std::vector<int64_t> seeds = {3, 14, 15, 3, 79};
+  const QueryAnswer answer =
+      Run(graph,
+          "src = nodes(node, $seeds)\n"
+          "alike = negatives(src, links, 6, shared=true, columns=[price, year])\n",
+          seeds);
+  const StepAnswer& alike = *answer.Find("alike");
+  REQUIRE(alike.nodes.size() == 30);
+  REQUIRE(alike.columns.size() == 2);
+  for (size_t i = 0; i < alike.nodes.size(); ++i) {
+    float price = 0;
+    int16_t year = 0;
+    std::memcpy(&price, alike.columns[0].bytes.data() + i * sizeof(price), sizeof(price));
+    std::memcpy(&year, alike.columns[1].bytes.data() + i * sizeof(year), sizeof(year));
+    CHECK(year == YearOf(alike.nodes[i]));
+    CHECK((price == PriceOf(alike.nodes[i]) || std::isnan(PriceOf(alike.nodes[i]))));
+  }
+}
+
 TEST_CASE("What is read and drawn here is what servers draw by a copy of the column") {
   const bool long_lists = GENERATE(false, true);  // by weight these are drawn in another way
   const RoutedGraph graph(Priced(long_lists ? 16000 : 900), 2, {1});
