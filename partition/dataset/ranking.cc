@@ -223,6 +223,7 @@ void RemoveLeftovers(const std::string& directory, const proto::Manifest& manife
 
 SamplingSpec DrawsOf(const proto::Ranking& ranking) {
   SamplingSpec draws;
+  for (const int64_t fanout : ranking.fanouts()) draws.fanouts.push_back({fanout});
   draws.replace = ranking.replace();
   if (ranking.new_nodes_only()) draws.expansion = Expansion::kNewNodes;
   draws.weighted_by = ranking.weighted_by();

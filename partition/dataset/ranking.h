@@ -32,8 +32,8 @@ struct RankedNodes {
   std::vector<float> probabilities;  // falling, > 0
 };
 
-// What a stored ranking was made for: homes, the shards of each rising, and by which rules batches
-// are drawn, without fanouts.
+// What a stored ranking was made for: homes, the shards of each rising, and how batches are drawn.
+// draws.fanouts has one number a hop, which is every edge type's.
 struct RankingHomes {
   std::string name;
   std::vector<std::vector<int32_t>> homes;

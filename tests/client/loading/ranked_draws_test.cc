@@ -7,10 +7,12 @@
 namespace vicinity {
 namespace {
 
-TEST_CASE("specs that draw alike are not apart, whatever their fanouts and edges", "[loading]") {
+TEST_CASE("specs that draw alike are not apart, whatever their edges", "[loading]") {
   SamplingSpec a, b;
   CHECK(DrawsApart(a, b).empty());
   b.fanouts = {{3}, {2}};
+  CHECK(DrawsApart(a, b).empty());  // a does not say
+  a.fanouts = {{3, 3}, {2, 2}};     // of two edge types
   b.subgraph = Subgraph::kInduced;  // of the same nodes
   CHECK(DrawsApart(a, b).empty());
   for (SamplingSpec* const spec : {&a, &b}) {
@@ -24,6 +26,14 @@ TEST_CASE("specs that draw alike are not apart, whatever their fanouts and edges
 TEST_CASE("every rule by which they draw otherwise is told", "[loading]") {
   SamplingSpec drawn;
   const auto apart = [&] { return DrawsApart(SamplingSpec(), drawn); };
+  SECTION("fanouts") {
+    SamplingSpec ranked;
+    ranked.fanouts = {{15}, {10}, {-1}};
+    drawn.fanouts = {{15, 15}, {10, 0}};
+    drawn.replace = true;
+    CHECK(DrawsApart(ranked, drawn) ==
+          "fanouts [15,10,-1], here [15,[10,0]]; replace no, here yes");
+  }
   SECTION("replace") {
     drawn.replace = true;
     CHECK(apart() == "replace no, here yes");

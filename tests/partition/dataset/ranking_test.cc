@@ -113,6 +113,8 @@ TEST_CASE("a ranking tells which draws it was made for", "[partition]") {
   *rankings.Add() = Description("plain", kHomes);
   proto::Ranking* ranking = rankings.Add();
   *ranking = Description("timed", {{1}});
+  ranking->add_fanouts(7);
+  ranking->add_fanouts(-1);
   ranking->set_replace(true);
   ranking->set_new_nodes_only(true);
   ranking->set_weighted_by("weight");
@@ -135,6 +137,7 @@ TEST_CASE("a ranking tells which draws it was made for", "[partition]") {
   CHECK(found[0].draws.draws == Draws::kIndependent);
   CHECK(found[0].draws.batch_dependency == 1);
   CHECK(found[1].name == "timed");
+  CHECK(found[1].draws.fanouts == std::vector<std::vector<int64_t>>{{7}, {-1}});
   CHECK(found[1].draws.replace);
   CHECK(found[1].draws.expansion == Expansion::kNewNodes);
   CHECK(found[1].draws.weighted_by == "weight");
