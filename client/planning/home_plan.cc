@@ -1,7 +1,9 @@
 #include "client/planning/home_plan.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -251,28 +253,63 @@ absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& ass
   return plan;
 }
 
-absl::Status DealFromAll(HomePlan* plan) {
-  if (!plan->links.empty()) {
-    return absl::InvalidArgumentError(
-        "links as seeds are those of a trainer's home: --seed-policy home");
+namespace {
+
+// The ends of several homes' links, of one type.
+LinkSeeds::Ends JoinEnds(const std::vector<LinkSeeds>& homes, size_t which) {
+  std::map<int64_t, int64_t> counts;
+  for (const LinkSeeds& links : homes) {
+    const LinkSeeds::Ends& ends = links.ends[which];
+    for (size_t i = 0; i < ends.nodes.size(); ++i) counts[ends.nodes[i]] += ends.counts[i];
   }
+  LinkSeeds::Ends joined{homes.front().ends[which].type, {}, {}};
+  for (const auto& [node, count] : counts) {
+    joined.nodes.push_back(node);
+    joined.counts.push_back(count);
+  }
+  return joined;
+}
+
+void DealLinksFromAll(HomePlan* plan) {
+  LinkSeeds all = plan->links.front();  // with its negatives
+  all.num_links = 0;
+  for (const LinkSeeds& links : plan->links) all.num_links += links.num_links;
+  for (size_t which = 0; which < all.ends.size(); ++which) {
+    all.ends[which] = JoinEnds(plan->links, which);
+  }
+  plan->links.assign(plan->homes.size(), all);
+}
+
+}  // namespace
+
+void DealFromAll(HomePlan* plan) {
+  plan->seeds_from_all = true;
+  if (!plan->links.empty()) return DealLinksFromAll(plan);
   HomeSeeds all{plan->seeds.front().type, {}};
   for (const HomeSeeds& seeds : plan->seeds) {
     all.nodes.insert(all.nodes.end(), seeds.nodes.begin(), seeds.nodes.end());
   }
   std::sort(all.nodes.begin(), all.nodes.end());
   plan->seeds.assign(plan->homes.size(), all);
-  plan->seeds_from_all = true;
-  return absl::OkStatus();
 }
 
 namespace {
 
+// Of one home that has the seeds of all.
+absl::StatusOr<VipScores> ScoresOfOne(const Dataset& dataset, const HomePlan& plan,
+                                      Progress* progress) {
+  if (plan.links.empty()) {
+    return ComputeVip(dataset, {plan.seeds.front()}, plan.options, progress);
+  }
+  LinkEdges edges = plan.link_edges;
+  for (int32_t& home : edges.home_of) home = std::min(home, 0);
+  return ComputeLinkVip(dataset, {plan.links.front()}, edges, plan.options, progress);
+}
+
 // Of homes whose seeds are the same: one of them is worked out.
 absl::StatusOr<VipScores> ScoresOfAll(const Dataset& dataset, const HomePlan& plan,
                                       Progress* progress) {
-  VICINITY_ASSIGN_OR_RETURN(const VipScores one,
-                            ComputeVip(dataset, {plan.seeds.front()}, plan.options, progress));
+  VICINITY_ASSIGN_OR_RETURN(const VipScores one, ScoresOfOne(dataset, plan, progress));
   VipScores scores;
   scores.num_homes = static_cast<int32_t>(plan.homes.size());
   for (const std::vector<float>& of_type : one.values) {

@@ -87,9 +87,9 @@ absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipRequest
 absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
                                    const VipRequest& request);
 
-// Gives every home the seeds of all of them, as SeedPolicy::kGlobal does
-// (client/types/loader_values.h). InvalidArgument for links.
-absl::Status DealFromAll(HomePlan* plan);
+// Gives every home the seeds of all of them, nodes or links, as SeedPolicy::kGlobal does
+// (client/types/loader_values.h).
+void DealFromAll(HomePlan* plan);
 
 // Errors as ComputeVip.
 absl::StatusOr<VipScores> ScoresOf(const Dataset& dataset, const HomePlan& plan,

@@ -119,6 +119,16 @@ absl::StatusOr<std::unique_ptr<SeedBatches>> NodeBatchesOf(const Dataset& datase
                                        std::move(schedule));
 }
 
+// The shards that the links of a home lead to.
+std::vector<int32_t> ShardsOfLinks(const HomePlan& plan, int32_t home) {
+  if (!plan.seeds_from_all) return plan.homes[home];
+  std::vector<int32_t> shards;
+  for (const std::vector<int32_t>& each : plan.homes) {
+    shards.insert(shards.end(), each.begin(), each.end());
+  }
+  return shards;
+}
+
 class LinkBatches final : public SeedBatches {
  public:
   // `times`: of the home's links by number; none: they have none.
@@ -126,23 +136,33 @@ class LinkBatches final : public SeedBatches {
               std::vector<int64_t> times, uint64_t run_seed)
       : source_type_{dataset.schema().edge_types[plan.link_edges.type.value].source_type},
         target_type_{dataset.schema().edge_types[plan.link_edges.type.value].target_type},
-        index_(dataset, plan.link_edges.type, plan.homes[home]),
+        index_(dataset, plan.link_edges.type, ShardsOfLinks(plan, home)),
         links_(plan.links[home]),
         times_(std::move(times)),
         num_nodes_(dataset.book().num_nodes(links_.negative_type)),
         batch_size_(std::min(plan.options.batch_size, index_.num_links())),
-        steps_((index_.num_links() + batch_size_ * trainers_per_home - 1) /
-               (batch_size_ * trainers_per_home)),
-        run_seed_(run_seed) {}
+        steps_(StepsOf(plan, home, trainers_per_home)),
+        run_seed_(run_seed) {
+    // All trainers' batches are of the same links then, and each has its own of them.
+    if (plan.seeds_from_all) numbers_ = NumbersOf(plan, home, trainers_per_home);
+  }
 
   int64_t steps() const override { return steps_; }
 
   SeedBatch Next() override {
-    const auto number = static_cast<uint64_t>(done_++);
+    const auto number = static_cast<uint64_t>(done_++ * numbers_.num_trainers + numbers_.trainer);
     return {Seeds(number), {run_seed_, 0, number}};
   }
 
  private:
+  // Of an epoch, in which the trainers that share the links take each once.
+  int64_t StepsOf(const HomePlan& plan, int32_t home, int64_t trainers_per_home) const {
+    const int64_t sharing = plan.seeds_from_all
+                                ? NumbersOf(plan, home, trainers_per_home).num_trainers
+                                : trainers_per_home;
+    return (index_.num_links() + batch_size_ * sharing - 1) / (batch_size_ * sharing);
+  }
+
   std::vector<TypedSeeds> Seeds(uint64_t number) const {
     NodeDraws draws(run_seed_, number);
     std::vector<TypedSeeds> batch = {
@@ -182,6 +202,7 @@ class LinkBatches final : public SeedBatches {
   const int64_t batch_size_;
   const int64_t steps_;
   const uint64_t run_seed_;
+  TrainerNumbers numbers_{0, 1};
   int64_t done_ = 0;
 };
 
@@ -195,8 +216,8 @@ absl::StatusOr<std::unique_ptr<SeedBatches>> BatchesOf(const Dataset& dataset, c
   }
   std::vector<int64_t> times;
   if (!plan.link_times.empty()) {
-    VICINITY_ASSIGN_OR_RETURN(
-        times, TimesOfLinks(dataset, plan.link_edges.type, plan.link_times, plan.homes[home]));
+    VICINITY_ASSIGN_OR_RETURN(times, TimesOfLinks(dataset, plan.link_edges.type, plan.link_times,
+                                                  ShardsOfLinks(plan, home)));
   }
   return std::make_unique<LinkBatches>(dataset, plan, home, trainers_per_home, std::move(times),
                                        run_seed);

@@ -141,15 +141,15 @@ RemoteEstimate AloneAt(const std::vector<int64_t>& sizes, const RemoteCurves& cu
 absl::StatusOr<HomePlan> TrainersOf(const PlanRequest& request, const Dataset& dataset,
                                     const Assignment& assignment) {
   VICINITY_ASSIGN_OR_RETURN(HomePlan homes, PlanHomes(dataset, assignment, request.vip));
-  const SeedPolicy by_default = homes.links.empty() ? SeedPolicy::kGlobal : SeedPolicy::kHome;
+  // A loader has times of links that the user lists, which are dealt from all.
+  const bool timed = !request.vip.time_column.empty();
+  const SeedPolicy by_default =
+      homes.links.empty() || timed ? SeedPolicy::kGlobal : SeedPolicy::kHome;
   if (request.seed_policy.value_or(by_default) == SeedPolicy::kGlobal) {
-    VICINITY_RETURN_IF_ERROR(DealFromAll(&homes));
-  } else if (!request.vip.time_column.empty()) {
+    DealFromAll(&homes);
+  } else if (timed) {
     // As the loader says (client/loading/loader_setup.h).
-    return absl::InvalidArgumentError(
-        homes.links.empty()
-            ? "seeds of homes have no times: --seed-policy global"
-            : "links with times are dealt from all of them, and a plan deals links by their homes");
+    return absl::InvalidArgumentError("seeds of homes have no times: --seed-policy global");
   }
   return homes;
 }

@@ -53,7 +53,7 @@ class Comparison {
       : dataset_(dataset), assignment_(AssignmentOf(dataset.book())) {
     flags_.batch_size = batch_size;
     plan_ = Must(PlanHomes(dataset, assignment_, flags_));
-    Must(DealFromAll(&plan_));
+    DealFromAll(&plan_);
     scores_ = Must(ScoresOf(dataset, plan_, NoProgress()));
   }
 

@@ -247,6 +247,40 @@ TEST_CASE("links are seeds of the home that their target is in", "[planning]") {
   VICINITY_CHECK_CODE(fixture.Plan(flags).status(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_CASE("links of all homes are those of one home that has all of their shards", "[planning]") {
+  const Fixture fixture(testing::TypedGraph(300, 50, 5, 1));
+  VipRequest flags;
+  flags.homes = "0,2/3";
+  flags.seed_links = GENERATE("buys", "knows");  // ends of two types, and of one
+  flags.negatives_per_link = 1;
+  VICINITY_ASSERT_OK_AND_ASSIGN(HomePlan plan, fixture.Plan(flags));
+  DealFromAll(&plan);
+  flags.homes = "0,2,3";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan one, fixture.Plan(flags));
+  REQUIRE(plan.links.size() == 2);
+  CHECK(plan.seeds_from_all);
+  for (const LinkSeeds& links : plan.links) {
+    CHECK(links.num_links == one.links[0].num_links);
+    CHECK(links.negatives_per_link == 1);
+    REQUIRE(links.ends.size() == one.links[0].ends.size());
+    for (size_t i = 0; i < links.ends.size(); ++i) {
+      CHECK(links.ends[i].type == one.links[0].ends[i].type);
+      CHECK(links.ends[i].nodes == one.links[0].ends[i].nodes);
+      CHECK(links.ends[i].counts == one.links[0].ends[i].counts);
+    }
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores scores,
+                                ScoresOf(fixture.dataset(), plan, NoProgress()));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const VipScores expected,
+                                ScoresOf(fixture.dataset(), one, NoProgress()));
+  REQUIRE(scores.num_homes == 2);
+  for (int64_t node = 0; node < 50; ++node) {
+    for (const int32_t home : {0, 1}) {
+      CHECK(scores.at({1}, {node}, home) == expected.at({1}, {node}, 0));
+    }
+  }
+}
+
 TEST_CASE("a book's assignment puts each node where its owner is", "[planning]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const Book book, Book::Create({{0, 2, 2, 5}, {0, 0, 1, 1}}));
   const Assignment assignment = AssignmentOf(book);

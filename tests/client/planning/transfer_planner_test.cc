@@ -3,12 +3,14 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "client/planning/transfer_plan.h"
 #include "client/types/loader_values.h"
 #include "partition/dataset/dataset.h"
 #include "proto/common/progress.h"
+#include "tests/client/planning/timed_graph.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -90,6 +92,30 @@ TEST_CASE("the formula alone plans for no loader", "[planning]") {
   const TransferPlan plan = fixture.Plan();
   CHECK_FALSE(plan.loader.has_value());
   CHECK(plan.sizes.front().rows == plan.alone_rows.front());
+}
+
+TEST_CASE("links with times are planned, dealt from all as the loader deals them", "[planning]") {
+  const testing::TempDir folder;
+  const testing::MemoryGraph graph = testing::TimedGraph(400, 2000, 1);
+  VICINITY_REQUIRE_OK(testing::WriteGraph(graph, testing::Shuffled(graph, 4, 3), folder.File("d")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto dataset, Dataset::Open(folder.File("d")));
+  PlanRequest request;
+  request.vip.fanouts = {3, 2};
+  request.vip.batch_size = 8;
+  request.vip.seed_links = "links";
+  request.vip.disjoint = true;
+  request.vip.time_column = "time";
+  request.row_bytes = 32;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const TransferPlan plan,
+                                PlanTransfers(*dataset, request, NoProgress()));
+  REQUIRE(plan.loader.has_value());
+  CHECK(plan.loader->text.find("from all") != std::string::npos);
+  CHECK(plan.model.steps == (2000 + 31) / 32);  // of four trainers
+  CHECK(plan.sizes.front().rows > 0);
+  CHECK(plan.sizes.back().rows == 0);
+  request.seed_policy = SeedPolicy::kHome;  // as the loader has no times for those
+  VICINITY_CHECK_CODE(PlanTransfers(*dataset, request, NoProgress()).status(),
+                      absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("a request that makes no sense is refused, naming it", "[planning]") {

@@ -136,9 +136,9 @@ TEST_CASE("plans of loaders that there are not are refused", "[cli]") {
     args.insert(args.end(), {"--seed-policy", "home"});
     why = "seeds of homes have no times";
   }
-  SECTION("links") {
-    args.insert(args.end(), {"--seed-links", "links"});
-    why = "links with times are dealt from all of them";
+  SECTION("links of homes") {
+    args.insert(args.end(), {"--seed-links", "links", "--seed-policy", "home"});
+    why = "seeds of homes have no times";
   }
   SECTION("seeds without times") {
     args.insert(args.end(), {"--seed-time-column", "split"});
@@ -156,6 +156,23 @@ TEST_CASE("batches of links are planned and sampled", "[cli]") {
   CHECK(json["counted_batches"] >= 800);
   CHECK(json["batches_per_epoch"] > 50);  // 2,000 links, 4 trainers, 8 a batch
   CHECK_THAT(json["loader"].get<std::string>(), Catch::Contains("seeds of the home"));
+}
+
+TEST_CASE("links are planned for as they are dealt, those with times from all", "[cli]") {
+  const Fixture fixture(testing::TimedGraph(400, 4000, 8));
+  const auto plan = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--seed-links", "links", "--policy", "none", "--fetch-ahead", "1"});
+    return fixture.Json(args);
+  };
+  const auto rows = [](const nlohmann::json& json) {
+    return json["by_cache_size"][0]["remote_rows_per_batch"].get<double>();
+  };
+  const nlohmann::json of_homes = plan({});
+  const nlohmann::json from_all = plan({"--seed-policy", "global"});
+  CHECK(rows(from_all) > rows(of_homes));  // a home's links lead to nodes that it has
+  const nlohmann::json timed = plan({"--disjoint", "--time-column", "time"});
+  CHECK_THAT(timed["loader"].get<std::string>(), Catch::Contains("from all"));
+  CHECK(rows(timed) < rows(plan({"--seed-policy", "global", "--disjoint"})));
 }
 
 TEST_CASE("rows can be of some columns, or of any size", "[cli]") {
@@ -192,9 +209,6 @@ TEST_CASE("plans of what cannot be are refused", "[cli]") {
   SECTION("size") { args.insert(args.end(), {"--more", "lots"}); }
   SECTION("window") { args.insert(args.end(), {"--window", "wide"}); }
   SECTION("ahead") { args.insert(args.end(), {"--sample-ahead", "-1"}); }
-  SECTION("links") {
-    args.insert(args.end(), {"--seed-links", "links", "--seed-policy", "global"});
-  }
   SECTION("column") { args.insert(args.end(), {"--columns", "colour"}); }
   CHECK(RunCommand(kPlanCommand, args).code == ExitCode::kUsage);
 }
