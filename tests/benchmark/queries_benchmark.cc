@@ -3,10 +3,12 @@
 // the tenth that meets a condition on the edges, which the server looks at, and from those that
 // meet one on the nodes they come from, whose lists and columns come here. And what one call of
 // each further step takes: a walk, the nodes that walks visit most, PageRank, a subgraph of nodes
-// and their neighbours. An R-MAT graph.
+// and their neighbours. An R-MAT graph. At last how long it takes to find the nodes of another
+// graph, of as many shards, that meet a condition: a tenth, one in a thousand, and one.
 //
-// Baseline of both conditions: the query without. Calls are RPCs, of which a step has one a shard
-// and round.
+// Baseline of both conditions: the query without. Of nodes that are found by an index: the same
+// condition on a column with the same values and no index. Calls are RPCs, of which a step has one
+// a shard and round.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -23,17 +26,20 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/generate_command.h"
+#include "client/cli/commands/index_command.h"
 #include "client/cli/commands/partition_command.h"
 #include "client/cli/tool.h"
 #include "client/graph.h"
 #include "client/prepared_query.h"
 #include "client/query/query.h"
+#include "partition/schema/schema.h"
 #include "proto/common/file.h"
 #include "proto/common/progress.h"
 #include "server/handlers/limits.h"
 #include "tests/benchmark/baselines/other_process.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/vicinity_link.h"
+#include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/temp_dir.h"
 
 namespace vicinity::benchmark {
@@ -75,6 +81,37 @@ std::string FourShards(const BenchOptions& options) {
   return shards;
 }
 
+// Nodes in any order with two columns, `indexed` and `plain`, that have the same values, each of
+// the numbers from 0 once. On four shards, kept for the next run.
+std::string NodesToFind(const BenchOptions& options) {
+  const int64_t num_nodes = options.size == "full" ? int64_t{1} << 24 : int64_t{1} << 22;
+  const std::string shards = absl::StrCat(options.data, "/queries-nodes-", num_nodes, "-4");
+  if (std::filesystem::exists(shards)) return shards;
+  std::filesystem::create_directories(options.data);
+  testing::RandomGraphOptions shape;
+  shape.num_nodes = num_nodes;
+  shape.num_edges = 0;
+  shape.feature_width = 0;
+  shape.num_classes = 0;
+  testing::MemoryGraph graph = testing::RandomGraph(shape);
+  std::vector<int32_t> numbers(num_nodes);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::mt19937_64 random(7);
+  std::shuffle(numbers.begin(), numbers.end(), random);
+  for (const char* const name : {"indexed", "plain"}) {
+    graph.schema.node_types[0].columns.push_back({name, DType::kInt32, {}});
+    graph.nodes[0].columns.emplace_back(reinterpret_cast<const char*>(numbers.data()),
+                                        numbers.size() * sizeof(int32_t));
+  }
+  // Under another name until it is whole.
+  const std::string partial = shards + "-partial";
+  std::filesystem::remove_all(partial);
+  Check(WriteGraph(graph, testing::Shuffled(graph, 4, 1), partial));
+  RunCommand(cli::kIndexCommand, {"index", partial, "--nodes", "node:indexed"});
+  std::filesystem::rename(partial, shards);
+  return shards;
+}
+
 std::unique_ptr<Graph> OpenServed(const std::string& directory, int port,
                                   const std::string& cluster_file) {
   Check(WriteFileAtomically(
@@ -94,14 +131,30 @@ struct Taken {
   double calls = 0;  // RPCs a query
 };
 
+// A dataset of four shards and a server of it, in a process of its own. It is made before this
+// process uses gRPC, which no fork may copy.
+class Served {
+ public:
+  explicit Served(std::string directory)
+      : directory_(std::move(directory)),
+        server_(StartVicinity(directory_, Limits().max_chunk_bytes)) {}
+
+  std::unique_ptr<Graph> Open() const {
+    return OpenServed(directory_, server_->port(), folder_.File("cluster.textproto"));
+  }
+
+ private:
+  const std::string directory_;
+  const std::unique_ptr<OtherProcess> server_;
+  const testing::TempDir folder_;
+};
+
 class QueriesBenchmark {
  public:
-  explicit QueriesBenchmark(const BenchOptions& options)
-      : directory_(FourShards(options)),
-        server_(StartVicinity(directory_, Limits().max_chunk_bytes)),
-        graph_(OpenServed(directory_, server_->port(), folder_.File("cluster.textproto"))),
+  QueriesBenchmark(const BenchOptions& options, const Served& served, BenchReport* report)
+      : graph_(served.Open()),
         num_queries_(options.size == "full" ? 5000 : 1000),
-        report_(options, std::cout) {}
+        report_(*report) {}
 
   void Run() {
     for (const int64_t num_seeds : {1, 64}) {
@@ -166,12 +219,65 @@ class QueriesBenchmark {
     return taken;
   }
 
-  const std::string directory_;
-  const std::unique_ptr<OtherProcess> server_;  // forked before this process uses gRPC
-  const testing::TempDir folder_;
   const std::unique_ptr<Graph> graph_;
   const int num_queries_;  // of one seed
-  BenchReport report_;
+  BenchReport& report_;
+};
+
+// Finding the nodes that meet a condition, which is done when a query is made.
+class FindBenchmark {
+ public:
+  FindBenchmark(const Served& served, BenchReport* report)
+      : graph_(served.Open()), report_(*report) {}
+
+  void Run() {
+    const int64_t all = graph_->num_nodes(0);
+    Compare("a tenth of the nodes", " < ", all / 10, all / 10);
+    Compare("one node in a thousand", " < ", all / 1000, all / 1000);
+    Compare("one node", " = ", all / 2, 1);
+  }
+
+ private:
+  // In turns, since the machine has fast and slow seconds.
+  void Compare(const std::string& name, const std::string& op, int64_t number, int64_t expected) {
+    constexpr int kTurns = 25;
+    std::vector<double> indexed, plain;
+    for (int turn = -1; turn < kTurns; ++turn) {
+      const double by_index = Find(absl::StrCat("indexed", op, number), expected);
+      const double by_reading = Find(absl::StrCat("plain", op, number), expected);
+      if (turn < 0) continue;  // the first touches files and connects
+      indexed.push_back(by_index);
+      plain.push_back(by_reading);
+    }
+    std::sort(indexed.begin(), indexed.end());
+    std::sort(plain.begin(), plain.end());
+    const auto add = [&](const std::string& metric, double value, double baseline) {
+      report_.Add({"queries", absl::StrCat("find ", name), metric, value, baseline, std::nullopt});
+    };
+    add("p50 us", indexed[kTurns / 2], plain[kTurns / 2]);
+    add("fastest us", indexed.front(), plain.front());
+  }
+
+  // Microseconds.
+  double Find(const std::string& condition, int64_t expected) const {
+    const Result<Query> query =
+        Query::Parse(absl::StrCat("some = nodes(node, where=\"", condition, "\")"));
+    if (!query.ok()) Fail(query.error().message());
+    const auto start = std::chrono::steady_clock::now();
+    const Result<std::unique_ptr<PreparedQuery>> prepared =
+        PreparedQuery::Make(graph_.get(), *query);
+    const auto taken = std::chrono::steady_clock::now() - start;
+    if (!prepared.ok()) Fail(prepared.error().message());
+    const Result<std::vector<StepCost>> costs = (*prepared)->Explain({});
+    if (!costs.ok()) Fail(costs.error().message());
+    if (costs->front().nodes != static_cast<double>(expected)) {
+      Fail(absl::StrCat(condition, ": found ", costs->front().nodes, " nodes, not ", expected));
+    }
+    return std::chrono::duration<double, std::micro>(taken).count();
+  }
+
+  const std::unique_ptr<Graph> graph_;
+  BenchReport& report_;
 };
 
 }  // namespace
@@ -181,5 +287,9 @@ int main(int argc, char** argv) {
   const vicinity::benchmark::BenchOptions options =
       vicinity::benchmark::ParseBenchOptions(argc, argv);
   vicinity::benchmark::UseTwoCores();
-  vicinity::benchmark::QueriesBenchmark(options).Run();
+  const vicinity::benchmark::Served edges(vicinity::benchmark::FourShards(options));
+  const vicinity::benchmark::Served nodes(vicinity::benchmark::NodesToFind(options));
+  vicinity::benchmark::BenchReport report(options, std::cout);
+  vicinity::benchmark::QueriesBenchmark(options, edges, &report).Run();
+  vicinity::benchmark::FindBenchmark(nodes, &report).Run();
 }
