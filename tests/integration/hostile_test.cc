@@ -396,10 +396,10 @@ TEST_CASE_METHOD(HostileTest, "eight MiB of empty terms do not become half a GiB
   const auto watched =
       caller.CallPath("/grpc.health.v1.Health/Watch", empties(group), GRPC_COMPRESS_NONE, 1);
   VICINITY_CHECK_CODE(watched, absl::StatusCode::kInvalidArgument);
-  // gRPC keeps what a few messages take.
+  // gRPC keeps what a few messages take; sanitizers keep what was freed for a while.
   const int64_t most = Use().peak_resident_bytes - before.resident_bytes;
   std::cout << "grown by " << (most >> 10) << " KiB at most\n";
-  CHECK(most < 6 * kMaxRequestBytes);
+  CHECK(most < 6 * kMaxRequestBytes * kSlower);
 }
 
 // A connection that says something wrong. -1: none could be made.
