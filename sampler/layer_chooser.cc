@@ -1,76 +1,20 @@
 #include "sampler/layer_chooser.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <numeric>
+
+#include "sampler/rules/few_smallest.h"
 
 namespace vicinity {
 namespace {
 
-// So many keys are ranked by comparing each with each, without a branch that nobody can foretell.
-constexpr size_t kMostRanked = 32;
+// So many edges are compared without looking first which of them have small numbers.
+constexpr size_t kMostAtOnce = 32;
 
-using Four = int32_t __attribute__((vector_size(16)));
-
-// ranks[i]: how many of `count` values are below values[i]; both are 4 x kVectors long.
-template <int kVectors>
-void Rank(const int32_t* values, size_t count, int32_t* ranks) {
-  std::array<Four, kVectors> v;
-  std::array<Four, kVectors> r{};
-  std::memcpy(v.data(), values, sizeof(v));
-  for (size_t i = 0; i < count; ++i) {
-    const Four value = {values[i], values[i], values[i], values[i]};
-    for (int k = 0; k < kVectors; ++k) r[k] -= static_cast<Four>(value < v[k]);  // true is -1
-  }
-  std::memcpy(ranks, r.data(), sizeof(r));
-}
-
-void Rank(const int32_t* values, size_t count, int32_t* ranks) {
-  switch ((count + 3) / 4) {
-    case 1:
-      return Rank<1>(values, count, ranks);
-    case 2:
-      return Rank<2>(values, count, ranks);
-    case 3:
-      return Rank<3>(values, count, ranks);
-    case 4:
-      return Rank<4>(values, count, ranks);
-    case 5:
-      return Rank<5>(values, count, ranks);
-    case 6:
-      return Rank<6>(values, count, ranks);
-    case 7:
-      return Rank<7>(values, count, ranks);
-    default:
-      return Rank<8>(values, count, ranks);
-  }
-}
-
-// Writes the positions of the `most` smallest of at most kMostRanked keys, in order. False, with
-// rubbish in `out`, if the upper halves of the keys do not tell which these are.
-bool ChooseFew(absl::Span<const uint64_t> keys, uint64_t most, int64_t* out) {
-  alignas(16) std::array<int32_t, kMostRanked> values;
-  alignas(16) std::array<int32_t, kMostRanked> ranks;
-  for (size_t i = 0; i < keys.size(); ++i) {  // in the order of signed numbers
-    values[i] = static_cast<int32_t>(static_cast<uint32_t>(keys[i] >> 32) ^ 0x80000000u);
-  }
-  for (size_t i = keys.size(); i % 4 != 0; ++i) values[i] = std::numeric_limits<int32_t>::max();
-  Rank(values.data(), keys.size(), ranks.data());
-  std::array<int64_t, kMostRanked + 1> chosen;  // equal values may make them too many
-  size_t count = 0;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    chosen[count] = static_cast<int64_t>(i);
-    count += static_cast<uint64_t>(ranks[i]) < most ? 1 : 0;
-  }
-  if (count != most) return false;
-  std::copy_n(chosen.data(), count, out);
-  return true;
-}
-
-// ... of any number of keys; of equal ones the first are smaller. `sorted` is memory.
+// Writes the positions of the `most` smallest keys, in order; of equal ones the first are smaller.
+// `sorted` is memory.
 void ChooseAny(absl::Span<const uint64_t> keys, uint64_t most, std::vector<uint64_t>* sorted,
                int64_t* out) {
   sorted->assign(keys.begin(), keys.end());
@@ -111,19 +55,14 @@ LayerChooser::LayerChooser(int64_t fanout, uint64_t stream)
 template <typename Source>
 void LayerChooser::CollectBelow(absl::Span<const Source> sources, uint64_t limit) {
   constexpr size_t kBlock = 1024;  // memory is asked for by so many, and so stays that of the few
-  Parallels<Source> parallels(sources);
+  NumberFilter<Source> filter(numbers_, sources, limit);
   size_t count = 0;
   for (size_t first = 0; first < sources.size(); first += kBlock) {
     const size_t end = std::min(first + kBlock, sources.size());
-    const size_t room = count + (end - first);
+    const size_t room = count + (end - first) + NumberFilter<Source>::kSlack;
     if (keys_.size() < room) keys_.resize(room);
     if (places_.size() < room) places_.resize(room);
-    for (size_t i = first; i < end; ++i) {
-      const uint64_t key = numbers_.Of(static_cast<uint64_t>(sources[i]), parallels.Next(i));
-      keys_[count] = key;
-      places_[count] = static_cast<int64_t>(i);
-      count += key <= limit ? 1 : 0;
-    }
+    count += filter.Take(end, keys_.data() + count, places_.data() + count);
   }
   num_candidates_ = count;
 }
@@ -131,7 +70,7 @@ void LayerChooser::CollectBelow(absl::Span<const Source> sources, uint64_t limit
 // There are at least fanout_ of them.
 uint64_t LayerChooser::ChooseCandidates(int64_t* out) {
   const absl::Span<const uint64_t> keys(keys_.data(), num_candidates_);
-  if (keys.size() > kMostRanked || !ChooseFew(keys, fanout_, out)) {
+  if (keys.size() > MostFew() || !FewSmallest(keys, fanout_, out)) {
     ChooseAny(keys, fanout_, &sorted_, out);
   }
   for (uint64_t i = 0; i < fanout_; ++i) out[i] = places_[out[i]];
@@ -145,14 +84,14 @@ uint64_t LayerChooser::Choose(absl::Span<const Source> sources, int64_t* out) {
     std::iota(out, out + degree, 0);
     return degree;
   }
-  if (degree <= kMostRanked) {
+  if (degree <= kMostAtOnce) {
     CollectBelow(sources, UINT64_MAX);
     return ChooseCandidates(out);
   }
   // About as many numbers are below a limit as it is large, so few edges need to be compared. One
-  // limit in some 10,000 is too low.
+  // limit in some 200 is too low: the others leave hardly more edges than can be compared at once.
   const double mean = static_cast<double>(fanout_);
-  double expected = mean + 4 * std::sqrt(mean) + 8;
+  double expected = mean + 2.5 * std::sqrt(mean) + 2;
   for (;;) {
     const bool all = expected >= static_cast<double>(degree);
     const uint64_t limit = all ? UINT64_MAX : UINT64_MAX / degree * static_cast<uint64_t>(expected);

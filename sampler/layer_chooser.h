@@ -22,54 +22,23 @@
 // at one time; those of one source at several times share numbers, as DGL's do. Of equal numbers
 // the edge that comes first is smaller; the first edges of two sources never have the same.
 //
-// The number, of the global id u and the position n among parallel edges, from 0: with
-// a = the stream (LayerStream in sampler/minibatch_sampler.h) and b = a x 0x9e3779b97f4a7c15 + 1,
-//   x = u xor a            x = (x xor x >> 32) x 0xd6e8feb86659fd93
-//   x = x xor x >> 32      x = x + b + n x 0x9e3779b97f4a7c15
-//                          x = x x 0xbf58476d1ce4e5b9
-//   x = x xor x >> 29      x = x x 0x94d049bb133111eb
-//   x = x xor x >> 32
-// modulo 2^64: three rounds of multiply and shift, with the key in two places. r(u) = x / 2^64.
-//
-// Since it goes by global ids, another cut of a graph gives other draws: the keys of sources that
-// other shards own are not beside the lists. On one cut it is the same wherever lists are read.
+// The formula of numbers: sampler/rules/source_numbers.h. Since it goes by global ids, another cut
+// of a graph gives other draws: the keys of sources that other shards own are not beside the lists.
+// On one cut it is the same wherever lists are read.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "sampler/rules/source_numbers.h"
 
 namespace vicinity {
 
-// The numbers of sources.
-class SourceNumbers {
- public:
-  explicit SourceNumbers(uint64_t stream) : first_(stream), second_(stream * kGolden + 1) {}
-
-  uint64_t Of(uint64_t source, uint64_t parallel = 0) const {
-    uint64_t x = source ^ first_;
-    x = (x ^ x >> 32) * 0xd6e8feb86659fd93;
-    x ^= x >> 32;
-    x += second_ + parallel * kGolden;
-    x *= 0xbf58476d1ce4e5b9;
-    x ^= x >> 29;
-    x *= 0x94d049bb133111eb;
-    return x ^ x >> 32;
-  }
-
- private:
-  static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
-
-  const uint64_t first_;
-  const uint64_t second_;
-};
-
 // Threads: one at a time; keeps its memory from list to list.
 // Memory:  O(fanout); by weight 24 bytes an edge of the longest list.
-// Cost:    a pass over the list: 3 ns an edge, and 5 ns an edge of up to 32 that are left over.
+// Cost:    a pass over the list: NumberFilter's, and 5 ns for each of some 30 edges that are left.
 class LayerChooser {
  public:
   // `fanout` > 0.

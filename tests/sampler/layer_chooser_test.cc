@@ -12,6 +12,7 @@
 
 #include "absl/types/span.h"
 #include "proto/common/random.h"
+#include "sampler/rules/source_numbers.h"
 #include "tests/sampler/chi_square.h"
 
 namespace vicinity {
@@ -77,13 +78,6 @@ List RandomList(size_t size, int64_t spread, std::mt19937_64* random) {
   }
   std::sort(list.begin(), list.end());
   return list;
-}
-
-TEST_CASE("the number of a source is that of the formula", "[layer_chooser]") {
-  CHECK(SourceNumbers(0).Of(0) == UINT64_C(0x8aed0390bd5bae2));
-  CHECK(SourceNumbers(0).Of(1) == UINT64_C(0x956c0678708de053));
-  CHECK(SourceNumbers(77).Of(12345678901) == UINT64_C(0x19b2bf9d2cd36d1b));
-  CHECK(SourceNumbers(0xfedcba9876543210).Of(12345678901, 2) == UINT64_C(0x2105b38cdcc3e14a));
 }
 
 TEST_CASE("the edges drawn are those of the smallest numbers, in the list's order",
