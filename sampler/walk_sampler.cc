@@ -1,9 +1,9 @@
 #include "sampler/walk_sampler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/common/random.h"
@@ -12,38 +12,6 @@
 #include "sampler/walk_draws.h"
 
 namespace vicinity {
-namespace {
-
-// node2vec's factors of an edge, as chances to accept one that was drawn without them, of 2^32.
-struct Bias {
-  uint64_t back;   // to where the walk came from
-  uint64_t near;   // to a neighbour of that
-  uint64_t far;    // elsewhere
-  uint64_t least;  // of the last two
-  uint64_t most;   // of the last two
-
-  explicit Bias(const WalkSpec& spec) {
-    const double largest = std::max({1 / spec.p, 1.0, 1 / spec.q});
-    back = Of32Bits(1 / spec.p / largest);
-    near = Of32Bits(1 / largest);
-    far = Of32Bits(1 / spec.q / largest);
-    least = std::min(near, far);
-    most = std::max(near, far);
-  }
-  static uint64_t Of32Bits(double chance) {
-    return static_cast<uint64_t>(std::llround(chance * 0x1p32));
-  }
-  // In a round: many walks find theirs among the first few.
-  int64_t Candidates(int64_t round) const {
-    const int64_t first =
-        std::clamp<int64_t>((int64_t{1} << 31) / static_cast<int64_t>(least), 4, 64);
-    return round >= 3 ? kMostCandidates : std::min(kMostCandidates, first << (2 * round));
-  }
-  static constexpr int64_t kMostCandidates = 256;
-};
-
-}  // namespace
-
 absl::Status CheckWalks(const Schema& schema, const Book& book, const WalkSpec& spec,
                         absl::Span<const int64_t> starts) {
   if (const std::string problem = WalkProblem(schema, spec); !problem.empty()) {
@@ -74,8 +42,8 @@ Walks NoSteps(const WalkSpec& spec, absl::Span<const int64_t> starts, bool want_
 }
 
 WalkSampler::WalkSampler(const Schema& schema, const Book& book, const MinibatchDraw& draw,
-                         NeighborSource* source, EdgeFinder* edges)
-    : schema_(schema), book_(book), draw_(draw), source_(source), edges_(edges) {}
+                         NeighborSource* source, EdgeFinder* edges, TurnTaker* turns)
+    : schema_(schema), book_(book), draw_(draw), source_(source), edges_(edges), turns_(turns) {}
 
 absl::StatusOr<Walks> WalkSampler::Walk(const WalkSpec& spec, absl::Span<const int64_t> starts,
                                         bool want_edge_ids) {
@@ -88,7 +56,7 @@ absl::StatusOr<Walks> WalkSampler::Walk(const WalkSpec& spec, absl::Span<const i
   std::iota(front.walks.begin(), front.walks.end(), 0);
   const bool biased = spec.p != 1 || spec.q != 1;
   std::vector<int64_t> previous(biased ? starts.size() : 0);
-  std::vector<Taken> taken;
+  std::vector<Turn> taken;
   for (int64_t step = 0; step < spec.length; ++step) {
     EndByChance(spec, step, &front);
     if (front.walks.empty()) break;
@@ -158,9 +126,9 @@ absl::Status WalkSampler::Draw(const WalkSpec& spec, int64_t step, int64_t round
 }
 
 absl::Status WalkSampler::TakeAny(const WalkSpec& spec, int64_t step, const Front& front,
-                                  std::vector<Taken>* taken) {
+                                  std::vector<Turn>* taken) {
   VICINITY_RETURN_IF_ERROR(Draw(spec, step, /*round=*/0, /*amount=*/1, front));
-  taken->assign(front.walks.size(), Taken());
+  taken->assign(front.walks.size(), Turn());
   for (size_t i = 0, next = 0; i < drawn_.counts.size(); ++i) {
     if (drawn_.counts[i] == 0) continue;
     (*taken)[i].node = drawn_.sources[next];
@@ -170,23 +138,47 @@ absl::Status WalkSampler::TakeAny(const WalkSpec& spec, int64_t step, const Fron
   return absl::OkStatus();
 }
 
-// Rejection (KnightKing, SOSP 2019): edges are drawn without the factors and accepted by them.
 absl::Status WalkSampler::TakeByPrevious(const WalkSpec& spec, int64_t step, const Front& front,
                                          absl::Span<const int64_t> previous,
-                                         std::vector<Taken>* taken) {
-  taken->assign(front.walks.size(), Taken());
-  Front left = front;
-  std::vector<uint32_t> place(front.walks.size());  // in `taken`, of each that is left
-  for (size_t i = 0; i < place.size(); ++i) place[i] = static_cast<uint32_t>(i);
-  std::vector<Taken> found;
+                                         std::vector<Turn>* taken) {
+  if (turns_ != nullptr) {
+    VICINITY_ASSIGN_OR_RETURN(const bool done, turns_->Take(spec, step, front.walks, front.nodes,
+                                                            previous, want_edge_ids_, taken));
+    if (done) return absl::OkStatus();
+  }
+  taken->assign(front.walks.size(), Turn());
+  std::vector<bool> has_way_back(front.walks.size());
+  if (TurnBias::AsksForWayBack(spec)) {
+    std::vector<int64_t> from;
+    for (const uint32_t walk : front.walks) from.push_back(previous[walk]);
+    VICINITY_RETURN_IF_ERROR(
+        edges_->FindEdges({EdgeTypeOfStep(spec, step)}, from, front.nodes, &has_way_back));
+  }
+  for (const bool back : {false, true}) {
+    Front some;
+    std::vector<uint32_t> place;  // in `taken`
+    for (size_t i = 0; i < front.walks.size(); ++i) {
+      if (has_way_back[i] != back) continue;
+      some.walks.push_back(front.walks[i]);
+      some.nodes.push_back(front.nodes[i]);
+      place.push_back(static_cast<uint32_t>(i));
+    }
+    VICINITY_RETURN_IF_ERROR(TakeInRounds(spec, step, TurnBias(spec, back), std::move(some),
+                                          std::move(place), previous, taken));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WalkSampler::TakeInRounds(const WalkSpec& spec, int64_t step, const TurnBias& bias,
+                                       Front left, std::vector<uint32_t> place,
+                                       absl::Span<const int64_t> previous,
+                                       std::vector<Turn>* taken) {
+  std::vector<Turn> found;
   std::vector<bool> settled;
   for (int64_t round = 0; !left.walks.empty(); ++round) {
-    if (round == kMaxWalkRounds) {
-      return absl::ResourceExhaustedError(absl::StrCat("no edge of node ", left.nodes.front(),
-                                                       " was accepted in ", round, " rounds"));
-    }
-    VICINITY_RETURN_IF_ERROR(Draw(spec, step, round, Bias(spec).Candidates(round), left));
-    VICINITY_RETURN_IF_ERROR(Accept(spec, step, round, left, previous, &found, &settled));
+    if (round == kMaxWalkRounds) return NoneAccepted(left.nodes.front());
+    VICINITY_RETURN_IF_ERROR(Draw(spec, step, round, bias.Candidates(round), left));
+    VICINITY_RETURN_IF_ERROR(Accept(spec, step, round, bias, left, previous, &found, &settled));
     size_t kept = 0;
     for (size_t i = 0; i < left.walks.size(); ++i) {
       if (settled[i]) {
@@ -205,8 +197,9 @@ absl::Status WalkSampler::TakeByPrevious(const WalkSpec& spec, int64_t step, con
 
 // The first accepted of each walk's candidates; a walk without any is settled, too.
 absl::Status WalkSampler::Accept(const WalkSpec& spec, int64_t step, int64_t round,
-                                 const Front& front, absl::Span<const int64_t> previous,
-                                 std::vector<Taken>* taken, std::vector<bool>* settled) {
+                                 const TurnBias& bias, const Front& front,
+                                 absl::Span<const int64_t> previous, std::vector<Turn>* taken,
+                                 std::vector<bool>* settled) {
   // A candidate that may be: whether an edge joins it with `previous` decides. The last one of a
   // walk may be one that is accepted in any case.
   struct Possible {
@@ -215,13 +208,12 @@ absl::Status WalkSampler::Accept(const WalkSpec& spec, int64_t step, int64_t rou
     bool if_joined;
     bool if_not;
   };
-  const Bias bias(spec);
   const uint64_t stream = StreamOf(draw_, HopOfStep(step, round), WalkChance::kAccept);
   std::vector<Possible> possible;
   std::vector<int64_t> sources;
   std::vector<int64_t> targets;
-  alignas(16) uint32_t words[Bias::kMostCandidates];
-  taken->assign(front.walks.size(), Taken());
+  alignas(16) uint32_t words[TurnBias::kMostCandidates];
+  taken->assign(front.walks.size(), Turn());
   settled->assign(front.walks.size(), false);
   size_t first = 0;
   for (size_t i = 0; i < front.walks.size(); first += drawn_.counts[i++]) {

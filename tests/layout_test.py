@@ -42,6 +42,7 @@ ROOMS = {
     "sampler/rules": set(),
     "sampler": {"sampler/rules"},
     "sampler/proximity": {"sampler", "sampler/rules"},
+    "sampler/turns": {"sampler", "sampler/rules"},
     "cache/vip": set(),
     "cache/pool": set(),
     "cache/device/base": set(),

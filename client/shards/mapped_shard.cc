@@ -30,6 +30,7 @@ class MappedShard final : public AnswersAlike<MappedShard> {
 
   bool remote() const override { return false; }
   const ShardReader* mapped() const override { return &reader_; }
+  void CountSampledEdges(int64_t count) const override { traffic_->sampled_edges_local.Add(count); }
   template <typename Request>
   void AskAny(const Request& request, const CallContext& context, const Done& done) {
     if (context.cancelled()) return done(absl::CancelledError("cancelled"));

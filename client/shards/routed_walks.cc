@@ -1,6 +1,8 @@
 #include "client/shards/routed_walks.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -8,8 +10,10 @@
 #include "client/shards/lookups.h"
 #include "client/shards/shard_requests.h"
 #include "partition/dataset/book.h"
+#include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
+#include "sampler/turns/mapped_turns.h"
 #include "sampler/walk_sampler.h"
 
 namespace vicinity {
@@ -100,6 +104,17 @@ class Walkers {
   std::vector<Standing> by_shard_;
 };
 
+// Of all shards; empty: one of them is not mapped here.
+std::vector<const ShardReader*> MappedReaders(const ShardRouter& router) {
+  std::vector<const ShardReader*> readers;
+  for (int32_t s = 0; s < router.book().num_shards(); ++s) {
+    const ShardReader* const reader = router.shard(ShardId{s}).mapped();
+    if (reader == nullptr) return {};
+    readers.push_back(reader);
+  }
+  return readers;
+}
+
 }  // namespace
 
 absl::StatusOr<Walks> WalkOverShards(const ShardRouter& router, const WalkSpec& spec,
@@ -123,8 +138,17 @@ absl::StatusOr<Walks> RouteWalks(const ShardRouter& router, const WalkSpec& spec
   }
   RoutedSource source(router, draw, context);
   RoutedFinder finder(router, context);
-  WalkSampler sampler(router.schema(), router.book(), draw, &source, &finder);
-  return sampler.Walk(spec, starts, want_edge_ids);
+  std::vector<const ShardReader*> readers = MappedReaders(router);
+  if (readers.empty()) {
+    WalkSampler sampler(router.schema(), router.book(), draw, &source, &finder);
+    return sampler.Walk(spec, starts, want_edge_ids);
+  }
+  MappedTurns turns(router.schema(), router.book(), draw, std::move(readers),
+                    [&context] { return context.cancelled(); });
+  WalkSampler sampler(router.schema(), router.book(), draw, &source, &finder, &turns);
+  absl::StatusOr<Walks> walks = sampler.Walk(spec, starts, want_edge_ids);
+  router.shard(ShardId{0}).CountSampledEdges(turns.num_made());
+  return walks;
 }
 
 }  // namespace vicinity

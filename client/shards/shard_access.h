@@ -5,6 +5,7 @@
 // and by tests' fakes.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -47,6 +48,8 @@ class ShardAccess : public AnswersAll<ShardRequests> {
 
   // Of a shard whose files are mapped here, which need not ask to read them; null elsewhere.
   virtual const ShardReader* mapped() const { return nullptr; }
+  // Of who draws edges from mapped() by himself: how many, for the counters.
+  virtual void CountSampledEdges(int64_t /*count*/) const {}
 };
 
 // For a shard that treats all requests alike: its Ask of each is its one

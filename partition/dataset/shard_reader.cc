@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "partition/dataset/alias_table.h"
+#include "partition/dataset/find_id.h"
 
 namespace vicinity {
 namespace {
@@ -26,24 +27,7 @@ absl::Status TouchIds(VerifiedFile* file, const IdArray& ids, int64_t begin, int
 
 bool IsWhole(const VerifiedFile* file) { return file == nullptr || file->whole(); }
 
-// So many elements are compared before it is asked whether one was equal: compilers make vector
-// instructions of that.
-constexpr int64_t kCompared = 64;
-
-// The first of `count` ids that is `wanted`; `count` if none is.
-template <typename Id>
-int64_t FindId(const Id* ids, int64_t count, Id wanted) {
-  int64_t i = 0;
-  for (; i + kCompared <= count; i += kCompared) {
-    bool any = false;
-    for (int64_t j = i; j < i + kCompared; ++j) any |= ids[j] == wanted;
-    if (any) break;
-  }
-  while (i < count && ids[i] != wanted) ++i;
-  return i;
-}
-
-int64_t FindId(const IdArray& ids, int64_t begin, int64_t count, uint64_t wanted) {
+int64_t FindIdAt(const IdArray& ids, int64_t begin, int64_t count, uint64_t wanted) {
   if (ids.wide() != nullptr) return FindId(ids.wide() + begin, count, wanted);
   if (wanted > UINT32_MAX) return count;
   return FindId(ids.narrow() + begin, count, static_cast<uint32_t>(wanted));
@@ -56,7 +40,7 @@ constexpr int64_t kLongList = 1024;
 
 // From so many pairs of one target on, each of its neighbours is looked up among the pairs' sources
 // instead of each of these among the neighbours.
-constexpr size_t kManyPairs = 32;
+constexpr size_t kManyPairs = 64;
 
 // The place in row's list of each pair's source, its length if it is not there.
 void FindPlaces(const EdgeTable& edges, int64_t row, absl::Span<const uint64_t> sources,
@@ -65,7 +49,7 @@ void FindPlaces(const EdgeTable& edges, int64_t row, absl::Span<const uint64_t> 
   const int64_t degree = edges.degree(row);
   if (pairs.size() < kManyPairs) {
     for (const uint32_t pair : pairs) {
-      out[pair] = FindId(edges.sources, begin, degree, sources[pair]);
+      out[pair] = FindIdAt(edges.sources, begin, degree, sources[pair]);
     }
     return;
   }
@@ -76,6 +60,19 @@ void FindPlaces(const EdgeTable& edges, int64_t row, absl::Span<const uint64_t> 
     if (found != places.end()) found->second = i;
   }
   for (const uint32_t pair : pairs) out[pair] = places.at(sources[pair]);
+}
+
+// Asks memory for the beginning of a row's list, if there is one: long ones follow of themselves.
+void PrefetchSources(const EdgeTable& edges, uint64_t row) {
+  if (row >= static_cast<uint64_t>(edges.num_targets())) return;
+  const uint64_t begin = edges.offsets[row];
+  if (begin >= static_cast<uint64_t>(edges.num_edges())) return;
+  const IdArray& ids = edges.sources;
+  const char* const at = ids.narrow() != nullptr
+                             ? reinterpret_cast<const char*>(ids.narrow() + begin)
+                             : reinterpret_cast<const char*>(ids.wide() + begin);
+  __builtin_prefetch(at);
+  __builtin_prefetch(at + 64);
 }
 
 absl::Status FindInList(const EdgeTable& edges, int64_t row, absl::Span<const uint64_t> sources,
@@ -91,6 +88,19 @@ absl::Status FindInList(const EdgeTable& edges, int64_t row, absl::Span<const ui
     }
     out[pair] = place < degree ? static_cast<int64_t>(edges.edge_ids[begin + place]) : -1;
   }
+  return absl::OkStatus();
+}
+
+// ... of one pair.
+absl::Status FindOne(const EdgeTable& edges, int64_t row, uint64_t source, int64_t* out) {
+  const int64_t begin = edges.begin(row);
+  const int64_t degree = edges.degree(row);
+  VICINITY_RETURN_IF_ERROR(TouchIds(edges.sources_file, edges.sources, begin, degree));
+  const int64_t place = FindIdAt(edges.sources, begin, degree, source);
+  *out = -1;
+  if (place == degree) return absl::OkStatus();
+  VICINITY_RETURN_IF_ERROR(TouchIds(edges.edge_ids_file, edges.edge_ids, begin + place, 1));
+  *out = edges.edge_ids[begin + place];
   return absl::OkStatus();
 }
 
@@ -156,7 +166,7 @@ absl::StatusOr<int64_t> FindKey(const NodeTable& nodes, uint64_t key) {
 
 int64_t ListPart::Find(int64_t source, int64_t first) const {
   return first +
-         FindId(edges_.sources, begin_ + first, size_ - first, static_cast<uint64_t>(source));
+         FindIdAt(edges_.sources, begin_ + first, size_ - first, static_cast<uint64_t>(source));
 }
 
 ShardColumn ShardReader::Column(const ShardPart& part, const ColumnView& base) const {
@@ -247,6 +257,9 @@ absl::Status ShardReader::FindEdges(EdgeTypeId type, absl::Span<const uint64_t> 
           next < rows.size() && rows[next] < static_cast<uint64_t>(edges.num_targets())) {
         __builtin_prefetch(&edges.offsets[rows[next]]);
       }
+      if (const size_t next = i + kListsAhead; next < rows.size()) {
+        PrefetchSources(edges, rows[next]);
+      }
       ChangedListPtr list;
       if (changed) {
         VICINITY_ASSIGN_OR_RETURN(list, overlay_->List(type.value, rows[i]));
@@ -254,7 +267,7 @@ absl::Status ShardReader::FindEdges(EdgeTypeId type, absl::Span<const uint64_t> 
       if (list != nullptr) {
         ChangedLists lists;
         lists.Add(*list);
-        VICINITY_RETURN_IF_ERROR(FindInList(lists.table(), 0, sources, {i}, out));
+        VICINITY_RETURN_IF_ERROR(FindOne(lists.table(), 0, sources[i], &out[i]));
         continue;
       }
       const auto row = static_cast<int64_t>(rows[i]);
@@ -263,7 +276,7 @@ absl::Status ShardReader::FindEdges(EdgeTypeId type, absl::Span<const uint64_t> 
       if (edges.degree(row) > kLongList) {
         long_ones.push_back(i);
       } else {
-        VICINITY_RETURN_IF_ERROR(FindInList(edges, row, sources, {i}, out));
+        VICINITY_RETURN_IF_ERROR(FindOne(edges, row, sources[i], &out[i]));
       }
     }
     return FindInLongLists(edges, sources, rows, std::move(long_ones), out);
@@ -325,7 +338,7 @@ absl::Status ShardReader::TouchRagged(const RaggedView& column, int64_t row) {
 
 absl::Status ShardReader::TouchOffsets(const EdgeTable& edges, int64_t row) {
   VICINITY_RETURN_IF_ERROR(Touch(edges.offsets_file, &edges.offsets[row], 2));
-  return edges.CheckList(row);
+  return edges.has_list(row) ? absl::OkStatus() : edges.CheckList(row);
 }
 
 absl::Status ShardReader::TouchTargets(const EdgeTable& edges, const NodeTable& targets,

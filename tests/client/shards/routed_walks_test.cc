@@ -1,5 +1,6 @@
 #include "client/shards/routed_walks.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <vector>
@@ -44,6 +45,43 @@ TEST_CASE("walks over shards are those that go step by step", "[routed_walks]") 
                                 WalkOverShards(graph.router(), spec, starts, draw, false, nullptr));
   CHECK(alone.nodes == expected.nodes);
   CHECK(alone.edge_ids.empty());
+}
+
+TEST_CASE("node2vec's walks are the same where all shards are mapped, and where some are not",
+          "[routed_walks]") {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 150;
+  options.num_edges = 1500;
+  options.weights = true;
+  const testing::MemoryGraph memory = testing::RandomGraph(options);
+  const RoutedGraph mapped(memory, 4);
+  const RoutedGraph far(memory, 4, {0, 1, 2, 3});
+  const RoutedGraph mixed(memory, 4, {2});
+  WalkSpec spec;
+  spec.metapath = {0};
+  spec.length = 8;
+  spec.p = GENERATE(0.25, 4.0);
+  spec.q = 2;
+  spec.weighted_by = GENERATE("", "weight");
+  const MinibatchDraw draw{4, 0, 9};
+  std::vector<int64_t> starts;
+  for (int64_t i = 0; i < 700; ++i) starts.push_back(i * 7 % 150);
+  const int64_t counted = mapped.traffic().sampled_edges_local.value();
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Walks expected,
+                                RouteWalks(mapped.router(), spec, starts, draw, true, nullptr));
+  CHECK(mapped.traffic().sampled_edges_local.value() - counted ==
+        std::count_if(expected.edge_ids.begin(), expected.edge_ids.end(),
+                      [](int64_t id) { return id >= 0; }));
+  for (const RoutedGraph* graph : {&far, &mixed}) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const Walks walks,
+                                  RouteWalks(graph->router(), spec, starts, draw, true, nullptr));
+    CHECK(walks.nodes == expected.nodes);
+    CHECK(walks.edge_ids == expected.edge_ids);
+  }
+  Cancellation cancel;
+  cancel.Cancel();
+  VICINITY_CHECK_CODE(RouteWalks(mapped.router(), spec, starts, draw, true, &cancel),
+                      absl::StatusCode::kCancelled);
 }
 
 TEST_CASE("no walks are no calls; wrong ones, and a caller that is gone, are told",
