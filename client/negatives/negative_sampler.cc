@@ -27,6 +27,9 @@ namespace {
 // (client/loading/seed_schedule.cc).
 constexpr uint32_t kNegativesHop = UINT32_MAX - 1;
 constexpr uint32_t kTries = 32;
+// Tries that are looked at together where few pairs are left cost less than another call; of many
+// pairs they are a sixteenth of the first.
+constexpr size_t kTriesAtOnce = 64;
 // Trees of the draws that follow those.
 constexpr uint32_t kAllTree = kTries;
 
@@ -272,7 +275,7 @@ uint32_t NegativeSampler::RowOf(uint32_t pair) const {
 
 absl::Status NegativeSampler::Settle(const Batch& batch, std::vector<uint32_t>* left,
                                      Pairs* pairs) const {
-  const size_t at_once = left->size() / 4;
+  const size_t at_once = std::max(kTriesAtOnce, left->size() / 16);
   for (uint32_t number = 0, num_tries = 1; number < kTries && !left->empty(); number += num_tries) {
     num_tries =
         static_cast<uint32_t>(std::clamp<size_t>(at_once / left->size(), 1, kTries - number));
@@ -290,8 +293,10 @@ absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::DrawTries(absl::Span<con
                                                                   const Pairs& pairs) const {
   Pairs places;
   Pairs tries;
+  const size_t count = which.size() * num_tries;
+  places.targets.reserve(count);
+  (draws_sources() ? places : tries).sources.reserve(count);
   for (const uint32_t pair : which) {
-    const CandidateNodes& pool = *pairs.pools[pair];
     for (uint32_t i = 0; i < num_tries; ++i) {
       NodeDraws draws(batch.stream, RowOf(pair), number + i);
       if (draws_sources()) {
@@ -299,16 +304,17 @@ absl::StatusOr<NegativeSampler::Pairs> NegativeSampler::DrawTries(absl::Span<con
       } else {
         tries.sources.push_back(pairs.sources[pair]);
       }
-      const int64_t place = pool.Draw(&draws);
-      if (pool.listed().empty()) {  // then all have this pool
-        places.targets.push_back(place);
-      } else {
-        tries.targets.push_back(pool.listed()[place]);
-      }
+      places.targets.push_back(pairs.pools[pair]->Draw(&draws));
     }
   }
-  if (!places.targets.empty()) {
+  if (count > 0 && pairs.pools[which.front()]->listed().empty()) {  // then all have this pool
     VICINITY_ASSIGN_OR_RETURN(tries.targets, targets_.NodesAt(places.targets, batch.context));
+  } else {  // apart from the drawing, so that memory is read from many places at once
+    tries.targets = std::move(places.targets);
+    for (size_t k = 0; k < count; ++k) {
+      const CandidateNodes& pool = *pairs.pools[which[k / num_tries]];
+      tries.targets[k] = pool.listed()[tries.targets[k]];
+    }
   }
   if (!draws_sources()) return tries;
   VICINITY_ASSIGN_OR_RETURN(tries.sources, sources_.NodesAt(places.sources, batch.context));
