@@ -37,6 +37,15 @@ absl::Status CheckTimes(const OwnerGroup& group, const OneHopOptions& options) {
       absl::StrCat(group.times.size(), " times for ", group.rows.size(), " targets"));
 }
 
+// Appends value(at) of each of `chosen`.
+template <typename Value>
+void AppendEach(const std::vector<int64_t>& chosen, const Value& value, std::vector<int64_t>* out) {
+  const size_t before = out->size();
+  out->resize(before + chosen.size());
+  int64_t* const to = out->data() + before;
+  for (size_t i = 0; i < chosen.size(); ++i) to[i] = value(chosen[i]);
+}
+
 }  // namespace
 
 FilteredListSampler::FilteredListSampler(const OneHopOptions& options)
@@ -75,19 +84,13 @@ void FilteredListSampler::FindLeft(const ListPart& list, const Target& target) {
     num_left_ = list.size() - static_cast<int64_t>(out_.size());
     return;
   }
-  left_.resize(list.size());
-  num_left_ = 0;
-  for (int64_t i = 0; i < list.size(); ++i) {  // without a branch that nobody can foretell
-    left_[num_left_] = i;
-    num_left_ += target.allowed.Has(i) ? 1 : 0;
-  }
-  left_.resize(num_left_);
+  if (left_.size() < static_cast<size_t>(list.size())) left_.resize(list.size());
+  num_left_ = target.allowed.List(list.size(), left_.data());
   if (out_.empty()) return;
   const auto is_out = [this](int64_t at) {
     return std::binary_search(out_.begin(), out_.end(), at);
   };
-  left_.erase(std::remove_if(left_.begin(), left_.end(), is_out), left_.end());
-  num_left_ = static_cast<int64_t>(left_.size());
+  num_left_ = std::remove_if(left_.begin(), left_.begin() + num_left_, is_out) - left_.begin();
 }
 
 int64_t FilteredListSampler::InList(int64_t i) const {
@@ -109,18 +112,25 @@ void FilteredListSampler::ChooseLast(const Target& target) {
   std::iota(chosen_.begin(), chosen_.end(), first);
   if (are_at_the_end) return;
   const absl::Span<const int64_t> times = target.allowed.times;
-  const auto later = [&](int64_t a, int64_t b) {
-    return std::pair(times[left_[a]], a) > std::pair(times[left_[b]], b);
-  };
-  std::nth_element(chosen_.begin(), chosen_.begin() + options_.fanout, chosen_.end(), later);
-  chosen_.resize(options_.fanout);
-  std::sort(chosen_.begin(), chosen_.end());
+  times_left_.resize(num_left_);
+  for (int64_t i = 0; i < num_left_; ++i) times_left_[i] = times[left_[i]];
+  const auto last = times_left_.end() - options_.fanout;  // the first that is chosen, by time
+  std::nth_element(times_left_.begin(), last, times_left_.end());
+  const int64_t since = *last;
+  // All that are later, and of those at that very time as many as there is room for.
+  auto skipped = std::count(times_left_.begin(), last, since);
+  chosen_.clear();
+  for (int64_t i = 0; i < num_left_; ++i) {
+    const int64_t time = times[left_[i]];
+    if (time < since || (time == since && skipped-- > 0)) continue;
+    chosen_.push_back(i);
+  }
 }
 
 void FilteredListSampler::FindUnitsLeft(const ListPart& list) {
   list.WeightUnits(&units_);
-  units_left_.clear();
-  for (int64_t i = 0; i < num_left_; ++i) units_left_.push_back(units_[InList(i)]);
+  units_left_.resize(num_left_);
+  for (int64_t i = 0; i < num_left_; ++i) units_left_[i] = units_[InList(i)];
 }
 
 void FilteredListSampler::ChooseByWeight(const ListPart& list, const Target& target) {
@@ -130,8 +140,8 @@ void FilteredListSampler::ChooseByWeight(const ListPart& list, const Target& tar
 
 void FilteredListSampler::ChooseByLayer(const ListPart& list) {
   chosen_.resize(by_layer_->MostFor(num_left_));
-  sources_.clear();
-  for (int64_t i = 0; i < num_left_; ++i) sources_.push_back(list.source(InList(i)));
+  sources_.resize(num_left_);
+  for (int64_t i = 0; i < num_left_; ++i) sources_[i] = list.source(InList(i));
   const absl::Span<const int64_t> sources = sources_;
   if (!options_.weighted) {
     by_layer_->Choose(sources, chosen_.data());
@@ -162,11 +172,20 @@ void FilteredListSampler::Choose(const ListPart& list, const Target& target) {
 
 void FilteredListSampler::Append(const ListPart& list, const Target& target, Neighbors* out) const {
   out->counts.push_back(static_cast<uint32_t>(chosen_.size()));
-  for (const int64_t at : chosen_) {
-    out->sources.push_back(list.source(at));
-    if (options_.want_edge_ids) out->edge_ids.push_back(list.edge_id(at));
-    if (options_.want_edge_positions) out->edge_positions.push_back(list.position(at));
-    if (options_.want_edge_times) out->edge_times.push_back(target.allowed.times[at]);
+  AppendEach(
+      chosen_, [&](int64_t at) { return list.source(at); }, &out->sources);
+  if (options_.want_edge_ids) {
+    AppendEach(
+        chosen_, [&](int64_t at) { return list.edge_id(at); }, &out->edge_ids);
+  }
+  if (options_.want_edge_positions) {
+    AppendEach(
+        chosen_, [&](int64_t at) { return list.position(at); }, &out->edge_positions);
+  }
+  if (options_.want_edge_times) {
+    const int64_t* const times = target.allowed.times.data();
+    AppendEach(
+        chosen_, [times](int64_t at) { return times[at]; }, &out->edge_times);
   }
 }
 
@@ -201,6 +220,24 @@ class Targets {
   size_t first_ = 0;  // of the excluded edges, those of rows to come
 };
 
+// How many rows ahead memory is asked for the weights of their lists: the offsets have come by
+// then.
+constexpr size_t kWeightsAhead = 8;
+
+// The beginning of the table of row i's list: long ones follow of themselves.
+void PrefetchWeights(const EdgeTable& edges, absl::Span<const uint64_t> rows, size_t i) {
+  if (i >= rows.size() || !edges.has_list(static_cast<int64_t>(rows[i]))) return;
+  constexpr int64_t kEntriesOfALine = 64 / sizeof(AliasEntry);
+  const auto row = static_cast<int64_t>(rows[i]);
+  const AliasEntry* const table = edges.weights.data() + edges.begin(row);
+  const int64_t most = std::min(4 * kEntriesOfALine, edges.degree(row));
+  for (int64_t at = 0; at <= most; at += kEntriesOfALine) __builtin_prefetch(table + at);
+}
+
+// A read of lists is of eight files at most (FilesRead, partition/dataset/verified_file.h), of which
+// five are not columns. Of more columns each is read by itself.
+constexpr size_t kMostColumns = 3;
+
 // Of lists that are as in the files.
 absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                          const OwnerGroup& group, const OneHopOptions& options, ListRule* rule,
@@ -208,6 +245,7 @@ absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
   VICINITY_RETURN_IF_ERROR(CheckRows(group.rows, reader.num_targets(edge_type)));
   FilteredListSampler sampler(options);
   const NeighborsSize before(*out);
+  const EdgeTable& edges = reader.shard().edges(edge_type);
   int64_t edges_read = 0;
   VICINITY_RETURN_IF_ERROR(reader.ReadWholeLists(
       edge_type, target_type, rule->columns(), group.rows,
@@ -217,6 +255,7 @@ absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTy
       },
       [&](size_t i, uint64_t key, const ListPart& list, absl::Span<const char* const> values) {
         edges_read += list.size();
+        if (options.weighted) PrefetchWeights(edges, group.rows, i + kWeightsAhead);
         FilteredListSampler::Target target = targets->Next(i);
         target.key = key;
         target.allowed = rule->Judge(values, list.size(), targets->TimesOf(i));
@@ -319,7 +358,7 @@ absl::Status SampleFiltered(const ShardReader& reader, EdgeTypeId edge_type, Nod
   const auto is_changed = [&](int32_t column) {
     return !reader.IsUnchanged(reader.EdgeColumn(edge_type, column));
   };
-  if (reader.ChangesLists(edge_type, group.rows) ||
+  if (rule.columns().size() > kMostColumns || reader.ChangesLists(edge_type, group.rows) ||
       std::any_of(rule.columns().begin(), rule.columns().end(), is_changed)) {
     return SampleAny(reader, edge_type, target_type, group, options, &rule, &targets, out);
   }

@@ -69,8 +69,9 @@ class FilteredListSampler {
   std::vector<int64_t> out_;     // rising
   std::vector<int64_t> before_;  // of each, how many positions before it are left
   bool listed_ = false;          // left_ has them: else all but out_ are left
-  std::vector<int64_t> left_;
+  std::vector<int64_t> left_;    // the first num_left_ of them
   int64_t num_left_ = 0;
+  std::vector<int64_t> times_left_;
   std::vector<int64_t> chosen_;  // by their numbers, at last by their positions
   std::vector<int64_t> sources_;
   std::vector<uint64_t> units_;

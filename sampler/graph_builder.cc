@@ -255,8 +255,10 @@ absl::Status GraphBuilder::AddRelation(EdgeTypeId edge_type, const Neighbors& ne
   block.edge_type = edge_type.value;
   block.first_target = FrontierBegin(graph_.nodes[spec.target_type], expansion_);
   block.offsets.resize(neighbors.counts.size() + 1);
+  int64_t num_before = 0;
   for (size_t i = 0; i < neighbors.counts.size(); ++i) {
-    block.offsets[i + 1] = block.offsets[i] + neighbors.counts[i];
+    num_before += neighbors.counts[i];
+    block.offsets[i + 1] = num_before;
   }
   if (rules_.disjoint) {
     const std::vector<uint32_t> branches = BranchesOf({spec.target_type}, neighbors);

@@ -128,20 +128,46 @@ std::shared_ptr<const MatchingEdges> FindMatching(const ShardReader& reader, Edg
   return options.matching_cache->Find(reader.shard(), edge_type, options.where);
 }
 
+// All targets, where the lists of all of them are drawn from in one way.
+OwnerGroup AllOf(absl::Span<const uint64_t> rows, const OneHopOptions& options) {
+  OwnerGroup group;
+  group.rows.assign(rows.begin(), rows.end());
+  group.trees.assign(options.trees.begin(), options.trees.end());
+  if (options.times.size() == rows.size()) {
+    group.times.assign(options.times.begin(), options.times.end());
+  }
+  return group;
+}
+
+// Of draws that go through lists: what SampleOneHop says of the request, which is its way to draw
+// all others.
+absl::Status CheckDraws(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
+                        const OneHopOptions& options) {
+  OneHopOptions plain = options;
+  plain.trees = {};
+  Neighbors none;
+  return SampleOneHop(reader.shard().edges(edge_type), reader.shard().nodes(target_type).keys, {},
+                      plain, &none);
+}
+
 // Lists of which some edges may not be drawn go one way, those that are taken as they are, or whose
 // matching edges are known, the other.
 absl::Status SampleSome(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                         absl::Span<const uint64_t> rows, const OneHopOptions& options,
                         Neighbors* out) {
   const auto matching = FindMatching(reader, edge_type, rows, options);
-  const bool all = Filters(options) && matching == nullptr;
   const absl::Span<const ExcludedEdge> excluded = options.excluded;
+  if (Filters(options) && matching == nullptr) {
+    VICINITY_RETURN_IF_ERROR(CheckDraws(reader, edge_type, target_type, options));
+    return SampleFiltered(reader, edge_type, target_type, AllOf(rows, options), excluded, options,
+                          out);
+  }
   OwnerGroup whole;
   OwnerGroup filtered;
   for (size_t i = 0, next = 0; i < rows.size(); ++i) {
     const bool has_some = next < excluded.size() && excluded[next].target == i;
     while (next < excluded.size() && excluded[next].target == i) ++next;
-    OwnerGroup& group = all || has_some ? filtered : whole;
+    OwnerGroup& group = has_some ? filtered : whole;
     group.rows.push_back(rows[i]);
     group.positions.push_back(static_cast<uint32_t>(i));
     if (!options.trees.empty()) group.trees.push_back(options.trees[i]);

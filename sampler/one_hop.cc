@@ -80,7 +80,7 @@ absl::Status CheckArrays(const EdgeTable& edges, const OneHopOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status CheckList(const EdgeTable& edges, int64_t row, bool all) {
+absl::Status CheckSuspicious(const EdgeTable& edges, int64_t row, bool all) {
   if (!edges.has_list(row)) return edges.CheckList(row);
   if (all && edges.degree(row) > int64_t{UINT32_MAX}) {
     return absl::ResourceExhaustedError(
@@ -89,17 +89,25 @@ absl::Status CheckList(const EdgeTable& edges, int64_t row, bool all) {
   return absl::OkStatus();
 }
 
+// Lists are short and many: nearly all of them are passed without a call.
+absl::Status CheckList(const EdgeTable& edges, int64_t row, bool all) {
+  if (!all && edges.has_list(row)) return absl::OkStatus();
+  return CheckSuspicious(edges, row, all);
+}
+
 // Turns positions into the ids that stand there, some way behind the choosing: by then the ids,
 // asked for as soon as their positions are known, have arrived, and the choosing of others has
 // filled the time.
 template <typename Id>
 class Gatherer {
  public:
-  Gatherer(const Id* ids, const EdgeTable& edges, const OneHopOptions& options, Neighbors* out)
+  Gatherer(const Id* ids, const EdgeTable& edges, size_t num_targets, const OneHopOptions& options,
+           Neighbors* out)
       : ids_(ids),
         edges_(edges),
         want_edge_ids_(options.want_edge_ids),
         want_edge_positions_(options.want_edge_positions),
+        min_room_(MinRoom(num_targets, options.fanout)),
         out_(out),
         chosen_(out->sources.size()),
         gathered_(chosen_) {}
@@ -107,7 +115,7 @@ class Gatherer {
   // Room for so many more positions; it is zeros behind those that were Added.
   int64_t* Room(uint64_t count) {
     if (chosen_ + count > out_->sources.size()) {
-      Resize(std::max(chosen_ + count, chosen_ + chosen_ / 2 + kMinRoom));
+      Resize(std::max(chosen_ + count, chosen_ + chosen_ / 2 + min_room_));
     }
     return out_->sources.data() + chosen_;
   }
@@ -133,6 +141,12 @@ class Gatherer {
  private:
   static constexpr size_t kBehind = 64;
   static constexpr size_t kMinRoom = 4096;
+
+  // Few targets need no more than they can have: room is filled with zeros first.
+  static size_t MinRoom(size_t num_targets, int64_t fanout) {
+    if (fanout == kAllNeighbors || num_targets >= kMinRoom) return kMinRoom;
+    return std::min(kMinRoom, num_targets * static_cast<size_t>(fanout));
+  }
 
   void Resize(size_t size) {
     out_->sources.resize(size);
@@ -193,6 +207,7 @@ class Gatherer {
   const EdgeTable& edges_;
   const bool want_edge_ids_;
   const bool want_edge_positions_;
+  const size_t min_room_;
   Neighbors* const out_;
   size_t chosen_;    // in out_->sources: ids, then positions, then room
   size_t gathered_;  // how many of them are ids
@@ -349,10 +364,11 @@ absl::Status SampleLabor(const Id* ids, const EdgeTable& edges, const Targets& t
 template <typename Id>
 absl::Status SampleRows(const Id* ids, const EdgeTable& edges, const Targets& targets,
                         const OneHopOptions& options, Neighbors* out) {
-  Gatherer<Id> gatherer(ids, edges, options, out);
+  Gatherer<Id> gatherer(ids, edges, targets.rows.size(), options, out);
   const size_t first = out->counts.size();
   out->counts.resize(first + targets.rows.size());
   uint32_t* const counts = out->counts.data() + first;
+  for (size_t i = 0; i < kOffsetsAhead; ++i) targets.Prefetch(edges, i);
   VICINITY_RETURN_IF_ERROR(
       DrawsByLayer(options) ? SampleLabor(ids, edges, targets, options, &gatherer, counts)
       : options.weighted    ? SampleWeighted(edges, targets, options, &gatherer, counts)

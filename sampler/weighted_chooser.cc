@@ -217,22 +217,28 @@ void UnitsChooser::ChooseFew(absl::Span<const uint64_t> units, uint64_t key, uin
                              std::vector<int64_t>* chosen) const {
   std::array<uint64_t, kMostFew> left;
   uint64_t sum = 0;
-  chosen->clear();
+  int64_t num_possible = 0;
+  chosen->resize(units.size());
+  int64_t* out = chosen->data();
   for (size_t i = 0; i < units.size(); ++i) {
     left[i] = units[i];
     sum += units[i];
-    if (units[i] > 0) chosen->push_back(static_cast<int64_t>(i));
+    out[num_possible] = static_cast<int64_t>(i);
+    num_possible += units[i] > 0 ? 1 : 0;
   }
   const bool all = fanout_ == kAllNeighbors;
-  const auto num_possible = static_cast<int64_t>(chosen->size());
-  if (num_possible == 0 || all || (!replace_ && num_possible <= fanout_)) return;
-  chosen->clear();
+  if (num_possible == 0 || all || (!replace_ && num_possible <= fanout_)) {
+    chosen->resize(num_possible);
+    return;
+  }
+  chosen->resize(fanout_);
+  out = chosen->data();
   NodeDraws draws(stream_, key, tree);
   for (int64_t drawn = 0; drawn < fanout_; ++drawn) {
     uint64_t at = draws.Below(sum);
     int64_t i = 0;
     for (; at >= left[i]; ++i) at -= left[i];
-    chosen->push_back(i);
+    out[drawn] = i;
     if (replace_) continue;
     sum -= left[i];
     left[i] = 0;

@@ -18,6 +18,7 @@
 #include "proto/common/status.h"
 #include "proto/limits.h"
 #include "proto/telemetry/registry.h"
+#include "sampler/relations/nonempty_cache.h"
 #include "server/admin_server.h"
 #include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
@@ -119,6 +120,7 @@ class Server::Impl {
         health_(*dataset_),
         gate_(options.admission, log_.get()),
         matching_(options.condition_bytes),
+        nonempty_(dataset_->schema(), kDefaultNonemptyBytes),
         workers_(CallGate::MaxRunningInAll(options.admission)) {
     for (const ShardId shard : dataset_->wanted()) health_.LogFault(shard, log_.get());
     if (dataset_->manifest().format_version() == 1) {
@@ -138,6 +140,7 @@ class Server::Impl {
     state_.log_sink = options.log_sink.get();
     state_.stopping = &stopping_;
     state_.matching = &matching_;
+    state_.nonempty = &nonempty_;
     if (options.security.encrypted()) state_.tls = [this] { return trust_->Tls(); };
     state_.serving = &serving_;
     FillContext();
@@ -149,6 +152,10 @@ class Server::Impl {
         {"vicinity_server_condition_bytes",
          "Memory for which edges meet the conditions that draws go by", MetricKind::kGauge},
         {}, [this] { return static_cast<double>(matching_.num_bytes()); });
+    own_metrics_.Add(
+        {"vicinity_server_relation_bytes",
+         "Memory for which nodes have edges along which of many edge types", MetricKind::kGauge},
+        {}, [this] { return static_cast<double>(nonempty_.num_bytes()); });
   }
 
   ~Impl() { Stop(absl::ZeroDuration()); }
@@ -239,6 +246,7 @@ class Server::Impl {
   CallCounters counters_{CountedMethods(DataOperations())};
   CallGate gate_;
   MatchingCache matching_;
+  NonemptyCache nonempty_;
   MetricRegistry metrics_;
   MetricRegistry::Group own_metrics_{&metrics_};
   WorkerPool workers_;

@@ -41,6 +41,7 @@ ROOMS = {
     "partition/overlay": {"partition/dataset", "partition/schema", "partition/writing"},
     "sampler/rules": set(),
     "sampler": {"sampler/rules"},
+    "sampler/relations": {"sampler", "sampler/rules"},
     "sampler/proximity": {"sampler", "sampler/rules"},
     "sampler/turns": {"sampler", "sampler/rules"},
     "cache/vip": set(),

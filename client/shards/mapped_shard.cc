@@ -14,7 +14,9 @@
 #include "partition/dataset/shard_reader.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
-#include "sampler/local_sampler.h"
+#include "sampler/minibatch_sampler.h"
+#include "sampler/relations/listed_targets.h"
+#include "sampler/relations/nonempty_cache.h"
 #include "sampler/rules/matching_cache.h"
 #include "sampler/rules/row_finder.h"
 #include "sampler/shard_walks.h"
@@ -26,7 +28,11 @@ class MappedShard final : public AnswersAlike<MappedShard> {
  public:
   MappedShard(const Dataset& dataset, const Shard& shard, const ShardOverlay* overlay,
               TrafficCounters* traffic)
-      : dataset_(dataset), id_(shard.id()), reader_(shard, overlay), traffic_(traffic) {}
+      : dataset_(dataset),
+        id_(shard.id()),
+        reader_(shard, overlay),
+        traffic_(traffic),
+        nonempty_cache_(dataset.schema(), kDefaultNonemptyBytes) {}
 
   bool remote() const override { return false; }
   const ShardReader* mapped() const override { return &reader_; }
@@ -57,19 +63,29 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   const ShardReader reader_;
   TrafficCounters* const traffic_;
   mutable MatchingCache matching_cache_{kDefaultMatchingBytes};
+  mutable NonemptyCache nonempty_cache_;
 };
 
 absl::Status MappedShard::Answer(const ShardHop& hop) const {
+  const Schema& schema = dataset_.schema();
+  ListedTargets targets(schema, reader_, &nonempty_cache_);
   for (size_t i = 0; i < hop.relations.size(); ++i) {
     const ShardHop::Relation& relation = hop.relations[i];
-    OneHopOptions options = OptionsOf(dataset_.schema(), hop.draw, hop.hop, relation.edge_type,
-                                      relation.spec, hop.detail);
+    const NodeTypeId target_type{schema.edge_types[relation.edge_type.value].target_type};
+    OneHopOptions options =
+        OptionsOf(schema, hop.draw, hop.hop, relation.edge_type, relation.spec, hop.detail);
     options.trees = relation.trees;
     options.excluded = relation.excluded;
     options.times = relation.times;
     options.matching_cache = &matching_cache_;
-    VICINITY_RETURN_IF_ERROR(SampleShard(dataset_.schema(), reader_, relation.edge_type,
-                                         relation.rows, options, &hop.out[i]));
+    const absl::Status status =
+        SampleListed(reader_, relation.edge_type, target_type, relation.rows,
+                     targets.Of(relation.edge_type, relation.rows), options, &hop.out[i]);
+    if (!status.ok()) {
+      return At(
+          absl::StrCat("shard ", id_.value, ", ", schema.EdgeTypeName(relation.edge_type.value)),
+          status);
+    }
     traffic_->sampled_edges_local.Add(hop.out[i].sources.size());
   }
   return absl::OkStatus();

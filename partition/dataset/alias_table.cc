@@ -17,12 +17,15 @@ constexpr uint64_t kFull = uint64_t{1} << 32;
 void AliasUnits(absl::Span<const AliasEntry> table, std::vector<uint64_t>* units) {
   units->assign(table.size(), 0);
   if (table.empty() || HasNoWeight(table.data())) return;
-  for (size_t i = 0; i < table.size(); ++i) {
-    const uint64_t other = table[i].other & AliasEntry::kOtherMask;
-    const uint64_t own = other == i ? kFull : table[i].share;
-    (*units)[i] += own;
+  const AliasEntry* const entries = table.data();
+  const size_t size = table.size();
+  uint64_t* const sums = units->data();
+  for (size_t i = 0; i < size; ++i) {
+    const uint64_t other = entries[i].other & AliasEntry::kOtherMask;
+    const uint64_t own = other == i ? kFull : entries[i].share;
+    sums[i] += own;
     // What the file says is believed only where it can be.
-    if (other < table.size()) (*units)[other] += kFull - own;
+    if (other < size) sums[other] += kFull - own;
   }
 }
 

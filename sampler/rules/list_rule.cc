@@ -30,7 +30,40 @@ absl::Status ReadValues(const ShardReader& reader, const ShardColumn& column, co
       });
 }
 
+// Without a branch that nobody can foretell.
+template <typename Has>
+int64_t ListWhere(int64_t count, const Has& has, int64_t* out) {
+  int64_t num_listed = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    out[num_listed] = i;
+    num_listed += has(i) ? 1 : 0;
+  }
+  return num_listed;
+}
+
 }  // namespace
+
+// What the loops read is in variables of their own: no store to `out` can change those, so they
+// stay in registers.
+int64_t AllowedEdges::List(int64_t count, int64_t* out) const {
+  const uint8_t* const meet = meets.data();
+  if (times.empty()) {
+    if (meets.empty())
+      return ListWhere(
+          count, [](int64_t) { return true; }, out);
+    return ListWhere(
+        count, [meet](int64_t i) { return meet[i] != 0; }, out);
+  }
+  if (within.from > within.until) return 0;
+  const int64_t* const at = times.data();
+  // One comparison instead of two: what is before `from` comes out as more than any span.
+  const auto from = static_cast<uint64_t>(within.from);
+  const uint64_t span = static_cast<uint64_t>(within.until) - from;
+  const auto is_within = [=](int64_t i) { return static_cast<uint64_t>(at[i]) - from <= span; };
+  if (meets.empty()) return ListWhere(count, is_within, out);
+  return ListWhere(
+      count, [=](int64_t i) { return is_within(i) && meet[i] != 0; }, out);
+}
 
 ListRule::ListRule(const DrawSpec& spec) : by_time_(spec.time_column >= 0), condition_(spec.where) {
   if (by_time_) columns_.push_back(spec.time_column);

@@ -26,6 +26,9 @@ struct AllowedEdges {
   bool Has(int64_t i) const {
     return (times.empty() || within.Has(times[i])) && (meets.empty() || meets[i] != 0);
   }
+  // Writes the positions of those of a list of `count` edges to `out`, which has room for all of
+  // these: how many they are.
+  int64_t List(int64_t count, int64_t* out) const;
 };
 
 // Threads: one at a time; keeps its memory from list to list.

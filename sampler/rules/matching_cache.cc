@@ -16,11 +16,6 @@ constexpr size_t kMostEntries = 256;
 
 }  // namespace
 
-MatchingCache::~MatchingCache() {
-  stops_ = true;
-  if (looker_.joinable()) looker_.join();
-}
-
 MatchingCache::Entry* MatchingCache::Touch(const Shard& shard, EdgeTypeId edge_type,
                                            const Condition& condition) {
   const auto is_it = [&](const Entry& entry) {
@@ -58,26 +53,17 @@ void MatchingCache::CountRead(const Shard& shard, EdgeTypeId edge_type, const Co
   Entry* const entry = Touch(shard, edge_type, condition);
   entry->edges_read += edges;
   const int64_t all = ShardReader(shard).num_edges(edge_type);
-  if (entry->edges != nullptr || is_looking_) return;
+  if (entry->edges != nullptr || pass_.is_running()) return;
   if (entry->edges_read < all || MatchingEdges::BytesFor(all) > max_bytes_) return;
-  Start(*entry);
-}
-
-void MatchingCache::Start(const Entry& entry) {
-  if (looker_.joinable()) looker_.join();  // it has said that it is over, and goes
-  auto thread = StartThread([this, entry] { Look(entry); });
-  if (!thread.ok()) return;  // another call tries again
-  looker_ = *std::move(thread);
-  is_looking_ = true;
+  pass_.Start([this, entry = *entry] { Look(entry); });  // if it cannot, another call tries again
 }
 
 void MatchingCache::Look(const Entry& entry) {
   absl::StatusOr<MatchingEdges> edges = WithinResources([&] {
     return MatchingEdges::Find(*entry.shard, entry.edge_type, *entry.condition,
-                               [this] { return !!stops_; });
+                               [this] { return pass_.stops(); });
   });
   MutexLock lock(&mutex_);
-  is_looking_ = false;
   Entry* const kept = Touch(*entry.shard, entry.edge_type, entry.condition);
   kept->edges_read = 0;
   if (!edges.ok()) return;  // what is wrong with the files, who reads them says; then once more

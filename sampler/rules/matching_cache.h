@@ -6,17 +6,16 @@
 // its outcome is kept. So a few calls never pay for a graph, and many never pay more than twice.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "partition/dataset/shard_reader.h"
 #include "partition/schema/condition.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
+#include "sampler/rules/background_pass.h"
 #include "sampler/rules/matching_edges.h"
 
 namespace vicinity {
@@ -29,7 +28,6 @@ inline constexpr int64_t kDefaultMatchingBytes = int64_t{256} << 20;
 class MatchingCache {
  public:
   explicit MatchingCache(int64_t max_bytes) : max_bytes_(max_bytes) {}
-  ~MatchingCache();  // within some milliseconds, whatever is under way
   MatchingCache(const MatchingCache&) = delete;
   MatchingCache& operator=(const MatchingCache&) = delete;
 
@@ -57,17 +55,14 @@ class MatchingCache {
   // To the front of those that are kept; a new one where there is none.
   Entry* Touch(const Shard& shard, EdgeTypeId edge_type, const Condition& condition)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Start(const Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Look(const Entry& entry);
   void DropOldest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int64_t max_bytes_;
-  std::atomic<bool> stops_{false};
   mutable Mutex mutex_;
   std::list<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // the latest used first
   int64_t num_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool is_looking_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread looker_;  // touched by who sets is_looking_, and the destructor
+  BackgroundPass pass_;  // started under mutex_; the first to go
 };
 
 }  // namespace vicinity

@@ -19,9 +19,9 @@
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "sampler/excluded_edges.h"
-#include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
+#include "sampler/relations/listed_targets.h"
 #include "sampler/rules/draw_spec.h"
 #include "sampler/rules/draw_spec_proto.h"
 #include "sampler/rules/list_rule.h"
@@ -234,26 +234,33 @@ void AppendWords(const std::vector<Value>& values, size_t first, size_t count, s
   out->append(reinterpret_cast<const char*>(values.data() + first), count * sizeof(Word));
 }
 
+// What a request asks for, whatever the relation: those have ranges of it.
+struct AllTargets {
+  absl::Span<const uint64_t> rows;
+  absl::Span<const uint32_t> trees;  // empty: all of tree 0
+  absl::Span<const ExcludedEdge> excluded;
+  absl::Span<const TimeBounds> times;  // empty: no draws by time
+};
+
 // Samples one relation, a group of targets at a time, and cuts the result into chunks.
 class RelationSampler {
  public:
   RelationSampler(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
-                  absl::Span<const uint64_t> all_targets, absl::Span<const uint32_t> all_trees,
-                  absl::Span<const ExcludedEdge> all_excluded,
-                  absl::Span<const TimeBounds> all_times, int index)
+                  const AllTargets& all, ListedTargets* listed, int index)
       : relation_(request.relations(index)),
         index_(index),
         reader_(shard),
         edge_type_{relation_.edge_type()},
         target_type_{state.dataset->schema().edge_types[relation_.edge_type()].target_type},
-        targets_(all_targets.subspan(relation_.first_target(), relation_.num_targets())),
-        trees_(all_trees.empty()
-                   ? all_trees
-                   : all_trees.subspan(relation_.first_target(), relation_.num_targets())),
-        times_(all_times.empty()
-                   ? all_times
-                   : all_times.subspan(relation_.first_target(), relation_.num_targets())),
-        excluded_(all_excluded.subspan(relation_.first_excluded(), relation_.num_excluded())),
+        targets_(all.rows.subspan(relation_.first_target(), relation_.num_targets())),
+        trees_(all.trees.empty()
+                   ? all.trees
+                   : all.trees.subspan(relation_.first_target(), relation_.num_targets())),
+        times_(all.times.empty()
+                   ? all.times
+                   : all.times.subspan(relation_.first_target(), relation_.num_targets())),
+        excluded_(all.excluded.subspan(relation_.first_excluded(), relation_.num_excluded())),
+        listed_(listed->Of(edge_type_, targets_)),
         chunk_bytes_(state.limits.max_chunk_bytes),
         options_(OptionsOf(state, request, relation_)),
         neighbor_bytes_(8 + (options_.want_edge_ids ? 8 : 0) +
@@ -355,8 +362,11 @@ class RelationSampler {
     if (!times_.empty()) options_.times = times_.subspan(first_, group_);
     const std::vector<ExcludedEdge> excluded = ExcludedOfTargets(first_, group_);
     options_.excluded = excluded;
-    VICINITY_RETURN_IF_ERROR(SampleLists(reader_, edge_type_, target_type_,
-                                         targets_.subspan(first_, group_), options_, &neighbors_));
+    const std::vector<uint32_t> listed = ListedOfTargets(first_, group_);
+    VICINITY_RETURN_IF_ERROR(SampleListed(
+        reader_, edge_type_, target_type_, targets_.subspan(first_, group_),
+        listed_.has_value() ? std::optional(absl::MakeConstSpan(listed)) : std::nullopt, options_,
+        &neighbors_));
     answered_ = 0;
     next_edge_ = 0;
     left_ = neighbors_.counts[0];
@@ -375,6 +385,16 @@ class RelationSampler {
     return excluded;
   }
 
+  // Likewise, of those that may have edges.
+  std::vector<uint32_t> ListedOfTargets(size_t first, size_t count) const {
+    std::vector<uint32_t> listed;
+    if (!listed_.has_value()) return listed;
+    const auto begin = std::lower_bound(listed_->begin(), listed_->end(), first);
+    const auto end = std::lower_bound(begin, listed_->end(), first + count);
+    for (auto at = begin; at < end; ++at) listed.push_back(*at - static_cast<uint32_t>(first));
+    return listed;
+  }
+
   void EndGroup() {
     first_ += group_;
     group_ = 0;
@@ -385,6 +405,15 @@ class RelationSampler {
     chunk->mutable_counts()->reserve((group_ - answered_) * sizeof(uint32_t));
     const size_t first_edge = next_edge_;
     int64_t room = chunk_bytes_;
+    const size_t edges_left = neighbors_.sources.size() - next_edge_;
+    if (static_cast<int64_t>((group_ - answered_) * 4 + edges_left * neighbor_bytes_) <= room) {
+      AddCount(left_, chunk);
+      AppendWords<uint32_t>(neighbors_.counts, answered_ + 1, group_ - answered_ - 1,
+                            chunk->mutable_counts());
+      next_edge_ += edges_left;
+      answered_ = group_;
+      left_ = 0;
+    }
     while (answered_ < group_ && room >= 4 + (left_ > 0 ? neighbor_bytes_ : 0)) {
       const uint32_t taken = std::min<int64_t>(left_, (room - 4) / neighbor_bytes_);
       AddCount(taken, chunk);
@@ -484,6 +513,7 @@ class RelationSampler {
   const absl::Span<const uint32_t> trees_;
   const absl::Span<const TimeBounds> times_;
   const absl::Span<const ExcludedEdge> excluded_;
+  const std::optional<absl::Span<const uint32_t>> listed_;  // of the targets those with edges
   const int64_t chunk_bytes_;
   OneHopOptions options_;
   const int64_t neighbor_bytes_;
@@ -517,7 +547,9 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
         targets_(targets),
         trees_(std::move(trees)),
         excluded_(std::move(excluded)),
-        times_(std::move(times)) {
+        times_(std::move(times)),
+        reader_(shard),
+        listed_(state.dataset->schema(), reader_, state.nonempty) {
     SkipWhatIsOver();
   }
 
@@ -534,8 +566,8 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
     while (!sampler_.has_value() || sampler_->IsOver()) {
       sampler_.reset();
       if (next_relation_ == request_.relations_size()) return;
-      sampler_.emplace(state_, request_, shard_, targets_, trees_, excluded_, times_,
-                       next_relation_++);
+      sampler_.emplace(state_, request_, shard_, AllTargets{targets_, trees_, excluded_, times_},
+                       &listed_, next_relation_++);
     }
   }
 
@@ -547,6 +579,8 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
   const std::vector<uint32_t> trees_;
   const std::vector<ExcludedEdge> excluded_;
   const std::vector<TimeBounds> times_;
+  const ShardReader reader_;
+  ListedTargets listed_;
   std::optional<RelationSampler> sampler_;
   int next_relation_ = 0;
 };

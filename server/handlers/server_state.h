@@ -9,6 +9,7 @@
 #include "partition/dataset/dataset.h"
 #include "proto/security/certificates.h"
 #include "proto/telemetry/registry.h"
+#include "sampler/relations/nonempty_cache.h"
 #include "sampler/rules/matching_cache.h"
 #include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
@@ -41,6 +42,7 @@ struct ServerState {
   // Set some time before it refuses calls. Null: it never does.
   const std::atomic<bool>* stopping = nullptr;
   MatchingCache* matching = nullptr;  // null: conditions are looked at list by list
+  NonemptyCache* nonempty = nullptr;  // null: of each list it is looked whether it is empty
 
   bool IsStopping() const { return stopping != nullptr && *stopping; }
 };

@@ -1,13 +1,14 @@
 // What ways of sampling beyond plain neighbours cost, on a mapped graph and behind a server on the
 // loopback device: negatives of links, batches without the edges of their links (an R-MAT graph),
-// neighbours by LABOR (both graphs), and by time (a random graph of lists of 20 edges, half of
-// which are early enough).
+// neighbours by LABOR (both graphs), by time (a random graph of lists of 20 edges, half of
+// which are early enough), and along 30 relations, most of whose lists are empty.
 //
 // Baseline of each: the plain way in the same run. Negatives: pairs as they are drawn, of which
 // some are edges. Batches: the same batches with their links' edges in them. By time: the same
 // seeds' trees at any time, of the edge. By LABOR: independent draws, of the edge, and of the nodes
-// that a batch has. There is no limit: what bounds them is the memory's or the
-// network's latency, which the baselines meet as well. A way and its baseline take turns.
+// that a batch has. Along relations: the same edges as one relation, of the edge. There is no
+// limit: what bounds them is the memory's or the network's latency, which the baselines meet as
+// well. A way and its baseline take turns.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -170,6 +171,15 @@ class Ways {
     Labor("neighbours", SamplingSpec::Uniform(router_.schema(), kFanouts));
   }
 
+  // `as_one`: of the graph with the same edges, all of one relation.
+  void RunBesideOne(const ShardRouter& as_one) {
+    const auto spec = [](const ShardRouter& router) {
+      return SamplingSpec::Uniform(router.schema(), kFanouts);
+    };
+    Compare("neighbours along 30 relations", "ns/edge", 1e9,
+            EdgesOf(router_, spec(router_), links_[1]), EdgesOf(as_one, spec(as_one), links_[1]));
+  }
+
   void RunByTime() {
     SamplingSpec any = SamplingSpec::Uniform(router_.schema(), kFanouts);
     any.disjoint = true;
@@ -265,6 +275,13 @@ ShardRouter RouterOf(const Dataset& dataset, std::unique_ptr<ShardAccess> shard)
   return ShardRouter(dataset.schema(), dataset.book(), std::move(shards));
 }
 
+std::unique_ptr<Dataset> Write(const testing::MemoryGraph& graph, const std::string& directory) {
+  Check(testing::WriteGraph(graph, directory));
+  auto dataset = Dataset::Open(directory);
+  Check(dataset.status());
+  return *std::move(dataset);
+}
+
 std::unique_ptr<Dataset> OpenTimed(const std::string& directory) {
   testing::RandomGraphOptions options;
   options.num_nodes = 100'000;
@@ -272,11 +289,43 @@ std::unique_ptr<Dataset> OpenTimed(const std::string& directory) {
   options.feature_width = 0;
   options.weights = true;
   options.times = true;
-  Check(testing::WriteGraph(testing::RandomGraph(options), directory));
-  auto dataset = Dataset::Open(directory);
-  Check(dataset.status());
-  return *std::move(dataset);
+  return Write(testing::RandomGraph(options), directory);
 }
+
+constexpr int kNumRelations = 30;
+
+// Of about as many nodes and edges as WordNet.
+testing::MemoryGraph ManyRelations() {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 117'659;
+  options.num_edges = 387'201;
+  options.feature_width = 0;
+  return testing::RandomGraph(options);
+}
+
+std::unique_ptr<Dataset> OpenAsOne(const std::string& directory) {
+  return Write(ManyRelations(), directory);
+}
+
+std::unique_ptr<Dataset> OpenTyped(const std::string& directory) {
+  testing::MemoryGraph graph = ManyRelations();
+  testing::SplitEdges(kNumRelations, &graph);
+  return Write(graph, directory);
+}
+
+// A graph's routers, mapped and behind its server.
+struct BothRouters {
+  BothRouters(const Dataset& dataset, int port)
+      : link(port, dataset, proto::PRECISION_STORED),
+        mapped(
+            RouterOf(dataset, MakeMappedShard(dataset, *dataset.shards()[0], &traffic, nullptr))),
+        remote(RouterOf(dataset, std::make_unique<Borrowed>(link.shard()))) {}
+
+  VicinityLink link;
+  TrafficCounters traffic;
+  const ShardRouter mapped;
+  const ShardRouter remote;
+};
 
 // One graph, mapped and behind a server, which is to be started before gRPC is used here.
 class Both {
@@ -284,14 +333,15 @@ class Both {
   explicit Both(std::unique_ptr<Dataset> dataset)
       : dataset_(std::move(dataset)), server_(StartVicinity(dataset_->directory(), kChunkBytes)) {}
 
+  const Dataset& dataset() const { return *dataset_; }
+  std::unique_ptr<BothRouters> Connect() const {
+    return std::make_unique<BothRouters>(*dataset_, server_->port());
+  }
+
   void Run(void (Ways::*run)(), int rounds, BenchReport* report) {
-    VicinityLink link(server_->port(), *dataset_, proto::PRECISION_STORED);
-    TrafficCounters traffic;
-    const ShardRouter mapped =
-        RouterOf(*dataset_, MakeMappedShard(*dataset_, *dataset_->shards()[0], &traffic, nullptr));
-    const ShardRouter remote = RouterOf(*dataset_, std::make_unique<Borrowed>(link.shard()));
-    (Ways("mapped", mapped, SomeLinks(*dataset_), rounds, report).*run)();
-    (Ways("remote", remote, SomeLinks(*dataset_), rounds, report).*run)();
+    const std::unique_ptr<BothRouters> routers = Connect();
+    (Ways("mapped", routers->mapped, SomeLinks(*dataset_), rounds, report).*run)();
+    (Ways("remote", routers->remote, SomeLinks(*dataset_), rounds, report).*run)();
   }
 
  private:
@@ -299,15 +349,26 @@ class Both {
   const std::unique_ptr<OtherProcess> server_;
 };
 
+void RunRelations(const Both& typed, const Both& as_one, int rounds, BenchReport* report) {
+  const std::unique_ptr<BothRouters> of_typed = typed.Connect();
+  const std::unique_ptr<BothRouters> of_one = as_one.Connect();
+  const std::vector<TypedSeeds> links = SomeLinks(as_one.dataset());
+  Ways("mapped", of_typed->mapped, links, rounds, report).RunBesideOne(of_one->mapped);
+  Ways("remote", of_typed->remote, links, rounds, report).RunBesideOne(of_one->remote);
+}
+
 void Run(const BenchOptions& options) {
   UseTwoCores();
   const int rounds = options.size == "full" ? 50 : 20;
   const testing::TempDir folder;
   Both rmat(OpenRmat(options));
   Both timed(OpenTimed(folder.File("timed")));
+  const Both typed(OpenTyped(folder.File("typed")));
+  const Both as_one(OpenAsOne(folder.File("as_one")));
   BenchReport report(options, std::cout);
   rmat.Run(&Ways::RunOnLinks, rounds, &report);
   timed.Run(&Ways::RunByTime, rounds, &report);
+  RunRelations(typed, as_one, rounds, &report);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard.h"
@@ -433,6 +434,59 @@ TEST_CASE("of a window only edges are drawn that are in it, its ends included",
     for (const int64_t edge : drawn) {
       CHECK(std::find(in_window.begin(), in_window.end(), edge) != in_window.end());
     }
+  }
+}
+
+TEST_CASE("a condition may be about more columns than are read at once", "[filtered_lists]") {
+  testing::RandomGraphOptions of_graph;
+  of_graph.num_nodes = 30;
+  of_graph.num_edges = 600;
+  of_graph.weights = true;
+  of_graph.times = true;
+  MemoryGraph memory = testing::RandomGraph(of_graph);
+  const int num_more = GENERATE(1, 3, 4, 20);
+  std::string text = "weight > 0.1";
+  for (int k = 0; k < num_more; ++k) {
+    ColumnSpec column;
+    column.name = absl::StrCat("more", k);
+    column.dtype = DType::kInt32;
+    memory.schema.edge_types[0].columns.push_back(column);
+    std::string& rows = memory.edges[0].columns.emplace_back();
+    for (int32_t edge = 0; edge < 600; ++edge) {
+      const int32_t value = edge % (k + 5);
+      rows.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    }
+    absl::StrAppend(&text, " and more", k, " != 2");
+  }
+  const auto meets = [&](int64_t edge) {
+    for (int k = 0; k < num_more; ++k) {
+      if (edge % (k + 5) == 2) return false;
+    }
+    return true;
+  };
+  const Timed graph(memory);
+  OneHopOptions options;
+  options.fanout = kAllNeighbors;
+  options.want_edge_ids = true;
+  options.where = graph.Where(text);
+  options.time_column = GENERATE(true, false) ? graph.time_column() : -1;
+  const std::vector<TimeBounds> times(30, TimeBounds{-3, 3});
+  options.times = times;
+  std::vector<uint64_t> rows(30);
+  std::iota(rows.begin(), rows.end(), 0);
+  const Neighbors out = graph.Sample(rows, options);
+  auto next = out.edge_ids.begin();
+  for (const uint64_t row : rows) {
+    std::vector<int64_t> expected;
+    for (const InEdge& edge : memory.InEdges({0}, static_cast<int64_t>(row))) {
+      const int64_t id = edge.edge_id;
+      if (graph.WeightOf(id) > 0.1f && meets(id) &&
+          (options.time_column < 0 || times[0].Has(graph.TimeOf(id)))) {
+        expected.push_back(id);
+      }
+    }
+    CHECK(std::vector<int64_t>(next, next + out.counts[row]) == expected);
+    next += out.counts[row];
   }
 }
 

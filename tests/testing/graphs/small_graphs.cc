@@ -483,6 +483,28 @@ MemoryGraph TypedGraph(int64_t num_users, int64_t num_items, int64_t num_tags, u
   return graph;
 }
 
+void SplitEdges(int count, MemoryGraph* graph) {
+  const EdgeTypeSpec spec = std::move(graph->schema.edge_types[0]);
+  const MemoryEdges all = std::move(graph->edges[0]);
+  graph->schema.edge_types.clear();
+  graph->edges.clear();
+  auto left = static_cast<int64_t>(all.sources.size());
+  for (int type = 0; type < count; ++type) {
+    const int64_t first = type + 1 < count ? left - left / 4 : 0;
+    graph->schema.edge_types.push_back(spec);
+    graph->schema.edge_types.back().relation = absl::StrCat("relation", type);
+    MemoryEdges& edges = graph->edges.emplace_back();
+    edges.sources.assign(all.sources.begin() + first, all.sources.begin() + left);
+    edges.targets.assign(all.targets.begin() + first, all.targets.begin() + left);
+    for (size_t column = 0; column < all.columns.size(); ++column) {
+      const int64_t row_bytes = spec.columns[column].row_bytes();
+      edges.columns.push_back(
+          all.columns[column].substr(first * row_bytes, (left - first) * row_bytes));
+    }
+    left = first;
+  }
+}
+
 void AddReverse(EdgeTypeId type, MemoryGraph* graph) {
   EdgeTypeSpec spec = graph->schema.edge_types[type.value];
   spec.relation = ReverseRelation(spec.relation);

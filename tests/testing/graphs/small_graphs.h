@@ -80,6 +80,10 @@ MemoryGraph TypedGraph(int64_t num_users, int64_t num_items, int64_t num_tags, u
 // Adds the type that has the edges of `type` the other way round, as import calls and makes it.
 void AddReverse(EdgeTypeId type, MemoryGraph* graph);
 
+// Makes `count` edge types of the graph's only one, which have its edges: each but the last a
+// quarter of those that are left, so that of many types most lists are empty.
+void SplitEdges(int count, MemoryGraph* graph);
+
 // Where each node goes: order[type] lists positions in the order of their global ids.
 struct Placement {
   std::vector<std::vector<int64_t>> order;
