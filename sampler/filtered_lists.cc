@@ -234,8 +234,8 @@ void PrefetchWeights(const EdgeTable& edges, absl::Span<const uint64_t> rows, si
   for (int64_t at = 0; at <= most; at += kEntriesOfALine) __builtin_prefetch(table + at);
 }
 
-// A read of lists is of eight files at most (FilesRead, partition/dataset/verified_file.h), of which
-// five are not columns. Of more columns each is read by itself.
+// A read of lists is of eight files at most (FilesRead, partition/dataset/verified_file.h), of
+// which five are not columns. Of more columns each is read by itself.
 constexpr size_t kMostColumns = 3;
 
 // Of lists that are as in the files.

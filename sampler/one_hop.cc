@@ -80,19 +80,18 @@ absl::Status CheckArrays(const EdgeTable& edges, const OneHopOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status CheckSuspicious(const EdgeTable& edges, int64_t row, bool all) {
+// Lists are short and many: nearly all of them are passed without a call.
+bool NeedsCheck(const EdgeTable& edges, int64_t row, bool all) {
+  return all || !edges.has_list(row);
+}
+
+absl::Status CheckList(const EdgeTable& edges, int64_t row, bool all) {
   if (!edges.has_list(row)) return edges.CheckList(row);
   if (all && edges.degree(row) > int64_t{UINT32_MAX}) {
     return absl::ResourceExhaustedError(
         absl::StrCat("row ", row, " has ", edges.degree(row), " neighbours"));
   }
   return absl::OkStatus();
-}
-
-// Lists are short and many: nearly all of them are passed without a call.
-absl::Status CheckList(const EdgeTable& edges, int64_t row, bool all) {
-  if (!all && edges.has_list(row)) return absl::OkStatus();
-  return CheckSuspicious(edges, row, all);
 }
 
 // Turns positions into the ids that stand there, some way behind the choosing: by then the ids,
@@ -237,7 +236,7 @@ absl::Status SampleUniform(const EdgeTable& edges, const Targets& targets,
   for (size_t i = 0; i < targets.rows.size(); ++i) {
     targets.Prefetch(edges, i + kOffsetsAhead);
     const uint64_t row = targets.rows[i];
-    VICINITY_RETURN_IF_ERROR(CheckList(edges, row, all));
+    if (NeedsCheck(edges, row, all)) VICINITY_RETURN_IF_ERROR(CheckList(edges, row, all));
     const uint64_t degree = static_cast<uint64_t>(edges.degree(row));
     const uint64_t count = chooser.CountFor(degree);
     chooser.Choose(edges.offsets[row], degree, targets.keys[row], targets.tree(i),

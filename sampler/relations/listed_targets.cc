@@ -74,19 +74,23 @@ absl::Status SampleListed(const ShardReader& reader, EdgeTypeId edge_type, NodeT
                           absl::Span<const uint64_t> rows,
                           std::optional<absl::Span<const uint32_t>> listed,
                           const OneHopOptions& options, Neighbors* out) {
-  const bool all_or_none = (options.trees.empty() || options.trees.size() == rows.size()) &&
-                           (options.times.empty() || options.times.size() == rows.size());
-  if (!listed.has_value() || listed->size() == rows.size() || !all_or_none) {
+  const bool needs_times = options.time_column >= 0 || !options.times.empty();
+  const bool is_sound = (options.trees.empty() || options.trees.size() == rows.size()) &&
+                        (!needs_times || options.times.size() == rows.size());
+  if (!listed.has_value() || listed->size() == rows.size() || !is_sound) {
     return SampleLists(reader, edge_type, target_type, rows, options, out);
   }
   const size_t first = out->counts.size();
   if (!listed->empty()) {
     OwnerGroup some;
     some.rows = At(rows, *listed);
-    some.positions.assign(listed->begin(), listed->end());
     some.trees = At(options.trees, *listed);
     some.times = At(options.times, *listed);
-    const std::vector<ExcludedEdge> excluded = ExcludedOf(some, options.excluded);
+    std::vector<ExcludedEdge> excluded;
+    if (!options.excluded.empty()) {
+      some.positions.assign(listed->begin(), listed->end());
+      excluded = ExcludedOf(some, options.excluded);
+    }
     OneHopOptions of_some = options;
     of_some.trees = some.trees;
     of_some.times = some.times;

@@ -38,6 +38,7 @@ NonemptyLists::NonemptyLists(int64_t num_nodes, int64_t num_edge_types)
     : num_nodes_(num_nodes),
       num_edge_types_(num_edge_types),
       width_(WidthFor(num_edge_types)),
+      nonempty_of_type_(num_edge_types),
       words_(BytesFor(num_nodes, num_edge_types) / sizeof(uint64_t)) {}
 
 absl::StatusOr<NonemptyLists> NonemptyLists::Find(const Shard& shard, NodeTypeId target_type,
@@ -74,6 +75,13 @@ absl::StatusOr<NonemptyLists> NonemptyLists::Find(const Shard& shard, NodeTypeId
 
 void NonemptyLists::Split(absl::Span<const uint64_t> rows,
                           std::vector<std::vector<uint32_t>>* found) const {
+  if (rows.empty()) return;
+  for (int64_t k = 0; k < num_edge_types_; ++k) {  // as many as of all nodes, and half as many more
+    const double share =
+        static_cast<double>(nonempty_of_type_[k]) / static_cast<double>(num_nodes_);
+    (*found)[k].reserve((*found)[k].size() +
+                        static_cast<size_t>(1.5 * share * static_cast<double>(rows.size())) + 16);
+  }
   const auto width = static_cast<uint64_t>(width_);
   const uint64_t of_node = width < kWordBits ? (uint64_t{1} << width) - 1 : ~uint64_t{0};
   for (size_t i = 0; i < rows.size(); ++i) {

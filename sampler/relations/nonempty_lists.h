@@ -48,12 +48,14 @@ class NonemptyLists {
     const int64_t bit = row * width_ + edge_type;
     words_[bit / kWordBits] |= uint64_t{1} << (bit % kWordBits);
     ++num_nonempty_;
+    ++nonempty_of_type_[edge_type];
   }
 
   int64_t num_nodes_;
   int64_t num_edge_types_;
   int64_t width_;
   int64_t num_nonempty_ = 0;
+  std::vector<int64_t> nonempty_of_type_;
   std::vector<uint64_t> words_;  // bit row x width_ + k
 };
 

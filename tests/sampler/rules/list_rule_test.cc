@@ -103,5 +103,42 @@ TEST_CASE("of edges that are all within the bounds in their order, only the cond
   CHECK(rule.JudgeWithin(values, 0).times.empty());
 }
 
+TEST_CASE("the edges that are listed are those that may be drawn", "[list_rule]") {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> times = {0, kLeast, kMost, kLeast + 1, kMost - 1, -1, 1};
+  std::vector<uint8_t> meets;
+  for (int64_t i = 0; i < 100; ++i) times.push_back(i * 37 % 21 - 10);
+  for (size_t i = 0; i < times.size(); ++i) meets.push_back(i % 3 == 0 ? 0 : 1);
+  const auto count = static_cast<int64_t>(times.size());
+  for (const TimeBounds& within : std::vector<TimeBounds>{{kLeast, kMost},
+                                                          {kLeast, 0},
+                                                          {0, kMost},
+                                                          {-3, 4},
+                                                          {kLeast, kLeast},
+                                                          {kMost, kMost},
+                                                          {kLeast + 1, kMost - 1},
+                                                          {2, 2},
+                                                          {3, -3},
+                                                          {kMost, kLeast}}) {
+    for (const bool by_time : {false, true}) {
+      for (const bool by_condition : {false, true}) {
+        AllowedEdges allowed;
+        if (by_time) allowed.times = times;
+        allowed.within = within;
+        if (by_condition) allowed.meets = meets;
+        std::vector<int64_t> expected;
+        for (int64_t i = 0; i < count; ++i) {
+          if (allowed.Has(i)) expected.push_back(i);
+        }
+        std::vector<int64_t> listed(count);
+        listed.resize(allowed.List(count, listed.data()));
+        CHECK(listed == expected);
+        CHECK(allowed.List(0, listed.data()) == 0);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vicinity
