@@ -1,10 +1,13 @@
 #include "server/handlers/sample_handler.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <numeric>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,6 +17,7 @@
 #include "proto/common/random.h"
 #include "proto/service.pb.h"
 #include "sampler/one_hop.h"
+#include "sampler/relations/nonempty_cache.h"
 #include "sampler/rules/draw_spec_proto.h"
 #include "tests/server/serving.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -124,6 +128,47 @@ Neighbors Joined(const std::vector<SampleChunk>& chunks, uint32_t relation, size
     all.edge_positions.insert(all.edge_positions.end(), positions.begin(), positions.end());
   }
   return all;
+}
+
+TEST_CASE("a reply does not show whether it was known which lists are empty", "[sample_handler]") {
+  const int64_t chunk_bytes = GENERATE(int64_t{64}, int64_t{1000}, int64_t{262144});
+  const int64_t fanout = GENERATE(int64_t{1}, int64_t{3}, kAllNeighbors);
+  testing::RandomGraphOptions options;
+  options.num_nodes = 300;
+  options.num_edges = 900;
+  testing::MemoryGraph graph = testing::RandomGraph(options);
+  constexpr int kNumRelations = 30;
+  testing::SplitEdges(kNumRelations, &graph);
+  const Serving serving(std::move(graph), {}, ChunksOf(chunk_bytes));
+  SampleRequest request;
+  request.set_fingerprint(serving.fingerprint());
+  request.set_shard(1);
+  request.set_want_edge_ids(true);
+  const std::vector<uint64_t> rows = AllRows(serving, 0, 1);
+  request.set_targets(Packed(rows));
+  for (int type = 0; type < kNumRelations; ++type) {
+    SampleRequest::Relation* const relation = request.add_relations();
+    relation->set_edge_type(type);
+    relation->mutable_spec()->set_fanout(fanout);
+    relation->set_num_targets(rows.size());
+  }
+  std::vector<SampleChunk> expected;
+  VICINITY_REQUIRE_OK(Collect(SampleNeighbors, serving.state(), request, &expected));
+
+  NonemptyCache cache(serving.dataset().schema(), kDefaultNonemptyBytes);
+  const Shard& shard = *serving.dataset().shard(ShardId{1});
+  for (int i = 0; i < 2000 && cache.Find(shard, {0}, 1'000'000) == nullptr; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // it looks beside the calls
+  }
+  REQUIRE(cache.Find(shard, {0}, 0) != nullptr);
+  ServerState state = serving.state();
+  state.nonempty = &cache;
+  std::vector<SampleChunk> chunks;
+  VICINITY_REQUIRE_OK(Collect(SampleNeighbors, state, request, &chunks));
+  REQUIRE(chunks.size() == expected.size());
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    CHECK(chunks[i].SerializeAsString() == expected[i].SerializeAsString());
+  }
 }
 
 TEST_CASE("chunks join to exactly what the sampler draws", "[sample_handler]") {
