@@ -15,6 +15,7 @@
 #include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "sampler/local_sampler.h"
+#include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"
 #include "tests/client/routed_graph.h"
 #include "tests/sampler/sampled_graphs.h"
@@ -50,6 +51,46 @@ TEST_CASE("a batch is that of its seeds and draw, wherever its shards are", "[ba
     for (size_t type = 0; type < local.nodes.size(); ++type) {
       CHECK(routed.nodes[type].ids == local.nodes[type].ids);
     }
+  }
+}
+
+// What is known of lists comes while batches are drawn, from a thread beside them.
+TEST_CASE("batches along many edge types are the same when it is known which lists are empty",
+          "[batch_sampler]") {
+  testing::RandomGraphOptions options;
+  options.num_nodes = 400;
+  options.num_edges = 1200;
+  options.weights = true;
+  options.times = true;
+  testing::MemoryGraph many = testing::RandomGraph(options);
+  testing::SplitEdges(30, &many);
+  const RoutedGraph graph(std::move(many), 2, {1});
+  SamplingSpec sampling = SamplingSpec::Uniform(graph.router().schema(), {3, 2});
+  std::vector<int64_t> times;
+  switch (GENERATE(0, 1, 2)) {
+    case 1:
+      sampling.weighted_by = "weight";
+      break;
+    case 2:
+      sampling.disjoint = true;
+      sampling.time_column = "time";
+      times = {0, 2, -1, 3};
+      break;
+    default:
+      break;
+  }
+  const EdgeDetail detail(true, true);
+  RoutedBatchSampler routed(graph.router(), sampling, detail);
+  MinibatchSampler local(graph.dataset().schema(), graph.dataset().book());
+  for (uint64_t batch = 0; batch < 200; ++batch) {
+    const MinibatchDraw draw{7, 2, batch};
+    std::vector<TypedSeeds> seeds = {{NodeTypeId{0}, {5, 190, 333, 5}, times}};
+    seeds[0].ids[0] = static_cast<int64_t>(batch);
+    VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph got, routed.Sample(seeds, draw, nullptr));
+    LocalNeighborSource source(graph.dataset(), draw);
+    VICINITY_ASSERT_OK_AND_ASSIGN(const SampledGraph expected,
+                                  local.Sample(sampling, seeds, detail, &source));
+    REQUIRE(testing::Describe(got) == testing::Describe(expected));
   }
 }
 
