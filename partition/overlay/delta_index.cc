@@ -4,6 +4,11 @@
 #include <cstddef>
 
 namespace vicinity {
+namespace {
+
+constexpr int64_t kListsAhead = 12;  // memory is asked for so many edges before their turn
+
+}  // namespace
 
 DeltaIndex::DeltaIndex(const Schema& schema, std::vector<int64_t> num_nodes,
                        std::vector<int64_t> num_edges)
@@ -110,7 +115,13 @@ void DeltaIndex::AddEdges(int32_t type, absl::Span<const uint64_t> sources,
   const auto count = static_cast<int64_t>(sources.size());
   added.sources.Append(reinterpret_cast<const char*>(sources.data()), count);
   for (size_t c = 0; c < columns.size(); ++c) added.columns[c].Append(columns[c], count);
-  for (int64_t i = 0; i < count; ++i) ListOf(type, rows[i]).added.push_back(first + i);
+  ChangedBits& bits = RowsOf({ShardPart::kLists, type}).bits;
+  absl::flat_hash_map<uint64_t, ListDelta>& lists = lists_[type];
+  for (int64_t i = 0; i < count; ++i) {
+    if (i + kListsAhead < count) lists.prefetch(rows[i + kListsAhead]);
+    bits.Set(rows[i]);
+    lists[rows[i]].added.push_back(first + i);
+  }
   MarkCount(version, added.sources.size(), &added.marks);
 }
 
