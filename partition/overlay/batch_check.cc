@@ -1,5 +1,6 @@
 #include "partition/overlay/batch_check.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -232,6 +233,13 @@ absl::Status CheckBatch(const LiveBase& base, const proto::WriteBatch& batch) {
   VICINITY_RETURN_IF_ERROR(CheckParts(base, "gone_edges", batch.gone_edges()));
   VICINITY_RETURN_IF_ERROR(CheckParts(base, "gone_nodes", batch.gone_nodes()));
   return CheckParts(base, "gone_keys", batch.gone_keys());
+}
+
+absl::Status CheckSession(const proto::WriteSession& session) {
+  constexpr size_t kMostBytes = 64;
+  if (!session.id().empty() && session.id().size() <= kMostBytes) return absl::OkStatus();
+  return Wrong(absl::StrCat("the session's id has ", session.id().size(),
+                            " bytes; it must have 1 to ", kMostBytes));
 }
 
 }  // namespace vicinity

@@ -14,4 +14,7 @@ namespace vicinity {
 // is none, a ragged row that is none. An empty batch is none.
 absl::Status CheckBatch(const LiveBase& base, const proto::WriteBatch& batch);
 
+// InvalidArgument naming what is wrong with a session: its id is kept as long as it may come again.
+absl::Status CheckSession(const proto::WriteSession& session);
+
 }  // namespace vicinity

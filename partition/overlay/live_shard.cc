@@ -61,6 +61,7 @@ absl::Status LiveShard::Replay() {
 absl::StatusOr<AppliedBatch> LiveShard::Apply(const proto::WriteSession& session,
                                               proto::WriteBatch batch, Durability durability,
                                               absl::Time deadline) {
+  VICINITY_RETURN_IF_ERROR(CheckSession(session));
   VICINITY_RETURN_IF_ERROR(CheckBatch(state_->base, batch));
   auto pending = std::make_shared<Pending>();
   pending->bytes = static_cast<int64_t>(batch.ByteSizeLong());

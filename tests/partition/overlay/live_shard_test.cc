@@ -329,6 +329,11 @@ TEST_CASE("a batch with one wrong part changes nothing", "[live_shard]") {
   proto::WriteBatch no_key = good;
   no_key.add_gone_keys()->add_keys(good.new_nodes(0).keys(0));
   CHECK(refused(no_key).code() == absl::StatusCode::kNotFound);
+  for (const size_t size : {0, 65, 1 << 20}) {  // what is kept of a writer has a limit
+    const auto session = SessionOf(std::string(size, 'x'), 1);
+    CHECK(test.shard_->Apply(session, good, Durability::kSync, Soon()).status().code() ==
+          absl::StatusCode::kInvalidArgument);
+  }
   VICINITY_CHECK_OK(test.Apply(good).status());
 }
 
