@@ -21,7 +21,7 @@ from small_cluster import ROOT, SmallCluster, run_tests  # noqa: E402
 DEADLINE_S = 120  # of every wait: far beyond what it takes, and below the child's timeouts
 
 CHILD = """
-import itertools, json, signal, sys, threading, time
+import itertools, json, os, signal, sys, threading, time
 import vicinity_graph
 from vicinity_graph import UserIds
 
@@ -29,7 +29,8 @@ LONG = {"call_timeout_ms": 600000, "call_budget_ms": 600000, "connect_timeout_ms
 
 
 def say(**what):
-    print(json.dumps(what), flush=True)
+    # Not by print: a thread that an interrupt's end of the program finds inside stdout aborts it.
+    os.write(1, json.dumps(what).encode() + b"\\n")
 
 
 def interrupted(call):
