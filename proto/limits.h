@@ -30,4 +30,7 @@ inline constexpr int64_t kMaxRequestLooked = kMaxCallBytes / 8;
 // Places of a ranking.
 inline constexpr int64_t kMaxRequestRanked = int64_t{1} << 20;
 
+// Versions of a shard whose changes one request asks for.
+inline constexpr int64_t kMaxRequestChanges = 65'536;
+
 }  // namespace vicinity

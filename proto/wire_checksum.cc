@@ -1,6 +1,7 @@
 #include "proto/wire_checksum.h"
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/reflection.h>
 
 #include <algorithm>
 #include <cstring>
@@ -85,6 +86,11 @@ void Words::AddMessage(const Message& message, std::string_view without,
     if (found != beside.end()) {
       Add(found->size);
       Add(found->checksum);
+    } else if (field->is_repeated() && field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
+      // What large messages have many of.
+      const auto numbers = message.GetReflection()->GetRepeatedFieldRef<uint64_t>(message, field);
+      Add(numbers.size());
+      words_.insert(words_.end(), numbers.begin(), numbers.end());
     } else if (field->is_repeated()) {
       const int size = message.GetReflection()->FieldSize(message, field);
       Add(size);

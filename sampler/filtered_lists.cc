@@ -234,10 +234,6 @@ void PrefetchWeights(const EdgeTable& edges, absl::Span<const uint64_t> rows, si
   for (int64_t at = 0; at <= most; at += kEntriesOfALine) __builtin_prefetch(table + at);
 }
 
-// A read of lists is of eight files at most (FilesRead, partition/dataset/verified_file.h), of
-// which five are not columns. Of more columns each is read by itself.
-constexpr size_t kMostColumns = 3;
-
 // Of lists that are as in the files.
 absl::Status SampleFiles(const ShardReader& reader, EdgeTypeId edge_type, NodeTypeId target_type,
                          const OwnerGroup& group, const OneHopOptions& options, ListRule* rule,
@@ -358,7 +354,7 @@ absl::Status SampleFiltered(const ShardReader& reader, EdgeTypeId edge_type, Nod
   const auto is_changed = [&](int32_t column) {
     return !reader.IsUnchanged(reader.EdgeColumn(edge_type, column));
   };
-  if (rule.columns().size() > kMostColumns || reader.ChangesLists(edge_type, group.rows) ||
+  if (reader.ChangesLists(edge_type, group.rows) ||
       std::any_of(rule.columns().begin(), rule.columns().end(), is_changed)) {
     return SampleAny(reader, edge_type, target_type, group, options, &rule, &targets, out);
   }

@@ -46,7 +46,7 @@ TimeBounds BoundsOf(int64_t time, int64_t window) {
 
 GraphBuilder::GraphBuilder(const Schema& schema, const Book& book) : schema_(schema), book_(book) {
   for (int32_t type = 0; type < book.num_node_types(); ++type) {
-    indexes_.emplace_back(/*wide=*/book.num_nodes({type}) > int64_t{UINT32_MAX});
+    indexes_.emplace_back(/*wide=*/book.id_limit({type}) > int64_t{UINT32_MAX});
     tree_indexes_.emplace_back(/*wide=*/true);
   }
   graph_.nodes.resize(indexes_.size());
@@ -72,7 +72,7 @@ absl::Status CheckNeighbors(const Schema& schema, const Book& book, EdgeTypeId e
         " edge ids, ", neighbors.edge_positions.size(), " edge positions and ",
         neighbors.edge_times.size(), " times for counts that sum to ", counted));
   }
-  const int64_t num_nodes = book.num_nodes({spec.source_type});
+  const int64_t num_nodes = book.id_limit({spec.source_type});
   uint64_t largest = 0;  // negative ids are larger than any
   for (const int64_t source : neighbors.sources) {
     largest = std::max(largest, static_cast<uint64_t>(source));
@@ -143,7 +143,7 @@ absl::Status GraphBuilder::CheckSeeds(const TypedSeeds& seeds) const {
 absl::Status GraphBuilder::CheckTrees(int64_t num_trees) const {
   for (int32_t type = 0; rules_.disjoint && type < book_.num_node_types(); ++type) {
     const int64_t most = std::numeric_limits<int64_t>::max();
-    if (num_trees <= most / std::max<int64_t>(book_.num_nodes({type}), 1)) continue;
+    if (num_trees <= most / std::max<int64_t>(book_.id_limit({type}), 1)) continue;
     return absl::ResourceExhaustedError(absl::StrCat(num_trees, " disjoint trees over ",
                                                      book_.num_nodes({type}), " nodes of type \"",
                                                      schema_.node_types[type].name, "\""));
@@ -222,7 +222,7 @@ absl::Status GraphBuilder::NumberInTrees(NodeTypeId type, absl::Span<const int64
                                          absl::Span<const uint32_t> branches,
                                          std::vector<int32_t>* positions) {
   VICINITY_RETURN_IF_ERROR(CheckRoom(type, ids.size()));
-  const int64_t num_nodes = book_.num_nodes(type);
+  const int64_t num_nodes = book_.id_limit(type);
   std::vector<int64_t> tree_nodes(ids.begin(), ids.end());
   for (size_t i = 0; i < ids.size(); ++i) tree_nodes[i] += num_nodes * branches[i];
   std::vector<int64_t>& known = tree_nodes_[type.value];

@@ -67,9 +67,9 @@ std::vector<OwnerGroup> GroupByOwner(const Book& book, NodeTypeId type,
   if (book.num_shards() == 1 && !targets.empty()) return {AllOf(targets, trees, times)};
   std::vector<OwnerGroup> by_shard(book.num_shards());
   for (size_t i = 0; i < targets.size(); ++i) {
-    const ShardId owner = book.OwnerOf(type, {targets[i]});
-    OwnerGroup& group = by_shard[owner.value];
-    group.rows.push_back(targets[i] - book.First(type, owner).value);
+    const Book::Place place = book.PlaceOf(type, {targets[i]});
+    OwnerGroup& group = by_shard[place.shard.value];
+    group.rows.push_back(place.row.value);
     group.positions.push_back(static_cast<uint32_t>(i));
     if (!trees.empty()) group.trees.push_back(trees[i]);
     if (!times.empty()) group.times.push_back(times[i]);

@@ -98,10 +98,8 @@ class WalkGroup {
   }
 
   absl::Status Move(NodeTypeId type) {
-    const int64_t num_nodes = book_.num_nodes(type);
+    const int64_t num_nodes = book_.id_limit(type);
     const ShardId shard = reader_.shard().id();
-    const int64_t first = book_.First(type, shard).value;
-    const int64_t num_rows = book_.num_nodes(type, shard);
     size_t left = 0;
     for (size_t i = 0, next = 0; i < drawn_.counts.size(); ++i) {
       if (drawn_.counts[i] == 0) continue;
@@ -114,9 +112,10 @@ class WalkGroup {
       nodes_[at] = node;
       if (want_edge_ids_) edge_ids_[at] = drawn_.edge_ids[next];
       ++next;
-      if (node < first || node >= first + num_rows) continue;
+      const std::optional<LocalRow> row = book_.RowIn(type, shard, GlobalNode{node});
+      if (!row.has_value()) continue;
       Keep(i, left);
-      rows_[left++] = static_cast<uint64_t>(node - first);
+      rows_[left++] = static_cast<uint64_t>(row->value);
     }
     Leave(left);
     return absl::OkStatus();

@@ -117,7 +117,7 @@ absl::Status WalkSampler::Draw(const WalkSpec& spec, int64_t step, int64_t round
                                             drawn_.sources.size(), " neighbours for ",
                                             front.nodes.size(), " walks"));
   }
-  const int64_t num_nodes = book_.num_nodes(NodeTypeId{type.source_type});
+  const int64_t num_nodes = book_.id_limit(NodeTypeId{type.source_type});
   for (const int64_t source : drawn_.sources) {
     if (source >= 0 && source < num_nodes) continue;
     return absl::DataLossError(absl::StrCat("neighbour ", source, " of ", num_nodes, " nodes"));

@@ -34,6 +34,7 @@ struct Flags {
   double drain_seconds = 5;
   double announce_seconds = 1;
   int64_t check_mib_per_second = 32;
+  int64_t changes_cache_mib = 768;
   int64_t condition_mib = kDefaultMatchingBytes >> 20;
   int64_t reply_mib = 1024;
   int64_t client_reply_mib = 512;
@@ -95,6 +96,10 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
   app->add_option("--shards", flags->shards, "with --data: which shards, as 0,1,5 (all)")
       ->group("What")
       ->excludes(cluster);
+  app->add_option("--changes", config->server.changes,
+                  "with --data: a directory for what is written to the shards (read-only)")
+      ->group("What")
+      ->excludes(cluster);
   app->add_option("--listen", flags->listen, "with --data: host:port; port 0 picks one")
       ->group("What")
       ->capture_default_str()
@@ -136,6 +141,10 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
                 "clients come through a proxy: its address may have all connections, and never has "
                 "to wait for what one of them did")
       ->group("Limits");
+  app->add_option("--changes-cache-mib", flags->changes_cache_mib,
+                  "MiB for rows and lists that were written and are read again")
+      ->group("Limits")
+      ->capture_default_str();
   app->add_option(
          "--condition-mib", flags->condition_mib,
          "MiB to remember which edges meet the conditions that draws go by; 0: their lists "
@@ -207,6 +216,7 @@ absl::Status TakeFromClusterFile(const Flags& flags, ServerConfig* config) {
   config->server.data = file.data;
   config->server.shards = server->shards;
   config->server.num_shards = file.num_shards;
+  config->server.changes = file.changes;
   config->server.listen = server->listen;
   TakeSecurity(file, &config->server.security);
   return TakeAdmin(flags.admin_listen.empty() ? server->admin : flags.admin_listen, config);
@@ -258,6 +268,11 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
     return RangeError("--condition-mib", static_cast<double>(flags.condition_mib),
                       "from 0 to 2^30 MiB");
   }
+  if (flags.changes_cache_mib < 0 || flags.changes_cache_mib > 1 << 30) {
+    return RangeError("--changes-cache-mib", static_cast<double>(flags.changes_cache_mib),
+                      "from 0 to 2^30 MiB");
+  }
+  config->server.changes_cache_bytes = flags.changes_cache_mib << 20;
   config->server.condition_bytes = flags.condition_mib << 20;
   if (!(flags.announce_seconds >= 0 && flags.announce_seconds <= 3600)) {
     return RangeError("--announce", flags.announce_seconds, "from 0 to 3600 seconds");

@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard.h"
+#include "partition/overlay/live_dataset.h"
 #include "proto/admin.pb.h"
 #include "proto/common/bus_errors.h"
 #include "proto/common/lock_order.h"
@@ -33,6 +34,7 @@
 #include "server/handlers/server_state.h"
 #include "server/handlers/verify_handler.h"
 #include "server/health/index_metrics.h"
+#include "server/health/live_metrics.h"
 #include "server/health/scrubber.h"
 #include "server/health/serving_states.h"
 #include "server/health/shard_health.h"
@@ -66,6 +68,7 @@ absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& option
   open.check_bytes = options.check_bytes_at_start;
   open.verify_at_touch = true;
   open.leave_out_damaged = true;
+  open.grows = !options.changes.empty();
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, Dataset::Open(options.data, open));
   const int32_t num_shards = dataset->book().num_shards();
   if (options.num_shards != 0 && options.num_shards != num_shards) {
@@ -74,6 +77,23 @@ absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& option
                                                       options.num_shards));
   }
   return dataset;
+}
+
+// Null: nothing is written.
+absl::StatusOr<std::unique_ptr<LiveDataset>> OpenChanges(const ServerOptions& options,
+                                                         const Dataset& dataset) {
+  if (options.changes.empty()) return nullptr;
+  LiveDatasetOptions open;
+  open.cache_bytes = options.changes_cache_bytes;
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<LiveDataset> live,
+                            LiveDataset::Open(dataset, options.changes, open));
+  for (const ShardId shard : dataset.wanted()) {
+    const absl::Status opened = live->Find(shard).status();
+    if (!opened.ok() && options.log != nullptr) {
+      options.log->error("{}", std::string(opened.message()));
+    }
+  }
+  return live;
 }
 
 // Beside the workers: the gate's, the acceptor's and the scrubber's threads, and gRPC's own; and
@@ -112,10 +132,11 @@ PortLimits LimitsOfPort(const ServerOptions& options) {
 class Server::Impl {
  public:
   Impl(const ServerOptions& options, std::unique_ptr<ServerTrust> trust,
-       std::unique_ptr<Dataset> dataset)
+       std::unique_ptr<Dataset> dataset, std::unique_ptr<LiveDataset> live)
       : options_(options),
         trust_(std::move(trust)),
         dataset_(std::move(dataset)),
+        live_(std::move(live)),
         log_(options.log != nullptr ? options.log : MakeSilentLogger()),
         health_(*dataset_),
         gate_(options.admission, log_.get()),
@@ -131,6 +152,7 @@ class Server::Impl {
     }
     state_.name = options.name;
     state_.dataset = dataset_.get();
+    state_.live = live_.get();
     state_.limits = options.limits;
     state_.started = std::chrono::steady_clock::now();
     state_.health = &health_;
@@ -148,6 +170,7 @@ class Server::Impl {
     gate_.AddMetrics(&own_metrics_);
     health_.AddMetrics(&own_metrics_);
     AddIndexMetrics(*dataset_, &own_metrics_);
+    if (live_ != nullptr) AddLiveMetrics(*dataset_, *live_, &own_metrics_);
     own_metrics_.Add(
         {"vicinity_server_condition_bytes",
          "Memory for which edges meet the conditions that draws go by", MetricKind::kGauge},
@@ -191,8 +214,8 @@ class Server::Impl {
   std::string Describe() const {
     const auto id = [](std::string* out, ShardId shard) { absl::StrAppend(out, shard.value); };
     return absl::StrCat("serving shards ", absl::StrJoin(dataset_->wanted(), ",", id), " of ",
-                        dataset_->manifest().name(), " on ", address().ToString(), " (",
-                        trust_->Describe(), ")",
+                        dataset_->manifest().name(), live_ != nullptr ? ", live," : "", " on ",
+                        address().ToString(), " (", trust_->Describe(), ")",
                         admin_ ? absl::StrCat(", admin on ", admin_->address().ToString()) : "");
   }
 
@@ -241,6 +264,7 @@ class Server::Impl {
   const ServerOptions options_;
   const std::unique_ptr<ServerTrust> trust_;
   const std::unique_ptr<Dataset> dataset_;
+  const std::unique_ptr<LiveDataset> live_;    // null: read-only
   const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
   ShardHealth health_;
   CallCounters counters_{CountedMethods(DataOperations())};
@@ -265,9 +289,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   IgnoreLockOrder();
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTrust> trust, CheckOptions(options));
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, OpenDataset(options));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<LiveDataset> live, OpenChanges(options, *dataset));
   // gRPC aborts where it cannot have what it needs.
   VICINITY_RETURN_IF_ERROR(CheckResources(NeedsOf(options)));
-  auto impl = std::make_unique<Impl>(options, std::move(trust), std::move(dataset));
+  auto impl =
+      std::make_unique<Impl>(options, std::move(trust), std::move(dataset), std::move(live));
   VICINITY_RETURN_IF_ERROR(impl->Listen());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

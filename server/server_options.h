@@ -41,6 +41,9 @@ struct ServerOptions {
   // Of a dataset of format version 1; the rest is checked in the background.
   int64_t check_bytes_at_start = int64_t{64} << 20;
   int64_t check_bytes_per_second = int64_t{32} << 20;  // in the background, for ever
+  // Where what is written to the shards is kept; empty: they are read-only.
+  std::string changes;
+  int64_t changes_cache_bytes = int64_t{768} << 20;  // of what is read of it, all shards together
   // To remember which edges meet the conditions that draws go by (sampler/rules/matching_cache.h);
   // 0: nothing is.
   int64_t condition_bytes = kDefaultMatchingBytes;

@@ -132,6 +132,9 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
   void AskOnce(const ShardDegrees& degrees, const CallContext& context, Done done);
   void AskOnce(const ShardEdgeIds& pairs, const CallContext& context, Done done);
   void AskOnce(const ShardWalks& walks, const CallContext& context, Done done);
+  void AskOnce(const ShardWrite& write, const CallContext& context, Done done);
+  void AskOnce(const ShardBarrier& barrier, const CallContext& context, Done done);
+  void AskOnce(const ShardChanges& changes, const CallContext& context, Done done);
   template <typename Request>
   CallSettings SettingsOf(const Request& request, const CallContext& context) const {
     CallSettings settings = connection_->Settings(shard_, Request::kMethod, context);
@@ -144,6 +147,15 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
     return settings;
   }
   proto::Precision PrecisionOf(const ShardRows& rows) const;
+  // What all requests to a shard have.
+  template <typename Message>
+  void Address(const CallContext& context, Message* request) const {
+    request->set_fingerprint(fingerprint_);
+    request->set_shard(shard_.value);
+    if (context.at.version == 0 && !context.at.exactly) return;
+    request->mutable_at()->set_version(context.at.version);
+    request->mutable_at()->set_exactly(context.at.exactly);
+  }
 
   const ShardId shard_;
   const uint64_t fingerprint_;
@@ -185,8 +197,7 @@ void RemoteShard::AskWithin(const ShardHop& hop, const RequestLimits& limits,
 void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, const CallContext& context,
                           Done done) {
   proto::SampleRequest request;
-  request.set_fingerprint(fingerprint_);
-  request.set_shard(shard_.value);
+  Address(context, &request);
   request.mutable_draw()->set_run_seed(hop.draw.run_seed);
   request.mutable_draw()->set_epoch(hop.draw.epoch);
   request.mutable_draw()->set_batch(hop.draw.batch);
@@ -212,7 +223,7 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, const C
       relation->set_num_targets(range.count);
       AppendExcluded(asked.excluded, range, relation, &request);
       const NodeTypeId source_type{schema_.edge_types[asked.edge_type.value].source_type};
-      expected.push_back({range.count, asked.spec.fanout, book_.num_nodes(source_type),
+      expected.push_back({range.count, asked.spec.fanout, book_.id_limit(source_type),
                           /*by_time=*/asked.spec.time_column >= 0, &hop.out[i]});
     }
   }
@@ -234,8 +245,7 @@ void RemoteShard::AskOnce(const ShardHop& hop, const SamplePiece& piece, const C
 
 void RemoteShard::AskOnce(const ShardRows& rows, const CallContext& context, Done done) {
   proto::RowsRequest request;
-  request.set_fingerprint(fingerprint_);
-  request.set_shard(shard_.value);
+  Address(context, &request);
   request.set_of_edges(rows.edge_type.has_value());
   request.set_node_type(rows.edge_type.has_value() ? rows.edge_type->value : rows.type.value);
   request.set_column(rows.column);
@@ -268,8 +278,7 @@ proto::Precision RemoteShard::PrecisionOf(const ShardRows& rows) const {
 
 void RemoteShard::AskOnce(const ShardRagged& ragged, const CallContext& context, Done done) {
   proto::RaggedRequest request;
-  request.set_fingerprint(fingerprint_);
-  request.set_shard(shard_.value);
+  Address(context, &request);
   request.set_node_type(ragged.type.value);
   request.set_column(ragged.column + 1);  // kNamesColumn: 0
   AppendBytes(ragged.rows, request.mutable_rows());
@@ -288,8 +297,7 @@ void RemoteShard::AskOnce(const ShardRagged& ragged, const CallContext& context,
 void RemoteShard::AskOnce(const ShardFind& find, const CallContext& context, Done done) {
   find.Forget();  // what an attempt that was refused has left
   proto::FindRequest request;
-  request.set_fingerprint(fingerprint_);
-  request.set_shard(shard_.value);
+  Address(context, &request);
   request.set_of_edges(find.edge_type.has_value());
   request.set_type(find.edge_type.has_value() ? find.edge_type->value : find.type.value);
   request.set_first(find.first);
@@ -309,12 +317,11 @@ void RemoteShard::AskOnce(const ShardFind& find, const CallContext& context, Don
 
 void RemoteShard::AskOnce(const ShardKeys& keys, const CallContext& context, Done done) {
   proto::ResolveRequest request;
-  request.set_fingerprint(fingerprint_);
-  request.set_shard(shard_.value);
+  Address(context, &request);
   request.set_node_type(keys.type.value);
   AppendBytes(keys.keys, request.mutable_keys());
   const CallSettings settings = SettingsOf(keys, context);
-  const auto store = [keys, num_nodes = book_.num_nodes(keys.type),
+  const auto store = [keys, num_nodes = book_.id_limit(keys.type),
                       traffic = connection_->traffic()](
                          const proto::ResolveReply&, const SlicedMessage& message) -> absl::Status {
     const SlicedBytes& ids = message[proto::ResolveReply::kGlobalIdsFieldNumber];
@@ -340,8 +347,7 @@ void RemoteShard::AskOnce(const ShardKeys& keys, const CallContext& context, Don
 
 void RemoteShard::AskOnce(const ShardDegrees& degrees, const CallContext& context, Done done) {
   proto::DegreesRequest request;
-  request.set_fingerprint(fingerprint_);
-  request.set_shard(shard_.value);
+  Address(context, &request);
   request.set_edge_type(degrees.edge_type.value);
   AppendBytes(degrees.rows, request.mutable_targets());
   const CallSettings settings = SettingsOf(degrees, context);
@@ -366,8 +372,7 @@ void RemoteShard::AskOnce(const ShardDegrees& degrees, const CallContext& contex
 
 void RemoteShard::AskOnce(const ShardEdgeIds& pairs, const CallContext& context, Done done) {
   proto::EdgeIdsRequest request;
-  request.set_fingerprint(fingerprint_);
-  request.set_shard(shard_.value);
+  Address(context, &request);
   request.set_edge_type(pairs.edge_type.value);
   AppendBytes(pairs.sources, request.mutable_sources());
   AppendBytes(pairs.rows, request.mutable_targets());
@@ -393,8 +398,7 @@ void RemoteShard::AskOnce(const ShardEdgeIds& pairs, const CallContext& context,
 
 void RemoteShard::AskOnce(const ShardWalks& walks, const CallContext& context, Done done) {
   proto::WalkRequest request;
-  request.set_fingerprint(fingerprint_);
-  request.set_shard(shard_.value);
+  Address(context, &request);
   request.mutable_draw()->set_run_seed(walks.draw.run_seed);
   request.mutable_draw()->set_epoch(walks.draw.epoch);
   request.mutable_draw()->set_batch(walks.draw.batch);
@@ -416,6 +420,74 @@ void RemoteShard::AskOnce(const ShardWalks& walks, const CallContext& context, D
       [reader, where = settings.where, done = std::move(done)](const absl::Status& status) {
         done(status.ok() ? At(where, reader->Finish()) : status);
       });
+}
+
+void RemoteShard::AskOnce(const ShardWrite& write, const CallContext& context, Done done) {
+  proto::ApplyRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  *request.mutable_session() = *write.session;
+  *request.mutable_batch() = *write.batch;
+  request.set_durability(write.durability == Durability::kSync ? proto::SYNC : proto::BUFFERED);
+  const auto store = [write](const proto::ApplyReply& reply, const SlicedMessage&) -> absl::Status {
+    const auto same = [](const char* what, int64_t got, int64_t expected) {
+      return got == expected ? absl::OkStatus() : WrongAmount(what, got, expected);
+    };
+    VICINITY_RETURN_IF_ERROR(
+        same("parts of new nodes", reply.first_nodes_size(), write.batch->new_nodes_size()));
+    VICINITY_RETURN_IF_ERROR(
+        same("parts of new edges", reply.first_edges_size(), write.batch->new_edges_size()));
+    write.out->version = reply.version();
+    write.out->repeated = reply.repeated();
+    write.out->first_nodes.assign(reply.first_nodes().begin(), reply.first_nodes().end());
+    write.out->first_edges.assign(reply.first_edges().begin(), reply.first_edges().end());
+    return absl::OkStatus();
+  };
+  connection_->StartSingle<proto::ApplyReply>(std::move(request), SettingsOf(write, context), store,
+                                              std::move(done));
+}
+
+void RemoteShard::AskOnce(const ShardBarrier& barrier, const CallContext& context, Done done) {
+  proto::BarrierRequest request;
+  Address(context, &request);
+  const auto store = [barrier, num_nodes = schema_.node_types.size(),
+                      num_edges = schema_.edge_types.size()](const proto::BarrierReply& reply,
+                                                             const SlicedMessage&) -> absl::Status {
+    ShardVersion* const out = barrier.out;
+    out->version = reply.version();
+    out->num_nodes.assign(reply.num_nodes().begin(), reply.num_nodes().end());
+    out->num_edges.assign(reply.num_edges().begin(), reply.num_edges().end());
+    if (out->num_nodes.size() != num_nodes || out->num_edges.size() != num_edges) {
+      return absl::InternalError(absl::StrCat(
+          "sizes of ", out->num_nodes.size(), " node types and ", out->num_edges.size(),
+          " edge types, where there are ", num_nodes, " and ", num_edges));
+    }
+    return absl::OkStatus();
+  };
+  connection_->StartSingle<proto::BarrierReply>(std::move(request), SettingsOf(barrier, context),
+                                                store, std::move(done));
+}
+
+void RemoteShard::AskOnce(const ShardChanges& changes, const CallContext& context, Done done) {
+  proto::ChangesRequest request;
+  request.set_fingerprint(fingerprint_);
+  request.set_shard(shard_.value);
+  request.set_after(changes.after);
+  request.set_count(changes.count);
+  connection_->Start<proto::ChangesChunk>(
+      std::move(request), SettingsOf(changes, context),
+      [changes](const proto::ChangesChunk& chunk, const SlicedMessage&) -> absl::Status {
+        for (const proto::Change& change : chunk.changes()) {
+          const uint64_t next = changes.after + changes.out->size() + 1;
+          if (change.version() != next || changes.out->size() == changes.count) {
+            return absl::InternalError(absl::StrCat("version ", change.version(), " where ", next,
+                                                    " of ", changes.count, " comes next"));
+          }
+          changes.out->push_back(change);
+        }
+        return absl::OkStatus();
+      },
+      std::move(done));
 }
 
 // What `out` lacks, a part at a time.

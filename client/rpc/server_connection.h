@@ -34,6 +34,7 @@ struct ServerEndpoint {
   std::string name;
   std::string address;          // host:port
   std::vector<ShardId> shards;  // that it is to serve
+  bool live = false;            // and they are to take changes
 };
 
 struct ConnectionOptions {

@@ -79,7 +79,7 @@ absl::Status WalkReader::CheckNodes(const ShardWalks& walks, const WalkedSteps& 
       const int64_t node = made.nodes[at++];
       if (book_.Contains(type, GlobalNode{node})) continue;
       return absl::InternalError(
-          absl::StrCat("a walk to node ", node, " where there are ", book_.num_nodes(type)));
+          absl::StrCat("a walk to node ", node, " where there are ", book_.id_limit(type)));
     }
   }
   return absl::OkStatus();

@@ -2,12 +2,20 @@
 // user's call down to the wire.
 #pragma once
 
+#include <cstdint>
+
 #include "client/shards/cancellation.h"
 #include "proto/telemetry/trace_context.h"
 
 namespace vicinity {
 
-// A value of some 40 bytes. The cancellation outlives what was asked.
+// Of a live graph: which version of each shard is read (proto/service.proto, ReadAt).
+struct ReadAt {
+  uint64_t version = 0;
+  bool exactly = false;
+};
+
+// A value of some 60 bytes. The cancellation outlives what was asked.
 struct CallContext {
   // Implicit: what is asked in tests and tools is part of nothing, and many can be cancelled only.
   CallContext(Cancellation* cancel) : cancel(cancel) {}  // NOLINT(google-explicit-constructor)
@@ -17,6 +25,7 @@ struct CallContext {
 
   Cancellation* cancel;  // null: never cancelled
   TraceContext trace;    // invalid: of no trace
+  ReadAt at = {};        // of the shard that is asked
 };
 
 // Of a call that a user makes and waits for: a trace of its own, never cancelled.

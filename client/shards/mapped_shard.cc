@@ -40,7 +40,8 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   template <typename Request>
   void AskAny(const Request& request, const CallContext& context, const Done& done) {
     if (context.cancelled()) return done(absl::CancelledError("cancelled"));
-    done(Answer(request));
+    const absl::Status possible = CheckVersion(context.at);
+    done(possible.ok() ? Answer(request) : possible);
   }
 
  private:
@@ -53,7 +54,12 @@ class MappedShard final : public AnswersAlike<MappedShard> {
   absl::Status Answer(const ShardEdgeIds& pairs) const;
   absl::Status Answer(const ShardWalks& walks) const;
   absl::Status Answer(const ShardRanking& ranking) const;
+  absl::Status Answer(const ShardWrite& write) const;
+  absl::Status Answer(const ShardBarrier& barrier) const;
+  absl::Status Answer(const ShardChanges& changes) const;
 
+  absl::Status CheckVersion(const ReadAt& at) const;
+  absl::Status ReadOnly() const;
   ShardColumn ColumnOf(const ShardRows& rows) const;
   absl::Status CheckRows(absl::Span<const uint64_t> rows, int64_t num_rows,
                          const std::string& type) const;
@@ -221,6 +227,34 @@ absl::Status MappedShard::Answer(const ShardRanking& ranking) const {
   ranking.out->probabilities.insert(ranking.out->probabilities.end(), probabilities.begin(),
                                     probabilities.end());
   return absl::OkStatus();
+}
+
+absl::Status MappedShard::Answer(const ShardWrite& /*write*/) const { return ReadOnly(); }
+
+absl::Status MappedShard::Answer(const ShardBarrier& barrier) const {
+  const Schema& schema = dataset_.schema();
+  barrier.out->version = reader_.version();
+  for (size_t type = 0; type < schema.node_types.size(); ++type) {
+    barrier.out->num_nodes.push_back(reader_.num_nodes({static_cast<int32_t>(type)}));
+  }
+  for (size_t type = 0; type < schema.edge_types.size(); ++type) {
+    barrier.out->num_edges.push_back(reader_.num_edges({static_cast<int32_t>(type)}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MappedShard::Answer(const ShardChanges& /*changes*/) const { return ReadOnly(); }
+
+absl::Status MappedShard::ReadOnly() const {
+  return absl::UnimplementedError(absl::StrCat(
+      "shard ", id_.value, " is mapped here: what is written goes to a server of a live graph"));
+}
+
+absl::Status MappedShard::CheckVersion(const ReadAt& at) const {
+  const uint64_t version = reader_.version();
+  if (at.version == version || (at.version < version && !at.exactly)) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("shard ", id_.value, " is mapped here at version ",
+                                            version, ", not at ", at.version));
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace vicinity {
 // Every call is over, and `done` called, when Ask returns.
 //
 // Lifetime: the dataset, which has the shard open, `overlay` and `traffic` must outlive it.
-// Errors:   InvalidArgument naming a row outside the shard; else ShardReader's and Ranking's.
+// Errors:   InvalidArgument naming a row outside the shard; OutOfRange for another version than it
+//           has; Unimplemented for what is written; else ShardReader's and Ranking's.
 //
 // `overlay`: what has changed since the files were written; null: nothing.
 std::unique_ptr<ShardAccess> MakeMappedShard(const Dataset& dataset, const Shard& shard,

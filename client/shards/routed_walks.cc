@@ -62,7 +62,8 @@ class Walkers {
       const Standing& stood = by_shard_[s];
       for (size_t i = 0; i < stood.walks.size(); ++i) {
         const int64_t made = StepsOf(stood.walks[i], stood.steps[i]);
-        if (made == spec_.length || OwnerOf(stood.walks[i], made) == static_cast<int32_t>(s)) {
+        if (made == spec_.length ||
+            PlaceOf(stood.walks[i], made).shard.value == static_cast<int32_t>(s)) {
           continue;  // it is at its end
         }
         Stand(stood.walks[i], made, &next);
@@ -79,8 +80,8 @@ class Walkers {
   NodeTypeId TypeBehind(int64_t steps) const {
     return {NodeTypeOfWalk(router_.schema(), spec_, steps)};
   }
-  int32_t OwnerOf(int64_t walk, int64_t step) const {
-    return router_.book().OwnerOf(TypeBehind(step), GlobalNode{NodeOf(walk, step)}).value;
+  Book::Place PlaceOf(int64_t walk, int64_t step) const {
+    return router_.book().PlaceOf(TypeBehind(step), GlobalNode{NodeOf(walk, step)});
   }
   // How many it has made now.
   int64_t StepsOf(int64_t walk, int64_t before) const {
@@ -89,12 +90,11 @@ class Walkers {
     return steps;
   }
   void Stand(int64_t walk, int64_t steps, std::vector<Standing>* by_shard) const {
-    const ShardId owner{OwnerOf(walk, steps)};
-    const int64_t first = router_.book().First(TypeBehind(steps), owner).value;
-    Standing& standing = (*by_shard)[owner.value];
+    const Book::Place place = PlaceOf(walk, steps);
+    Standing& standing = (*by_shard)[place.shard.value];
     standing.walks.push_back(static_cast<uint32_t>(walk));
     standing.steps.push_back(static_cast<uint32_t>(steps));
-    standing.rows.push_back(static_cast<uint64_t>(NodeOf(walk, steps) - first));
+    standing.rows.push_back(static_cast<uint64_t>(place.row.value));
     standing.positions.push_back(walk);
   }
 

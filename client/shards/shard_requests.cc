@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "proto/limits.h"
+#include "proto/live.pb.h"
 
 namespace vicinity {
 namespace {
@@ -17,6 +18,7 @@ constexpr int64_t kNameBytes = 32;                                   // a guess
 constexpr int64_t kRaggedBytes = kMaxCallBytes / kMaxRequestRagged;  // likewise, rather too many
 constexpr int64_t kExcludedBytes = 12;                               // an id and an index
 constexpr int64_t kRankedBytes = 12;                                 // an id and a probability
+constexpr int64_t kChangeBytes = 1 << 10;                            // a guess
 constexpr int64_t kUnknownCount = int64_t{16} << 20;                 // of a whole ranking: a guess
 constexpr int64_t kNeighborsOfAll = 32;                              // a guess, for a fanout of all
 // Larger fanouts stand for "all", too; the time for a call does not grow with them.
@@ -277,6 +279,33 @@ RequestApart<ShardWalks> ShardWalks::Apart() const {
   apart.request.positions = room->in_order;
   apart.request.nodes = room->nodes.data();
   if (edge_ids != nullptr) apart.request.edge_ids = room->edge_ids.data();
+  return apart;
+}
+
+int64_t ShardWrite::bytes() const { return static_cast<int64_t>(batch->ByteSizeLong()); }
+
+RequestApart<ShardWrite> ShardWrite::Apart() const {
+  auto room = std::make_shared<AppliedBatch>();
+  RequestApart<ShardWrite> apart{*this, [to = out, room] { *to = std::move(*room); }};
+  apart.request.out = room.get();
+  return apart;
+}
+
+RequestApart<ShardBarrier> ShardBarrier::Apart() const {
+  auto room = std::make_shared<ShardVersion>();
+  RequestApart<ShardBarrier> apart{*this, [to = out, room] { *to = std::move(*room); }};
+  apart.request.out = room.get();
+  return apart;
+}
+
+int64_t ShardChanges::bytes() const { return static_cast<int64_t>(count) * kChangeBytes; }
+
+void ShardChanges::Forget() const { out->clear(); }
+
+RequestApart<ShardChanges> ShardChanges::Apart() const {
+  auto room = std::make_shared<std::vector<proto::Change>>();
+  RequestApart<ShardChanges> apart{*this, [to = out, room] { *to = std::move(*room); }};
+  apart.request.out = room.get();
   return apart;
 }
 

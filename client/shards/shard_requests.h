@@ -25,6 +25,7 @@
 
 #include "absl/types/span.h"
 #include "partition/dataset/ranking.h"
+#include "partition/overlay/live_values.h"
 #include "partition/schema/condition.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
@@ -38,6 +39,12 @@
 #include "sampler/walk_spec.h"
 
 namespace vicinity {
+
+namespace proto {
+class Change;
+class WriteBatch;
+class WriteSession;
+}  // namespace proto
 
 // A request whose answer goes to room of its own, so that a second attempt never writes where the
 // first does. The room lives as long as `take`, which moves the answer to where the first request
@@ -237,14 +244,61 @@ struct ShardRanking {
   RequestApart<ShardRanking> Apart() const;
 };
 
+// Commits a batch of changes: Apply. A session's batches come in order, each when the one before
+// has been answered; one that got no answer is asked again as it was.
+struct ShardWrite {
+  const proto::WriteSession* session = nullptr;
+  const proto::WriteBatch* batch = nullptr;
+  Durability durability = Durability::kSync;
+  AppliedBatch* out = nullptr;
+
+  static constexpr const char* kMethod = "Apply";
+  int64_t num_elements() const { return 1; }
+  int64_t max_elements() const { return 1; }
+  ShardWrite Part(int64_t /*begin*/, int64_t /*end*/) const { return *this; }
+  int64_t bytes() const;
+  void Forget() const { *out = AppliedBatch(); }
+  RequestApart<ShardWrite> Apart() const;
+};
+
+// The version that the shard is read at, and its sizes there: Barrier.
+struct ShardBarrier {
+  ShardVersion* out = nullptr;
+
+  static constexpr const char* kMethod = "Barrier";
+  int64_t num_elements() const { return 1; }
+  int64_t max_elements() const { return 1; }
+  ShardBarrier Part(int64_t /*begin*/, int64_t /*end*/) const { return *this; }
+  int64_t bytes() const { return 0; }
+  void Forget() const { *out = ShardVersion(); }
+  RequestApart<ShardBarrier> Apart() const;
+};
+
+// What made the versions behind `after`, in order: Changes. `count` of them, or fewer where the
+// shard has no more.
+struct ShardChanges {
+  uint64_t after = 0;
+  uint64_t count = 0;  // kMaxRequestChanges at most
+  std::vector<proto::Change>* out = nullptr;
+
+  static constexpr const char* kMethod = "Changes";
+  int64_t num_elements() const { return 1; }
+  int64_t max_elements() const { return 1; }
+  ShardChanges Part(int64_t /*begin*/, int64_t /*end*/) const { return *this; }
+  int64_t bytes() const;
+  void Forget() const;
+  RequestApart<ShardChanges> Apart() const;
+};
+
 template <typename... Requests>
 struct RequestList {
   static constexpr int kSize = sizeof...(Requests);
 };
 
 // All of them.
-using ShardRequests = RequestList<ShardHop, ShardRows, ShardRagged, ShardFind, ShardKeys,
-                                  ShardDegrees, ShardEdgeIds, ShardWalks, ShardRanking>;
+using ShardRequests =
+    RequestList<ShardHop, ShardRows, ShardRagged, ShardFind, ShardKeys, ShardDegrees, ShardEdgeIds,
+                ShardWalks, ShardRanking, ShardWrite, ShardBarrier, ShardChanges>;
 
 namespace internal {
 

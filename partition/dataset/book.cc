@@ -72,28 +72,30 @@ proto::Book Book::ToProto() const {
   return stored;
 }
 
-int64_t Book::num_nodes(NodeTypeId type, ShardId shard) const {
-  return begins_[type.value][shard.value + 1] - begins_[type.value][shard.value];
+Book Book::Growing() const {
+  Book book = *this;
+  book.grows_ = true;
+  return book;
 }
 
-GlobalNode Book::First(NodeTypeId type, ShardId shard) const {
-  return {begins_[type.value][shard.value]};
-}
-
-bool Book::Contains(NodeTypeId type, GlobalNode node) const {
-  return node.value >= 0 && node.value < num_nodes(type);
-}
-
-ShardId Book::OwnerOf(NodeTypeId type, GlobalNode node) const {
+Book::Place Book::PlaceOf(NodeTypeId type, GlobalNode node) const {
+  const std::vector<int64_t>& begins = begins_[type.value];
+  if (node.value >= begins.back()) {
+    const int64_t past = node.value - begins.back();
+    const ShardId shard{static_cast<int32_t>(past % num_shards_)};
+    return {shard, {num_nodes(type, shard) + past / num_shards_}};
+  }
   // The inner boundaries alone, so that any number gets some shard: a node id that a corrupt
   // file or message made up must not lead outside the book.
-  const std::vector<int64_t>& begins = begins_[type.value];
   const auto after = std::upper_bound(begins.begin() + 1, begins.end() - 1, node.value);
-  return {static_cast<int32_t>(after - begins.begin()) - 1};
+  const auto shard = static_cast<int32_t>(after - begins.begin()) - 1;
+  return {{shard}, {node.value - begins[shard]}};
 }
 
-LocalRow Book::RowOf(NodeTypeId type, GlobalNode node) const {
-  return {node.value - begins_[type.value][OwnerOf(type, node).value]};
+GlobalNode Book::NodeAt(NodeTypeId type, const Place& place) const {
+  const int64_t past = place.row.value - num_nodes(type, place.shard);
+  if (past < 0) return {First(type, place.shard).value + place.row.value};
+  return {num_nodes(type) + past * num_shards_ + place.shard.value};
 }
 
 ShardId Book::DirectoryShard(uint64_t key) const {

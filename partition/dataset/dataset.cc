@@ -70,6 +70,7 @@ absl::StatusOr<std::unique_ptr<Dataset>> Dataset::Open(const std::string& direct
   absl::StatusOr<Book> book = Book::FromProto(manifest.book());
   if (!book.ok()) return AsDataLoss(path, book.status());
   VICINITY_RETURN_IF_ERROR(CheckAgreement(path, manifest, *schema, *book));
+  if (options.grows) book = book->Growing();
   VICINITY_ASSIGN_OR_RETURN(std::vector<ShardId> shards,
                             ShardsToOpen(directory, *book, options.shards));
   std::unique_ptr<Dataset> dataset(

@@ -38,6 +38,8 @@ class Dataset {
     bool verify_at_touch = false;
     // A shard whose files are damaged is left out, as long as another can be opened; fault() tells.
     bool leave_out_damaged = false;
+    // There may be more nodes than in the files: the book grows.
+    bool grows = false;
   };
 
   // DataLoss naming the file: missing, of another size, with a bad header or checksum, or a

@@ -53,22 +53,27 @@ class ChangedRows {
  public:
   explicit ChangedRows(size_t num_rows) : places_(num_rows) {}
 
-  // At most once for each row.
+  // At most once for each row, of 4 GiB at most.
   void Set(size_t i, std::string_view bytes) {
-    places_[i] = {static_cast<int64_t>(bytes_.size()), static_cast<int64_t>(bytes.size())};
+    places_[i] = {bytes_.size() + 1, static_cast<uint32_t>(bytes.size())};
     bytes_.append(bytes);
   }
-  // Nothing where the row is as in the files. Lives until the next Set.
+  // Nothing where the row is as in the files. Lives until the next Set or Clear.
   std::optional<std::string_view> row(size_t i) const {
     const Place& place = places_[i];
-    if (place.begin < 0) return std::nullopt;
-    return std::string_view(bytes_).substr(place.begin, place.size);
+    if (place.behind_begin == 0) return std::nullopt;
+    return std::string_view(bytes_.data() + place.behind_begin - 1, place.size);
+  }
+  // For another call's rows, in the same memory.
+  void Clear(size_t num_rows) {
+    places_.assign(num_rows, Place());
+    bytes_.clear();
   }
 
  private:
   struct Place {
-    int64_t begin = -1;
-    int64_t size = 0;
+    uint64_t behind_begin = 0;  // 0: there is none
+    uint32_t size = 0;
   };
   std::vector<Place> places_;
   std::string bytes_;
@@ -81,6 +86,7 @@ class ChangedRows {
 class ShardOverlay {
  public:
   virtual ~ShardOverlay() = default;
+  virtual uint64_t version() const = 0;
 
   // Whether any of these rows (of kDirectory: keys) is another than in the files. May say yes where
   // none is, never no where one is.

@@ -129,6 +129,8 @@ class ShardReader {
   ShardReader(const Shard& shard, std::shared_ptr<const ShardOverlay> overlay)
       : shard_(shard), overlay_(std::move(overlay)) {}
   const Shard& shard() const { return shard_; }
+  // Of the changes that it sees; 0: none.
+  uint64_t version() const { return overlay_ == nullptr ? 0 : overlay_->version(); }
 
   // The column `column` of a type, or the nodes' keys as a column of uint64. They must exist.
   ShardColumn NodeColumn(NodeTypeId type, int32_t column) const;
@@ -412,9 +414,10 @@ class ShardReader {
   template <typename Coming, typename Take>
   absl::Status TakeAll(const ShardPart& part, absl::Span<const uint64_t> rows, int64_t in_files,
                        const Coming& coming, const Take& take) const {
+    ChangedRows changed(0);
     for (size_t first = 0; first < rows.size(); first += kChangedAtOnce) {
       const absl::Span<const uint64_t> some = rows.subspan(first, kChangedAtOnce);
-      ChangedRows changed(some.size());
+      changed.Clear(some.size());
       VICINITY_RETURN_IF_ERROR(overlay_->ReadRows(part, some, &changed));
       for (size_t i = 0; i < std::min(kChangedAhead, some.size()); ++i) {
         if (!changed.row(i)) coming(some[i]);

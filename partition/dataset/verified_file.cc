@@ -431,16 +431,14 @@ void VerifiedFile::AskForHugePages() { huge_pages_ = vicinity::AskForHugePages(d
 
 FilesRead::FilesRead(absl::Span<VerifiedFile* const> files) {
   for (VerifiedFile* const file : files) {
-    if (file == nullptr) continue;
-    files_[num_files_] = file;
-    generations_[num_files_++] = file->Begin();
+    if (file != nullptr) begun_.push_back({file, file->Begin()});
   }
 }
 
 absl::StatusOr<bool> FilesRead::StillAsVerified() const {
   bool good = true;
-  for (size_t i = 0; i < num_files_; ++i) {
-    VICINITY_ASSIGN_OR_RETURN(const bool same, files_[i]->StillAsVerified(generations_[i]));
+  for (const Begun& begun : begun_) {
+    VICINITY_ASSIGN_OR_RETURN(const bool same, begun.file->StillAsVerified(begun.generation));
     good = good && same;
   }
   return good;

@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -196,10 +197,11 @@ class FilesRead {
   absl::StatusOr<bool> StillAsVerified() const;
 
  private:
-  static constexpr size_t kMostFiles = 8;
-  VerifiedFile* files_[kMostFiles];
-  uint64_t generations_[kMostFiles];
-  size_t num_files_ = 0;
+  struct Begun {
+    VerifiedFile* file;
+    uint64_t generation;
+  };
+  absl::InlinedVector<Begun, 8> begun_;
 };
 
 template <typename Read>

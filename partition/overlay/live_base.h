@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,8 @@ struct LiveBase {
   int64_t RowOf(int32_t type, uint64_t node) const {
     const auto id = static_cast<int64_t>(node);
     if (id < 0) return -1;
-    const GrownIds ids = NodeIds(type);
-    if (ids.IsNew(id)) {
-      return ids.OwnerOf(id) == shard.id() ? NodesInFiles(type) + ids.NumberOf(id) : -1;
-    }
-    if (!(book.OwnerOf({type}, {id}) == shard.id())) return -1;
-    return book.RowOf({type}, {id}).value;
+    const std::optional<LocalRow> row = book.RowIn({type}, shard.id(), {id});
+    return row.has_value() ? row->value : -1;
   }
   // What names the shard and its files.
   std::string Identity() const {

@@ -161,16 +161,19 @@ absl::StatusOr<AppliedBatch> LiveShard::AnswerAgain(uint64_t version) const {
   if (const uint64_t committed = this->version(); version > committed) {
     answer = group_[version - committed - 1];
   } else {
-    VICINITY_ASSIGN_OR_RETURN(const std::string bytes, state_->store->ReadChange(version));
-    proto::Change change;
-    if (!change.ParseFromString(bytes)) {
-      return absl::DataLossError(absl::StrCat(state_->store->folder(), ": version ", version,
-                                              " of the change log is no change"));
-    }
+    VICINITY_ASSIGN_OR_RETURN(const proto::Change change, ReadChange(version));
     answer = AnswerOf(change);
   }
   answer.repeated = true;
   return answer;
+}
+
+absl::StatusOr<proto::Change> LiveShard::ReadChange(uint64_t version) const {
+  VICINITY_ASSIGN_OR_RETURN(const std::string bytes, state_->store->ReadChange(version));
+  proto::Change change;
+  if (change.ParseFromString(bytes)) return change;
+  return absl::DataLossError(absl::StrCat(state_->store->folder(), ": version ", version,
+                                          " of the change log is no change"));
 }
 
 AppliedBatch LiveShard::AnswerOf(const proto::Change& change) const {
@@ -193,8 +196,21 @@ AppliedBatch LiveShard::AnswerOf(const proto::Change& change) const {
 absl::StatusOr<std::shared_ptr<const LiveView>> LiveShard::At(uint64_t at) const {
   const uint64_t last = version();
   if (at <= last) return std::make_shared<const LiveView>(*state_, at);
-  return absl::FailedPreconditionError(absl::StrCat("shard ", state_->base.shard.id().value,
-                                                    " is at version ", last, ", not yet at ", at));
+  return absl::OutOfRangeError(absl::StrCat("shard ", state_->base.shard.id().value,
+                                            " is at version ", last, ", not yet at ", at));
+}
+
+ShardVersion LiveShard::SizesAt(uint64_t version) const {
+  ShardVersion sizes;
+  sizes.version = version;
+  const std::shared_lock<std::shared_mutex> lock(state_->mu);
+  for (size_t type = 0; type < state_->base.schema.node_types.size(); ++type) {
+    sizes.num_nodes.push_back(state_->index.NumNodes(static_cast<int32_t>(type), version));
+  }
+  for (size_t type = 0; type < state_->base.schema.edge_types.size(); ++type) {
+    sizes.num_edges.push_back(state_->index.NumEdges(static_cast<int32_t>(type), version));
+  }
+  return sizes;
 }
 
 int64_t LiveShard::memory_bytes() const {

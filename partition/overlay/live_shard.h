@@ -18,18 +18,13 @@
 #include "partition/dataset/shard_overlay.h"
 #include "partition/overlay/delta_store.h"
 #include "partition/overlay/live_base.h"
+#include "partition/overlay/live_values.h"
 #include "partition/overlay/live_view.h"
 #include "partition/overlay/write_sessions.h"
 #include "proto/common/mutex.h"
 #include "proto/live.pb.h"
 
 namespace vicinity {
-
-// What a write survives once it is acknowledged.
-enum class Durability : uint8_t {
-  kBuffered,  // the end of the process
-  kSync,      // a power cut
-};
 
 struct LiveShardOptions {
   DeltaStoreOptions store{};
@@ -38,16 +33,6 @@ struct LiveShardOptions {
   // Of batches that wait to be committed; and of those that are committed together.
   int64_t pending_bytes = int64_t{64} << 20;
   int64_t group_bytes = int64_t{4} << 20;
-};
-
-// What became of a batch.
-struct AppliedBatch {
-  uint64_t version = 0;
-  bool repeated = false;  // it had been applied before
-  // Of each part of new_nodes and new_edges the id of its first; the others' follow in steps of the
-  // number of shards.
-  std::vector<int64_t> first_nodes{};
-  std::vector<int64_t> first_edges{};
 };
 
 // Threads:  any number may write and read.
@@ -63,7 +48,7 @@ class LiveShard {
   // Applies a batch whole or not at all. Batches of several callers are committed together.
   //
   // Errors: InvalidArgument, AlreadyExists, NotFound: what is wrong with it
-  // (partition/overlay/batch_check.h and change.h), FailedPrecondition: its session's
+  // (partition/overlay/batch_check.h and change.h), OutOfRange: its session's
   // (partition/overlay/write_sessions.h); ResourceExhausted: too much waits; DeadlineExceeded: it
   // may be applied yet, so the same batch is to be sent again; else DeltaStore's, after which
   // nothing is applied any more until the shard is opened again.
@@ -73,8 +58,14 @@ class LiveShard {
   // The last version that everybody sees.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
   std::shared_ptr<const LiveView> Latest() const { return *At(version()); }
-  // FailedPrecondition naming both if there is no such version yet.
+  // OutOfRange naming both if there is no such version yet.
   absl::StatusOr<std::shared_ptr<const LiveView>> At(uint64_t version) const;
+
+  // Sizes at a version that has been.
+  ShardVersion SizesAt(uint64_t version) const;
+  // What made a version that has been, without the rows that the log leaves out. DataLoss naming it
+  // if it does not read.
+  absl::StatusOr<proto::Change> ReadChange(uint64_t version) const;
 
   int64_t memory_bytes() const;  // of what is known of changes, about
 

@@ -38,7 +38,7 @@ struct LiveState {
 class LiveView final : public ShardOverlay {
  public:
   LiveView(const LiveState& state, uint64_t version) : state_(state), version_(version) {}
-  uint64_t version() const { return version_; }
+  uint64_t version() const override { return version_; }
 
   bool Changes(const ShardPart& part, absl::Span<const uint64_t> rows) const override;
   bool ChangesRange(const ShardPart& part, int64_t first, int64_t count) const override;

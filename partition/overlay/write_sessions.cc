@@ -11,14 +11,14 @@ absl::StatusOr<std::optional<uint64_t>> WriteSessions::Find(const std::string& s
   const uint64_t last = found == sessions_.end() ? 0 : found->second.last;
   if (sequence == last + 1) return std::optional<uint64_t>();
   if (sequence > last) {
-    return absl::FailedPreconditionError(absl::StrCat(
+    return absl::OutOfRangeError(absl::StrCat(
         "batch ", sequence, " of a session of which ", last, " comes last here: batch ", last + 1,
         " comes next; after too long a silence a writer begins a new session"));
   }
   const std::deque<uint64_t>& versions = found->second.versions;
   const uint64_t ago = last - sequence;
   if (ago < versions.size()) return std::optional<uint64_t>(versions[versions.size() - 1 - ago]);
-  return absl::FailedPreconditionError(
+  return absl::OutOfRangeError(
       absl::StrCat("batch ", sequence, " was applied too long ago: ", last, " came since"));
 }
 

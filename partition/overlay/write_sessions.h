@@ -25,7 +25,7 @@ class WriteSessions {
   static constexpr size_t kMostSessions = 4096;
 
   // The version that a batch was applied at; nothing: it comes next. InvalidArgument: a number of
-  // 0; FailedPrecondition naming the number that comes next: one is left out, or it is a repeat of
+  // 0; OutOfRange naming the number that comes next: one is left out, or it is a repeat of
   // so long ago that its version is not known any more, or of a session that is.
   absl::StatusOr<std::optional<uint64_t>> Find(const std::string& session, uint64_t sequence) const;
   void Add(const std::string& session, uint64_t sequence, uint64_t version);

@@ -51,6 +51,19 @@ absl::StatusOr<ClusterTls> CheckTls(const proto::Cluster& cluster, const Cluster
   return tls;
 }
 
+// Changes of a shard are made in one place.
+absl::Status CheckOneServerEach(const ClusterFile& file, const ClusterLines& lines) {
+  for (int32_t s = 0; s < file.num_shards; ++s) {
+    const std::vector<int> servers = file.ServersOf(ShardId{s});
+    if (servers.size() <= 1) continue;
+    return lines.Fault(
+        lines.OfField("changes"),
+        absl::StrCat("shard ", s, " is of servers \"", file.servers[servers[0]].name, "\" and \"",
+                     file.servers[servers[1]].name, "\": with `changes` it should have one"));
+  }
+  return absl::OkStatus();
+}
+
 // What the text format's grammar cannot check.
 absl::StatusOr<ClusterFile> Check(const proto::Cluster& cluster, const ClusterLines& lines) {
   ClusterFile file;
@@ -69,6 +82,8 @@ absl::StatusOr<ClusterFile> Check(const proto::Cluster& cluster, const ClusterLi
   VICINITY_ASSIGN_OR_RETURN(file.tls, CheckTls(cluster, lines));
   file.access = Beside(lines, cluster.access());
   file.open = cluster.open();
+  file.changes = Beside(lines, cluster.changes());
+  if (!file.changes.empty()) VICINITY_RETURN_IF_ERROR(CheckOneServerEach(file, lines));
   return file;
 }
 

@@ -31,6 +31,7 @@ struct ClusterFile {
   ClusterTls tls;
   std::string access;  // the access file; empty: none
   bool open = false;
+  std::string changes;  // a directory of each server; joined like `data`. Empty: read-only
 
   // Null if there is no such server.
   const ClusterServer* FindServer(absl::string_view name) const;
@@ -41,8 +42,8 @@ struct ClusterFile {
 // NotFound if there is no such file. InvalidArgument, its text beginning "path:line: " where the
 // fault has a line, for what is not text format, unknown fields, no `data`, num_shards below 1, no
 // servers, a name that is empty or used twice, an address that is none, a shard out of range,
-// listed by nobody or twice by one server, and a server that listens on every address and does not
-// say what to dial.
+// listed by nobody or twice by one server, or, with `changes`, by two, and a server that listens on
+// every address and does not say what to dial.
 absl::StatusOr<ClusterFile> ReadClusterFile(const std::string& path);
 
 // The same for text that did not come from a file; `path` is for error texts and relative paths.

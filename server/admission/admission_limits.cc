@@ -72,4 +72,17 @@ AdmissionLimits AdmissionLimits::OfHealthChecks() {
   return limits;
 }
 
+AdmissionLimits AdmissionLimits::OfWrites() {
+  AdmissionLimits limits;
+  limits.calls = "writes";
+  limits.has_flags = false;
+  limits.max_calls = 64;  // each of a request's memory
+  limits.max_client_calls = 32;
+  limits.max_running = 16;
+  limits.max_queue_delay = std::chrono::seconds(2);
+  limits.max_overload_delay = std::chrono::seconds(1);
+  limits.overload_time = std::chrono::seconds(1);
+  return limits;
+}
+
 }  // namespace vicinity

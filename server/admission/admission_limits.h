@@ -52,6 +52,9 @@ struct AdmissionLimits {
   static AdmissionLimits OfSmallCalls();
   // Of health checks, which anybody may ask: for all who ask from one machine.
   static AdmissionLimits OfHealthChecks();
+  // Of changes to a live graph. Most of a turn is waiting for the disk, which one commit of many
+  // writers' batches does for all of them.
+  static AdmissionLimits OfWrites();
 };
 
 }  // namespace vicinity

@@ -31,7 +31,8 @@ Clock::time_point ToSteady(std::chrono::system_clock::time_point deadline) {
 CallGate::CallGate(const AdmissionLimits& limits_of_data, spdlog::logger* log)
     : lanes_{std::make_unique<Admission>(limits_of_data),
              std::make_unique<Admission>(AdmissionLimits::OfSmallCalls()),
-             std::make_unique<Admission>(AdmissionLimits::OfHealthChecks())},
+             std::make_unique<Admission>(AdmissionLimits::OfHealthChecks()),
+             std::make_unique<Admission>(AdmissionLimits::OfWrites())},
       log_(log),
       watcher_([this] { Watch(); }) {}
 
@@ -46,7 +47,8 @@ CallGate::~CallGate() {
 
 int64_t CallGate::MaxRunningInAll(const AdmissionLimits& limits_of_data) {
   return limits_of_data.EffectiveRunning() + AdmissionLimits::OfSmallCalls().EffectiveRunning() +
-         AdmissionLimits::OfHealthChecks().EffectiveRunning();
+         AdmissionLimits::OfHealthChecks().EffectiveRunning() +
+         AdmissionLimits::OfWrites().EffectiveRunning();
 }
 
 void CallGate::Watch() {
@@ -188,7 +190,7 @@ void CallGate::Passage::WriteEnds(int64_t bytes) {
 }
 
 void CallGate::AddMetrics(MetricRegistry::Group* group) const {
-  static constexpr const char* kLanes[kNumLanes] = {"data", "small", "health"};
+  static constexpr const char* kLanes[kNumLanes] = {"data", "small", "health", "writes"};
   for (size_t lane = 0; lane < kNumLanes; ++lane) {
     const Admission* const admission = lanes_[lane].get();
     const auto add = [&](const char* name, const char* help, const char* state,

@@ -25,8 +25,8 @@
 namespace vicinity {
 
 // Kinds of calls that are never in each other's way: each has limits and turns of its own.
-enum class Lane : int { kData, kSmall, kHealth };
-inline constexpr size_t kNumLanes = 3;
+enum class Lane : int { kData, kSmall, kHealth, kWrites };
+inline constexpr size_t kNumLanes = 4;
 
 // Admission in real time. No thread waits here: who has its turn is told so. One thread of the
 // gate's own watches the time, and the calls that wait for their clients.

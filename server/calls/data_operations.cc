@@ -7,6 +7,9 @@
 #include "proto/reflection.pb.h"
 #include "proto/service.pb.h"
 #include "server/calls/typed_exchange.h"
+#include "server/handlers/apply_handler.h"
+#include "server/handlers/barrier_handler.h"
+#include "server/handlers/changes_handler.h"
 #include "server/handlers/degrees_handler.h"
 #include "server/handlers/describe_handler.h"
 #include "server/handlers/edge_ids_handler.h"
@@ -41,6 +44,9 @@ constexpr char kFetchDegrees[] = "/vicinity.proto.Graph/FetchDegrees";
 constexpr char kFetchEdgeIds[] = "/vicinity.proto.Graph/FetchEdgeIds";
 constexpr char kWalk[] = "/vicinity.proto.Graph/Walk";
 constexpr char kFetchRanking[] = "/vicinity.proto.Graph/FetchRanking";
+constexpr char kApply[] = "/vicinity.proto.Graph/Apply";
+constexpr char kBarrier[] = "/vicinity.proto.Graph/Barrier";
+constexpr char kChanges[] = "/vicinity.proto.Graph/Changes";
 constexpr char kStatus[] = "/vicinity.proto.Graph/Status";
 
 constexpr std::array kDataOperations = {
@@ -55,6 +61,9 @@ constexpr std::array kDataOperations = {
     Describes<FetchEdgeIds, kFetchEdgeIds, Lane::kData>(),
     Describes<Walk, kWalk, Lane::kData>(),
     Describes<FetchRanking, kFetchRanking, Lane::kData>(),
+    Describes<Apply, kApply, Lane::kWrites>(),
+    Describes<Barrier, kBarrier, Lane::kSmall>(),
+    Describes<Changes, kChanges, Lane::kData>(),
     Describes<ReportStatus, kStatus, Lane::kSmall>(),
     Uncounted(Describes<CheckHealth, kCheckPath, Lane::kHealth>()),
     Uncounted(AsConversation(Describes<Reflect, kReflectPath, Lane::kSmall>())),

@@ -27,11 +27,15 @@ constexpr size_t kTargetsBetweenLooks = 4096;
 class Degrees final : public ChunkSource<proto::DegreesReply> {
  public:
   // `targets` in the request or in `copy`.
-  Degrees(const Shard& shard, EdgeTypeId edge_type, std::vector<uint64_t> copy,
+  Degrees(ShardReader reader, EdgeTypeId edge_type, std::vector<uint64_t> copy,
           absl::Span<const uint64_t> targets)
-      : reader_(shard), edge_type_(edge_type), copy_(std::move(copy)), targets_(targets) {}
+      : reader_(std::move(reader)),
+        edge_type_(edge_type),
+        copy_(std::move(copy)),
+        targets_(targets) {}
 
   absl::StatusOr<Piece> Next(proto::DegreesReply* reply, IsGone is_gone) override {
+    reply->set_version(reader_.version());
     std::string* const out = reply->mutable_degrees();
     out->reserve(targets_.size() * sizeof(int64_t));
     while (out->size() < targets_.size() * sizeof(int64_t)) {
@@ -59,17 +63,16 @@ class Degrees final : public ChunkSource<proto::DegreesReply> {
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::DegreesReply>>> FetchDegrees(
     const ServerState& state, const proto::DegreesRequest& request) {
-  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
-                            FindShard(state, request.fingerprint(), request.shard()));
+  VICINITY_ASSIGN_OR_RETURN(ShardReader reader, FindReader(state, request));
   const Schema& schema = state.dataset->schema();
   VICINITY_ASSIGN_OR_RETURN(const EdgeTypeId type, FindEdgeType(schema, request.edge_type()));
   const NodeTypeId target_type{schema.edge_types[type.value].target_type};
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> targets,
                             ReadIds("targets", request.targets(), state.limits, &copy));
-  VICINITY_RETURN_IF_ERROR(CheckRows(targets, ShardReader(*shard).num_nodes(target_type), *shard,
+  VICINITY_RETURN_IF_ERROR(CheckRows(targets, reader.num_nodes(target_type), reader.shard(),
                                      schema.node_types[target_type.value].name));
-  return std::make_unique<Degrees>(*shard, type, std::move(copy), targets);
+  return std::make_unique<Degrees>(std::move(reader), type, std::move(copy), targets);
 }
 
 int64_t ReplyBytes(const ServerState&, const proto::DegreesRequest& request) {

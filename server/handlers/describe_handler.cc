@@ -32,6 +32,7 @@ absl::StatusOr<proto::HelloReply> Hello(const ServerState& state,
   reply.mutable_limits()->set_max_sampled(state.limits.max_sampled);
   reply.mutable_limits()->set_max_chunk_bytes(state.limits.max_chunk_bytes);
   for (const ShardId shard : dataset.wanted()) reply.add_shards(shard.value);
+  reply.set_live(state.live != nullptr);
   return reply;
 }
 

@@ -38,10 +38,11 @@ class EdgeIds final : public ChunkSource<proto::EdgeIdsReply> {
     absl::Span<const uint64_t> sources;
     absl::Span<const uint64_t> targets;
   };
-  EdgeIds(const Shard& shard, EdgeTypeId edge_type, Pairs pairs)
-      : reader_(shard), edge_type_(edge_type), pairs_(std::move(pairs)) {}
+  EdgeIds(ShardReader reader, EdgeTypeId edge_type, Pairs pairs)
+      : reader_(std::move(reader)), edge_type_(edge_type), pairs_(std::move(pairs)) {}
 
   absl::StatusOr<Piece> Next(proto::EdgeIdsReply* reply, IsGone is_gone) override {
+    reply->set_version(reader_.version());
     std::vector<int64_t> found(std::min(pairs_.targets.size(), kPairsBetweenLooks));
     reply->mutable_edge_ids()->reserve(pairs_.targets.size() * sizeof(int64_t));
     for (size_t first = 0, count = 0; first < pairs_.targets.size(); first += count) {
@@ -88,8 +89,7 @@ class EdgeIds final : public ChunkSource<proto::EdgeIdsReply> {
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::EdgeIdsReply>>> FetchEdgeIds(
     const ServerState& state, const proto::EdgeIdsRequest& request) {
-  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
-                            FindShard(state, request.fingerprint(), request.shard()));
+  VICINITY_ASSIGN_OR_RETURN(ShardReader reader, FindReader(state, request));
   const Schema& schema = state.dataset->schema();
   VICINITY_ASSIGN_OR_RETURN(const EdgeTypeId type, FindEdgeType(schema, request.edge_type()));
   EdgeIds::Pairs pairs;
@@ -103,9 +103,9 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::EdgeIdsReply>>> FetchEdgeIds(
                                                    " targets: a pair has one of each"));
   }
   const NodeTypeId target{schema.edge_types[type.value].target_type};
-  VICINITY_RETURN_IF_ERROR(CheckRows(pairs.targets, ShardReader(*shard).num_nodes(target), *shard,
+  VICINITY_RETURN_IF_ERROR(CheckRows(pairs.targets, reader.num_nodes(target), reader.shard(),
                                      schema.node_types[target.value].name));
-  return std::make_unique<EdgeIds>(*shard, type, std::move(pairs));
+  return std::make_unique<EdgeIds>(std::move(reader), type, std::move(pairs));
 }
 
 int64_t ReplyBytes(const ServerState&, const proto::EdgeIdsRequest& request) {

@@ -28,8 +28,10 @@ namespace {
 // Looks at some rows at a time until a chunk is full or nobody waits for it.
 class FindSource final : public ChunkSource<proto::FindChunk> {
  public:
-  FindSource(std::unique_ptr<RowFinder> finder, int64_t first, int64_t count, const Limits& limits)
+  FindSource(std::unique_ptr<RowFinder> finder, uint64_t version, int64_t first, int64_t count,
+             const Limits& limits)
       : finder_(std::move(finder)),
+        version_(version),
         first_(first),
         count_(count),
         rows_per_chunk_(std::max<int64_t>(limits.max_chunk_bytes / kIdBytes, 1)) {}
@@ -44,6 +46,7 @@ class FindSource final : public ChunkSource<proto::FindChunk> {
       VICINITY_RETURN_IF_ERROR(finder_->Find(first_ + looked_, some, &found));
       looked_ += some;
     }
+    chunk->set_version(version_);
     chunk->set_looked(looked_);
     chunk->set_rows_read(found.num_read);
     chunk->mutable_rows()->assign(reinterpret_cast<const char*>(found.rows.data()),
@@ -57,6 +60,7 @@ class FindSource final : public ChunkSource<proto::FindChunk> {
   }
 
   const std::unique_ptr<RowFinder> finder_;
+  const uint64_t version_;
   const int64_t first_;
   const int64_t count_;
   const int64_t rows_per_chunk_;
@@ -123,18 +127,17 @@ int64_t RowBytes(const Types& types, const proto::FindRequest& request) {
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::FindChunk>>> FindRows(
     const ServerState& state, const proto::FindRequest& request) {
-  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
-                            FindShard(state, request.fingerprint(), request.shard()));
-  const ShardReader reader(*shard);
+  VICINITY_ASSIGN_OR_RETURN(ShardReader reader, FindReader(state, request));
   VICINITY_ASSIGN_OR_RETURN(const RowTable table,
                             FindTable(state.dataset->schema(), reader, request));
-  VICINITY_RETURN_IF_ERROR(CheckRange(request, table, *shard));
+  VICINITY_RETURN_IF_ERROR(CheckRange(request, table, reader.shard()));
   VICINITY_ASSIGN_OR_RETURN(RowCondition where, ConditionOf(request, table));
   auto finder =
       request.of_edges()
           ? std::make_unique<RowFinder>(reader, EdgeTypeId{request.type()}, std::move(where))
           : std::make_unique<RowFinder>(reader, NodeTypeId{request.type()}, std::move(where));
-  return std::make_unique<FindSource>(std::move(finder), static_cast<int64_t>(request.first()),
+  return std::make_unique<FindSource>(std::move(finder), reader.version(),
+                                      static_cast<int64_t>(request.first()),
                                       static_cast<int64_t>(request.count()), state.limits);
 }
 

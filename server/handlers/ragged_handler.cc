@@ -28,9 +28,9 @@ void AppendLength(uint32_t length, std::string* lengths) {
 class RaggedSource final : public ChunkSource<proto::RaggedChunk> {
  public:
   // `rows` in the request or in `copy`.
-  RaggedSource(const ShardReader& reader, NodeTypeId type, int32_t column,
-               std::vector<uint64_t> copy, absl::Span<const uint64_t> rows, const Limits& limits)
-      : reader_(reader),
+  RaggedSource(ShardReader reader, NodeTypeId type, int32_t column, std::vector<uint64_t> copy,
+               absl::Span<const uint64_t> rows, const Limits& limits)
+      : reader_(std::move(reader)),
         type_(type),
         column_(column),
         copy_(std::move(copy)),
@@ -54,6 +54,7 @@ class RaggedSource final : public ChunkSource<proto::RaggedChunk> {
           return true;
         }));
     chunk->set_first(at_);
+    chunk->set_version(reader_.version());
     at_ += taken;
     return at_ < rows_.size() ? Piece::kMore : Piece::kLast;
   }
@@ -93,8 +94,7 @@ absl::StatusOr<int32_t> FindColumn(const NodeTypeSpec& spec, const proto::Ragged
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::RaggedChunk>>> FetchRagged(
     const ServerState& state, const proto::RaggedRequest& request) {
-  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
-                            FindShard(state, request.fingerprint(), request.shard()));
+  VICINITY_ASSIGN_OR_RETURN(ShardReader reader, FindReader(state, request));
   const Schema& schema = state.dataset->schema();
   VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type, FindNodeType(schema, request.node_type()));
   const NodeTypeSpec& spec = schema.node_types[type.value];
@@ -102,9 +102,9 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::RaggedChunk>>> FetchRagged(
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> rows,
                             ReadIds("rows", request.rows(), state.limits, &copy));
-  const ShardReader reader(*shard);
-  VICINITY_RETURN_IF_ERROR(CheckRows(rows, reader.num_nodes(type), *shard, spec.name));
-  return std::make_unique<RaggedSource>(reader, type, column, std::move(copy), rows, state.limits);
+  VICINITY_RETURN_IF_ERROR(CheckRows(rows, reader.num_nodes(type), reader.shard(), spec.name));
+  return std::make_unique<RaggedSource>(std::move(reader), type, column, std::move(copy), rows,
+                                        state.limits);
 }
 
 int64_t ReplyBytes(const ServerState& state, const proto::RaggedRequest& request) {

@@ -1,7 +1,9 @@
 #include "server/handlers/request_checks.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -36,6 +38,31 @@ absl::StatusOr<const Shard*> FindShard(const ServerState& state, uint64_t finger
                      absl::StrJoin(dataset.wanted(), ", ", id)));
   }
   return found;
+}
+
+absl::StatusOr<LiveShard*> FindLive(const ServerState& state, uint64_t fingerprint, int32_t shard) {
+  VICINITY_RETURN_IF_ERROR(FindShard(state, fingerprint, shard).status());
+  if (state.live != nullptr) return state.live->Find(ShardId{shard});
+  return absl::UnimplementedError(
+      absl::StrCat("server \"", state.name, "\" has shard ", shard,
+                   " read-only: where changes are kept, `changes` of the cluster file says, or the "
+                   "server's --changes"));
+}
+
+absl::StatusOr<ShardReader> ReaderAt(const ServerState& state, uint64_t fingerprint, int32_t shard,
+                                     const proto::ReadAt& at) {
+  VICINITY_ASSIGN_OR_RETURN(const Shard* const found, FindShard(state, fingerprint, shard));
+  if (state.live == nullptr) {
+    if (at.version() == 0) return ShardReader(*found);
+    return absl::OutOfRangeError(absl::StrCat("shard ", shard, " is read-only on server \"",
+                                              state.name, "\", which has no version ", at.version(),
+                                              " of it"));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const LiveShard* const live, state.live->Find(ShardId{shard}));
+  const uint64_t latest = live->version();
+  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<const LiveView> view,
+                            live->At(at.exactly() ? at.version() : std::max(latest, at.version())));
+  return ShardReader(*found, std::move(view));
 }
 
 absl::StatusOr<NodeTypeId> FindNodeType(const Schema& schema, int32_t node_type) {

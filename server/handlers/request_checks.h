@@ -10,8 +10,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "partition/dataset/shard.h"
+#include "partition/dataset/shard_reader.h"
+#include "partition/overlay/live_shard.h"
 #include "partition/schema/schema.h"
 #include "proto/common/ids.h"
+#include "proto/service.pb.h"
 #include "server/handlers/limits.h"
 #include "server/handlers/server_state.h"
 
@@ -25,6 +28,20 @@ absl::Status CheckFingerprint(const ServerState& state, uint64_t fingerprint);
 // have; DataLoss if a file of it is known to be damaged.
 absl::StatusOr<const Shard*> FindShard(const ServerState& state, uint64_t fingerprint,
                                        int32_t shard);
+
+// Who writes the same shard. Unimplemented if it is read-only here; else as above, and
+// LiveDataset::Find.
+absl::StatusOr<LiveShard*> FindLive(const ServerState& state, uint64_t fingerprint, int32_t shard);
+
+// The same shard's reader, at the version that is asked for. OutOfRange naming both if it has not
+// come so far; else as above, and LiveDataset::Find.
+absl::StatusOr<ShardReader> ReaderAt(const ServerState& state, uint64_t fingerprint, int32_t shard,
+                                     const proto::ReadAt& at);
+// ... of any request to a shard.
+template <typename Request>
+absl::StatusOr<ShardReader> FindReader(const ServerState& state, const Request& request) {
+  return ReaderAt(state, request.fingerprint(), request.shard(), request.at());
+}
 
 // InvalidArgument if the schema has no such type.
 absl::StatusOr<NodeTypeId> FindNodeType(const Schema& schema, int32_t node_type);

@@ -28,11 +28,12 @@ constexpr size_t kKeysBetweenLooks = 1024;
 class ResolvedKeys final : public ChunkSource<proto::ResolveReply> {
  public:
   // `keys` in the request or in `copy`.
-  ResolvedKeys(const Shard& shard, NodeTypeId type, std::vector<uint64_t> copy,
+  ResolvedKeys(ShardReader reader, NodeTypeId type, std::vector<uint64_t> copy,
                absl::Span<const uint64_t> keys)
-      : reader_(shard), type_(type), copy_(std::move(copy)), keys_(keys) {}
+      : reader_(std::move(reader)), type_(type), copy_(std::move(copy)), keys_(keys) {}
 
   absl::StatusOr<Piece> Next(proto::ResolveReply* reply, IsGone is_gone) override {
+    reply->set_version(reader_.version());
     std::string* out = reply->mutable_global_ids();
     out->reserve(keys_.size() * sizeof(int64_t));
     std::vector<int64_t> nodes;
@@ -57,8 +58,7 @@ class ResolvedKeys final : public ChunkSource<proto::ResolveReply> {
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::ResolveReply>>> ResolveKeys(
     const ServerState& state, const proto::ResolveRequest& request) {
-  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
-                            FindShard(state, request.fingerprint(), request.shard()));
+  VICINITY_ASSIGN_OR_RETURN(ShardReader reader, FindReader(state, request));
   VICINITY_ASSIGN_OR_RETURN(const NodeTypeId type,
                             FindNodeType(state.dataset->schema(), request.node_type()));
   std::vector<uint64_t> copy;
@@ -66,13 +66,13 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::ResolveReply>>> ResolveKeys(
                             ReadIds("keys", request.keys(), state.limits, &copy));
   const Book& book = state.dataset->book();
   for (size_t i = 0; i < keys.size(); ++i) {
-    if (const ShardId owner = book.DirectoryShard(keys[i]); !(owner == shard->id())) {
+    if (const ShardId owner = book.DirectoryShard(keys[i]); !(owner == reader.shard().id())) {
       return absl::InvalidArgumentError(absl::StrCat("key ", keys[i], " at position ", i,
                                                      " is listed in shard ", owner.value,
-                                                     ", not in shard ", shard->id().value));
+                                                     ", not in shard ", reader.shard().id().value));
     }
   }
-  return std::make_unique<ResolvedKeys>(*shard, type, std::move(copy), keys);
+  return std::make_unique<ResolvedKeys>(std::move(reader), type, std::move(copy), keys);
 }
 
 int64_t ReplyBytes(const ServerState&, const proto::ResolveRequest& request) {

@@ -98,9 +98,9 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
     int64_t count = 0;
   };
 
-  RowSource(const ShardReader& reader, const ShardColumn& column, proto::Precision precision,
+  RowSource(ShardReader reader, const ShardColumn& column, proto::Precision precision,
             const Limits& limits, Wanted wanted)
-      : reader_(reader),
+      : reader_(std::move(reader)),
         column_(column),
         wanted_(std::move(wanted)),
         precision_(precision),
@@ -116,6 +116,7 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
     const int64_t taken = std::min(rows_per_chunk_, wanted_.count - done_);
     chunk->set_first(done_);
     chunk->set_precision(precision_);
+    chunk->set_version(reader_.version());
     chunk->mutable_rows()->clear();
     chunk->mutable_rows()->reserve(taken * sent_row_bytes_);
     VICINITY_RETURN_IF_ERROR(AddRows(taken, chunk->mutable_rows()));
@@ -189,25 +190,23 @@ int64_t RowBytes(const Types& types, const proto::RowsRequest& request) {
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::RowsChunk>>> FetchRows(
     const ServerState& state, const proto::RowsRequest& request) {
-  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
-                            FindShard(state, request.fingerprint(), request.shard()));
-  const ShardReader reader(*shard);
+  VICINITY_ASSIGN_OR_RETURN(ShardReader reader, FindReader(state, request));
   VICINITY_ASSIGN_OR_RETURN(const RowTable table,
                             FindTable(state.dataset->schema(), reader, request));
   VICINITY_ASSIGN_OR_RETURN(const ShardColumn column, FindColumn(table, reader, request));
   VICINITY_RETURN_IF_ERROR(CheckPrecision(table, request));
   RowSource::Wanted wanted;
   if (request.count() > 0) {
-    VICINITY_RETURN_IF_ERROR(CheckRange(request, table, *shard));
+    VICINITY_RETURN_IF_ERROR(CheckRange(request, table, reader.shard()));
     wanted.first = static_cast<int64_t>(request.first());
     wanted.count = static_cast<int64_t>(request.count());
   } else {
     VICINITY_ASSIGN_OR_RETURN(wanted.rows,
                               ReadIds("rows", request.rows(), state.limits, &wanted.copy));
-    VICINITY_RETURN_IF_ERROR(CheckRows(wanted.rows, table.num_rows, *shard, table.name));
+    VICINITY_RETURN_IF_ERROR(CheckRows(wanted.rows, table.num_rows, reader.shard(), table.name));
     wanted.count = static_cast<int64_t>(wanted.rows.size());
   }
-  return std::make_unique<RowSource>(reader, column, request.precision(), state.limits,
+  return std::make_unique<RowSource>(std::move(reader), column, request.precision(), state.limits,
                                      std::move(wanted));
 }
 

@@ -121,7 +121,7 @@ absl::Status CheckRanges(const Schema& schema, const proto::SampleRequest& reque
 }
 
 absl::Status CheckRequest(const ServerState& state, const proto::SampleRequest& request,
-                          const Shard& shard, absl::Span<const uint64_t> targets) {
+                          const ShardReader& reader, absl::Span<const uint64_t> targets) {
   const Schema& schema = state.dataset->schema();
   // More relations than edge types have doubles; found before each is looked at.
   if (static_cast<size_t>(request.relations_size()) > schema.edge_types.size()) {
@@ -139,12 +139,11 @@ absl::Status CheckRequest(const ServerState& state, const proto::SampleRequest& 
     }
   }
   VICINITY_RETURN_IF_ERROR(CheckRanges(schema, request));
-  const ShardReader reader(shard);
   for (const Relation& relation : request.relations()) {
     const int32_t type = schema.edge_types[relation.edge_type()].target_type;
-    VICINITY_RETURN_IF_ERROR(
-        CheckRows(targets.subspan(relation.first_target(), relation.num_targets()),
-                  reader.num_nodes(NodeTypeId{type}), shard, schema.node_types[type].name));
+    VICINITY_RETURN_IF_ERROR(CheckRows(
+        targets.subspan(relation.first_target(), relation.num_targets()),
+        reader.num_nodes(NodeTypeId{type}), reader.shard(), schema.node_types[type].name));
   }
   return absl::OkStatus();
 }
@@ -245,11 +244,13 @@ struct AllTargets {
 // Samples one relation, a group of targets at a time, and cuts the result into chunks.
 class RelationSampler {
  public:
-  RelationSampler(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
-                  const AllTargets& all, ListedTargets* listed, int index)
+  // `reader` outlives it.
+  RelationSampler(const ServerState& state, const proto::SampleRequest& request,
+                  const ShardReader& reader, const AllTargets& all, ListedTargets* listed,
+                  int index)
       : relation_(request.relations(index)),
         index_(index),
-        reader_(shard),
+        reader_(reader),
         edge_type_{relation_.edge_type()},
         target_type_{state.dataset->schema().edge_types[relation_.edge_type()].target_type},
         targets_(all.rows.subspan(relation_.first_target(), relation_.num_targets())),
@@ -506,7 +507,7 @@ class RelationSampler {
 
   const Relation& relation_;
   const int index_;
-  const ShardReader reader_;
+  const ShardReader& reader_;
   const EdgeTypeId edge_type_;
   const NodeTypeId target_type_;
   const absl::Span<const uint64_t> targets_;
@@ -536,25 +537,25 @@ class RelationSampler {
 class SampleSource final : public ChunkSource<proto::SampleChunk> {
  public:
   // `targets` in the request or in `copy`.
-  SampleSource(const ServerState& state, const proto::SampleRequest& request, const Shard& shard,
+  SampleSource(const ServerState& state, const proto::SampleRequest& request, ShardReader reader,
                std::vector<uint64_t> copy, absl::Span<const uint64_t> targets,
                std::vector<uint32_t> trees, std::vector<ExcludedEdge> excluded,
                std::vector<TimeBounds> times)
       : state_(state),
         request_(request),
-        shard_(shard),
         copy_(std::move(copy)),
         targets_(targets),
         trees_(std::move(trees)),
         excluded_(std::move(excluded)),
         times_(std::move(times)),
-        reader_(shard),
+        reader_(std::move(reader)),
         listed_(state.dataset->schema(), reader_, state.nonempty) {
     SkipWhatIsOver();
   }
 
   absl::StatusOr<Piece> Next(proto::SampleChunk* chunk, IsGone) override {
     if (!sampler_.has_value()) return Piece::kNothing;
+    chunk->set_version(reader_.version());
     VICINITY_RETURN_IF_ERROR(sampler_->Next(chunk));
     SkipWhatIsOver();
     return sampler_.has_value() ? Piece::kMore : Piece::kLast;
@@ -566,14 +567,13 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
     while (!sampler_.has_value() || sampler_->IsOver()) {
       sampler_.reset();
       if (next_relation_ == request_.relations_size()) return;
-      sampler_.emplace(state_, request_, shard_, AllTargets{targets_, trees_, excluded_, times_},
+      sampler_.emplace(state_, request_, reader_, AllTargets{targets_, trees_, excluded_, times_},
                        &listed_, next_relation_++);
     }
   }
 
   const ServerState& state_;
   const proto::SampleRequest& request_;
-  const Shard& shard_;
   const std::vector<uint64_t> copy_;
   const absl::Span<const uint64_t> targets_;
   const std::vector<uint32_t> trees_;
@@ -601,18 +601,17 @@ int64_t MeanDegree(const Dataset& dataset, int32_t shard, int32_t edge_type) {
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::SampleChunk>>> SampleNeighbors(
     const ServerState& state, const proto::SampleRequest& request) {
-  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
-                            FindShard(state, request.fingerprint(), request.shard()));
+  VICINITY_ASSIGN_OR_RETURN(ShardReader reader, FindReader(state, request));
   std::vector<uint64_t> copy;
   VICINITY_ASSIGN_OR_RETURN(const absl::Span<const uint64_t> targets,
                             ReadIds("targets", request.targets(), state.limits, &copy));
   VICINITY_ASSIGN_OR_RETURN(std::vector<uint32_t> trees,
                             ReadTrees(request.trees(), targets.size()));
   VICINITY_ASSIGN_OR_RETURN(std::vector<ExcludedEdge> excluded, ReadExcluded(request));
-  VICINITY_RETURN_IF_ERROR(CheckRequest(state, request, *shard, targets));
+  VICINITY_RETURN_IF_ERROR(CheckRequest(state, request, reader, targets));
   VICINITY_RETURN_IF_ERROR(CheckExcluded(request, excluded));
   VICINITY_ASSIGN_OR_RETURN(std::vector<TimeBounds> times, ReadTimes(request, targets.size()));
-  return std::make_unique<SampleSource>(state, request, *shard, std::move(copy), targets,
+  return std::make_unique<SampleSource>(state, request, std::move(reader), std::move(copy), targets,
                                         std::move(trees), std::move(excluded), std::move(times));
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "partition/dataset/dataset.h"
+#include "partition/overlay/live_dataset.h"
 #include "proto/security/certificates.h"
 #include "proto/telemetry/registry.h"
 #include "sampler/relations/nonempty_cache.h"
@@ -41,6 +42,7 @@ struct ServerState {
   AdminState* admin = nullptr;                // null: not of the admin port
   // Set some time before it refuses calls. Null: it never does.
   const std::atomic<bool>* stopping = nullptr;
+  const LiveDataset* live = nullptr;  // null: all shards are read-only
   MatchingCache* matching = nullptr;  // null: conditions are looked at list by list
   NonemptyCache* nonempty = nullptr;  // null: of each list it is looked whether it is empty
 

@@ -53,9 +53,9 @@ int64_t StepBytes(bool want_edge_ids) { return kIdBytes * (want_edge_ids ? 2 : 1
 
 class WalksOfShard final : public ChunkSource<proto::WalkChunk> {
  public:
-  WalksOfShard(const ServerState& state, const Shard& shard, Asked asked)
+  WalksOfShard(const ServerState& state, ShardReader reader, Asked asked)
       : dataset_(*state.dataset),
-        reader_(shard),
+        reader_(std::move(reader)),
         asked_(std::move(asked)),
         walks_of_chunk_(std::max<int64_t>(
             1, state.limits.max_chunk_bytes /
@@ -70,6 +70,7 @@ class WalksOfShard final : public ChunkSource<proto::WalkChunk> {
                                          asked_.draw, Standing(first_, count), asked_.want_edge_ids,
                                          is_gone, &made));
     chunk->set_first(static_cast<uint32_t>(first_));
+    chunk->set_version(reader_.version());
     chunk->set_counts(Bytes(made.counts));
     chunk->set_nodes(Bytes(made.nodes));
     chunk->set_edge_ids(Bytes(made.edge_ids));
@@ -113,8 +114,7 @@ absl::Status CheckAmounts(const proto::WalkRequest& request, const Limits& limit
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::WalkChunk>>> Walk(
     const ServerState& state, const proto::WalkRequest& request) {
-  VICINITY_ASSIGN_OR_RETURN(const Shard* shard,
-                            FindShard(state, request.fingerprint(), request.shard()));
+  VICINITY_ASSIGN_OR_RETURN(ShardReader reader, FindReader(state, request));
   VICINITY_RETURN_IF_ERROR(CheckAmounts(request, state.limits));
   Asked asked;
   asked.spec = SpecOf(request);
@@ -132,10 +132,9 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::WalkChunk>>> Walk(
   copy(request.steps(), &asked.steps);
   VICINITY_ASSIGN_OR_RETURN(asked.rows,
                             ReadIds("rows", request.rows(), state.limits, &asked.copied_rows));
-  const ShardReader reader(*shard);
   VICINITY_RETURN_IF_ERROR(CheckStanding(state.dataset->schema(), reader, asked.spec,
                                          {asked.walks, asked.steps, asked.rows}));
-  return std::make_unique<WalksOfShard>(state, *shard, std::move(asked));
+  return std::make_unique<WalksOfShard>(state, std::move(reader), std::move(asked));
 }
 
 int64_t ReplyBytes(const ServerState& state, const proto::WalkRequest& request) {

@@ -116,6 +116,7 @@ absl::string_view NameOf(Role role) {
 Role RoleNeeded(absl::string_view method) {
   const absl::string_view service = ServiceOf(method);
   if (service == "grpc.health.v1.Health") return Role::kNone;
+  if (method == "/vicinity.proto.Graph/Apply") return Role::kWrite;
   if (service == "vicinity.proto.Graph" || service == "grpc.reflection.v1alpha.ServerReflection") {
     return Role::kRead;
   }

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "client/shards/shard_access.h"
+#include "proto/live.pb.h"
 
 namespace vicinity::testing {
 
@@ -90,6 +91,9 @@ class PatternShard final : public AnswersAlike<PatternShard> {
       ranking.out->probabilities.push_back(1.0f / static_cast<float>(i + 1));
     }
   }
+  static void Answer(const ShardWrite& write) { write.out->version = 7; }
+  static void Answer(const ShardBarrier& barrier) { barrier.out->version = 7; }
+  static void Answer(const ShardChanges& changes) { changes.out->resize(changes.count); }
 };
 
 }  // namespace vicinity::testing

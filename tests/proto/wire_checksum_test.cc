@@ -72,6 +72,8 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
             .Add(0)
             .Add(0)     // no edge positions
             .Add(0)     // no edge times
+            .Add(0)     // at no version
+            .Add(0)     // nor exactly at one
             .Bytes("")  // no excluded edges' targets
             .Bytes("")  // no trees
             .Bytes("12345678")
@@ -92,6 +94,8 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
                                                   .Add(0)
                                                   .Add(2)
                                                   .Add(0)  // not of edges
+                                                  .Add(0)  // at no version
+                                                  .Add(0)  // nor exactly at one
                                                   .Bytes("")
                                                   .Sum());
   proto::FindRequest find;
@@ -106,6 +110,8 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
                                                  .Add(0)
                                                  .Add(9)
                                                  .Add(0)  // a condition without terms
+                                                 .Add(0)  // at no version
+                                                 .Add(0)  // nor exactly at one
                                                  .Sum());
   // A message that is not there is as one that is empty.
   CHECK(RequestChecksum("SampleNeighbors", proto::SampleRequest()) == [] {
@@ -121,12 +127,45 @@ TEST_CASE("a reply's checksum is that of the question and its words", "[wire_che
   chunk.set_lengths("length");
   chunk.set_rows("");
   chunk.set_checksum(1);
-  CHECK(ReplyChecksum(42, chunk) == Words().Add(42).Add(7).Bytes("length").Bytes("").Sum());
+  CHECK(ReplyChecksum(42, chunk) == Words().Add(42).Add(7).Add(0).Bytes("length").Bytes("").Sum());
   proto::MethodStatus status;
   status.set_method("x");
   status.set_busy_seconds(1.5);
   CHECK(ReplyChecksum(1, status) ==
         Words().Add(1).Bytes("x").Add(0).Add(0).Add(0).Add(0x3ff8000000000000).Add(0).Add(0).Sum());
+}
+
+TEST_CASE("every number of a batch of changes counts, and how many there are", "[wire_checksum]") {
+  proto::ApplyRequest request;
+  proto::NewEdges* const edges = request.mutable_batch()->add_new_edges();
+  for (const uint64_t id : {uint64_t{5}, UINT64_MAX}) {
+    edges->add_sources(id);
+    edges->add_targets(id - 1);
+  }
+  CHECK(RequestChecksum("Apply", request) == Words()
+                                                 .Bytes("Apply")
+                                                 .Add(0)
+                                                 .Add(0)
+                                                 .Bytes("")  // the session
+                                                 .Add(0)
+                                                 .Add(0)  // no new nodes
+                                                 .Add(1)  // a part of new edges
+                                                 .Add(0)
+                                                 .Add(2)
+                                                 .Add(5)
+                                                 .Add(UINT64_MAX)
+                                                 .Add(2)
+                                                 .Add(4)
+                                                 .Add(UINT64_MAX - 1)
+                                                 .Add(0)  // no columns
+                                                 .Add(0)  // no rows, ragged rows, rows of edges
+                                                 .Add(0)
+                                                 .Add(0)
+                                                 .Add(0)  // nothing goes
+                                                 .Add(0)
+                                                 .Add(0)
+                                                 .Add(0)  // on disk
+                                                 .Sum());
 }
 
 TEST_CASE("bytes beside a message count as if they were in it", "[wire_checksum]") {

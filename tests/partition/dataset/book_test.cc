@@ -57,6 +57,31 @@ TEST_CASE("a node that is not in the book still gets a shard that exists", "[par
   }
 }
 
+TEST_CASE("new nodes' owners, rows and ids follow each other", "[partition]") {
+  const NodeTypeId type = {0};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Book read_only, Book::Create(Begins{{0, 3, 3, 10}}));
+  const Book book = read_only.Growing();
+  CHECK(book.num_nodes(type) == 10);
+  CHECK(book.Contains(type, {1'000'000}));
+  CHECK_FALSE(read_only.Contains(type, {10}));
+  CHECK_FALSE(book.Contains(type, {-1}));
+  CHECK_FALSE(book.Contains(type, {book.id_limit(type)}));
+  for (int64_t node = 0; node < 40; ++node) {
+    const Book::Place place = book.PlaceOf(type, {node});
+    CAPTURE(node);
+    if (node >= 10) {
+      CHECK(place.shard.value == (node - 10) % 3);
+      CHECK(place.row.value == book.num_nodes(type, place.shard) + (node - 10) / 3);
+    }
+    CHECK(book.NodeAt(type, place).value == node);
+    for (int32_t s = 0; s < 3; ++s) {
+      const std::optional<LocalRow> row = book.RowIn(type, {s}, {node});
+      CHECK(row.has_value() == (place.shard.value == s));
+      if (row.has_value()) CHECK(row->value == place.row.value);
+    }
+  }
+}
+
 TEST_CASE("a book survives its protobuf form", "[partition]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const Book book, Book::Create(Begins{{0, 3, 3}, {0, 0, 9}}));
   VICINITY_ASSERT_OK_AND_ASSIGN(const Book back, Book::FromProto(book.ToProto()));

@@ -248,6 +248,7 @@ TEST_CASE_METHOD(ReaderTest, "a read begins again when its file has changed mean
 // Node 2 of a type has another row, name and key; node 400 is new. It counts how often it is asked.
 class CountingOverlay final : public ShardOverlay {
  public:
+  uint64_t version() const override { return 1; }
   explicit CountingOverlay(bool changes) : changes_(changes) {}
 
   bool Changes(const ShardPart&, absl::Span<const uint64_t>) const override {

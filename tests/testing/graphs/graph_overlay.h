@@ -24,6 +24,7 @@ namespace vicinity::testing {
 // of small_graphs.h.
 class GraphOverlay final : public ShardOverlay {
  public:
+  uint64_t version() const override { return 1; }
   GraphOverlay(const MemoryGraph& before, const MemoryGraph& now, const Placement& placement,
                ShardId shard);
 

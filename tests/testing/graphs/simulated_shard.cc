@@ -7,6 +7,7 @@
 
 #include "proto/common/checksum.h"
 #include "proto/common/mutex.h"
+#include "proto/live.pb.h"
 
 namespace vicinity::testing {
 namespace {
@@ -118,6 +119,18 @@ uint64_t SimulatedShard::DigestOf(const ShardRanking& ranking) {
   return Asked().Add(4).Add(ranking.type.value).Add(ranking.count).Digest();
 }
 
+uint64_t SimulatedShard::DigestOf(const ShardWrite& write) {
+  return Asked().Add(5).Add(write.session->sequence()).Digest();
+}
+
+uint64_t SimulatedShard::DigestOf(const ShardBarrier& /*barrier*/) {
+  return Asked().Add(6).Digest();
+}
+
+uint64_t SimulatedShard::DigestOf(const ShardChanges& changes) {
+  return Asked().Add(7).Add(changes.after).Add(changes.count).Digest();
+}
+
 void SimulatedShard::Spoil(const ShardHop& hop) {
   for (Neighbors& neighbors : hop.out) {
     neighbors.counts.push_back(3);
@@ -164,5 +177,11 @@ void SimulatedShard::Spoil(const ShardRanking& ranking) {
   ranking.out->nodes.push_back(-77);
   ranking.out->probabilities.push_back(-1);
 }
+
+void SimulatedShard::Spoil(const ShardWrite& write) { write.out->first_nodes.push_back(-77); }
+
+void SimulatedShard::Spoil(const ShardBarrier& barrier) { barrier.out->num_nodes.push_back(-77); }
+
+void SimulatedShard::Spoil(const ShardChanges& changes) { changes.out->emplace_back(); }
 
 }  // namespace vicinity::testing

@@ -51,6 +51,9 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
   static uint64_t DigestOf(const ShardEdgeIds& pairs);
   static uint64_t DigestOf(const ShardWalks& walks);
   static uint64_t DigestOf(const ShardRanking& ranking);
+  static uint64_t DigestOf(const ShardWrite& write);
+  static uint64_t DigestOf(const ShardBarrier& barrier);
+  static uint64_t DigestOf(const ShardChanges& changes);
   // Leaves garbage where the answer would go.
   static void Spoil(const ShardHop& hop);
   static void Spoil(const ShardRows& rows);
@@ -61,6 +64,9 @@ class SimulatedShard final : public AnswersAlike<SimulatedShard> {
   static void Spoil(const ShardEdgeIds& pairs);
   static void Spoil(const ShardWalks& walks);
   static void Spoil(const ShardRanking& ranking);
+  static void Spoil(const ShardWrite& write);
+  static void Spoil(const ShardBarrier& barrier);
+  static void Spoil(const ShardChanges& changes);
   void Run(uint64_t question, std::function<void(Done)> answer, std::function<void()> spoil,
            const CallContext& context, Done done);
 

@@ -1,0 +1,59 @@
+#include "server/handlers/apply_handler.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "partition/overlay/live_shard.h"
+#include "partition/overlay/live_values.h"
+#include "proto/common/status.h"
+#include "server/handlers/request_checks.h"
+
+namespace vicinity {
+namespace {
+
+// A disk that takes longer has a fault; who asks again meanwhile is answered when it is over.
+constexpr absl::Duration kLongestCommit = absl::Seconds(30);
+
+class AppliedReply final : public ChunkSource<proto::ApplyReply> {
+ public:
+  AppliedReply(LiveShard* shard, const proto::ApplyRequest& request)
+      : shard_(shard), request_(request) {}
+
+  absl::StatusOr<Piece> Next(proto::ApplyReply* reply, IsGone is_gone) override {
+    if (is_gone()) return GoneError();
+    VICINITY_ASSIGN_OR_RETURN(const AppliedBatch applied,
+                              shard_->Apply(request_.session(), request_.batch(), Wanted(),
+                                            absl::Now() + kLongestCommit));
+    reply->set_version(applied.version);
+    reply->set_repeated(applied.repeated);
+    reply->mutable_first_nodes()->Add(applied.first_nodes.begin(), applied.first_nodes.end());
+    reply->mutable_first_edges()->Add(applied.first_edges.begin(), applied.first_edges.end());
+    return Piece::kLast;
+  }
+
+ private:
+  Durability Wanted() const {
+    return request_.durability() == proto::BUFFERED ? Durability::kBuffered : Durability::kSync;
+  }
+
+  LiveShard* const shard_;
+  const proto::ApplyRequest& request_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::ApplyReply>>> Apply(
+    const ServerState& state, const proto::ApplyRequest& request) {
+  if (!proto::Durability_IsValid(request.durability())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("durability ", request.durability(), " does not exist"));
+  }
+  VICINITY_ASSIGN_OR_RETURN(LiveShard* const shard,
+                            FindLive(state, request.fingerprint(), request.shard()));
+  return std::make_unique<AppliedReply>(shard, request);
+}
+
+}  // namespace vicinity

@@ -1,0 +1,63 @@
+#include "server/handlers/changes_handler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "partition/overlay/live_shard.h"
+#include "proto/common/status.h"
+#include "proto/limits.h"
+#include "server/handlers/reply_size.h"
+#include "server/handlers/request_checks.h"
+
+namespace vicinity {
+namespace {
+
+// As many changes a message as fit, one at least.
+class ChangeSource final : public ChunkSource<proto::ChangesChunk> {
+ public:
+  // Versions (after, last].
+  ChangeSource(const LiveShard* shard, uint64_t after, uint64_t last, int64_t chunk_bytes)
+      : shard_(shard), at_(after), last_(last), chunk_bytes_(chunk_bytes) {}
+
+  absl::StatusOr<Piece> Next(proto::ChangesChunk* chunk, IsGone is_gone) override {
+    chunk->clear_changes();
+    if (at_ == last_) return Piece::kNothing;
+    for (int64_t bytes = 0; at_ < last_ && bytes < chunk_bytes_; ++at_) {
+      if (is_gone()) return GoneError();
+      VICINITY_ASSIGN_OR_RETURN(proto::Change change, shard_->ReadChange(at_ + 1));
+      bytes += static_cast<int64_t>(change.ByteSizeLong());
+      *chunk->add_changes() = std::move(change);
+    }
+    return at_ < last_ ? Piece::kMore : Piece::kLast;
+  }
+
+ private:
+  const LiveShard* const shard_;
+  uint64_t at_;
+  const uint64_t last_;
+  const int64_t chunk_bytes_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChunkSource<proto::ChangesChunk>>> Changes(
+    const ServerState& state, const proto::ChangesRequest& request) {
+  if (request.count() > uint64_t{kMaxRequestChanges}) {
+    return absl::InvalidArgumentError(absl::StrCat("changes of ", request.count(),
+                                                   " versions, the limit is ", kMaxRequestChanges));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const LiveShard* const shard,
+                            FindLive(state, request.fingerprint(), request.shard()));
+  const uint64_t after = std::min(request.after(), shard->version());
+  const uint64_t last = after + std::min(request.count(), shard->version() - after);
+  return std::make_unique<ChangeSource>(shard, after, last, state.limits.max_chunk_bytes);
+}
+
+int64_t ReplyBytes(const ServerState& /*state*/, const proto::ChangesRequest& request) {
+  constexpr int64_t kGuess = 16 << 10;
+  return ClampBytes(WideBytes{std::min<uint64_t>(request.count(), kMaxRequestChanges)} * kGuess);
+}
+
+}  // namespace vicinity

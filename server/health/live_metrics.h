@@ -1,0 +1,17 @@
+// How far the shards that are written have come: gauges, by shard.
+#pragma once
+
+#include "partition/dataset/dataset.h"
+#include "partition/overlay/live_dataset.h"
+#include "proto/telemetry/registry.h"
+
+namespace vicinity {
+
+inline constexpr char kShardVersionMetric[] = "vicinity_server_shard_version";
+inline constexpr char kChangesBytesMetric[] = "vicinity_server_changes_memory_bytes";
+
+// Of every shard that is served here: its version, and the memory for what has changed of it. Both
+// are 0 while it is left out. Lifetime: dataset and changes must outlive the group.
+void AddLiveMetrics(const Dataset& dataset, const LiveDataset& live, MetricRegistry::Group* group);
+
+}  // namespace vicinity
