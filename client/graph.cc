@@ -10,6 +10,7 @@
 #include "client/shards/call_context.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/lookups.h"
+#include "client/shards/pinned_shards.h"
 #include "client/shards/ragged_rows.h"
 #include "client/shards/routed_walks.h"
 #include "client/shards/routed_weights.h"
@@ -109,21 +110,39 @@ Result<AsyncCall> BeginCall(const GraphImpl& graph, std::chrono::milliseconds ti
 }  // namespace
 
 Result<std::unique_ptr<Graph>> Graph::Open(const GraphOptions& options) {
-  absl::StatusOr<std::unique_ptr<GraphImpl>> impl =
+  absl::StatusOr<std::shared_ptr<GraphImpl>> impl =
       WithinResources([&options] { return GraphImpl::Open(options); });
   if (!impl.ok()) return ToError(impl.status());
   return std::unique_ptr<Graph>(new Graph(*std::move(impl)));
 }
 
-Graph::Graph(std::unique_ptr<GraphImpl> impl) : impl_(std::move(impl)) {}
+Graph::Graph(std::shared_ptr<GraphImpl> impl) : impl_(std::move(impl)) {}
 
 Graph::~Graph() {
   // In a forked child gRPC's threads are gone, and taking its channels down would wait for them.
   if (!impl_->CheckProcess().ok()) {
-    static_cast<void>(impl_.release());
+    static_cast<void>(new std::shared_ptr<GraphImpl>(std::move(impl_)));
     return;
   }
   impl_->StopCalls();  // while all is there that callbacks may use
+}
+
+bool Graph::is_live() const { return impl_->router().book().grows(); }
+
+Result<std::vector<uint64_t>> Graph::Versions() const {
+  if (const absl::Status ready = impl_->CheckProcess(); !ready.ok()) return ToError(ready);
+  const auto now = ReadVersions(impl_->router(), StartOperation());
+  if (!now.ok()) return ToError(now.status());
+  std::vector<uint64_t> versions;
+  for (const ShardVersion& shard : *now) versions.push_back(shard.version);
+  return versions;
+}
+
+Result<std::unique_ptr<Graph>> Graph::At(const std::vector<uint64_t>& versions) const {
+  if (const absl::Status ready = impl_->CheckProcess(); !ready.ok()) return ToError(ready);
+  absl::StatusOr<std::shared_ptr<GraphImpl>> pinned = impl_->At(versions);
+  if (!pinned.ok()) return ToError(pinned.status());
+  return std::unique_ptr<Graph>(new Graph(*std::move(pinned)));
 }
 
 const Schema& Graph::schema() const { return impl_->router().schema(); }

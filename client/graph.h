@@ -42,11 +42,23 @@ class Graph {
   static Result<std::unique_ptr<Graph>> Open(const GraphOptions& options);
   ~Graph();
 
+  // Whether it is written while it is read: a batch of changes makes the next version of its shard
+  // (client/writer.h), and what is read is at the latest, each call for itself; a Loader stays at
+  // those of when it was made.
+  bool is_live() const;
+  // The version of each shard, which has all that was acknowledged before; 0: the files alone.
+  Result<std::vector<uint64_t>> Versions() const;
+  // This graph as it was at these versions, one a shard, whatever is written: what it gives is the
+  // same to the byte, today and when the servers have started again. It has this one's connections,
+  // which stay until both are gone, and its counters. kInvalidArgument for another number of them,
+  // kOutOfRange naming a shard that has not come so far.
+  Result<std::unique_ptr<Graph>> At(const std::vector<uint64_t>& versions) const;
+
   const Schema& schema() const;
   const std::string& name() const;
   uint64_t fingerprint() const;
   int32_t num_shards() const;
-  int64_t num_nodes(int32_t node_type) const;
+  int64_t num_nodes(int32_t node_type) const;  // in the files: of a live graph not the new ones
   int32_t OwnerOf(int32_t node_type, int64_t global_id) const;  // the shard
   bool IsLocal(int32_t node_type, int64_t global_id) const;
   // Likewise of many at once, in their order: the shards, and of each node 1 or 0. kInvalidArgument
@@ -168,8 +180,8 @@ class Graph {
   const GraphImpl& impl() const { return *impl_; }
 
  private:
-  explicit Graph(std::unique_ptr<GraphImpl> impl);
-  std::unique_ptr<GraphImpl> impl_;
+  explicit Graph(std::shared_ptr<GraphImpl> impl);
+  std::shared_ptr<GraphImpl> impl_;  // shared with graphs at versions of it, and with loaders
 };
 
 }  // namespace vicinity

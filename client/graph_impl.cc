@@ -16,7 +16,9 @@
 #include "client/rpc/process_guard.h"
 #include "client/rpc/remote_shard.h"
 #include "client/rpc/server_connection.h"
+#include "client/shards/call_context.h"
 #include "client/shards/mapped_shard.h"
+#include "client/shards/pinned_shards.h"
 #include "partition/dataset/schema_proto.h"
 #include "proto/common/bus_errors.h"
 #include "proto/common/lock_order.h"
@@ -81,9 +83,9 @@ std::string DefaultClientName() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& options) {
+absl::StatusOr<std::shared_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& options) {
   VICINITY_RETURN_IF_ERROR(CheckOptions(options));
-  auto graph = std::unique_ptr<GraphImpl>(new GraphImpl());
+  auto graph = std::shared_ptr<GraphImpl>(new GraphImpl());
   graph->pid_ = getpid();
   graph->async_ = {options.async_threads, options.max_async_calls};
   VICINITY_RETURN_IF_ERROR(options.directory.empty() ? graph->OpenCluster(options)
@@ -91,9 +93,34 @@ absl::StatusOr<std::unique_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& o
   return graph;
 }
 
+absl::StatusOr<std::shared_ptr<GraphImpl>> GraphImpl::At(
+    absl::Span<const uint64_t> versions) const {
+  if (latest_ != nullptr) return latest_->At(versions);
+  auto pinned = std::shared_ptr<GraphImpl>(new GraphImpl());
+  pinned->latest_ = shared_from_this();
+  pinned->versions_.assign(versions.begin(), versions.end());
+  pinned->pid_ = pid_;
+  pinned->async_ = async_;
+  pinned->name_ = name_;
+  pinned->fingerprint_ = fingerprint_;
+  VICINITY_ASSIGN_OR_RETURN(pinned->router_, PinShards(*router_, versions, StartOperation()));
+  return pinned;
+}
+
+absl::StatusOr<std::shared_ptr<const GraphImpl>> GraphImpl::AtOneVersion() const {
+  if (!router_->book().grows() || !versions_.empty()) return shared_from_this();
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<ShardVersion> now,
+                            ReadVersions(*router_, StartOperation()));
+  std::vector<uint64_t> versions;
+  for (const ShardVersion& shard : now) versions.push_back(shard.version);
+  return At(versions);
+}
+
 GraphImpl::GraphImpl() { traffic_.AddMetrics(&own_metrics_); }
 
-std::string GraphImpl::NameOfNextLoader() const { return absl::StrCat(num_loaders_.fetch_add(1)); }
+std::string GraphImpl::NameOfNextLoader() const {
+  return absl::StrCat(connected().num_loaders_.fetch_add(1));
+}
 
 absl::StatusOr<std::shared_ptr<AsyncCalls>> GraphImpl::Calls() const {
   MutexLock lock(&calls_mu_);
@@ -146,6 +173,11 @@ absl::Status GraphImpl::OpenCluster(const GraphOptions& options) {
           absl::StrCat("local shard ", shard, " of ", cluster.num_shards, " in ", cluster.path));
     }
   }
+  if (!options.local_shards.empty() && !cluster.changes.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("local shards of a live graph (`changes` in ", cluster.path,
+                     "): their files alone do not have what was written"));
+  }
   if (!options.local_shards.empty()) {
     GuardAgainstBusErrors();
     Dataset::Options local;
@@ -170,7 +202,7 @@ absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& 
                             ClientCredentials::Load(options.credentials, &cluster));
   std::vector<ServerToReach> servers;
   for (const ClusterServer& server : cluster.servers) {
-    ServerEndpoint endpoint{server.name, server.advertise, {}};
+    ServerEndpoint endpoint{server.name, server.advertise, {}, !cluster.changes.empty()};
     for (const ShardId shard : server.shards) {
       if (dataset_ == nullptr || dataset_->shard(shard) == nullptr) {
         endpoint.shards.push_back(shard);
@@ -243,7 +275,7 @@ absl::Status GraphImpl::MakeRouter(const ClusterFile& cluster, const GraphOption
         " shards, its schema ", schema.node_types.size(), " types"));
   }
   schema_ = std::make_unique<const Schema>(std::move(schema));
-  book_ = std::make_unique<const Book>(std::move(book));
+  book_ = std::make_unique<const Book>(cluster.changes.empty() ? std::move(book) : book.Growing());
   std::vector<std::unique_ptr<ShardAccess>> shards;
   for (int32_t i = 0; i < cluster.num_shards; ++i) {
     const Shard* const mapped = dataset_ == nullptr ? nullptr : dataset_->shard(ShardId{i});

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "client/async_calls.h"
 #include "client/replicas/cluster_servers.h"
 #include "client/replicas/hedge_policy.h"
@@ -35,17 +36,24 @@
 namespace vicinity {
 
 // Threads: immutable after Open, but for Calls; any number may use it.
-class GraphImpl {
+class GraphImpl : public std::enable_shared_from_this<GraphImpl> {
  public:
   // Errors as Graph::Open.
-  static absl::StatusOr<std::unique_ptr<GraphImpl>> Open(const GraphOptions& options);
+  static absl::StatusOr<std::shared_ptr<GraphImpl>> Open(const GraphOptions& options);
+  // This graph at these versions, by shard, whatever is written meanwhile: over the same
+  // connections, which it keeps, and counted with this one. Errors as PinShards.
+  absl::StatusOr<std::shared_ptr<GraphImpl>> At(absl::Span<const uint64_t> versions) const;
+  // Itself if it is read-only, or at its versions already; else at the latest ones.
+  absl::StatusOr<std::shared_ptr<const GraphImpl>> AtOneVersion() const;
 
   const ShardRouter& router() const { return *router_; }
+  // Of one that stays at them; empty: it has what is the latest.
+  const std::vector<uint64_t>& versions() const { return versions_; }
   const std::string& name() const { return name_; }
   uint64_t fingerprint() const { return fingerprint_; }
-  TrafficStats traffic() const { return traffic_.Read(); }
+  TrafficStats traffic() const { return connected().traffic_.Read(); }
   // What this graph and its loaders count.
-  MetricRegistry* metrics() const { return &metrics_; }
+  MetricRegistry* metrics() const { return &connected().metrics_; }
   // "0", "1", ...: what loaders' metrics are told apart by.
   std::string NameOfNextLoader() const;
 
@@ -59,6 +67,8 @@ class GraphImpl {
 
  private:
   GraphImpl();
+  // Who has the connections.
+  const GraphImpl& connected() const { return latest_ == nullptr ? *this : *latest_; }
   absl::Status OpenDirectory(const GraphOptions& options);
   absl::Status OpenCluster(const GraphOptions& options);
   absl::Status Connect(const ClusterFile& cluster, const GraphOptions& options);
@@ -71,6 +81,10 @@ class GraphImpl {
   std::unique_ptr<ShardAccess> Replicate(ShardId shard, const GraphOptions& options) const;
 
   // Later members use earlier ones.
+  // Of one that stays at its versions: the graph of the latest ones, shared with whoever reads
+  // that.
+  std::shared_ptr<const GraphImpl> latest_;
+  std::vector<uint64_t> versions_;
   pid_t pid_ = 0;
   TrafficCounters traffic_;
   mutable MetricRegistry metrics_;

@@ -18,26 +18,27 @@ namespace vicinity {
 
 class Loader::Impl {
  public:
-  Impl(const GraphImpl& graph, std::unique_ptr<LoaderCore> core)
-      : graph_(graph),
+  Impl(std::shared_ptr<const GraphImpl> graph, std::unique_ptr<LoaderCore> core)
+      : graph_(std::move(graph)),
         core_(std::move(core)),
-        metrics_(std::make_unique<MetricRegistry::Group>(graph.metrics())) {
-    core_->AddMetrics(graph.NameOfNextLoader(), metrics_.get());
+        metrics_(std::make_unique<MetricRegistry::Group>(graph_->metrics())) {
+    core_->AddMetrics(graph_->NameOfNextLoader(), metrics_.get());
   }
 
   ~Impl() {
-    if (graph_.CheckProcess().ok()) return;
+    if (graph_->CheckProcess().ok()) return;
     // A forked child has none of the stages' threads: joining them would wait for ever, and so
     // might a lock that one of them held.
     static_cast<void>(metrics_.release());
     static_cast<void>(core_.release());
+    static_cast<void>(new std::shared_ptr<const GraphImpl>(std::move(graph_)));
   }
 
-  const GraphImpl& graph() const { return graph_; }
+  const GraphImpl& graph() const { return *graph_; }
   LoaderCore& core() const { return *core_; }
 
  private:
-  const GraphImpl& graph_;
+  std::shared_ptr<const GraphImpl> graph_;  // at one version, where it is live
   std::unique_ptr<LoaderCore> core_;
   std::unique_ptr<MetricRegistry::Group> metrics_;  // last: it reads the core
 };
@@ -45,11 +46,13 @@ class Loader::Impl {
 Result<std::unique_ptr<Loader>> Loader::Create(const Graph* graph, const LoaderOptions& options) {
   const absl::Status ready = graph->impl().CheckProcess();
   if (!ready.ok()) return ToError(ready);
+  absl::StatusOr<std::shared_ptr<const GraphImpl>> read = graph->impl().AtOneVersion();
+  if (!read.ok()) return ToError(read.status());
   absl::StatusOr<std::unique_ptr<LoaderCore>> core =
-      WithinResources([&] { return LoaderCore::Create(graph->impl().router(), options); });
+      WithinResources([&] { return LoaderCore::Create((*read)->router(), options); });
   if (!core.ok()) return ToError(core.status());
   return std::unique_ptr<Loader>(
-      new Loader(std::make_unique<Impl>(graph->impl(), *std::move(core))));
+      new Loader(std::make_unique<Impl>(*std::move(read), *std::move(core))));
 }
 
 Loader::Loader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

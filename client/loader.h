@@ -23,6 +23,10 @@
 
 namespace vicinity {
 
+// Of a live graph it stays at the versions of when it was made, so that what it fetched once is
+// right until its end, and an epoch is the same whatever is written: who wants what came since
+// makes another.
+//
 // Threads:  Next, WaitForNext and StartEpoch from one thread; stats from any.
 // Order:    batches come in step order, the same for any thread count.
 // Lifetime: `graph` must outlive it. The destructor stops the stages and returns within the call

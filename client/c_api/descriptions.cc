@@ -77,6 +77,7 @@ std::string Describe(const Graph& graph) {
   return Text({{"name", graph.name()},
                {"fingerprint", fingerprint},
                {"num_shards", graph.num_shards()},
+               {"live", graph.is_live()},
                {"node_types", nodes},
                {"edge_types", edges}});
 }

@@ -36,6 +36,27 @@ Error Open(const char* options_json, VicinityGraph** graph) {
   return Error();
 }
 
+Error Versions(const Graph& graph, DLManagedTensor** tensor) {
+  const Result<std::vector<uint64_t>> versions = graph.Versions();
+  if (!versions.ok()) return versions.error();
+  return Give(std::vector<int64_t>(versions->begin(), versions->end()), tensor);
+}
+
+Error At(const Graph& graph, const int64_t* versions, int64_t num_versions, VicinityGraph** at) {
+  const Result<std::vector<int64_t>> list = CopyIds(versions, num_versions);
+  if (!list.ok()) return list.error();
+  for (const int64_t version : *list) {
+    if (version < 0) {
+      return Error(ErrorCode::kInvalidArgument, std::to_string(version) + " is no version");
+    }
+  }
+  Result<std::unique_ptr<Graph>> pinned =
+      graph.At(std::vector<uint64_t>(list->begin(), list->end()));
+  if (!pinned.ok()) return pinned.error();
+  *at = new VicinityGraph{*std::move(pinned)};
+  return Error();
+}
+
 Error Nodes(const Graph& graph, const char* node_type, const char* split, DLManagedTensor** ids) {
   const Result<int32_t> type = FindNodeType(graph.schema(), node_type);
   if (!type.ok()) return type.error();
@@ -181,6 +202,22 @@ int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json) {
     Error error = CheckGiven({{"graph", graph}, {"json", json}});
     if (!error.ok()) return error;
     return vicinity::c_api::GiveText(vicinity::c_api::Describe(*graph->graph), json);
+  });
+}
+
+int32_t vicinity_graph_versions(const VicinityGraph* graph, DLManagedTensor** versions) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"versions", versions}});
+    return error.ok() ? vicinity::c_api::Versions(*graph->graph, versions) : error;
+  });
+}
+
+int32_t vicinity_graph_at(const VicinityGraph* graph, const int64_t* versions, int64_t num_versions,
+                          VicinityGraph** at) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"versions", versions}, {"at", at}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::At(*graph->graph, versions, num_versions, at);
   });
 }
 

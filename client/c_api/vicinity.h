@@ -62,6 +62,7 @@ typedef enum VicinityCode {
   VICINITY_RESOURCE_EXHAUSTED = 8,
   VICINITY_FAILED_PRECONDITION = 9,
   VICINITY_ABORTED = 10,
+  VICINITY_OUT_OF_RANGE = 11,
   VICINITY_INTERNAL = 13,
   VICINITY_UNAVAILABLE = 14,
   VICINITY_DATA_LOSS = 15,
@@ -122,7 +123,7 @@ int32_t vicinity_options_describe(char** json);
 int32_t vicinity_graph_open(const char* options_json, VicinityGraph** graph);
 void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
 
-/* {"name", "fingerprint": hexadecimal text, "num_shards",
+/* {"name", "fingerprint": hexadecimal text, "num_shards", "live": whether it is written,
  *  "node_types": [{"name", "num_nodes", "id_kind": of the user's ids, "dense" (0 to num_nodes - 1),
  *                  "int64" or "string", "columns": [{"name", "dtype", "shape"}],
  *                  "ragged_columns": [{"name", "dtype", "num_columns": 0 of lists}],
@@ -133,6 +134,13 @@ void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
  *                  times in whose order lists are, or "", "columns": where one is a copy of a
  * column of the source type, also with "of_source", the name of that}]} */
 int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json);
+
+/* Of a live graph the version of each shard, int64 [num_shards]: as Graph::Versions. */
+int32_t vicinity_graph_versions(const VicinityGraph* graph, struct DLManagedTensor** versions);
+
+/* The same graph as it was at these versions, one a shard: as Graph::At. */
+int32_t vicinity_graph_at(const VicinityGraph* graph, const int64_t* versions, int64_t num_versions,
+                          VicinityGraph** at);
 
 /* The global ids of a split's nodes, int64 [n]: as Graph::NodesOf. `split` is "train",
  * "validation", "test", or "" for all nodes. */

@@ -91,6 +91,7 @@ void ClusterServers::OnHello(int server, const absl::Status& status, const proto
     answer.asked = true;
     answer.error = status;
     answer.fingerprint = hello.fingerprint();
+    answer.live = hello.live();
     answer.shards = std::set<int32_t>(hello.shards().begin(), hello.shards().end());
     changed_.NotifyAll();
     if (status.ok() && !chosen_.has_value() && !closing_) {
@@ -110,6 +111,12 @@ absl::Status ClusterServers::CheckServer(int server, const KnownDataset& dataset
     return absl::FailedPreconditionError(absl::StrFormat(
         "shard %d at %s (server %s) is of dataset %016x, %s of %016x", there.shards.front().value,
         there.address, there.name, answer.fingerprint, dataset.whose, dataset.fingerprint));
+  }
+  if (answer.live != there.live) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "server ", there.name, " at ", there.address, answer.live ? " takes" : " does not take",
+        " changes, the cluster file says that it ", there.live ? "does" : "does not",
+        " (`changes`)"));
   }
   for (const ShardId shard : there.shards) {
     if (answer.shards.count(shard.value) == 0) {

@@ -72,6 +72,7 @@ class ClusterServers {
     bool connected = false;
     absl::Status error;
     uint64_t fingerprint = 0;
+    bool live = false;
     std::set<int32_t> shards;
     Done probe;  // that waits for the choice
   };

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/shards/fan_out.h"
+#include "client/shards/keyed_nodes.h"
 #include "client/shards/shard_access.h"
 #include "client/shards/shard_requests.h"
 #include "proto/common/status.h"
@@ -38,21 +39,16 @@ absl::StatusOr<RowCondition> WithSplit(const NodeTypeSpec& spec, Split split,
   return joined;
 }
 
-// Keys beside nodes, of all of them.
-absl::StatusOr<std::vector<int64_t>> InOrderOfKeys(const ShardRouter& router, NodeTypeId type,
-                                                   const std::vector<int64_t>& nodes,
-                                                   const CallContext& context) {
+absl::StatusOr<std::vector<int64_t>> InOrder(const ShardRouter& router, NodeTypeId type,
+                                             const std::vector<int64_t>& nodes,
+                                             const CallContext& context) {
   std::vector<uint64_t> keys(nodes.size());
   const ColumnFetch fetch{type, kKeyColumn, nodes, {}, reinterpret_cast<char*>(keys.data())};
   VICINITY_RETURN_IF_ERROR(router.FetchRows({fetch}, context));
-  std::vector<std::pair<uint64_t, int64_t>> by_key;
+  std::vector<KeyedNode> by_key;
   by_key.reserve(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) by_key.emplace_back(keys[i], nodes[i]);
-  std::sort(by_key.begin(), by_key.end());
-  std::vector<int64_t> ordered;
-  ordered.reserve(nodes.size());
-  for (const auto& [key, node] : by_key) ordered.push_back(node);
-  return ordered;
+  return InOrderOfKeys(router, type, std::move(by_key), context);
 }
 
 }  // namespace
@@ -68,7 +64,7 @@ absl::StatusOr<FoundNodes> FindNodes(const ShardRouter& router, NodeTypeId type,
     ShardFind find;
     find.type = type;
     find.where = &condition;
-    find.count = book.num_nodes(type, ShardId{s});
+    VICINITY_ASSIGN_OR_RETURN(find.count, CountRows(router, ShardId{s}, type, context));
     if (find.count == 0) continue;
     of_shards[s].resize(find.num_places());
     find.out = of_shards[s].data();
@@ -78,13 +74,14 @@ absl::StatusOr<FoundNodes> FindNodes(const ShardRouter& router, NodeTypeId type,
   FoundNodes found;
   std::vector<int64_t> nodes;
   for (int32_t s = 0; s < book.num_shards(); ++s) {
-    const int64_t first = book.First(type, ShardId{s}).value;
     for (const FoundRows& place : of_shards[s]) {
       found.num_read += place.num_read;
-      for (const uint64_t row : place.rows) nodes.push_back(first + static_cast<int64_t>(row));
+      for (const uint64_t row : place.rows) {
+        nodes.push_back(book.NodeAt(type, {ShardId{s}, {static_cast<int64_t>(row)}}).value);
+      }
     }
   }
-  VICINITY_ASSIGN_OR_RETURN(found.nodes, InOrderOfKeys(router, type, nodes, context));
+  VICINITY_ASSIGN_OR_RETURN(found.nodes, InOrder(router, type, nodes, context));
   return found;
 }
 

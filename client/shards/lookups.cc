@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "client/shards/call_context.h"
 #include "client/shards/fan_out.h"
+#include "client/shards/keyed_nodes.h"
 #include "client/shards/ragged_rows.h"
 #include "proto/common/checksum.h"
 #include "proto/common/status.h"
@@ -26,49 +27,20 @@ absl::Status CheckIdKind(const Schema& schema, NodeTypeId type, bool strings) {
       absl::StrCat("the ids of node type ", spec.name, " are ", strings ? "integers" : "strings"));
 }
 
-// Asks each key's directory shard.
-absl::StatusOr<std::vector<int64_t>> ResolveKeys(const ShardRouter& router, NodeTypeId type,
-                                                 absl::Span<const uint64_t> keys,
-                                                 const CallContext& context) {
-  struct Part {
-    std::vector<uint64_t> keys;
-    std::vector<int64_t> positions;
-  };
-  std::vector<Part> parts(router.book().num_shards());
-  for (size_t i = 0; i < keys.size(); ++i) {
-    Part& part = parts[router.book().DirectoryShard(keys[i]).value];
-    part.keys.push_back(keys[i]);
-    part.positions.push_back(static_cast<int64_t>(i));
-  }
-  std::vector<int64_t> nodes(keys.size(), -1);
-  FanOut calls;
-  for (size_t s = 0; s < parts.size(); ++s) {
-    if (parts[s].keys.empty()) continue;
-    router.shard(ShardId{static_cast<int32_t>(s)})
-        .Ask(ShardKeys{type, parts[s].keys, parts[s].positions, nodes.data()}, context,
-             calls.Add());
-  }
-  VICINITY_RETURN_IF_ERROR(calls.Wait());
-  return nodes;
-}
-
-// Rows [0, num_nodes) of one shard's column.
+// Rows [0, count) of one shard's column.
 absl::Status FetchWhole(const ShardRouter& router, ShardId shard, NodeTypeId type, int32_t column,
-                        const CallContext& context, char* out) {
+                        int64_t count, const CallContext& context, char* out) {
   ShardRows rows;
   rows.type = type;
   rows.column = column;
   rows.row_bytes = router.RowBytes(type, column);
-  rows.count = router.book().num_nodes(type, shard);
+  rows.count = count;
   rows.out = out;
   if (rows.count == 0) return absl::OkStatus();
   FanOut calls;
   router.shard(shard).Ask(rows, context, calls.Add());
   return calls.Wait();
 }
-
-// Key and global id of a node: sorts by key.
-using KeyedNode = std::pair<uint64_t, int64_t>;
 
 // Local rows of one shard whose split is `split`.
 absl::StatusOr<std::vector<uint64_t>> RowsOfSplit(const ShardRouter& router, ShardId shard,
@@ -79,8 +51,9 @@ absl::StatusOr<std::vector<uint64_t>> RowsOfSplit(const ShardRouter& router, Sha
   if (spec.split_column.empty() || column < 0) {
     return absl::NotFoundError(absl::StrCat("node type ", spec.name, " has no splits"));
   }
-  std::vector<char> splits(router.book().num_nodes(type, shard));
-  VICINITY_RETURN_IF_ERROR(FetchWhole(router, shard, type, column, context, splits.data()));
+  VICINITY_ASSIGN_OR_RETURN(const int64_t count, CountRows(router, shard, type, context));
+  std::vector<char> splits(count);
+  VICINITY_RETURN_IF_ERROR(FetchWhole(router, shard, type, column, count, context, splits.data()));
   std::vector<uint64_t> rows;
   for (size_t row = 0; row < splits.size(); ++row) {
     if (static_cast<Split>(splits[row]) == split) rows.push_back(row);
@@ -90,14 +63,17 @@ absl::StatusOr<std::vector<uint64_t>> RowsOfSplit(const ShardRouter& router, Sha
 
 absl::Status AppendNodes(const ShardRouter& router, ShardId shard, NodeTypeId type, Split split,
                          const CallContext& context, std::vector<KeyedNode>* out) {
-  const int64_t first = router.book().First(type, shard).value;
+  const auto node_at = [&](uint64_t row) {
+    return router.book().NodeAt(type, {shard, {static_cast<int64_t>(row)}}).value;
+  };
   std::vector<uint64_t> keys;
   std::vector<uint64_t> rows;
   if (split == Split::kNone) {
-    keys.resize(router.book().num_nodes(type, shard));
-    VICINITY_RETURN_IF_ERROR(
-        FetchWhole(router, shard, type, kKeyColumn, context, reinterpret_cast<char*>(keys.data())));
-    for (size_t row = 0; row < keys.size(); ++row) out->emplace_back(keys[row], first + row);
+    VICINITY_ASSIGN_OR_RETURN(const int64_t count, CountRows(router, shard, type, context));
+    keys.resize(count);
+    VICINITY_RETURN_IF_ERROR(FetchWhole(router, shard, type, kKeyColumn, count, context,
+                                        reinterpret_cast<char*>(keys.data())));
+    for (size_t row = 0; row < keys.size(); ++row) out->emplace_back(keys[row], node_at(row));
     return absl::OkStatus();
   }
   VICINITY_ASSIGN_OR_RETURN(rows, RowsOfSplit(router, shard, type, split, context));
@@ -112,7 +88,7 @@ absl::Status AppendNodes(const ShardRouter& router, ShardId shard, NodeTypeId ty
   FanOut calls;
   router.shard(shard).Ask(request, context, calls.Add());
   VICINITY_RETURN_IF_ERROR(calls.Wait());
-  for (size_t i = 0; i < keys.size(); ++i) out->emplace_back(keys[i], first + rows[i]);
+  for (size_t i = 0; i < keys.size(); ++i) out->emplace_back(keys[i], node_at(rows[i]));
   return absl::OkStatus();
 }
 
@@ -263,11 +239,7 @@ absl::StatusOr<std::vector<int64_t>> NodesOfSplit(const ShardRouter& router, Nod
   for (const int32_t shard : wanted) {
     VICINITY_RETURN_IF_ERROR(AppendNodes(router, ShardId{shard}, type, split, context, &by_key));
   }
-  std::sort(by_key.begin(), by_key.end());
-  std::vector<int64_t> nodes;
-  nodes.reserve(by_key.size());
-  for (const KeyedNode& node : by_key) nodes.push_back(node.second);
-  return nodes;
+  return InOrderOfKeys(router, type, std::move(by_key), context);
 }
 
 absl::StatusOr<RankedNodes> FetchRanking(const ShardRouter& router, const std::string& name,

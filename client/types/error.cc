@@ -20,6 +20,7 @@ Error ToError(const absl::Status& status) {
     case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kAborted:
+    case absl::StatusCode::kOutOfRange:
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDataLoss:

@@ -26,6 +26,8 @@ const char* ErrorCodeName(ErrorCode code) {
       return "FAILED_PRECONDITION";
     case ErrorCode::kAborted:
       return "ABORTED";
+    case ErrorCode::kOutOfRange:
+      return "OUT_OF_RANGE";
     case ErrorCode::kInternal:
       return "INTERNAL";
     case ErrorCode::kUnavailable:

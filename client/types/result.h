@@ -24,6 +24,7 @@ enum class ErrorCode : int {
   kFailedPrecondition = 9,  // another dataset or protocol version than expected; a forked child; no
                             // such device
   kAborted = 10,            // damaged on the way: the same may be asked again at once
+  kOutOfRange = 11,         // of a live graph: a version that there is not yet
   kInternal = 13,           // our own fault, or a server that does not keep the protocol
   kUnavailable = 14,        // a server is away; the text names the shard
   kDataLoss = 15,           // a file failed its checksum

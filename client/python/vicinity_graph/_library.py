@@ -118,6 +118,8 @@ _CALLS = {
     "vicinity_graph_open": (_INT32, [_TEXT, _OUT]),
     "vicinity_graph_close": (None, [_HANDLE]),
     "vicinity_graph_describe": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_graph_versions": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_graph_at": (_INT32, [_HANDLE, _IDS, _INT64, _OUT]),
     "vicinity_graph_nodes": (_INT32, [_HANDLE, _TEXT, _TEXT, _OUT]),
     "vicinity_graph_resolve": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT]),
     "vicinity_graph_user_ids": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64, _OUT]),

@@ -15,6 +15,8 @@ from typing import Any, Callable, Iterator, List, Optional, Tuple
 # What waits, and what releases each handle, tensor or text that it gives.
 _WAITING = {
     "vicinity_graph_open": "vicinity_graph_close",
+    "vicinity_graph_versions": "vicinity_tensor_free",
+    "vicinity_graph_at": "vicinity_graph_close",
     "vicinity_graph_nodes": "vicinity_tensor_free",
     "vicinity_graph_resolve": "vicinity_tensor_free",
     "vicinity_graph_user_ids": "vicinity_tensor_free",

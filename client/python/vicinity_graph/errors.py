@@ -64,6 +64,12 @@ class Aborted(VicinityError):
     code, name = 10, "ABORTED"
 
 
+class OutOfRange(VicinityError):
+    """A live graph's shard has not come to that version."""
+
+    code, name = 11, "OUT_OF_RANGE"
+
+
 class Internal(VicinityError):
     """A bug of the library's: please report its text."""
 

@@ -50,18 +50,22 @@ class Graph:
     """
 
     def __init__(self, **options: Unpack[GraphOptions]):
+        self._take(call_for_pointer(lib.vicinity_graph_open, _given.options_text(options)), options)
+
+    def _take(self, pointer: Any, options: GraphOptions,
+              versions: Optional[List[int]] = None) -> None:
         self._options = options
+        self._versions = versions
         self._async_calls: Optional[AsyncCalls] = None  # of those that there were
         self._async_mutex = threading.Lock()
-        self._open_handle: Optional[Handle] = Handle(
-            call_for_pointer(lib.vicinity_graph_open, _given.options_text(options)),
-            lib.vicinity_graph_close, waits=not options.get("directory"))
+        self._open_handle: Optional[Handle] = Handle(pointer, lib.vicinity_graph_close,
+                                                     waits=not options.get("directory"))
         #: Name, shards, node and edge types with their columns, as vicinity_graph_describe.
         self.description: Dict[str, Any] = call_for_json(lib.vicinity_graph_describe,
                                                          self._open_handle)
 
     def __reduce__(self) -> tuple:
-        return _open, (self._options,)
+        return _open, (self._options, self._versions)
 
     def __repr__(self) -> str:
         where = self._options.get("cluster_file") or self._options.get("directory")
@@ -88,8 +92,33 @@ class Graph:
         """Their names, "source:relation:target"."""
         return [each["name"] for each in self.description["edge_types"]]
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it is written while it is read. What is read then is at the latest, each call for
+        itself; loaders stay at the versions of when they were made."""
+        return self.description["live"]
+
+    def versions(self) -> List[int]:
+        """How many batches of changes each shard has, which has all that was acknowledged before."""
+        return tensors.of_call(lib.vicinity_graph_versions, self.handle).tolist()
+
+    def at(self, versions: Any) -> Graph:
+        """This graph as it was at these versions, one a shard, whatever is written: what it gives is
+        the same to the byte, today and when the servers have started again.
+
+            then = graph.at(graph.versions())
+
+        It has this one's connections, which stay until both are closed. OutOfRange names a shard that
+        has not come so far.
+        """
+        numbers, count = _given.ids(versions)
+        pinned = Graph.__new__(Graph)
+        pinned._take(call_for_pointer(lib.vicinity_graph_at, self.handle, numbers, count),
+                     self._options, list(numbers))
+        return pinned
+
     def num_nodes(self, node_type: str) -> int:
-        """How many there are of a type."""
+        """How many there are of a type; of a live graph, in its files."""
         position = _given.position(node_type, "node type", self.node_types)
         return self.description["node_types"][position]["num_nodes"]
 
@@ -386,5 +415,6 @@ class Graph:
         self.close()
 
 
-def _open(options: GraphOptions) -> Graph:
-    return Graph(**options)
+def _open(options: GraphOptions, versions: Optional[List[int]] = None) -> Graph:
+    graph = Graph(**options)
+    return graph if versions is None else graph.at(versions)

@@ -1,0 +1,29 @@
+// A live graph as it was: every shard at one version, whatever is written meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/shards/call_context.h"
+#include "client/shards/shard_router.h"
+#include "partition/overlay/live_values.h"
+
+namespace vicinity {
+
+// The version that each shard is read at, and its sizes there: one round trip, all shards at once.
+// Every write that was acknowledged before is in them.
+absl::StatusOr<std::vector<ShardVersion>> ReadVersions(const ShardRouter& router,
+                                                       const CallContext& context);
+
+// The same shards, each at its version. `router`, which reads the latest, outlives it.
+// InvalidArgument for another number of versions than shards; OutOfRange naming a shard that has
+// not come so far. Waits for a round trip.
+absl::StatusOr<std::unique_ptr<ShardRouter>> PinShards(const ShardRouter& router,
+                                                       absl::Span<const uint64_t> versions,
+                                                       const CallContext& context);
+
+}  // namespace vicinity
