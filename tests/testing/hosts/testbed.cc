@@ -134,6 +134,9 @@ absl::Status Testbed::StartServer(int server, uint64_t version) {
       {kDaemon, "--data", DirectoryOf(version), "--shards", ShardsOf(server, options_), "--listen",
        servers_[server].address.ToString(), "--ready-file", ReadyFileOf(server)});
   if (!options_.hosts.empty() && options_.open) command.push_back("--open");
+  if (options_.live) {
+    command.insert(command.end(), {"--changes", folder_.File(NameOf(server) + ".changes")});
+  }
   command.insert(command.end(), options_.server_flags.begin(), options_.server_flags.end());
   VICINITY_ASSIGN_OR_RETURN(servers_[server].program, RunningProgram::Start(command));
   return absl::OkStatus();
@@ -162,6 +165,7 @@ absl::Status Testbed::WriteClusterFile() const {
   std::string text =
       absl::StrCat("data: '", directory(), "'\nnum_shards: ", options_.graph.num_shards, "\n");
   if (!options_.hosts.empty() && options_.open) absl::StrAppend(&text, "open: true\n");
+  if (options_.live) absl::StrAppend(&text, "changes: 'changes'\n");
   for (int server = 0; server < num_servers(); ++server) {
     const HostPort& dialled = options_.proxies ? proxy(server)->address() : address(server);
     absl::StrAppend(&text, "servers { name: '", NameOf(server), "' listen: '",

@@ -32,6 +32,7 @@ struct TestbedOptions {
   std::vector<TestbedHost> hosts;  // of each server; empty: all here, on the loopback device
   bool open = true;                // on hosts; false: server_flags have certificates
   int port = 0;                    // of each server, where all have hosts; 0: the system's choice
+  bool live = false;  // servers take changes, and keep them where they are started again
   // Clients reach each server through a proxy of its own.
   bool proxies = false;
   uint64_t seed = 1;                         // of the proxies
