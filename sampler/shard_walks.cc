@@ -100,6 +100,7 @@ class WalkGroup {
   absl::Status Move(NodeTypeId type) {
     const int64_t num_nodes = book_.id_limit(type);
     const ShardId shard = reader_.shard().id();
+    const int64_t num_rows = reader_.num_nodes(type);
     size_t left = 0;
     for (size_t i = 0, next = 0; i < drawn_.counts.size(); ++i) {
       if (drawn_.counts[i] == 0) continue;
@@ -113,7 +114,8 @@ class WalkGroup {
       if (want_edge_ids_) edge_ids_[at] = drawn_.edge_ids[next];
       ++next;
       const std::optional<LocalRow> row = book_.RowIn(type, shard, GlobalNode{node});
-      if (!row.has_value()) continue;
+      // An edge may say of another shard what is not there yet, of this one too, if it is damaged.
+      if (!row.has_value() || row->value >= num_rows) continue;
       Keep(i, left);
       rows_[left++] = static_cast<uint64_t>(row->value);
     }

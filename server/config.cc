@@ -35,6 +35,7 @@ struct Flags {
   double announce_seconds = 1;
   int64_t check_mib_per_second = 32;
   int64_t changes_cache_mib = 768;
+  int64_t changes_free_mib = 1024;
   int64_t condition_mib = kDefaultMatchingBytes >> 20;
   int64_t reply_mib = 1024;
   int64_t client_reply_mib = 512;
@@ -143,6 +144,10 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
       ->group("Limits");
   app->add_option("--changes-cache-mib", flags->changes_cache_mib,
                   "MiB for rows and lists that were written and are read again")
+      ->group("Limits")
+      ->capture_default_str();
+  app->add_option("--changes-free-mib", flags->changes_free_mib,
+                  "MiB to stay free on their disk: with less, writes are refused; 0: any")
       ->group("Limits")
       ->capture_default_str();
   app->add_option(
@@ -268,11 +273,14 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
     return RangeError("--condition-mib", static_cast<double>(flags.condition_mib),
                       "from 0 to 2^30 MiB");
   }
-  if (flags.changes_cache_mib < 0 || flags.changes_cache_mib > 1 << 30) {
-    return RangeError("--changes-cache-mib", static_cast<double>(flags.changes_cache_mib),
-                      "from 0 to 2^30 MiB");
+  for (const auto& [name, mib] : {std::pair("--changes-cache-mib", flags.changes_cache_mib),
+                                  std::pair("--changes-free-mib", flags.changes_free_mib)}) {
+    if (mib < 0 || mib > 1 << 30) {
+      return RangeError(name, static_cast<double>(mib), "from 0 to 2^30 MiB");
+    }
   }
   config->server.changes_cache_bytes = flags.changes_cache_mib << 20;
+  config->server.changes_least_free_bytes = flags.changes_free_mib << 20;
   config->server.condition_bytes = flags.condition_mib << 20;
   if (!(flags.announce_seconds >= 0 && flags.announce_seconds <= 3600)) {
     return RangeError("--announce", flags.announce_seconds, "from 0 to 3600 seconds");

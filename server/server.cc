@@ -85,6 +85,7 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> OpenChanges(const ServerOptions& op
   if (options.changes.empty()) return nullptr;
   LiveDatasetOptions open;
   open.cache_bytes = options.changes_cache_bytes;
+  open.least_free_bytes = options.changes_least_free_bytes;
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<LiveDataset> live,
                             LiveDataset::Open(dataset, options.changes, open));
   for (const ShardId shard : dataset.wanted()) {

@@ -44,6 +44,8 @@ struct ServerOptions {
   // Where what is written to the shards is kept; empty: they are read-only.
   std::string changes;
   int64_t changes_cache_bytes = int64_t{768} << 20;  // of what is read of it, all shards together
+  // That are to stay free on its disk: with less, reads go on and writes are refused.
+  int64_t changes_least_free_bytes = int64_t{1} << 30;
   // To remember which edges meet the conditions that draws go by (sampler/rules/matching_cache.h);
   // 0: nothing is.
   int64_t condition_bytes = kDefaultMatchingBytes;

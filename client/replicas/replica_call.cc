@@ -148,7 +148,7 @@ ReplicaCall::AttemptPtr ReplicaCall::TryHedge(Timer::Time now) {
 void ReplicaCall::Run(const AttemptPtr& attempt) {
   if (attempt->role == kHedge) attempt->apart = question_.apart();
   const ReplicaQuestion::Ask& ask = attempt->role == kHedge ? attempt->apart.ask : question_.ask;
-  ask(set_->access(attempt->replica), {&attempt->cancel, context_.trace},
+  ask(set_->access(attempt->replica), context_.CancelledBy(&attempt->cancel),
       [self = shared_from_this(), attempt](const absl::Status& status) {
         self->OnEnd(attempt, status);
       });

@@ -21,6 +21,13 @@ struct CallContext {
   CallContext(Cancellation* cancel) : cancel(cancel) {}  // NOLINT(google-explicit-constructor)
   CallContext(Cancellation* cancel, const TraceContext& trace) : cancel(cancel), trace(trace) {}
 
+  // The same, for who waits for it with a cancellation of its own.
+  CallContext CancelledBy(Cancellation* other) const {
+    CallContext context = *this;
+    context.cancel = other;
+    return context;
+  }
+
   bool cancelled() const { return cancel != nullptr && cancel->cancelled(); }
 
   Cancellation* cancel;  // null: never cancelled

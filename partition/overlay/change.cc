@@ -74,6 +74,7 @@ class Resolver {
     for (const proto::NewEdges& part : batch.new_edges()) {
       const EdgeTypeSpec& type = base_.schema.edge_types[part.edge_type()];
       VICINITY_RETURN_IF_ERROR(CheckNodes(type.target_type, SpanOf(part.targets())));
+      VICINITY_RETURN_IF_ERROR(CheckNodes(type.source_type, SpanOf(part.sources())));
       change->add_first_edges(edges[part.edge_type()]);
       edges[part.edge_type()] += part.targets_size();
     }
@@ -124,6 +125,7 @@ class Resolver {
     return absl::OkStatus();
   }
 
+  // Nodes of other shards may be there or not: nobody here knows.
   absl::Status CheckNodes(int32_t type, absl::Span<const uint64_t> nodes) const {
     const int64_t num_rows = index_.NumNodes(type, kNow);
     for (const uint64_t node : nodes) {

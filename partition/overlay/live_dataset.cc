@@ -30,6 +30,7 @@ LiveShardOptions OptionsFor(const LiveDatasetOptions& options, int64_t num_shard
   of_shard.store.cache_bytes = each;
   of_shard.row_cache_bytes = each;
   of_shard.list_cache_bytes = each;
+  of_shard.least_free_bytes = options.least_free_bytes;
   return of_shard;
 }
 

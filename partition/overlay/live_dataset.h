@@ -18,6 +18,7 @@ namespace vicinity {
 
 struct LiveDatasetOptions {
   int64_t cache_bytes = int64_t{768} << 20;  // of rows, lists and blocks, all shards together
+  int64_t least_free_bytes = 0;              // as LiveShardOptions
 };
 
 // Threads:  immutable; any number may read and write shards.

@@ -25,7 +25,9 @@ struct LiveShard::Pending {
 };
 
 LiveShard::LiveShard(std::unique_ptr<LiveState> state, const LiveShardOptions& options)
-    : state_(std::move(state)), options_(options) {}
+    : state_(std::move(state)),
+      options_(options),
+      room_(state_->store->folder(), options.least_free_bytes, options.free_bytes) {}
 
 LiveShard::~LiveShard() = default;
 
@@ -115,9 +117,12 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
   const uint64_t before = version();
   group_.clear();
   bool durable = false;
+  int64_t bytes = 0;
+  for (const PendingPtr& pending : group) bytes += pending->bytes;
+  const absl::Status room = room_.Check(bytes);
   std::vector<absl::StatusOr<AppliedBatch>> answers;
   for (const PendingPtr& pending : group) {
-    answers.push_back(failed_.ok() ? Prepare(pending.get(), &commit) : failed_);
+    answers.push_back(failed_.ok() ? Prepare(room, pending.get(), &commit) : failed_);
     durable |= answers.back().ok() && pending->durability == Durability::kSync;
   }
   if (failed_.ok()) failed_ = Write(commit, durable);
@@ -135,11 +140,13 @@ absl::Status LiveShard::Write(const DeltaStore::Commit& commit, bool durable) {
   return durable ? state_->store->Sync() : absl::OkStatus();
 }
 
-absl::StatusOr<AppliedBatch> LiveShard::Prepare(Pending* pending, DeltaStore::Commit* commit) {
+absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pending* pending,
+                                                DeltaStore::Commit* commit) {
   proto::Change& change = pending->change;
   VICINITY_ASSIGN_OR_RETURN(const std::optional<uint64_t> known,
                             sessions_.Find(change.session().id(), change.session().sequence()));
   if (known.has_value()) return AnswerAgain(*known);
+  VICINITY_RETURN_IF_ERROR(room);
   VICINITY_RETURN_IF_ERROR(ResolveChange(state_->base, state_->files, state_->index, &change));
   change.set_version(version() + group_.size() + 1);
   change.set_unix_micros(absl::ToUnixMicros(absl::Now()));

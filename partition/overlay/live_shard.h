@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "partition/dataset/shard_overlay.h"
 #include "partition/overlay/delta_store.h"
+#include "partition/overlay/disk_room.h"
 #include "partition/overlay/live_base.h"
 #include "partition/overlay/live_values.h"
 #include "partition/overlay/live_view.h"
@@ -33,6 +34,9 @@ struct LiveShardOptions {
   // Of batches that wait to be committed; and of those that are committed together.
   int64_t pending_bytes = int64_t{64} << 20;
   int64_t group_bytes = int64_t{4} << 20;
+  // That are to stay free on the disk: with less, reads go on and writes are refused.
+  int64_t least_free_bytes = 0;
+  DiskRoom::FreeBytes free_bytes{};  // null: as the system says
 };
 
 // Threads:  any number may write and read.
@@ -49,7 +53,8 @@ class LiveShard {
   //
   // Errors: InvalidArgument, AlreadyExists, NotFound: what is wrong with it
   // (partition/overlay/batch_check.h and change.h), OutOfRange: its session's
-  // (partition/overlay/write_sessions.h); ResourceExhausted: too much waits; DeadlineExceeded: it
+  // (partition/overlay/write_sessions.h); ResourceExhausted: too much waits, or the disk is full;
+  // DeadlineExceeded: it
   // may be applied yet, so the same batch is to be sent again; else DeltaStore's, after which
   // nothing is applied any more until the shard is opened again.
   absl::StatusOr<AppliedBatch> Apply(const proto::WriteSession& session, proto::WriteBatch batch,
@@ -78,7 +83,9 @@ class LiveShard {
   std::vector<PendingPtr> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Only one at a time: of who leads.
   void CommitGroup(const std::vector<PendingPtr>& group);
-  absl::StatusOr<AppliedBatch> Prepare(Pending* pending, DeltaStore::Commit* commit);
+  // `room`: why what is new is not written.
+  absl::StatusOr<AppliedBatch> Prepare(const absl::Status& room, Pending* pending,
+                                       DeltaStore::Commit* commit);
   absl::Status Write(const DeltaStore::Commit& commit, bool durable);
   absl::StatusOr<AppliedBatch> AnswerAgain(uint64_t version) const;
   AppliedBatch AnswerOf(const proto::Change& change) const;
@@ -97,6 +104,7 @@ class LiveShard {
   WriteSessions sessions_;
   std::vector<AppliedBatch> group_;  // versions that are being committed, from the next one on
   absl::Status failed_;
+  DiskRoom room_;
 };
 
 }  // namespace vicinity

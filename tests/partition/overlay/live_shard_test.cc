@@ -151,6 +151,33 @@ TEST_CASE("a batch that comes again is answered as it was and not applied again"
   CHECK(gap.status().code() == absl::StatusCode::kOutOfRange);
 }
 
+TEST_CASE("a full disk refuses what is new, answers repeats and reads, and is written again",
+          "[live_shard]") {
+  LiveTest test;
+  int64_t free = 10 << 20;
+  LiveShardOptions options;
+  options.least_free_bytes = 1 << 20;
+  options.free_bytes = [&] { return free; };
+  test.Reopen(options);
+  proto::WriteBatch batch;
+  test.any_->AddNewNodes(kUser, 3, batch.add_new_nodes());
+  VICINITY_REQUIRE_OK(test.Apply(batch).status());
+  proto::WriteBatch more;
+  test.any_->AddNewNodes(kUser, 2, more.add_new_nodes());
+  for (int64_t little : {int64_t{1} << 20, int64_t{0}}) {
+    free = little;
+    CHECK(test.Apply(more).status().code() == absl::StatusCode::kResourceExhausted);
+    const auto again = test.shard_->Apply(SessionOf("one", 1), batch, Durability::kSync, Soon());
+    VICINITY_REQUIRE_OK(again.status());
+    CHECK(again->repeated);
+    CHECK(test.shard_->version() == 1);
+    CHECK(test.Difference() == "");
+  }
+  free = 10 << 20;
+  VICINITY_REQUIRE_OK(test.Apply(more).status());
+  CHECK(test.Difference() == "");
+}
+
 TEST_CASE("a batch with one wrong part changes nothing", "[live_shard]") {
   LiveTest test;
   const auto refused = [&](const proto::WriteBatch& batch) {
@@ -186,6 +213,12 @@ TEST_CASE("a batch with one wrong part changes nothing", "[live_shard]") {
   no_node.mutable_new_edges(0)->set_targets(
       0, test.NodeOf(item, static_cast<int64_t>(test.model_->nodes(item).keys.size())));
   CHECK(refused(no_node).code() == absl::StatusCode::kNotFound);
+
+  proto::WriteBatch no_source = good;
+  test.any_->AddNewEdges(kBuys, 1, no_source.add_new_edges());
+  no_source.mutable_new_edges(0)->set_sources(
+      0, test.NodeOf(kUser, static_cast<int64_t>(test.model_->nodes(kUser).keys.size())));
+  CHECK(refused(no_source).code() == absl::StatusCode::kNotFound);
 
   proto::WriteBatch no_key = good;
   no_key.add_gone_keys()->add_keys(good.new_nodes(0).keys(0));

@@ -63,7 +63,12 @@ void RandomBatches::AddNewEdges(int32_t type, int count, proto::NewEdges* edges)
   const EdgeTypeSpec& spec = base_.schema.edge_types[type];
   edges->set_edge_type(type);
   for (int i = 0; i < count; ++i) {
-    edges->add_sources(Below(base_.book.num_nodes({spec.source_type}) + 10));
+    uint64_t source = 0;
+    do {
+      source = Below(base_.book.num_nodes({spec.source_type}) + 10);
+    } while (base_.RowOf(spec.source_type, source) >=
+             static_cast<int64_t>(model_.nodes(spec.source_type).keys.size()));
+    edges->add_sources(source);
     edges->add_targets(Node(spec.target_type));
   }
   for (size_t c = 0; c < spec.columns.size(); ++c) {
@@ -73,7 +78,7 @@ void RandomBatches::AddNewEdges(int32_t type, int count, proto::NewEdges* edges)
 
 bool RandomBatches::NameEdge(int32_t type, proto::EdgeNames* edges) {
   const auto& lists = model_.edges(type).lists;
-  for (int attempt = 0; attempt < 20; ++attempt) {
+  for (int attempt = 0; attempt < 20 && !lists.empty(); ++attempt) {
     const uint64_t row = Below(lists.size());
     if (lists[row].empty()) continue;
     edges->set_edge_type(type);
@@ -92,15 +97,17 @@ proto::WriteBatch RandomBatches::Batch() {
   const EdgeTypeSpec& edges = base_.schema.edge_types[edge_type];
   const int count = 1 + static_cast<int>(Below(4));
   if (Below(4) == 0) AddNewNodes(node_type, count, batch.add_new_nodes());
-  if (Below(2) == 0) AddNewEdges(edge_type, count, batch.add_new_edges());
-  if (Below(2) == 0 && !nodes.columns.empty()) {
+  const bool has_nodes = HasNodes(node_type);
+  if (Below(2) == 0 && HasNodes(edges.target_type))
+    AddNewEdges(edge_type, count, batch.add_new_edges());
+  if (Below(2) == 0 && has_nodes && !nodes.columns.empty()) {
     proto::NodeRows& part = *batch.add_node_rows();
     part.set_node_type(node_type);
     part.set_column(static_cast<int32_t>(Below(nodes.columns.size())));
     for (int i = 0; i < count; ++i) part.add_nodes(Node(node_type));
     part.mutable_values()->set_rows(Bytes(nodes.columns[part.column()].row_bytes() * count));
   }
-  if (Below(3) == 0 && !nodes.ragged.empty()) {
+  if (Below(3) == 0 && has_nodes && !nodes.ragged.empty()) {
     proto::NodeRaggedRows& part = *batch.add_node_ragged_rows();
     part.set_node_type(node_type);
     part.set_column(static_cast<int32_t>(Below(nodes.ragged.size())));
@@ -121,7 +128,7 @@ proto::WriteBatch RandomBatches::Batch() {
   if (proto::EdgeNames edge; Below(3) == 0 && NameEdge(edge_type, &edge)) {
     *batch.add_gone_edges() = edge;
   }
-  if (Below(20) == 0) {
+  if (Below(20) == 0 && has_nodes) {
     proto::GoneNodes& part = *batch.add_gone_nodes();
     part.set_node_type(node_type);
     part.add_nodes(Node(node_type));

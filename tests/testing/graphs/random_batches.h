@@ -27,7 +27,8 @@ class RandomBatches {
   void AddNewEdges(int32_t type, int count, proto::NewEdges* edges);
   // False: there is none.
   bool NameEdge(int32_t type, proto::EdgeNames* edges);
-  // One of the shard; of a row.
+  bool HasNodes(int32_t type) const { return !model_.nodes(type).keys.empty(); }
+  // One of the shard, which has some; of a row.
   uint64_t Node(int32_t type) {
     return NodeOf(type, static_cast<int64_t>(Below(model_.nodes(type).keys.size())));
   }
