@@ -11,9 +11,10 @@ import time
 
 class ServedShards:
     """A vicinityd for each shard; ready, all of them, when it has been made. close() ends them,
-    paused ones too."""
+    paused ones too. `live`: they take changes."""
 
-    def __init__(self, daemon, shards, num_shards, environment=None):
+    def __init__(self, daemon, shards, num_shards, environment=None, live=False):
+        self._live = live
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="vicinity-served-"))
         self._servers = []
         self.cluster_file = self._folder / "cluster.textproto"
@@ -21,6 +22,7 @@ class ServedShards:
             for shard in range(num_shards):
                 self._start(daemon, shards, shard, environment)
             lines = [f"data: '{shards}' num_shards: {num_shards}"]
+            lines += ["changes: 'changes'"] if live else []
             lines += [f"servers {{ name: 's{shard}' listen: '{self._address(shard)}' "
                       f"shards: {shard} }}" for shard in range(num_shards)]
             self.cluster_file.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -33,7 +35,9 @@ class ServedShards:
             self._servers.append(subprocess.Popen(
                 [str(daemon), "--data", str(shards), "--shards", str(shard), "--listen",
                  "127.0.0.1:0", "--ready-file", str(self._folder / f"{shard}.ready"),
-                 "--die-with-parent"], stderr=log, env=environment))
+                 "--die-with-parent",
+                 *(["--changes", str(self._folder / "changes")] if self._live else [])],
+                stderr=log, env=environment))
 
     def _address(self, shard):
         """Of a server that is ready, which has two minutes; the sleep only paces the asking."""

@@ -175,12 +175,12 @@ absl::Status CheckPart(const LiveBase& base, const proto::NewEdges& edges) {
   const int64_t count = edges.targets_size();
   VICINITY_RETURN_IF_ERROR(CheckNumber("sources", edges.sources_size(), count));
   VICINITY_RETURN_IF_ERROR(CheckNodes(base, type.target_type, edges.targets()));
-  const auto limit = static_cast<uint64_t>(
-      base_.book.grows() ? base_.book.id_limit({type.source_type}) : kMaxNodes);
+  const auto limit =
+      static_cast<uint64_t>(base.book.grows() ? base.book.id_limit({type.source_type}) : kMaxNodes);
   for (int i = 0; i < edges.sources_size(); ++i) {
     if (edges.sources(i) < limit) continue;
     return Wrong(absl::StrCat("source ", edges.sources(i), " (position ", i,
-                              ") is no node's id: they are below ", kMaxNodes));
+                              ") is no node's id: they are below ", limit));
   }
   VICINITY_RETURN_IF_ERROR(
       CheckNumber("columns", edges.columns_size(), static_cast<int64_t>(type.columns.size())));

@@ -109,6 +109,7 @@ class HostileTest {
     options.graph.num_nodes = 20'000;
     // Friend and foe have one address here, and none of the foes is to be spared.
     options.server_flags = {"--behind-proxy"};
+    options.live = true;  // what the hostile write, the well-meaning do not read
     VICINITY_ASSERT_OK_AND_ASSIGN(testbed_, Testbed::Start(options));
   }
   std::unique_ptr<DataClient> Connect(int connections = 1) const {

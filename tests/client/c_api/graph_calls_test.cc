@@ -113,6 +113,31 @@ TEST_CASE("owners, and whether they are near, are those of the C++ interface", "
   }
 }
 
+TEST_CASE("a graph at its versions is the graph, and at others there is none", "[c_api]") {
+  const OpenGraph open;
+  DLManagedTensor* tensor = nullptr;
+  RequireOk(vicinity_graph_versions(open.graph(), &tensor));
+  const std::vector<int64_t> versions = ValuesOf<int64_t>(*TensorPtr(tensor));
+  CHECK(versions == std::vector<int64_t>(open.plain().num_shards(), 0));
+  VicinityGraph* opened = nullptr;
+  const auto count = static_cast<int64_t>(versions.size());
+  RequireOk(vicinity_graph_at(open.graph(), versions.data(), count, &opened));
+  const GraphPtr then(opened);
+  const std::vector<int64_t> users = {299, 0, 150};
+  RequireOk(vicinity_graph_degrees(then.get(), "user:knows:user", users.data(), 3, &tensor));
+  CHECK(ValuesOf<int64_t>(*TensorPtr(tensor)) == *open.plain().Degrees(3, users));
+  std::vector<int64_t> others = versions;
+  others.back() = 1;
+  CHECK(vicinity_graph_at(open.graph(), others.data(), count, &opened) == VICINITY_OUT_OF_RANGE);
+  others.back() = -1;
+  CHECK(vicinity_graph_at(open.graph(), others.data(), count, &opened) ==
+        VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_at(open.graph(), versions.data(), count - 1, &opened) ==
+        VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_at(open.graph(), nullptr, count, &opened) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_versions(nullptr, &tensor) == VICINITY_INVALID_ARGUMENT);
+}
+
 TEST_CASE("a ranking is that of the C++ interface", "[c_api]") {
   testing::RoutedGraph on_disk(testing::TypedGraph(120, 80, 20, 6), 2);
   on_disk.Rank("default");

@@ -51,10 +51,10 @@ class SmallDataset:
 
 
 class SmallCluster(ServedShards):
-    def __init__(self, num_nodes=2000, num_shards=2):
+    def __init__(self, num_nodes=2000, num_shards=2, live=False):
         self._dataset = SmallDataset(num_nodes, num_shards)
         self.shards = self._dataset.shards
-        super().__init__(DAEMON, self.shards, num_shards)
+        super().__init__(DAEMON, self.shards, num_shards, live=live)
 
     def close(self):
         super().close()

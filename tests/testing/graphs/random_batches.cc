@@ -63,12 +63,13 @@ void RandomBatches::AddNewEdges(int32_t type, int count, proto::NewEdges* edges)
   const EdgeTypeSpec& spec = base_.schema.edge_types[type];
   edges->set_edge_type(type);
   for (int i = 0; i < count; ++i) {
-    uint64_t source = 0;
-    do {
-      source = Below(base_.book.num_nodes({spec.source_type}) + 10);
-    } while (base_.RowOf(spec.source_type, source) >=
-             static_cast<int64_t>(model_.nodes(spec.source_type).keys.size()));
-    edges->add_sources(source);
+    const int64_t in_files = base_.NodesInFiles(spec.source_type);
+    const auto num_new =
+        static_cast<int64_t>(model_.nodes(spec.source_type).keys.size()) - in_files;
+    edges->add_sources(
+        num_new > 0 && Below(3) == 0
+            ? NodeOf(spec.source_type, in_files + static_cast<int64_t>(Below(num_new)))
+            : Below(base_.book.num_nodes({spec.source_type})));
     edges->add_targets(Node(spec.target_type));
   }
   for (size_t c = 0; c < spec.columns.size(); ++c) {
