@@ -102,8 +102,9 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> OpenChanges(const ServerOptions& op
 ResourceNeeds NeedsOf(const ServerOptions& options) {
   constexpr int kOtherThreads = 16;
   ResourceNeeds needs;
-  needs.num_threads = static_cast<int>(CallGate::MaxRunningInAll(options.admission)) +
-                      kOtherThreads + (options.admin.has_value() ? AdminServer::num_threads() : 0);
+  needs.num_threads =
+      static_cast<int>(CallGate::MaxRunningInAll(options.admission, !options.changes.empty())) +
+      kOtherThreads + (options.admin.has_value() ? AdminServer::num_threads() : 0);
   return needs;
 }
 
@@ -143,7 +144,7 @@ class Server::Impl {
         gate_(options.admission, log_.get()),
         matching_(options.condition_bytes),
         nonempty_(dataset_->schema(), kDefaultNonemptyBytes),
-        workers_(CallGate::MaxRunningInAll(options.admission)) {
+        workers_(CallGate::MaxRunningInAll(options.admission, !options.changes.empty())) {
     for (const ShardId shard : dataset_->wanted()) health_.LogFault(shard, log_.get());
     if (dataset_->manifest().format_version() == 1) {
       log_->warn(

@@ -45,10 +45,10 @@ CallGate::~CallGate() {
   watcher_.join();
 }
 
-int64_t CallGate::MaxRunningInAll(const AdmissionLimits& limits_of_data) {
+int64_t CallGate::MaxRunningInAll(const AdmissionLimits& limits_of_data, bool is_written) {
   return limits_of_data.EffectiveRunning() + AdmissionLimits::OfSmallCalls().EffectiveRunning() +
          AdmissionLimits::OfHealthChecks().EffectiveRunning() +
-         AdmissionLimits::OfWrites().EffectiveRunning();
+         (is_written ? AdmissionLimits::OfWrites().EffectiveRunning() : 0);
 }
 
 void CallGate::Watch() {

@@ -44,7 +44,8 @@ class CallGate {
  public:
   CallGate(const AdmissionLimits& limits_of_data, spdlog::logger* log);
   // Calls that may run at once in all lanes: so many threads are never waited for.
-  static int64_t MaxRunningInAll(const AdmissionLimits& limits_of_data);
+  // Writes are refused at once where nothing `is_written`, and need none of their own.
+  static int64_t MaxRunningInAll(const AdmissionLimits& limits_of_data, bool is_written = false);
   ~CallGate();
   CallGate(const CallGate&) = delete;
   CallGate& operator=(const CallGate&) = delete;

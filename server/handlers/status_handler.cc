@@ -72,6 +72,7 @@ void AddLimits(const CallGate& gate, proto::StatusReply* reply) {
            static_cast<double>(gauges.running), 0, reply);
   AddSmallLimits("small-calls", gate, Lane::kSmall, reply);
   AddSmallLimits("health-checks", gate, Lane::kHealth, reply);
+  AddSmallLimits("writes", gate, Lane::kWrites, reply);
   AddLimit("write-timeout", std::chrono::duration<double>(limits.write_timeout).count(),
            static_cast<double>(gauges.stalled), gate.cut_off(), reply);
 }

@@ -1,8 +1,8 @@
 // What changes cost: those who write them, those who read over them, and who opens them again. One
-// shard of a random graph of lists of 20 edges with weights and times, and rows of 512 bytes, in
-// this process, without a network.
+// shard of a random graph of lists of 20 edges with weights and times, and rows of 512 bytes,
+// behind a server (live_served.h), then in this process, without a network.
 //
-// Baselines, in turns with what is measured: of writes and of rows that memory does not have
+// Baselines here, in turns with what is measured: of writes and of rows that memory does not have
 // RocksDB alone, with as many records of the same bytes, as durable; of other reads the same reader
 // without an overlay. Small writes half a million edges, full five million.
 #include <rocksdb/db.h>
@@ -35,6 +35,7 @@
 #include "sampler/one_hop.h"
 #include "tests/benchmark/bench_report.h"
 #include "tests/benchmark/bench_trainer.h"
+#include "tests/benchmark/live_served.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/temp_dir.h"
 
@@ -310,7 +311,9 @@ void Run(const BenchOptions& options) {
   const testing::TempDir folder;
   const int scale = options.size == "full" ? 10 : 1;
   const std::unique_ptr<Dataset> dataset = OpenGraph(folder.File("graph"));
+  const ServedPair served(folder.File("graph"), folder.File("served"));
   BenchReport report(options, std::cout);
+  served.Measure(*dataset, &report);
   {
     Live live(*dataset, folder.File("few"));
     MeasureReads(live, "nothing changed", &report);

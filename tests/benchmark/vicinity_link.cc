@@ -45,11 +45,12 @@ std::unique_ptr<Dataset> OpenOneShard(const std::string& directory) {
 
 // With a check in the background as by default.
 std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes,
-                                            const TlsFiles& tls) {
+                                            const TlsFiles& tls, const std::string& changes) {
   return OtherProcess::Start([&](const std::function<void(int port)>& serve_at) {
     ServerOptions options;
     options.data = directory;
     options.security.tls = tls;
+    options.changes = changes;
     options.limits.max_chunk_bytes = chunk_bytes;
     auto server = Server::Start(options);
     Check(server.status());

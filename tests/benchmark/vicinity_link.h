@@ -15,8 +15,10 @@
 namespace vicinity::benchmark {
 
 // Serves all of `directory` with replies of `chunk_bytes`; encrypted if `tls` has a certificate.
+// What is written goes to `changes`; empty: read-only.
 std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes,
-                                            const TlsFiles& tls = {});
+                                            const TlsFiles& tls = {},
+                                            const std::string& changes = "");
 
 // Serves the textbook service over shard 0 of `directory`.
 std::unique_ptr<OtherProcess> StartPlain(const std::string& directory, int64_t chunk_bytes);
