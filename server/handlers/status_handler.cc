@@ -111,6 +111,8 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
     status->set_mapped_bytes(shard.file_bytes);
     status->set_checked_bytes(shard.checked_bytes);
     status->set_fault(shard.fault);
+    if (state.live == nullptr || !shard.fault.empty()) continue;
+    status->set_fault(std::string(state.live->Find(shard.shard).status().message()));
   }
   const ShardHealth::Scrubbed scrubbed = state.health->scrubbed();
   reply.mutable_scrub()->set_passes(static_cast<uint64_t>(scrubbed.passes));

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <random>
 #include <set>
@@ -354,6 +355,29 @@ TEST_CASE("a loader stays at its versions whatever is written", "[live]") {
   auto another = Loader::Create(&site.graph(), options);
   REQUIRE(another.ok());
   CHECK(read(**another) != before);
+}
+
+TEST_CASE("a shard whose changes are damaged is out of service with its file, others go on",
+          "[live]") {
+  LiveSite site(6);
+  for (int step = 0; step < 30; ++step) site.Write(step % 3);
+  site.cluster().Stop(0);
+  // Shard 0 is of server 0, as is shard 2.
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(site.cluster().changes() +
+                                                                         "/shard-00000/db")) {
+    if (entry.path().extension() != ".log") continue;
+    std::filesystem::resize_file(entry.path(), entry.file_size() / 2);
+  }
+  // What was cut off had been on disk: its number is known.
+  site.cluster().Restart(0);
+  site.Reopen();
+  ShardVersion version;
+  const absl::Status lost = Ask(site.graph().impl().router().shard({0}), ShardBarrier{&version});
+  CHECK(lost.code() == absl::StatusCode::kDataLoss);
+  CHECK_THAT(std::string(lost.message()), Catch::Contains("shard-00000"));
+  for (const int32_t shard : {1, 2}) {
+    CHECK(site.Difference(site.graph(), shard, site.version(shard)) == "");
+  }
 }
 
 TEST_CASE("what a read-only server is asked for changes says how it would take them", "[live]") {
