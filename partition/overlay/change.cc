@@ -207,15 +207,15 @@ class Resolver {
   absl::flat_hash_set<std::pair<int32_t, uint64_t>> gone_;  // positions
 };
 
-// Writes rows of a version.
+// Rows of a version, which the log leaves out: written, and taken out of the change.
 class RowWriter {
  public:
   RowWriter(uint64_t version, DeltaStore::Commit* commit) : version_(version), commit_(*commit) {}
 
-  // row_of(i): of values' i-th. What was written is taken out of `values`.
+  // row_of(i): of the i-th.
   template <typename RowOf>
-  absl::Status Put(const ShardPart& part, int64_t row_bytes, int count, const RowOf& row_of,
-                   proto::ColumnValues* values) {
+  absl::Status Visit(const ShardPart& part, int64_t row_bytes, int count, const RowOf& row_of,
+                     proto::ColumnValues* values) {
     const std::string_view bytes = values->rows();
     for (int i = 0; i < count; ++i) {
       VICINITY_RETURN_IF_ERROR(Put(part, row_of(i), bytes.substr(i * row_bytes, row_bytes)));
@@ -224,7 +224,8 @@ class RowWriter {
     return absl::OkStatus();
   }
   template <typename RowOf>
-  absl::Status Put(const ShardPart& part, const RowOf& row_of, proto::RaggedValues* values) {
+  absl::Status Visit(const ShardPart& part, int /*count*/, const RowOf& row_of,
+                     proto::RaggedValues* values) {
     size_t at = 0;
     const std::string_view bytes = values->rows();
     for (int i = 0; i < values->sizes_size(); ++i) {
@@ -245,22 +246,111 @@ class RowWriter {
   DeltaStore::Commit& commit_;
 };
 
-absl::Status PutNewNodes(const LiveBase& base, int64_t first, proto::NewNodes* nodes,
-                         RowWriter* writer) {
+// ... and back: read, and put where they were. First all are noted, then they are read at once.
+class RowFiller {
+ public:
+  explicit RowFiller(uint64_t version) : version_(version) {}
+
+  template <typename RowOf>
+  absl::Status Visit(const ShardPart& part, int64_t /*row_bytes*/, int count, const RowOf& row_of,
+                     proto::ColumnValues* values) {
+    Note(part, count, row_of);
+    takes_.push_back({count, values, nullptr});
+    return absl::OkStatus();
+  }
+  template <typename RowOf>
+  absl::Status Visit(const ShardPart& part, int count, const RowOf& row_of,
+                     proto::RaggedValues* values) {
+    Note(part, count, row_of);
+    takes_.push_back({count, nullptr, values});
+    return absl::OkStatus();
+  }
+  absl::Status Fill(const DeltaStore& store) const {
+    std::vector<std::string> rows(places_.size());
+    VICINITY_RETURN_IF_ERROR(
+        store.ReadRows(places_, [&](size_t i, std::string_view value) { rows[i] = value; }));
+    size_t next = 0;
+    for (const Taken& take : takes_) {
+      for (int i = 0; i < take.count; ++i, ++next) {
+        if (take.values != nullptr) {
+          take.values->mutable_rows()->append(rows[next]);
+        } else {
+          take.ragged->mutable_rows()->append(rows[next]);
+          take.ragged->add_sizes(static_cast<uint32_t>(rows[next].size()));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Taken {
+    int count;
+    proto::ColumnValues* values;  // or
+    proto::RaggedValues* ragged;
+  };
+  template <typename RowOf>
+  void Note(const ShardPart& part, int count, const RowOf& row_of) {
+    for (int i = 0; i < count; ++i) {
+      places_.push_back({part, static_cast<uint64_t>(row_of(i)), version_});
+    }
+  }
+
+  const uint64_t version_;
+  std::vector<RowPlace> places_;
+  std::vector<Taken> takes_;
+};
+
+template <typename Visitor>
+absl::Status VisitNewNodes(const LiveBase& base, int64_t first, proto::NewNodes* nodes,
+                           Visitor* visitor) {
   const int32_t type = nodes->node_type();
+  const int count = nodes->keys_size();
   const NodeTypeSpec& spec = base.schema.node_types[type];
   const auto row_of = [&](int i) { return base.NodesInFiles(type) + first + i; };
   for (int c = 0; c < nodes->columns_size(); ++c) {
-    VICINITY_RETURN_IF_ERROR(writer->Put({ShardPart::kNodeRows, type, c},
-                                         spec.columns[c].row_bytes(), nodes->keys_size(), row_of,
-                                         nodes->mutable_columns(c)));
+    VICINITY_RETURN_IF_ERROR(visitor->Visit({ShardPart::kNodeRows, type, c},
+                                            spec.columns[c].row_bytes(), count, row_of,
+                                            nodes->mutable_columns(c)));
   }
   for (int c = 0; c < nodes->ragged_size(); ++c) {
     VICINITY_RETURN_IF_ERROR(
-        writer->Put({ShardPart::kRagged, type, c}, row_of, nodes->mutable_ragged(c)));
+        visitor->Visit({ShardPart::kRagged, type, c}, count, row_of, nodes->mutable_ragged(c)));
   }
   if (!nodes->has_names()) return absl::OkStatus();
-  return writer->Put({ShardPart::kRagged, type, kNamesColumn}, row_of, nodes->mutable_names());
+  return visitor->Visit({ShardPart::kRagged, type, kNamesColumn}, count, row_of,
+                        nodes->mutable_names());
+}
+
+// All rows of a resolved change that are kept beside the log.
+template <typename Visitor>
+absl::Status VisitRows(const LiveBase& base, proto::Change* change, Visitor* visitor) {
+  proto::WriteBatch& batch = *change->mutable_batch();
+  for (int p = 0; p < batch.new_nodes_size(); ++p) {
+    const auto first = static_cast<int64_t>(change->first_nodes(p));
+    VICINITY_RETURN_IF_ERROR(VisitNewNodes(base, first, batch.mutable_new_nodes(p), visitor));
+  }
+  for (proto::NodeRows& part : *batch.mutable_node_rows()) {
+    const int32_t type = part.node_type();
+    const int64_t bytes = base.schema.node_types[type].columns[part.column()].row_bytes();
+    const auto row_of = [&](int i) { return base.RowOf(type, part.nodes(i)); };
+    VICINITY_RETURN_IF_ERROR(visitor->Visit({ShardPart::kNodeRows, type, part.column()}, bytes,
+                                            part.nodes_size(), row_of, part.mutable_values()));
+  }
+  for (proto::NodeRaggedRows& part : *batch.mutable_node_ragged_rows()) {
+    const auto row_of = [&](int i) { return base.RowOf(part.node_type(), part.nodes(i)); };
+    VICINITY_RETURN_IF_ERROR(visitor->Visit({ShardPart::kRagged, part.node_type(), part.column()},
+                                            part.nodes_size(), row_of, part.mutable_values()));
+  }
+  for (proto::EdgeRows& part : *batch.mutable_edge_rows()) {
+    const int32_t type = part.edges().edge_type();
+    const int64_t bytes = base.schema.edge_types[type].columns[part.column()].row_bytes();
+    const auto row_of = [&](int i) { return static_cast<int64_t>(part.edges().positions(i)); };
+    VICINITY_RETURN_IF_ERROR(visitor->Visit({ShardPart::kEdgeRows, type, part.column()}, bytes,
+                                            part.edges().positions_size(), row_of,
+                                            part.mutable_values()));
+  }
+  return absl::OkStatus();
 }
 
 std::vector<uint64_t> RowsOf(const LiveBase& base, int32_t type, absl::Span<const uint64_t> nodes) {
@@ -351,32 +441,14 @@ absl::Status ResolveChange(const LiveBase& base, const ShardReader& files, const
 
 absl::Status PutChange(const LiveBase& base, proto::Change* change, DeltaStore::Commit* commit) {
   RowWriter writer(change->version(), commit);
-  proto::WriteBatch& batch = *change->mutable_batch();
-  for (int p = 0; p < batch.new_nodes_size(); ++p) {
-    const auto first = static_cast<int64_t>(change->first_nodes(p));
-    VICINITY_RETURN_IF_ERROR(PutNewNodes(base, first, batch.mutable_new_nodes(p), &writer));
-  }
-  for (proto::NodeRows& part : *batch.mutable_node_rows()) {
-    const int32_t type = part.node_type();
-    const int64_t bytes = base.schema.node_types[type].columns[part.column()].row_bytes();
-    const auto row_of = [&](int i) { return base.RowOf(type, part.nodes(i)); };
-    VICINITY_RETURN_IF_ERROR(writer.Put({ShardPart::kNodeRows, type, part.column()}, bytes,
-                                        part.nodes_size(), row_of, part.mutable_values()));
-  }
-  for (proto::NodeRaggedRows& part : *batch.mutable_node_ragged_rows()) {
-    const auto row_of = [&](int i) { return base.RowOf(part.node_type(), part.nodes(i)); };
-    VICINITY_RETURN_IF_ERROR(writer.Put({ShardPart::kRagged, part.node_type(), part.column()},
-                                        row_of, part.mutable_values()));
-  }
-  for (proto::EdgeRows& part : *batch.mutable_edge_rows()) {
-    const int32_t type = part.edges().edge_type();
-    const int64_t bytes = base.schema.edge_types[type].columns[part.column()].row_bytes();
-    const auto row_of = [&](int i) { return static_cast<int64_t>(part.edges().positions(i)); };
-    VICINITY_RETURN_IF_ERROR(writer.Put({ShardPart::kEdgeRows, type, part.column()}, bytes,
-                                        part.edges().positions_size(), row_of,
-                                        part.mutable_values()));
-  }
+  VICINITY_RETURN_IF_ERROR(VisitRows(base, change, &writer));
   return commit->PutChange(change->version(), change->SerializeAsString());
+}
+
+absl::Status FillChange(const LiveBase& base, const DeltaStore& store, proto::Change* change) {
+  RowFiller filler(change->version());
+  VICINITY_RETURN_IF_ERROR(VisitRows(base, change, &filler));
+  return filler.Fill(store);
 }
 
 void IndexChange(const LiveBase& base, const proto::Change& change, DeltaIndex* index) {

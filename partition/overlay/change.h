@@ -23,6 +23,10 @@ absl::Status ResolveChange(const LiveBase& base, const ShardReader& files, const
 // Adds a resolved change to a commit; the change keeps what the log does.
 absl::Status PutChange(const LiveBase& base, proto::Change* change, DeltaStore::Commit* commit);
 
+// Of a change as the log keeps it, its rows again: of rows that it names twice the later one,
+// twice.
+absl::Status FillChange(const LiveBase& base, const DeltaStore& store, proto::Change* change);
+
 // Of a resolved change, as it was or as the log has it.
 void IndexChange(const LiveBase& base, const proto::Change& change, DeltaIndex* index);
 

@@ -63,12 +63,19 @@ absl::Status LiveShard::Replay() {
 absl::StatusOr<AppliedBatch> LiveShard::Apply(const proto::WriteSession& session,
                                               proto::WriteBatch batch, Durability durability,
                                               absl::Time deadline) {
-  VICINITY_RETURN_IF_ERROR(CheckSession(session));
-  VICINITY_RETURN_IF_ERROR(CheckBatch(state_->base, batch));
+  proto::Change change;
+  *change.mutable_session() = session;
+  *change.mutable_batch() = std::move(batch);
+  return Apply(std::move(change), durability, deadline);
+}
+
+absl::StatusOr<AppliedBatch> LiveShard::Apply(proto::Change change, Durability durability,
+                                              absl::Time deadline) {
+  VICINITY_RETURN_IF_ERROR(CheckSession(change.session()));
+  VICINITY_RETURN_IF_ERROR(CheckBatch(state_->base, change.batch()));
   auto pending = std::make_shared<Pending>();
-  pending->bytes = static_cast<int64_t>(batch.ByteSizeLong());
-  *pending->change.mutable_session() = session;
-  *pending->change.mutable_batch() = std::move(batch);
+  pending->bytes = static_cast<int64_t>(change.batch().ByteSizeLong());
+  pending->change = std::move(change);
   pending->durability = durability;
 
   // By a clock that nobody sets.
@@ -152,7 +159,7 @@ absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pendin
   VICINITY_RETURN_IF_ERROR(room);
   VICINITY_RETURN_IF_ERROR(ResolveChange(state_->base, state_->files, state_->index, &change));
   change.set_version(version() + group_.size() + 1);
-  change.set_unix_micros(absl::ToUnixMicros(absl::Now()));
+  if (change.unix_micros() == 0) change.set_unix_micros(absl::ToUnixMicros(absl::Now()));
   if (absl::Status put = PutChange(state_->base, &change, commit); !put.ok()) {
     failed_ = put;  // half of it may be in the commit
     return put;
@@ -171,7 +178,7 @@ absl::StatusOr<AppliedBatch> LiveShard::AnswerAgain(uint64_t version) const {
   if (const uint64_t committed = this->version(); version > committed) {
     answer = group_[version - committed - 1];
   } else {
-    VICINITY_ASSIGN_OR_RETURN(const proto::Change change, ReadChange(version));
+    VICINITY_ASSIGN_OR_RETURN(const proto::Change change, ReadLogged(version));
     answer = AnswerOf(change);
   }
   answer.repeated = true;
@@ -179,6 +186,38 @@ absl::StatusOr<AppliedBatch> LiveShard::AnswerAgain(uint64_t version) const {
 }
 
 absl::StatusOr<proto::Change> LiveShard::ReadChange(uint64_t version) const {
+  VICINITY_ASSIGN_OR_RETURN(proto::Change change, ReadLogged(version));
+  VICINITY_RETURN_IF_ERROR(FillChange(state_->base, *state_->store, &change));
+  return change;
+}
+
+absl::Status LiveShard::Repeat(proto::Change change, Durability durability, absl::Time deadline) {
+  if (change.version() != version() + 1) {
+    return absl::InvalidArgumentError(absl::StrCat("version ", change.version(), " of shard ",
+                                                   state_->base.shard.id().value, ", where ",
+                                                   version() + 1, " comes next"));
+  }
+  AppliedBatch was = AnswerOf(change);
+  change.clear_version();
+  change.clear_first_nodes();
+  change.clear_first_edges();
+  for (proto::EdgeRows& part : *change.mutable_batch()->mutable_edge_rows()) {
+    part.mutable_edges()->clear_positions();
+  }
+  for (proto::EdgeNames& part : *change.mutable_batch()->mutable_gone_edges()) {
+    part.clear_positions();
+  }
+  VICINITY_ASSIGN_OR_RETURN(const AppliedBatch is, Apply(std::move(change), durability, deadline));
+  if (is.version == was.version && is.first_nodes == was.first_nodes &&
+      is.first_edges == was.first_edges) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(absl::StrCat("version ", was.version, " of shard ",
+                                          state_->base.shard.id().value,
+                                          " did not become again what it was"));
+}
+
+absl::StatusOr<proto::Change> LiveShard::ReadLogged(uint64_t version) const {
   VICINITY_ASSIGN_OR_RETURN(const std::string bytes, state_->store->ReadChange(version));
   proto::Change change;
   if (change.ParseFromString(bytes)) return change;

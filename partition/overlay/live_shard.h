@@ -68,9 +68,12 @@ class LiveShard {
 
   // Sizes at a version that has been.
   ShardVersion SizesAt(uint64_t version) const;
-  // What made a version that has been, without the rows that the log leaves out. DataLoss naming it
-  // if it does not read.
+  // What made a version that has been, with all its rows. DataLoss naming it if it does not read.
   absl::StatusOr<proto::Change> ReadChange(uint64_t version) const;
+  // Makes the next version what it was in another store over the same files, whose changes come one
+  // after the other. InvalidArgument for another version than the next; DataLoss if it does not
+  // become the same; else as Apply.
+  absl::Status Repeat(proto::Change change, Durability durability, absl::Time deadline);
 
   int64_t memory_bytes() const;  // of what is known of changes, about
 
@@ -88,6 +91,10 @@ class LiveShard {
                                        DeltaStore::Commit* commit);
   absl::Status Write(const DeltaStore::Commit& commit, bool durable);
   absl::StatusOr<AppliedBatch> AnswerAgain(uint64_t version) const;
+  absl::StatusOr<AppliedBatch> Apply(proto::Change change, Durability durability,
+                                     absl::Time deadline);
+  // As the log has it.
+  absl::StatusOr<proto::Change> ReadLogged(uint64_t version) const;
   AppliedBatch AnswerOf(const proto::Change& change) const;
 
   const std::unique_ptr<LiveState> state_;

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <random>
 #include <string>
@@ -17,10 +18,12 @@
 #include "absl/time/time.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard_reader.h"
+#include "partition/overlay/change_file.h"
 #include "partition/overlay/live_base.h"
 #include "partition/overlay/live_view.h"
 #include "partition/schema/schema.h"
 #include "proto/common/checksum.h"
+#include "proto/common/file.h"
 #include "proto/common/ids.h"
 #include "proto/live.pb.h"
 #include "tests/testing/graphs/live_model.h"
@@ -149,6 +152,97 @@ TEST_CASE("a batch that comes again is answered as it was and not applied again"
   }
   const auto gap = test.shard_->Apply(SessionOf("one", 3), batch, Durability::kSync, Soon());
   CHECK(gap.status().code() == absl::StatusCode::kOutOfRange);
+}
+
+// A shard of its own over the same files.
+std::unique_ptr<LiveShard> AnotherShard(const LiveTest& test, const std::string& folder) {
+  auto shard = LiveShard::Open(*test.base_, test.folder_.File(folder), LiveShardOptions());
+  VICINITY_REQUIRE_OK(shard.status());
+  return *std::move(shard);
+}
+
+TEST_CASE("changes that are kept in a file and repeated make the same shard, at every version",
+          "[live_shard]") {
+  LiveTest test(5);
+  const std::string path = test.folder_.File("kept");
+  const std::string identity = test.base_->Identity();
+  std::vector<testing::LiveModel> models = {*test.model_};
+  for (int step = 0; step < 80; ++step) {
+    const proto::WriteBatch batch = test.any_->Batch();
+    if (batch.ByteSizeLong() == 0) continue;
+    VICINITY_REQUIRE_OK(test.Apply(batch).status());
+    models.push_back(*test.model_);
+    if (step % 20 != 19) continue;
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto file, ChangeFile::Open(path, identity));
+    for (uint64_t version = file->last_version() + 1; version < models.size(); ++version) {
+      VICINITY_ASSERT_OK_AND_ASSIGN(const proto::Change change, test.shard_->ReadChange(version));
+      VICINITY_REQUIRE_OK(file->Append(change));
+    }
+    VICINITY_REQUIRE_OK(file->Sync());
+  }
+  const auto again = AnotherShard(test, "again");
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const ChangeFileFacts facts, ReadChangeFile(path, [&](proto::Change change) {
+        return again->Repeat(std::move(change), Durability::kBuffered, Soon());
+      }));
+  CHECK(facts.identity == identity);
+  CHECK(facts.last_version == models.size() - 1);
+  CHECK_FALSE(facts.half_written);
+  for (size_t version = 0; version < models.size(); ++version) {
+    const auto view = again->At(version);
+    VICINITY_REQUIRE_OK(view.status());
+    CHECK(models[version].Difference(*test.base_, ShardReader(test.base_->shard, view->get())) ==
+          "");
+  }
+  // Whoever wrote the batches first may send them again.
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::Change last,
+                                test.shard_->ReadChange(test.shard_->version()));
+  CHECK(again->Repeat(last, Durability::kBuffered, Soon()).code() ==
+        absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("a file of changes is taken up where it is whole, and damage in it has a version",
+          "[live_shard]") {
+  LiveTest test(6);
+  const std::string path = test.folder_.File("kept");
+  const std::string identity = test.base_->Identity();
+  const auto keep = [&](uint64_t until) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto file, ChangeFile::Open(path, identity));
+    while (file->last_version() < until) {
+      VICINITY_ASSERT_OK_AND_ASSIGN(const proto::Change change,
+                                    test.shard_->ReadChange(file->last_version() + 1));
+      VICINITY_REQUIRE_OK(file->Append(change));
+    }
+  };
+  while (test.shard_->version() < 10) {
+    const proto::WriteBatch batch = test.any_->Batch();
+    if (batch.ByteSizeLong() > 0) VICINITY_REQUIRE_OK(test.Apply(batch).status());
+  }
+  keep(10);
+  const auto size = std::filesystem::file_size(path);
+  for (const uintmax_t left : {size - 1, size / 2, uintmax_t{5}, uintmax_t{0}}) {
+    CAPTURE(left);
+    std::filesystem::resize_file(path, left);
+    VICINITY_ASSERT_OK_AND_ASSIGN(const ChangeFileFacts cut, ReadChangeFile(path, nullptr));
+    CHECK(cut.last_version < 10);
+    CHECK((cut.half_written || cut.bytes == static_cast<int64_t>(left)));
+    keep(10);
+    CHECK(std::filesystem::file_size(path) == size);
+  }
+  CHECK(ChangeFile::Open(path, "shard 0 of another").status().code() ==
+        absl::StatusCode::kFailedPrecondition);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::string whole, ReadFile(path));
+  for (uint64_t round = 0; round < 200; ++round) {
+    std::string bad = whole;
+    const uint64_t at = test.any_->Below(bad.size() * 8);
+    bad[at / 8] = static_cast<char>(bad[at / 8] ^ (1 << at % 8));
+    VICINITY_REQUIRE_OK(WriteFileAtomically(path, bad));
+    const auto read = ReadChangeFile(path, nullptr);
+    CAPTURE(at);
+    // A length that grew makes the end look as if it had not been written.
+    CHECK((!read.ok() || read->half_written));
+    if (!read.ok()) CHECK(read.status().code() == absl::StatusCode::kDataLoss);
+  }
 }
 
 TEST_CASE("a full disk refuses what is new, answers repeats and reads, and is written again",
