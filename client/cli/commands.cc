@@ -4,6 +4,7 @@
 #include "client/cli/commands/certificate_command.h"
 #include "client/cli/commands/describe_command.h"
 #include "client/cli/commands/generate_command.h"
+#include "client/cli/commands/graph/backup_command.h"
 #include "client/cli/commands/graph/get_command.h"
 #include "client/cli/commands/graph/query_command.h"
 #include "client/cli/commands/graph/sample_command.h"
@@ -27,11 +28,11 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,      kGenerateCommand,   kPartitionCommand, kRankCommand,   kIndexCommand,
-    kPlanCommand,        kPoliciesCommand,   kVerifyCommand,    kRepairCommand, kStatusCommand,
-    kShardsCommand,      kHealthCommand,     kTopCommand,       kAdminCommand,  kTokenCommand,
-    kCertificateCommand, kDescribeCommand,   kGetCommand,       kSampleCommand, kWalkCommand,
-    kQueryCommand,       kMetisChildCommand,
+    kImportCommand,      kGenerateCommand, kPartitionCommand,  kRankCommand,   kIndexCommand,
+    kPlanCommand,        kPoliciesCommand, kVerifyCommand,     kRepairCommand, kStatusCommand,
+    kShardsCommand,      kHealthCommand,   kTopCommand,        kAdminCommand,  kTokenCommand,
+    kCertificateCommand, kDescribeCommand, kGetCommand,        kSampleCommand, kWalkCommand,
+    kQueryCommand,       kBackupCommand,   kMetisChildCommand,
 };
 
 }  // namespace

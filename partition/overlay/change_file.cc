@@ -55,6 +55,15 @@ absl::StatusOr<bool> ReadRecord(std::ifstream* file, const std::string& path, ui
 
 }  // namespace
 
+absl::StatusOr<std::string> ReadChangeFileIdentity(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(absl::StrCat(path, ": no such file"));
+  std::string identity;
+  VICINITY_ASSIGN_OR_RETURN(const bool whole, ReadRecord(&file, path, 0, &identity));
+  if (whole) return identity;
+  return absl::DataLossError(absl::StrCat(path, ": it ends within its beginning"));
+}
+
 absl::StatusOr<ChangeFileFacts> ReadChangeFile(
     const std::string& path, const std::function<absl::Status(proto::Change change)>& take) {
   std::ifstream file(path, std::ios::binary);
@@ -62,9 +71,8 @@ absl::StatusOr<ChangeFileFacts> ReadChangeFile(
   ChangeFileFacts facts;
   std::string bytes;
   VICINITY_ASSIGN_OR_RETURN(bool whole, ReadRecord(&file, path, 0, &facts.identity));
-  if (!whole) return facts;
-  facts.bytes = static_cast<int64_t>(file.tellg());
-  while (true) {
+  while (whole) {
+    facts.bytes = static_cast<int64_t>(file.tellg());
     VICINITY_ASSIGN_OR_RETURN(whole, ReadRecord(&file, path, facts.last_version + 1, &bytes));
     if (!whole) break;
     proto::Change change;
@@ -74,7 +82,6 @@ absl::StatusOr<ChangeFileFacts> ReadChangeFile(
     }
     if (take) VICINITY_RETURN_IF_ERROR(take(std::move(change)));
     ++facts.last_version;
-    facts.bytes = static_cast<int64_t>(file.tellg());
   }
   std::error_code error;
   facts.half_written =

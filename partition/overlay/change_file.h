@@ -50,6 +50,9 @@ struct ChangeFileFacts {
   bool half_written = false;  // something came behind them
 };
 
+// What the file's changes are of. DataLoss if its beginning is damaged.
+absl::StatusOr<std::string> ReadChangeFileIdentity(const std::string& path);
+
 // Calls take(change) for all in order, if it is not null. DataLoss naming path and version for what
 // is damaged before the end; what `take` returns.
 absl::StatusOr<ChangeFileFacts> ReadChangeFile(

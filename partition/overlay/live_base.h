@@ -15,6 +15,12 @@
 
 namespace vicinity {
 
+// What names a shard and the files beneath it.
+inline std::string IdentityOfShard(int32_t shard, int32_t num_shards, uint64_t fingerprint) {
+  return absl::StrCat("shard ", shard, " of ", num_shards, " of dataset ",
+                      absl::Hex(fingerprint, absl::kZeroPad16));
+}
+
 // Lifetime: what it refers to outlives everything that is made with it.
 struct LiveBase {
   const Schema& schema;
@@ -35,10 +41,8 @@ struct LiveBase {
     const std::optional<LocalRow> row = book.RowIn({type}, shard.id(), {id});
     return row.has_value() ? row->value : -1;
   }
-  // What names the shard and its files.
   std::string Identity() const {
-    return absl::StrCat("shard ", shard.id().value, " of ", book.num_shards(), " of dataset ",
-                        absl::Hex(fingerprint, absl::kZeroPad16));
+    return IdentityOfShard(shard.id().value, book.num_shards(), fingerprint);
   }
 };
 

@@ -60,6 +60,9 @@ class LiveShard {
   absl::StatusOr<AppliedBatch> Apply(const proto::WriteSession& session, proto::WriteBatch batch,
                                      Durability durability, absl::Time deadline);
 
+  // Waits until all that was applied is on disk. Not while somebody applies.
+  absl::Status Sync() { return state_->store->Sync(); }
+
   // The last version that everybody sees.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
   std::shared_ptr<const LiveView> Latest() const { return *At(version()); }
