@@ -57,9 +57,10 @@ ROOMS = {
     "server/handlers": {
         "server/admission", "server/connections", "server/health", "server/logging",
     },
+    "server/handlers/live": {"server/handlers"},
     "server/calls": {
-        "server/admission", "server/connections", "server/handlers", "server/health",
-        "server/logging", "server/security",
+        "server/admission", "server/connections", "server/handlers", "server/handlers/live",
+        "server/health", "server/logging", "server/security",
     },
     "server": {
         "server/admission", "server/calls", "server/connections", "server/handlers",
@@ -81,6 +82,7 @@ ROOMS = {
     "client/c_api": {"client", "client/options", "client/query", "client/types"},
     "client/train": {"client", "client/options", "client/types"},
     "client/planning": {"client/loading", "client/options", "client/types"},
+    "client/backup": {"client/shards"},
     "client/cli/output": {"client/planning"},
     "client/cli/flags": {
         "client", "client/cli/output", "client/planning", "client/rpc", "client/types",
@@ -90,7 +92,8 @@ ROOMS = {
         "client/types",
     },
     "client/cli/commands/graph": {
-        "client", "client/cli/commands", "client/cli/flags", "client/cli/output", "client/query",
+        "client", "client/backup", "client/cli/commands", "client/cli/flags", "client/cli/output",
+        "client/query",
     },
     "client/cli": {"client/cli/commands", "client/cli/commands/graph", "client/cli/output"},
 }
@@ -98,6 +101,13 @@ ROOMS = {
 # Sources without a twin test of their own -> the test that covers them instead.
 # Every *main.cc is exempt: a main only joins what is tested elsewhere.
 COVERED_ELSEWHERE = {
+    "client/backup/live_backup.cc": "tests/client/cli/commands/graph/backup_command_test.cc",
+    "client/shards/keyed_nodes.cc": "tests/integration/live_test.cc",
+    "client/shards/pinned_shards.cc": "tests/integration/live_test.cc",
+    "partition/overlay/change_file.cc": "tests/partition/overlay/live_shard_test.cc",
+    "server/handlers/live/apply_handler.cc": "tests/integration/live_test.cc",
+    "server/handlers/live/barrier_handler.cc": "tests/integration/live_test.cc",
+    "server/handlers/live/changes_handler.cc": "tests/client/cli/commands/graph/backup_command_test.cc",
     "cache/device/base/cuda_absent.cc": "tests/cache/device/base/cuda_device_test.cc",
     "cache/device/base/cuda_context.cc": "tests/cache/device/base/cuda_device_test.cc",
     "cache/device/copy_rows_absent.cc": "tests/cache/device/copy_rows_test.cc",

@@ -1,4 +1,4 @@
-#include "server/handlers/barrier_handler.h"
+#include "server/handlers/live/barrier_handler.h"
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include "server/handlers/changes_handler.h"
+#include "server/handlers/live/changes_handler.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "server/handlers/apply_handler.h"
+#include "server/handlers/live/apply_handler.h"
 
 #include <utility>
 
