@@ -81,11 +81,14 @@ ROOMS = {
     },
     "client/c_api": {"client", "client/options", "client/query", "client/types"},
     "client/train": {"client", "client/options", "client/types"},
-    "client/planning": {"client/loading", "client/options", "client/types"},
+    "client/planning": {
+        "client/loading", "client/options", "client/query", "client/shards", "client/types",
+    },
     "client/backup": {"client/shards"},
     "client/cli/output": {"client/planning"},
     "client/cli/flags": {
-        "client", "client/cli/output", "client/planning", "client/rpc", "client/types",
+        "client", "client/cli/output", "client/planning", "client/query", "client/rpc",
+        "client/types",
     },
     "client/cli/commands": {
         "client", "client/cli/flags", "client/cli/output", "client/options", "client/planning",

@@ -28,7 +28,7 @@ namespace vicinity {
 
 absl::StatusOr<std::vector<std::unique_ptr<Policy>>> MakeAllPolicies(
     const TrainerView& view, const AccessTrace& simulated, const AccessTrace& trace,
-    absl::Span<const int64_t> windows) {
+    absl::Span<const int64_t> windows, std::unique_ptr<StaticOrder> ranking) {
   std::vector<std::unique_ptr<Policy>> policies;
   const auto add = [&](std::unique_ptr<Policy> policy) { policies.push_back(std::move(policy)); };
   add(MakeNoPolicy());
@@ -39,8 +39,10 @@ absl::StatusOr<std::vector<std::unique_ptr<Policy>>> MakeAllPolicies(
   }
   add(MakeSimulatedFrequencyPolicy(simulated));
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<StaticOrder> vip, MakeVipPolicy(view));
-  const std::vector<int64_t> ranked(vip->order().begin(), vip->order().end());
+  const StaticOrder& likeliest = ranking == nullptr ? *vip : *ranking;
+  const std::vector<int64_t> ranked(likeliest.order().begin(), likeliest.order().end());
   add(std::move(vip));
+  if (ranking != nullptr) add(std::move(ranking));
   add(MakeOraclePolicy(trace));
   add(MakeLruPolicy(ranked));
   for (const int64_t window : windows) add(MakeNextUsePolicy(ranked, window));

@@ -3,12 +3,11 @@
 #include <memory>
 
 #include "cache/policies/access_trace.h"
-#include "cache/policies/policy.h"
 #include "cache/policies/static_order.h"
 
 namespace vicinity {
 
-std::unique_ptr<Policy> MakeSimulatedFrequencyPolicy(const AccessTrace& simulated) {
+std::unique_ptr<StaticOrder> MakeSimulatedFrequencyPolicy(const AccessTrace& simulated) {
   return std::make_unique<StaticOrder>("simulated-frequency", OrderByScore(simulated.CountUses()));
 }
 

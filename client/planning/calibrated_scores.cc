@@ -8,17 +8,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cache/vip/calibration.h"
+#include "client/planning/batch_nodes.h"
 #include "client/planning/distinct_nodes.h"
 #include "client/planning/seed_batches.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/whole_read.h"
-#include "partition/schema/sampling_spec.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
 #include "proto/common/parallel.h"
 #include "proto/common/status.h"
-#include "sampler/local_sampler.h"
-#include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"
 
 namespace vicinity {
@@ -41,10 +39,7 @@ std::vector<int64_t> FirstOfTypes(const Book& book) {
 class HomeCounts {
  public:
   HomeCounts(const Dataset& dataset, const HomePlan& plan, SeedBatches* seeds)
-      : dataset_(dataset),
-        spec_(NodesOf(plan.options.sampling)),
-        seeds_(seeds),
-        firsts_(FirstOfTypes(dataset.book())) {}
+      : dataset_(dataset), plan_(plan), seeds_(seeds), firsts_(FirstOfTypes(dataset.book())) {}
 
   absl::StatusOr<UseCounts> Count(int64_t most_epochs, int64_t most_rows) {
     std::vector<SeedBatch> batches = NextBatches(kFirstBatches);
@@ -82,29 +77,28 @@ class HomeCounts {
     int64_t num_rows = 0;
     VICINITY_RETURN_IF_ERROR(
         ForEachInParallel(num_pieces, NoProgress(), [&](int64_t piece) -> absl::StatusOr<int64_t> {
-          MinibatchSampler sampler(dataset_.schema(), dataset_.book());
+          const std::unique_ptr<BatchNodes> nodes =
+              NewBatchNodes(dataset_, plan_.options.sampling, plan_.query.get());
           const int64_t end =
               std::min(num_batches, (piece + 1) * CalibrationOptions::kBatchesATime);
           for (int64_t i = piece * CalibrationOptions::kBatchesATime; i < end; ++i) {
-            LocalNeighborSource source(dataset_, batches[i].draw);
-            VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
-                                      sampler.Sample(spec_, batches[i].seeds,
-                                                     /*want_edge_ids=*/false, &source));
+            VICINITY_ASSIGN_OR_RETURN(const std::vector<SampledNodes> needed,
+                                      nodes->Of(batches[i]));
             const MutexLock lock(&mu);
-            num_rows += Add(graph, uses);
+            num_rows += Add(needed, uses);
           }
           return 1;
         }));
     return num_rows;
   }
 
-  int64_t Add(const SampledGraph& graph, std::vector<uint32_t>* uses) const {
+  int64_t Add(const std::vector<SampledNodes>& nodes, std::vector<uint32_t>* uses) const {
     int64_t num_rows = 0;
     std::vector<int64_t> scratch;
-    for (size_t type = 0; type < graph.nodes.size(); ++type) {
-      num_rows += static_cast<int64_t>(graph.nodes[type].ids.size());
+    for (size_t type = 0; type < nodes.size(); ++type) {
+      num_rows += static_cast<int64_t>(nodes[type].ids.size());
       if (uses == nullptr) continue;
-      for (const int64_t id : DistinctNodes(graph.nodes[type], &scratch)) {
+      for (const int64_t id : DistinctNodes(nodes[type], &scratch)) {
         ++(*uses)[firsts_[type] + id];
       }
     }
@@ -112,10 +106,24 @@ class HomeCounts {
   }
 
   const Dataset& dataset_;
-  const SamplingSpec spec_;
+  const HomePlan& plan_;
   SeedBatches* const seeds_;
   const std::vector<int64_t> firsts_;
-};
+};  // What is known of a query's batches before they are counted: rows of types that it does not
+    // need
+// are never needed; and whom the formula's minibatches never meet, draws from all nodes may, and
+// walks beyond its hops.
+void MakePrior(const HomePlan& plan, VipScores* scores) {
+  constexpr float kUnmet = 1e-30F;  // below any score; the counts say how likely such nodes are
+  for (int32_t type = 0; type < static_cast<int32_t>(scores->values.size()); ++type) {
+    std::vector<float>& values = scores->values[type];
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto home = static_cast<int32_t>(i % scores->num_homes);
+      const bool needed = plan.query->needs({type}) && plan.num_seeds(home) > 0;
+      values[i] = needed ? std::max(values[i], kUnmet) : 0;
+    }
+  }
+}
 
 // Corrects what a home's scores are among those of all homes.
 void CalibrateHome(const UseCounts& counts, int32_t home, VipScores* scores) {
@@ -163,9 +171,14 @@ absl::StatusOr<CalibratedScores> CalibratedScoresOf(const Dataset& dataset, cons
   if (options.most_epochs < 0) {
     return absl::InvalidArgumentError(absl::StrCat(options.most_epochs, " sampled epochs"));
   }
+  if (plan.query != nullptr && options.most_epochs == 0) {
+    return absl::InvalidArgumentError(
+        "0 sampled epochs: a query's batches have no formula, they are counted");
+  }
   CalibratedScores result;
   VICINITY_ASSIGN_OR_RETURN(result.scores, ScoresOf(dataset, plan, progress));
   if (options.most_epochs == 0) return result;
+  if (plan.query != nullptr) MakePrior(plan, &result.scores);
   VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), progress, [&] {
     return CalibrateAll(dataset, plan, options, progress, &result);
   }));

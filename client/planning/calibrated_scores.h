@@ -26,8 +26,12 @@ struct CalibratedScores {
   int64_t num_batches = 0;
 };
 
+// Of a plan with a query the batches are its answers, and the formula is of minibatches that go
+// the same ways (client/planning/query_formula.h): without sampled batches it is of no use, so
+// InvalidArgument is that there may be none.
+//
 // Batches are sampled by all of the plan's rules, those that the formula knows nothing of as well
-// (cache/vip/vip.h). The same for any number of threads. Errors as ScoresOf's, MinibatchSampler's
+// (cache/vip/vip.h). The same for any number of threads. Errors as ScoresOf's, BatchNodes::Of's
 // and ReadWhole's.
 //
 // Memory: beside that of ScoresOf's result, 20 bytes a node.

@@ -8,12 +8,15 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "client/planning/edges_to_draw.h"
 #include "client/planning/link_plan.h"
 #include "client/planning/seed_times.h"
+#include "client/query/query_text.h"
 #include "partition/cut/node_facts.h"
 #include "partition/dataset/whole_read.h"
 #include "proto/common/status.h"
@@ -230,13 +233,39 @@ absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipRequest
   return absl::FailedPreconditionError("the dataset has no splits to take seeds from");
 }
 
+namespace {
+
+// Of a query the seeds are of its input's type.
+absl::StatusOr<VipRequest> TakeQuery(const Dataset& dataset, VipRequest request, HomePlan* plan) {
+  if (!request.query.has_value()) return request;
+  if (!request.seed_links.empty()) {
+    return absl::InvalidArgumentError("a query's batches are of nodes, not of links");
+  }
+  VICINITY_ASSIGN_OR_RETURN(plan->query, QueryBatches::Create(dataset, *request.query));
+  const std::string& type = dataset.schema().node_types[plan->query->seed_type().value].name;
+  if (!request.seed_type.empty() && request.seed_type != type) {
+    return absl::InvalidArgumentError(absl::StrCat("seed type '", request.seed_type,
+                                                   "', but the query's $", plan->query->input(),
+                                                   " takes nodes of type ", type));
+  }
+  request.seed_type = type;
+  return request;
+}
+
+}  // namespace
+
 absl::StatusOr<HomePlan> PlanHomes(const Dataset& dataset, const Assignment& assignment,
-                                   const VipRequest& request) {
+                                   const VipRequest& asked) {
   HomePlan plan;
+  VICINITY_ASSIGN_OR_RETURN(const VipRequest request, TakeQuery(dataset, asked, &plan));
   plan.options.batch_size = request.batch_size;
-  VICINITY_ASSIGN_OR_RETURN(plan.options.sampling, SpecOf(dataset.schema(), request));
   if (request.batch_size < 1) {
     return absl::InvalidArgumentError(absl::StrCat("batch size ", request.batch_size));
+  }
+  if (plan.query != nullptr) {
+    plan.options.sampling = plan.query->MinibatchesLike(request.batch_size);
+  } else {
+    VICINITY_ASSIGN_OR_RETURN(plan.options.sampling, SpecOf(dataset.schema(), request));
   }
   VICINITY_ASSIGN_OR_RETURN(plan.homes, ParseHomes(request.homes, assignment.num_shards));
   VICINITY_ASSIGN_OR_RETURN(plan.home_of, HomeOfShards(plan.homes, assignment.num_shards));
@@ -342,15 +371,34 @@ Assignment AssignmentOf(const Book& book) {
   return assignment;
 }
 
+namespace {
+
+// "train"; "links"; "train as $seeds of: src = nodes(paper, $seeds); w = walk(src, cites, 8)".
+std::string SeedsText(const VipRequest& request, const HomePlan& plan) {
+  if (!request.seed_links.empty()) return "links";
+  if (plan.query == nullptr) return request.seeds;
+  std::string text = QueryText(*request.query);
+  absl::StripTrailingAsciiWhitespace(&text);
+  return absl::StrCat(request.seeds, " as $", plan.query->input(),
+                      " of: ", absl::StrReplaceAll(text, {{"\n", "; "}}));
+}
+
+}  // namespace
+
 proto::Ranking DescribeRanking(const std::string& name, const VipRequest& request,
                                const HomePlan& plan) {
   proto::Ranking ranking;
   ranking.set_name(name);
-  ranking.set_seeds(request.seed_links.empty() ? request.seeds : "links");
+  ranking.set_seeds(SeedsText(request, plan));
   ranking.set_seed_links(request.seed_links);
   ranking.set_negatives_per_link(request.negatives_per_link);
   ranking.set_negative_type(request.negative_type);
   ranking.set_batch_size(request.batch_size);
+  for (const std::vector<int32_t>& home : plan.homes) {
+    proto::Ranking::Home* const shards = ranking.add_homes();
+    for (const int32_t shard : home) shards->add_shards(shard);
+  }
+  if (plan.query != nullptr) return ranking;  // draws are what the query says
   for (const int64_t fanout : request.fanouts) ranking.add_fanouts(fanout);
   ranking.set_replace(request.replace);
   ranking.set_weighted_by(request.weighted_by);
@@ -365,10 +413,6 @@ proto::Ranking DescribeRanking(const std::string& name, const VipRequest& reques
   ranking.set_labor(request.draws == Draws::kLabor);
   ranking.set_layer_dependency(request.layer_dependency);
   if (ranking.labor()) ranking.set_batch_dependency(request.batch_dependency);
-  for (const std::vector<int32_t>& home : plan.homes) {
-    proto::Ranking::Home* const shards = ranking.add_homes();
-    for (const int32_t shard : home) shards->add_shards(shard);
-  }
   return ranking;
 }
 

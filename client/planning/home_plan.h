@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +11,8 @@
 #include "absl/status/statusor.h"
 #include "cache/vip/seed_chances.h"
 #include "cache/vip/vip.h"
+#include "client/planning/query_batches.h"
+#include "client/query/query.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
@@ -48,6 +52,9 @@ struct VipRequest {
   std::string seed_links;  // an edge type; empty: seeds are nodes
   int64_t negatives_per_link = 0;
   std::string negative_type;  // empty: that of the links' targets
+  // Batches that are this query's answers instead of minibatches: seeds, batch size and homes are
+  // as above, draws are the query's. Empty: minibatches.
+  std::optional<Query> query;
 };
 
 struct HomePlan {
@@ -62,6 +69,9 @@ struct HomePlan {
   std::vector<int64_t> node_times;
   std::string link_times;
   VipOptions options;
+  // Whose answers the batches are, of which `options` say only what the formula goes by
+  // (client/planning/query_formula.h); null: they are minibatches. It reads the dataset.
+  std::shared_ptr<const QueryBatches> query;
 
   // Of a home: its nodes, or links.
   int64_t num_seeds(int32_t home) const {
@@ -80,7 +90,9 @@ absl::StatusOr<NodeTypeId> FindSeedType(const Dataset& dataset, const VipRequest
 
 // Every home's seeds are the seeds in its shards; its links those to nodes in its shards.
 // InvalidArgument for a request that does not fit the dataset; FailedPrecondition where there are
-// no seeds at all; what ReadWhole and ShardReader say of the files that tell.
+// no seeds at all; what ReadWhole and ShardReader say of the files that tell. Of a query, whose
+// input tells the seeds' type, also errors as QueryBatches::Create. The dataset must outlive the
+// plan.
 //
 // The plan's options leave edges to the VIP formula that a batch can draw at all: those that meet
 // the condition and whose times are within those of any seed (client/planning/edges_to_draw.h).

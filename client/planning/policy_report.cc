@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,7 +13,10 @@
 #include "cache/policies/access_trace.h"
 #include "cache/policies/all_policies.h"
 #include "cache/policies/policy.h"
+#include "cache/policies/static_order.h"
 #include "cache/policies/trainer_view.h"
+#include "cache/vip/vip.h"
+#include "client/planning/calibrated_scores.h"
 #include "client/planning/sampled_trace.h"
 #include "partition/dataset/whole_read.h"
 #include "proto/common/ids.h"
@@ -33,6 +37,20 @@ std::vector<PolicyReport::Size> CacheSizes(const Dataset& dataset,
     sizes.push_back({share, std::llround(share * mean_shard)});
   }
   return sizes;
+}
+
+// What `vicinity rank` would store for the home; null: no scores are given.
+std::unique_ptr<StaticOrder> RankingOf(const std::optional<CalibratedScores>& calibrated,
+                                       const TrainerView& view, size_t home) {
+  if (!calibrated.has_value()) return nullptr;
+  const VipScores& scores = calibrated->scores;
+  std::vector<double> flat;
+  flat.reserve(view.num_nodes());
+  for (const std::vector<float>& of_type : scores.values) {
+    for (size_t i = home; i < of_type.size(); i += scores.num_homes) flat.push_back(of_type[i]);
+  }
+  view.KeepRemote(&flat);
+  return std::make_unique<StaticOrder>("query-ranking", OrderByScore(flat));
 }
 
 // Adds what one trainer's policies come to.
@@ -103,9 +121,14 @@ absl::StatusOr<PolicyReport> CountPolicies(const Dataset& dataset, const HomePla
   counted.run_seed = options.run_seed;
   counted.num_epochs = options.num_epochs;
   counted.node_times = plan.node_times;
+  counted.query = plan.query.get();
   TraceOptions simulated = counted;
   simulated.first_epoch = options.num_epochs;
   simulated.num_epochs = options.num_simulated_epochs;
+  std::optional<CalibratedScores> counted_scores;
+  if (plan.query != nullptr) {
+    VICINITY_ASSIGN_OR_RETURN(counted_scores, CalibratedScoresOf(dataset, plan, {}, progress));
+  }
   VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), progress, [&]() -> absl::Status {
     for (size_t home = 0; home < plan.homes.size(); ++home) {
       if (plan.seeds[home].nodes.empty()) continue;
@@ -115,7 +138,8 @@ absl::StatusOr<PolicyReport> CountPolicies(const Dataset& dataset, const HomePla
       VICINITY_ASSIGN_OR_RETURN(const AccessTrace before, SampleTrace(view, simulated, progress));
       VICINITY_ASSIGN_OR_RETURN(const AccessTrace trace, SampleTrace(view, counted, progress));
       VICINITY_ASSIGN_OR_RETURN(const std::vector<std::unique_ptr<Policy>> policies,
-                                MakeAllPolicies(view, before, trace, options.windows));
+                                MakeAllPolicies(view, before, trace, options.windows,
+                                                RankingOf(counted_scores, view, home)));
       VICINITY_RETURN_IF_ERROR(AddTrainer(policies, trace, &report));
     }
     return absl::OkStatus();

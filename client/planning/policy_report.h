@@ -50,9 +50,11 @@ struct PolicyReport {
   std::vector<Line> lines;
 };
 
-// Samples epochs of one trainer after another. Errors as MakeAllPolicies',
-// MinibatchSampler's and ReadWhole's.
-// Memory: 8 bytes a remote row used in all of one trainer's epochs, and some 50 bytes a node.
+// Samples epochs of one trainer after another. Of a plan with a query they are of its answers:
+// "vip" is then the formula alone, of minibatches that go the same ways, and "query-ranking" what
+// it comes to with sampled answers of epochs of their own, as `vicinity rank` stores it. Errors as
+// MakeAllPolicies', CalibratedScoresOf's, BatchNodes::Of's and ReadWhole's. Memory:
+// 8 bytes a remote row used in all of one trainer's epochs, and some 50 bytes a node.
 absl::StatusOr<PolicyReport> CountPolicies(const Dataset& dataset, const HomePlan& plan,
                                            const PolicyReportOptions& options, Progress* progress);
 

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "cache/policies/access_trace.h"
 #include "cache/policies/trainer_view.h"
+#include "client/planning/query_batches.h"
 #include "proto/common/progress.h"
 
 namespace vicinity {
@@ -17,10 +18,11 @@ struct TraceOptions {
   int64_t first_epoch = 0;
   int64_t num_epochs = 1;
   absl::Span<const int64_t> node_times;  // with draws by time: of the seeds' type, by global id
+  const QueryBatches* query = nullptr;   // whose answers batches are; null: minibatches
 };
 
 // Each epoch takes the view's seeds in an order of its own, batch by batch. Errors as
-// MinibatchSampler's.
+// BatchNodes::Of.
 absl::StatusOr<AccessTrace> SampleTrace(const TrainerView& view, const TraceOptions& options,
                                         Progress* progress);
 

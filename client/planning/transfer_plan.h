@@ -60,7 +60,7 @@ struct TransferCost {
 };
 TransferCost CostOf(const RemoteEstimate& estimate, const TransferModel& model, int64_t cache_rows);
 
-// Which loader is planned for; empty: none, a batch on its own, by the VIP formula.
+// Which loader is planned for; empty: none, a batch on its own.
 struct PlannedLoader {
   std::string text;         // its options, in words
   int64_t num_sampled = 0;  // batches
@@ -71,6 +71,7 @@ struct TransferPlan {
   TransferModel model;
   double all_rows = 0;  // a batch needs, near and remote
   std::optional<PlannedLoader> loader;
+  int64_t query_batches = 0;  // sampled, of a query; else 0: without a loader it is the VIP formula
   std::vector<TransferCost> sizes;  // falling in cost
   std::vector<double> alone_rows;   // by size: a batch's remote rows that shares none with others
   std::optional<RemoteEstimate> estimate;  // what `sizes` are made of

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "client/planning/home_plan.h"
 #include "client/planning/home_trace.h"
 #include "client/planning/loader_forecast.h"
+#include "client/planning/query_batches.h"
 #include "client/types/loader_values.h"
 #include "partition/cut/assigner.h"
 #include "partition/dataset/dataset.h"
@@ -29,17 +31,22 @@
 namespace vicinity {
 namespace {
 
-bool IsFetched(const NodeTypeSpec& type, const ColumnSpec& column, const PlanRequest& request) {
+// Whether a column is one that the user asks for, or else a query brings, or else loaders fetch.
+// `brought`: of the type, by position; null: not by a query.
+bool IsFetched(const NodeTypeSpec& type, const ColumnSpec& column, const PlanRequest& request,
+               const std::set<int32_t>* brought) {
   if (!request.columns.empty()) {
     return std::find(request.columns.begin(), request.columns.end(), column.name) !=
            request.columns.end();
   }
+  if (brought != nullptr) return brought->count(type.FindColumn(column.name)) > 0;
   return !type.HasRole(column.name);
 }
 
-// By node type: what is fetched of a row. InvalidArgument for a column that no type has;
-// FailedPrecondition if there is nothing to fetch.
-absl::StatusOr<std::vector<WantedRows>> WantedOf(const Schema& schema, const PlanRequest& request) {
+// By node type: what is fetched of a row, `query` as HomePlan's. InvalidArgument for a column that
+// no type has; FailedPrecondition if there is nothing to fetch.
+absl::StatusOr<std::vector<WantedRows>> WantedOf(const Schema& schema, const PlanRequest& request,
+                                                 const QueryBatches* query) {
   for (const std::string& name : request.columns) {
     const bool known =
         std::any_of(schema.node_types.begin(), schema.node_types.end(),
@@ -51,9 +58,12 @@ absl::StatusOr<std::vector<WantedRows>> WantedOf(const Schema& schema, const Pla
   }
   std::vector<WantedRows> wanted;
   for (const NodeTypeSpec& type : schema.node_types) {
+    const NodeTypeId number{static_cast<int32_t>(wanted.size())};
+    const bool brings = query != nullptr && query->brings_columns();
+    const std::set<int32_t>* const brought = brings ? &query->columns(number) : nullptr;
     WantedRows& of_type = wanted.emplace_back(WantedRows{0, 0});
     for (const ColumnSpec& column : type.columns) {
-      if (!IsFetched(type, column, request)) continue;
+      if (!IsFetched(type, column, request, brought)) continue;
       of_type.bytes += column.row_bytes();
       ++of_type.columns;
     }
@@ -155,13 +165,11 @@ absl::StatusOr<HomePlan> TrainersOf(const PlanRequest& request, const Dataset& d
 }
 
 // What loaders' rankings are made of, if batches may be sampled.
-absl::StatusOr<VipScores> RankedBy(const Dataset& dataset, const HomePlan& homes, bool may_sample,
-                                   Progress* progress) {
+absl::StatusOr<CalibratedScores> RankedBy(const Dataset& dataset, const HomePlan& homes,
+                                          bool may_sample, Progress* progress) {
   CalibrationOptions calibration;
   if (!may_sample) calibration.most_epochs = 0;
-  VICINITY_ASSIGN_OR_RETURN(CalibratedScores calibrated,
-                            CalibratedScoresOf(dataset, homes, calibration, progress));
-  return std::move(calibrated.scores);
+  return CalibratedScoresOf(dataset, homes, calibration, progress);
 }
 
 void AddSizes(const std::vector<ExpectedRemote::Point>& points, TransferPlan* plan) {
@@ -204,16 +212,20 @@ absl::Status PlanRequest::Validate() const {
 absl::StatusOr<TransferPlan> PlanTransfers(const Dataset& dataset, const PlanRequest& request,
                                            Progress* progress) {
   VICINITY_RETURN_IF_ERROR(request.Validate());
+  const Assignment assignment = AssignmentOf(dataset.book());
+  VICINITY_ASSIGN_OR_RETURN(const HomePlan homes, TrainersOf(request, dataset, assignment));
   ForecastOptions loader = request.loader;
-  VICINITY_ASSIGN_OR_RETURN(loader.wanted, WantedOf(dataset.schema(), request));
+  VICINITY_ASSIGN_OR_RETURN(loader.wanted, WantedOf(dataset.schema(), request, homes.query.get()));
   std::vector<NodeTypeId> types;
   for (size_t type = 0; type < loader.wanted.size(); ++type) {
     if (loader.wanted[type].bytes > 0) types.push_back({static_cast<int32_t>(type)});
   }
-  const Assignment assignment = AssignmentOf(dataset.book());
-  VICINITY_ASSIGN_OR_RETURN(const HomePlan homes, TrainersOf(request, dataset, assignment));
-  VICINITY_ASSIGN_OR_RETURN(const VipScores scores,
-                            RankedBy(dataset, homes, loader.least_batches > 0, progress));
+  // Loaders give minibatches: of a query's answers each stands alone, and all of them are sampled.
+  const bool of_query = homes.query != nullptr;
+  const bool has_loader = loader.least_batches > 0 && !of_query;
+  VICINITY_ASSIGN_OR_RETURN(const CalibratedScores calibrated,
+                            RankedBy(dataset, homes, has_loader || of_query, progress));
+  const VipScores& scores = calibrated.scores;
   const RemoteCurves curves(scores, homes, assignment, types);
   TransferPlan plan;
   plan.model = ModelOf(request, homes, curves, MeanRowBytes(loader.wanted, curves),
@@ -223,7 +235,8 @@ absl::StatusOr<TransferPlan> PlanTransfers(const Dataset& dataset, const PlanReq
       ReportedSizes(curves, assignment, request.cache_rows);
   const std::vector<int64_t> sizes = PlannedSizes(curves, points);
   plan.alone = plan.estimate = AloneAt(sizes, curves);
-  if (loader.least_batches > 0) {
+  if (of_query) plan.query_batches = calibrated.num_batches;
+  if (has_loader) {
     VICINITY_ASSIGN_OR_RETURN(
         const LoaderForecast forecast,
         ForecastLoaders(dataset, scores, homes, assignment, sizes, loader, progress));

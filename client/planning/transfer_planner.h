@@ -44,6 +44,10 @@ struct PlanRequest {
   absl::Status Validate() const;
 };
 
+// Of a query (VipRequest::query) there is no loader: a plan is of each answer alone, with rows as
+// its sampled answers need them and, unless `columns` or `row_bytes` are given, the columns that it
+// brings.
+//
 // Errors: as Validate, PlanHomes, CalibratedScoresOf and ForecastLoaders; InvalidArgument for a
 // column that no type has, or draws by time from seeds of homes, which no loader makes;
 // FailedPrecondition if there is nothing to fetch. Memory and cost: those of CalibratedScoresOf and

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/flags/query_flags.h"
 #include "client/cli/flags/vip_flags.h"
 #include "client/cli/output/choices.h"
 #include "client/cli/output/line_chart.h"
@@ -34,6 +35,7 @@ namespace {
 struct Flags {
   std::string directory;
   PlanRequest request;
+  QueryFlags query;
   std::string cache = "0";
   std::string more;
   std::string window = "256M";
@@ -49,6 +51,7 @@ absl::Status TakeSize(const std::string& text, int64_t* bytes) {
 
 absl::StatusOr<PlanRequest> RequestOf(const Flags& flags) {
   PlanRequest request = flags.request;
+  VICINITY_ASSIGN_OR_RETURN(request.vip, WithQuery(request.vip, flags.query));
   VICINITY_RETURN_IF_ERROR(TakeSize(flags.cache, &request.cache_bytes));
   VICINITY_RETURN_IF_ERROR(TakeSize(flags.more, &request.more_bytes));
   VICINITY_RETURN_IF_ERROR(TakeSize(flags.window, &request.loader.window_bytes));
@@ -132,6 +135,7 @@ Action DeclarePlan(CLI::App* app) {
       ->type_name("SIZE");
   app->add_option("--cache", flags->cache, "more than what; default: no cache")->type_name("SIZE");
   AddLoaderFlags(app, flags.get());
+  AddQueryFlags(app, &flags->query);
   app->add_option("--picture", flags->picture, "also draw a chart to this SVG file");
   AddFormatFlag(app, &flags->format);
   return [flags](const ToolContext& tool, std::ostream& out) { return RunPlan(*flags, tool, out); };

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "client/cli/flags/query_flags.h"
 #include "client/cli/flags/vip_flags.h"
 #include "client/cli/output/line_chart.h"
 #include "client/cli/output/output.h"
@@ -26,6 +27,7 @@ namespace {
 struct Flags {
   std::string directory;
   VipRequest vip;
+  QueryFlags query;
   PolicyReportOptions report;
   std::string picture;
   OutputFormat format = OutputFormat::kTable;
@@ -33,9 +35,10 @@ struct Flags {
 
 absl::Status RunPolicies(const Flags& flags, const ToolContext& tool, std::ostream& out) {
   VICINITY_RETURN_IF_ERROR(flags.report.Validate());
+  VICINITY_ASSIGN_OR_RETURN(const VipRequest request, WithQuery(flags.vip, flags.query));
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> dataset, OpenForPasses(flags.directory));
   VICINITY_ASSIGN_OR_RETURN(const HomePlan plan,
-                            PlanHomes(*dataset, AssignmentOf(dataset->book()), flags.vip));
+                            PlanHomes(*dataset, AssignmentOf(dataset->book()), request));
   VICINITY_ASSIGN_OR_RETURN(const PolicyReport report,
                             CountPolicies(*dataset, plan, flags.report, tool.progress));
   const LineChart chart = PolicyChart(report, dataset->manifest().name());
@@ -58,6 +61,7 @@ Action DeclarePolicies(CLI::App* app) {
   const auto flags = std::make_shared<Flags>();
   app->add_option("DIRECTORY", flags->directory, "the dataset")->required();
   AddVipFlags(app, &flags->vip);
+  AddQueryFlags(app, &flags->query);
   app->add_option("--replication", flags->report.replication,
                   "rows of the static cache, as shares of a mean shard's nodes")
       ->delimiter(',')

@@ -47,19 +47,29 @@ std::string DrawsText(const proto::Ranking& ranking) {
                           : "");
 }
 
+// A ranking for a query's answers has no fanouts (client/planning/home_plan.h).
+std::string FanoutsText(const proto::Ranking& ranking) {
+  if (ranking.fanouts().empty()) return "";
+  return absl::StrCat(", fanouts ", absl::StrJoin(ranking.fanouts(), ","));
+}
+
+// ", corrected by 32 sampled batches".
+std::string SourceText(const proto::Ranking& ranking) {
+  if (ranking.sampled_batches() == 0) return ", by the VIP formula alone";
+  return absl::StrCat(ranking.fanouts().empty() ? ", counted in " : ", corrected by ",
+                      ranking.sampled_batches(), " sampled batches");
+}
+
 }  // namespace
 
 std::string RankingText(const proto::Ranking& ranking) {
   return absl::StrCat(
       "Ranking \"", ranking.name(), "\": seeds ", SeedsText(ranking), ", batch ",
-      ranking.batch_size(), ", fanouts ", absl::StrJoin(ranking.fanouts(), ","),
-      ranking.replace() ? ", with replacement" : "",
+      ranking.batch_size(), FanoutsText(ranking), ranking.replace() ? ", with replacement" : "",
       ranking.weighted_by().empty() ? "" : absl::StrCat(", weighted by ", ranking.weighted_by()),
       EdgesText(ranking), DrawsText(ranking), ranking.new_nodes_only() ? ", new nodes only" : "",
       ", ", ranking.homes_size(), ranking.homes_size() == 1 ? " home" : " homes",
-      ranking.sampled_batches() > 0
-          ? absl::StrCat(", corrected by ", ranking.sampled_batches(), " sampled batches")
-          : ", by the VIP formula alone");
+      SourceText(ranking));
 }
 
 nlohmann::ordered_json RankingJson(const proto::Ranking& ranking) {

@@ -41,6 +41,14 @@ nlohmann::ordered_json CostJson(const TransferCost& cost, const TransferModel& m
 
 // How the figures came about.
 void PrintSource(const TransferPlan& plan, std::ostream& out) {
+  if (plan.query_batches > 0) {
+    out << absl::StrFormat(
+        "By %s sampled answers of the query, each alone with a cache that never changes: rows "
+        "that\n"
+        "whoever runs the query holds. The library fetches those of every run anew.\n",
+        HumanCount(plan.query_batches));
+    return;
+  }
   if (!plan.loader.has_value()) {
     out << "By the VIP formula, of a batch alone with a cache that never changes. What a loader "
            "fetches\n"
@@ -128,7 +136,7 @@ nlohmann::ordered_json TransferPlanJson(const TransferPlan& plan) {
   }
   json["loader"] = nullptr;
   if (plan.loader.has_value()) json["loader"] = plan.loader->text;
-  json["sampled_batches"] = plan.loader.has_value() ? plan.loader->num_sampled : 0;
+  json["sampled_batches"] = plan.loader.has_value() ? plan.loader->num_sampled : plan.query_batches;
   json["counted_batches"] = plan.loader.has_value() ? plan.loader->num_counted : 0;
   if (plan.enough.has_value()) json["enough"] = CostJson(*plan.enough, plan.model);
   if (plan.more.has_value()) {

@@ -4,11 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/flags/graph_flags.h"
+#include "client/cli/flags/query_flags.h"
 #include "client/cli/output/output.h"
 #include "client/cli/output/row_values.h"
 #include "client/graph.h"
@@ -36,29 +35,11 @@ using Json = nlohmann::ordered_json;
 
 struct Flags {
   GraphFlags graph;
-  std::string text;
-  std::string file;
+  QueryFlags query;
   std::vector<std::string> inputs;  // NAME=ID,ID,...
   bool explain = false;
   DrawId draw;
 };
-
-absl::StatusOr<Query> ReadQuery(const Flags& flags) {
-  if (flags.text.empty() == flags.file.empty()) {
-    return absl::InvalidArgumentError("give a query, or --file with one: one of both");
-  }
-  std::string text = flags.text;
-  if (!flags.file.empty()) {
-    std::ifstream file(flags.file);
-    std::ostringstream content;
-    content << file.rdbuf();
-    if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", flags.file));
-    text = content.str();
-  }
-  Result<Query> query = Query::Parse(text);
-  if (!query.ok()) return ToStatus(query.error());
-  return *std::move(query);
-}
 
 using TypedInputs = std::map<std::string, std::vector<std::string>>;
 
@@ -295,7 +276,7 @@ void PrintAsTables(const Graph& graph, const Query& query, const QueryAnswer& an
 }
 
 absl::Status RunQuery(const Flags& flags, std::ostream& out) {
-  VICINITY_ASSIGN_OR_RETURN(const Query query, ReadQuery(flags));
+  VICINITY_ASSIGN_OR_RETURN(const Query query, ReadQuery(flags.query, "--file"));
   VICINITY_ASSIGN_OR_RETURN(const TypedInputs typed, SplitInputs(flags.inputs));
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, OpenGraph(flags.graph));
   const Result<std::unique_ptr<PreparedQuery>> prepared = PreparedQuery::Make(graph.get(), query);
@@ -324,11 +305,11 @@ absl::Status RunQuery(const Flags& flags, std::ostream& out) {
 Action DeclareQuery(CLI::App* app) {
   const auto flags = std::make_shared<Flags>();
   AddGraphFlags(app, &flags->graph);
-  app->add_option("query", flags->text,
+  app->add_option("query", flags->query.text,
                   "steps, one a line or with ; between them: NAME = nodes(...), neighbors(...), "
                   "negatives(...), layer(...), walk(...), visited(...), "
                   "ppr(...), induced(...)");
-  app->add_option("--file", flags->file, "a file with the query")->type_name("FILE");
+  app->add_option("--file", flags->query.file, "a file with the query")->type_name("FILE");
   app->add_option("--input", flags->inputs,
                   "ids, as the user gave them, of an input that the query calls $NAME; may be "
                   "repeated")
