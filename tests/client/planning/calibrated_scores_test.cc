@@ -1,8 +1,12 @@
 #include "client/planning/calibrated_scores.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,11 +14,13 @@
 #include "cache/vip/vip.h"
 #include "client/planning/expected_remote.h"
 #include "client/planning/home_plan.h"
+#include "client/query/query_text.h"
 #include "partition/cut/assigner.h"
 #include "partition/cut/hash_assigner.h"
 #include "partition/dataset/dataset.h"
 #include "partition/ingest/generate_block_model.h"
 #include "partition/schema/sampling_spec.h"
+#include "proto/common/ids.h"
 #include "proto/common/progress.h"
 #include "tests/client/planning/timed_graph.h"
 #include "tests/testing/graphs/measured_remote.h"
@@ -161,6 +167,206 @@ TEST_CASE("links between two node types are sampled like others", "[cli]") {
                                 CalibratedScoresOf(*dataset, plan, {}, NoProgress()));
   CHECK(result.num_batches > 0);
   CHECK(result.scores.values != formula.values);
+}
+
+// Answers of queries of a graph so small that the chance of each node to be needed can be added up.
+struct SmallQueries {
+  static constexpr int64_t kNodes = 40;
+
+  SmallQueries() {
+    VICINITY_REQUIRE_OK(testing::WriteGraph(graph, placement, folder.File("d")));
+    VICINITY_ASSERT_OK_AND_ASSIGN(dataset, Dataset::Open(folder.File("d")));
+    lists = graph.InEdgesOfAll(EdgeTypeId{0});
+  }
+
+  static testing::MemoryGraph RandomGraph() {
+    testing::RandomGraphOptions options;
+    options.num_nodes = kNodes;
+    options.num_edges = 120;
+    return testing::RandomGraph(options);
+  }
+
+  HomePlan Plan(const std::string& query, int64_t batch_size) const {
+    VipRequest request;
+    request.seeds = "all";
+    request.homes = "0,1";
+    request.batch_size = batch_size;
+    VICINITY_ASSERT_OK_AND_ASSIGN(request.query, ParseQuery(query));
+    VICINITY_ASSERT_OK_AND_ASSIGN(HomePlan plan,
+                                  PlanHomes(*dataset, AssignmentOf(dataset->book()), request));
+    return plan;
+  }
+
+  // How far the scores are from these chances, by position: the mean square of their distance in
+  // standard deviations of as many batches, which is 1 of independent ones.
+  double Distance(const CalibratedScores& result, const std::vector<double>& chances) const {
+    double sum = 0;
+    int64_t num_nodes = 0;
+    for (int64_t node = 0; node < kNodes; ++node) {
+      const double chance = chances[placement.PositionOf(NodeTypeId{0}, GlobalNode{node})];
+      const double variance =
+          chance * (1 - chance) / static_cast<double>(result.num_batches) + 1e-12;
+      const double off = result.scores.at(NodeTypeId{0}, GlobalNode{node}, 0) - chance;
+      sum += off * off / variance;
+      ++num_nodes;
+    }
+    return sum / static_cast<double>(num_nodes);
+  }
+
+  // Whether a walk of so many steps from `start` comes by `node`.
+  double Visits(int64_t start, int64_t node, int64_t length) const {
+    if (start == node) return 1;
+    std::vector<double> at(kNodes);  // not having come by
+    at[start] = 1;
+    double visits = 0;
+    for (int64_t step = 0; step < length; ++step) {
+      std::vector<double> next(kNodes);
+      for (int64_t from = 0; from < kNodes; ++from) {
+        for (const testing::InEdge& edge : lists[from]) {
+          next[edge.source] += at[from] / static_cast<double>(lists[from].size());
+        }
+      }
+      visits += next[node];
+      next[node] = 0;
+      at = next;
+    }
+    return visits;
+  }
+
+  // By node, of a batch of so many starts, all sets of which are as likely.
+  std::vector<double> ChancesOfWalks(int64_t length, int64_t batch_size) const {
+    std::vector<double> chances;
+    for (int64_t node = 0; node < kNodes; ++node) {
+      // misses[k]: the product of not coming by, the mean over all sets of k of the starts so far.
+      std::vector<double> misses(batch_size + 1);
+      misses[0] = 1;
+      for (int64_t start = 0; start < kNodes; ++start) {
+        const double miss = 1 - Visits(start, node, length);
+        for (int64_t k = std::min(start + 1, batch_size); k > 0; --k) {
+          const double with = static_cast<double>(k) / static_cast<double>(start + 1);
+          misses[k] = with * misses[k - 1] * miss + (1 - with) * misses[k];
+        }
+      }
+      chances.push_back(1 - misses[batch_size]);
+    }
+    return chances;
+  }
+
+  // By node, of a layer of `count` nodes for two targets, all pairs of which are as likely.
+  std::vector<double> ChancesOfLayers(int64_t count) const {
+    std::vector<double> chances(kNodes);
+    const double pairs = kNodes * (kNodes - 1) / 2.0;
+    for (int64_t one = 0; one < kNodes; ++one) {
+      for (int64_t other = 0; other < one; ++other) {
+        std::vector<double> weights(kNodes);
+        for (const int64_t target : {one, other}) {
+          for (const testing::InEdge& edge : lists[target]) ++weights[edge.source];
+        }
+        const auto all = static_cast<double>(lists[one].size() + lists[other].size());
+        for (int64_t node = 0; node < kNodes; ++node) {
+          const bool seed = node == one || node == other;
+          const double drawn =
+              all == 0 ? 0 : 1 - std::pow(1 - weights[node] / all, static_cast<double>(count));
+          chances[node] += (seed ? 1 : drawn) / pairs;
+        }
+      }
+    }
+    return chances;
+  }
+
+  testing::TempDir folder;
+  const testing::MemoryGraph graph = RandomGraph();
+  const testing::Placement placement = testing::Shuffled(graph, 2, 3);
+  std::unique_ptr<Dataset> dataset;
+  std::vector<std::vector<testing::InEdge>> lists;
+};
+
+TEST_CASE("scores of a query's answers are the chances that their rows are needed", "[planning]") {
+  const SmallQueries small;
+  CalibrationOptions options;
+  options.most_epochs = 400;
+  std::string query;
+  int64_t batch_size = 0;
+  std::vector<double> chances, biased;
+  SECTION("walks") {
+    query = "src = nodes(node, $seeds); w = walk(src, links, 3)";
+    batch_size = 5;
+    chances = small.ChancesOfWalks(3, 5);
+    biased = small.ChancesOfWalks(2, 5);
+  }
+  SECTION("layers") {
+    query = "src = nodes(node, $seeds); l = layer(src, links, 4)";
+    batch_size = 2;
+    chances = small.ChancesOfLayers(4);
+    biased = small.ChancesOfLayers(3);
+  }
+  SECTION("nodes of all, which no edges lead to") {
+    query = "src = nodes(node, $seeds); all = nodes(node, count=7)";
+    batch_size = 4;
+    const auto chance = [](double count) {
+      return 1 - (1 - 4.0 / SmallQueries::kNodes) * std::pow(1 - 1.0 / SmallQueries::kNodes, count);
+    };
+    chances.assign(SmallQueries::kNodes, chance(7));
+    biased.assign(SmallQueries::kNodes, chance(6));
+  }
+  const HomePlan plan = small.Plan(query, batch_size);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const CalibratedScores result,
+                                CalibratedScoresOf(*small.dataset, plan, options, NoProgress()));
+  CHECK(result.num_batches == 400 * SmallQueries::kNodes / batch_size);
+  CHECK(small.Distance(result, chances) < 1.5);
+  CHECK(small.Distance(result, biased) > 5);
+}
+
+TEST_CASE("a query's answers cannot be ranked without sampling them, nor rows that they never need",
+          "[planning]") {
+  const testing::MemoryGraph graph = testing::TypedGraph(150, 100, 10, 2);
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(testing::WriteGraph(graph, testing::Shuffled(graph, 4, 3), folder.File("d")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Dataset> dataset,
+                                Dataset::Open(folder.File("d")));
+  VipRequest request;
+  request.batch_size = 4;
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      request.query,
+      ParseQuery("src = nodes(user, $seeds); bought = layer(src, item:bought_by:user, 6, "
+                 "columns=[features])"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan,
+                                PlanHomes(*dataset, AssignmentOf(dataset->book()), request));
+  VICINITY_CHECK_CODE(CalibratedScoresOf(*dataset, plan, {0, 0}, NoProgress()).status(),
+                      absl::StatusCode::kInvalidArgument);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const CalibratedScores result,
+                                CalibratedScoresOf(*dataset, plan, {}, NoProgress()));
+  const auto sum = [&](int type) {
+    const std::vector<float>& values = result.scores.values[type];
+    return std::accumulate(values.begin(), values.end(), 0.0);
+  };
+  CHECK(sum(0) == 0);  // users are drawn from alone
+  CHECK(sum(1) > 0);
+  CHECK(sum(2) == 0);
+}
+
+TEST_CASE("a query's own ranking leaves fewer remote rows than one for minibatches does",
+          "[planning]") {
+  Fixture fixture;
+  const Assignment& assignment = fixture.assignment;
+  VipRequest request;
+  request.batch_size = 16;
+  request.seeds = "all";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan minibatches,
+                                PlanHomes(*fixture.dataset, assignment, request));
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      request.query, ParseQuery("src = nodes(node, $seeds); near = visited(src, link, 10, "
+                                "length=3, num_walks=20)"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(fixture.plan, PlanHomes(*fixture.dataset, assignment, request));
+  const VipScores own = Calibrated(*fixture.dataset, fixture.plan);
+  const VipScores of_minibatches = Calibrated(*fixture.dataset, minibatches);
+  constexpr int64_t kCacheRows = 500;
+  const double with_own = fixture.Measure(own, kCacheRows);
+  const double with_other = fixture.Measure(of_minibatches, kCacheRows);
+  CAPTURE(with_own, with_other);
+  CHECK(with_own < 0.99 * with_other);
+  CHECK(fixture.Expect(own, 0) == Approx(fixture.Measure(own, 0)).epsilon(0.02));
+  CHECK(fixture.Expect(own, kCacheRows) == Approx(with_own).epsilon(0.03));
 }
 
 }  // namespace

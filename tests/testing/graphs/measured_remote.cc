@@ -11,12 +11,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "client/planning/batch_nodes.h"
 #include "client/planning/distinct_nodes.h"
 #include "client/planning/seed_batches.h"
 #include "partition/dataset/whole_read.h"
-#include "partition/schema/sampling_spec.h"
 #include "proto/common/status.h"
-#include "sampler/local_sampler.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/sampled_graph.h"
 
@@ -61,12 +60,12 @@ class Places {
     }
   }
 
-  void Count(const SampledGraph& graph, absl::Span<const int64_t> cache_rows,
+  void Count(const std::vector<SampledNodes>& nodes, absl::Span<const int64_t> cache_rows,
              std::vector<double>* rows) const {
     std::vector<double> cached(cache_rows.size() + 1);  // by none of the caches, by the last, ...
     std::vector<int64_t> scratch;
-    for (size_t type = 0; type < graph.nodes.size(); ++type) {
-      for (const int64_t id : DistinctNodes(graph.nodes[type], &scratch)) {
+    for (size_t type = 0; type < nodes.size(); ++type) {
+      for (const int64_t id : DistinctNodes(nodes[type], &scratch)) {
         const uint32_t place = places_[type][id];
         if (place == kLocal) continue;
         const auto larger = std::upper_bound(cache_rows.begin(), cache_rows.end(), int64_t{place});
@@ -87,11 +86,9 @@ class Places {
 // Samples batches of one home.
 class HomeBatches {
  public:
-  HomeBatches(const Dataset& dataset, const VipOptions& options, std::unique_ptr<SeedBatches> seeds)
-      : dataset_(dataset),
-        options_(options),
-        seeds_(std::move(seeds)),
-        sampler_(dataset.schema(), dataset.book()) {}
+  HomeBatches(const Dataset& dataset, const HomePlan& plan, std::unique_ptr<SeedBatches> seeds)
+      : seeds_(std::move(seeds)),
+        nodes_(NewBatchNodes(dataset, plan.options.sampling, plan.query.get())) {}
 
   // Counts at least `least` batches, and until the count of the first cache size is precise or
   // there are `most`. Sets `rows` to means.
@@ -129,19 +126,14 @@ class HomeBatches {
   absl::Status CountBatch(const Places& places, absl::Span<const int64_t> cache_rows,
                           std::vector<double>* rows) {
     const SeedBatch batch = NextFull();
-    LocalNeighborSource source(dataset_, batch.draw);
-    VICINITY_ASSIGN_OR_RETURN(const SampledGraph graph,
-                              sampler_.Sample(options_.sampling, batch.seeds,
-                                              /*want_edge_ids=*/false, &source));
-    places.Count(graph, cache_rows, rows);
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<SampledNodes> nodes, nodes_->Of(batch));
+    places.Count(nodes, cache_rows, rows);
     return absl::OkStatus();
   }
 
-  const Dataset& dataset_;
-  const VipOptions& options_;
   const std::unique_ptr<SeedBatches> seeds_;
+  const std::unique_ptr<BatchNodes> nodes_;
   int64_t most_seeds_ = 0;  // of a batch
-  MinibatchSampler sampler_;
 };
 
 }  // namespace
@@ -168,7 +160,7 @@ absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipSc
       VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<SeedBatches> seeds,
                                 BatchesOf(dataset, plan, homes[i],
                                           /*trainers_per_home=*/1, options.run_seed));
-      HomeBatches batches(dataset, plan.options, std::move(seeds));
+      HomeBatches batches(dataset, plan, std::move(seeds));
       std::vector<double> rows(cache_rows.size());
       VICINITY_ASSIGN_OR_RETURN(const int64_t counted, batches.Count(least, most, options.precision,
                                                                      places, cache_rows, &rows));

@@ -30,7 +30,7 @@ struct MeasuredRemote {
 
 // Samples full batches of epochs in random order (BatchesOf), and counts the remote rows of `types`
 // (empty: all) that are not among the home's likeliest `cache_rows`, which rise: the precision goes
-// by the first. Errors as BatchesOf's, MinibatchSampler's and ReadWhole's.
+// by the first. Errors as BatchesOf's, BatchNodes::Of's and ReadWhole's.
 //
 // Memory: 4 bytes a node, and 16 a node that one home may need.
 absl::StatusOr<MeasuredRemote> MeasureRemote(const Dataset& dataset, const VipScores& scores,
