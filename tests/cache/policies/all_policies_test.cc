@@ -5,10 +5,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cache/policies/access_trace.h"
 #include "cache/policies/policy.h"
+#include "cache/policies/static_order.h"
 #include "client/planning/sampled_trace.h"
 #include "proto/common/progress.h"
 #include "tests/cache/policies/policy_oracles.h"
@@ -46,6 +48,31 @@ TEST_CASE("the table has every policy, each in its place", "[policies]") {
   for (const char* name : {"halo", "degree", "reachable-paths", "random-walk", "vip"}) {
     CHECK(fetched[name] >= fetched["oracle"]);
   }
+}
+
+TEST_CASE("a ranking of the caller's is one more policy, and what others begin with",
+          "[policies]") {
+  const auto trainer = testing::MakeSmallTrainer(false);
+  const AccessTrace& trace = *trainer->trace;
+  const auto count = [&](std::unique_ptr<StaticOrder> ranking) {
+    const bool given = ranking != nullptr;
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        const std::vector<std::unique_ptr<Policy>> policies,
+        MakeAllPolicies(*trainer->view, trace, trace, {4}, std::move(ranking)));
+    CHECK(policies.size() == (given ? 12 : 11));
+    std::map<std::string, int64_t> fetched;
+    for (const std::unique_ptr<Policy>& policy : policies) {
+      VICINITY_ASSERT_OK_AND_ASSIGN(const PolicyCount count, policy->Count(trace, {60, 4}));
+      fetched[policy->name()] = count.fetched;
+    }
+    return fetched;
+  };
+  std::map<std::string, int64_t> by_vip = count(nullptr);
+  const std::vector<int64_t> best = OrderByScore(trace.CountUses());
+  std::map<std::string, int64_t> by_best = count(std::make_unique<StaticOrder>("mine", best));
+  CHECK(by_best["mine"] == by_best["oracle"]);
+  CHECK(by_best["vip"] == by_vip["vip"]);
+  CHECK(by_best["next-use-4"] != by_vip["next-use-4"]);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "cache/vip/vip.h"
+#include "client/query/query_text.h"
 #include "partition/cut/assigner.h"
 #include "partition/cut/hash_assigner.h"
 #include "partition/cut/node_facts.h"
@@ -353,6 +354,49 @@ TEST_CASE("a ranking describes the request that it was made for", "[planning]") 
   CHECK(ranking.new_nodes_only());
   REQUIRE(ranking.homes_size() == 2);
   CHECK(ranking.homes(1).shards(0) == 2);
+}
+
+VipRequest WithQuery(const std::string& text) {
+  VipRequest request;
+  VICINITY_ASSERT_OK_AND_ASSIGN(request.query, ParseQuery(text));
+  return request;
+}
+
+TEST_CASE("of a query the seeds are of its input's type, and draws its own", "[planning]") {
+  const Fixture fixture(testing::TypedGraph(80, 60, 10, 3));
+  VipRequest request = WithQuery("src = nodes(item, $things); w = walk(src, user:buys:item, 1)");
+  request.seeds = "all";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan, fixture.Plan(request));
+  REQUIRE(plan.query != nullptr);
+  int64_t num_seeds = 0;
+  for (const HomeSeeds& home : plan.seeds) {
+    CHECK(home.type == NodeTypeId{fixture.dataset().schema().FindNodeType("item")});
+    num_seeds += static_cast<int64_t>(home.nodes.size());
+  }
+  CHECK(num_seeds == 60);
+  CHECK(plan.options.sampling.num_hops() == 1);
+
+  request.seed_type = "item";
+  VICINITY_CHECK_OK(fixture.Plan(request).status());
+  SECTION("of another type") { request.seed_type = "user"; }
+  SECTION("links") { request.seed_links = "user:buys:item"; }
+  SECTION("no input") { request.query = Query(); }
+  SECTION("batch") { request.batch_size = 0; }
+  VICINITY_CHECK_CODE(fixture.Plan(request).status(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("a ranking says which query it was made for, in one line", "[planning]") {
+  const Fixture fixture(testing::TypedGraph(80, 60, 10, 3));
+  const VipRequest request =
+      WithQuery("src = nodes(user, $seeds) # here we begin\nw = walk(src, user:knows:user, 4)");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const HomePlan plan, fixture.Plan(request));
+  const proto::Ranking ranking = DescribeRanking("walks", request, plan);
+  CHECK(ranking.name() == "walks");
+  CHECK(ranking.seeds() ==
+        "train as $seeds of: src = nodes(user, $seeds); w = walk(src, user:knows:user, 4)");
+  CHECK(ranking.batch_size() == 1024);
+  CHECK(ranking.fanouts().empty());
+  CHECK(ranking.homes_size() == 4);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "cache/policies/vip.h"
 #include "client/planning/home_plan.h"
 #include "client/planning/sampled_trace.h"
+#include "client/query/query_text.h"
 #include "partition/dataset/dataset.h"
 #include "proto/common/progress.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -95,6 +96,40 @@ TEST_CASE("report options that make no sense are refused", "[policies]") {
   SECTION("depth") { options.depth = 0; }
   SECTION("window") { options.windows = {-1}; }
   VICINITY_CHECK_CODE(options.Validate(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("of a query its answers are counted, and its ranking is a policy", "[policies]") {
+  Fixture fixture;
+  VipRequest request;
+  request.batch_size = 8;
+  request.homes = "0/1,2";
+  VICINITY_ASSERT_OK_AND_ASSIGN(request.query,
+                                ParseQuery("src = nodes(node, $seeds); w = walk(src, links, 4)"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      fixture.plan, PlanHomes(*fixture.dataset, AssignmentOf(fixture.dataset->book()), request));
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const PolicyReport report,
+      CountPolicies(*fixture.dataset, fixture.plan, fixture.options, NoProgress()));
+  double used = 0;
+  for (size_t home = 0; home < 2; ++home) {
+    const HomePlan& plan = fixture.plan;
+    VICINITY_ASSERT_OK_AND_ASSIGN(const TrainerView view,
+                                  TrainerView::Create(fixture.dataset.get(), plan.homes[home],
+                                                      plan.seeds[home], plan.options));
+    TraceOptions options;
+    options.num_epochs = 2;
+    options.query = plan.query.get();
+    VICINITY_ASSERT_OK_AND_ASSIGN(const AccessTrace trace,
+                                  SampleTrace(view, options, NoProgress()));
+    used += trace.num_uses() / 2.0;
+  }
+  CHECK(report.used == Approx(used));
+  std::map<std::string, PolicyReport::Cell> cells;
+  for (const PolicyReport::Line& line : report.lines) cells[line.policy] = line.cells[0];
+  CHECK(cells.size() == 13);
+  REQUIRE(cells.count("query-ranking") == 1);
+  CHECK(cells["query-ranking"].fetched < cells["none"].fetched);
+  CHECK(cells["query-ranking"].fetched >= cells["oracle"].fetched);
 }
 
 }  // namespace

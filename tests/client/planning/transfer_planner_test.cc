@@ -1,12 +1,14 @@
 #include "client/planning/transfer_planner.h"
 
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "client/planning/transfer_plan.h"
+#include "client/query/query_text.h"
 #include "client/types/loader_values.h"
 #include "partition/dataset/dataset.h"
 #include "proto/common/progress.h"
@@ -132,6 +134,34 @@ TEST_CASE("a request that makes no sense is refused, naming it", "[planning]") {
   SECTION("column") { request.columns = {"colour"}; }
   VICINITY_CHECK_CODE(PlanTransfers(*fixture.dataset, request, NoProgress()).status(),
                       absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("of a query a plan is of its answers alone, and of the columns that it brings",
+          "[planning]") {
+  Fixture fixture;
+  fixture.request.loader.least_batches = 0;  // an answer is counted all the same
+  const auto plan_of = [&](const std::string& text) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(fixture.request.vip.query, ParseQuery(text));
+    return fixture.Plan();
+  };
+  const TransferPlan features =
+      plan_of("src = nodes(node, $seeds); w = walk(src, links, 4, columns=[features])");
+  CHECK_FALSE(features.loader.has_value());
+  CHECK(features.query_batches > 0);
+  CHECK(features.model.row_bytes == 32);
+  CHECK(features.sizes.front().rows > 0);
+  CHECK(features.sizes.back().rows == 0);
+  for (size_t i = 1; i < features.sizes.size(); ++i) {
+    CHECK(features.sizes[i].rows <= features.sizes[i - 1].rows);
+  }
+  CHECK(features.all_rows <= 8 * 5);  // eight walks of five nodes
+  CHECK(plan_of("src = nodes(node, $seeds, columns=[label]); w = walk(src, links, 4)")
+            .model.row_bytes == 4);
+  // Who fetches himself takes what a loader would, or says what.
+  CHECK(plan_of("src = nodes(node, $seeds); w = walk(src, links, 4)").model.row_bytes == 32);
+  fixture.request.columns = {"label"};
+  CHECK(plan_of("src = nodes(node, $seeds); w = walk(src, links, 4, columns=[features])")
+            .model.row_bytes == 4);
 }
 
 }  // namespace

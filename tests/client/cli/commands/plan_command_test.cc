@@ -234,5 +234,38 @@ TEST_CASE("of damaged files nothing is planned", "[cli]") {
   CHECK(RunCommand(kPlanCommand, args).out == sound);
 }
 
+TEST_CASE("a plan can be of a query's answers", "[cli]") {
+  const Fixture fixture;
+  const std::string query =
+      GENERATE("src = nodes(node, $seeds); w = walk(src, links, 4, columns=[features])",
+               "src = nodes(node, $seeds); a = layer(src, links, 9, columns=[features]); b = "
+               "layer(a, links, "
+               "9, columns=[features])");
+  const std::vector<std::string> args = {fixture.path(), "--batch-size", "8", "--query", query};
+  std::vector<std::string> as_json = args;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const Answer answer = RunCommand(kPlanCommand, as_json);
+  CAPTURE(answer.narration);
+  REQUIRE(answer.code == ExitCode::kOk);
+  const nlohmann::json json = nlohmann::json::parse(answer.out);
+  CHECK(json["row_bytes"] == 32);
+  CHECK(json["loader"].is_null());
+  CHECK(json["sampled_batches"] > 0);
+  const double rows = json["by_cache_size"].front()["remote_rows_per_batch"];
+  CHECK(rows > 0);
+  CHECK(json["by_cache_size"].front()["bytes_per_batch"] == Approx(rows * 32));
+  CHECK(json["by_cache_size"].back()["remote_rows_per_batch"] == 0);
+  const Answer text = RunCommand(kPlanCommand, args);
+  REQUIRE(text.code == ExitCode::kOk);
+  CHECK_THAT(text.out, Catch::Contains("sampled answers of the query, each alone"));
+  for (const char* flag : {"--fanouts", "--fetch-ahead", "--sampled-batches"}) {
+    std::vector<std::string> refused = args;
+    refused.insert(refused.end(), {flag, "4"});
+    const Answer no = RunCommand(kPlanCommand, refused);
+    CHECK(no.code == ExitCode::kUsage);
+    CHECK_THAT(no.narration, Catch::Contains(std::string(flag) + " is of minibatches"));
+  }
+}
+
 }  // namespace
 }  // namespace vicinity::cli

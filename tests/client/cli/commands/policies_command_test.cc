@@ -109,5 +109,30 @@ TEST_CASE("of damaged files nothing is counted", "[cli]") {
   CHECK_THAT(damaged.narration, Catch::Contains(file + ": the page at byte 0: checksum is"));
 }
 
+TEST_CASE("policies are counted on a query's answers", "[cli]") {
+  const Fixture fixture;
+  const std::string query =
+      GENERATE("src = nodes(user, $seeds); w = walk(src, user:knows:user, 4)",
+               "src = nodes(user, $seeds); items = layer(src, item:bought_by:user, 6)");
+  const Answer answer = RunCommand(
+      kPoliciesCommand,
+      {fixture.path(), "--batch-size", "4", "--depth", "1", "--query", query, "--format", "json"});
+  CAPTURE(answer.narration);
+  REQUIRE(answer.code == ExitCode::kOk);
+  const nlohmann::json json = nlohmann::json::parse(answer.out);
+  CHECK(json["trainers"] == 4);
+  CHECK(json["rows_used_per_epoch"] > 0);
+  double none = 0, own = -1;
+  for (const nlohmann::json& policy : json["policies"]) {
+    const double fetched = policy["rows_fetched_per_epoch"].back();
+    if (policy["policy"] == "none") none = fetched;
+    if (policy["policy"] == "query-ranking") own = fetched;
+  }
+  CHECK(own >= 0);
+  CHECK(own < none);
+  CHECK(RunCommand(kPoliciesCommand, {fixture.path(), "--query", query, "--fanouts", "3"}).code ==
+        ExitCode::kUsage);
+}
+
 }  // namespace
 }  // namespace vicinity::cli

@@ -175,5 +175,92 @@ TEST_CASE("of damaged files no ranking is made, and of mended ones the same as e
         twin.Open()->manifest().rankings(0).SerializeAsString());
 }
 
+TEST_CASE("a ranking can be for a query's answers, and has a name of its own", "[cli]") {
+  const Fixture fixture;
+  REQUIRE(RunCommand(kRankCommand, {fixture.path()}).code == ExitCode::kOk);
+  const std::string query = GENERATE(
+      "src = nodes(user, $seeds); w = walk(src, user:knows:user, 4)",
+      "src = nodes(user, $seeds); items = layer(src, item:bought_by:user, 6, columns=[features])",
+      "src = nodes(user, $seeds); all = nodes(tag, count=5)");
+  const std::vector<std::string> args = {fixture.path(), "--batch-size", "4",  "--format",
+                                         "json",         "--query",      query};
+  const Answer answer = RunCommand(kRankCommand, args);
+  CAPTURE(answer.narration);
+  REQUIRE(answer.code == ExitCode::kOk);
+  const nlohmann::json json = nlohmann::json::parse(answer.out);
+  CHECK(json["ranking"]["name"] == "query");
+  CHECK(json["ranking"]["seeds"] == "train as $seeds of: " + query);
+  CHECK(json["ranking"]["batch_size"] == 4);
+  CHECK(json["ranking"]["fanouts"].empty());
+  CHECK(json["ranking"]["sampled_batches"] > 0);
+  CHECK(json["expected"]["rows_per_batch"] > 0);
+  const std::unique_ptr<Dataset> dataset = fixture.Open();
+  REQUIRE(dataset->manifest().rankings_size() == 2);  // loaders' is as it was
+  const std::vector<int32_t> home = {1};
+  const NodeTypeId needed{
+      dataset->schema().FindNodeType(query.find("columns") != std::string::npos ? "item" : "user")};
+  for (int32_t type = 0; type < 3; ++type) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Ranking> ranking,
+                                  Ranking::Open(*dataset, "query", home, NodeTypeId{type}));
+    if (needed == NodeTypeId{type}) {
+      CHECK(ranking->size() > 0);
+    } else if (query.find("count") == std::string::npos) {
+      CHECK(ranking->size() == 0);
+    }
+  }
+  CHECK(RunCommand(kRankCommand, args).out == answer.out);
+}
+
+TEST_CASE("queries that cannot be ranked are refused and leave the dataset alone", "[cli]") {
+  const Fixture fixture;
+  std::string query = "src = nodes(user, $seeds); w = walk(src, user:knows:user, 4)";
+  std::vector<std::string> args = {fixture.path()};
+  ExitCode expected = ExitCode::kUsage;
+  std::string said;
+  SECTION("no seeds") {
+    query = "src = nodes(user, count=4)";
+    said = "no input that takes a batch's seeds";
+  }
+  SECTION("two inputs") {
+    query = "a = nodes(user, $a); b = nodes(user, $b)";
+    said = "inputs $a, $b";
+  }
+  SECTION("no such step") {
+    query = "src = nodes(user, $seeds); w = walk(sorc, user:knows:user, 4)";
+    said = "no step before it is named `sorc`";
+  }
+  SECTION("no such edges") {
+    query = "src = nodes(user, $seeds); w = walk(src, likes, 4)";
+    expected = ExitCode::kNotFound;
+    said = "likes";
+  }
+  SECTION("no seeds of the type") {
+    query = "src = nodes(tag, $seeds)";
+    expected = ExitCode::kPrecondition;
+    said = "no splits";
+  }
+  SECTION("of another type") {
+    args.insert(args.end(), {"--seed-type", "item"});
+    said = "$seeds takes nodes of type user";
+  }
+  SECTION("no epochs") {
+    args.insert(args.end(), {"--sampled-epochs", "0"});
+    said = "they are counted";
+  }
+  SECTION("minibatches") {
+    args.insert(args.end(), {"--fanouts", "5"});
+    said = "--fanouts is of minibatches";
+  }
+  SECTION("links") {
+    args.insert(args.end(), {"--seed-links", "user:buys:item"});
+    said = "--seed-links is of minibatches";
+  }
+  args.insert(args.end(), {"--query", query});
+  const Answer answer = RunCommand(kRankCommand, args);
+  CHECK(answer.code == expected);
+  CHECK_THAT(answer.narration, Catch::Contains(said));
+  CHECK(fixture.Open()->manifest().rankings().empty());
+}
+
 }  // namespace
 }  // namespace vicinity::cli

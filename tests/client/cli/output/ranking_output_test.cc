@@ -89,5 +89,16 @@ TEST_CASE("a ranking's JSON has raw values", "[cli]") {
   CHECK_FALSE(json.contains("seed_links"));
 }
 
+TEST_CASE("a ranking for a query's answers has no fanouts, and no formula", "[cli]") {
+  proto::Ranking ranking = Mine();
+  ranking.clear_fanouts();
+  ranking.clear_weighted_by();
+  ranking.set_seeds("train as $seeds of: src = nodes(node, $seeds)");
+  ranking.set_sampled_batches(12);
+  CHECK(RankingText(ranking) ==
+        "Ranking \"mine\": seeds train as $seeds of: src = nodes(node, $seeds), batch 7, 2 homes, "
+        "counted in 12 sampled batches");
+}
+
 }  // namespace
 }  // namespace vicinity::cli

@@ -44,7 +44,12 @@ TEST_CASE("a plan says which loader its figures are of, or that they are the for
   CHECK_THAT(text(), Catch::Contains("By the VIP formula, of a batch alone") &&
                          !Catch::Contains("of one alone"));
   CHECK(TransferPlanJson(plan)["loader"].is_null());
+  CHECK(TransferPlanJson(plan)["sampled_batches"] == 0);
   CHECK(TransferChart(plan, "graph").series.size() == 1);
+  plan.query_batches = 96;
+  CHECK_THAT(text(), Catch::Contains("By 96 sampled answers of the query, each alone") &&
+                         !Catch::Contains("VIP"));
+  CHECK(TransferPlanJson(plan)["sampled_batches"] == 96);
 }
 
 TEST_CASE("answers are told as text and as JSON, sizes as a chart", "[cli]") {
