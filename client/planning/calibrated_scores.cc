@@ -7,9 +7,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "cache/vip/calibration.h"
 #include "client/planning/batch_nodes.h"
 #include "client/planning/distinct_nodes.h"
+#include "client/planning/query_batches.h"
 #include "client/planning/seed_batches.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/whole_read.h"
@@ -109,27 +111,31 @@ class HomeCounts {
   const HomePlan& plan_;
   SeedBatches* const seeds_;
   const std::vector<int64_t> firsts_;
-};  // What is known of a query's batches before they are counted: rows of types that it does not
-    // need
-// are never needed; and whom the formula's minibatches never meet, draws from all nodes may, and
-// walks beyond its hops.
-void MakePrior(const HomePlan& plan, VipScores* scores) {
-  constexpr float kUnmet = 1e-30F;  // below any score; the counts say how likely such nodes are
-  for (int32_t type = 0; type < static_cast<int32_t>(scores->values.size()); ++type) {
-    std::vector<float>& values = scores->values[type];
-    for (size_t i = 0; i < values.size(); ++i) {
-      const auto home = static_cast<int32_t>(i % scores->num_homes);
-      const bool needed = plan.query->needs({type}) && plan.num_seeds(home) > 0;
-      values[i] = needed ? std::max(values[i], kUnmet) : 0;
-    }
+};  // What is known of a query's rows of a type, before what batches needed corrects it: the
+    // formula,
+// but where they needed a node that its minibatches never meet. Draws from all nodes lead there,
+// and walks beyond its hops; then any such node is as likely as the others.
+void MakePrior(bool needed, const UseCounts& counts, int64_t first, absl::Span<float> scores) {
+  constexpr float kUnmet = 1e-30F;  // below any other
+  if (!needed) return std::fill(scores.begin(), scores.end(), 0.0F);
+  bool met = false;
+  for (size_t i = 0; i < scores.size() && !met; ++i) {
+    met = scores[i] == 0 && counts.halves[0][first + i] + counts.halves[1][first + i] > 0;
   }
+  if (met) std::replace(scores.begin(), scores.end(), 0.0F, kUnmet);
 }
 
 // Corrects what a home's scores are among those of all homes.
-void CalibrateHome(const UseCounts& counts, int32_t home, VipScores* scores) {
+// `query`: whose batches are counted; null: minibatches.
+void CalibrateHome(const UseCounts& counts, int32_t home, const QueryBatches* query,
+                   VipScores* scores) {
   std::vector<float> flat;
   for (const std::vector<float>& of_type : scores->values) {
+    const auto first = static_cast<int64_t>(flat.size());
+    const NodeTypeId type{static_cast<int32_t>(&of_type - scores->values.data())};
     for (size_t i = home; i < of_type.size(); i += scores->num_homes) flat.push_back(of_type[i]);
+    if (query == nullptr) continue;
+    MakePrior(query->needs(type), counts, first, absl::MakeSpan(flat).subspan(first));
   }
   Calibrate(counts, &flat);
   auto next = flat.begin();
@@ -155,7 +161,7 @@ absl::Status CalibrateAll(const Dataset& dataset, const HomePlan& plan,
     HomeCounts home(dataset, plan, seeds.get());
     VICINITY_ASSIGN_OR_RETURN(const UseCounts counts,
                               home.Count(options.most_epochs, most_rows / num_homes));
-    CalibrateHome(counts, homes[i], &result->scores);
+    CalibrateHome(counts, homes[i], plan.query.get(), &result->scores);
     result->num_batches += counts.num_batches;
     progress->Update(i + 1);
   }
@@ -178,7 +184,6 @@ absl::StatusOr<CalibratedScores> CalibratedScoresOf(const Dataset& dataset, cons
   CalibratedScores result;
   VICINITY_ASSIGN_OR_RETURN(result.scores, ScoresOf(dataset, plan, progress));
   if (options.most_epochs == 0) return result;
-  if (plan.query != nullptr) MakePrior(plan, &result.scores);
   VICINITY_RETURN_IF_ERROR(ReadWhole(ListFiles(dataset), progress, [&] {
     return CalibrateAll(dataset, plan, options, progress, &result);
   }));

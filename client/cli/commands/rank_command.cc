@@ -65,7 +65,7 @@ absl::Status RunRank(const Flags& flags, const ToolContext& tool, std::ostream& 
     return absl::OkStatus();
   }
   out << RankingText(description) << '\n';
-  PrintExpectedRemote(expected, out);
+  PrintExpectedRemote(expected, plan.query == nullptr, out);
   return absl::OkStatus();
 }
 

@@ -15,11 +15,11 @@ std::string CacheShareText(double share) {
   return share < 0 ? "all remote" : absl::StrFormat("%.0f %%", share * 100);
 }
 
-void PrintExpectedRemote(const ExpectedRemote& expected, std::ostream& out) {
+void PrintExpectedRemote(const ExpectedRemote& expected, bool of_loader, std::ostream& out) {
   out << absl::StrFormat(
       "A batch needs %.0f rows. Remote ones of a batch on its own, by cache size in %% of a mean\n"
-      "shard's nodes (what a loader fetches is less: `vicinity plan`):\n",
-      expected.rows);
+      "shard's nodes%s:\n",
+      expected.rows, of_loader ? " (what a loader fetches is less: `vicinity plan`)" : "");
   Table table({{"cache", Table::Align::kRight},
                {"rows", Table::Align::kRight},
                {"of a batch alone", Table::Align::kRight},

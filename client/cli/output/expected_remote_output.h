@@ -12,7 +12,8 @@ namespace vicinity::cli {
 // "5 %"; "all remote".
 std::string CacheShareText(double share);
 
-void PrintExpectedRemote(const ExpectedRemote& expected, std::ostream& out);
+// `of_loader`: batches are minibatches, which loaders share rows among.
+void PrintExpectedRemote(const ExpectedRemote& expected, bool of_loader, std::ostream& out);
 nlohmann::ordered_json ExpectedRemoteJson(const ExpectedRemote& expected);
 
 }  // namespace vicinity::cli

@@ -60,7 +60,7 @@ void PrintPartitionReport(const PartitionReport& report, std::ostream& out) {
   table.Print(out);
   if (!report.expected.has_value()) return;
   out << '\n' << RankingText(report.ranking) << '\n';
-  PrintExpectedRemote(*report.expected, out);
+  PrintExpectedRemote(*report.expected, /*of_loader=*/true, out);
 }
 
 nlohmann::ordered_json PartitionReportJson(const PartitionReport& report) {

@@ -89,12 +89,12 @@ void PrintTransferPlan(const TransferPlan& plan, std::ostream& out) {
       "%d homes, %d trainers each, %d shards; rows of %s over %g Gbit/s.\n"
       "A batch needs %.0f rows, near and remote; an epoch has %s batches a trainer.\n"
       "%s"
-      "Cache: in every trainer, in %% of a mean shard's nodes, rows of batches in flight "
-      "included.\n"
+      "Cache: in every trainer, in %% of a mean shard's nodes%s.\n"
       "Epoch: bytes of all trainers.\n\n",
       model.num_homes, model.trainers_per_home, model.num_shards, Bytes(model.row_bytes),
       model.link_gbps, plan.all_rows, HumanCount(model.steps),
-      plan.loader.has_value() ? absl::StrCat("Loader: ", plan.loader->text, ".\n") : "");
+      plan.loader.has_value() ? absl::StrCat("Loader: ", plan.loader->text, ".\n") : "",
+      plan.loader.has_value() ? ", rows of batches in flight included" : "");
   using Align = Table::Align;
   Table table({{"cache", Align::kRight},
                {"rows", Align::kRight},

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -315,6 +316,26 @@ TEST_CASE("scores of a query's answers are the chances that their rows are neede
   CHECK(result.num_batches == 400 * SmallQueries::kNodes / batch_size);
   CHECK(small.Distance(result, chances) < 1.5);
   CHECK(small.Distance(result, biased) > 5);
+}
+
+TEST_CASE("nodes that no answer can need are not in a query's ranking", "[planning]") {
+  const SmallQueries small;
+  const HomePlan plan = small.Plan("src = nodes(node, $seeds); w = walk(src, links, 1)", 4);
+  HomePlan few = plan;
+  for (HomeSeeds& home : few.seeds) home.nodes.resize(3);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const CalibratedScores result,
+                                CalibratedScoresOf(*small.dataset, few, {}, NoProgress()));
+  std::set<int64_t> near;
+  for (const int64_t node : few.seeds.front().nodes) {
+    const int64_t seed = small.placement.PositionOf(NodeTypeId{0}, GlobalNode{node});
+    near.insert(seed);
+    for (const testing::InEdge& edge : small.lists[seed]) near.insert(edge.source);
+  }
+  REQUIRE(near.size() > 3);
+  for (int64_t node = 0; node < SmallQueries::kNodes; ++node) {
+    const int64_t position = small.placement.PositionOf(NodeTypeId{0}, GlobalNode{node});
+    CHECK((result.scores.at(NodeTypeId{0}, GlobalNode{node}, 0) > 0) == (near.count(position) > 0));
+  }
 }
 
 TEST_CASE("a query's answers cannot be ranked without sampling them, nor rows that they never need",

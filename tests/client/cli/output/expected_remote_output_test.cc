@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 
 #include "client/planning/expected_remote.h"
 
@@ -21,7 +22,9 @@ TEST_CASE("expected rows are a table and JSON, by the size of the cache", "[cli]
   CHECK(json["by_cache_size"][1]["remote_rows_per_batch"] == 10);
   CHECK(json["by_cache_size"][2]["cache_share"].is_null());
   std::ostringstream table;
-  PrintExpectedRemote(expected, table);
+  const bool of_loader = GENERATE(false, true);
+  PrintExpectedRemote(expected, of_loader, table);
+  CHECK((table.str().find("what a loader fetches") != std::string::npos) == of_loader);
   CHECK_THAT(table.str(), Catch::Contains("A batch needs 40 rows") && Catch::Contains("50 %") &&
                               Catch::Contains("1,000") && Catch::Contains("all remote") &&
                               Catch::Contains("25.0 %"));
@@ -31,7 +34,7 @@ TEST_CASE("where batches need nothing shares are 0, not what 0 / 0 is", "[cli]")
   ExpectedRemote expected;
   expected.points = {{0, 0, 0}};
   std::ostringstream table;
-  PrintExpectedRemote(expected, table);
+  PrintExpectedRemote(expected, true, table);
   CHECK_THAT(table.str(), Catch::Contains("0.0 %") && !Catch::Contains("nan"));
 }
 
