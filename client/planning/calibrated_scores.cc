@@ -111,8 +111,9 @@ class HomeCounts {
   const HomePlan& plan_;
   SeedBatches* const seeds_;
   const std::vector<int64_t> firsts_;
-};  // What is known of a query's rows of a type, before what batches needed corrects it: the
-    // formula,
+};
+
+// What is known of a query's rows of a type, before what batches needed corrects it: the formula,
 // but where they needed a node that its minibatches never meet. Draws from all nodes lead there,
 // and walks beyond its hops; then any such node is as likely as the others.
 void MakePrior(bool needed, const UseCounts& counts, int64_t first, absl::Span<float> scores) {
