@@ -9,7 +9,8 @@
 # DIR/lib             libvicinity_client.so, for C++, and libvicinity.so, for C; for each a file of
 #                     pkg-config's, for both one of CMake's. DIR may be moved afterwards
 # DIR/lib/python      the package vicinity_graph, which finds that library
-# DIR/include         <vicinity/graph.h>, <vicinity/loader.h>, <vicinity/prepared_query.h>, <vicinity/c_api.h>
+# DIR/include         <vicinity/graph.h>, <vicinity/loader.h>, <vicinity/prepared_query.h>,
+#                     <vicinity/writer.h>, <vicinity/c_api.h>
 set -euo pipefail
 root="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 
@@ -37,7 +38,7 @@ fi
 public_headers() {
   local header seen=" "
   local queue=(client/graph.h client/loader.h client/prepared_query.h client/types/result.h
-    client/c_api/vicinity.h)
+    client/writer.h client/c_api/vicinity.h)
   while [[ ${#queue[@]} -gt 0 ]]; do
     header="${queue[0]}"
     queue=("${queue[@]:1}")
@@ -74,6 +75,7 @@ forward() { # forward NAME HEADER
 forward graph.h client/graph.h
 forward loader.h client/loader.h
 forward prepared_query.h client/prepared_query.h
+forward writer.h client/writer.h
 cp "$prefix/include/vicinity/client/c_api/vicinity.h" "$prefix/include/vicinity/c_api.h"
 
 package_file() { # package_file NAME LIBRARY DESCRIPTION

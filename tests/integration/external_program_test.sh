@@ -105,6 +105,7 @@ readonly given='#include <iostream>
 #include <vicinity/graph.h>
 #include <vicinity/loader.h>
 #include <vicinity/prepared_query.h>
+#include <vicinity/writer.h>
 
 struct End {
   End(int) {}

@@ -1,0 +1,91 @@
+#include "client/writer.h"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "client/graph_impl.h"
+#include "client/shards/call_context.h"
+#include "client/shards/shard_router.h"
+#include "client/types/error.h"
+#include "client/writes/change_writer.h"
+#include "proto/common/ids.h"
+#include "proto/common/thread.h"
+
+namespace vicinity {
+namespace {
+
+constexpr int kSessionWords = 4;  // of 32 bits
+
+std::string MakeSession() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < kSessionWords; ++i) {
+    const uint32_t word = random();
+    id.append(reinterpret_cast<const char*>(&word), sizeof(word));
+  }
+  return id;
+}
+
+bool HasServers(const ShardRouter& router) {
+  for (int32_t i = 0; i < router.book().num_shards(); ++i) {
+    if (router.IsLocal(ShardId{i})) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+class Writer::Impl {
+ public:
+  Impl(const GraphImpl& graph, ChangeWriterOptions options)
+      : graph_(graph), writer_(graph.router(), std::move(options)) {}
+
+  absl::Status Write(const GraphChanges& changes, Written* written) {
+    absl::Status ready = graph_.CheckProcess();
+    if (!ready.ok()) return ready;
+    return WithinResources([&] { return writer_.Write(changes, StartOperation(), written); });
+  }
+
+ private:
+  const GraphImpl& graph_;
+  ChangeWriter writer_;
+};
+
+Result<std::unique_ptr<Writer>> Writer::Create(const Graph* graph, const WriterOptions& options) {
+  if (graph == nullptr) return Error(ErrorCode::kInvalidArgument, "graph is null");
+  if (options.give_up_after.count() < 0) {
+    return Error(ErrorCode::kInvalidArgument, "give_up_after is " +
+                                                  std::to_string(options.give_up_after.count()) +
+                                                  " ms; it must not be below 0");
+  }
+  if (!HasServers(graph->impl().router())) {
+    return Error(ErrorCode::kFailedPrecondition,
+                 "shards of this graph are mapped from files, which never change: open it by a "
+                 "cluster file, without local shards, to write to its servers");
+  }
+  ChangeWriterOptions core;
+  core.durability = options.durability;
+  core.give_up_after = options.give_up_after;
+  core.make_session = MakeSession;
+  return std::unique_ptr<Writer>(
+      new Writer(std::make_unique<Impl>(graph->impl(), std::move(core))));
+}
+
+Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Writer::~Writer() = default;
+
+Result<Written> Writer::Write(const GraphChanges& changes) {
+  Written written;
+  const Error error = Write(changes, &written);
+  if (!error.ok()) return error;
+  return written;
+}
+
+Error Writer::Write(const GraphChanges& changes, Written* written) {
+  return ToError(impl_->Write(changes, written));
+}
+
+}  // namespace vicinity

@@ -1,0 +1,123 @@
+#include "client/writes/keys_of_nodes.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/shards/fan_out.h"
+#include "client/shards/shard_requests.h"
+#include "partition/overlay/live_values.h"
+#include "partition/schema/schema.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+// What one shard is asked about some of the nodes.
+struct ShardPart {
+  std::vector<uint64_t> asked;     // rows, or keys
+  std::vector<int64_t> positions;  // of each, among the nodes
+  ShardVersion sizes{};
+};
+using ShardParts = std::map<int32_t, ShardPart>;
+
+class KeyFinder {
+ public:
+  KeyFinder(const ShardRouter& router, const Book& book, NodeTypeId type,
+            absl::Span<const int64_t> nodes, const CallContext& context)
+      : router_(router), book_(book), type_(type), nodes_(nodes), context_(context) {
+    found_.keys.resize(nodes.size());
+    found_.faults.resize(nodes.size());
+  }
+
+  absl::StatusOr<KeysOfNodes> Find() {
+    VICINITY_RETURN_IF_ERROR(FetchKeys());
+    VICINITY_RETURN_IF_ERROR(CheckAreListed());
+    return std::move(found_);
+  }
+
+ private:
+  void SetFault(size_t i, const char* what) {
+    const std::string& name = router_.schema().node_types[type_.value].name;
+    found_.faults[i] =
+        absl::NotFoundError(absl::StrCat("node ", nodes_[i], " of type \"", name, "\" ", what));
+    found_.keys[i] = 0;
+  }
+
+  absl::Status FetchKeys() {
+    ShardParts parts;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      parts[book_.OwnerOf(type_, GlobalNode{nodes_[i]}).value];
+    }
+    FanOut sizes;
+    for (auto& [shard, part] : parts) {
+      router_.shard({shard}).Ask(ShardBarrier{&part.sizes}, context_, sizes.Add());
+    }
+    VICINITY_RETURN_IF_ERROR(sizes.Wait());
+    // Who asks for a row that is not there gets none of the others.
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      const Book::Place place = book_.PlaceOf(type_, GlobalNode{nodes_[i]});
+      ShardPart& part = parts[place.shard.value];
+      if (place.row.value >= part.sizes.num_nodes[type_.value]) {
+        SetFault(i, "is not there");
+        continue;
+      }
+      part.asked.push_back(static_cast<uint64_t>(place.row.value));
+      part.positions.push_back(static_cast<int64_t>(i));
+    }
+    FanOut calls;
+    for (const auto& [shard, part] : parts) {
+      if (part.asked.empty()) continue;
+      ShardRows rows;
+      rows.type = type_;
+      rows.column = kKeyColumn;
+      rows.row_bytes = sizeof(uint64_t);
+      rows.rows = part.asked;
+      rows.positions = part.positions;
+      rows.out = reinterpret_cast<char*>(found_.keys.data());
+      router_.shard({shard}).Ask(rows, context_, calls.Add());
+    }
+    return calls.Wait();
+  }
+
+  // A node that is gone has its row still, and another may have its key.
+  absl::Status CheckAreListed() {
+    ShardParts parts;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (!found_.faults[i].ok()) continue;
+      ShardPart& part = parts[book_.DirectoryShard(found_.keys[i]).value];
+      part.asked.push_back(found_.keys[i]);
+      part.positions.push_back(static_cast<int64_t>(i));
+    }
+    std::vector<int64_t> listed(nodes_.size());
+    FanOut calls;
+    for (const auto& [shard, part] : parts) {
+      router_.shard({shard}).Ask(ShardKeys{type_, part.asked, part.positions, listed.data()},
+                                 context_, calls.Add());
+    }
+    VICINITY_RETURN_IF_ERROR(calls.Wait());
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (found_.faults[i].ok() && listed[i] != nodes_[i]) SetFault(i, "has been removed already");
+    }
+    return absl::OkStatus();
+  }
+
+  const ShardRouter& router_;
+  const Book& book_;
+  const NodeTypeId type_;
+  const absl::Span<const int64_t> nodes_;
+  const CallContext context_;
+  KeysOfNodes found_;
+};
+
+}  // namespace
+
+absl::StatusOr<KeysOfNodes> FindKeysOfNodes(const ShardRouter& router, const Book& book,
+                                            NodeTypeId type, absl::Span<const int64_t> nodes,
+                                            const CallContext& context) {
+  return KeyFinder(router, book, type, nodes, context).Find();
+}
+
+}  // namespace vicinity
