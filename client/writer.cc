@@ -8,10 +8,8 @@
 #include "absl/status/status.h"
 #include "client/graph_impl.h"
 #include "client/shards/call_context.h"
-#include "client/shards/shard_router.h"
 #include "client/types/error.h"
 #include "client/writes/change_writer.h"
-#include "proto/common/ids.h"
 #include "proto/common/thread.h"
 
 namespace vicinity {
@@ -29,11 +27,15 @@ std::string MakeSession() {
   return id;
 }
 
-bool HasServers(const ShardRouter& router) {
-  for (int32_t i = 0; i < router.book().num_shards(); ++i) {
-    if (router.IsLocal(ShardId{i})) return false;
+// What stands in the way of writing to it; "": nothing.
+std::string ReadOnlyBecause(const Graph& graph) {
+  if (!graph.impl().versions().empty()) {
+    return "this graph stays at the versions that it was opened at: write with the one that it is "
+           "of";
   }
-  return true;
+  if (graph.is_live()) return "";
+  return "the graph is read-only: its servers take changes when the cluster file has `changes` and "
+         "they are started by it, or with --changes DIR";
 }
 
 }  // namespace
@@ -61,10 +63,8 @@ Result<std::unique_ptr<Writer>> Writer::Create(const Graph* graph, const WriterO
                                                   std::to_string(options.give_up_after.count()) +
                                                   " ms; it must not be below 0");
   }
-  if (!HasServers(graph->impl().router())) {
-    return Error(ErrorCode::kFailedPrecondition,
-                 "shards of this graph are mapped from files, which never change: open it by a "
-                 "cluster file, without local shards, to write to its servers");
+  if (const std::string why = ReadOnlyBecause(*graph); !why.empty()) {
+    return Error(ErrorCode::kFailedPrecondition, why);
   }
   ChangeWriterOptions core;
   core.durability = options.durability;

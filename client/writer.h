@@ -33,7 +33,8 @@ namespace vicinity {
 //           time, and of what is refused a text a row.
 class Writer {
  public:
-  // kFailedPrecondition for a graph of mapped files; kInvalidArgument for options out of range.
+  // kFailedPrecondition for a graph that is not live, or stays at its versions (Graph::At);
+  // kInvalidArgument for options out of range.
   static Result<std::unique_ptr<Writer>> Create(const Graph* graph,
                                                 const WriterOptions& options = {});
   ~Writer();

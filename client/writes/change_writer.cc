@@ -99,7 +99,7 @@ class WriteCall {
         context_(context),
         written_(*written) {}
 
-  // Where memory has run out midway.
+  // Only where memory has run out midway is anything under way still.
   ~WriteCall() {
     for (auto& [shard, work] : works_) {
       if (!work.has_lane) continue;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/shards/fan_out.h"
+#include "client/shards/keyed_nodes.h"
 #include "client/shards/shard_requests.h"
 #include "partition/overlay/live_values.h"
 #include "partition/schema/schema.h"
@@ -15,9 +16,9 @@
 namespace vicinity {
 namespace {
 
-// What one shard is asked about some of the nodes.
+// What one shard is asked about its nodes.
 struct ShardPart {
-  std::vector<uint64_t> asked;     // rows, or keys
+  std::vector<uint64_t> rows;
   std::vector<int64_t> positions;  // of each, among the nodes
   ShardVersion sizes{};
 };
@@ -64,17 +65,17 @@ class KeyFinder {
         SetFault(i, "is not there");
         continue;
       }
-      part.asked.push_back(static_cast<uint64_t>(place.row.value));
+      part.rows.push_back(static_cast<uint64_t>(place.row.value));
       part.positions.push_back(static_cast<int64_t>(i));
     }
     FanOut calls;
     for (const auto& [shard, part] : parts) {
-      if (part.asked.empty()) continue;
+      if (part.rows.empty()) continue;
       ShardRows rows;
       rows.type = type_;
       rows.column = kKeyColumn;
       rows.row_bytes = sizeof(uint64_t);
-      rows.rows = part.asked;
+      rows.rows = part.rows;
       rows.positions = part.positions;
       rows.out = reinterpret_cast<char*>(found_.keys.data());
       router_.shard({shard}).Ask(rows, context_, calls.Add());
@@ -84,20 +85,8 @@ class KeyFinder {
 
   // A node that is gone has its row still, and another may have its key.
   absl::Status CheckAreListed() {
-    ShardParts parts;
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      if (!found_.faults[i].ok()) continue;
-      ShardPart& part = parts[book_.DirectoryShard(found_.keys[i]).value];
-      part.asked.push_back(found_.keys[i]);
-      part.positions.push_back(static_cast<int64_t>(i));
-    }
-    std::vector<int64_t> listed(nodes_.size());
-    FanOut calls;
-    for (const auto& [shard, part] : parts) {
-      router_.shard({shard}).Ask(ShardKeys{type_, part.asked, part.positions, listed.data()},
-                                 context_, calls.Add());
-    }
-    VICINITY_RETURN_IF_ERROR(calls.Wait());
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> listed,
+                              ResolveKeys(router_, type_, found_.keys, context_));
     for (size_t i = 0; i < nodes_.size(); ++i) {
       if (found_.faults[i].ok() && listed[i] != nodes_[i]) SetFault(i, "has been removed already");
     }
