@@ -87,6 +87,7 @@ ROOMS = {
     },
     "client/backup": {"client/shards"},
     "client/cli/output": {"client/planning"},
+    "client/cli/writes": {"client"},
     "client/cli/flags": {
         "client", "client/cli/output", "client/planning", "client/query", "client/rpc",
         "client/types",
@@ -97,7 +98,7 @@ ROOMS = {
     },
     "client/cli/commands/graph": {
         "client", "client/backup", "client/cli/commands", "client/cli/flags", "client/cli/output",
-        "client/query",
+        "client/cli/writes", "client/query",
     },
     "client/cli": {"client/cli/commands", "client/cli/commands/graph", "client/cli/output"},
 }

@@ -8,7 +8,10 @@
 #include "client/cli/commands/graph/get_command.h"
 #include "client/cli/commands/graph/query_command.h"
 #include "client/cli/commands/graph/sample_command.h"
+#include "client/cli/commands/graph/versions_command.h"
 #include "client/cli/commands/graph/walk_command.h"
+#include "client/cli/commands/graph/watch_command.h"
+#include "client/cli/commands/graph/write_command.h"
 #include "client/cli/commands/health_command.h"
 #include "client/cli/commands/import_command.h"
 #include "client/cli/commands/index_command.h"
@@ -32,7 +35,8 @@ constexpr Command kCommands[] = {
     kPlanCommand,        kPoliciesCommand, kVerifyCommand,     kRepairCommand, kStatusCommand,
     kShardsCommand,      kHealthCommand,   kTopCommand,        kAdminCommand,  kTokenCommand,
     kCertificateCommand, kDescribeCommand, kGetCommand,        kSampleCommand, kWalkCommand,
-    kQueryCommand,       kBackupCommand,   kMetisChildCommand,
+    kQueryCommand,       kWriteCommand,    kVersionsCommand,   kWatchCommand,  kBackupCommand,
+    kMetisChildCommand,
 };
 
 }  // namespace

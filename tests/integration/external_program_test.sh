@@ -102,6 +102,7 @@ examples_of() { # examples_of HEADER BEFORE AFTER
 
 # What examples take as given; one that defines such a name itself hides it.
 readonly given='#include <iostream>
+#include <vicinity/changes.h>
 #include <vicinity/graph.h>
 #include <vicinity/loader.h>
 #include <vicinity/prepared_query.h>

@@ -1,0 +1,39 @@
+// What has changed in a live graph, as plain values (client/changes.h).
+//
+// Public header: standard C++ and the project's own plain headers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/types/write_values.h"
+
+namespace vicinity {
+
+// A shard as it is now.
+struct ShardState {
+  int32_t shard = 0;
+  uint64_t version = 0;              // batches that were committed; 0: the files alone
+  std::vector<int64_t> num_nodes{};  // of each node type, those that are gone counted
+  std::vector<int64_t> num_edges{};  // of each edge type, likewise
+};
+
+// How many nodes or edges of a type a batch of changes has of one kind.
+struct ChangeCount {
+  ChangeKind kind = ChangeKind::kNewNodes;
+  int32_t type = 0;       // of nodes, or of edges where the kind is of them
+  std::string column{};   // of kNodeValues and kEdgeValues
+  int64_t count = 0;
+};
+
+// What made a version of a shard out of the one before it.
+struct ShardChange {
+  int32_t shard = 0;
+  uint64_t version = 0;
+  int64_t unix_micros = 0;  // when it was committed, by the server's clock
+  std::string session{};    // the writer's, any bytes
+  std::vector<ChangeCount> counts{};
+};
+
+}  // namespace vicinity

@@ -1,0 +1,102 @@
+#include "client/cli/writes/change_file.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/common/file.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity::cli {
+namespace {
+
+using Format = ChangeFile::Format;
+using Row = std::vector<std::string>;
+
+class ChangeFileTest {
+ protected:
+  absl::StatusOr<std::unique_ptr<ChangeFile>> Open(Format format, const std::string& text) {
+    VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("rows"), text));
+    return ChangeFile::Open(folder_.File("rows"), format);
+  }
+  // A row that is bad is its problem.
+  std::vector<Row> Read(Format format, const std::string& text) {
+    auto file = Open(format, text);
+    VICINITY_REQUIRE_OK(file);
+    names_ = (*file)->names();
+    std::vector<Row> rows;
+    while (true) {
+      const auto line = (*file)->Next();
+      VICINITY_REQUIRE_OK(line);
+      if (*line == ChangeFile::Line::kEnd) return rows;
+      lines_.push_back((*file)->line_number());
+      if (*line == ChangeFile::Line::kBad) {
+        rows.push_back({(*file)->problem()});
+      } else {
+        rows.emplace_back((*file)->fields().begin(), (*file)->fields().end());
+      }
+    }
+  }
+
+  const testing::TempDir folder_;
+  Row names_;
+  std::vector<int64_t> lines_;
+};
+
+TEST_CASE_METHOD(ChangeFileTest, "fields have the names of the first line", "[cli]") {
+  CHECK(Read(Format::kCsv, "id,title\n7,\"a, b\"\n\n# a comment\n8,c\n") ==
+        std::vector<Row>{{"7", "a, b"}, {"8", "c"}});
+  CHECK(names_ == Row{"id", "title"});
+  CHECK(lines_ == std::vector<int64_t>{2, 5});
+  CHECK(Read(Format::kTsv, "id\ttitle\n7\ta, b\n") == std::vector<Row>{{"7", "a, b"}});
+}
+
+TEST_CASE_METHOD(ChangeFileTest, "a row with other fields is bad, and the next one is read",
+                 "[cli]") {
+  const std::vector<Row> rows = Read(Format::kCsv, "id,title\n7\n8,c\n");
+  REQUIRE(rows.size() == 2);
+  CHECK_THAT(rows[0][0], Catch::Contains("fields"));
+  CHECK(rows[1] == Row{"8", "c"});
+}
+
+TEST_CASE_METHOD(ChangeFileTest, "objects have the names of the first one", "[cli]") {
+  const std::vector<Row> rows = Read(Format::kJsonLines,
+                                     "{\"id\": 9007199254740993, \"x\": [1, 0.5], \"_line\": 3}\n"
+                                     "{\"x\": null, \"id\": \"a\\tb\", \"_reason\": \"late\"}\n"
+                                     "{\"id\": true, \"x\": {\"3\": 0.25, \"7\": 1}}\n"
+                                     "[1]\n"
+                                     "{\"id\": 1}\n"
+                                     "{\"id\": 1, \"x\": 2, \"y\": 3}\n");
+  CHECK(names_ == Row{"id", "x"});
+  REQUIRE(rows.size() == 6);
+  CHECK(rows[0] == Row{"9007199254740993", "1 0.5"});
+  CHECK(rows[1] == Row{"a\tb", ""});
+  CHECK(rows[2] == Row{"true", "3:0.25 7:1"});
+  for (size_t bad = 3; bad < 6; ++bad) CHECK(rows[bad].size() == 1);
+  CHECK_THAT(rows[4][0], Catch::Contains("\"x\""));
+  CHECK_THAT(rows[5][0], Catch::Contains("\"y\""));
+  CHECK(lines_.front() == 1);
+}
+
+TEST_CASE_METHOD(ChangeFileTest, "a file without names, or with one twice, is none", "[cli]") {
+  const auto code = absl::StatusCode::kInvalidArgument;
+  VICINITY_CHECK_CODE(Open(Format::kCsv, "").status(), code);
+  VICINITY_CHECK_CODE(Open(Format::kCsv, "id,id\n").status(), code);
+  VICINITY_CHECK_CODE(Open(Format::kJsonLines, "17\n").status(), code);
+  VICINITY_CHECK_CODE(ChangeFile::Open(folder_.File("none"), Format::kCsv).status(),
+                      absl::StatusCode::kNotFound);
+}
+
+TEST_CASE("a file's name tells its format", "[cli]") {
+  CHECK(ChangeFile::FormatOf("a.csv") == Format::kCsv);
+  CHECK(ChangeFile::FormatOf("a.tsv.gz") == Format::kTsv);
+  CHECK(ChangeFile::FormatOf("a.jsonl") == Format::kJsonLines);
+  CHECK_FALSE(ChangeFile::FormatOf("a.parquet").has_value());
+}
+
+}  // namespace
+}  // namespace vicinity::cli
