@@ -81,7 +81,8 @@ class Counter {
   // A node may have both its in-edges and its key here.
   void AddGone(const proto::WriteBatch& batch) {
     std::map<int32_t, std::pair<int64_t, int64_t>> by_type;
-    for (const auto& part : batch.gone_nodes()) by_type[part.node_type()].first += part.nodes_size();
+    for (const auto& part : batch.gone_nodes())
+      by_type[part.node_type()].first += part.nodes_size();
     for (const auto& part : batch.gone_keys()) by_type[part.node_type()].second += part.keys_size();
     for (const auto& [type, both] : by_type) {
       Add(ChangeKind::kRemovedNodes, type, "", std::max(both.first, both.second));
@@ -141,8 +142,10 @@ absl::StatusOr<std::vector<ShardChange>> ChangesOf(const Graph& graph, int32_t s
   }
   std::vector<proto::Change> log;
   FanOut calls;
-  graph.impl().router().shard(ShardId{shard}).Ask(
-      ShardChanges{after, static_cast<uint64_t>(count), &log}, StartOperation(), calls.Add());
+  graph.impl()
+      .router()
+      .shard(ShardId{shard})
+      .Ask(ShardChanges{after, static_cast<uint64_t>(count), &log}, StartOperation(), calls.Add());
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   std::vector<ShardChange> changes;
   for (const proto::Change& change : log) {

@@ -46,12 +46,11 @@ class Writer {
   //
   // Errors: before anything is sent kNotFound (a type or column, naming those there are) and
   //         kInvalidArgument (types, shapes, numbers of rows, a column of a new node that is not
-  //         given). Then kFailedPrecondition for a graph that its servers serve read-only;
-  //         kPermissionDenied without the role `write`; what a shard last said when
-  //         give_up_after is over, plus up to the graph's call budget. Its text counts the rows
-  //         that are applied, that may be, and that were not sent; which ones the second form
-  //         tells. What may be applied comes first when its shard is written again with this
-  //         writer.
+  //         given). Then kPermissionDenied without the role `write`; what a shard last said when
+  //         give_up_after is over, or up to the graph's call budget later; kDeadlineExceeded where
+  //         other calls kept a shard waiting for as long. The text counts the rows that are
+  //         applied, that may be, and that were not sent; which ones the second form tells. What
+  //         may be applied comes first when its shard is written again by this writer.
   Result<Written> Write(const GraphChanges& changes);
   // ... with what is known of the rows also where it fails.
   Error Write(const GraphChanges& changes, Written* written);

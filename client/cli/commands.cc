@@ -31,10 +31,6 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,      kGenerateCommand, kPartitionCommand,  kRankCommand,   kIndexCommand,
-    kPlanCommand,        kPoliciesCommand, kVerifyCommand,     kRepairCommand, kStatusCommand,
-    kShardsCommand,      kHealthCommand,   kTopCommand,        kAdminCommand,  kTokenCommand,
-    kCertificateCommand, kDescribeCommand, kGetCommand,        kSampleCommand, kWalkCommand,
     kQueryCommand,       kWriteCommand,    kVersionsCommand,   kWatchCommand,  kBackupCommand,
     kMetisChildCommand,
 };

@@ -22,8 +22,8 @@ struct ShardState {
 // How many nodes or edges of a type a batch of changes has of one kind.
 struct ChangeCount {
   ChangeKind kind = ChangeKind::kNewNodes;
-  int32_t type = 0;       // of nodes, or of edges where the kind is of them
-  std::string column{};   // of kNodeValues and kEdgeValues
+  int32_t type = 0;      // of nodes, or of edges where the kind is of them
+  std::string column{};  // of kNodeValues and kEdgeValues
   int64_t count = 0;
 };
 

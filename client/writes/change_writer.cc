@@ -119,6 +119,7 @@ class WriteCall {
     for (auto& [shard, work] : works_) {
       work.shard = {shard};
       work.lane = &writer_.lanes_[shard].lane;
+      work.since = Now();
     }
     while (Step()) {
     }
@@ -143,7 +144,7 @@ class WriteCall {
     std::vector<Range> halves;  // of a batch that was refused, the next one last
     size_t next = 0;            // rows from here on come after those
     State state = State::kIdle;
-    Time since{};       // of the batch's first attempt in this call
+    Time since{};       // idle: then; else when the batch was first sent in this call
     Time not_before{};  // waiting
     std::chrono::nanoseconds wait{};
     uint64_t version = 0;
@@ -231,23 +232,26 @@ class WriteCall {
   bool Step() {
     std::vector<ShardWork*> answered;
     std::vector<ShardWork*> ready;
+    std::vector<ShardWork*> late;
     bool running = false;
     {
       MutexLock lock(&writer_.mu_);
-      running = Look(&answered, &ready);
-      if (running && answered.empty() && ready.empty()) {
+      running = Look(&answered, &ready, &late);
+      if (running && answered.empty() && ready.empty() && late.empty()) {
         writer_.changed_.WaitFor(&writer_.mu_, TimeToWait());
         return true;
       }
     }
+    for (ShardWork* work : late) FailIdle(work);
     for (ShardWork* work : answered) OnAnswer(work, *std::exchange(work->answer, std::nullopt));
     for (ShardWork* work : ready) Send(work);
     return running;
   }
 
-  // Which shards have answered, and to which a batch can go, their lanes being taken then.
-  bool Look(std::vector<ShardWork*>* answered, std::vector<ShardWork*>* ready)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_.mu_) {
+  // Which shards have answered; to which a batch can go, their lanes being taken then; and which
+  // lanes have not been free for too long.
+  bool Look(std::vector<ShardWork*>* answered, std::vector<ShardWork*>* ready,
+            std::vector<ShardWork*>* late) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_.mu_) {
     const Time now = Now();
     int running = 0;
     for (auto& [shard, work] : works_) {
@@ -258,6 +262,9 @@ class WriteCall {
       } else if (work.state == State::kIdle && writer_.TryTake(work.shard)) {
         work.has_lane = true;
         ready->push_back(&work);
+      } else if (work.state == State::kIdle &&
+                 now - work.since > std::max(options_.give_up_after, options_.least_turn)) {
+        late->push_back(&work);
       } else if (work.state == State::kWaiting && work.not_before <= now) {
         ready->push_back(&work);
       }
@@ -337,8 +344,17 @@ class WriteCall {
       Fail(work, status);
     }
     work->state = work->error.ok() && work->has_more() ? State::kIdle : State::kOver;
+    work->since = Now();
     work->has_lane = false;
     writer_.Release(work->shard);
+  }
+
+  void FailIdle(ShardWork* work) {
+    work->flight = {};
+    ListUnsent(*work);
+    work->error = absl::DeadlineExceededError(absl::StrCat(
+        "shard ", work->shard.value, ": other calls of this writer still wait for its answer"));
+    work->state = State::kOver;
   }
 
   void WaitForAnswer(ShardWork* work) {
@@ -375,9 +391,13 @@ class WriteCall {
     const bool is_last_word = !unsure || absl::IsOutOfRange(status);
     if (is_last_word) work->lane->Drop(options_.make_session);
     List(*work, work->flight, unsure ? &written_.unsure : &written_.unsent);
-    for (const Range& half : work->halves) List(*work, half, &written_.unsent);
-    List(*work, {work->next, work->rows.size()}, &written_.unsent);
+    ListUnsent(*work);
     work->error = status;
+  }
+
+  void ListUnsent(const ShardWork& work) {
+    for (const Range& half : work.halves) List(work, half, &written_.unsent);
+    List(work, {work.next, work.rows.size()}, &written_.unsent);
   }
 
   void List(const ShardWork& work, const Range& range, std::vector<ChangedRow>* out) const {

@@ -26,6 +26,9 @@ struct ChangeWriterOptions {
   // Between a batch that got no answer and its next attempt: this, then twice as long each time.
   std::chrono::nanoseconds first_wait = std::chrono::milliseconds(20);
   std::chrono::nanoseconds longest_wait = std::chrono::seconds(2);
+  // A call waits for others at a shard as long as for an answer, but no less than this: one that
+  // works is free sooner.
+  std::chrono::nanoseconds least_turn = std::chrono::seconds(10);
   int64_t batch_bytes = int64_t{1} << 20;
   int shards_at_once = 16;                    // of one call
   std::function<std::string()> make_session;  // an id that no other writer has

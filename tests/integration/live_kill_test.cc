@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -138,17 +137,18 @@ TEST_CASE_METHOD(LiveKillTest, "a tool that gives up says which rows are open, a
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::string kept, ReadFile(letters));
   std::istringstream lines(kept);
   std::string mended;
+  int num_wrong = 0;
   for (std::string line; std::getline(lines, line);) {
     const nlohmann::json row = nlohmann::json::parse(line);
-    int64_t target = 0;
-    REQUIRE(absl::SimpleAtoi(row["target"].get<std::string>(), &target));
-    REQUIRE(target == TargetOf(row["_line"].get<int64_t>() - 2));
+    const int64_t target = TargetOf(row["_line"].get<int64_t>() - 2);
+    num_wrong += row["target"] != absl::StrCat(target);
     if (row["_reason"] == "was not sent") {
       mended += line + "\n";
     } else {
       ++open[target];
     }
   }
+  CHECK(num_wrong == 0);
   const std::string& told = program->output();
   const size_t at = told.find("--from-line ");
   INFO(told);

@@ -30,6 +30,7 @@ FILES = {
     "features.csv": "1,0.5\n2,0.5\n3,0.5\n4,0.5\n5,0.5\n6,0.5\n",
     "labels.csv": "0\n1\n0\n1\n0\n1\n",
     "train.csv": "0\n1\n2\n",
+    "new.csv": "source,target\n0,3\n5,2\n",
 }
 IMPORT = ["import", "--edges", "edges.csv", "--num-nodes", "6", "--features", "features.csv",
           "--labels", "labels.csv", "--train", "train.csv", "--name", "ring"]
@@ -55,6 +56,12 @@ READING = {
 # health ends with one code however many servers are well.
 HEALTH = {"health": ASKING["health"]}
 OTHERS = {name: args for name, args in {**ASKING, **READING}.items() if name != "health"}
+# Of a live graph.
+LIVE = {
+    "write": ["write", "--edges", "link", "new.csv"],
+    "versions": ["versions"],
+    "watch": ["watch", "--from", "0", "--count", "1"],
+}
 # Of datasets on disk.
 LOCAL = {
     "describe": ["describe", "--data", "cut"],
@@ -234,7 +241,7 @@ class CommandMatrixTest(unittest.TestCase):
     def test_every_command_is_tried_here(self):
         names = {line.split()[0] for line in self.check(["help"], OK).out.splitlines()
                  if line.startswith("  ")}
-        tried = {*ASKING, *READING, *LOCAL, "import", "generate", "partition", "token", "top",
+        tried = {*ASKING, *READING, *LIVE, *LOCAL, "import", "generate", "partition", "token", "top",
                  "admin"}
         # Commands with tests of their own, which make certificates or repair datasets.
         elsewhere = {"certificate", "repair", "completion", "vicinity"}
@@ -254,6 +261,22 @@ class CommandMatrixTest(unittest.TestCase):
         self.assertEqual((steps[0]["nodes"], steps[1]["offsets"][-1]), ([2, 3], 4))
         walks = json.loads(answers["walk"][1].out)["walks"]
         self.assertEqual([(walk[0], len(walk)) for walk in walks], [(2, 4), (3, 4)])
+
+    def test_a_live_graph_is_written_and_watched(self):
+        servers = [Server(self.folder, shard, ["--open", "--changes", f"changes{shard}"])
+                   for shard in (0, 1)]
+        for server in servers:
+            self.addCleanup(server.kill)
+        write_cluster(pathlib.Path(self.folder, "live"), [server.address for server in servers],
+                      'changes: "changes"')
+        answers = self.on_cluster("live", LIVE, OK)
+        # Each of the four ways to print wrote once more.
+        self.assertEqual(json.loads(answers["write"][1].out)["written"], 2)
+        shards = json.loads(answers["versions"][1].out)["shards"]
+        self.assertEqual([shard["version"] for shard in shards], [4, 4])
+        self.assertEqual(json.loads(answers["watch"][1].out)["version"], 1)
+        for name, (table, _) in self.on_cluster("up", LIVE, PRECONDITION).items():
+            self.assertIn("read-only", table.told, name)
 
     def test_with_one_server_down_what_the_other_has_is_shown(self):
         for name, (table, _) in self.on_cluster("one_down", ASKING, DEGRADED).items():

@@ -341,6 +341,28 @@ TEST_CASE_METHOD(WritingTest,
   }
 }
 
+TEST_CASE_METHOD(WritingTest, "a call does not wait for ever behind another at a shard",
+                 "[writes]") {
+  options_.give_up_after = std::chrono::nanoseconds(0);
+  options_.least_turn = std::chrono::nanoseconds(0);
+  MakeWriter();
+  shard(1).Hold();
+  absl::Status first;
+  std::thread other([&] {
+    Written written;
+    first = writer_->Write(EdgesTo(1, 2), nullptr, &written);
+  });
+  while (shard(1).sent().empty()) std::this_thread::yield();
+  VICINITY_CHECK_CODE(Write(EdgesTo(1, 5)), absl::StatusCode::kDeadlineExceeded);
+  CHECK(written_.unsent.size() == 5);
+  CHECK(written_.unsure.empty());
+  shard(1).LetGo();
+  other.join();
+  VICINITY_CHECK_OK(first);
+  VICINITY_CHECK_OK(Write(EdgesTo(1, 5)));
+  CHECK(SourcesOf(shard(1).applied()).size() == 7);
+}
+
 class FarWritingTest : public WritingTest {
  public:
   FarWritingTest() : WritingTest(4, /*far=*/true) {}

@@ -41,7 +41,30 @@ class RecordingShard final : public AnswersAlike<RecordingShard> {
   bool remote() const override { return true; }
   template <typename Request>
   void AskAny(const Request& request, const CallContext& /*context*/, const Done& done) {
-    done(Answer(request));
+    const absl::Status answer = Answer(request);
+    {
+      MutexLock lock(&mu_);
+      if (holds_) {
+        held_.push_back([done, answer] { done(answer); });
+        return;
+      }
+    }
+    done(answer);
+  }
+
+  // Keeps its answers, until it is to hold no more.
+  void Hold() {
+    MutexLock lock(&mu_);
+    holds_ = true;
+  }
+  void LetGo() {
+    std::vector<std::function<void()>> held;
+    {
+      MutexLock lock(&mu_);
+      holds_ = false;
+      held.swap(held_);
+    }
+    for (const auto& answer : held) answer();
   }
 
   // A key that is listed here, and who has it. Before any call.
@@ -143,6 +166,8 @@ class RecordingShard final : public AnswersAlike<RecordingShard> {
   std::vector<AppliedBatch> answers_ ABSL_GUARDED_BY(mu_);
   int64_t num_new_nodes_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t num_new_edges_ ABSL_GUARDED_BY(mu_) = 0;
+  bool holds_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<std::function<void()>> held_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace vicinity::testing

@@ -131,8 +131,8 @@ class Watching {
     bool any = false;
     for (size_t shard = 0; shard < shown_.size() && !IsOver(); ++shard) {
       const int64_t left = flags_.count > 0 ? flags_.count - num_lines_ : kAtOnce;
-      const auto changes = ReadChanges(graph_, static_cast<int32_t>(shard), shown_[shard],
-                                       std::min(left, kAtOnce));
+      const auto changes =
+          ReadChanges(graph_, static_cast<int32_t>(shard), shown_[shard], std::min(left, kAtOnce));
       if (!changes.ok()) return ToStatus(changes.error());
       for (const ShardChange& change : *changes) {
         const bool as_json = flags_.graph.format == OutputFormat::kJson;

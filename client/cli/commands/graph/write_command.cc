@@ -18,6 +18,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/cli/flags/graph_flags.h"
 #include "client/cli/output/choices.h"
 #include "client/cli/output/exit_code.h"
@@ -41,6 +43,7 @@ using Json = nlohmann::ordered_json;
 constexpr int64_t kChunkRows = 65536;
 constexpr int64_t kChunkBytes = int64_t{8} << 20;
 constexpr size_t kNamedRows = 10;  // in the error
+constexpr absl::Duration kLookAgain = absl::Milliseconds(200);
 
 struct Flags {
   GraphFlags graph;
@@ -85,6 +88,12 @@ class DeadLetters {
   const std::string path_;
   std::ofstream file_;
 };
+
+// It says nothing of what was asked, so that the same may be asked again.
+bool MayAnswerYet(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsAborted(status) || absl::IsResourceExhausted(status);
+}
 
 // One file on its way.
 class FileWriting {
@@ -169,7 +178,32 @@ class FileWriting {
 
   absl::Status Flush() {
     if (rows_.num_rows() == 0) return absl::OkStatus();
-    VICINITY_ASSIGN_OR_RETURN(const GraphChanges changes, rows_.Take());
+    const absl::StatusOr<GraphChanges> changes = FindRows();
+    const absl::Status status = changes.ok() ? Write(*changes) : SendNothing(changes.status());
+    lines_.clear();
+    fields_.Clear(file_.names().size());
+    return status;
+  }
+
+  // Ids are looked up for as long as what they name would be sent again.
+  absl::StatusOr<GraphChanges> FindRows() {
+    const absl::Time end = absl::Now() + absl::Seconds(flags_.give_up_seconds);
+    while (true) {
+      absl::StatusOr<GraphChanges> changes = rows_.Take();
+      if (changes.ok() || !MayAnswerYet(changes.status()) || absl::Now() >= end) return changes;
+      absl::SleepFor(kLookAgain);
+    }
+  }
+
+  absl::Status SendNothing(const absl::Status& why) {
+    Written nothing;
+    for (size_t row = 0; row < lines_.size(); ++row) {
+      nothing.unsent.push_back({ChangeKind::kNewNodes, 0, static_cast<int64_t>(row)});
+    }
+    return GivenUp(nothing, why);
+  }
+
+  absl::Status Write(const GraphChanges& changes) {
     Written written;
     const Error error = writer_.Write(changes, &written);
     for (const RefusedRow& refused : written.refused) {
@@ -181,10 +215,7 @@ class FileWriting {
       versions_[version.shard] = version.version;
     }
     progress_.Update(num_written_);
-    const absl::Status status = error.ok() ? absl::OkStatus() : GivenUp(written, ToStatus(error));
-    lines_.clear();
-    fields_.Clear(file_.names().size());
-    return status;
+    return error.ok() ? absl::OkStatus() : GivenUp(written, ToStatus(error));
   }
 
   absl::Status GivenUp(const Written& written, const absl::Status& why) {

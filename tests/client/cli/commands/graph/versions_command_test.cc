@@ -16,8 +16,8 @@ using testing::SmallCluster;
 
 TEST_CASE("versions shows each shard with its nodes and edges", "[cli]") {
   const SmallCluster cluster(testing::TypedGraph(30, 20, 10, 2), 3, 2, SmallCluster::Kind::kLive);
-  const Answer json = RunCommand(kVersionsCommand,
-                                 {"--cluster", cluster.cluster_file(), "--format", "json"});
+  const Answer json =
+      RunCommand(kVersionsCommand, {"--cluster", cluster.cluster_file(), "--format", "json"});
   REQUIRE(json.code == ExitCode::kOk);
   int64_t users = 0;
   const nlohmann::json shards = nlohmann::json::parse(json.out)["shards"];

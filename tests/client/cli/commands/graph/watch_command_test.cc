@@ -43,8 +43,8 @@ TEST_CASE("watch shows what was written, a line a batch", "[cli]") {
   CHECK(watch({"--once"}).empty());
   const std::string all = watch({"--from", "0", "--once"});
   CHECK(std::count(all.begin(), all.end(), '\n') == 3);
-  CHECK_THAT(all, Catch::Contains(
-                      "shard 0  version 2  add 2 user:knows:user, update 1 user (split)"));
+  CHECK_THAT(all,
+             Catch::Contains("shard 0  version 2  add 2 user:knows:user, update 1 user (split)"));
   const std::string some = watch({"--from", "1", "--count", "1", "--format", "json"});
   const nlohmann::json change = nlohmann::json::parse(some);
   CHECK(change["version"] == 2);
