@@ -128,6 +128,7 @@ COVERED_ELSEWHERE = {
     "client/shards/routed_weights.cc": "tests/client/query/walk_steps_test.cc",
     "client/rpc/rpc_call.cc": "tests/client/rpc/remote_shard_test.cc",
     "client/writes/keys_of_nodes.cc": "tests/client/writes/change_writer_test.cc",
+    "client/writes/node_counts.cc": "tests/client/writes/change_writer_test.cc",
     "partition/overlay/change.cc": "tests/partition/overlay/live_shard_test.cc",
     "partition/overlay/live_view.cc": "tests/partition/overlay/live_shard_test.cc",
     "server/calls/admin_operations.cc": "tests/server/admin_server_test.cc",

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -172,9 +173,11 @@ class WriteCall {
         VICINITY_RETURN_IF_ERROR(SortGoneNodes(p));
         continue;
       }
+      VICINITY_ASSIGN_OR_RETURN(const absl::flat_hash_set<int64_t> strays, StraysOf(parts[p]));
       for (int64_t row = 0; row < parts[p].num_rows; ++row) {
         const RowRef ref{p, static_cast<uint32_t>(row)};
-        const absl::Status fault = changes_.RowFault(parts[p], row);
+        const absl::Status fault =
+            strays.contains(row) ? NoSource(parts[p], row) : changes_.RowFault(parts[p], row);
         if (!fault.ok()) {
           Refuse(ref, fault);
           continue;
@@ -183,6 +186,41 @@ class WriteCall {
       }
     }
     return absl::OkStatus();
+  }
+
+  NodeTypeId SourceTypeOf(const CheckedPart& part) const {
+    return {changes_.schema().edge_types[part.type].source_type};
+  }
+
+  // Rows of new edges whose sources are ids that no node has: the targets' shards cannot tell, and
+  // who draws them could not read their rows.
+  absl::StatusOr<absl::flat_hash_set<int64_t>> StraysOf(const CheckedPart& part) {
+    absl::flat_hash_set<int64_t> strays;
+    if (part.kind != ChangeKind::kNewEdges) return strays;
+    const NodeTypeId type = SourceTypeOf(part);
+    std::vector<int64_t> rows;  // of those that are not in the files
+    std::vector<int64_t> sources;
+    for (int64_t row = 0; row < part.num_rows; ++row) {
+      const int64_t source = part.sources[row];
+      if (source < writer_.book_.num_nodes(type) ||
+          !writer_.book_.Contains(type, GlobalNode{source})) {
+        continue;
+      }
+      rows.push_back(row);
+      sources.push_back(source);
+    }
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<char> there,
+                              writer_.counts_.AreThere(type, sources, context_));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (!there[i]) strays.insert(rows[i]);
+    }
+    return strays;
+  }
+
+  absl::Status NoSource(const CheckedPart& part, int64_t row) const {
+    return absl::NotFoundError(absl::StrCat(
+        "there is no node ", part.sources[row], " of type \"",
+        changes_.schema().node_types[SourceTypeOf(part).value].name, "\", the source"));
   }
 
   absl::Status SortGoneNodes(uint32_t p) {
@@ -199,9 +237,9 @@ class WriteCall {
       nodes.push_back(part.nodes[row]);
       rows.push_back(row32);
     }
-    VICINITY_ASSIGN_OR_RETURN(
-        const KeysOfNodes found,
-        FindKeysOfNodes(writer_.router_, writer_.book_, {part.type}, nodes, context_));
+    VICINITY_ASSIGN_OR_RETURN(const KeysOfNodes found,
+                              FindKeysOfNodes(writer_.router_, writer_.book_, &writer_.counts_,
+                                              {part.type}, nodes, context_));
     gone_keys_[p].resize(part.num_rows);
     for (size_t i = 0; i < rows.size(); ++i) {
       gone_keys_[p][rows[i]] = found.keys[i];
@@ -414,6 +452,10 @@ class WriteCall {
     const auto size = [](const auto& rows) { return static_cast<int64_t>(rows.size()); };
     written_.num_applied =
         num_rows_ - size(written_.refused) - size(written_.unsure) - size(written_.unsent);
+    for (const CheckedPart& part : changes_.parts()) {
+      if (part.kind != ChangeKind::kNewNodes) continue;
+      writer_.counts_.OnNew({part.type}, written_.node_ids[part.part]);
+    }
     absl::Status error;
     for (const auto& [shard, work] : works_) {
       if (work.version > 0) written_.versions.push_back({shard, work.version});
@@ -449,6 +491,7 @@ ChangeWriter::ChangeWriter(const ShardRouter& router, ChangeWriterOptions option
     : router_(router),
       book_(router.book().Growing()),
       options_(std::move(options)),
+      counts_(router, book_),
       lanes_(router.book().num_shards()) {}
 
 bool ChangeWriter::TryTake(ShardId shard) {

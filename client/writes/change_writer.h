@@ -12,6 +12,7 @@
 #include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
 #include "client/types/write_values.h"
+#include "client/writes/node_counts.h"
 #include "client/writes/write_lane.h"
 #include "partition/dataset/book.h"
 #include "partition/overlay/live_values.h"
@@ -58,6 +59,7 @@ class ChangeWriter {
   const ShardRouter& router_;
   const Book book_;  // grows
   const ChangeWriterOptions options_;
+  NodeCounts counts_;
 
   Mutex mu_;
   CondVar changed_;  // a lane is free, or a call's batch has its answer

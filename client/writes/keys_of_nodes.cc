@@ -9,7 +9,6 @@
 #include "client/shards/fan_out.h"
 #include "client/shards/keyed_nodes.h"
 #include "client/shards/shard_requests.h"
-#include "partition/overlay/live_values.h"
 #include "partition/schema/schema.h"
 #include "proto/common/status.h"
 
@@ -20,15 +19,19 @@ namespace {
 struct ShardPart {
   std::vector<uint64_t> rows;
   std::vector<int64_t> positions;  // of each, among the nodes
-  ShardVersion sizes{};
 };
 using ShardParts = std::map<int32_t, ShardPart>;
 
 class KeyFinder {
  public:
-  KeyFinder(const ShardRouter& router, const Book& book, NodeTypeId type,
+  KeyFinder(const ShardRouter& router, const Book& book, NodeCounts* counts, NodeTypeId type,
             absl::Span<const int64_t> nodes, const CallContext& context)
-      : router_(router), book_(book), type_(type), nodes_(nodes), context_(context) {
+      : router_(router),
+        book_(book),
+        counts_(*counts),
+        type_(type),
+        nodes_(nodes),
+        context_(context) {
     found_.keys.resize(nodes.size());
     found_.faults.resize(nodes.size());
   }
@@ -48,29 +51,22 @@ class KeyFinder {
   }
 
   absl::Status FetchKeys() {
+    // Who asks for a row that is not there gets none of the others.
+    VICINITY_ASSIGN_OR_RETURN(const std::vector<char> there,
+                              counts_.AreThere(type_, nodes_, context_));
     ShardParts parts;
     for (size_t i = 0; i < nodes_.size(); ++i) {
-      parts[book_.OwnerOf(type_, GlobalNode{nodes_[i]}).value];
-    }
-    FanOut sizes;
-    for (auto& [shard, part] : parts) {
-      router_.shard({shard}).Ask(ShardBarrier{&part.sizes}, context_, sizes.Add());
-    }
-    VICINITY_RETURN_IF_ERROR(sizes.Wait());
-    // Who asks for a row that is not there gets none of the others.
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      const Book::Place place = book_.PlaceOf(type_, GlobalNode{nodes_[i]});
-      ShardPart& part = parts[place.shard.value];
-      if (place.row.value >= part.sizes.num_nodes[type_.value]) {
+      if (!there[i]) {
         SetFault(i, "is not there");
         continue;
       }
+      const Book::Place place = book_.PlaceOf(type_, GlobalNode{nodes_[i]});
+      ShardPart& part = parts[place.shard.value];
       part.rows.push_back(static_cast<uint64_t>(place.row.value));
       part.positions.push_back(static_cast<int64_t>(i));
     }
     FanOut calls;
     for (const auto& [shard, part] : parts) {
-      if (part.rows.empty()) continue;
       ShardRows rows;
       rows.type = type_;
       rows.column = kKeyColumn;
@@ -95,6 +91,7 @@ class KeyFinder {
 
   const ShardRouter& router_;
   const Book& book_;
+  NodeCounts& counts_;
   const NodeTypeId type_;
   const absl::Span<const int64_t> nodes_;
   const CallContext context_;
@@ -104,9 +101,10 @@ class KeyFinder {
 }  // namespace
 
 absl::StatusOr<KeysOfNodes> FindKeysOfNodes(const ShardRouter& router, const Book& book,
-                                            NodeTypeId type, absl::Span<const int64_t> nodes,
+                                            NodeCounts* counts, NodeTypeId type,
+                                            absl::Span<const int64_t> nodes,
                                             const CallContext& context) {
-  return KeyFinder(router, book, type, nodes, context).Find();
+  return KeyFinder(router, book, counts, type, nodes, context).Find();
 }
 
 }  // namespace vicinity

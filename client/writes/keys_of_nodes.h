@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
+#include "client/writes/node_counts.h"
 #include "partition/dataset/book.h"
 #include "proto/common/ids.h"
 
@@ -21,7 +22,8 @@ struct KeysOfNodes {
 
 // `book` grows; the nodes are in it. Waits for three round trips, all shards at once.
 absl::StatusOr<KeysOfNodes> FindKeysOfNodes(const ShardRouter& router, const Book& book,
-                                            NodeTypeId type, absl::Span<const int64_t> nodes,
+                                            NodeCounts* counts, NodeTypeId type,
+                                            absl::Span<const int64_t> nodes,
                                             const CallContext& context);
 
 }  // namespace vicinity

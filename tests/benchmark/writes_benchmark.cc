@@ -92,10 +92,7 @@ class WritesBenchmark {
     double ours = std::numeric_limits<double>::infinity();
     double theirs = ours;
     for (int turn = 0; turn < kTurns; ++turn) {
-      ours = std::min(ours, Run(load, [&](uint64_t first) {
-                        Written written;
-                        Check((*writer)->Write(EdgesOf(first, load.edges), &written));
-                      }));
+      ours = std::min(ours, RunWriter(load, writer->get()));
       theirs = std::min(theirs, RunBaseline(load, durability));
     }
     const double edges = static_cast<double>(load.edges * load.calls * load.threads);
@@ -108,16 +105,25 @@ class WritesBenchmark {
   }
 
  private:
-  // Seconds.
-  static double Run(const Load& load, const std::function<void(uint64_t)>& call) {
+  // Seconds of so many threads.
+  static double Time(int threads, const std::function<void(int)>& work) {
     return FastestSeconds(1, [&] {
-      std::vector<std::thread> threads;
-      for (int t = 0; t < load.threads; ++t) {
-        threads.emplace_back([&, t] {
-          for (int64_t i = 0; i < load.calls; ++i) call(t * 1'000'003 + i * load.edges);
-        });
+      std::vector<std::thread> running;
+      for (int t = 0; t < threads; ++t) running.emplace_back(work, t);
+      for (std::thread& thread : running) thread.join();
+    });
+  }
+
+  static double RunWriter(const Load& load, Writer* writer) {
+    std::vector<std::vector<GraphChanges>> changes(load.threads);
+    for (int t = 0; t < load.threads; ++t) {
+      for (int64_t i = 0; i < load.calls; ++i) {
+        changes[t].push_back(EdgesOf(t * 1'000'003 + i * load.edges, load.edges));
       }
-      for (std::thread& thread : threads) thread.join();
+    }
+    return Time(load.threads, [&](int t) {
+      Written written;
+      for (const GraphChanges& each : changes[t]) Check(writer->Write(each, &written));
     });
   }
 
@@ -133,25 +139,19 @@ class WritesBenchmark {
       }
     }
     const int run = num_runs_++;
-    return FastestSeconds(1, [&] {
-      std::vector<std::thread> threads;
-      for (int t = 0; t < load.threads; ++t) {
-        threads.emplace_back([&, t] {
-          proto::WriteSession session;
-          session.set_id(absl::StrCat("baseline ", run, " ", t));
-          for (const proto::WriteBatch& batch : batches[t]) {
-            session.set_sequence(session.sequence() + 1);
-            AppliedBatch applied;
-            FanOut calls;
-            graph_->impl()
-                .router()
-                .shard(ShardId{0})
-                .Ask(ShardWrite{&session, &batch, durability, &applied}, nullptr, calls.Add());
-            Check(calls.Wait());
-          }
-        });
+    return Time(load.threads, [&](int t) {
+      proto::WriteSession session;
+      session.set_id(absl::StrCat("baseline ", run, " ", t));
+      for (const proto::WriteBatch& batch : batches[t]) {
+        session.set_sequence(session.sequence() + 1);
+        AppliedBatch applied;
+        FanOut calls;
+        graph_->impl()
+            .router()
+            .shard(ShardId{0})
+            .Ask(ShardWrite{&session, &batch, durability, &applied}, nullptr, calls.Add());
+        Check(calls.Wait());
       }
-      for (std::thread& thread : threads) thread.join();
     });
   }
 

@@ -356,6 +356,12 @@ TEST_CASE_METHOD(LiveWritesTest, "other values are read, and a row that is wrong
         internal::BytesOf(std::vector<int32_t>{3, 2}));
   CHECK(written.versions.size() <= kNumShards);
 
+  // A source that is nowhere, which its target's shard cannot tell.
+  GraphChanges stray;
+  stray.new_edges = {EdgesOf(buys, {0, 1})};
+  stray.new_edges[0].sources[1] = int64_t{1} << 30;
+  CHECK(Write(stray).refused.size() == 1);
+
   // Weights, which draws go by.
   GraphChanges weights;
   weights.new_edges = {EdgesOf(buys, {0, 1})};

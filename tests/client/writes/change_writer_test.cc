@@ -222,6 +222,29 @@ TEST_CASE_METHOD(WritingTest, "rows that no graph could take are refused before 
   CHECK(written_.refused[0].why.code() == ErrorCode::kInvalidArgument);
 }
 
+TEST_CASE_METHOD(WritingTest, "an edge's source is there, or the edge is refused", "[writes]") {
+  MakeWriter();
+  const int64_t target = book().First({0}, {1}).value;
+  VICINITY_REQUIRE_OK(Write(Edges({1, 5000, 2}, {target, target, target})));
+  REQUIRE(written_.refused.size() == 1);
+  CHECK(written_.refused[0].what.row == 1);
+  CHECK(written_.refused[0].why.code() == ErrorCode::kNotFound);
+  CHECK(SourcesOf(shard(1).applied()) == std::vector<uint64_t>{1, 2});
+  const auto barriers = [&] {
+    return shard(0).num_barriers() + shard(1).num_barriers() + shard(2).num_barriers();
+  };
+  CHECK(barriers() == 1);
+
+  // Nodes that this writer has written need not be asked for.
+  GraphChanges changes;
+  changes.new_nodes = {{"node", {70, 71, 72, 73}}};
+  VICINITY_REQUIRE_OK(Write(changes));
+  const std::vector<int64_t> ids = written_.node_ids[0];
+  VICINITY_REQUIRE_OK(Write(Edges(ids, std::vector<int64_t>(ids.size(), target))));
+  CHECK(written_.num_applied == 4);
+  CHECK(barriers() == 1);
+}
+
 TEST_CASE_METHOD(WritingTest, "what got no answer in time is told, and settled before all else",
                  "[writes]") {
   options_.batch_bytes = 160;
@@ -374,6 +397,7 @@ TEST_CASE_METHOD(FarWritingTest, "many threads write at once, and each edge is t
   constexpr int kCalls = 25;
   options_.batch_bytes = 100;
   options_.shards_at_once = GENERATE(1, 3);
+  for (int s = 0; s < 4; ++s) shard(s).set_num_nodes(1'000'000);
   MakeWriter();
   for (int s = 0; s < 4; ++s) {
     shard(s).AddFates({{}, {Away(), true}, {}, {Away(), false}, {}, {Away(), true}});

@@ -1,6 +1,7 @@
 // A shard that takes changes as a server does, keeps what it was sent, and fails when told to.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -69,6 +70,9 @@ class RecordingShard final : public AnswersAlike<RecordingShard> {
 
   // A key that is listed here, and who has it. Before any call.
   void List(uint64_t key, int64_t node) { nodes_[key] = node; }
+  // Has so many nodes of each type from now on. Before any call.
+  void set_num_nodes(int64_t count) { sizes_.assign(sizes_.size(), count); }
+  int64_t num_barriers() const { return num_barriers_; }
   void set_judge(Judge judge) { judge_ = std::move(judge); }
   // Of the next calls, each in its turn; those behind them are answered.
   void AddFates(const std::vector<WriteFate>& fates) {
@@ -96,6 +100,7 @@ class RecordingShard final : public AnswersAlike<RecordingShard> {
     return absl::UnimplementedError("not asked of this shard");
   }
   absl::Status Answer(const ShardBarrier& barrier) {
+    ++num_barriers_;
     barrier.out->num_nodes = sizes_;
     return absl::OkStatus();
   }
@@ -155,7 +160,8 @@ class RecordingShard final : public AnswersAlike<RecordingShard> {
 
   const int32_t shard_;
   const int32_t num_shards_;
-  const std::vector<int64_t> sizes_;
+  std::vector<int64_t> sizes_;
+  std::atomic<int64_t> num_barriers_{0};
   std::map<uint64_t, int64_t> nodes_;
   Judge judge_;
   mutable Mutex mu_;
