@@ -31,7 +31,11 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kQueryCommand,       kWriteCommand,    kVersionsCommand,   kWatchCommand,  kBackupCommand,
+    kImportCommand,      kGenerateCommand, kPartitionCommand, kRankCommand,   kIndexCommand,
+    kPlanCommand,        kPoliciesCommand, kVerifyCommand,    kRepairCommand, kStatusCommand,
+    kShardsCommand,      kHealthCommand,   kTopCommand,       kAdminCommand,  kTokenCommand,
+    kCertificateCommand, kDescribeCommand, kGetCommand,       kSampleCommand, kWalkCommand,
+    kQueryCommand,       kWriteCommand,    kVersionsCommand,  kWatchCommand,  kBackupCommand,
     kMetisChildCommand,
 };
 
