@@ -44,13 +44,13 @@ class Writer {
   // are left (Written::refused), which takes up to twice as many batches as there are such rows
   // times the logarithm of a batch's.
   //
-  // Errors: before anything is sent kNotFound (a type or column, naming those there are) and
-  //         kInvalidArgument (types, shapes, numbers of rows, a column of a new node that is not
-  //         given). Then kPermissionDenied without the role `write`; what a shard last said when
-  //         give_up_after is over, or up to the graph's call budget later; kDeadlineExceeded where
-  //         other calls kept a shard waiting for as long. The text counts the rows that are
-  //         applied, that may be, and that were not sent; which ones the second form tells. What
-  //         may be applied comes first when its shard is written again by this writer.
+  // Errors, before anything is sent: kNotFound (a type or column, naming those there are) and
+  // kInvalidArgument (types, shapes, numbers of rows, a column of a new node that is not given).
+  // Then kPermissionDenied without the role `write`; what a shard last said when give_up_after is
+  // over, or up to the graph's call budget later; kDeadlineExceeded where other calls kept a shard
+  // waiting for as long. The text counts the rows that are applied, that may be, and that were not
+  // sent; which ones the second form tells. What may be applied comes first when its shard is
+  // written again by this writer.
   Result<Written> Write(const GraphChanges& changes);
   // ... with what is known of the rows also where it fails.
   Error Write(const GraphChanges& changes, Written* written);

@@ -50,9 +50,10 @@ struct GivenColumn {
   std::vector<char> bytes{};      // [rows, the column's shape], little-endian
 
   // Of bool and the 16-bit floats as the bytes or bits that they are, with their type named:
-  //   auto years = vicinity::GivenColumn::Of("year", std::vector<int16_t>{1999, 2003});
-  //   auto flags = vicinity::GivenColumn::Of("seen", std::vector<uint8_t>{0, 1},
-  //                                          vicinity::DType::kBool);
+  //   std::vector<int16_t> years = {1999, 2003};
+  //   std::vector<uint8_t> seen = {0, 1};
+  //   auto year = vicinity::GivenColumn::Of("year", years);
+  //   auto flag = vicinity::GivenColumn::Of("seen", seen, vicinity::DType::kBool);
   template <typename T>
   static GivenColumn Of(std::string name, const std::vector<T>& values,
                         DType dtype = internal::DTypeOf<T>()) {
