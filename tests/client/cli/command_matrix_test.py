@@ -61,6 +61,7 @@ LIVE = {
     "write": ["write", "--edges", "link", "new.csv"],
     "versions": ["versions"],
     "watch": ["watch", "--from", "0", "--count", "1"],
+    "backup": ["backup", "create", "--to", "kept"],
 }
 # Of datasets on disk.
 LOCAL = {
@@ -275,6 +276,9 @@ class CommandMatrixTest(unittest.TestCase):
         shards = json.loads(answers["versions"][1].out)["shards"]
         self.assertEqual([shard["version"] for shard in shards], [4, 4])
         self.assertEqual(json.loads(answers["watch"][1].out)["version"], 1)
+        self.assertEqual(sum(shard["version"] for shard in
+                             json.loads(answers["backup"][1].out)["shards"]),
+                         sum(shard["version"] for shard in shards))
         for name, (table, _) in self.on_cluster("up", LIVE, PRECONDITION).items():
             self.assertIn("read-only", table.told, name)
 

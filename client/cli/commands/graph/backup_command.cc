@@ -57,8 +57,7 @@ absl::Status RunCreate(const Flags& flags, const ToolContext& tool, std::ostream
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, OpenGraph(flags.graph));
   if (!graph->is_live()) {
     return absl::FailedPreconditionError(
-        "the graph is not written (no `changes` in its cluster file): its files are all there is, "
-        "and stay as they are");
+        "the graph is read-only (no `changes` in its cluster file): its files are all there is");
   }
   VICINITY_ASSIGN_OR_RETURN(
       const std::vector<KeptShard> kept,
