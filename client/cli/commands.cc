@@ -3,6 +3,7 @@
 #include "client/cli/commands/admin_command.h"
 #include "client/cli/commands/certificate_command.h"
 #include "client/cli/commands/describe_command.h"
+#include "client/cli/commands/fold_command.h"
 #include "client/cli/commands/generate_command.h"
 #include "client/cli/commands/graph/backup_command.h"
 #include "client/cli/commands/graph/get_command.h"
@@ -37,6 +38,11 @@ constexpr Command kCommands[] = {
     kCertificateCommand, kDescribeCommand, kGetCommand,       kSampleCommand, kWalkCommand,
     kQueryCommand,       kWriteCommand,    kVersionsCommand,  kWatchCommand,  kBackupCommand,
     kMetisChildCommand,
+    kImportCommand, kGenerateCommand,    kPartitionCommand,  kRankCommand,   kIndexCommand,
+    kFoldCommand,   kPlanCommand,        kPoliciesCommand,   kVerifyCommand, kRepairCommand,
+    kStatusCommand, kShardsCommand,      kHealthCommand,     kTopCommand,    kAdminCommand,
+    kTokenCommand,  kCertificateCommand, kDescribeCommand,   kGetCommand,    kSampleCommand,
+    kWalkCommand,   kQueryCommand,       kMetisChildCommand,
 };
 
 }  // namespace
