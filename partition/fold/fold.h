@@ -3,10 +3,10 @@
 //
 // A node stays in its shard, a new one in that which lists its key, in the order of their rows.
 // Nodes whose key is gone leave with their edges, and edges that are gone leave. Lists are in the
-// stored order (docs/formats.md) again. Edges are numbered anew, from 0 on without gaps, in the
-// order of the ids that they have: so they keep these where none has gone and new ones came to one
-// shard alone. Node types of dense ids whose ids are no longer 0 to n - 1 get 64-bit ids, which are
-// the same numbers. Rankings and indexes are not taken over: they are those of the old files.
+// stored order (docs/formats.md) again. Edges are numbered anew, from 0 on without gaps, those of
+// the files before new ones, in the order of the ids that they have. Node types of dense ids whose
+// ids are no longer 0 to n - 1 get 64-bit ids, which are the same numbers. Rankings and indexes are
+// not taken over: they are those of the old files.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ struct FoldReport {
 // node's value is none now; else DatasetWriter's.
 //
 // Threads: uses all cores; `progress` is told by the calling thread.
-// Memory:  9 bits a node, and a edge of the largest type; 16 bytes a key of the largest directory;
-//          what the overlays take. The rest is mapped.
+// Memory:  9 bits a node, and an edge id of the largest type; 16 bytes a key of the largest
+//          directory; what the overlays take. The rest is mapped.
 absl::StatusOr<FoldReport> WriteFolded(const FoldSource& source, const std::string& directory,
                                        Progress* progress);
 

@@ -100,8 +100,9 @@ class Changer {
   }
   void Apply(proto::WriteBatch batch) {
     session_.set_sequence(session_.sequence() + 1);
-    Must(shard_.Apply(session_, std::move(batch), Durability::kBuffered,
-                      absl::Now() + absl::Minutes(1))
+    Must(shard_
+             .Apply(session_, std::move(batch), Durability::kBuffered,
+                    absl::Now() + absl::Minutes(1))
              .status());
   }
   uint64_t Below(int64_t limit) { return random_() % static_cast<uint64_t>(limit); }
@@ -140,10 +141,11 @@ class Changer {
     proto::EdgeNames& edges = *batch->add_gone_edges();
     const EdgeTable& lists = base_.shard.edges(kLinks);
     for (; edges.targets_size() < count; ++next_position_) {
-      const int64_t position = next_position_ * 20 % lists.num_edges() +
-                               next_position_ * 20 / lists.num_edges();
+      const int64_t position =
+          next_position_ * 20 % lists.num_edges() + next_position_ * 20 / lists.num_edges();
       while (static_cast<int64_t>(lists.offsets[next_row_ + 1]) <= position) ++next_row_;
-      while (next_row_ > 0 && static_cast<int64_t>(lists.offsets[next_row_]) > position) --next_row_;
+      while (next_row_ > 0 && static_cast<int64_t>(lists.offsets[next_row_]) > position)
+        --next_row_;
       edges.add_targets(base_.book.First(kNode, base_.shard.id()).value + next_row_);
       edges.add_edge_ids(lists.edge_ids[position]);
     }
@@ -190,8 +192,8 @@ void WriteAgain(const std::string& data, const std::string& out) {
   for (int64_t node = 0; node < dataset->book().num_nodes(kNode); ++node) {
     assignment.shard_of[0][node] = dataset->book().OwnerOf(kNode, {node}).value;
   }
-  Must(WritePartition(*dataset, assignment, OrderNodes(assignment, {}), out, "bench",
-                      NoProgress()));
+  Must(
+      WritePartition(*dataset, assignment, OrderNodes(assignment, {}), out, "bench", NoProgress()));
 }
 
 struct Taken {
@@ -226,8 +228,7 @@ Taken RunAlone(const std::vector<std::string>& arguments) {
     taken.own_bytes = std::max(taken.own_bytes, OwnBytes(child));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  taken.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  taken.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   if (status != 0) Must(absl::UnknownError(absl::StrCat(arguments[0], " ended with ", status)));
   return taken;
 }
@@ -237,8 +238,8 @@ Taken Better(const Taken& a, const Taken& b) {
 }
 
 void Run(const BenchOptions& options) {
-  const Sizes sizes = options.size == "full" ? Sizes{1'000'000, 10'000'000}
-                                             : Sizes{100'000, 1'000'000};
+  const Sizes sizes =
+      options.size == "full" ? Sizes{1'000'000, 10'000'000} : Sizes{100'000, 1'000'000};
   const testing::TempDir folder;
   const std::string data = folder.File("data");
   const std::string changes = folder.File("changes");
@@ -254,8 +255,8 @@ void Run(const BenchOptions& options) {
     std::filesystem::remove_all(out);
   }
   BenchReport report(options, std::cout);
-  const std::string variant = absl::StrCat(sizes.nodes, " nodes, ", sizes.edges,
-                                           " edges, a tenth changed");
+  const std::string variant =
+      absl::StrCat(sizes.nodes, " nodes, ", sizes.edges, " edges, a tenth changed");
   report.Add({"fold", variant, "seconds", fold.seconds, again.seconds, std::nullopt});
   report.Add({"fold", variant, "own MiB", static_cast<double>(fold.own_bytes) / (1 << 20),
               static_cast<double>(again.own_bytes) / (1 << 20), std::nullopt});
