@@ -414,6 +414,41 @@ TEST_CASE("a node that is gone leaves with its edges, also where nobody removed 
   CheckIsWritten(folder.File("folded"), live.Expected(), folder);
 }
 
+TEST_CASE("a key that went and came again is its new node's alone", "[fold]") {
+  const testing::TempDir folder;
+  testing::RandomGraphOptions options;
+  options.num_nodes = 10;
+  options.num_edges = 60;
+  options.feature_width = 1;
+  options.num_classes = 0;
+  options.splits = false;
+  const MemoryGraph graph = testing::RandomGraph(options);
+  const Placement placement = testing::InUserOrder(graph);
+  VICINITY_REQUIRE_OK(testing::WriteGraph(graph, placement, folder.File("data")));
+  LiveGraph live(graph, placement, folder.File("data"), folder.File("changes"), 1);
+  proto::WriteBatch remove;
+  remove.add_gone_keys()->add_keys(3);
+  proto::WriteBatch add;
+  proto::NewNodes& nodes = *add.add_new_nodes();
+  nodes.add_keys(3);
+  nodes.add_columns()->set_rows("1234");
+  proto::WriteBatch link;
+  proto::NewEdges& edges = *link.add_new_edges();
+  edges.add_sources(10);  // the new one
+  edges.add_targets(2);
+  for (const proto::WriteBatch& batch : {remove, add, link, remove, add}) {
+    VICINITY_REQUIRE_OK(live.Apply(0, batch).status());
+  }
+  const auto report = FoldNow(&live, folder.File("folded"));
+  VICINITY_REQUIRE_OK(report.status());
+  CHECK(report->node_types[0].removed() == 1);
+  CHECK(report->node_types[0].added == 1);  // the third
+  CHECK_FALSE(report->node_types[0].no_longer_dense);
+  CHECK(report->edge_types[0].added == 0);
+  VICINITY_CHECK_OK(VerifyDataset(folder.File("folded"), NoProgress()));
+  CheckIsWritten(folder.File("folded"), live.Expected(), folder);
+}
+
 TEST_CASE("nothing is folded without the changes of all shards, or beside who writes them",
           "[fold]") {
   const testing::TempDir folder;
