@@ -57,10 +57,8 @@ class EdgeCopier {
     for (int32_t s = 0; s < source_.num_shards(); ++s) {
       VICINITY_RETURN_IF_ERROR(MakeArrays({s}));
     }
-    VICINITY_RETURN_IF_ERROR(
-        ForLists("writing", [&](ShardId shard, const ListBatch& batch, bool changed) {
-          return Write(shard, batch, changed);
-        }));
+    VICINITY_RETURN_IF_ERROR(ForLists(
+        "writing", [&](ShardId shard, const ListBatch& batch) { return Write(shard, batch); }));
     return copied_;
   }
 
@@ -72,7 +70,7 @@ class EdgeCopier {
     std::vector<OutputArray> columns{};
   };
 
-  // Calls work(shard, lists, whether they have changed) with the lists of all nodes that are left.
+  // Calls work(shard, lists) with the lists of all nodes that are left.
   template <typename Work>
   absl::Status ForLists(const char* what, const Work& work) const {
     std::vector<RowPiece> pieces;
@@ -87,10 +85,9 @@ class EdgeCopier {
           const RowPiece& piece = pieces[i];
           const KeptNodes::Rows rows =
               kept_.RowsIn(piece.shard, target_type_, piece.begin, piece.end);
-          VICINITY_RETURN_IF_ERROR(ReadLists(source_.reader(piece.shard), type_, target_type_,
-                                             rows.rows, [&](const ListBatch& batch, bool changed) {
-                                               return work(piece.shard, batch, changed);
-                                             }));
+          ListBatches batches(source_, piece.shard, type_);
+          VICINITY_RETURN_IF_ERROR(batches.Read(
+              rows.rows, [&](const ListBatch& batch) { return work(piece.shard, batch); }));
           return piece.end - piece.begin;
         }));
     progress_->End();
@@ -103,9 +100,8 @@ class EdgeCopier {
     for (int32_t s = 0; s < source_.num_shards(); ++s) {
       VICINITY_ASSIGN_OR_RETURN(arrays_.emplace_back().offsets, writer_->Offsets({s}, type_));
     }
-    VICINITY_RETURN_IF_ERROR(ForLists("counting", [&](ShardId shard, const ListBatch& batch, bool) {
-      return CountIn(shard, batch);
-    }));
+    VICINITY_RETURN_IF_ERROR(ForLists(
+        "counting", [&](ShardId shard, const ListBatch& batch) { return CountIn(shard, batch); }));
     for (const Arrays& arrays : arrays_) {
       const absl::Span<uint64_t> ends = arrays.offsets.as<uint64_t>();
       ends[0] = 0;
@@ -117,17 +113,21 @@ class EdgeCopier {
     const absl::Span<uint64_t> ends = arrays_[shard.value].offsets.as<uint64_t>();
     std::vector<int64_t> of_files;
     std::vector<int64_t> added;
-    for (size_t list = 0; list < batch.rows.size(); ++list) {
+    bool possible = true;
+    for (size_t list = 0; list < batch.num_lists(); ++list) {
       const size_t before = of_files.size() + added.size();
-      for (size_t i = batch.begin(list); i < batch.ends[list]; ++i) {
-        if (kept_.NewId(source_type_, batch.sources[i]) < 0) continue;
-        const int64_t number = NumberOfNew(shard, batch.positions[i]);
-        const auto id = static_cast<int64_t>(batch.edge_ids[i]);
-        if (number < 0 && (id < 0 || id >= kMostIds)) return ImpossibleId(shard, id);
-        (number < 0 ? of_files : added).push_back(number < 0 ? id : PlaceOfNew(shard, number));
-      }
-      ends[NewRow(shard, batch.rows[list]) + 1] = of_files.size() + added.size() - before;
+      batch.ForEachEdge(list, [&](const ListedEdge& edge) {
+        if (kept_.NewId(source_type_, edge.source) < 0) return;
+        if (edge.number >= 0) {
+          added.push_back(PlaceOfNew(shard, edge.number));
+        } else {
+          of_files.push_back(edge.edge_id);
+          possible = possible && edge.edge_id >= 0 && edge.edge_id < kMostIds;
+        }
+      });
+      ends[NewRow(shard, batch.row(list)) + 1] = of_files.size() + added.size() - before;
     }
+    if (!possible) return ImpossibleIds(shard);
     const MutexLock lock(&mu_);
     new_ids_.AddOfFiles(of_files);
     new_ids_.AddNew(added);
@@ -135,9 +135,10 @@ class EdgeCopier {
     copied_.added += static_cast<int64_t>(added.size());
     return absl::OkStatus();
   }
-  absl::Status ImpossibleId(ShardId shard, int64_t id) const {
-    return absl::DataLossError(absl::StrCat("edge type ", TypeName(), ", shard ", shard.value,
-                                            ": edge id ", id, " is no position in an input"));
+  absl::Status ImpossibleIds(ShardId shard) const {
+    return absl::DataLossError(absl::StrCat(source_.dataset().directory(), ": edge type ",
+                                            TypeName(), ", shard ", shard.value,
+                                            ": an edge id is no position in an input"));
   }
 
   absl::Status MakeArrays(ShardId shard) {
@@ -152,69 +153,76 @@ class EdgeCopier {
     return absl::OkStatus();
   }
 
-  absl::Status Write(ShardId shard, const ListBatch& batch, bool changed) const {
+  absl::Status Write(ShardId shard, const ListBatch& batch) const {
     const Arrays& arrays = arrays_[shard.value];
-    VICINITY_ASSIGN_OR_RETURN(const std::vector<int64_t> times, OwnTimes(shard, batch));
-    std::vector<KeptEdge> list;
-    std::vector<KeptEdge> written;
-    std::vector<int64_t> places;
-    for (size_t l = 0; l < batch.rows.size(); ++l) {
-      list.clear();
-      for (size_t i = batch.begin(l); i < batch.ends[l]; ++i) {
-        AddKept(shard, batch, i, times.empty() ? 0 : times[i], &list);
-      }
+    std::vector<KeptEdge> edges;  // list by list
+    std::vector<size_t> ends;
+    for (size_t list = 0; list < batch.num_lists(); ++list) {
+      batch.ForEachEdge(list, [&](const ListedEdge& edge) { AddKept(shard, edge, &edges); });
+      ends.push_back(edges.size());
+    }
+    VICINITY_RETURN_IF_ERROR(ReadTimes(shard, &edges));
+    std::vector<int64_t> places(edges.size());
+    size_t begin = 0;
+    for (size_t list = 0; list < batch.num_lists(); ++list) {
       // Where nothing has changed but that some edges are gone, the order is still right.
-      if (changed || time_column_ >= 0) Sort(&list);
-      auto place =
-          static_cast<int64_t>(arrays.offsets.as<uint64_t>()[NewRow(shard, batch.rows[l])]);
-      for (const KeptEdge& edge : list) {
-        StoreId(arrays.sources, place, edge.source);
-        StoreId(arrays.ids, place, edge.id);
-        places.push_back(place++);
+      if (batch.has_changed(list) || time_column_ >= 0) {
+        Sort(absl::MakeSpan(edges).subspan(begin, ends[list] - begin));
       }
-      written.insert(written.end(), list.begin(), list.end());
+      auto place =
+          static_cast<int64_t>(arrays.offsets.as<uint64_t>()[NewRow(shard, batch.row(list))]);
+      for (; begin < ends[list]; ++begin, ++place) {
+        StoreId(arrays.sources, place, edges[begin].source);
+        StoreId(arrays.ids, place, edges[begin].id);
+        places[begin] = place;
+      }
     }
-    return WriteColumns(shard, written, places);
+    return WriteColumns(shard, edges, places);
   }
 
-  void AddKept(ShardId shard, const ListBatch& batch, size_t i, int64_t time,
-               std::vector<KeptEdge>* list) const {
-    const int64_t source = kept_.NewId(source_type_, batch.sources[i]);
+  void AddKept(ShardId shard, const ListedEdge& edge, std::vector<KeptEdge>* edges) const {
+    const int64_t source = kept_.NewId(source_type_, edge.source);
     if (source < 0) return;
-    const int64_t number = NumberOfNew(shard, batch.positions[i]);
-    const uint64_t id = number < 0 ? new_ids_.OfFiles(static_cast<int64_t>(batch.edge_ids[i]))
-                                   : new_ids_.New(PlaceOfNew(shard, number));
-    list->push_back({static_cast<uint64_t>(source), id, batch.positions[i], 0, time});
+    const uint64_t id = edge.number < 0 ? new_ids_.OfFiles(edge.edge_id)
+                                        : new_ids_.New(PlaceOfNew(shard, edge.number));
+    edges->push_back({static_cast<uint64_t>(source), id, edge.position});
   }
 
-  void Sort(std::vector<KeptEdge>* list) const {
-    const int copied = time_column_ < 0 ? -1 : CopyOf(time_column_);
-    for (KeptEdge& edge : *list) {
-      const auto source = static_cast<int64_t>(edge.source);
-      edge.key = nodes_.key(source_type_, source);
-      if (copied < 0) continue;
-      std::memcpy(&edge.time, nodes_.row(source_type_, copied, source), sizeof(edge.time));
+  // Where lists are in the order of a column.
+  absl::Status ReadTimes(ShardId shard, std::vector<KeptEdge>* edges) const {
+    if (time_column_ < 0) return absl::OkStatus();
+    if (const int copied = CopyOf(time_column_); copied >= 0) {
+      for (KeptEdge& edge : *edges) {
+        const auto source = static_cast<int64_t>(edge.source);
+        std::memcpy(&edge.time, nodes_.row(source_type_, copied, source), sizeof(edge.time));
+      }
+      return absl::OkStatus();
     }
-    if (!std::is_sorted(list->begin(), list->end())) std::sort(list->begin(), list->end());
+    const ShardReader& reader = source_.reader(shard);
+    return reader.ReadRows(
+        reader.EdgeColumn(type_, time_column_), PositionsOf(*edges), [] {},
+        [&](size_t i, const char* row) {
+          std::memcpy(&(*edges)[i].time, row, sizeof(KeptEdge::time));
+        });
+  }
+  static std::vector<uint64_t> PositionsOf(const std::vector<KeptEdge>& edges) {
+    std::vector<uint64_t> positions;
+    positions.reserve(edges.size());
+    for (const KeptEdge& edge : edges) positions.push_back(edge.position);
+    return positions;
   }
 
-  // Of each edge of the batch; none where lists are not in the order of a column of the edges' own.
-  absl::StatusOr<std::vector<int64_t>> OwnTimes(ShardId shard, const ListBatch& batch) const {
-    std::vector<int64_t> times;
-    if (time_column_ < 0 || CopyOf(time_column_) >= 0) return times;
-    times.resize(batch.num_edges());
-    const ShardReader& reader = source_.reader(shard);
-    VICINITY_RETURN_IF_ERROR(reader.ReadRows(
-        reader.EdgeColumn(type_, time_column_), batch.positions, [] {},
-        [&](size_t i, const char* row) { std::memcpy(&times[i], row, sizeof(times[i])); }));
-    return times;
+  void Sort(absl::Span<KeptEdge> list) const {
+    for (KeptEdge& edge : list) {
+      edge.key = nodes_.key(source_type_, static_cast<int64_t>(edge.source));
+    }
+    if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
   }
 
   absl::Status WriteColumns(ShardId shard, const std::vector<KeptEdge>& edges,
                             const std::vector<int64_t>& places) const {
     const ShardReader& reader = source_.reader(shard);
-    std::vector<uint64_t> positions;
-    for (const KeptEdge& edge : edges) positions.push_back(edge.position);
+    const std::vector<uint64_t> positions = PositionsOf(edges);
     for (int c = 0; c < static_cast<int>(spec_.columns.size()); ++c) {
       const OutputArray& to = arrays_[shard.value].columns[c];
       const auto row_bytes = static_cast<size_t>(to.row_bytes);
@@ -241,12 +249,7 @@ class EdgeCopier {
     return source_.schema().node_types[spec_.source_type].FindColumn(named);
   }
 
-  // Among the shard's new edges; -1: it is in the files.
-  int64_t NumberOfNew(ShardId shard, uint64_t position) const {
-    const int64_t in_files = source_.dataset().shard(shard)->edges(type_).num_edges();
-    return std::max<int64_t>(static_cast<int64_t>(position) - in_files, -1);
-  }
-  // ... over all shards, as their ids are dealt.
+  // Among the new edges of all shards, as their ids are dealt.
   int64_t PlaceOfNew(ShardId shard, int64_t number) const {
     return number * source_.num_shards() + shard.value;
   }

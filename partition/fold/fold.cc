@@ -118,12 +118,12 @@ absl::StatusOr<FoldReport> FoldChanges(const Dataset& dataset, const std::string
   options.cache_bytes = kCacheBytes;
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<LiveDataset> live,
                             LiveDataset::Open(dataset, changes, options));
-  std::vector<std::shared_ptr<const ShardOverlay>> overlays;
+  std::vector<std::shared_ptr<const LiveView>> views;
   for (int32_t s = 0; s < dataset.book().num_shards(); ++s) {
     VICINITY_ASSIGN_OR_RETURN(LiveShard* const shard, live->Find({s}));
-    overlays.push_back(shard->Latest());
+    views.push_back(shard->Latest());
   }
-  return WriteFolded(FoldSource(dataset, std::move(overlays)), directory, progress);
+  return WriteFolded(FoldSource(dataset, std::move(views)), directory, progress);
 }
 
 }  // namespace vicinity

@@ -3,24 +3,27 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/shard_overlay.h"
 #include "partition/dataset/shard_reader.h"
+#include "partition/overlay/live_view.h"
 #include "proto/common/ids.h"
 
 namespace vicinity {
 
 // Threads:  immutable; any number may read.
-// Lifetime: the dataset, which must be open as a whole, outlives it.
+// Lifetime: the dataset, which must be open as a whole, and the shards that the views are of
+//           outlive it.
 class FoldSource {
  public:
-  // `overlays`: of every shard its changes up to some version; null: there are none.
-  FoldSource(const Dataset& dataset, std::vector<std::shared_ptr<const ShardOverlay>> overlays)
-      : dataset_(dataset), overlays_(std::move(overlays)) {
+  // `views`: one of every shard.
+  FoldSource(const Dataset& dataset, std::vector<std::shared_ptr<const LiveView>> views)
+      : dataset_(dataset), views_(std::move(views)) {
     for (int32_t s = 0; s < num_shards(); ++s) {
-      readers_.emplace_back(*dataset.shard({s}), overlays_[s]);
+      readers_.emplace_back(*dataset.shard({s}), views_[s]);
+      files_.emplace_back(*dataset.shard({s}));
     }
   }
 
@@ -28,14 +31,16 @@ class FoldSource {
   const Schema& schema() const { return dataset_.schema(); }
   const Book& book() const { return dataset_.book(); }
   int32_t num_shards() const { return book().num_shards(); }
-  // Null: nothing of the shard has changed.
-  const ShardOverlay* overlay(ShardId shard) const { return overlays_[shard.value].get(); }
+  const LiveView& view(ShardId shard) const { return *views_[shard.value]; }
   const ShardReader& reader(ShardId shard) const { return readers_[shard.value]; }
+  // Without the changes.
+  const ShardReader& files(ShardId shard) const { return files_[shard.value]; }
 
  private:
   const Dataset& dataset_;
-  const std::vector<std::shared_ptr<const ShardOverlay>> overlays_;
-  std::vector<ShardReader> readers_;
+  const std::vector<std::shared_ptr<const LiveView>> views_;
+  std::vector<ShardReader> readers_;  // by shard
+  std::vector<ShardReader> files_;
 };
 
 }  // namespace vicinity

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "partition/dataset/shard_overlay.h"
 #include "partition/fold/row_pieces.h"
+#include "partition/overlay/live_view.h"
 #include "proto/common/mutex.h"
 #include "proto/common/parallel.h"
 #include "proto/common/status.h"
@@ -24,9 +24,8 @@ struct Looked {
 
 bool IsThere(const FoldSource& source, const RowPiece& piece, int64_t row, uint64_t key) {
   const NodeTypeId type{piece.type};
-  const ShardOverlay* const lists = source.overlay(source.book().DirectoryShard(key));
-  const std::optional<int64_t> node =
-      lists == nullptr ? std::nullopt : lists->Node(piece.type, key);
+  const LiveView& lists = source.view(source.book().DirectoryShard(key));
+  const std::optional<int64_t> node = lists.Node(piece.type, key);
   if (!node.has_value()) return row < source.book().num_nodes(type, piece.shard);
   return *node == source.book().NodeAt(type, {piece.shard, {row}}).value;
 }

@@ -198,15 +198,16 @@ LiveView::Difference LiveView::DifferenceOf(int32_t edge_type, const ListDelta& 
   return difference;
 }
 
+LiveView::Difference LiveView::FindDifference(int32_t edge_type, uint64_t row) const {
+  const std::shared_lock<std::shared_mutex> lock(state_.mu);
+  const ListDelta* const delta = state_.index.List(edge_type, row);
+  return delta == nullptr ? Difference() : DifferenceOf(edge_type, *delta);
+}
+
 absl::StatusOr<ChangedListPtr> LiveView::List(int32_t edge_type, uint64_t row) const {
   const ShardPart part = {ShardPart::kLists, edge_type};
   if (!MayChange(part, {row})) return nullptr;
-  Difference difference;
-  {
-    const std::shared_lock<std::shared_mutex> lock(state_.mu);
-    const ListDelta* const delta = state_.index.List(edge_type, row);
-    if (delta != nullptr) difference = DifferenceOf(edge_type, *delta);
-  }
+  const Difference difference = FindDifference(edge_type, row);
   const bool is_new = row >= static_cast<uint64_t>(RowsInFiles(part));
   if (difference.changes == 0 && !is_new) return nullptr;
   const ListCache::Key key = {edge_type, row, difference.changes};

@@ -48,16 +48,18 @@ class LiveView final : public ShardOverlay {
   std::optional<int64_t> Node(int32_t node_type, uint64_t key) const override;
   absl::StatusOr<ChangedListPtr> List(int32_t edge_type, uint64_t row) const override;
 
- private:
-  // What a list is at this version, besides the files' part of it.
+  // What a list is, besides the files' part of it: for who has that, and asks only where
+  // ShardReader::ChangesLists.
   struct Difference {
-    uint64_t changes = 0;           // how many there have been
+    uint64_t changes = 0;           // how many there have been; 0: it is as in the files
     bool cleared = false;           // nothing of the files is left
     std::vector<int64_t> gone;      // positions, rising
-    std::vector<int64_t> added;     // numbers of edges; they rise
+    std::vector<int64_t> added;     // numbers of edges among the shard's new ones; they rise
     std::vector<uint64_t> sources;  // theirs
   };
+  Difference FindDifference(int32_t edge_type, uint64_t row) const;
 
+ private:
   int64_t RowsInFiles(const ShardPart& part) const;
   // Rows that have no number in the files, or whose bit is set.
   bool MayChange(const ShardPart& part, absl::Span<const uint64_t> rows) const;

@@ -22,11 +22,11 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/shard_overlay.h"
 #include "partition/dataset/whole_read.h"
 #include "partition/fold/fold_source.h"
 #include "partition/overlay/live_dataset.h"
 #include "partition/overlay/live_shard.h"
+#include "partition/overlay/live_view.h"
 #include "partition/schema/schema.h"
 #include "partition/writing/audit.h"
 #include "proto/common/ids.h"
@@ -55,12 +55,12 @@ absl::StatusOr<FoldReport> Fold(const std::string& data, const std::string& chan
 
 // What the shards hold right now, while they are open.
 absl::StatusOr<FoldReport> FoldNow(LiveGraph* live, const std::string& out) {
-  std::vector<std::shared_ptr<const ShardOverlay>> overlays;
+  std::vector<std::shared_ptr<const LiveView>> views;
   for (int32_t s = 0; s < live->dataset().book().num_shards(); ++s) {
     VICINITY_ASSIGN_OR_RETURN(LiveShard* const shard, live->live().Find({s}));
-    overlays.push_back(shard->Latest());
+    views.push_back(shard->Latest());
   }
-  return WriteFolded(FoldSource(live->dataset(), std::move(overlays)), out, NoProgress());
+  return WriteFolded(FoldSource(live->dataset(), std::move(views)), out, NoProgress());
 }
 
 // Every byte of every file is what writing the graph afresh gives.
