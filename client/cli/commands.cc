@@ -32,17 +32,12 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,      kGenerateCommand, kPartitionCommand, kRankCommand,   kIndexCommand,
-    kPlanCommand,        kPoliciesCommand, kVerifyCommand,    kRepairCommand, kStatusCommand,
-    kShardsCommand,      kHealthCommand,   kTopCommand,       kAdminCommand,  kTokenCommand,
-    kCertificateCommand, kDescribeCommand, kGetCommand,       kSampleCommand, kWalkCommand,
-    kQueryCommand,       kWriteCommand,    kVersionsCommand,  kWatchCommand,  kBackupCommand,
-    kMetisChildCommand,
-    kImportCommand, kGenerateCommand,    kPartitionCommand,  kRankCommand,   kIndexCommand,
-    kFoldCommand,   kPlanCommand,        kPoliciesCommand,   kVerifyCommand, kRepairCommand,
-    kStatusCommand, kShardsCommand,      kHealthCommand,     kTopCommand,    kAdminCommand,
-    kTokenCommand,  kCertificateCommand, kDescribeCommand,   kGetCommand,    kSampleCommand,
-    kWalkCommand,   kQueryCommand,       kMetisChildCommand,
+    kImportCommand, kGenerateCommand,    kPartitionCommand, kRankCommand,     kIndexCommand,
+    kFoldCommand,   kPlanCommand,        kPoliciesCommand,  kVerifyCommand,   kRepairCommand,
+    kStatusCommand, kShardsCommand,      kHealthCommand,    kTopCommand,      kAdminCommand,
+    kTokenCommand,  kCertificateCommand, kDescribeCommand,  kGetCommand,      kSampleCommand,
+    kWalkCommand,   kQueryCommand,       kWriteCommand,     kVersionsCommand, kWatchCommand,
+    kBackupCommand, kMetisChildCommand,
 };
 
 }  // namespace
