@@ -599,7 +599,7 @@ class ErrorTest(ClusterTest):
             self.loader().next()
         with self.assertRaises(vicinity_graph.NotFound):
             vicinity_graph.Graph(cluster_file="/nowhere.textproto")
-        self.assertEqual(len(vicinity_graph.errors.BY_CODE), 14)
+        self.assertEqual(len(vicinity_graph.errors.BY_CODE), 15)
         for code, kind in vicinity_graph.errors.BY_CODE.items():
             self.assertEqual((kind("a text").code, str(kind("a text"))), (code, "a text"))
 
