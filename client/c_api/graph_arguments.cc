@@ -58,4 +58,19 @@ Result<std::vector<int64_t>> CopyIds(const int64_t* ids, int64_t num_ids) {
   return std::vector<int64_t>(ids, ids + num_ids);
 }
 
+Result<std::vector<std::string>> CopyNames(const char* text, const std::vector<int64_t>& ends) {
+  std::vector<std::string> names;
+  int64_t begin = 0;
+  for (const int64_t end : ends) {
+    if (end < begin) {
+      return Error(ErrorCode::kInvalidArgument, "a name ends at " + std::to_string(end) +
+                                                    ", before its begin at " +
+                                                    std::to_string(begin));
+    }
+    names.emplace_back(text + begin, end - begin);
+    begin = end;
+  }
+  return names;
+}
+
 }  // namespace vicinity::c_api

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "client/types/result.h"
@@ -19,5 +20,8 @@ Result<std::vector<int32_t>> FindMetapath(const Schema& schema, const char* name
 
 // A copy of `ids`, which may be null if there are none; kInvalidArgument for a number below 0.
 Result<std::vector<int64_t>> CopyIds(const int64_t* ids, int64_t num_ids);
+
+// The names of `text`, of which each ends where `ends` says; kInvalidArgument for ends that fall.
+Result<std::vector<std::string>> CopyNames(const char* text, const std::vector<int64_t>& ends);
 
 }  // namespace vicinity::c_api

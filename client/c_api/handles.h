@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "client/c_api/vicinity.h"
 #include "client/call_cancellation.h"
@@ -13,6 +14,8 @@
 #include "client/prepared_query.h"
 #include "client/query/query.h"
 #include "client/types/device_tensor.h"
+#include "client/types/write_values.h"
+#include "client/writer.h"
 #include "partition/schema/schema.h"
 #include "proto/common/mutex.h"
 
@@ -49,6 +52,21 @@ struct OpenQuery {
   std::unique_ptr<const PreparedQuery> query;
 };
 
+// Changes as they are given, part by part.
+struct GivenChanges {
+  GraphChanges changes;
+  // Of the part that was added last; null: it has none.
+  std::vector<GivenColumn>* columns = nullptr;
+  std::vector<GivenRagged>* ragged = nullptr;
+  int64_t num_rows = 0;
+};
+
+// A writer with what it stands on.
+struct OpenWriter {
+  std::shared_ptr<const Graph> graph;  // destroyed after the writer
+  std::unique_ptr<Writer> writer;
+};
+
 }  // namespace vicinity::c_api
 
 struct VicinityGraph {
@@ -73,4 +91,18 @@ struct VicinityCancellation {
 
 struct VicinityAnswer {
   std::shared_ptr<const vicinity::QueryAnswer> answer;
+};
+
+struct VicinityWriter {
+  vicinity::c_api::OpenWriter open;
+};
+
+struct VicinityChanges {
+  mutable vicinity::Mutex mu;
+  mutable int num_writes ABSL_GUARDED_BY(mu) = 0;  // under way: meanwhile `given` only is read
+  vicinity::c_api::GivenChanges given;             // written under mu
+};
+
+struct VicinityWritten {
+  std::shared_ptr<const vicinity::Written> written;
 };

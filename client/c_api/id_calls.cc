@@ -45,25 +45,9 @@ Error UserIds(const Graph& graph, const Request& request, DLManagedTensor** user
   return Give(graph.UserIds(request.node_type, request.numbers), user_ids);
 }
 
-// The names of `text`, of which each ends where `ends` says.
-Result<std::vector<std::string>> Names(const char* text, const std::vector<int64_t>& ends) {
-  std::vector<std::string> names;
-  int64_t begin = 0;
-  for (const int64_t end : ends) {
-    if (end < begin) {
-      return Error(ErrorCode::kInvalidArgument, "a name ends at " + std::to_string(end) +
-                                                    ", before its begin at " +
-                                                    std::to_string(begin));
-    }
-    names.emplace_back(text + begin, end - begin);
-    begin = end;
-  }
-  return names;
-}
-
 Error ResolveNames(const Graph& graph, const char* text, const Request& request,
                    DLManagedTensor** ids) {
-  const Result<std::vector<std::string>> names = Names(text, request.numbers);
+  const Result<std::vector<std::string>> names = CopyNames(text, request.numbers);
   if (!names.ok()) return names.error();
   return Give(graph.Resolve(request.node_type, *names), ids);
 }

@@ -153,6 +153,14 @@ Result<PprOptions> ParsePprOptions(const Schema& schema, const char* json_text) 
   return options;
 }
 
+Result<WriterOptions> ParseWriterOptions(const char* json_text) {
+  WriterOptions options;
+  Error error =
+      ReadAll("writer options", ParseObject(json_text), /*schema=*/nullptr, OptionsOf(&options));
+  if (!error.ok()) return error;
+  return options;
+}
+
 Result<Split> ParseSplit(const char* word) {
   for (const Word<Split>& split : kWords<Split>) {
     if (std::string(split.word) == word) return split.value;

@@ -1,4 +1,4 @@
-// The options of graphs and loaders from JSON, as client/c_api/vicinity.h describes them.
+// The options of graphs, loaders and writers from JSON, as client/c_api/vicinity.h describes them.
 #pragma once
 
 #include "client/options/ppr_options.h"
@@ -7,6 +7,7 @@
 #include "client/types/graph_values.h"
 #include "client/types/loader_values.h"
 #include "client/types/result.h"
+#include "client/types/write_values.h"
 #include "partition/schema/schema.h"
 
 namespace vicinity::c_api {
@@ -29,6 +30,9 @@ Result<VisitOptions> ParseVisitOptions(const Schema& schema, const char* json);
 
 // Likewise, of vicinity_graph_ppr.
 Result<PprOptions> ParsePprOptions(const Schema& schema, const char* json);
+
+// Likewise, of vicinity_writer_create.
+Result<WriterOptions> ParseWriterOptions(const char* json);
 
 // "train", "validation", "test", or "" for kNone; kInvalidArgument for another word.
 Result<Split> ParseSplit(const char* word);

@@ -1,4 +1,4 @@
-/* Vicinity for other languages: graphs, loaders and batches behind plain C calls.
+/* Vicinity for other languages: graphs, loaders, batches and writers behind plain C calls.
  *
  *   VicinityGraph* graph;
  *   VicinityLoader* loader;
@@ -47,6 +47,9 @@ typedef struct VicinityLoader VicinityLoader;
 typedef struct VicinityBatch VicinityBatch;
 typedef struct VicinityQuery VicinityQuery;
 typedef struct VicinityAnswer VicinityAnswer;
+typedef struct VicinityWriter VicinityWriter;
+typedef struct VicinityChanges VicinityChanges;
+typedef struct VicinityWritten VicinityWritten;
 
 /* Values of errors are those of gRPC; client/types/result.h says what each means. */
 typedef enum VicinityCode {
@@ -108,11 +111,11 @@ int32_t vicinity_cancellation_cancel(const VicinityCancellation* cancellation);
 
 /* ---- Options ---- */
 
-/* What vicinity_graph_open, _loader_create, _graph_sample, _graph_walk, _graph_top_visited and
- * _graph_ppr can be told, docs/options.md as JSON: {"graph": [...], "loader": [...],
- * "sample": [...], "walk": [...], "visits": [...], "ppr": [...]}, each a list of {"name", "type":
- * for people, "default", "doc"}, where they apply with "least": a number, "words": those there are
- * to choose from, and "options": of an object, in a list like this. */
+/* What vicinity_graph_open, _loader_create, _graph_sample, _graph_walk, _graph_top_visited,
+ * _graph_ppr and _writer_create can be told, docs/options.md as JSON: {"graph": [...], "loader":
+ * [...], "sample": [...], "walk": [...], "visits": [...], "ppr": [...], "writer": [...]}, each a
+ * list of {"name", "type": for people, "default", "doc"}, where they apply with "least": a number,
+ * "words": those there are to choose from, and "options": of an object, in a list like this. */
 int32_t vicinity_options_describe(char** json);
 
 /* ---- Graphs: client/graph.h ---- */
@@ -321,6 +324,112 @@ int32_t vicinity_graph_stats(const VicinityGraph* graph, char** json);
 /* All that is counted for the graph and its loaders, by the conventions of Prometheus:
  * [{"name", "help", "is_counter", "labels": {}, "value"}], as Graph::metrics. */
 int32_t vicinity_graph_metrics(const VicinityGraph* graph, char** json);
+
+/* ---- Writers of live graphs: client/writer.h ----
+ *
+ *   VicinityWriter* writer;
+ *   VicinityChanges* changes;
+ *   VicinityWritten* written;
+ *   if (vicinity_writer_create(graph, "{}", &writer) || vicinity_changes_create(&changes) ||
+ *       vicinity_changes_add_edges(changes, "user:buys:item", users, items, n) ||
+ *       vicinity_changes_column(changes, "weight", "float32", weights, n * sizeof(float)) ||
+ *       vicinity_writer_write(writer, changes, &written)) {
+ *     fprintf(stderr, "%s\n", vicinity_last_error());
+ *   } */
+
+/* `options_json` has any of the options of writers in docs/options.md, or none: "{}". It keeps what
+ * it needs of the graph. VICINITY_FAILED_PRECONDITION for a graph that is not live, or stays at
+ * versions (vicinity_graph_at). */
+int32_t vicinity_writer_create(const VicinityGraph* graph, const char* options_json,
+                               VicinityWriter** writer);
+/* Not while another thread is in a call of the writer; null is fine. */
+void vicinity_writer_release(VicinityWriter* writer);
+
+/* What is to change, in parts, each of one type; as GraphChanges. */
+int32_t vicinity_changes_create(VicinityChanges** changes);
+void vicinity_changes_release(VicinityChanges* changes); /* null is fine */
+
+/* Each of these adds a part, of as many rows as are given; parts of a kind are counted from 0. What
+ * they are given is copied. Whether it fits the graph vicinity_writer_write says.
+ * VICINITY_FAILED_PRECONDITION while they are being written. */
+
+/* Nodes that are new, by the user's ids, with all columns of their type: ids, of types whose ids
+ * are integers, or names, as vicinity_graph_resolve_names takes them. */
+int32_t vicinity_changes_add_nodes(VicinityChanges* changes, const char* node_type,
+                                   const int64_t* ids, int64_t num_nodes);
+int32_t vicinity_changes_add_named_nodes(VicinityChanges* changes, const char* node_type,
+                                         const char* text, const int64_t* ends, int64_t num_nodes);
+/* Edges that are new, with all columns of their type. Here and below nodes are global ids. */
+int32_t vicinity_changes_add_edges(VicinityChanges* changes, const char* edge_type,
+                                   const int64_t* sources, const int64_t* targets,
+                                   int64_t num_edges);
+/* Nodes and edges whose values in some columns become others. */
+int32_t vicinity_changes_update_nodes(VicinityChanges* changes, const char* node_type,
+                                      const int64_t* nodes, int64_t num_nodes);
+int32_t vicinity_changes_update_edges(VicinityChanges* changes, const char* edge_type,
+                                      const int64_t* targets, const int64_t* edge_ids,
+                                      int64_t num_edges);
+int32_t vicinity_changes_remove_edges(VicinityChanges* changes, const char* edge_type,
+                                      const int64_t* targets, const int64_t* edge_ids,
+                                      int64_t num_edges);
+int32_t vicinity_changes_remove_nodes(VicinityChanges* changes, const char* node_type,
+                                      const int64_t* nodes, int64_t num_nodes);
+
+/* Values of a column for the rows of the part that was added last: [rows, *row shape], row-major,
+ * of `dtype`, which is the column's own, as vicinity_graph_describe names it. `num_bytes` is that
+ * of `values`. VICINITY_INVALID_ARGUMENT where no part was added, or one without columns. */
+int32_t vicinity_changes_column(VicinityChanges* changes, const char* name, const char* dtype,
+                                const void* values, int64_t num_bytes);
+/* ... of a ragged column of nodes, laid out as vicinity_graph_fetch_ragged gives it. `row_ends` has
+ * one for each row; `values` and, of sparse columns, `indices`, are as many as the last of them
+ * says, `num_bytes` and `num_indices`; of lists `indices` is null. */
+int32_t vicinity_changes_ragged(VicinityChanges* changes, const char* name, const char* dtype,
+                                const int64_t* row_ends, const int32_t* indices,
+                                int64_t num_indices, const void* values, int64_t num_bytes);
+
+/* Sends them to the shards that own them, and returns when all is applied, as durable as the
+ * writer's options say, or refused: see `written`. As Writer::Write, also its errors. One that
+ * comes after something may have been sent gives `written`, too: what is known of the rows; where
+ * there is none, it becomes null. Written again, new edges come twice. Threads: any, of one writer,
+ * and of the same changes. */
+int32_t vicinity_writer_write(VicinityWriter* writer, const VicinityChanges* changes,
+                              VicinityWritten** written);
+void vicinity_written_release(VicinityWritten* written); /* its tensors stay; null is fine */
+
+/* Nodes and edges that are applied; of null 0. */
+int64_t vicinity_written_num_applied(const VicinityWritten* written);
+
+/* The rows that were refused, in the order they were given: [{"kind": "new_nodes", "part", "row",
+ * "code": a VicinityCode, "message"}]. A row that is refused takes no other with it. */
+int32_t vicinity_written_refused(const VicinityWritten* written, char** json);
+
+/* In this order each shard takes them. */
+typedef enum VicinityChangeKind {
+  VICINITY_NEW_NODES = 0,     /* "new_nodes" */
+  VICINITY_NEW_EDGES = 1,     /* "new_edges" */
+  VICINITY_NODE_VALUES = 2,   /* "node_values": of vicinity_changes_update_nodes */
+  VICINITY_EDGE_VALUES = 3,   /* "edge_values" */
+  VICINITY_REMOVED_EDGES = 4, /* "removed_edges" */
+  VICINITY_REMOVED_NODES = 5  /* "removed_nodes" */
+} VicinityChangeKind;
+
+/* What there are tensors of. */
+typedef enum VicinityWrittenPart {
+  VICINITY_WRITTEN_SHARDS = 0,   /* those that were written, rising; int32 [n] */
+  VICINITY_WRITTEN_VERSIONS = 1, /* of each the version that all of it which went there is in; int64
+                                    [n] */
+  VICINITY_WRITTEN_NODE_IDS = 2, /* index: part of new nodes: their global ids, -1 of those that are
+                                    not known to be applied; int64 [rows] */
+  VICINITY_WRITTEN_EDGE_IDS = 3, /* index: part of new edges: likewise */
+  VICINITY_WRITTEN_UNSURE = 4, /* of a write that failed: rows that may be applied, since no answer
+                                  came: kind, part and row of each; int64 [n, 3] */
+  VICINITY_WRITTEN_UNSENT = 5  /* likewise: rows that are not applied */
+} VicinityWrittenPart;
+
+/* `index` is 0 where the part says nothing of it. Lifetime: as vicinity_batch_tensor's.
+ * VICINITY_INVALID_ARGUMENT for no such part or index. */
+int32_t vicinity_written_tensor(const VicinityWritten* written, int32_t part, int32_t index,
+                                struct DLManagedTensor** tensor);
 
 /* ---- Loaders: client/loader.h ---- */
 

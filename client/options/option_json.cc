@@ -103,12 +103,14 @@ ordered_json DescribeAllOptions() {
   WalkOptions walk;
   VisitOptions visits;
   PprOptions ppr;
+  WriterOptions writer;
   return {{"graph", DescribeOptions(OptionsOf(&graph))},
           {"loader", DescribeOptions(OptionsOf(&loader))},
           {"sample", DescribeOptions(OptionsOf(&sample))},
           {"walk", DescribeOptions(OptionsOf(&walk))},
           {"visits", DescribeOptions(OptionsOf(&visits))},
-          {"ppr", DescribeOptions(OptionsOf(&ppr))}};
+          {"ppr", DescribeOptions(OptionsOf(&ppr))},
+          {"writer", DescribeOptions(OptionsOf(&writer))}};
 }
 
 }  // namespace vicinity

@@ -11,14 +11,14 @@ namespace vicinity {
 namespace {
 
 constexpr char kOpening[] =
-    R"(# Options of graphs, loaders, samples and walks
+    R"(# Options of graphs, loaders, samples, walks and writers
 
 Made by `bazel run //client/options:options_page_main` of the table `client/options/options_table.cc`; a test
 compares them. The names are those of Python's keywords and of the JSON that `client/c_api/vicinity.h` takes
 (`vicinity_options_describe` gives this table as JSON, `help(vicinity_graph.Loader)` as text). In C++ they are the fields of
-`GraphOptions` (`client/types/graph_values.h`) and `LoaderOptions` (`client/types/loader_values.h`), whose comments
-say more; times have no `_ms` there, and what is of sampling is in `LoaderOptions::sampling`. Python takes `columns`
-and `edge_columns` as pairs. Seeds that are listed (`LoaderOptions::seeds`) and weights of negatives
+`GraphOptions` (`client/types/graph_values.h`), `LoaderOptions` (`client/types/loader_values.h`) and `WriterOptions`
+(`client/types/write_values.h`), whose comments say more; times have no `_ms` there, and what is of sampling is in
+`LoaderOptions::sampling`. Python takes `columns` and `edge_columns` as pairs. Seeds that are listed (`LoaderOptions::seeds`) and weights of negatives
 (`LoaderOptions::negative_weights`) are no options but passed beside them, in C to
 `vicinity_loader_create_with_weights`. An option with a flag is one of `vicinity_train`, too.
 )";
@@ -64,6 +64,7 @@ std::string OptionsPage() {
   WalkOptions walk;
   VisitOptions visits;
   PprOptions ppr;
+  WriterOptions writer;
   std::string page = kOpening;
   page += "\n## Graphs\n";
   page += kHead;
@@ -83,6 +84,9 @@ std::string OptionsPage() {
   page += "\n## Personalised PageRank\n";
   page += kHead;
   AddRows("", OptionsOf(&ppr), &page);
+  page += "\n## Writers\n";
+  page += kHead;
+  AddRows("", OptionsOf(&writer), &page);
   return page;
 }
 

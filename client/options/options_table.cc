@@ -331,4 +331,14 @@ std::vector<Option> OptionsOf(PprOptions* o) {
   return options;
 }
 
+std::vector<Option> OptionsOf(WriterOptions* o) {
+  return {
+      {"durability", Choice(&o->durability),
+       "What a write survives once it has returned: sync, a power cut of the servers; buffered, "
+       "the end of their processes"},
+      {"give_up_after_ms", &o->give_up_after,
+       "How long a batch of changes is sent again and again until a server answers it", Least{0}},
+  };
+}
+
 }  // namespace vicinity

@@ -1,10 +1,10 @@
-// The options of graphs, loaders and of what else is asked of graphs, each once: its name,
+// The options of graphs, loaders, writers and of what else is asked of graphs, each once: its name,
 // where its value lies, what it means. From this table follow the C interface and through it
 // Python's keywords, the flags of the example trainer, and docs/options.md. Types and defaults are
 // those of the members themselves.
 //
-// A new option is a member of client/types/graph_values.h or loader_values.h, a row here, and the
-// code that heeds it.
+// A new option is a member of client/types/graph_values.h, loader_values.h or write_values.h, a row
+// here, and the code that heeds it.
 #pragma once
 
 #include <chrono>
@@ -20,6 +20,7 @@
 #include "client/options/words.h"
 #include "client/types/graph_values.h"
 #include "client/types/loader_values.h"
+#include "client/types/write_values.h"
 
 namespace vicinity {
 
@@ -108,5 +109,6 @@ std::vector<Option> OptionsOf(SampleOptions* options);
 std::vector<Option> OptionsOf(WalkOptions* options);
 std::vector<Option> OptionsOf(VisitOptions* options);
 std::vector<Option> OptionsOf(PprOptions* options);
+std::vector<Option> OptionsOf(WriterOptions* options);
 
 }  // namespace vicinity

@@ -12,7 +12,7 @@ namespace vicinity {
 namespace {
 
 constexpr char kOpening[] =
-    R"("""The types of the options that Graph, Loader and methods of Graph take as keywords.
+    R"("""The types of the options that Graph, Loader, Writer and methods of Graph take as keywords.
 
 Made by `bazel run //client/options:python_options_main` of client/options/options_table.cc; a test
 compares them. Defaults and meanings are in their help() and in docs/options.md.
@@ -87,6 +87,7 @@ std::string PythonOptions() {
   WalkOptions walk;
   VisitOptions visits;
   PprOptions ppr;
+  WriterOptions writer;
   std::string text = kOpening;
   AddClass("GraphOptions", OptionsOf(&graph), &text);
   AddClass("LoaderOptions", OptionsOf(&loader), &text);
@@ -94,6 +95,7 @@ std::string PythonOptions() {
   AddClass("WalkOptions", OptionsOf(&walk), &text);
   AddClass("VisitOptions", OptionsOf(&visits), &text);
   AddClass("PprOptions", OptionsOf(&ppr), &text);
+  AddClass("WriterOptions", OptionsOf(&writer), &text);
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "client/types/loader_values.h"
 #include "client/types/negative_values.h"
 #include "client/types/seed_values.h"
+#include "partition/overlay/live_values.h"
 #include "partition/schema/sampling_spec.h"
 #include "partition/schema/schema.h"
 
@@ -85,6 +86,10 @@ inline constexpr std::array<Word<WirePrecision>, 3> kWords<WirePrecision>{
     {{"stored", WirePrecision::kStored},
      {"float16", WirePrecision::kFloat16},
      {"bfloat16", WirePrecision::kBfloat16}}};
+
+template <>
+inline constexpr std::array<Word<Durability>, 2> kWords<Durability>{
+    {{"sync", Durability::kSync}, {"buffered", Durability::kBuffered}}};
 
 // The word of a value; "unknown" for what is none.
 template <typename Enum>

@@ -7,7 +7,7 @@
         rows = torch.from_dlpack(batch.column("features"))   # no copy
 
 Graph opens a graph, Loader gives its batches, Batch and Block are what a batch holds, Tensor is an
-array that NumPy and PyTorch share. Errors of the library are subclasses of VicinityError.
+array that NumPy and PyTorch share; Writer changes a live graph. Errors of the library are subclasses of VicinityError.
 
 Needs the library libvicinity.so, whose version is __version__, and Python from 3.9 on.
 """
@@ -22,24 +22,31 @@ if TYPE_CHECKING:
     from .batch import Batch, Block
     from .errors import (Aborted, AlreadyExists, Cancelled, DataLoss, DeadlineExceeded,
                          FailedPrecondition, Internal, InvalidArgument, NotFound, PermissionDenied,
-                         ResourceExhausted, Unauthenticated, Unavailable, VicinityError)
+                         RefusedRows, ResourceExhausted, Unauthenticated, Unavailable,
+                         VicinityError)
     from .graph import Graph
     from .loader import Loader
     from .query import PreparedQuery, Query, QueryAnswer, StepAnswer
     from .ragged import Ragged
     from .seeds import GlobalIds, UserIds
     from .tensors import Tensor
+    from .writer import ChangedRow, Changes, RefusedRow, Writer, Written
 
 __all__ = [
-    "Aborted", "AlreadyExists", "Batch", "Block", "Cancelled", "DataLoss", "DeadlineExceeded",
+    "Aborted", "AlreadyExists", "Batch", "Block", "Cancelled", "ChangedRow", "Changes", "DataLoss",
+    "DeadlineExceeded",
     "FailedPrecondition", "GlobalIds", "Graph", "Internal", "InvalidArgument", "Loader", "NotFound",
-    "PermissionDenied", "PreparedQuery", "Query", "QueryAnswer", "Ragged", "ResourceExhausted", "StepAnswer",
-    "Tensor", "Unauthenticated", "Unavailable", "UserIds", "VicinityError", "__version__",
+    "PermissionDenied", "PreparedQuery", "Query", "QueryAnswer", "Ragged", "RefusedRow",
+    "RefusedRows", "ResourceExhausted", "StepAnswer",
+    "Tensor", "Unauthenticated", "Unavailable", "UserIds", "VicinityError", "Writer", "Written",
+    "__version__",
 ]
 
-_MODULES = {"Batch": "batch", "Block": "batch", "GlobalIds": "seeds", "Graph": "graph",
-            "Loader": "loader", "PreparedQuery": "query", "Query": "query", "QueryAnswer": "query",
-            "Ragged": "ragged", "StepAnswer": "query", "Tensor": "tensors", "UserIds": "seeds"}
+_MODULES = {"Batch": "batch", "Block": "batch", "ChangedRow": "writer", "Changes": "writer",
+            "GlobalIds": "seeds", "Graph": "graph", "Loader": "loader", "PreparedQuery": "query",
+            "Query": "query", "QueryAnswer": "query", "Ragged": "ragged", "RefusedRow": "writer",
+            "StepAnswer": "query", "Tensor": "tensors", "UserIds": "seeds", "Writer": "writer",
+            "Written": "writer"}
 
 
 def __getattr__(name: str) -> object:

@@ -22,6 +22,10 @@ BLOCK_OFFSETS, BLOCK_SOURCES, BLOCK_TARGETS, BLOCK_EDGE_IDS = range(7, 11)
 USER_IDS, INPUT_POSITIONS, EDGE_INDEX, EDGE_IDS = range(11, 15)
 RAGGED_ROW_ENDS, RAGGED_INDICES, RAGGED_VALUES = range(15, 18)
 
+# VicinityWrittenPart.
+WRITTEN_SHARDS, WRITTEN_VERSIONS, WRITTEN_NODE_IDS, WRITTEN_EDGE_IDS = range(4)
+WRITTEN_UNSURE, WRITTEN_UNSENT = 4, 5
+
 # VicinitySeedKind.
 SEEDS_GLOBAL_IDS, SEEDS_USER_IDS, SEEDS_USER_NAMES, SEEDS_MASK = range(1, 5)
 
@@ -149,6 +153,25 @@ _CALLS = {
                                     _UINT64, _OUT]),
     "vicinity_answer_release": (None, [_HANDLE]),
     "vicinity_answer_tensor": (_INT32, [_HANDLE, _INT32, _INT32, _INT32, _OUT]),
+    "vicinity_writer_create": (_INT32, [_HANDLE, _TEXT, _OUT]),
+    "vicinity_writer_release": (None, [_HANDLE]),
+    "vicinity_writer_write": (_INT32, [_HANDLE, _HANDLE, _OUT]),
+    "vicinity_changes_create": (_INT32, [_OUT]),
+    "vicinity_changes_release": (None, [_HANDLE]),
+    "vicinity_changes_add_nodes": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64]),
+    "vicinity_changes_add_named_nodes": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64]),
+    "vicinity_changes_add_edges": (_INT32, [_HANDLE, _TEXT, _IDS, _IDS, _INT64]),
+    "vicinity_changes_update_nodes": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64]),
+    "vicinity_changes_update_edges": (_INT32, [_HANDLE, _TEXT, _IDS, _IDS, _INT64]),
+    "vicinity_changes_remove_edges": (_INT32, [_HANDLE, _TEXT, _IDS, _IDS, _INT64]),
+    "vicinity_changes_remove_nodes": (_INT32, [_HANDLE, _TEXT, _IDS, _INT64]),
+    "vicinity_changes_column": (_INT32, [_HANDLE, _TEXT, _TEXT, ctypes.c_void_p, _INT64]),
+    "vicinity_changes_ragged": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, ctypes.c_void_p, _INT64,
+                                         ctypes.c_void_p, _INT64]),
+    "vicinity_written_release": (None, [_HANDLE]),
+    "vicinity_written_num_applied": (_INT64, [_HANDLE]),
+    "vicinity_written_refused": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_written_tensor": (_INT32, [_HANDLE, _INT32, _INT32, _OUT]),
     "vicinity_loader_create": (_INT32, [_HANDLE, _TEXT, _OUT]),
     "vicinity_loader_create_with_seeds": (_INT32,
                                           [_HANDLE, _TEXT, ctypes.POINTER(Seeds), _OUT]),

@@ -34,6 +34,7 @@ _WAITING = {
     "vicinity_query_prepare": "vicinity_query_release",
     "vicinity_query_explain": "vicinity_string_free",
     "vicinity_query_run": "vicinity_answer_release",
+    "vicinity_writer_write": "vicinity_written_release",
     "vicinity_loader_create_with_weights": "vicinity_loader_release",
 }
 

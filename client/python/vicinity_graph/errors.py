@@ -1,6 +1,6 @@
 """What calls of the library raise: one class a code of client/types/result.h."""
 
-from typing import Dict, List, Type
+from typing import Any, Dict, List, Sequence, Type
 
 
 class VicinityError(Exception):
@@ -8,6 +8,13 @@ class VicinityError(Exception):
 
     code = 2
     name = "UNKNOWN"
+
+    #: Of a Writer's call that failed after it may have sent something: a Written, which tells what is
+    #: known of the rows. Else None.
+    written: Any = None
+
+    def __reduce__(self) -> tuple:
+        return type(self), self.args
 
 
 class Cancelled(VicinityError):
@@ -96,3 +103,26 @@ class Unauthenticated(VicinityError):
 
 _ALL: List[Type[VicinityError]] = [VicinityError, *VicinityError.__subclasses__()]
 BY_CODE: Dict[int, Type[VicinityError]] = {error.code: error for error in _ALL}
+
+
+class RefusedRows(VicinityError):
+    """Some nodes or edges of a write were refused; the others are written. `rows` tells which, in the
+    order they were given: RefusedRow of kind, part, row and error. `code` and `name` are the first's.
+    """
+
+    def __init__(self, text: str, rows: Sequence[Any] = (), written: Any = None):
+        super().__init__(text, list(rows))
+        self.rows = list(rows)
+        self.written = written
+        if self.rows:
+            self.code, self.name = self.rows[0].error.code, self.rows[0].error.name
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def ids(self) -> Any:
+        """Of a write of one part of new nodes, or of new edges, the ids that they got, int64 [n], -1
+        of those that were refused. Else, and behind pickle, None."""
+        parts = self.written.node_ids + self.written.edge_ids if self.written is not None else []
+        return parts[0] if len(parts) == 1 else None

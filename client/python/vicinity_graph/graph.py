@@ -17,11 +17,12 @@ from .batch import Batch
 from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
 from .option_types import (Fanouts, GraphOptions, LoaderOptions, PprOptions, SampleOptions,
-                           VisitOptions, WalkOptions)
+                           VisitOptions, WalkOptions, WriterOptions)
 from .query import PreparedQuery, Query
 from .ragged import Ragged
 from .seeds import OF_SPLIT, GlobalIds, Seeds, UserIds, kept, lists_to_global, to_global
 from .tensors import Tensor
+from .writer import Writer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -396,8 +397,12 @@ class Graph:
                       negative_weights=negative_weights,
                       negative_source_weights=negative_source_weights, **options)
 
+    def writer(self, **options: Unpack[WriterOptions]) -> Writer:
+        """A Writer of this graph, which is live; help(vicinity_graph.Writer) tells its options."""
+        return Writer(self, **options)
+
     def close(self) -> None:
-        """Its loaders go on; calls that are under way end first. Of asynchronous ones it waits for
+        """Its loaders and writers go on; calls that are under way end first. Of asynchronous ones it waits for
         those that are being made, which end within their timeouts; those in line raise Cancelled.
         The end of a `with` that an interrupt leaves cancels all of them."""
         with self._async_mutex:

@@ -1,4 +1,4 @@
-"""The types of the options that Graph, Loader and methods of Graph take as keywords.
+"""The types of the options that Graph, Loader, Writer and methods of Graph take as keywords.
 
 Made by `bazel run //client/options:python_options_main` of client/options/options_table.cc; a test
 compares them. Defaults and meanings are in their help() and in docs/options.md.
@@ -158,3 +158,8 @@ class PprOptions(TypedDict, total=False):
     run_seed: int
     epoch: int
     step: int
+
+
+class WriterOptions(TypedDict, total=False):
+    durability: Literal["sync", "buffered"]
+    give_up_after_ms: int

@@ -1,7 +1,7 @@
-"""The options of graphs, loaders, samples and walks, as the library describes them.
+"""The options of graphs, loaders, samples, walks and writers, as the library describes them.
 
-What Graph, Loader and methods of Graph take as keywords is the library's to say: its description gives their
-signatures and what help() shows, and its errors name the options that there are.
+What Graph, Loader, Writer and methods of Graph take as keywords is the library's to say: its
+description gives their signatures and what help() shows, and its errors name the options that there are.
 """
 
 import inspect
@@ -10,9 +10,9 @@ import textwrap
 from ._library import call_for_json, lib
 
 #: Lists of {"name", "type", "default", "doc"}, as vicinity_options_describe.
-GRAPH, LOADER, SAMPLE, WALK, VISITS, PPR = (
+GRAPH, LOADER, SAMPLE, WALK, VISITS, PPR, WRITER = (
     call_for_json(lib.vicinity_options_describe)[each]
-    for each in ("graph", "loader", "sample", "walk", "visits", "ppr"))
+    for each in ("graph", "loader", "sample", "walk", "visits", "ppr", "writer"))
 
 
 def default(options, name):

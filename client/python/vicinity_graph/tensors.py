@@ -37,6 +37,10 @@ _get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char
     ("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
+_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 def _free_unconsumed(capsule):
     # A consumer has renamed it "used_dltensor", and calls the deleter itself.
@@ -157,6 +161,32 @@ class Tensor:
     def tolist(self) -> list:
         """As nested lists of Python's numbers."""
         return self.memoryview().tolist()
+
+
+_DATA_ON_HOST = (CPU, 3)  # or pinned there
+
+
+def of_dlpack(values: Any) -> Tuple[str, Tuple[int, ...], Any, int]:
+    """Somebody's array of host memory, without a copy: dtype, shape, what ctypes passes as its address,
+    which keeps it, and its bytes. BufferError of another, or one with gaps."""
+    if values.__dlpack_device__()[0] not in _DATA_ON_HOST:
+        raise BufferError("the array is on a device: bring it to the host first")
+    capsule = values.__dlpack__()
+    tensor = _DLTensor.from_address(_pointer_of(capsule, _NAME))  # a DLManagedTensor begins with it
+    shape = tuple(tensor.shape[:tensor.ndim])
+    kind = tensor.code, tensor.bits
+    dtype = _DTYPES.get(kind, f"of DLPack's type code {kind[0]} with {kind[1]} bits")
+    if 0 in shape:
+        return dtype, shape, b"", 0
+    count = 1
+    for axis in reversed(range(tensor.ndim)):
+        if tensor.strides and shape[axis] > 1 and tensor.strides[axis] != count:
+            raise BufferError("the array is not contiguous: copy it first")
+        count *= shape[axis]
+    num_bytes = count * tensor.bits * tensor.lanes // 8
+    data = (ctypes.c_char * num_bytes).from_address(tensor.data + tensor.byte_offset)
+    data.owner = capsule
+    return dtype, shape, data, num_bytes
 
 
 def of_call(function: Any, *arguments: Any) -> Tensor:

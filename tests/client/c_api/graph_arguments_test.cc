@@ -27,5 +27,10 @@ TEST_CASE("ids are copied, and null with ids is refused", "[graph_arguments]") {
   CHECK(CopyIds(ids.data(), -1).error().code() == ErrorCode::kInvalidArgument);
 }
 
+TEST_CASE("names end where the list says", "[graph_arguments]") {
+  CHECK(*CopyNames("abc", {1, 1, 3}) == std::vector<std::string>{"a", "", "bc"});
+  CHECK(CopyNames("abc", {2, 1}).error().code() == ErrorCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace vicinity::c_api

@@ -176,6 +176,17 @@ TEST_CASE("options that are wrong are refused, by name", "[options]") {
              Catch::Contains("token_file"));
 }
 
+TEST_CASE("a writer's options are read", "[options]") {
+  CHECK(ParseWriterOptions("{}")->durability == Durability::kSync);
+  const Result<WriterOptions> options =
+      ParseWriterOptions(R"({"durability": "buffered", "give_up_after_ms": 250})");
+  REQUIRE(options.ok());
+  CHECK(options->durability == Durability::kBuffered);
+  CHECK(options->give_up_after == std::chrono::milliseconds(250));
+  CHECK_THAT(ParseWriterOptions(R"({"durability": "never"})").error().message(),
+             Catch::Contains("buffered"));
+}
+
 TEST_CASE("splits have names", "[options]") {
   CHECK(*ParseSplit("train") == Split::kTrain);
   CHECK(*ParseSplit("validation") == Split::kValidation);

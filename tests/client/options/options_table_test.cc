@@ -88,6 +88,7 @@ TEST_CASE("no member of the options is missing in the table", "[options_table]")
   CheckNoHoles<GraphOptions>();
   CheckNoHoles(&LoaderOptions::seeds, &LoaderOptions::seed_times, &LoaderOptions::negative_weights);
   CheckNoHoles<SampleOptions>();
+  CheckNoHoles<WriterOptions>();
 }
 
 TEST_CASE("rows have names of their own and say what they are", "[options_table]") {
@@ -103,6 +104,8 @@ TEST_CASE("rows have names of their own and say what they are", "[options_table]
   CheckRows(OptionsOf(&visits));
   PprOptions ppr;
   CheckRows(OptionsOf(&ppr));
+  WriterOptions writer;
+  CheckRows(OptionsOf(&writer));
 }
 
 TEST_CASE("a choice is read and set by its words", "[options_table]") {

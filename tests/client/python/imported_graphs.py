@@ -12,9 +12,9 @@ from small_cluster import DAEMON, ServedShards, tool  # noqa: E402
 
 class ImportedGraph(ServedShards):
     """`description` is that of `vicinity import`, whose paths name `arrays`: {"x.npy": array}, or
-    files of text."""
+    files of text. `live`: its servers take changes."""
 
-    def __init__(self, description, arrays, num_shards=2):
+    def __init__(self, description, arrays, num_shards=2, live=False):
         self._scratch = tempfile.TemporaryDirectory(prefix="vicinity_imported_")
         folder = pathlib.Path(self._scratch.name)
         for name, values in arrays.items():
@@ -27,7 +27,7 @@ class ImportedGraph(ServedShards):
         self.shards = folder / "shards"
         tool("partition", "--input", folder / "whole", "--output", self.shards, "--shards",
              num_shards, "--assigner", "hash")
-        super().__init__(DAEMON, self.shards, num_shards)
+        super().__init__(DAEMON, self.shards, num_shards, live=live)
 
     def close(self):
         super().close()

@@ -48,6 +48,7 @@ edges = graph.edge_types[0]
 near = vicinity_graph.Query().nodes("src", "node", "$seeds").neighbors("near", "src", edges, 3)
 prepared = graph.prepare(near)
 loader = graph.loader([3], batch_size=16, columns=[("node", "features")])
+writer = graph.writer(give_up_after_ms=600000)
 calls = {
     "sample": lambda: graph.sample("node", [1, 2, 3], [3, 2]),
     "fetch": lambda: graph.fetch("node", "features", [1, 2, 3]),
@@ -63,6 +64,7 @@ calls = {
     "explain": lambda: prepared.explain({"seeds": 10}),
     "run": lambda: prepared.run({"seeds": [1, 2, 3]}),
     "batches of a query": lambda: list(prepared.batches({"seeds": list(range(100))}, 10)),
+    "add_edges": lambda: writer.add_edges(edges, range(100), range(100)),
     "a loader": lambda: graph.loader([3], seeds=[1, 2, 3]),
     "a loader's batches": lambda: epoch(),
     "an asynchronous call": lambda: graph.fetch_async("node", "features", [1, 2, 3]).result(),
@@ -156,7 +158,7 @@ class InterruptTest(unittest.TestCase):
         return child
 
     def test_an_interrupt_gets_through_every_call_that_waits_and_the_graph_goes_on(self):
-        cluster = SmallCluster(num_nodes=500)
+        cluster = SmallCluster(num_nodes=500, live=True)
         self.addCleanup(cluster.close)
         child = self.child(CHILD, cluster.cluster_file)
         calls = json.loads(child.hear())["calls"]
@@ -196,7 +198,7 @@ class InterruptTest(unittest.TestCase):
                 self.assertEqual(child.end(), (0, ""))
 
     def test_a_program_that_an_interrupt_ends_leaves_its_calls(self):
-        cluster = SmallCluster(num_nodes=500)
+        cluster = SmallCluster(num_nodes=500, live=True)
         self.addCleanup(cluster.close)
         child = self.child(CHILD, cluster.cluster_file, "let it end the program")
         child.hear()

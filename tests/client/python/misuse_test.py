@@ -199,7 +199,8 @@ class OptionsTest(DatasetTest):
     def test_types_and_defaults_of_all_options_are_in_the_signatures(self):
         for described, types, shown in (
                 (options.GRAPH, option_types.GraphOptions, vicinity_graph.Graph),
-                (options.LOADER, option_types.LoaderOptions, vicinity_graph.Loader)):
+                (options.LOADER, option_types.LoaderOptions, vicinity_graph.Loader),
+                (options.WRITER, option_types.WriterOptions, vicinity_graph.Writer)):
             parameters = inspect.signature(shown).parameters
             hints = typing.get_type_hints(types)
             self.assertEqual(set(hints), {each["name"] for each in described} - {"fanouts"})
