@@ -1,5 +1,6 @@
 #include "client/writer.h"
 
+#include <chrono>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -16,6 +17,8 @@ namespace vicinity {
 namespace {
 
 constexpr int kSessionWords = 4;  // of 32 bits
+
+constexpr std::chrono::hours kLongestWait(24 * 365);
 
 std::string MakeSession() {
   std::random_device random;
@@ -58,10 +61,10 @@ class Writer::Impl {
 
 Result<std::unique_ptr<Writer>> Writer::Create(const Graph* graph, const WriterOptions& options) {
   if (graph == nullptr) return Error(ErrorCode::kInvalidArgument, "graph is null");
-  if (options.give_up_after.count() < 0) {
+  if (options.give_up_after.count() < 0 || options.give_up_after > kLongestWait) {
     return Error(ErrorCode::kInvalidArgument, "give_up_after is " +
                                                   std::to_string(options.give_up_after.count()) +
-                                                  " ms; it must not be below 0");
+                                                  " ms, should be from 0 to a year");
   }
   if (const std::string why = ReadOnlyBecause(*graph); !why.empty()) {
     return Error(ErrorCode::kFailedPrecondition, why);
