@@ -29,10 +29,15 @@
 #include "partition/overlay/live_base.h"
 #include "partition/overlay/live_shard.h"
 #include "partition/overlay/live_values.h"
+#include "partition/overlay/live_view.h"
+#include "partition/schema/edge_conditions.h"
 #include "proto/common/ids.h"
 #include "proto/live.pb.h"
+#include "sampler/rules/draw_spec.h"
+#include "tests/contract/shard_access_contract.h"
 #include "tests/integration/fixtures/small_cluster.h"
 #include "tests/testing/graphs/live_model.h"
+#include "tests/testing/graphs/numbered_batches.h"
 #include "tests/testing/graphs/random_batches.h"
 #include "tests/testing/graphs/shard_answers.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -320,6 +325,62 @@ TEST_CASE("new nodes are sampled and read like others, the same for one shard an
     }
   }
   CHECK(found[0] == found[1]);
+}
+
+// That what is drawn over the changes here is right, tests/sampler/filtered_lists_test.cc says.
+TEST_CASE(
+    "draws by time, on conditions and by LABOR are those of the same changes here, also once "
+    "conditions are remembered",
+    "[live]") {
+  testing::RandomGraphOptions shape;
+  shape.num_nodes = 90;
+  shape.num_edges = 2000;
+  shape.weights = true;
+  shape.times = true;
+  shape.time_order = GENERATE(false, true);
+  testing::SmallCluster cluster(testing::RandomGraph(shape), 1, 1,
+                                testing::SmallCluster::Kind::kLive);
+  const auto graph = OpenGraph(cluster.cluster_file());
+  ShardAccess& there = graph->impl().router().shard({0});
+  const testing::TempDir folder;
+  const LiveBase base = testing::BaseOf(cluster.dataset());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto here,
+                                LiveShard::Open(base, folder.File("changes"), LiveShardOptions()));
+  proto::WriteSession session;
+  session.set_id("test");
+  TrafficCounters traffic;
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto where,
+                                ResolveByEdgeType(graph->schema(), "weight < 0.5 or time = 2"));
+  std::vector<DrawSpec> rules(6);
+  rules[0].where = where[0];
+  rules[1].where = where[0];
+  rules[1].time_column = 1;
+  rules[2].time_column = 1;
+  rules[2].last = true;
+  rules[3].labor = true;
+  rules[3].where = where[0];
+  rules[4].time_column = 1;
+  rules[4].weighted = true;
+  for (uint64_t round = 0; round < 12; ++round) {
+    CAPTURE(shape.time_order, round);
+    const std::shared_ptr<const LiveView> view = here->Latest();
+    const auto mapped = MakeMappedShard(cluster.dataset(), base.shard, &traffic, view.get());
+    REQUIRE(
+        testing::Difference(
+            testing::SampleByRules({&cluster.graph(), &cluster.placement(), {mapped.get()}}, rules),
+            testing::SampleByRules({&cluster.graph(), &cluster.placement(), {&there}}, rules)) ==
+        "");
+    for (int i = 0; i < 10; ++i) {
+      session.set_sequence(session.sequence() + 1);
+      const proto::WriteBatch batch = testing::NumberedBatch(base, session.sequence());
+      AppliedBatch applied;
+      VICINITY_REQUIRE_OK(
+          Ask(there, ShardWrite{&session, &batch, Durability::kBuffered, &applied}));
+      VICINITY_REQUIRE_OK(
+          here->Apply(session, batch, Durability::kBuffered, absl::Now() + absl::Minutes(1))
+              .status());
+    }
+  }
 }
 
 TEST_CASE("a loader stays at its versions whatever is written", "[live]") {

@@ -19,6 +19,7 @@ namespace vicinity {
 namespace {
 
 constexpr char kRows[] = "/vicinity.proto.Graph/FetchRows";
+constexpr char kApply[] = "/vicinity.proto.Graph/Apply";
 constexpr char kDrain[] = "/vicinity.proto.Admin/Drain";
 constexpr char kHealth[] = "/grpc.health.v1.Health/Check";
 
@@ -55,6 +56,7 @@ TEST_CASE("only health needs no role, and unknown services need the highest", "[
   CHECK(RoleNeeded(kHealth) == Role::kNone);
   CHECK(RoleNeeded("/grpc.health.v1.Health/Watch") == Role::kNone);
   CHECK(RoleNeeded(kRows) == Role::kRead);
+  CHECK(RoleNeeded(kApply) == Role::kWrite);
   CHECK(RoleNeeded("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo") ==
         Role::kRead);
   CHECK(RoleNeeded(kDrain) == Role::kAdmin);
@@ -73,7 +75,10 @@ TEST_CASE_METHOD(AccessTest, "a token may do what its role allows", "[access]") 
   CHECK(access->Check(kRows, WithToken(reader_)).value() == "trainer");
   VICINITY_CHECK_CODE(access->Check(kDrain, WithToken(reader_)),
                       absl::StatusCode::kPermissionDenied);
+  VICINITY_CHECK_CODE(access->Check(kApply, WithToken(reader_)),
+                      absl::StatusCode::kPermissionDenied);
   CHECK(access->Check(kRows, WithToken(admin_)).value() == "ops");
+  CHECK(access->Check(kApply, WithToken(admin_)).value() == "ops");
   CHECK(access->Check(kDrain, WithToken(admin_)).value() == "ops");
 }
 
@@ -83,8 +88,10 @@ TEST_CASE_METHOD(AccessTest, "a certificate may do what the grant of one of its 
   CHECK(access->Check(kDrain, WithCertificate({"x.example", "cron.example"})).value() == "cron");
   // Without a grant it reads.
   CHECK(access->Check(kRows, WithCertificate({"x.example"})).value() == "x.example");
-  VICINITY_CHECK_CODE(access->Check(kDrain, WithCertificate({"x.example"})),
-                      absl::StatusCode::kPermissionDenied);
+  for (const char* const more : {kApply, kDrain}) {
+    VICINITY_CHECK_CODE(access->Check(more, WithCertificate({"x.example"})),
+                        absl::StatusCode::kPermissionDenied);
+  }
   Caller claimed = WithCertificate({"cron.example"});
   claimed.certified = false;
   VICINITY_CHECK_CODE(access->Check(kRows, claimed), absl::StatusCode::kUnauthenticated);
