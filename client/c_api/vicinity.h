@@ -335,7 +335,8 @@ int32_t vicinity_graph_metrics(const VicinityGraph* graph, char** json);
  *       vicinity_changes_column(changes, "weight", "float32", weights, n * sizeof(float)) ||
  *       vicinity_writer_write(writer, changes, &written)) {
  *     fprintf(stderr, "%s\n", vicinity_last_error());
- *   } */
+ *   }
+ */
 
 /* `options_json` has any of the options of writers in docs/options.md, or none: "{}". It keeps what
  * it needs of the graph. VICINITY_FAILED_PRECONDITION for a graph that is not live, or stays at

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -14,15 +13,6 @@
 
 namespace vicinity {
 namespace {
-
-// Over all shards, those that are not open here, too.
-std::vector<int64_t> EdgesInFiles(const Dataset& dataset) {
-  std::vector<int64_t> counts;
-  for (const proto::Audit::Edges& edges : dataset.manifest().audit().edge_types()) {
-    counts.push_back(static_cast<int64_t>(edges.count()));
-  }
-  return counts;
-}
 
 LiveShardOptions OptionsFor(const LiveDatasetOptions& options, int64_t num_shards) {
   const int64_t each = options.cache_bytes / (3 * std::max<int64_t>(num_shards, 1));
@@ -39,12 +29,6 @@ LiveShardOptions OptionsFor(const LiveDatasetOptions& options, int64_t num_shard
 absl::StatusOr<std::unique_ptr<LiveDataset>> LiveDataset::Open(const Dataset& dataset,
                                                                const std::string& folder,
                                                                const LiveDatasetOptions& options) {
-  const std::vector<int64_t> num_edges = EdgesInFiles(dataset);
-  if (num_edges.size() != dataset.schema().edge_types.size()) {
-    return absl::DataLossError(absl::StrCat(dataset.directory(), ": the manifest counts edges of ",
-                                            num_edges.size(), " types, there are ",
-                                            dataset.schema().edge_types.size()));
-  }
   std::error_code made;
   std::filesystem::create_directories(folder, made);
   if (made) return absl::UnavailableError(absl::StrCat(folder, ": ", made.message()));
@@ -54,7 +38,7 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> LiveDataset::Open(const Dataset& da
   bool any = false;
   absl::Status first;
   for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
-    const LiveBase base{dataset.schema(), dataset.book(), *shard, num_edges, dataset.fingerprint()};
+    const LiveBase base{dataset.schema(), dataset.book(), *shard, dataset.fingerprint()};
     auto opened = LiveShard::Open(
         base, absl::StrCat(folder, absl::StrFormat("/shard-%05d", shard->id().value)), of_shard);
     any = any || opened.ok();

@@ -176,10 +176,8 @@ void MakeChanges(const std::string& data, const std::string& changes) {
   const std::unique_ptr<Dataset> dataset = Must(Dataset::Open(data));
   const std::unique_ptr<LiveDataset> live =
       Must(LiveDataset::Open(*dataset, changes, LiveDatasetOptions()));
-  const auto edges = static_cast<int64_t>(dataset->manifest().audit().edge_types(0).count());
   for (const std::unique_ptr<Shard>& shard : dataset->shards()) {
-    const LiveBase base{
-        dataset->schema(), dataset->book(), *shard, {edges}, dataset->fingerprint()};
+    const LiveBase base{dataset->schema(), dataset->book(), *shard, dataset->fingerprint()};
     Changer(base, Must(live->Find(shard->id()))).Change();
   }
 }

@@ -129,11 +129,7 @@ class Bare {
 class Live {
  public:
   Live(const Dataset& dataset, std::string folder)
-      : base_{dataset.schema(),
-              dataset.book(),
-              *dataset.shards()[0],
-              {kEdges},
-              dataset.fingerprint()},
+      : base_{dataset.schema(), dataset.book(), *dataset.shards()[0], dataset.fingerprint()},
         folder_(std::move(folder)) {
     Open();
   }

@@ -78,15 +78,10 @@ class LiveSite {
     options.verify_at_touch = true;
     options.grows = true;
     VICINITY_ASSERT_OK_AND_ASSIGN(dataset_, Dataset::Open(cluster_.directory(), options));
-    std::vector<int64_t> num_edges;
-    for (const testing::MemoryEdges& edges : cluster_.graph().edges) {
-      num_edges.push_back(static_cast<int64_t>(edges.sources.size()));
-    }
     for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
-      auto here =
-          std::make_unique<Here>(LiveBase{dataset_->schema(), dataset_->book(), *shard, num_edges,
-                                          dataset_->fingerprint()},
-                                 cluster_.graph(), cluster_.placement(), seed + shard->id().value);
+      auto here = std::make_unique<Here>(
+          LiveBase{dataset_->schema(), dataset_->book(), *shard, dataset_->fingerprint()},
+          cluster_.graph(), cluster_.placement(), seed + shard->id().value);
       VICINITY_ASSERT_OK_AND_ASSIGN(
           here->shard, LiveShard::Open(here->base, folder_.File(absl::StrCat(shard->id().value)),
                                        LiveShardOptions()));

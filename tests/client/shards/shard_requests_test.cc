@@ -117,7 +117,7 @@ TEST_CASE("no part of a request is too large for one call", "[shard_requests]") 
 
 TEST_CASE("every request has a place of its own in the list", "[shard_requests]") {
   CHECK(kRequestIndex<ShardHop> == 0);
-  CHECK(kRequestIndex<ShardRanking> == ShardRequests::kSize - 1);
+  CHECK(kRequestIndex<ShardChanges> == ShardRequests::kSize - 1);
   CHECK(std::string(ShardHop::kMethod) == "SampleNeighbors");
 }
 

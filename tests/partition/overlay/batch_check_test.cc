@@ -36,9 +36,8 @@ class CheckTest {
     auto dataset = Dataset::Open(folder_.File("graph"));
     VICINITY_REQUIRE_OK(dataset.status());
     dataset_ = *std::move(dataset);
-    base_ = std::make_unique<LiveBase>(
-        LiveBase{dataset_->schema(), dataset_->book(), *dataset_->shards()[0],
-                 std::vector<int64_t>(graph.edges.size(), 1000), dataset_->fingerprint()});
+    base_ = std::make_unique<LiveBase>(LiveBase{dataset_->schema(), dataset_->book(),
+                                                *dataset_->shards()[0], dataset_->fingerprint()});
     MakeGood();
   }
 

@@ -57,13 +57,8 @@ class LiveTest {
     auto dataset = Dataset::Open(folder_.File("graph"));
     VICINITY_REQUIRE_OK(dataset.status());
     dataset_ = *std::move(dataset);
-    std::vector<int64_t> num_edges;
-    for (const testing::MemoryEdges& edges : graph_.edges) {
-      num_edges.push_back(static_cast<int64_t>(edges.sources.size()));
-    }
     base_ = std::make_unique<LiveBase>(LiveBase{dataset_->schema(), dataset_->book(),
-                                                *dataset_->shards()[1], num_edges,
-                                                dataset_->fingerprint()});
+                                                *dataset_->shards()[1], dataset_->fingerprint()});
     model_ = std::make_unique<testing::LiveModel>(graph_, placement_, *base_);
     any_ = std::make_unique<testing::RandomBatches>(*base_, *model_, seed);
     Reopen();

@@ -23,13 +23,9 @@ LiveGraph::LiveGraph(const MemoryGraph& graph, const Placement& placement, const
   auto dataset = Dataset::Open(data, options);
   VICINITY_REQUIRE_OK(dataset.status());
   dataset_ = *std::move(dataset);
-  std::vector<int64_t> num_edges;
-  for (const MemoryEdges& edges : graph.edges) {
-    num_edges.push_back(static_cast<int64_t>(edges.sources.size()));
-  }
   for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
-    bases_.push_back(std::make_unique<LiveBase>(LiveBase{
-        dataset_->schema(), dataset_->book(), *shard, num_edges, dataset_->fingerprint()}));
+    bases_.push_back(std::make_unique<LiveBase>(
+        LiveBase{dataset_->schema(), dataset_->book(), *shard, dataset_->fingerprint()}));
     models_.push_back(std::make_unique<LiveModel>(graph, placement, *bases_.back()));
     batches_.push_back(
         std::make_unique<RandomBatches>(*bases_.back(), *models_.back(), seed + 7 * bases_.size()));

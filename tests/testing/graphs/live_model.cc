@@ -110,7 +110,8 @@ void LiveModel::Add(const LiveBase& base, const proto::NewEdges& part) {
   for (int i = 0; i < part.targets_size(); ++i) {
     const int64_t row = base.RowOf(base.schema.edge_types[e].target_type, part.targets(i));
     const int64_t number = edges.num_positions - edges_in_files_[e];
-    const int64_t id = base.num_edges[e] + number * base.book.num_shards() + base.shard.id().value;
+    const int64_t id =
+        LiveBase::kFirstNewEdge + number * base.book.num_shards() + base.shard.id().value;
     edges.lists[row].push_back({static_cast<int64_t>(part.sources(i)), id, edges.num_positions++});
   }
   for (int c = 0; c < part.columns_size(); ++c) {

@@ -16,11 +16,7 @@ constexpr int32_t kLinks = 0;
 
 LiveBase BaseOf(const Dataset& dataset) {
   const Shard& shard = *dataset.shards()[0];
-  return {dataset.schema(),
-          dataset.book(),
-          shard,
-          {shard.edges({kLinks}).num_edges()},
-          dataset.fingerprint()};
+  return {dataset.schema(), dataset.book(), shard, dataset.fingerprint()};
 }
 
 proto::WriteBatch NumberedBatch(const LiveBase& base, uint64_t n) {
