@@ -164,10 +164,10 @@ example_in_c_compiles() {
     echo '#define NAMED(line) example_##line'
     echo '#define EXAMPLE_OF(line) NAMED(line)'
     # What the examples take as given; one that declares such a name itself hides it.
-    local given='VicinityGraph* graph, const int64_t* users, const int64_t* items, const float* weights, int64_t n'
+    local taken='VicinityGraph* graph, const int64_t* users, const int64_t* items, const float* weights, int64_t n'
     local unused='(void)graph; (void)users; (void)items; (void)weights; (void)n;'
     examples_of "$prefix/include/vicinity/c_api.h" \
-      "int EXAMPLE_OF(__LINE__)($given); int EXAMPLE_OF(__LINE__)($given) { $unused {" '} return 0; }'
+      "int EXAMPLE_OF(__LINE__)($taken); int EXAMPLE_OF(__LINE__)($taken) { $unused {" '} return 0; }'
   } > "$scratch/example.c"
   grep -q 'vicinity_loader_next' "$scratch/example.c" &&
     grep -q 'vicinity_writer_write' "$scratch/example.c" &&

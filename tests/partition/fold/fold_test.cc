@@ -24,6 +24,7 @@
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/whole_read.h"
 #include "partition/fold/fold_source.h"
+#include "partition/overlay/live_base.h"
 #include "partition/overlay/live_dataset.h"
 #include "partition/overlay/live_shard.h"
 #include "partition/overlay/live_view.h"
@@ -329,7 +330,7 @@ TEST_CASE("edges that are gone leave no gaps in the ids, which keep their order"
   added.add_targets(2);
   const auto applied = live.Apply(0, batch);
   VICINITY_REQUIRE_OK(applied.status());
-  CHECK(applied->first_edges == std::vector<int64_t>{20});
+  CHECK(applied->first_edges == std::vector<int64_t>{LiveBase::kFirstNewEdge});
   const auto report = FoldNow(&live, folder.File("folded"));
   VICINITY_REQUIRE_OK(report.status());
   CHECK(report->versions == std::vector<uint64_t>{1});
@@ -372,7 +373,15 @@ TEST_CASE("ids of the files beyond the number of edges, as import leaves them, m
     const auto applied =
         shard->Apply(session, batch, Durability::kSync, absl::Now() + absl::Minutes(1));
     VICINITY_REQUIRE_OK(applied.status());
-    REQUIRE(applied->first_edges == std::vector<int64_t>{3});  // then 4 and 5, which files have
+    CHECK(applied->first_edges == std::vector<int64_t>{LiveBase::kFirstNewEdge});
+    // Counted on from the three edges that there were it would be the second new one.
+    proto::WriteBatch removal;
+    proto::EdgeNames& gone = *removal.add_gone_edges();
+    gone.add_targets(2);
+    gone.add_edge_ids(4);
+    session.set_sequence(2);
+    VICINITY_REQUIRE_OK(
+        shard->Apply(session, removal, Durability::kSync, absl::Now() + absl::Minutes(1)).status());
   }
   const std::string folded = folder.dir().File("folded");
   VICINITY_REQUIRE_OK(Fold(dataset->directory(), changes, folded).status());
@@ -383,8 +392,7 @@ TEST_CASE("ids of the files beyond the number of edges, as import leaves them, m
   for (int64_t i = 0; i < edges.num_edges(); ++i) {
     found.emplace_back(edges.sources[i], edges.edge_ids[i]);
   }
-  CHECK(found ==
-        std::vector<std::pair<int64_t, int64_t>>{{2, 2}, {0, 0}, {0, 3}, {1, 1}, {1, 5}, {2, 4}});
+  CHECK(found == std::vector<std::pair<int64_t, int64_t>>{{2, 1}, {0, 0}, {0, 2}, {1, 4}, {2, 3}});
 }
 
 TEST_CASE("a node that is gone leaves with its edges, also where nobody removed them", "[fold]") {
