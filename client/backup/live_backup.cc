@@ -77,6 +77,23 @@ absl::Status Follow(const ShardRouter& router, ShardId shard, uint64_t until, Ch
   return file->Sync();
 }
 
+absl::Status IsNoRestore(ShardId shard, const std::string& changes) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(changes, ": what was written to shard ", shard.value,
+                   " there is not what the backup has: restore to a folder of its own"));
+}
+
+// Whether a restore that was cut off has come so far. A writer's session is random, and has this
+// number once.
+absl::Status CheckIsThere(ShardId id, const LiveShard& shard, const proto::Change& change,
+                          const std::string& changes) {
+  VICINITY_ASSIGN_OR_RETURN(const proto::Change there, shard.ReadChange(change.version()));
+  const bool same = there.session().id() == change.session().id() &&
+                    there.session().sequence() == change.session().sequence() &&
+                    there.unix_micros() == change.unix_micros();
+  return same ? absl::OkStatus() : IsNoRestore(id, changes);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<KeptShard>> KeepChanges(const ShardRouter& router, uint64_t fingerprint,
@@ -140,7 +157,8 @@ absl::StatusOr<std::vector<KeptShard>> RestoreChanges(const std::string& folder,
     const uint64_t before = shard->version();
     progress->Begin(absl::StrCat("restoring shard ", id.value), 0, "versions");
     const auto repeat = [&](proto::Change change) -> absl::Status {
-      if (change.version() <= before) return absl::OkStatus();
+      if (change.version() < before) return absl::OkStatus();
+      if (change.version() == before) return CheckIsThere(id, *shard, change, changes);
       progress->Update(static_cast<int64_t>(change.version()));
       return shard->Repeat(std::move(change), Durability::kBuffered, absl::Now() + kLongestCommit);
     };
@@ -152,6 +170,7 @@ absl::StatusOr<std::vector<KeptShard>> RestoreChanges(const std::string& folder,
           absl::StrCat(path, ": these are changes of ", identity, ", and not of ", expected));
     }
     VICINITY_ASSIGN_OR_RETURN(const ChangeFileFacts facts, ReadChangeFile(path, repeat));
+    if (before > facts.last_version) return IsNoRestore(id, changes);
     VICINITY_RETURN_IF_ERROR(shard->Sync());
     progress->End();
     kept.push_back(

@@ -38,9 +38,9 @@ absl::StatusOr<std::vector<KeptShard>> KeepChanges(const ShardRouter& router, ui
 absl::StatusOr<std::vector<KeptShard>> CheckKept(const std::string& folder, Progress* progress);
 
 // Makes the changes again of all shards that the dataset has open, in `changes`, which a server
-// then takes as its own. What is there already is gone on from, if it is of these files and
-// versions. FailedPrecondition for files of another dataset, or while a server has `changes`;
-// NotFound for a shard that is not kept; DataLoss for what is damaged.
+// then takes as its own. What a restore that was cut off has left there is gone on from.
+// FailedPrecondition for files of another dataset, for other changes that are there, or while a
+// server has them; NotFound for a shard that is not kept; DataLoss for what is damaged.
 absl::StatusOr<std::vector<KeptShard>> RestoreChanges(const std::string& folder,
                                                       const Dataset& dataset,
                                                       const std::string& changes,

@@ -115,6 +115,17 @@ TEST_CASE("a backup is added to, verified, and restored to what it was", "[backu
     REQUIRE(run.code == ExitCode::kOk);
     CHECK(nlohmann::json::parse(run.out)["shards"][0]["added"] == added);
   }
+  // Other changes, fewer or more of them, are no restore that was cut off.
+  for (const uint64_t versions : {uint64_t{3}, uint64_t{60}}) {
+    SmallCluster other(testing::TypedGraph(40, 30, 12, 3), 2, 1, SmallCluster::Kind::kLive);
+    Write(*Open(other), 1, versions);
+    other.Stop(0);
+    const std::string written = folder.File(std::to_string(versions));
+    std::filesystem::copy(other.changes(), written, std::filesystem::copy_options::recursive);
+    CHECK(RunCommand(kBackupCommand, {"restore", "--from", kept, "--data", cluster.directory(),
+                                      "--changes", written})
+              .code == ExitCode::kPrecondition);
+  }
   cluster.MoveChanges(restored);
   cluster.Restart(0);
   graph = Open(cluster);
