@@ -110,7 +110,7 @@ absl::StatusOr<std::shared_ptr<GraphImpl>> GraphImpl::At(
 absl::StatusOr<std::shared_ptr<const GraphImpl>> GraphImpl::AtOneVersion() const {
   if (!router_->book().grows() || !versions_.empty()) return shared_from_this();
   VICINITY_ASSIGN_OR_RETURN(const std::vector<ShardVersion> now,
-                            ReadVersions(*router_, StartOperation()));
+                            ReadVersionsThereAre(*router_, StartOperation()));
   std::vector<uint64_t> versions;
   for (const ShardVersion& shard : now) versions.push_back(shard.version);
   return At(versions);

@@ -106,6 +106,9 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
       ->capture_default_str()
       ->excludes(cluster);
   DeclareSecurityFlags(app, flags);
+  app->add_option("--replica-token-file", config->server.replica_token_file,
+                  "a token for calls to the other servers of a live graph's shards")
+      ->group("Security");
   app->add_option("--ready-file", config->ready_file,
                   "write host:port there once calls are answered");
   app->add_flag("--die-with-parent", config->die_with_parent,
@@ -206,6 +209,22 @@ absl::Status TakeAdmin(const std::string& text, ServerConfig* config) {
   return absl::OkStatus();
 }
 
+// Shards of `self` that other servers have, too.
+std::vector<ShardReplicas> ReplicasOf(const ClusterFile& file, const ClusterServer& self) {
+  std::vector<ShardReplicas> all;
+  for (const ShardId shard : self.shards) {
+    ShardReplicas replicas;
+    replicas.shard = shard;
+    replicas.first = file.servers[file.FirstWriterOf(shard)].name;
+    for (const int other : file.ServersOf(shard)) {
+      const ClusterServer& server = file.servers[other];
+      if (server.name != self.name) replicas.others.push_back({server.name, server.advertise});
+    }
+    if (!replicas.others.empty()) all.push_back(std::move(replicas));
+  }
+  return all;
+}
+
 absl::Status TakeFromClusterFile(const Flags& flags, ServerConfig* config) {
   VICINITY_ASSIGN_OR_RETURN(const ClusterFile file, ReadClusterFile(flags.cluster));
   const ClusterServer* server = file.FindServer(flags.name);
@@ -221,7 +240,8 @@ absl::Status TakeFromClusterFile(const Flags& flags, ServerConfig* config) {
   config->server.data = file.data;
   config->server.shards = server->shards;
   config->server.num_shards = file.num_shards;
-  config->server.changes = file.changes;
+  config->server.changes = server->changes;
+  if (!file.changes.empty()) config->server.replicas = ReplicasOf(file, *server);
   config->server.listen = server->listen;
   TakeSecurity(file, &config->server.security);
   return TakeAdmin(flags.admin_listen.empty() ? server->admin : flags.admin_listen, config);

@@ -18,6 +18,9 @@
 #include "proto/common/machine.h"
 #include "proto/common/status.h"
 #include "proto/limits.h"
+#include "proto/security/channel_credentials.h"
+#include "proto/security/token_source.h"
+#include "proto/security/watched_tls.h"
 #include "proto/telemetry/registry.h"
 #include "sampler/relations/nonempty_cache.h"
 #include "server/admin_server.h"
@@ -31,6 +34,7 @@
 #include "server/connections/connection_guard.h"
 #include "server/handlers/chunk_source.h"
 #include "server/handlers/file_handler.h"
+#include "server/handlers/live/appoint_handler.h"
 #include "server/handlers/server_state.h"
 #include "server/handlers/verify_handler.h"
 #include "server/health/index_metrics.h"
@@ -39,6 +43,7 @@
 #include "server/health/serving_states.h"
 #include "server/health/shard_health.h"
 #include "server/logging/logging.h"
+#include "server/replication/replication.h"
 #include "server/resource_check.h"
 #include "server/security/credentials.h"
 
@@ -86,6 +91,9 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> OpenChanges(const ServerOptions& op
   LiveDatasetOptions open;
   open.cache_bytes = options.changes_cache_bytes;
   open.least_free_bytes = options.changes_least_free_bytes;
+  open.servers = [replicas = options.replicas, self = options.name](ShardId shard) {
+    return ServersOf(replicas, self, shard);
+  };
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<LiveDataset> live,
                             LiveDataset::Open(dataset, options.changes, open));
   for (const ShardId shard : dataset.wanted()) {
@@ -97,14 +105,56 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> OpenChanges(const ServerOptions& op
   return live;
 }
 
+// For connections to other servers of a live graph.
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(
+    const ServerOptions& options) {
+  TlsFiles files;
+  if (options.security.encrypted()) files = options.security.tls;
+  if (options.security.encrypted() && files.ca.empty()) {
+    return absl::InvalidArgumentError(
+        "the other servers of a live graph's shards are called with TLS, and no CA is named that "
+        "vouches for them: `ca` of the cluster file, or --tls-ca");
+  }
+  std::shared_ptr<TokenSource> token;
+  if (!options.replica_token_file.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(token, TokenSource::FromFile(options.replica_token_file));
+  }
+  return MakeChannelCredentials(
+      files, token, [log = options.log](WatchedTls::Severity severity, const std::string& text) {
+        if (log == nullptr || severity == WatchedTls::Severity::kInfo) return;
+        log->warn("to other servers: {}", text);
+      });
+}
+
+// Null: no shard is also on another server.
+absl::StatusOr<std::unique_ptr<Replication>> MakeReplication(const ServerOptions& options,
+                                                             const Dataset& dataset,
+                                                             LiveDataset* live) {
+  if (live == nullptr || options.replicas.empty()) return nullptr;
+  VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ChannelCredentials> credentials,
+                            CredentialsOf(options));
+  return std::make_unique<Replication>(options.replicas, options.name, dataset.fingerprint(),
+                                       credentials, live,
+                                       options.log != nullptr ? options.log : MakeSilentLogger());
+}
+
 // Beside the workers: the gate's, the acceptor's and the scrubber's threads, and gRPC's own; and
 // those of the admin port.
+int ThreadsOfReplication(const ServerOptions& options) {
+  int threads = 0;
+  for (const ShardReplicas& shard : options.replicas) {
+    threads += static_cast<int>(shard.others.size());
+  }
+  return threads;
+}
+
 ResourceNeeds NeedsOf(const ServerOptions& options) {
   constexpr int kOtherThreads = 16;
   ResourceNeeds needs;
   needs.num_threads =
       static_cast<int>(CallGate::MaxRunningInAll(options.admission, !options.changes.empty())) +
-      kOtherThreads + (options.admin.has_value() ? AdminServer::num_threads() : 0);
+      kOtherThreads + ThreadsOfReplication(options) +
+      (options.admin.has_value() ? AdminServer::num_threads() : 0);
   return needs;
 }
 
@@ -134,11 +184,13 @@ PortLimits LimitsOfPort(const ServerOptions& options) {
 class Server::Impl {
  public:
   Impl(const ServerOptions& options, std::unique_ptr<ServerTrust> trust,
-       std::unique_ptr<Dataset> dataset, std::unique_ptr<LiveDataset> live)
+       std::unique_ptr<Dataset> dataset, std::unique_ptr<LiveDataset> live,
+       std::unique_ptr<Replication> replication)
       : options_(options),
         trust_(std::move(trust)),
         dataset_(std::move(dataset)),
         live_(std::move(live)),
+        replication_(std::move(replication)),
         log_(options.log != nullptr ? options.log : MakeSilentLogger()),
         health_(*dataset_),
         gate_(options.admission, log_.get()),
@@ -155,6 +207,7 @@ class Server::Impl {
     state_.name = options.name;
     state_.dataset = dataset_.get();
     state_.live = live_.get();
+    state_.replication = replication_.get();
     state_.limits = options.limits;
     state_.started = std::chrono::steady_clock::now();
     state_.health = &health_;
@@ -173,6 +226,7 @@ class Server::Impl {
     health_.AddMetrics(&own_metrics_);
     AddIndexMetrics(*dataset_, &own_metrics_);
     if (live_ != nullptr) AddLiveMetrics(*dataset_, *live_, &own_metrics_);
+    if (replication_ != nullptr) replication_->AddMetrics(&own_metrics_);
     own_metrics_.Add(
         {"vicinity_server_condition_bytes",
          "Memory for which edges meet the conditions that draws go by", MetricKind::kGauge},
@@ -194,6 +248,7 @@ class Server::Impl {
     scrubber_ = Scrubber::Start(dataset_.get(), Scrubber::Which::kForever,
                                 options_.check_bytes_per_second, &health_, log_.get());
     port_->Start();
+    if (replication_ != nullptr) replication_->Start();
     return ListenForAdmins();
   }
 
@@ -205,6 +260,7 @@ class Server::Impl {
     port_->StopListening();
     serving_.End();
     port_->Stop(absl::ToChronoTime(absl::Now() + drain - announce));
+    if (replication_ != nullptr) replication_->Stop();
     scrubber_.reset();
     admin_.reset();  // last, so that somebody may ask while the rest stops
   }
@@ -254,6 +310,9 @@ class Server::Impl {
     actions.read = [this](const proto::ReadFileRequest& request) {
       return ReadFilePiece(*dataset_, request);
     };
+    actions.appoint = [this](const proto::AppointRequest& request) {
+      return Appoint(state_, request);
+    };
     actions.reload = [this]() -> absl::StatusOr<proto::ReloadCredentialsReply> {
       VICINITY_RETURN_IF_ERROR(trust_->Reload());
       return trust_->Facts();
@@ -266,8 +325,9 @@ class Server::Impl {
   const ServerOptions options_;
   const std::unique_ptr<ServerTrust> trust_;
   const std::unique_ptr<Dataset> dataset_;
-  const std::unique_ptr<LiveDataset> live_;    // null: read-only
-  const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
+  const std::unique_ptr<LiveDataset> live_;         // null: read-only
+  const std::unique_ptr<Replication> replication_;  // null: nobody else has a shard of it
+  const std::shared_ptr<spdlog::logger> log_;       // with whoever gave it
   ShardHealth health_;
   CallCounters counters_{CountedMethods(DataOperations())};
   CallGate gate_;
@@ -294,8 +354,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<LiveDataset> live, OpenChanges(options, *dataset));
   // gRPC aborts where it cannot have what it needs.
   VICINITY_RETURN_IF_ERROR(CheckResources(NeedsOf(options)));
-  auto impl =
-      std::make_unique<Impl>(options, std::move(trust), std::move(dataset), std::move(live));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Replication> replication,
+                            MakeReplication(options, *dataset, live.get()));
+  auto impl = std::make_unique<Impl>(options, std::move(trust), std::move(dataset), std::move(live),
+                                     std::move(replication));
   VICINITY_RETURN_IF_ERROR(impl->Listen());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

@@ -17,6 +17,7 @@
 #include "server/admission/admission_limits.h"
 #include "server/handlers/limits.h"
 #include "server/logging/log_sink.h"
+#include "server/replication/replication.h"
 #include "server/security/server_security.h"
 
 namespace vicinity {
@@ -44,6 +45,10 @@ struct ServerOptions {
   // Where what is written to the shards is kept; empty: they are read-only.
   std::string changes;
   int64_t changes_cache_bytes = int64_t{768} << 20;  // of what is read of it, all shards together
+  // Of a live graph, shards that other servers have, too; and what those are to be shown with every
+  // call, a token's file, where that takes one.
+  std::vector<ShardReplicas> replicas;
+  std::string replica_token_file;
   // That are to stay free on its disk: with less, reads go on and writes are refused.
   int64_t changes_least_free_bytes = int64_t{1} << 30;
   // To remember which edges meet the conditions that draws go by (sampler/rules/matching_cache.h);

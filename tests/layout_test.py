@@ -57,17 +57,20 @@ ROOMS = {
     "server/logging": set(),
     "server/security": set(),
     "server/admission": {"server/connections"},
+    "server/replication": set(),
     "server/handlers": {
         "server/admission", "server/connections", "server/health", "server/logging",
+        "server/replication",
     },
-    "server/handlers/live": {"server/handlers"},
+    "server/handlers/live": {"server/handlers", "server/replication"},
     "server/calls": {
         "server/admission", "server/connections", "server/handlers", "server/handlers/live",
-        "server/health", "server/logging", "server/security",
+        "server/health", "server/logging", "server/replication", "server/security",
     },
     "server": {
         "server/admission", "server/calls", "server/connections", "server/handlers",
-        "server/health", "server/logging", "server/security",
+        "server/handlers/live", "server/health", "server/logging", "server/replication",
+        "server/security",
     },
     "client/types": set(),
     "client/options": {"client/types"},
@@ -103,18 +106,31 @@ ROOMS = {
         "client", "client/backup", "client/cli/commands", "client/cli/flags", "client/cli/output",
         "client/cli/writes", "client/query",
     },
-    "client/cli": {"client/cli/commands", "client/cli/commands/graph", "client/cli/output"},
+    "client/cli/commands/live": {
+        "client/cli/commands", "client/cli/flags", "client/cli/output",
+    },
+    "client/cli": {
+        "client/cli/commands", "client/cli/commands/graph", "client/cli/commands/live",
+        "client/cli/output",
+    },
 }
 
 # Sources without a twin test of their own -> the test that covers them instead.
 # Every *main.cc is exempt: a main only joins what is tested elsewhere.
 COVERED_ELSEWHERE = {
+    "client/cli/commands/live/promote_command.cc": "tests/integration/live_replicas_test.cc",
     "client/backup/live_backup.cc": "tests/client/cli/commands/graph/backup_command_test.cc",
     "client/shards/keyed_nodes.cc": "tests/integration/live_test.cc",
     "client/shards/pinned_shards.cc": "tests/integration/live_test.cc",
+    "proto/security/channel_credentials.cc": "tests/client/rpc/credentials_test.cc",
     "partition/overlay/change_file.cc": "tests/partition/overlay/live_shard_test.cc",
     "server/handlers/live/apply_handler.cc": "tests/integration/live_test.cc",
     "server/handlers/live/barrier_handler.cc": "tests/integration/live_test.cc",
+    "server/handlers/live/appoint_handler.cc": "tests/integration/live_replicas_test.cc",
+    "server/handlers/live/find_keeper.cc": "tests/integration/live_replicas_test.cc",
+    "server/handlers/live/replicate_handler.cc": "tests/integration/live_replicas_test.cc",
+    "server/replication/other_server.cc": "tests/integration/live_replicas_test.cc",
+    "server/replication/replication.cc": "tests/integration/live_replicas_test.cc",
     "server/handlers/live/changes_handler.cc": "tests/client/cli/commands/graph/backup_command_test.cc",
     "cache/device/base/cuda_absent.cc": "tests/cache/device/base/cuda_device_test.cc",
     "cache/device/base/cuda_context.cc": "tests/cache/device/base/cuda_device_test.cc",

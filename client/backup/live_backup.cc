@@ -151,7 +151,7 @@ absl::StatusOr<std::vector<KeptShard>> RestoreChanges(const std::string& folder,
                             LiveDataset::Open(dataset, changes, options));
   std::vector<KeptShard> kept;
   for (const ShardId id : dataset.wanted()) {
-    VICINITY_ASSIGN_OR_RETURN(LiveShard* const shard, live->Find(id));
+    VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<LiveShard> shard, live->Find(id));
     const std::string expected =
         IdentityOfShard(id.value, dataset.book().num_shards(), dataset.fingerprint());
     const uint64_t before = shard->version();

@@ -16,6 +16,7 @@
 #include "client/cli/commands/health_command.h"
 #include "client/cli/commands/import_command.h"
 #include "client/cli/commands/index_command.h"
+#include "client/cli/commands/live/promote_command.h"
 #include "client/cli/commands/metis_child_command.h"
 #include "client/cli/commands/partition_command.h"
 #include "client/cli/commands/plan_command.h"
@@ -32,12 +33,12 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand, kGenerateCommand,    kPartitionCommand, kRankCommand,     kIndexCommand,
-    kFoldCommand,   kPlanCommand,        kPoliciesCommand,  kVerifyCommand,   kRepairCommand,
-    kStatusCommand, kShardsCommand,      kHealthCommand,    kTopCommand,      kAdminCommand,
-    kTokenCommand,  kCertificateCommand, kDescribeCommand,  kGetCommand,      kSampleCommand,
-    kWalkCommand,   kQueryCommand,       kWriteCommand,     kVersionsCommand, kWatchCommand,
-    kBackupCommand, kMetisChildCommand,
+    kImportCommand,  kGenerateCommand,    kPartitionCommand,  kRankCommand,     kIndexCommand,
+    kFoldCommand,    kPlanCommand,        kPoliciesCommand,   kVerifyCommand,   kRepairCommand,
+    kStatusCommand,  kShardsCommand,      kHealthCommand,     kTopCommand,      kAdminCommand,
+    kTokenCommand,   kCertificateCommand, kDescribeCommand,   kGetCommand,      kSampleCommand,
+    kWalkCommand,    kQueryCommand,       kWriteCommand,      kVersionsCommand, kWatchCommand,
+    kPromoteCommand, kBackupCommand,      kMetisChildCommand,
 };
 
 }  // namespace

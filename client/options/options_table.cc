@@ -335,7 +335,7 @@ std::vector<Option> OptionsOf(WriterOptions* o) {
   return {
       {"durability", Choice(&o->durability),
        "What a write survives once it has returned: sync, a power cut of the servers; buffered, "
-       "the end of their processes"},
+       "the end of their processes; replicated, the loss of fewer than half of a shard's servers"},
       {"give_up_after_ms", &o->give_up_after,
        "How long a batch of changes is sent again and again until a server answers it", Least{0}},
   };

@@ -88,8 +88,10 @@ inline constexpr std::array<Word<WirePrecision>, 3> kWords<WirePrecision>{
      {"bfloat16", WirePrecision::kBfloat16}}};
 
 template <>
-inline constexpr std::array<Word<Durability>, 2> kWords<Durability>{
-    {{"sync", Durability::kSync}, {"buffered", Durability::kBuffered}}};
+inline constexpr std::array<Word<Durability>, 3> kWords<Durability>{
+    {{"sync", Durability::kSync},
+     {"buffered", Durability::kBuffered},
+     {"replicated", Durability::kReplicated}}};
 
 // The word of a value; "unknown" for what is none.
 template <typename Enum>

@@ -99,12 +99,13 @@ ReplicaCall::AttemptPtr ReplicaCall::NextAttempt(Timer::Time now) {
     WakeAt(not_before_);
     return nullptr;
   }
-  const int replica = set_->Pick(tried_, ReplicaSet::kNone, now);
+  const int replica = question_.of_writer ? set_->PickWriter(tried_, now)
+                                          : set_->Pick(tried_, ReplicaSet::kNone, now);
   if (replica == ReplicaSet::kNone) {
     for (int i = 0; i < set_->size(); ++i) set_->server(i).ProbeSoon();
   }
-  waiting_for_retry_token_ =
-      replica != ReplicaSet::kNone && attempts_ > 0 && !tools_.budget->TryTake(now);
+  waiting_for_retry_token_ = replica != ReplicaSet::kNone && attempts_ > 0 && !goes_elsewhere_ &&
+                             !tools_.budget->TryTake(now);
   if (replica == ReplicaSet::kNone || waiting_for_retry_token_) {
     const auto wait = kLookAgain / 2 + tools_.replicas.jitter->UpTo(kLookAgain / 2);
     WakeAt(std::min(now + wait, deadline_));
@@ -114,7 +115,7 @@ ReplicaCall::AttemptPtr ReplicaCall::NextAttempt(Timer::Time now) {
   AttemptPtr attempt = MakeAttempt(kFirst, replica, now);
   const auto delay = tools_.hedging->Delay(question_.operation);
   hedge_at_.reset();
-  if (delay.has_value() && !hedged_) hedge_at_ = now + *delay;
+  if (delay.has_value() && !hedged_ && !question_.of_writer) hedge_at_ = now + *delay;
   WakeForAttempts();
   return attempt;
 }
@@ -243,6 +244,7 @@ void ReplicaCall::Learn(const Running& ended, const absl::Status& status, Timer:
   if (status.ok()) {
     set_->server(attempt.replica).OnSuccess();
     set_->OnSound(attempt.replica);
+    if (question_.of_writer) set_->OnWriter(attempt.replica);
     tools_.hedging->Observe(question_.operation, now - attempt.started);
   } else if (ended.lost || cancelled_) {
     LearnFromLoss(attempt, now);
@@ -269,7 +271,12 @@ void ReplicaCall::LearnFromFailure(const Attempt& attempt, const absl::Status& s
   errors_[attempt.replica] = OwnStatus(status);
   not_before_ =
       now + tools_.replicas.jitter->UpTo(tools_.policy.MaxBackoff(std::max(1, attempts_)));
-  switch (KindOf(status)) {
+  const FailureKind kind = KindOf(status, question_.of_writer);
+  goes_elsewhere_ = kind == FailureKind::kElsewhere;
+  switch (kind) {
+    case FailureKind::kElsewhere:
+      if (set_->size() > 1) break;
+      [[fallthrough]];
     case FailureKind::kCall:
       if (fatal_.ok()) fatal_ = OwnStatus(status);
       break;
@@ -320,12 +327,20 @@ absl::Status ReplicaCall::AllFailed(Timer::Time now) const {
                       question_.method, Seconds(now - started_), attempts_);
   if (waiting_for_retry_token_) absl::StrAppend(&text, ", too many calls failed to try again");
   std::optional<absl::StatusCode> code;
+  bool behind = false;
   for (int i = 0; i < set_->size(); ++i) {
     const absl::Status known = errors_[i].ok() ? set_->server(i).last_error() : errors_[i];
     const absl::Status why = known.ok() ? absl::UnavailableError("not asked in time") : known;
     absl::StrAppend(&text, i == 0 ? ": " : "; ",
                     errors_[i].ok() ? absl::StrCat(Where(i), ": not asked: ") : "", why.message());
     code = code.value_or(why.code()) == why.code() ? why.code() : absl::StatusCode::kUnavailable;
+    behind |= absl::IsOutOfRange(errors_[i]);
+  }
+  // Some are there, and none has the version that is asked for.
+  if (behind) code = absl::StatusCode::kOutOfRange;
+  // Where none of several servers writes the shard, one may soon.
+  if (question_.of_writer && code == absl::StatusCode::kUnimplemented) {
+    code = absl::StatusCode::kUnavailable;
   }
   return absl::Status(*code, text);
 }

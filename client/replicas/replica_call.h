@@ -52,8 +52,9 @@ struct CallTools {
 //   finished       finished_
 //
 // An attempt that fails is repeated after a wait with jitter, on another replica if there is one,
-// and for a token of the budget. An attempt that takes too long is cancelled, which makes it fail.
-// A call is hedged once at most.
+// and for a token of the budget, unless the server only said that another is to be asked. An
+// attempt that takes too long is cancelled, which makes it fail. A call is hedged once at most, and
+// never one for the shard's writer.
 //
 //   I1  An attempt stands in running_ from its start until its end is told, so there is never more
 //       than one of a role.
@@ -149,6 +150,8 @@ class ReplicaCall : public std::enable_shared_from_this<ReplicaCall> {
   int attempts_ ABSL_GUARDED_BY(mu_) = 0;
   // A hedge has been made.
   bool hedged_ ABSL_GUARDED_BY(mu_) = false;
+  // The last one failed where another server may do, which is nobody's fault: the next is free.
+  bool goes_elsewhere_ ABSL_GUARDED_BY(mu_) = false;
   // A replica could be asked again, but the budget has no token for it.
   bool waiting_for_retry_token_ ABSL_GUARDED_BY(mu_) = false;
   // No attempt begins before.

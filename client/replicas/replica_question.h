@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "client/shards/call_context.h"
@@ -21,10 +22,17 @@ struct ReplicaQuestion {
   };
   int operation = 0;        // kRequestIndex
   const char* method = "";  // for errors: "SampleNeighbors"
+  bool of_writer = false;   // only the server that writes the shard can answer
   int64_t bytes = 0;        // about, both ways: for the load and for the limits of time
   Ask ask;                  // straight into the caller's buffers, whatever is there
   std::function<Apart()> apart;
 };
+
+template <typename Request, typename = void>
+struct MayAskWriter : std::false_type {};
+template <typename Request>
+struct MayAskWriter<Request, std::void_t<decltype(std::declval<const Request&>().of_writer)>>
+    : std::true_type {};
 
 // It keeps the request as ShardAccess says: what that points to, and `out`, must live until the
 // call is over.
@@ -33,6 +41,7 @@ ReplicaQuestion QuestionOf(const Request& request) {
   ReplicaQuestion question;
   question.operation = kRequestIndex<Request>;
   question.method = Request::kMethod;
+  if constexpr (MayAskWriter<Request>::value) question.of_writer = request.of_writer;
   question.bytes = request.bytes();
   question.ask = [request](ShardAccess& shard, const CallContext& context, Done done) {
     request.Forget();

@@ -32,6 +32,15 @@ int ReplicaSet::Pick(absl::Span<const char> tried, int except, Timer::Time now) 
   return best;
 }
 
+int ReplicaSet::PickWriter(absl::Span<const char> tried, Timer::Time now) {
+  const int writer = writer_.load(std::memory_order_relaxed);
+  if (writer != kNone && tried[writer] == 0 && server(writer).live() &&
+      server(writer).held_until() <= now) {
+    return writer;
+  }
+  return Pick(tried, kNone, now);
+}
+
 void ReplicaSet::OnDamage(int i, Timer::Time now) {
   std::chrono::nanoseconds pause = kFirstPause;
   const int damages = copies_[i].damages.fetch_add(1);

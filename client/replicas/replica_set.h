@@ -40,6 +40,10 @@ class ReplicaSet {
   // those whose copy was found damaged only if no other is left at all. `except` is never taken,
   // and beside it none that is about to stop. kNone if none can be.
   int Pick(absl::Span<const char> tried, int except, Timer::Time now);
+  // Of a question that only the shard's writer can answer: who answered the last one, if it can be
+  // asked and was not tried; else as Pick.
+  int PickWriter(absl::Span<const char> tried, Timer::Time now);
+  void OnWriter(int i) { writer_.store(i, std::memory_order_relaxed); }
 
   // Replica i's copy of the shard gave damaged rows: it is avoided for a pause that doubles while
   // nothing good comes from it. Its other shards may be sound.
@@ -59,6 +63,7 @@ class ReplicaSet {
   const ShardId shard_;
   std::vector<Copy> copies_;
   std::atomic<uint32_t> turn_{0};
+  std::atomic<int> writer_{kNone};  // who was it last
 };
 
 }  // namespace vicinity

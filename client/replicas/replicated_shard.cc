@@ -1,5 +1,8 @@
 #include "client/replicas/replicated_shard.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -26,15 +29,40 @@ class ReplicatedShard final : public AnswersAlike<ReplicatedShard> {
     AskInParts<Request>(
         request, request.max_elements(), width_,
         [this, context](const Request& part, Done part_done) {
-          ReplicaCall::Start(tools_, &set_, QuestionOf(part), context, std::move(part_done));
+          AskPart(part, context, std::move(part_done));
         },
         std::move(done));
   }
 
  private:
+  // Of replicas some are behind: what was seen of a live graph, or written to it, stays there.
+  // Unless it is gone with the server that had it: then what is left is read.
+  template <typename Request>
+  void AskPart(const Request& part, CallContext context, Done done) {
+    const uint64_t least = context.at.version;
+    uint64_t seen = seen_;
+    if (set_.size() > 1) context.seen = &seen_;
+    if (seen <= least || set_.size() == 1 || context.at.exactly || QuestionOf(part).of_writer) {
+      return Start(part, context, std::move(done));
+    }
+    context.at.version = seen;
+    Start(part, context,
+          [this, part, context, least, seen, done = std::move(done)](absl::Status status) mutable {
+            if (!absl::IsOutOfRange(status)) return done(std::move(status));
+            seen_.compare_exchange_strong(seen, least);
+            context.at.version = least;
+            Start(part, context, std::move(done));
+          });
+  }
+  template <typename Request>
+  void Start(const Request& part, const CallContext& context, Done done) {
+    ReplicaCall::Start(tools_, &set_, QuestionOf(part), context, std::move(done));
+  }
+
   ReplicaSet set_;
   const int width_;
   const CallTools tools_;
+  std::atomic<uint64_t> seen_{0};  // the highest version that there is
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 namespace vicinity {
 
-FailureKind KindOf(const absl::Status& failure) {
+FailureKind KindOf(const absl::Status& failure, bool of_writer) {
   switch (failure.code()) {
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDeadlineExceeded:
@@ -17,6 +17,10 @@ FailureKind KindOf(const absl::Status& failure) {
       return FailureKind::kBusy;
     case absl::StatusCode::kFailedPrecondition:
       return FailureKind::kOtherDataset;
+    case absl::StatusCode::kUnimplemented:
+      return of_writer ? FailureKind::kElsewhere : FailureKind::kCall;
+    case absl::StatusCode::kOutOfRange:  // of a write it is its session's
+      return of_writer ? FailureKind::kCall : FailureKind::kElsewhere;
     default:
       return FailureKind::kCall;
   }

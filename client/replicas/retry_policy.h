@@ -13,11 +13,14 @@ enum class FailureKind {
   kServer,        // no answer, no connection, or an answer that makes no sense
   kCopy,          // this server's copy of the shard, or the way of this answer, is damaged
   kBusy,          // the server refuses for now
+  kElsewhere,     // of a live graph: it is not the one that writes the shard, or lacks the version
+                  // that is asked for, which another server may have
   kOtherDataset,  // the server is of another dataset than the one that was opened, or without the
                   // shard
 };
 
-FailureKind KindOf(const absl::Status& failure);
+// `of_writer`: only the server that writes the shard can answer the call.
+FailureKind KindOf(const absl::Status& failure, bool of_writer = false);
 
 struct RetryPolicy {
   // Of a call, hedges not counted; where that is more, as many as take every replica out of use,

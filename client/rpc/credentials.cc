@@ -1,16 +1,14 @@
 #include "client/rpc/credentials.h"
 
-#include <grpc/grpc_security_constants.h>
-#include <grpcpp/security/tls_credentials_options.h>
-
 #include <cstdlib>
 #include <iostream>
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/rpc/tls_diagnosis.h"
 #include "proto/common/status.h"
+#include "proto/security/channel_credentials.h"
+#include "proto/security/token_source.h"
 #include "proto/security/watched_tls.h"
 
 namespace vicinity {
@@ -35,60 +33,10 @@ absl::StatusOr<std::shared_ptr<TokenSource>> FindToken(const CredentialOptions& 
   return std::shared_ptr<TokenSource>(*std::move(source));
 }
 
-// Adds the token to every call of a channel.
-class ShowToken final : public grpc::MetadataCredentialsPlugin {
- public:
-  explicit ShowToken(std::shared_ptr<TokenSource> token) : token_(std::move(token)) {}
-
-  bool IsBlocking() const override { return false; }
-  grpc::Status GetMetadata(grpc::string_ref, grpc::string_ref, const grpc::AuthContext&,
-                           std::multimap<std::string, std::string>* metadata) override {
-    metadata->emplace("authorization", absl::StrCat("Bearer ", token_->Get()));
-    return grpc::Status::OK;
-  }
-
- private:
-  const std::shared_ptr<TokenSource> token_;
-};
-
 // A library has no log of its own, and these lines nobody can be handed: a trainer whose
 // certificate ends goes on for now.
 void Tell(WatchedTls::Severity severity, const std::string& text) {
   if (severity != WatchedTls::Severity::kInfo) std::cerr << "vicinity: " << text << std::endl;
-}
-
-absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeTls(const TlsFiles& files) {
-  namespace tls = grpc::experimental;
-  WatchedTls::Options watch;
-  watch.files = files;
-  watch.end = TlsEnd::kClient;
-  watch.report = &Tell;
-  VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<WatchedTls> watched,
-                            WatchedTls::Start(std::move(watch)));
-  tls::TlsChannelCredentialsOptions options;
-  options.set_certificate_provider(watched->provider());
-  options.set_certificate_verifier(watched->MakeVerifier());
-  options.watch_root_certs();
-  if (!files.certificate.empty()) options.watch_identity_key_cert_pairs();
-  return tls::TlsCredentials(options);
-}
-
-absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
-    const TlsFiles& files, const std::shared_ptr<TokenSource>& token) {
-  if (!files.ca.empty()) {
-    VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> channel, MakeTls(files));
-    if (token == nullptr) return channel;
-    return grpc::CompositeChannelCredentials(
-        channel, grpc::MetadataCredentialsFromPlugin(std::make_unique<ShowToken>(token)));
-  }
-  // Without TLS nothing shows them, but what is wrong with them is told.
-  VICINITY_RETURN_IF_ERROR(ReadTlsFiles(files, TlsEnd::kClient).status());
-  if (token == nullptr) return grpc::InsecureChannelCredentials();
-  // Plaintext, but gRPC makes sure that the other end is on this machine.
-  return grpc::CompositeChannelCredentials(
-      grpc::experimental::LocalCredentials(LOCAL_TCP),
-      grpc::experimental::MetadataCredentialsFromPlugin(std::make_unique<ShowToken>(token),
-                                                        GRPC_SECURITY_NONE));
 }
 
 }  // namespace
@@ -104,7 +52,7 @@ absl::StatusOr<std::unique_ptr<ClientCredentials>> ClientCredentials::Load(
       options.certificate.empty() ? FromEnvironment(options.key, "VICINITY_TLS_KEY") : options.key;
   VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<TokenSource> token, FindToken(options));
   VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> credentials,
-                            MakeCredentials(tls, token));
+                            MakeChannelCredentials(tls, token, &Tell));
   const bool allow_plaintext = options.allow_plaintext || (cluster != nullptr && cluster->open);
   return std::unique_ptr<ClientCredentials>(new ClientCredentials(
       std::move(tls), allow_plaintext, token != nullptr, std::move(credentials)));

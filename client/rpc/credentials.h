@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/rpc/token_source.h"
 #include "client/types/credential_options.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/security/certificates.h"

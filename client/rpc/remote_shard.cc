@@ -84,6 +84,17 @@ void AppendExcluded(absl::Span<const ExcludedEdge> excluded, const SamplePiece::
   }
 }
 
+proto::Durability ToProto(Durability durability) {
+  switch (durability) {
+    case Durability::kBuffered:
+      return proto::BUFFERED;
+    case Durability::kReplicated:
+      return proto::REPLICATED;
+    default:
+      return proto::SYNC;
+  }
+}
+
 class RemoteShard final : public AnswersAlike<RemoteShard> {
  public:
   RemoteShard(ShardId shard, uint64_t fingerprint, ServerConnection* connection,
@@ -428,7 +439,7 @@ void RemoteShard::AskOnce(const ShardWrite& write, const CallContext& context, D
   request.set_shard(shard_.value);
   *request.mutable_session() = *write.session;
   *request.mutable_batch() = *write.batch;
-  request.set_durability(write.durability == Durability::kSync ? proto::SYNC : proto::BUFFERED);
+  request.set_durability(ToProto(write.durability));
   const auto store = [write](const proto::ApplyReply& reply, const SlicedMessage&) -> absl::Status {
     const auto same = [](const char* what, int64_t got, int64_t expected) {
       return got == expected ? absl::OkStatus() : WrongAmount(what, got, expected);
@@ -450,6 +461,7 @@ void RemoteShard::AskOnce(const ShardWrite& write, const CallContext& context, D
 void RemoteShard::AskOnce(const ShardBarrier& barrier, const CallContext& context, Done done) {
   proto::BarrierRequest request;
   Address(context, &request);
+  request.set_of_writer(barrier.of_writer);
   const auto store = [barrier, num_nodes = schema_.node_types.size(),
                       num_edges = schema_.edge_types.size()](const proto::BarrierReply& reply,
                                                              const SlicedMessage&) -> absl::Status {
@@ -472,6 +484,7 @@ void RemoteShard::AskOnce(const ShardChanges& changes, const CallContext& contex
   proto::ChangesRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
+  request.set_least(context.at.version);
   request.set_after(changes.after);
   request.set_count(changes.count);
   connection_->Start<proto::ChangesChunk>(

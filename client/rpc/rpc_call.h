@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -70,6 +71,18 @@ absl::Status UnreadableAnswerError();
 // Internal: not one answer.
 absl::Status WrongNumberOfAnswersError(int number);
 
+// Replies that say at which version of a live shard they were made.
+template <typename Reply, typename = void>
+struct SaysVersion : std::false_type {};
+template <typename Reply>
+struct SaysVersion<Reply, std::void_t<decltype(std::declval<const Reply&>().version())>>
+    : std::is_same<decltype(std::declval<const Reply&>().version()), uint64_t> {};
+
+template <typename Reply>
+void NoteVersion(const Reply& reply, const CallContext& context) {
+  if constexpr (SaysVersion<Reply>::value) context.Saw(reply.version());
+}
+
 // The call of one method of service.proto: with checksums, and with the bulk fields of `request`
 // sent, and those of each `Reply` left, where they lie: `on_reply` gets the reply without them and
 // the message that has them. A method with one reply is a stream of one.
@@ -81,12 +94,14 @@ void StartCall(const CallRoute& route, Request request, const CallSettings& sett
   request.set_checksum(asked);
   StartCall(
       route, PackMessage(&request, BulkFields(&request)), settings,
-      [asked, on_reply = std::move(on_reply)](grpc::ByteBuffer* buffer) -> absl::Status {
+      [asked, context = settings.context,
+       on_reply = std::move(on_reply)](grpc::ByteBuffer* buffer) -> absl::Status {
         Reply reply;
         SlicedMessage message;
         if (!message.Parse(buffer, &reply)) return UnreadableAnswerError();
         const uint64_t sum = ReplyChecksum(asked, reply, message.Sums());
         if (sum != reply.checksum()) return DamagedAnswerError(sum, reply.checksum());
+        NoteVersion(reply, context);
         return on_reply(reply, message);
       },
       std::move(done));

@@ -2,6 +2,7 @@
 // user's call down to the wire.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "client/shards/cancellation.h"
@@ -15,7 +16,7 @@ struct ReadAt {
   bool exactly = false;
 };
 
-// A value of some 60 bytes. The cancellation outlives what was asked.
+// A value of some 70 bytes. The cancellation outlives what was asked.
 struct CallContext {
   // Implicit: what is asked in tests and tools is part of nothing, and many can be cancelled only.
   CallContext(Cancellation* cancel) : cancel(cancel) {}  // NOLINT(google-explicit-constructor)
@@ -28,11 +29,20 @@ struct CallContext {
     return context;
   }
 
+  void Saw(uint64_t version) const {
+    if (seen == nullptr) return;
+    uint64_t before = seen->load(std::memory_order_relaxed);
+    while (before < version && !seen->compare_exchange_weak(before, version)) {
+    }
+  }
+
   bool cancelled() const { return cancel != nullptr && cancel->cancelled(); }
 
   Cancellation* cancel;  // null: never cancelled
   TraceContext trace;    // invalid: of no trace
   ReadAt at = {};        // of the shard that is asked
+  // Learns the highest version that anything was answered at; outlives the call. Null: nobody asks.
+  std::atomic<uint64_t>* seen = nullptr;
 };
 
 // Of a call that a user makes and waits for: a trace of its own, never cancelled.

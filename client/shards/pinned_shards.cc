@@ -30,17 +30,29 @@ class PinnedShard final : public AnswersAlike<PinnedShard> {
   const uint64_t version_;
 };
 
+absl::StatusOr<std::vector<ShardVersion>> AskAll(const ShardRouter& router,
+                                                 const CallContext& context, bool of_writer) {
+  std::vector<ShardVersion> versions(router.book().num_shards());
+  FanOut calls;
+  for (int32_t s = 0; s < router.book().num_shards(); ++s) {
+    router.shard(ShardId{s}).Ask(ShardBarrier{&versions[s], of_writer}, context, calls.Add());
+  }
+  VICINITY_RETURN_IF_ERROR(calls.Wait());
+  return versions;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<ShardVersion>> ReadVersions(const ShardRouter& router,
                                                        const CallContext& context) {
-  std::vector<ShardVersion> versions(router.book().num_shards());
-  FanOut calls;
-  for (int32_t s = 0; s < router.book().num_shards(); ++s) {
-    router.shard(ShardId{s}).Ask(ShardBarrier{&versions[s]}, context, calls.Add());
-  }
-  VICINITY_RETURN_IF_ERROR(calls.Wait());
-  return versions;
+  return AskAll(router, context, /*of_writer=*/true);
+}
+
+absl::StatusOr<std::vector<ShardVersion>> ReadVersionsThereAre(const ShardRouter& router,
+                                                               const CallContext& context) {
+  absl::StatusOr<std::vector<ShardVersion>> versions = AskAll(router, context, /*of_writer=*/true);
+  if (!absl::IsUnavailable(versions.status())) return versions;
+  return AskAll(router, context, /*of_writer=*/false);
 }
 
 absl::StatusOr<std::unique_ptr<ShardRouter>> PinShards(const ShardRouter& router,
@@ -57,7 +69,7 @@ absl::StatusOr<std::unique_ptr<ShardRouter>> PinShards(const ShardRouter& router
   }
   auto pinned = std::make_unique<ShardRouter>(router.schema(), router.book(), std::move(shards),
                                               router.rankings());
-  VICINITY_RETURN_IF_ERROR(ReadVersions(*pinned, context).status());
+  VICINITY_RETURN_IF_ERROR(AskAll(*pinned, context, /*of_writer=*/false).status());
   return pinned;
 }
 

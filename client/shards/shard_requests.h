@@ -253,6 +253,7 @@ struct ShardWrite {
   AppliedBatch* out = nullptr;
 
   static constexpr const char* kMethod = "Apply";
+  static constexpr bool of_writer = true;  // of the servers that have the shard
   int64_t num_elements() const { return 1; }
   int64_t max_elements() const { return 1; }
   ShardWrite Part(int64_t /*begin*/, int64_t /*end*/) const { return *this; }
@@ -261,9 +262,11 @@ struct ShardWrite {
   RequestApart<ShardWrite> Apart() const;
 };
 
-// The version that the shard is read at, and its sizes there: Barrier.
+// The version that the shard is read at, and its sizes there: Barrier. Every write that was
+// acknowledged before is known to the writer alone.
 struct ShardBarrier {
   ShardVersion* out = nullptr;
+  bool of_writer = false;
 
   static constexpr const char* kMethod = "Barrier";
   int64_t num_elements() const { return 1; }

@@ -120,7 +120,7 @@ absl::StatusOr<FoldReport> FoldChanges(const Dataset& dataset, const std::string
                             LiveDataset::Open(dataset, changes, options));
   std::vector<std::shared_ptr<const LiveView>> views;
   for (int32_t s = 0; s < dataset.book().num_shards(); ++s) {
-    VICINITY_ASSIGN_OR_RETURN(LiveShard* const shard, live->Find({s}));
+    VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<LiveShard> shard, live->Find({s}));
     views.push_back(shard->Latest());
   }
   return WriteFolded(FoldSource(dataset, std::move(views)), directory, progress);

@@ -29,6 +29,7 @@ constexpr std::array<const char*, kNumFamilies> kFamilyNames = {"default", "chan
 
 constexpr char kIdentityKey[] = "identity";
 constexpr char kFormatKey[] = "format";
+constexpr char kWriterKey[] = "writer";
 constexpr char kFormat[] = "1";
 constexpr int kJobs = 4;
 
@@ -248,6 +249,26 @@ absl::Status DeltaStore::FindEnd() {
       folder_, ": the change log ends at version ", last_version_, ", but version ",
       high_water_->version(),
       " was acknowledged as on disk; rebuild the shard from a replica or restore a backup"));
+}
+
+absl::StatusOr<std::string> DeltaStore::ReadWriter() const {
+  std::string sealed;
+  const rocksdb::Status read =
+      db_->Get(rocksdb::ReadOptions(), families_[kMeta], kWriterKey, &sealed);
+  if (read.IsNotFound()) return std::string();
+  VICINITY_RETURN_IF_ERROR(FromRocks(read, folder_));
+  const absl::StatusOr<std::string_view> writer = Unsealed(kWriterKey, sealed);
+  if (writer.ok()) return std::string(*writer);
+  return At(absl::StrCat(folder_, ": who writes the shard"), writer.status());
+}
+
+absl::Status DeltaStore::SaveWriter(std::string_view writer) {
+  VICINITY_RETURN_IF_ERROR(failed_);
+  const std::string sealed = Sealed(kWriterKey, writer);
+  rocksdb::WriteOptions durable;
+  durable.sync = true;
+  failed_ = FromRocks(db_->Put(durable, families_[kMeta], kWriterKey, sealed), folder_);
+  return failed_;
 }
 
 absl::Status DeltaStore::Write(const Commit& commit, bool durable) {

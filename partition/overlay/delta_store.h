@@ -80,6 +80,11 @@ class DeltaStore {
                                                           const DeltaStoreOptions& options);
   ~DeltaStore();
 
+  // Who writes the shard, in bytes that are its callers': as it was saved last; empty: never.
+  absl::StatusOr<std::string> ReadWriter() const;
+  // Waits until it is on disk.
+  absl::Status SaveWriter(std::string_view writer);
+
   // Waits until it is on disk if `durable`; else it survives the end of the process, not of the
   // machine.
   absl::Status Write(const Commit& commit, bool durable);

@@ -8,7 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "partition/overlay/live_base.h"
+#include "proto/common/file.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -24,7 +26,29 @@ LiveShardOptions OptionsFor(const LiveDatasetOptions& options, int64_t num_shard
   return of_shard;
 }
 
+// The number is the first that no other has.
+absl::Status SetAside(const std::string& folder) {
+  constexpr int kMost = 1000;
+  for (int i = 1; i <= kMost; ++i) {
+    const std::string aside = absl::StrCat(folder, ".aside-", i);
+    std::error_code failed;
+    if (std::filesystem::exists(aside, failed)) continue;
+    std::filesystem::rename(folder, aside, failed);
+    if (failed) return absl::UnavailableError(absl::StrCat(folder, ": ", failed.message()));
+    return SyncDirectory(std::filesystem::path(folder).parent_path().string());
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat(folder, ": ", kMost, " folders beside it have changes that were set aside"));
+}
+
 }  // namespace
+
+LiveDataset::LiveDataset(const Dataset& dataset, std::string folder,
+                         const LiveDatasetOptions& options)
+    : dataset_(dataset),
+      folder_(std::move(folder)),
+      of_shard_(OptionsFor(options, static_cast<int64_t>(dataset.shards().size()))),
+      servers_(options.servers) {}
 
 absl::StatusOr<std::unique_ptr<LiveDataset>> LiveDataset::Open(const Dataset& dataset,
                                                                const std::string& folder,
@@ -32,15 +56,12 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> LiveDataset::Open(const Dataset& da
   std::error_code made;
   std::filesystem::create_directories(folder, made);
   if (made) return absl::UnavailableError(absl::StrCat(folder, ": ", made.message()));
-  std::unique_ptr<LiveDataset> live(new LiveDataset(folder));
-  const LiveShardOptions of_shard =
-      OptionsFor(options, static_cast<int64_t>(dataset.shards().size()));
+  std::unique_ptr<LiveDataset> live(new LiveDataset(dataset, folder, options));
+  MutexLock lock(&live->mu_);
   bool any = false;
   absl::Status first;
   for (const std::unique_ptr<Shard>& shard : dataset.shards()) {
-    const LiveBase base{dataset.schema(), dataset.book(), *shard, dataset.fingerprint()};
-    auto opened = LiveShard::Open(
-        base, absl::StrCat(folder, absl::StrFormat("/shard-%05d", shard->id().value)), of_shard);
+    Opened opened = live->OpenShard(*shard);
     any = any || opened.ok();
     first.Update(opened.status());
     live->shards_.emplace(shard->id().value, std::move(opened));
@@ -55,13 +76,47 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> LiveDataset::Open(const Dataset& da
   return live;
 }
 
-absl::StatusOr<LiveShard*> LiveDataset::Find(ShardId id) const {
+std::string LiveDataset::FolderOf(ShardId id) const {
+  return absl::StrCat(folder_, absl::StrFormat("/shard-%05d", id.value));
+}
+
+LiveDataset::Opened LiveDataset::OpenShard(const Shard& shard) const {
+  const LiveBase base{dataset_.schema(), dataset_.book(), shard, dataset_.fingerprint()};
+  LiveShardOptions options = of_shard_;
+  if (servers_ != nullptr) options.servers = servers_(shard.id());
+  return LiveShard::Open(base, FolderOf(shard.id()), options);
+}
+
+absl::StatusOr<std::shared_ptr<LiveShard>> LiveDataset::Find(ShardId id) const {
+  MutexLock lock(&mu_);
   const auto found = shards_.find(id.value);
-  if (found == shards_.end()) {
+  if (found != shards_.end()) return found->second;
+  return absl::FailedPreconditionError(absl::StrCat("shard ", id.value, " is not written here"));
+}
+
+absl::Status LiveDataset::StartOver(ShardId id, const WriterTerm& writer, absl::Time until) {
+  const Shard* const files = dataset_.shard(id);
+  const absl::Status copied_anew = absl::UnavailableError(
+      absl::StrCat("shard ", id.value, ": its changes are being copied anew from server \"",
+                   writer.writer, "\""));
+  MutexLock lock(&mu_);
+  const auto found = shards_.find(id.value);
+  if (files == nullptr || found == shards_.end()) {
     return absl::FailedPreconditionError(absl::StrCat("shard ", id.value, " is not written here"));
   }
-  if (!found->second.ok()) return found->second.status();
-  return found->second->get();
+  if (found->second.ok()) leaving_[id.value] = *std::exchange(found->second, copied_anew);
+  std::shared_ptr<LiveShard>& leaving = leaving_[id.value];
+  while (leaving.use_count() > 1) {
+    if (absl::Now() >= until) return copied_anew;
+    mu_.Unlock();
+    absl::SleepFor(absl::Milliseconds(5));
+    mu_.Lock();
+  }
+  leaving_.erase(id.value);  // the last one: it is closed
+  VICINITY_RETURN_IF_ERROR(SetAside(FolderOf(id)));
+  found->second = OpenShard(*files);
+  VICINITY_RETURN_IF_ERROR(found->second.status());
+  return (*found->second)->Appoint(writer);
 }
 
 }  // namespace vicinity

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,19 +11,26 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "partition/dataset/dataset.h"
+#include "partition/dataset/shard.h"
 #include "partition/overlay/live_shard.h"
+#include "partition/overlay/live_values.h"
 #include "proto/common/ids.h"
+#include "proto/common/mutex.h"
 
 namespace vicinity {
 
 struct LiveDatasetOptions {
   int64_t cache_bytes = int64_t{768} << 20;  // of rows, lists and blocks, all shards together
   int64_t least_free_bytes = 0;              // as LiveShardOptions
+  // Null: this server alone has each shard.
+  std::function<ShardServers(ShardId)> servers{};
 };
 
-// Threads:  immutable; any number may read and write shards.
-// Lifetime: the dataset outlives it, and it its shards' views.
+// Threads:  any.
+// Lifetime: the dataset outlives it. A shard is there for as long as somebody has it; its views end
+//           before it does.
 class LiveDataset {
  public:
   // Opens the changes of all shards that the dataset was asked for, each in a folder of its own
@@ -34,14 +42,28 @@ class LiveDataset {
 
   // What LiveShard::Open said of one that was left out; Unavailable for one whose files were
   // damaged when this was opened; FailedPrecondition for one that the dataset was not asked for.
-  absl::StatusOr<LiveShard*> Find(ShardId id) const;
+  absl::StatusOr<std::shared_ptr<LiveShard>> Find(ShardId id) const;
+  // Sets the changes of a shard aside, in a folder beside theirs whose name ends with a number, and
+  // opens it again without any, written by `writer`. While somebody still has the shard it is
+  // Unavailable, also after this has given up waiting for that, with Unavailable, `until` then:
+  // calling again goes on. FailedPrecondition for a shard that Find does not know.
+  absl::Status StartOver(ShardId id, const WriterTerm& writer, absl::Time until);
   const std::string& folder() const { return folder_; }
 
  private:
-  explicit LiveDataset(std::string folder) : folder_(std::move(folder)) {}
+  using Opened = absl::StatusOr<std::shared_ptr<LiveShard>>;
+  LiveDataset(const Dataset& dataset, std::string folder, const LiveDatasetOptions& options);
+  Opened OpenShard(const Shard& shard) const;
+  std::string FolderOf(ShardId id) const;
 
+  const Dataset& dataset_;
   const std::string folder_;
-  std::map<int32_t, absl::StatusOr<std::unique_ptr<LiveShard>>> shards_;
+  const LiveShardOptions of_shard_;
+  const std::function<ShardServers(ShardId)> servers_;
+  mutable Mutex mu_;
+  std::map<int32_t, Opened> shards_ ABSL_GUARDED_BY(mu_);
+  // That start over, until nobody has them any more.
+  std::map<int32_t, std::shared_ptr<LiveShard>> leaving_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace vicinity

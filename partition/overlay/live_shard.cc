@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -18,6 +19,7 @@ namespace vicinity {
 // One caller's batch on its way.
 struct LiveShard::Pending {
   proto::Change change;
+  bool repeats = false;
   Durability durability = Durability::kSync;
   int64_t bytes = 0;
   // Of who has the shard's lock:
@@ -39,8 +41,22 @@ absl::StatusOr<std::unique_ptr<LiveShard>> LiveShard::Open(const LiveBase& base,
   auto state = std::make_unique<LiveState>(base, std::move(store), options.row_cache_bytes,
                                            options.list_cache_bytes);
   std::unique_ptr<LiveShard> shard(new LiveShard(std::move(state), options));
+  VICINITY_RETURN_IF_ERROR(shard->ReadWriter());
   VICINITY_RETURN_IF_ERROR(shard->Replay());
   return shard;
+}
+
+absl::Status LiveShard::ReadWriter() {
+  VICINITY_ASSIGN_OR_RETURN(const std::string bytes, state_->store->ReadWriter());
+  proto::WriterTerm saved;
+  if (!saved.ParseFromString(bytes)) {
+    return absl::DataLossError(
+        absl::StrCat(state_->store->folder(), ": who writes the shard does not read"));
+  }
+  MutexLock lock(&mu_);
+  writer_ = bytes.empty() ? WriterTerm{0, options_.servers.first}
+                          : WriterTerm{saved.term(), saved.writer()};
+  return absl::OkStatus();
 }
 
 absl::Status LiveShard::Replay() {
@@ -54,6 +70,8 @@ absl::Status LiveShard::Replay() {
         }
         IndexChange(state_->base, change, &state_->index);
         sessions_.Add(change.session().id(), change.session().sequence(), version);
+        MutexLock lock(&mu_);
+        CountTerm(version, change.term());
         return absl::OkStatus();
       }));
   version_ = state_->store->last_version();
@@ -63,19 +81,20 @@ absl::Status LiveShard::Replay() {
 absl::StatusOr<AppliedBatch> LiveShard::Apply(const proto::WriteSession& session,
                                               proto::WriteBatch batch, Durability durability,
                                               absl::Time deadline) {
+  VICINITY_RETURN_IF_ERROR(CheckBatch(state_->base, batch));
   proto::Change change;
   *change.mutable_session() = session;
   *change.mutable_batch() = std::move(batch);
-  return Apply(std::move(change), durability, deadline);
+  return Apply(std::move(change), /*repeats=*/false, durability, deadline);
 }
 
-absl::StatusOr<AppliedBatch> LiveShard::Apply(proto::Change change, Durability durability,
-                                              absl::Time deadline) {
+absl::StatusOr<AppliedBatch> LiveShard::Apply(proto::Change change, bool repeats,
+                                              Durability durability, absl::Time deadline) {
   VICINITY_RETURN_IF_ERROR(CheckSession(change.session()));
-  VICINITY_RETURN_IF_ERROR(CheckBatch(state_->base, change.batch()));
   auto pending = std::make_shared<Pending>();
   pending->bytes = static_cast<int64_t>(change.batch().ByteSizeLong());
   pending->change = std::move(change);
+  pending->repeats = repeats;
   pending->durability = durability;
 
   // By a clock that nobody sets.
@@ -98,15 +117,57 @@ absl::StatusOr<AppliedBatch> LiveShard::Apply(proto::Change change, Durability d
       settled_.WaitFor(&mu_, std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1)));
       continue;
     }
-    led_ = true;
+    TakeLead();
     const std::vector<PendingPtr> group = TakeGroup();
     mu_.Unlock();
     CommitGroup(group);
     mu_.Lock();
-    led_ = false;
-    settled_.NotifyAll();
+    EndLead();
   }
-  return *std::move(pending->answer);
+  if (!pending->answer->ok() || durability != Durability::kReplicated) {
+    return *std::move(pending->answer);
+  }
+  return AwaitKept(**std::move(pending->answer), until);
+}
+
+void LiveShard::TakeLead() {
+  while (led_) settled_.WaitFor(&mu_, std::chrono::seconds(1));
+  led_ = true;
+}
+
+void LiveShard::EndLead() {
+  led_ = false;
+  settled_.NotifyAll();
+}
+
+absl::StatusOr<AppliedBatch> LiveShard::AwaitKept(AppliedBatch applied,
+                                                  std::chrono::steady_clock::time_point until) {
+  while (options_.servers.count > 1 && kept_ < applied.version) {
+    VICINITY_RETURN_IF_ERROR(Refusal());
+    const std::chrono::nanoseconds left = until - std::chrono::steady_clock::now();
+    if (left.count() <= 0) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("version ", applied.version, " of shard ", state_->base.shard.id().value,
+                       " is on disk here, but not yet on more than half of the shard's ",
+                       options_.servers.count, " servers, which have ", kept_));
+    }
+    settled_.WaitFor(&mu_, std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1)));
+  }
+  return applied;
+}
+
+absl::Status LiveShard::Refusal() const {
+  const ShardServers& servers = options_.servers;
+  if (servers.self.empty()) return absl::OkStatus();
+  if (writer_.writer == servers.self) return hold_;
+  const std::string shard = absl::StrCat("shard ", state_->base.shard.id().value);
+  if (!writer_.writer.empty()) {
+    return absl::UnimplementedError(absl::StrCat(shard, " is written by server \"", writer_.writer,
+                                                 "\" (term ", writer_.term, "), not by \"",
+                                                 servers.self, "\""));
+  }
+  return absl::UnimplementedError(absl::StrCat(shard, " has no writer since term ", writer_.term,
+                                               ": `vicinity promote` gives it one"));
 }
 
 std::vector<LiveShard::PendingPtr> LiveShard::TakeGroup() {
@@ -118,6 +179,8 @@ std::vector<LiveShard::PendingPtr> LiveShard::TakeGroup() {
     queue_.pop_front();
   }
   queued_bytes_ -= bytes;
+  refusal_ = Refusal();
+  term_ = writer_.term;
   return group;
 }
 
@@ -133,11 +196,17 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
   std::vector<absl::StatusOr<AppliedBatch>> answers;
   for (const PendingPtr& pending : group) {
     answers.push_back(failed_.ok() ? Prepare(room, pending.get(), &commit) : failed_);
-    durable |= answers.back().ok() && pending->durability == Durability::kSync;
+    durable |= answers.back().ok() && pending->durability != Durability::kBuffered;
   }
   if (failed_.ok()) failed_ = Write(commit, durable);
-  if (failed_.ok()) version_.store(before + group_.size(), std::memory_order_release);
   MutexLock lock(&mu_);
+  if (failed_.ok()) {
+    for (const PendingPtr& pending : group) {
+      const proto::Change& change = pending->change;
+      if (change.version() > before) CountTerm(change.version(), change.term());
+    }
+    version_.store(before + group_.size(), std::memory_order_release);
+  }
   for (size_t i = 0; i < group.size(); ++i) {
     if (!failed_.ok() && answers[i].ok()) answers[i] = failed_;
     group[i]->answer = std::move(answers[i]);
@@ -153,6 +222,10 @@ absl::Status LiveShard::Write(const DeltaStore::Commit& commit, bool durable) {
 absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pending* pending,
                                                 DeltaStore::Commit* commit) {
   proto::Change& change = pending->change;
+  if (!pending->repeats) {
+    VICINITY_RETURN_IF_ERROR(refusal_);
+    change.set_term(term_);
+  }
   VICINITY_ASSIGN_OR_RETURN(const std::optional<uint64_t> known,
                             sessions_.Find(change.session().id(), change.session().sequence()));
   if (known.has_value()) return AnswerAgain(*known);
@@ -197,6 +270,11 @@ absl::Status LiveShard::Repeat(proto::Change change, Durability durability, absl
                                                    state_->base.shard.id().value, ", where ",
                                                    version() + 1, " comes next"));
   }
+  if (change.term() < position().term) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("version ", change.version(), " of shard ", state_->base.shard.id().value,
+                     " is of term ", change.term(), ", and the one before of ", position().term));
+  }
   AppliedBatch was = AnswerOf(change);
   change.clear_version();
   change.clear_first_nodes();
@@ -207,7 +285,12 @@ absl::Status LiveShard::Repeat(proto::Change change, Durability durability, absl
   for (proto::EdgeNames& part : *change.mutable_batch()->mutable_gone_edges()) {
     part.clear_positions();
   }
-  VICINITY_ASSIGN_OR_RETURN(const AppliedBatch is, Apply(std::move(change), durability, deadline));
+  // Of BeginTerm it is empty.
+  if (change.batch().ByteSizeLong() > 0) {
+    VICINITY_RETURN_IF_ERROR(CheckBatch(state_->base, change.batch()));
+  }
+  VICINITY_ASSIGN_OR_RETURN(const AppliedBatch is,
+                            Apply(std::move(change), /*repeats=*/true, durability, deadline));
   if (is.version == was.version && is.first_nodes == was.first_nodes &&
       is.first_edges == was.first_edges) {
     return absl::OkStatus();
@@ -215,6 +298,109 @@ absl::Status LiveShard::Repeat(proto::Change change, Durability durability, absl
   return absl::DataLossError(absl::StrCat("version ", was.version, " of shard ",
                                           state_->base.shard.id().value,
                                           " did not become again what it was"));
+}
+
+absl::Status LiveShard::Sync() {
+  MutexLock lock(&mu_);
+  TakeLead();
+  mu_.Unlock();
+  const absl::Status synced = state_->store->Sync();
+  mu_.Lock();
+  EndLead();
+  return synced;
+}
+
+WriterTerm LiveShard::writer() const {
+  MutexLock lock(&mu_);
+  return writer_;
+}
+
+absl::Status LiveShard::refusal() const {
+  MutexLock lock(&mu_);
+  return Refusal();
+}
+
+absl::Status LiveShard::Appoint(const WriterTerm& writer) {
+  MutexLock lock(&mu_);
+  TakeLead();
+  absl::Status saved;
+  if (writer.term < writer_.term || (writer.term == writer_.term && !(writer == writer_))) {
+    saved = absl::FailedPreconditionError(absl::StrCat(
+        "shard ", state_->base.shard.id().value, ": server \"", writer.writer, "\" in term ",
+        writer.term, ", where \"", writer_.writer, "\" in term ", writer_.term, " is known"));
+  } else if (!(writer == writer_)) {
+    proto::WriterTerm bytes;
+    bytes.set_term(writer.term);
+    bytes.set_writer(writer.writer);
+    mu_.Unlock();
+    saved = state_->store->SaveWriter(bytes.SerializeAsString());
+    mu_.Lock();
+    if (saved.ok()) writer_ = writer;
+    if (saved.ok()) hold_ = absl::OkStatus();
+  }
+  EndLead();
+  return saved;
+}
+
+absl::Status LiveShard::BeginTerm(absl::Time deadline) {
+  {
+    MutexLock lock(&mu_);
+    if (LastTerm() >= writer_.term || !Refusal().ok()) return absl::OkStatus();
+  }
+  proto::Change change;
+  // Nobody else makes this one: a term has one writer.
+  change.mutable_session()->set_id(absl::StrCat("writer of term ", writer().term));
+  change.mutable_session()->set_sequence(1);
+  return Apply(std::move(change), /*repeats=*/false, Durability::kSync, deadline).status();
+}
+
+void LiveShard::Hold(absl::Status why) {
+  MutexLock lock(&mu_);
+  hold_ = std::move(why);
+  settled_.NotifyAll();
+}
+
+void LiveShard::Kept(uint64_t version) {
+  MutexLock lock(&mu_);
+  if (version <= kept_) return;
+  kept_ = version;
+  settled_.NotifyAll();
+}
+
+// A version is counted before it is seen.
+LogPosition LiveShard::position() const {
+  MutexLock lock(&mu_);
+  return {version(), LastTerm()};
+}
+
+uint64_t LiveShard::LastTerm() const { return terms_.empty() ? 0 : terms_.rbegin()->second; }
+
+uint64_t LiveShard::TermOf(uint64_t version) const {
+  MutexLock lock(&mu_);
+  const auto after = terms_.upper_bound(version);
+  return after == terms_.begin() ? 0 : std::prev(after)->second;
+}
+
+void LiveShard::CountTerm(uint64_t version, uint64_t term) {
+  if (term != LastTerm()) terms_.emplace(version, term);
+}
+
+void LiveShard::WaitBehind(uint64_t version, absl::Time until) const {
+  const auto end =
+      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(until - absl::Now());
+  MutexLock lock(&mu_);
+  const int64_t wakes = wakes_;
+  while (this->version() <= version && wakes_ == wakes) {
+    const std::chrono::nanoseconds left = end - std::chrono::steady_clock::now();
+    if (left.count() <= 0) return;
+    settled_.WaitFor(&mu_, left);
+  }
+}
+
+void LiveShard::Wake() {
+  MutexLock lock(&mu_);
+  ++wakes_;
+  settled_.NotifyAll();
 }
 
 absl::StatusOr<proto::Change> LiveShard::ReadLogged(uint64_t version) const {

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +30,7 @@
 namespace vicinity {
 
 struct LiveShardOptions {
+  ShardServers servers{};
   DeltaStoreOptions store{};
   int64_t row_cache_bytes = int64_t{256} << 20;   // of changed rows, those that were read last
   int64_t list_cache_bytes = int64_t{256} << 20;  // of changed lists as they were put together
@@ -50,18 +53,19 @@ class LiveShard {
   ~LiveShard();
 
   // Applies a batch whole or not at all. Batches of several callers are committed together.
+  // kReplicated waits until Kept says that it is.
   //
   // Errors: InvalidArgument, AlreadyExists, NotFound: what is wrong with it
   // (partition/overlay/batch_check.h and change.h), OutOfRange: its session's
   // (partition/overlay/write_sessions.h); ResourceExhausted: too much waits, or the disk is full;
   // DeadlineExceeded: it
-  // may be applied yet, so the same batch is to be sent again; else DeltaStore's, after which
-  // nothing is applied any more until the shard is opened again.
+  // may be applied yet, so the same batch is to be sent again; Unimplemented: refusal()'s; else
+  // DeltaStore's, after which nothing is applied any more until the shard is opened again.
   absl::StatusOr<AppliedBatch> Apply(const proto::WriteSession& session, proto::WriteBatch batch,
                                      Durability durability, absl::Time deadline);
 
-  // Waits until all that was applied is on disk. Not while somebody applies.
-  absl::Status Sync() { return state_->store->Sync(); }
+  // Waits until all that was applied is on disk.
+  absl::Status Sync();
 
   // The last version that everybody sees.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
@@ -74,9 +78,34 @@ class LiveShard {
   // What made a version that has been, with all its rows. DataLoss naming it if it does not read.
   absl::StatusOr<proto::Change> ReadChange(uint64_t version) const;
   // Makes the next version what it was in another store over the same files, whose changes come one
-  // after the other. InvalidArgument for another version than the next; DataLoss if it does not
-  // become the same; else as Apply.
+  // after the other. InvalidArgument for another version than the next, or of a term before the
+  // last one's; DataLoss if it does not become the same; else as Apply, but for the refusal.
   absl::Status Repeat(proto::Change change, Durability durability, absl::Time deadline);
+
+  // Of a shard that several servers have (LiveShardOptions::servers):
+
+  // Who writes it, as far as is known here.
+  WriterTerm writer() const;
+  // Why this server does not; OK: it does.
+  absl::Status refusal() const;
+  // Says who does from now on: on disk, and for every batch that is not committed yet, when it
+  // returns. FailedPrecondition naming both for a term that is not higher than the known one,
+  // unless it is the same again.
+  absl::Status Appoint(const WriterTerm& writer);
+  // Makes the first version of this server's term, an empty one, unless there is one of the term,
+  // or it does not write. Errors as Apply.
+  absl::Status BeginTerm(absl::Time deadline);
+  // Until it is OK, batches are refused with this, though this server is the writer.
+  void Hold(absl::Status why);
+  // More than half of the servers have all versions up to this one on disk.
+  void Kept(uint64_t version);
+
+  LogPosition position() const;
+  // In which a version that has been was written; 0 of version 0.
+  uint64_t TermOf(uint64_t version) const;
+  // Waits until there is a version behind this one, or Wake, or until then.
+  void WaitBehind(uint64_t version, absl::Time until) const;
+  void Wake();
 
   int64_t memory_bytes() const;  // of what is known of changes, about
 
@@ -85,7 +114,17 @@ class LiveShard {
   using PendingPtr = std::shared_ptr<Pending>;
 
   LiveShard(std::unique_ptr<LiveState> state, const LiveShardOptions& options);
+  absl::Status ReadWriter();
   absl::Status Replay();
+  void CountTerm(uint64_t version, uint64_t term) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  uint64_t LastTerm() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Nobody commits while it is led, and who leads waits for nobody.
+  void TakeLead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndLead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::StatusOr<AppliedBatch> AwaitKept(AppliedBatch applied,
+                                         std::chrono::steady_clock::time_point until)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::vector<PendingPtr> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Only one at a time: of who leads.
   void CommitGroup(const std::vector<PendingPtr>& group);
@@ -94,7 +133,8 @@ class LiveShard {
                                        DeltaStore::Commit* commit);
   absl::Status Write(const DeltaStore::Commit& commit, bool durable);
   absl::StatusOr<AppliedBatch> AnswerAgain(uint64_t version) const;
-  absl::StatusOr<AppliedBatch> Apply(proto::Change change, Durability durability,
+  // `repeats`: its term is its own, and it is never refused.
+  absl::StatusOr<AppliedBatch> Apply(proto::Change change, bool repeats, Durability durability,
                                      absl::Time deadline);
   // As the log has it.
   absl::StatusOr<proto::Change> ReadLogged(uint64_t version) const;
@@ -104,13 +144,20 @@ class LiveShard {
   const LiveShardOptions options_;
   std::atomic<uint64_t> version_{0};
 
-  Mutex mu_;
-  CondVar settled_;
+  mutable Mutex mu_;
+  mutable CondVar settled_;  // a group is committed, or what is said of writers and servers changes
   std::deque<PendingPtr> queue_ ABSL_GUARDED_BY(mu_);
   int64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   bool led_ ABSL_GUARDED_BY(mu_) = false;  // somebody commits
+  WriterTerm writer_ ABSL_GUARDED_BY(mu_);
+  absl::Status hold_ ABSL_GUARDED_BY(mu_);
+  uint64_t kept_ ABSL_GUARDED_BY(mu_) = 0;
+  int64_t wakes_ ABSL_GUARDED_BY(mu_) = 0;
+  std::map<uint64_t, uint64_t> terms_ ABSL_GUARDED_BY(mu_);  // by the first version of each
 
   // Of who leads:
+  absl::Status refusal_;  // as it was when the group was taken
+  uint64_t term_ = 0;     // likewise
   WriteSessions sessions_;
   std::vector<AppliedBatch> group_;  // versions that are being committed, from the next one on
   absl::Status failed_;

@@ -51,17 +51,31 @@ absl::StatusOr<ClusterTls> CheckTls(const proto::Cluster& cluster, const Cluster
   return tls;
 }
 
-// Changes of a shard are made in one place.
-absl::Status CheckOneServerEach(const ClusterFile& file, const ClusterLines& lines) {
+// Of a live graph, servers that have a shard call each other.
+absl::Status CheckReplicas(const ClusterFile& file, const ClusterLines& lines) {
   for (int32_t s = 0; s < file.num_shards; ++s) {
     const std::vector<int> servers = file.ServersOf(ShardId{s});
     if (servers.size() <= 1) continue;
-    return lines.Fault(
-        lines.OfField("changes"),
-        absl::StrCat("shard ", s, " is of servers \"", file.servers[servers[0]].name, "\" and \"",
-                     file.servers[servers[1]].name, "\": with `changes` it should have one"));
+    for (const int server : servers) {
+      if (!file.servers[server].advertise.empty()) continue;
+      return lines.Fault(lines.OfServerField(server, "listen"),
+                         absl::StrCat("server \"", file.servers[server].name,
+                                      "\" picks a port, and other servers "
+                                      "of shard ",
+                                      s, " have to know it: give `listen` one, or `advertise`"));
+    }
   }
   return absl::OkStatus();
+}
+
+// Where each keeps changes, if the graph is live.
+void TakeChanges(const proto::Cluster& cluster, const ClusterLines& lines, ClusterFile* file) {
+  file->changes = Beside(lines, cluster.changes());
+  if (file->changes.empty()) return;
+  for (size_t i = 0; i < file->servers.size(); ++i) {
+    const std::string own = Beside(lines, cluster.servers(static_cast<int>(i)).changes());
+    file->servers[i].changes = own.empty() ? file->changes : own;
+  }
 }
 
 // What the text format's grammar cannot check.
@@ -82,8 +96,8 @@ absl::StatusOr<ClusterFile> Check(const proto::Cluster& cluster, const ClusterLi
   VICINITY_ASSIGN_OR_RETURN(file.tls, CheckTls(cluster, lines));
   file.access = Beside(lines, cluster.access());
   file.open = cluster.open();
-  file.changes = Beside(lines, cluster.changes());
-  if (!file.changes.empty()) VICINITY_RETURN_IF_ERROR(CheckOneServerEach(file, lines));
+  TakeChanges(cluster, lines, &file);
+  if (!file.changes.empty()) VICINITY_RETURN_IF_ERROR(CheckReplicas(file, lines));
   return file;
 }
 
@@ -105,6 +119,15 @@ std::vector<int> ClusterFile::ServersOf(ShardId shard) const {
     }
   }
   return found;
+}
+
+int ClusterFile::FirstWriterOf(ShardId shard) const {
+  const std::vector<int> all = ServersOf(shard);
+  for (const int server : all) {
+    const std::vector<ShardId>& writes = servers[server].writes;
+    if (std::find(writes.begin(), writes.end(), shard) != writes.end()) return server;
+  }
+  return all.empty() ? -1 : all.front();
 }
 
 absl::StatusOr<ClusterFile> ReadClusterFile(const std::string& path) {

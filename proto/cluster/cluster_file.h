@@ -31,19 +31,22 @@ struct ClusterFile {
   ClusterTls tls;
   std::string access;  // the access file; empty: none
   bool open = false;
-  std::string changes;  // a directory of each server; joined like `data`. Empty: read-only
+  std::string changes;  // of servers that have none of their own; joined. Empty: read-only
 
   // Null if there is no such server.
   const ClusterServer* FindServer(absl::string_view name) const;
   // Positions in `servers` of the shard's replicas, at least one. Empty: no such shard.
   std::vector<int> ServersOf(ShardId shard) const;
+  // The position of the one that writes it until another is promoted; -1: no such shard.
+  int FirstWriterOf(ShardId shard) const;
 };
 
 // NotFound if there is no such file. InvalidArgument, its text beginning "path:line: " where the
 // fault has a line, for what is not text format, unknown fields, no `data`, num_shards below 1, no
 // servers, a name that is empty or used twice, an address that is none, a shard out of range,
-// listed by nobody or twice by one server, or, with `changes`, by two, and a server that listens on
-// every address and does not say what to dial.
+// listed by nobody or twice by one server, one that is written by a server that does not have it,
+// or by two, a server that listens on every address, or, where others have a shard of its with
+// `changes`, on a port that is not known, and does not say what to dial.
 absl::StatusOr<ClusterFile> ReadClusterFile(const std::string& path);
 
 // The same for text that did not come from a file; `path` is for error texts and relative paths.

@@ -12,7 +12,10 @@
 namespace vicinity {
 
 ServerChecker::ServerChecker(const proto::Cluster& cluster, const ClusterLines& lines)
-    : cluster_(cluster), lines_(lines), last_server_of_(cluster.num_shards(), -1) {}
+    : cluster_(cluster),
+      lines_(lines),
+      last_server_of_(cluster.num_shards(), -1),
+      writer_of_(cluster.num_shards(), -1) {}
 
 absl::StatusOr<ClusterServer> ServerChecker::Check(int server) {
   const proto::Server& stored = cluster_.servers(server);
@@ -30,6 +33,7 @@ absl::StatusOr<ClusterServer> ServerChecker::Check(int server) {
   VICINITY_ASSIGN_OR_RETURN(checked.advertise, CheckAdvertise(server, checked.listen));
   VICINITY_ASSIGN_OR_RETURN(checked.shards, CheckShards(server));
   VICINITY_ASSIGN_OR_RETURN(checked.admin, CheckAdmin(server));
+  VICINITY_ASSIGN_OR_RETURN(checked.writes, CheckWrites(server));
   return checked;
 }
 
@@ -96,6 +100,28 @@ absl::StatusOr<std::string> ServerChecker::CheckAdmin(int server) const {
     return Fault(lines_.OfServerField(server, "admin"), server, address.status());
   }
   return address->ToString();
+}
+
+// After its shards.
+absl::StatusOr<std::vector<ShardId>> ServerChecker::CheckWrites(int server) {
+  const proto::Server& stored = cluster_.servers(server);
+  std::vector<ShardId> writes;
+  for (int k = 0; k < stored.writes_size(); ++k) {
+    const int32_t shard = stored.writes(k);
+    const int line = lines_.OfServerField(server, "writes", k);
+    const bool has =
+        std::find(stored.shards().begin(), stored.shards().end(), shard) != stored.shards().end();
+    if (!has) {
+      return lines_.Fault(line, absl::StrCat(Named(server), " writes shard ", shard,
+                                             ", which is not among its `shards`"));
+    }
+    if (const int before = std::exchange(writer_of_[shard], server); before >= 0) {
+      return lines_.Fault(line, absl::StrCat(Named(server), " writes shard ", shard, ", as ",
+                                             Named(before), " does: each has one first writer"));
+    }
+    writes.push_back(ShardId{shard});
+  }
+  return writes;
 }
 
 absl::Status ServerChecker::CheckAllServed() const {

@@ -35,6 +35,7 @@ class ServerChecker {
   absl::StatusOr<std::string> CheckAdvertise(int server, const HostPort& listen) const;
   absl::StatusOr<std::vector<ShardId>> CheckShards(int server);
   absl::StatusOr<std::string> CheckAdmin(int server) const;
+  absl::StatusOr<std::vector<ShardId>> CheckWrites(int server);
 
   std::string Named(int server) const;  // "server \"a\""
   absl::Status Fault(int line, int server, const absl::Status& why) const;
@@ -43,6 +44,7 @@ class ServerChecker {
   const ClusterLines& lines_;
   std::set<std::string> names_;
   std::vector<int> last_server_of_;  // by shard: its last server so far, -1 if it has none
+  std::vector<int> writer_of_;       // by shard: the server that says it writes it, or -1
 };
 
 }  // namespace vicinity

@@ -194,8 +194,9 @@ absl::StatusOr<Authority::Issued> Authority::Issue(const Wish& wish) const {
       X509_set_issuer_name(made, X509_get_subject_name(issuer)) == 1 &&
       AddExtension(NID_basic_constraints, "critical,CA:FALSE", issuer, made) &&
       AddExtension(NID_key_usage, "critical,digitalSignature", issuer, made) &&
-      AddExtension(NID_ext_key_usage, wish.end == TlsEnd::kServer ? "serverAuth" : "clientAuth",
-                   issuer, made) &&
+      AddExtension(NID_ext_key_usage,
+                   wish.end == TlsEnd::kServer ? "serverAuth,clientAuth" : "clientAuth", issuer,
+                   made) &&
       AddExtension(NID_subject_alt_name, AlternativeNames(wish), issuer, made) &&
       AddExtension(NID_subject_key_identifier, "hash", issuer, made) &&
       AddExtension(NID_authority_key_identifier, "keyid", issuer, made) &&

@@ -85,4 +85,15 @@ AdmissionLimits AdmissionLimits::OfWrites() {
   return limits;
 }
 
+AdmissionLimits AdmissionLimits::OfReplicas() {
+  AdmissionLimits limits = OfWrites();
+  limits.calls = "copied writes";
+  limits.max_calls = 256;
+  limits.max_client_calls = 256;
+  limits.max_running = 8;
+  limits.max_queue_delay = std::chrono::seconds(10);
+  limits.max_overload_delay = std::chrono::seconds(10);
+  return limits;
+}
+
 }  // namespace vicinity

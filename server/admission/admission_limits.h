@@ -55,6 +55,8 @@ struct AdmissionLimits {
   // Of changes to a live graph. Most of a turn is waiting for the disk, which one commit of many
   // writers' batches does for all of them.
   static AdmissionLimits OfWrites();
+  // Of what other servers' writers send: each sends one after the other, for a shard.
+  static AdmissionLimits OfReplicas();
 };
 
 }  // namespace vicinity

@@ -32,7 +32,8 @@ CallGate::CallGate(const AdmissionLimits& limits_of_data, spdlog::logger* log)
     : lanes_{std::make_unique<Admission>(limits_of_data),
              std::make_unique<Admission>(AdmissionLimits::OfSmallCalls()),
              std::make_unique<Admission>(AdmissionLimits::OfHealthChecks()),
-             std::make_unique<Admission>(AdmissionLimits::OfWrites())},
+             std::make_unique<Admission>(AdmissionLimits::OfWrites()),
+             std::make_unique<Admission>(AdmissionLimits::OfReplicas())},
       log_(log),
       watcher_([this] { Watch(); }) {}
 
@@ -48,7 +49,9 @@ CallGate::~CallGate() {
 int64_t CallGate::MaxRunningInAll(const AdmissionLimits& limits_of_data, bool is_written) {
   return limits_of_data.EffectiveRunning() + AdmissionLimits::OfSmallCalls().EffectiveRunning() +
          AdmissionLimits::OfHealthChecks().EffectiveRunning() +
-         (is_written ? AdmissionLimits::OfWrites().EffectiveRunning() : 0);
+         (is_written ? AdmissionLimits::OfWrites().EffectiveRunning() +
+                           AdmissionLimits::OfReplicas().EffectiveRunning()
+                     : 0);
 }
 
 void CallGate::Watch() {
@@ -190,7 +193,8 @@ void CallGate::Passage::WriteEnds(int64_t bytes) {
 }
 
 void CallGate::AddMetrics(MetricRegistry::Group* group) const {
-  static constexpr const char* kLanes[kNumLanes] = {"data", "small", "health", "writes"};
+  static constexpr const char* kLanes[kNumLanes] = {"data", "small", "health", "writes",
+                                                    "replicas"};
   for (size_t lane = 0; lane < kNumLanes; ++lane) {
     const Admission* const admission = lanes_[lane].get();
     const auto add = [&](const char* name, const char* help, const char* state,

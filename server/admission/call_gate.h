@@ -25,8 +25,10 @@
 namespace vicinity {
 
 // Kinds of calls that are never in each other's way: each has limits and turns of its own.
-enum class Lane : int { kData, kSmall, kHealth, kWrites };
-inline constexpr size_t kNumLanes = 4;
+// Changes that come from another server have their own, for a write may wait until others have
+// them.
+enum class Lane : int { kData, kSmall, kHealth, kWrites, kReplicas };
+inline constexpr size_t kNumLanes = 5;
 
 // Admission in real time. No thread waits here: who has its turn is told so. One thread of the
 // gate's own watches the time, and the calls that wait for their clients.

@@ -87,6 +87,12 @@ absl::StatusOr<proto::ReloadCredentialsReply> ReloadCredentials(
   return state.admin->actions.reload();
 }
 
+absl::StatusOr<proto::AppointReply> Appoint(const ServerState& state,
+                                            const proto::AppointRequest& request) {
+  if (!state.admin->actions.appoint) return NotHere();
+  return state.admin->actions.appoint(request);
+}
+
 absl::StatusOr<grpc::reflection::v1alpha::ServerReflectionResponse> ReflectAdmin(
     const ServerState&, const grpc::reflection::v1alpha::ServerReflectionRequest& request) {
   const google::protobuf::FileDescriptor* const files[] = {
@@ -102,6 +108,7 @@ constexpr char kSetLogLevel[] = "/vicinity.proto.Admin/SetLogLevel";
 constexpr char kVerify[] = "/vicinity.proto.Admin/Verify";
 constexpr char kReadFile[] = "/vicinity.proto.Admin/ReadFile";
 constexpr char kReloadCredentials[] = "/vicinity.proto.Admin/ReloadCredentials";
+constexpr char kAppoint[] = "/vicinity.proto.Admin/Appoint";
 
 // What takes long has a lane of its own, so that an order is always heard.
 constexpr std::array kAdminOperations = {
@@ -110,6 +117,7 @@ constexpr std::array kAdminOperations = {
     AsLogged(Describes<Verify, kVerify, Lane::kData>()),
     Describes<ReadFile, kReadFile, Lane::kData>(),
     AsLogged(Describes<ReloadCredentials, kReloadCredentials, Lane::kSmall>()),
+    AsLogged(Describes<Appoint, kAppoint, Lane::kSmall>()),
     Describes<CheckHealth, kCheckPath, Lane::kHealth>(),
     AsConversation(Describes<ReflectAdmin, kReflectPath, Lane::kSmall>()),
 };

@@ -24,6 +24,7 @@ struct AdminActions {
       verify;  // called by one at a time
   std::function<absl::StatusOr<proto::ReadFileReply>(const proto::ReadFileRequest& request)> read;
   std::function<absl::StatusOr<proto::ReloadCredentialsReply>()> reload;
+  std::function<absl::StatusOr<proto::AppointReply>(const proto::AppointRequest& request)> appoint;
   std::shared_ptr<spdlog::logger> log;  // whose level is set
 };
 

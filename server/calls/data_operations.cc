@@ -15,6 +15,7 @@
 #include "server/handlers/live/apply_handler.h"
 #include "server/handlers/live/barrier_handler.h"
 #include "server/handlers/live/changes_handler.h"
+#include "server/handlers/live/replicate_handler.h"
 #include "server/handlers/ragged_handler.h"
 #include "server/handlers/ranking_handler.h"
 #include "server/handlers/reflection_handler.h"
@@ -47,6 +48,7 @@ constexpr char kFetchRanking[] = "/vicinity.proto.Graph/FetchRanking";
 constexpr char kApply[] = "/vicinity.proto.Graph/Apply";
 constexpr char kBarrier[] = "/vicinity.proto.Graph/Barrier";
 constexpr char kChanges[] = "/vicinity.proto.Graph/Changes";
+constexpr char kReplicate[] = "/vicinity.proto.Graph/Replicate";
 constexpr char kStatus[] = "/vicinity.proto.Graph/Status";
 
 constexpr std::array kDataOperations = {
@@ -64,6 +66,7 @@ constexpr std::array kDataOperations = {
     Describes<Apply, kApply, Lane::kWrites>(),
     Describes<Barrier, kBarrier, Lane::kSmall>(),
     Describes<Changes, kChanges, Lane::kData>(),
+    Describes<Replicate, kReplicate, Lane::kReplicas>(),
     Describes<ReportStatus, kStatus, Lane::kSmall>(),
     Uncounted(Describes<CheckHealth, kCheckPath, Lane::kHealth>()),
     Uncounted(AsConversation(Describes<Reflect, kReflectPath, Lane::kSmall>())),

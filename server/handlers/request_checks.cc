@@ -40,7 +40,8 @@ absl::StatusOr<const Shard*> FindShard(const ServerState& state, uint64_t finger
   return found;
 }
 
-absl::StatusOr<LiveShard*> FindLive(const ServerState& state, uint64_t fingerprint, int32_t shard) {
+absl::StatusOr<std::shared_ptr<LiveShard>> FindLive(const ServerState& state, uint64_t fingerprint,
+                                                    int32_t shard) {
   VICINITY_RETURN_IF_ERROR(FindShard(state, fingerprint, shard).status());
   if (state.live != nullptr) return state.live->Find(ShardId{shard});
   return absl::UnimplementedError(
@@ -58,11 +59,18 @@ absl::StatusOr<ShardReader> ReaderAt(const ServerState& state, uint64_t fingerpr
                                               state.name, "\", which has no version ", at.version(),
                                               " of it"));
   }
-  VICINITY_ASSIGN_OR_RETURN(const LiveShard* const live, state.live->Find(ShardId{shard}));
-  const uint64_t latest = live->version();
-  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<const LiveView> view,
-                            live->At(at.exactly() ? at.version() : std::max(latest, at.version())));
-  return ShardReader(*found, std::move(view));
+  // The view keeps its shard, whose place another may take meanwhile.
+  struct Kept {
+    std::shared_ptr<LiveShard> shard;
+    std::shared_ptr<const LiveView> view;
+  };
+  auto kept = std::make_shared<Kept>();
+  VICINITY_ASSIGN_OR_RETURN(kept->shard, state.live->Find(ShardId{shard}));
+  const uint64_t latest = kept->shard->version();
+  VICINITY_ASSIGN_OR_RETURN(
+      kept->view, kept->shard->At(at.exactly() ? at.version() : std::max(latest, at.version())));
+  const LiveView* const view = kept->view.get();
+  return ShardReader(*found, std::shared_ptr<const LiveView>(std::move(kept), view));
 }
 
 absl::StatusOr<NodeTypeId> FindNodeType(const Schema& schema, int32_t node_type) {

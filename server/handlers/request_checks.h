@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ absl::StatusOr<const Shard*> FindShard(const ServerState& state, uint64_t finger
 
 // Who writes the same shard. Unimplemented if it is read-only here; else as above, and
 // LiveDataset::Find.
-absl::StatusOr<LiveShard*> FindLive(const ServerState& state, uint64_t fingerprint, int32_t shard);
+absl::StatusOr<std::shared_ptr<LiveShard>> FindLive(const ServerState& state, uint64_t fingerprint,
+                                                    int32_t shard);
 
 // The same shard's reader, at the version that is asked for. OutOfRange naming both if it has not
 // come so far; else as above, and LiveDataset::Find.

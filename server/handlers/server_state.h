@@ -19,6 +19,7 @@
 #include "server/health/serving_states.h"
 #include "server/health/shard_health.h"
 #include "server/logging/log_sink.h"
+#include "server/replication/replication.h"
 
 namespace vicinity {
 
@@ -42,9 +43,10 @@ struct ServerState {
   AdminState* admin = nullptr;                // null: not of the admin port
   // Set some time before it refuses calls. Null: it never does.
   const std::atomic<bool>* stopping = nullptr;
-  const LiveDataset* live = nullptr;  // null: all shards are read-only
-  MatchingCache* matching = nullptr;  // null: conditions are looked at list by list
-  NonemptyCache* nonempty = nullptr;  // null: of each list it is looked whether it is empty
+  const LiveDataset* live = nullptr;         // null: all shards are read-only
+  const Replication* replication = nullptr;  // null: no shard is also on other servers
+  MatchingCache* matching = nullptr;         // null: conditions are looked at list by list
+  NonemptyCache* nonempty = nullptr;         // null: of each list it is looked whether it is empty
 
   bool IsStopping() const { return stopping != nullptr && *stopping; }
 };

@@ -5,9 +5,15 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <memory>
+#include <string>
 
 #include "absl/time/time.h"
 #include "partition/dataset/dataset.h"
+#include "partition/overlay/live_dataset.h"
+#include "partition/overlay/live_shard.h"
+#include "partition/overlay/live_values.h"
+#include "proto/common/ids.h"
 #include "proto/security/certificates.h"
 #include "proto/telemetry/metric.h"
 #include "proto/telemetry/registry.h"
@@ -73,6 +79,7 @@ void AddLimits(const CallGate& gate, proto::StatusReply* reply) {
   AddSmallLimits("small-calls", gate, Lane::kSmall, reply);
   AddSmallLimits("health-checks", gate, Lane::kHealth, reply);
   AddSmallLimits("writes", gate, Lane::kWrites, reply);
+  AddSmallLimits("copied-writes", gate, Lane::kReplicas, reply);
   AddLimit("write-timeout", std::chrono::duration<double>(limits.write_timeout).count(),
            static_cast<double>(gauges.stalled), gate.cut_off(), reply);
 }
@@ -90,6 +97,21 @@ void AddMetrics(const MetricRegistry& registry, proto::StatusReply* reply) {
       label->set_value(value);
     }
   }
+}
+
+void AddWriter(const LiveDataset& live, ShardId id, proto::ShardStatus* status) {
+  const absl::StatusOr<std::shared_ptr<LiveShard>> shard = live.Find(id);
+  if (!shard.ok()) {
+    status->set_fault(std::string(shard.status().message()));
+    return;
+  }
+  const LogPosition position = (*shard)->position();
+  status->mutable_position()->set_version(position.version);
+  status->mutable_position()->set_term(position.term);
+  const WriterTerm writer = (*shard)->writer();
+  status->mutable_writer()->set_term(writer.term);
+  status->mutable_writer()->set_writer(writer.writer);
+  status->set_refuses(std::string((*shard)->refusal().message()));
 }
 
 }  // namespace
@@ -111,8 +133,7 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
     status->set_mapped_bytes(shard.file_bytes);
     status->set_checked_bytes(shard.checked_bytes);
     status->set_fault(shard.fault);
-    if (state.live == nullptr || !shard.fault.empty()) continue;
-    status->set_fault(std::string(state.live->Find(shard.shard).status().message()));
+    if (state.live != nullptr && shard.fault.empty()) AddWriter(*state.live, shard.shard, status);
   }
   const ShardHealth::Scrubbed scrubbed = state.health->scrubbed();
   reply.mutable_scrub()->set_passes(static_cast<uint64_t>(scrubbed.passes));

@@ -9,15 +9,28 @@ namespace vicinity {
 
 void AddLiveMetrics(const Dataset& dataset, const LiveDataset& live, MetricRegistry::Group* group) {
   for (const ShardId id : dataset.wanted()) {
-    const absl::StatusOr<LiveShard*> found = live.Find(id);
-    const LiveShard* const shard = found.ok() ? *found : nullptr;
+    // Looked up each time: another one may take its place.
+    const auto of_shard = [&live, id](double (*number)(const LiveShard&)) {
+      return [&live, id, number] {
+        const auto found = live.Find(id);
+        return found.ok() ? number(**found) : 0.0;
+      };
+    };
     const MetricLabels labels = {{"shard", absl::StrCat(id.value)}};
-    group->Add({kShardVersionMetric, "Batches of changes that a shard has", MetricKind::kGauge},
-               labels,
-               [shard] { return shard == nullptr ? 0.0 : static_cast<double>(shard->version()); });
+    group->Add(
+        {kShardVersionMetric, "Batches of changes that a shard has", MetricKind::kGauge}, labels,
+        of_shard([](const LiveShard& shard) { return static_cast<double>(shard.version()); }));
     group->Add(
         {kChangesBytesMetric, "Memory for what has changed of a shard", MetricKind::kGauge}, labels,
-        [shard] { return shard == nullptr ? 0.0 : static_cast<double>(shard->memory_bytes()); });
+        of_shard([](const LiveShard& shard) { return static_cast<double>(shard.memory_bytes()); }));
+    group->Add(
+        {kShardWriterMetric, "Whether the server takes changes of a shard", MetricKind::kGauge},
+        labels, of_shard([](const LiveShard& shard) { return shard.refusal().ok() ? 1.0 : 0.0; }));
+    group->Add({kWriterTermMetric, "The term of who writes a shard, as the server knows",
+                MetricKind::kGauge},
+               labels, of_shard([](const LiveShard& shard) {
+                 return static_cast<double>(shard.writer().term);
+               }));
   }
 }
 

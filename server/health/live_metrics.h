@@ -10,8 +10,12 @@ namespace vicinity {
 inline constexpr char kShardVersionMetric[] = "vicinity_server_shard_version";
 inline constexpr char kChangesBytesMetric[] = "vicinity_server_changes_memory_bytes";
 
-// Of every shard that is served here: its version, and the memory for what has changed of it. Both
-// are 0 while it is left out. Lifetime: dataset and changes must outlive the group.
+inline constexpr char kShardWriterMetric[] = "vicinity_server_shard_writes";
+inline constexpr char kWriterTermMetric[] = "vicinity_server_shard_writer_term";
+
+// Of every shard that is served here: its version, the memory for what has changed of it, whether
+// changes of it are taken here, and its writer's term. All are 0 while it is left out. Lifetime:
+// dataset and changes must outlive the group.
 void AddLiveMetrics(const Dataset& dataset, const LiveDataset& live, MetricRegistry::Group* group);
 
 }  // namespace vicinity

@@ -178,7 +178,8 @@ void MakeChanges(const std::string& data, const std::string& changes) {
       Must(LiveDataset::Open(*dataset, changes, LiveDatasetOptions()));
   for (const std::unique_ptr<Shard>& shard : dataset->shards()) {
     const LiveBase base{dataset->schema(), dataset->book(), *shard, dataset->fingerprint()};
-    Changer(base, Must(live->Find(shard->id()))).Change();
+    const std::shared_ptr<LiveShard> changed = Must(live->Find(shard->id()));
+    Changer(base, changed.get()).Change();
   }
 }
 

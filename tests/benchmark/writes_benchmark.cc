@@ -70,9 +70,11 @@ GraphChanges EdgesOf(uint64_t first, int64_t count) {
 
 class WritesBenchmark {
  public:
-  explicit WritesBenchmark(BenchReport* report) : report_(*report) {
+  WritesBenchmark(BenchReport* report, int servers) : report_(*report) {
     testing::TestbedOptions options;
     options.graph.num_nodes = kNumNodes;
+    options.num_servers = servers;
+    options.replicas = servers;
     options.live = true;
     auto testbed = testing::Testbed::Start(options);
     Check(testbed.status());
@@ -101,6 +103,22 @@ class WritesBenchmark {
                  "edges/s",
                  edges / ours,
                  edges / theirs,
+                 {}});
+  }
+
+  void MeasureReplicated(const Load& load) {
+    double replicated = std::numeric_limits<double>::infinity();
+    double sync = replicated;
+    for (int turn = 0; turn < kTurns; ++turn) {
+      replicated = std::min(replicated, RunBaseline(load, Durability::kReplicated));
+      sync = std::min(sync, RunBaseline(load, Durability::kSync));
+    }
+    const double edges = static_cast<double>(load.edges * load.calls * load.threads);
+    report_.Add({"writes",
+                 absl::StrCat(load.name, ", replicated"),
+                 "edges/s",
+                 edges / replicated,
+                 edges / sync,
                  {}});
   }
 
@@ -165,13 +183,18 @@ int Main(int argc, char** argv) {
   const BenchOptions options = ParseBenchOptions(argc, argv);
   const int64_t times = options.size == "full" ? 5 : 1;
   BenchReport report(options, std::cout);
-  WritesBenchmark benchmark(&report);
+  WritesBenchmark benchmark(&report, 1);
   for (const Durability durability : {Durability::kSync, Durability::kBuffered}) {
     benchmark.Measure({"65,536 edges a call", 65'536, 10 * times, 1}, durability);
     benchmark.Measure({"1,000 edges a call", 1'000, 200 * times, 1}, durability);
     benchmark.Measure({"1 edge a call", 1, 500 * times, 1}, durability);
     benchmark.Measure({"1 edge a call, 8 threads", 1, 200 * times, 8}, durability);
   }
+  WritesBenchmark two(&report, 2);
+  two.MeasureReplicated({"65,536 edges a call", 65'536, 10 * times, 1});
+  two.MeasureReplicated({"1,000 edges a call", 1'000, 200 * times, 1});
+  two.MeasureReplicated({"1 edge a call", 1, 500 * times, 1});
+  two.MeasureReplicated({"1 edge a call, 8 threads", 1, 200 * times, 8});
   return 0;
 }
 

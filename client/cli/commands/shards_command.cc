@@ -36,6 +36,7 @@ struct Replica {
   std::string address;
   std::string state;   // "live", "quarantined": it answers but must not be used, "unreachable"
   std::string reason;  // empty for "live"
+  proto::ShardStatus status;  // as the server says it; without a position it is read-only
   uint64_t fingerprint = 0;
   uint64_t calls_in_flight = 0;
   uint64_t bytes_sent = 0;
@@ -60,15 +61,21 @@ uint64_t CommonDataset(const std::vector<Answer>& answers) {
   return common;
 }
 
+// Null: the server does not have it.
+const proto::ShardStatus* Find(const proto::StatusReply& reply, ShardId shard) {
+  for (const proto::ShardStatus& served : reply.shards()) {
+    if (served.shard() == shard.value) return &served;
+  }
+  return nullptr;
+}
+
 // Why a server that answers must not be asked for the shard; empty: it may.
 std::string Trouble(const proto::StatusReply& reply, ShardId shard, uint64_t dataset) {
   if (reply.fingerprint() != dataset) {
     return absl::StrCat("of dataset ", Hex(reply.fingerprint()), ", others of ", Hex(dataset));
   }
-  for (const proto::ShardStatus& served : reply.shards()) {
-    if (served.shard() == shard.value) return served.fault();
-  }
-  return "the server does not have it";
+  const proto::ShardStatus* const served = Find(reply, shard);
+  return served == nullptr ? "the server does not have it" : served->fault();
 }
 
 Replica MakeReplica(const ServerTarget& target, const Answer& answer, ShardId shard,
@@ -84,6 +91,7 @@ Replica MakeReplica(const ServerTarget& target, const Answer& answer, ShardId sh
   replica.reason = Trouble(*answer, shard, dataset);
   replica.state = replica.reason.empty() ? "live" : "quarantined";
   replica.fingerprint = answer->fingerprint();
+  if (const auto* served = Find(*answer, shard); served != nullptr) replica.status = *served;
   replica.calls_in_flight = answer->calls_in_flight();
   for (const proto::MethodStatus& method : answer->methods()) {
     replica.bytes_sent += method.bytes_sent();
@@ -96,18 +104,40 @@ int64_t NumLive(const std::vector<Replica>& replicas) {
                        [](const Replica& replica) { return replica.state == "live"; });
 }
 
+bool IsWritten(const Shards& shards) {
+  return std::any_of(shards.begin(), shards.end(), [](const std::vector<Replica>& replicas) {
+    return std::any_of(replicas.begin(), replicas.end(),
+                       [](const Replica& replica) { return replica.status.has_position(); });
+  });
+}
+
+// Who takes changes of the shard, as this server has it.
+std::string WriterOf(const Replica& replica) {
+  if (!replica.status.has_position()) return "";
+  if (replica.status.refuses().empty()) return "here";
+  const std::string& writer = replica.status.writer().writer();
+  return writer.empty() ? "nobody" : writer == replica.server ? "here, but not now" : writer;
+}
+
 void PrintAsJson(const Shards& shards, std::ostream& out) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (size_t shard = 0; shard < shards.size(); ++shard) {
     nlohmann::ordered_json replicas = nlohmann::ordered_json::array();
     for (const Replica& replica : shards[shard]) {
-      replicas.push_back({{"server", replica.server},
-                          {"address", replica.address},
-                          {"state", replica.state},
-                          {"reason", replica.reason},
-                          {"fingerprint", Hex(replica.fingerprint)},
-                          {"calls_in_flight", replica.calls_in_flight},
-                          {"bytes_sent", replica.bytes_sent}});
+      nlohmann::ordered_json json = {{"server", replica.server},
+                                     {"address", replica.address},
+                                     {"state", replica.state},
+                                     {"reason", replica.reason},
+                                     {"fingerprint", Hex(replica.fingerprint)},
+                                     {"calls_in_flight", replica.calls_in_flight},
+                                     {"bytes_sent", replica.bytes_sent}};
+      if (replica.status.has_position()) {
+        json.update({{"version", replica.status.position().version()},
+                     {"writer", replica.status.writer().writer()},
+                     {"term", replica.status.writer().term()},
+                     {"refuses", replica.status.refuses()}});
+      }
+      replicas.push_back(std::move(json));
     }
     list.push_back({{"shard", shard}, {"live", NumLive(shards[shard])}, {"replicas", replicas}});
   }
@@ -116,14 +146,13 @@ void PrintAsJson(const Shards& shards, std::ostream& out) {
 
 void PrintAsTable(const Shards& shards, std::ostream& out) {
   constexpr auto kRight = Table::Align::kRight;
-  Table table({{"SHARD", kRight},
-               {"LIVE", kRight},
-               {"SERVER"},
-               {"ADDRESS"},
-               {"STATE"},
-               {"FINGERPRINT"},
-               {"IN FLIGHT", kRight},
-               {"SENT", kRight}});
+  std::vector<Table::Column> columns = {{"SHARD", kRight},     {"LIVE", kRight}, {"SERVER"},
+                                        {"ADDRESS"},           {"STATE"},        {"FINGERPRINT"},
+                                        {"IN FLIGHT", kRight}, {"SENT", kRight}};
+  if (IsWritten(shards)) {
+    columns.insert(columns.end(), {{"VERSION", kRight}, {"TERM", kRight}, {"WRITTEN"}});
+  }
+  Table table(std::move(columns));
   for (size_t shard = 0; shard < shards.size(); ++shard) {
     const std::vector<Replica>& replicas = shards[shard];
     for (const Replica& replica : replicas) {
@@ -136,6 +165,11 @@ void PrintAsTable(const Shards& shards, std::ostream& out) {
         cells.insert(cells.end(), {Hex(replica.fingerprint),
                                    HumanCount(static_cast<int64_t>(replica.calls_in_flight)),
                                    HumanBytes(static_cast<int64_t>(replica.bytes_sent))});
+      }
+      if (replica.status.has_position()) {
+        cells.insert(cells.end(),
+                     {HumanCount(static_cast<int64_t>(replica.status.position().version())),
+                      absl::StrCat(replica.status.writer().term()), WriterOf(replica)});
       }
       table.AddRow(std::move(cells));
     }

@@ -9,6 +9,7 @@
 #include "partition/overlay/live_shard.h"
 #include "partition/overlay/live_values.h"
 #include "proto/common/status.h"
+#include "proto/limits.h"
 #include "server/handlers/request_checks.h"
 
 namespace vicinity {
@@ -17,10 +18,12 @@ namespace {
 // A disk that takes longer has a fault; who asks again meanwhile is answered when it is over.
 constexpr absl::Duration kLongestCommit = absl::Seconds(30);
 
+constexpr int64_t kRoomOfReplicate = int64_t{64} << 10;
+
 class AppliedReply final : public ChunkSource<proto::ApplyReply> {
  public:
-  AppliedReply(LiveShard* shard, const proto::ApplyRequest& request)
-      : shard_(shard), request_(request) {}
+  AppliedReply(std::shared_ptr<LiveShard> shard, const proto::ApplyRequest& request)
+      : shard_(std::move(shard)), request_(request) {}
 
   absl::StatusOr<Piece> Next(proto::ApplyReply* reply, IsGone is_gone) override {
     if (is_gone()) return GoneError();
@@ -36,10 +39,17 @@ class AppliedReply final : public ChunkSource<proto::ApplyReply> {
 
  private:
   Durability Wanted() const {
-    return request_.durability() == proto::BUFFERED ? Durability::kBuffered : Durability::kSync;
+    switch (request_.durability()) {
+      case proto::BUFFERED:
+        return Durability::kBuffered;
+      case proto::REPLICATED:
+        return Durability::kReplicated;
+      default:
+        return Durability::kSync;
+    }
   }
 
-  LiveShard* const shard_;
+  const std::shared_ptr<LiveShard> shard_;
   const proto::ApplyRequest& request_;
 };
 
@@ -51,9 +61,15 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::ApplyReply>>> Apply(
     return absl::InvalidArgumentError(
         absl::StrCat("durability ", request.durability(), " does not exist"));
   }
-  VICINITY_ASSIGN_OR_RETURN(LiveShard* const shard,
+  // With what is added to it, it goes to other servers in one request, too.
+  const auto bytes = static_cast<int64_t>(request.batch().ByteSizeLong());
+  if (bytes > kMaxRequestBytes - kRoomOfReplicate) {
+    return absl::InvalidArgumentError(absl::StrCat("a batch of ", bytes, " bytes, the limit is ",
+                                                   kMaxRequestBytes - kRoomOfReplicate));
+  }
+  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<LiveShard> shard,
                             FindLive(state, request.fingerprint(), request.shard()));
-  return std::make_unique<AppliedReply>(shard, request);
+  return std::make_unique<AppliedReply>(std::move(shard), request);
 }
 
 }  // namespace vicinity

@@ -7,7 +7,8 @@
 
 namespace vicinity {
 
-// Of a shard that is read-only version 0, and the sizes of its files. Errors as ReaderAt
+// Of a shard that is read-only version 0, and the sizes of its files. Unimplemented, as the shard
+// refuses changes, if its writer is asked for and this server is not; else errors as ReaderAt
 // (server/handlers/request_checks.h).
 absl::StatusOr<proto::BarrierReply> Barrier(const ServerState& state,
                                             const proto::BarrierRequest& request);

@@ -18,8 +18,9 @@ namespace {
 class ChangeSource final : public ChunkSource<proto::ChangesChunk> {
  public:
   // Versions (after, last].
-  ChangeSource(const LiveShard* shard, uint64_t after, uint64_t last, int64_t chunk_bytes)
-      : shard_(shard), at_(after), last_(last), chunk_bytes_(chunk_bytes) {}
+  ChangeSource(std::shared_ptr<const LiveShard> shard, uint64_t after, uint64_t last,
+               int64_t chunk_bytes)
+      : shard_(std::move(shard)), at_(after), last_(last), chunk_bytes_(chunk_bytes) {}
 
   absl::StatusOr<Piece> Next(proto::ChangesChunk* chunk, IsGone is_gone) override {
     chunk->clear_changes();
@@ -34,7 +35,7 @@ class ChangeSource final : public ChunkSource<proto::ChangesChunk> {
   }
 
  private:
-  const LiveShard* const shard_;
+  const std::shared_ptr<const LiveShard> shard_;
   uint64_t at_;
   const uint64_t last_;
   const int64_t chunk_bytes_;
@@ -48,11 +49,13 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::ChangesChunk>>> Changes(
     return absl::InvalidArgumentError(absl::StrCat("changes of ", request.count(),
                                                    " versions, the limit is ", kMaxRequestChanges));
   }
-  VICINITY_ASSIGN_OR_RETURN(const LiveShard* const shard,
+  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<const LiveShard> shard,
                             FindLive(state, request.fingerprint(), request.shard()));
+  VICINITY_RETURN_IF_ERROR(shard->At(request.least()).status());
   const uint64_t after = std::min(request.after(), shard->version());
   const uint64_t last = after + std::min(request.count(), shard->version() - after);
-  return std::make_unique<ChangeSource>(shard, after, last, state.limits.max_chunk_bytes);
+  return std::make_unique<ChangeSource>(std::move(shard), after, last,
+                                        state.limits.max_chunk_bytes);
 }
 
 int64_t ReplyBytes(const ServerState& /*state*/, const proto::ChangesRequest& request) {

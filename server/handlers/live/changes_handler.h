@@ -11,7 +11,8 @@
 
 namespace vicinity {
 
-// InvalidArgument for more versions than proto/limits.h allows; else as FindLive
+// InvalidArgument for more versions than proto/limits.h allows; OutOfRange naming both if the shard
+// has not come to the least; else as FindLive
 // (server/handlers/request_checks.h), and of the store.
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::ChangesChunk>>> Changes(
     const ServerState& state, const proto::ChangesRequest& request);

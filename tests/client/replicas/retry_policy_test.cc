@@ -24,10 +24,19 @@ TEST_CASE("what another replica may mend is told from what none can", "[retry_po
   for (const absl::StatusCode code :
        {absl::StatusCode::kInvalidArgument, absl::StatusCode::kNotFound,
         absl::StatusCode::kCancelled, absl::StatusCode::kPermissionDenied,
-        absl::StatusCode::kUnauthenticated, absl::StatusCode::kUnimplemented,
-        absl::StatusCode::kOutOfRange}) {
+        absl::StatusCode::kUnauthenticated, absl::StatusCode::kUnimplemented}) {
     CHECK(KindOf(code) == FailureKind::kCall);
   }
+}
+
+TEST_CASE("of a live graph another server may have the version, or be the writer",
+          "[retry_policy]") {
+  const absl::Status out_of_range = absl::OutOfRangeError("");
+  const absl::Status not_the_writer = absl::UnimplementedError("");
+  CHECK(vicinity::KindOf(out_of_range, /*of_writer=*/false) == FailureKind::kElsewhere);
+  CHECK(vicinity::KindOf(out_of_range, /*of_writer=*/true) == FailureKind::kCall);  // its session's
+  CHECK(vicinity::KindOf(not_the_writer, /*of_writer=*/true) == FailureKind::kElsewhere);
+  CHECK(vicinity::KindOf(not_the_writer, /*of_writer=*/false) == FailureKind::kCall);
 }
 
 TEST_CASE("waits double up to the cap", "[retry_policy]") {

@@ -58,7 +58,7 @@ absl::StatusOr<FoldReport> Fold(const std::string& data, const std::string& chan
 absl::StatusOr<FoldReport> FoldNow(LiveGraph* live, const std::string& out) {
   std::vector<std::shared_ptr<const LiveView>> views;
   for (int32_t s = 0; s < live->dataset().book().num_shards(); ++s) {
-    VICINITY_ASSIGN_OR_RETURN(LiveShard* const shard, live->live().Find({s}));
+    VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<LiveShard> shard, live->live().Find({s}));
     views.push_back(shard->Latest());
   }
   return WriteFolded(FoldSource(live->dataset(), std::move(views)), out, NoProgress());
@@ -360,7 +360,7 @@ TEST_CASE("ids of the files beyond the number of edges, as import leaves them, m
   {
     VICINITY_ASSERT_OK_AND_ASSIGN(const auto live,
                                   LiveDataset::Open(*dataset, changes, LiveDatasetOptions()));
-    VICINITY_ASSERT_OK_AND_ASSIGN(LiveShard* const shard, live->Find({0}));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::shared_ptr<LiveShard> shard, live->Find({0}));
     proto::WriteSession session;
     session.set_id("writer");
     session.set_sequence(1);

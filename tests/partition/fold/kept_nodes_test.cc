@@ -57,7 +57,8 @@ class KeptNodesTest {
   KeptNodes Find() {
     std::vector<std::shared_ptr<const LiveView>> views;
     for (int32_t s = 0; s < kShards; ++s) {
-      VICINITY_ASSERT_OK_AND_ASSIGN(LiveShard* const shard, live_->live().Find({s}));
+      VICINITY_ASSERT_OK_AND_ASSIGN(const std::shared_ptr<LiveShard> shard,
+                                    live_->live().Find({s}));
       views.push_back(shard->Latest());
     }
     source_ = std::make_unique<FoldSource>(live_->dataset(), std::move(views));

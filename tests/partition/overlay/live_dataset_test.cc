@@ -41,7 +41,7 @@ TEST_CASE("each shard's changes have a folder of their own, and are there again"
   for (uint64_t version = 1; version <= 2; ++version) {
     VICINITY_ASSERT_OK_AND_ASSIGN(const auto live, test.Open());
     CHECK(std::filesystem::is_directory(test.folder.File("changes/shard-00002/db")));
-    VICINITY_ASSERT_OK_AND_ASSIGN(LiveShard* const shard, live->Find({2}));
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::shared_ptr<LiveShard> shard, live->Find({2}));
     CHECK(shard->version() == version - 1);
     CHECK((*live->Find({1}))->version() == 0);
     CHECK(live->Find({3}).status().code() == absl::StatusCode::kFailedPrecondition);

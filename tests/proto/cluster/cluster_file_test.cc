@@ -58,6 +58,21 @@ TEST_CASE("a cluster file is read from disk, and its absence is told", "[cluster
   VICINITY_CHECK_CODE(ReadClusterFile(folder.File("d.txt")), absl::StatusCode::kNotFound);
 }
 
+TEST_CASE("of a live graph the file tells who writes a shard first, and where changes lie",
+          "[cluster_file]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const ClusterFile file,
+      ParseClusterFile("/etc/x/c.txt", R"(data: "graph" num_shards: 3 changes: "changes"
+          servers { name: "a" listen: "h:1" shards: [0, 1, 2] }
+          servers { name: "b" listen: "h:2" shards: [0, 1] writes: 1 changes: "/mnt/b" })"));
+  CHECK(file.servers[0].changes == "/etc/x/changes");
+  CHECK(file.servers[1].changes == "/mnt/b");
+  CHECK(file.FirstWriterOf(ShardId{0}) == 0);
+  CHECK(file.FirstWriterOf(ShardId{1}) == 1);
+  CHECK(file.FirstWriterOf(ShardId{2}) == 0);
+  CHECK(file.FirstWriterOf(ShardId{3}) == -1);
+}
+
 // The fault is in `line` (0: of the whole file), and the error names `value`.
 struct BadFile {
   const char* what;
@@ -75,6 +90,19 @@ TEST_CASE("faults of a cluster file are told with line and value", "[cluster_fil
       {"negative shards", "data: \"g\"\nnum_shards: -4\n", 2, "-4"},
       {"absurdly many shards", "data: \"g\"\nnum_shards: 2000000000\n", 2, "2000000000"},
       {"no servers", "data: \"g\"\nnum_shards: 1\n", 0, "no servers"},
+      {"writes what it has not",
+       "data: \"g\" num_shards: 2\nservers { name: \"a\" listen: \"h:1\" shards: [0, 1] }\n"
+       "servers { name: \"b\" listen: \"h:2\" shards: 0\n writes: 1 }",
+       4, "writes shard 1"},
+      {"two first writers",
+       "data: \"g\" num_shards: 1\nservers { name: \"a\" listen: \"h:1\" shards: 0 writes: 0 }\n"
+       "servers { name: \"b\" listen: \"h:2\" shards: 0 writes: 0 }",
+       3, "as server \"a\" does"},
+      {"a port that others cannot know",
+       "data: \"g\" num_shards: 1 changes: \"c\"\nservers { name: \"a\" listen: \"h:1\" shards: 0 "
+       "}\n"
+       "servers { name: \"b\" listen: \"h:0\" shards: 0 }",
+       3, "picks a port"},
       {"nameless server", "data: \"g\" num_shards: 1\nservers { listen: \"h:1\" shards: 0 }", 2,
        "server 1"},
       {"doubled name",

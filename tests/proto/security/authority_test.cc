@@ -30,7 +30,7 @@ openssl::Certificate Parse(const std::string& pem) {
   return std::move(found.front());
 }
 
-TEST_CASE("a server's certificate is good for its names and addresses, and for servers alone",
+TEST_CASE("a server's certificate is good for its names and addresses, and to call other servers",
           "[authority]") {
   const Authority authority = Make();
   VICINITY_ASSERT_OK_AND_ASSIGN(
@@ -44,7 +44,7 @@ TEST_CASE("a server's certificate is good for its names and addresses, and for s
   CHECK(X509_check_ip_asc(made.get(), "::1", 0) == 1);
   CHECK(X509_check_ip_asc(made.get(), "10.0.0.6", 0) == 0);
   CHECK(X509_check_purpose(made.get(), X509_PURPOSE_SSL_SERVER, 0) == 1);
-  CHECK(X509_check_purpose(made.get(), X509_PURPOSE_SSL_CLIENT, 0) == 0);
+  CHECK(X509_check_purpose(made.get(), X509_PURPOSE_SSL_CLIENT, 0) == 1);
   CHECK(X509_check_ca(made.get()) == 0);
   CHECK(X509_check_private_key(made.get(), openssl::ParseKey(issued.key).get()) == 1);
   CHECK(absl::AbsDuration(issued.expires - absl::Now() - absl::Hours(5)) < absl::Minutes(1));

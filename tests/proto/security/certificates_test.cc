@@ -107,18 +107,20 @@ TEST_CASE_METHOD(CertificatesTest, "the order of a chain and whom it leads to ar
   CHECK_FALSE(ReadTlsFiles(Files("one"), TlsEnd::kServer)->vouched_for);
 }
 
-TEST_CASE_METHOD(CertificatesTest, "a certificate is for one end, where it says so",
+TEST_CASE_METHOD(CertificatesTest,
+                 "a client's certificate is no server's, and a server's is good at both ends",
                  "[certificates]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const Authority own, Authority::Make("own", absl::Hours(48)));
   Write("own.pem", own.certificate());
   for (const TlsEnd end : {TlsEnd::kServer, TlsEnd::kClient}) {
-    const TlsEnd other = end == TlsEnd::kServer ? TlsEnd::kClient : TlsEnd::kServer;
     VICINITY_ASSERT_OK_AND_ASSIGN(const Authority::Issued issued,
                                   own.Issue({"x", end, {"localhost"}, absl::Hours(1)}));
     Write("x.pem", issued.key + issued.certificate);
     const TlsFiles files = {folder_.File("own.pem"), folder_.File("x.pem"), "", ""};
     VICINITY_CHECK_OK(ReadTlsFiles(files, end));
-    VICINITY_CHECK_CODE(ReadTlsFiles(files, other), absl::StatusCode::kInvalidArgument);
+    VICINITY_CHECK_OK(ReadTlsFiles(files, TlsEnd::kClient));
+    if (end == TlsEnd::kServer) continue;
+    VICINITY_CHECK_CODE(ReadTlsFiles(files, TlsEnd::kServer), absl::StatusCode::kInvalidArgument);
   }
 }
 

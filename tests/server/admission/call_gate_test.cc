@@ -141,7 +141,7 @@ TEST_CASE_METHOD(GateTest, "who waits and is gone stops waiting, and is not told
 
 TEST_CASE_METHOD(GateTest, "lanes do not wait for each other", "[call_gate]") {
   const WaitingCall data(&gate(), Wish("a"));
-  for (const Lane lane : {Lane::kSmall, Lane::kHealth, Lane::kWrites}) {
+  for (const Lane lane : {Lane::kSmall, Lane::kHealth, Lane::kWrites, Lane::kReplicas}) {
     Passage::Wish wish = Wish("a");
     wish.lane = lane;
     const WaitingCall other(&gate(), wish);
@@ -151,7 +151,7 @@ TEST_CASE_METHOD(GateTest, "lanes do not wait for each other", "[call_gate]") {
   const int64_t small = gate().max_running(Lane::kSmall) + gate().max_running(Lane::kHealth);
   CHECK(CallGate::MaxRunningInAll(limits_) == 1 + small);
   CHECK(CallGate::MaxRunningInAll(limits_, /*is_written=*/true) ==
-        1 + small + gate().max_running(Lane::kWrites));
+        1 + small + gate().max_running(Lane::kWrites) + gate().max_running(Lane::kReplicas));
 }
 
 TEST_CASE_METHOD(GateTest, "a request that does not arrive is cut off", "[call_gate]") {

@@ -38,9 +38,11 @@ TEST_CASE("metrics say how far a shard has come and what its changes take", "[li
     return values;
   };
   auto before = read();
-  REQUIRE(before.size() == 2);
+  REQUIRE(before.size() == 4);
   CHECK(before[kShardVersionMetric] == 0);
-  VICINITY_ASSERT_OK_AND_ASSIGN(LiveShard* const shard, live->Find({0}));
+  CHECK(before[kShardWriterMetric] == 1);  // alone it writes
+  CHECK(before[kWriterTermMetric] == 0);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::shared_ptr<LiveShard> shard, live->Find({0}));
   const LiveBase base = testing::BaseOf(*dataset);
   proto::WriteSession session;
   session.set_id("w");
@@ -52,6 +54,8 @@ TEST_CASE("metrics say how far a shard has come and what its changes take", "[li
   auto after = read();
   CHECK(after[kShardVersionMetric] == 3);
   CHECK(after[kChangesBytesMetric] > before[kChangesBytesMetric]);
+  VICINITY_REQUIRE_OK(shard->Appoint({3, "another"}));
+  CHECK(read()[kWriterTermMetric] == 3);
 }
 
 }  // namespace

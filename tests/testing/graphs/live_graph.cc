@@ -51,7 +51,7 @@ absl::StatusOr<AppliedBatch> LiveGraph::Apply(int32_t shard, const proto::WriteB
   proto::WriteSession session;
   session.set_id("writer");
   session.set_sequence(sequences_[shard] + 1);
-  VICINITY_ASSIGN_OR_RETURN(LiveShard* const to, live_->Find({shard}));
+  VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<LiveShard> to, live_->Find({shard}));
   VICINITY_ASSIGN_OR_RETURN(AppliedBatch applied, to->Apply(session, batch, Durability::kBuffered,
                                                             absl::Now() + absl::Minutes(1)));
   ++sequences_[shard];

@@ -19,6 +19,7 @@
 #include "absl/time/clock.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
+#include "tests/testing/hosts/free_port.h"
 
 namespace vicinity::testing {
 namespace {
@@ -67,6 +68,7 @@ absl::StatusOr<std::unique_ptr<Testbed>> Testbed::Start(const TestbedOptions& op
   auto testbed = std::unique_ptr<Testbed>(new Testbed(options));
   const uint64_t version = options.graph.version;
   VICINITY_RETURN_IF_ERROR(testbed->WriteDataset(version));
+  if (testbed->by_cluster_file()) VICINITY_RETURN_IF_ERROR(testbed->WriteClusterFile());
   for (int server = 0; server < options.num_servers; ++server) {
     VICINITY_RETURN_IF_ERROR(testbed->StartServer(server, version));
   }
@@ -77,7 +79,7 @@ absl::StatusOr<std::unique_ptr<Testbed>> Testbed::Start(const TestbedOptions& op
         testbed->servers_[server].proxy,
         ChaosProxy::Start(testbed->address(server), options.seed * 1000 + server));
   }
-  VICINITY_RETURN_IF_ERROR(testbed->WriteClusterFile());
+  if (!testbed->by_cluster_file()) VICINITY_RETURN_IF_ERROR(testbed->WriteClusterFile());
   return testbed;
 }
 
@@ -88,6 +90,14 @@ Testbed::Testbed(const TestbedOptions& options)
       servers_(options.num_servers) {
   for (size_t i = 0; i < options.hosts.size(); ++i) {
     servers_[i].address = {options.hosts[i].address, options.port};
+  }
+  if (!by_cluster_file()) return;
+  // On a host of its own a server has all ports to itself.
+  for (ServerProcess& server : servers_) {
+    const bool here = options.hosts.empty();
+    if (here) server.address.port = FreePort(server.address.host);
+    if (!here && options.port == 0) server.address.port = 7400;
+    server.admin_port = here ? FreePort(server.address.host) : server.address.port + 1;
   }
 }
 
@@ -117,6 +127,25 @@ absl::Status Testbed::WriteDataset(uint64_t version) const {
   return CertifiedGraph(shape).Write(DirectoryOf(version));
 }
 
+std::string Testbed::changes(int server) const { return folder_.File(NameOf(server) + ".changes"); }
+
+std::vector<std::string> Testbed::CommandOf(int server, uint64_t version) const {
+  std::vector<std::string> command = {kDaemon, "--ready-file", ReadyFileOf(server)};
+  const auto add = [&command](const std::vector<std::string>& more) {
+    command.insert(command.end(), more.begin(), more.end());
+  };
+  if (by_cluster_file()) {
+    add({"--cluster", cluster_file(), "--name", NameOf(server)});
+  } else {
+    add({"--data", DirectoryOf(version), "--shards", ShardsOf(server, options_), "--listen",
+         servers_[server].address.ToString()});
+    if (!options_.hosts.empty() && options_.open) add({"--open"});
+    if (options_.live) add({"--changes", changes(server)});
+  }
+  add(options_.server_flags);
+  return command;
+}
+
 absl::Status Testbed::StartServer(int server, uint64_t version) {
   std::error_code error;
   std::filesystem::remove(ReadyFileOf(server), error);
@@ -129,15 +158,8 @@ absl::Status Testbed::StartServer(int server, uint64_t version) {
     const std::vector<std::string>& run = options_.hosts[server].run;
     command.insert(command.end(), run.begin(), run.end());
   }
-  command.insert(
-      command.end(),
-      {kDaemon, "--data", DirectoryOf(version), "--shards", ShardsOf(server, options_), "--listen",
-       servers_[server].address.ToString(), "--ready-file", ReadyFileOf(server)});
-  if (!options_.hosts.empty() && options_.open) command.push_back("--open");
-  if (options_.live) {
-    command.insert(command.end(), {"--changes", folder_.File(NameOf(server) + ".changes")});
-  }
-  command.insert(command.end(), options_.server_flags.begin(), options_.server_flags.end());
+  const std::vector<std::string> daemon = CommandOf(server, version);
+  command.insert(command.end(), daemon.begin(), daemon.end());
   VICINITY_ASSIGN_OR_RETURN(servers_[server].program, RunningProgram::Start(command));
   return absl::OkStatus();
 }
@@ -166,11 +188,17 @@ absl::Status Testbed::WriteClusterFile() const {
       absl::StrCat("data: '", directory(), "'\nnum_shards: ", options_.graph.num_shards, "\n");
   if (!options_.hosts.empty() && options_.open) absl::StrAppend(&text, "open: true\n");
   if (options_.live) absl::StrAppend(&text, "changes: 'changes'\n");
+  absl::StrAppend(&text, options_.cluster_lines);
   for (int server = 0; server < num_servers(); ++server) {
     const HostPort& dialled = options_.proxies ? proxy(server)->address() : address(server);
     absl::StrAppend(&text, "servers { name: '", NameOf(server), "' listen: '",
                     address(server).ToString(), "' advertise: '", dialled.ToString(), "' shards: [",
-                    ShardsOf(server, options_), "] }\n");
+                    ShardsOf(server, options_), "]");
+    if (servers_[server].admin_port > 0) {
+      const HostPort admin = {address(server).host, servers_[server].admin_port};
+      absl::StrAppend(&text, " admin: '", admin.ToString(), "' changes: '", changes(server), "'");
+    }
+    absl::StrAppend(&text, " }\n");
   }
   return WriteFileAtomically(cluster_file(), text);
 }

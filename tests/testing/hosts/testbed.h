@@ -32,7 +32,10 @@ struct TestbedOptions {
   std::vector<TestbedHost> hosts;  // of each server; empty: all here, on the loopback device
   bool open = true;                // on hosts; false: server_flags have certificates
   int port = 0;                    // of each server, where all have hosts; 0: the system's choice
-  bool live = false;  // servers take changes, and keep them where they are started again
+  // Servers take changes, and keep them where they are started again. With replicas they know each
+  // other by the cluster file, with an admin address each and without proxies.
+  bool live = false;
+  std::string cluster_lines;  // for the cluster file, beside those it needs
   // Clients reach each server through a proxy of its own.
   bool proxies = false;
   uint64_t seed = 1;                         // of the proxies
@@ -69,7 +72,8 @@ class Testbed {
   std::string cluster_file() const { return folder_.File("cluster.textproto"); }
   int num_servers() const { return static_cast<int>(servers_.size()); }
   const HostPort& address(int server) const { return servers_[server].address; }  // its own
-  ChaosProxy* proxy(int server) const { return servers_[server].proxy.get(); }    // null: none
+  std::string changes(int server) const;  // of a live graph: its folder for them
+  ChaosProxy* proxy(int server) const { return servers_[server].proxy.get(); }  // null: none
 
   // SIGKILL; it is gone when this returns.
   absl::Status Kill(int server);
@@ -92,10 +96,13 @@ class Testbed {
   struct ServerProcess {
     std::unique_ptr<RunningProgram> program;  // null: ended
     HostPort address{"127.0.0.1", 0};
+    int admin_port = 0;  // 0: none
     std::unique_ptr<ChaosProxy> proxy;
   };
 
   explicit Testbed(const TestbedOptions& options);
+  bool by_cluster_file() const { return options_.live && options_.replicas > 1; }
+  std::vector<std::string> CommandOf(int server, uint64_t version) const;
   std::string DirectoryOf(uint64_t version) const;
   std::string LogOf(int server) const;
   std::string ReadyFileOf(int server) const;

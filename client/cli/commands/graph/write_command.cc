@@ -410,11 +410,14 @@ Action DeclareWrite(CLI::App* app) {
   app->add_option("--from-line", flags->from_line, "leave out rows of lines before")
       ->type_name("N")
       ->capture_default_str();
-  app->add_option("--durability", flags->durability,
-                  "what it survives when it is done: a power cut, or the end of the servers alone")
-      ->transform(
-          Choices<Durability>({{"sync", Durability::kSync}, {"buffered", Durability::kBuffered}}))
-      ->type_name("sync|buffered")
+  app->add_option(
+         "--durability", flags->durability,
+         "what it survives when it is done: a power cut, the end of the servers alone, or the "
+         "loss of fewer than half of a shard's servers")
+      ->transform(Choices<Durability>({{"sync", Durability::kSync},
+                                       {"buffered", Durability::kBuffered},
+                                       {"replicated", Durability::kReplicated}}))
+      ->type_name("sync|buffered|replicated")
       ->default_str("sync");
   app->add_option("--give-up", flags->give_up_seconds, "seconds to send again what gets no answer")
       ->type_name("SECONDS")

@@ -1,4 +1,4 @@
-#include "client/rpc/token_source.h"
+#include "proto/security/token_source.h"
 
 #include <sys/stat.h>
 

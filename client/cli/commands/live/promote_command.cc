@@ -1,0 +1,206 @@
+#include "client/cli/commands/live/promote_command.h"
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "client/cli/commands/live/promotion.h"
+#include "client/cli/flags/server_call.h"
+#include "client/cli/flags/servers_flags.h"
+#include "client/cli/output/exit_code.h"
+#include "client/cli/output/output.h"
+#include "partition/overlay/live_values.h"
+#include "proto/admin.grpc.pb.h"
+#include "proto/cluster/cluster_file.h"
+#include "proto/common/human_text.h"
+#include "proto/common/ids.h"
+#include "proto/common/status.h"
+
+namespace vicinity::cli {
+namespace {
+
+using proto::Admin;
+
+struct Flags {
+  ServersFlags servers;
+  std::vector<int32_t> shards;
+  std::string from;
+  std::string to;
+  bool force = false;
+  bool dry_run = false;
+  double catch_up_seconds = 60;
+};
+
+// The admin addresses of a cluster's servers. One that did not answer is not waited for again.
+class AdminCalls {
+ public:
+  AdminCalls(std::vector<ServerTarget> targets, absl::Duration timeout) : timeout_(timeout) {
+    for (ServerTarget& target : targets) targets_.emplace(target.name, std::move(target));
+  }
+
+  absl::StatusOr<proto::AppointReply> Appoint(const std::string& server,
+                                              const proto::AppointRequest& request) {
+    const auto target = targets_.find(server);
+    if (target == targets_.end()) {
+      return absl::UnavailableError("the cluster file says no `admin` address of it");
+    }
+    if (const auto gone = gone_.find(server); gone != gone_.end()) return gone->second;
+    auto reply = CallServer<Admin>(target->second, timeout_, &Admin::Stub::Appoint, request);
+    if (absl::IsUnavailable(reply.status()) || absl::IsDeadlineExceeded(reply.status())) {
+      gone_.emplace(server, reply.status());
+    }
+    return reply;
+  }
+
+ private:
+  const absl::Duration timeout_;
+  std::map<std::string, ServerTarget> targets_;
+  std::map<std::string, absl::Status> gone_;
+};
+
+absl::Status CheckFlags(const Flags& flags, const ClusterFile& cluster) {
+  if (flags.shards.empty() && flags.from.empty()) {
+    return absl::InvalidArgumentError("say which shards: --from SERVER, or --shards");
+  }
+  for (const std::string& name : {flags.from, flags.to}) {
+    if (name.empty() || cluster.FindServer(name) != nullptr) continue;
+    return absl::NotFoundError(absl::StrCat(cluster.path, ": no server \"", name, "\""));
+  }
+  if (!flags.from.empty() && flags.from == flags.to) {
+    return absl::InvalidArgumentError("--from and --to are the same server");
+  }
+  for (const int32_t shard : flags.shards) {
+    const size_t servers = cluster.ServersOf(ShardId{shard}).size();
+    if (servers > 1) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        cluster.path, ": ", servers == 0 ? "no" : "only one", " server has shard ", shard));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> NamesOf(const ClusterFile& cluster, ShardId shard) {
+  std::vector<std::string> names;
+  for (const int server : cluster.ServersOf(shard)) names.push_back(cluster.servers[server].name);
+  return names;
+}
+
+// Those that are named; else all that `from` has with others.
+std::vector<ShardId> ShardsOf(const Flags& flags, const ClusterFile& cluster) {
+  std::vector<ShardId> shards;
+  for (const int32_t shard : flags.shards) shards.push_back(ShardId{shard});
+  if (!shards.empty()) return shards;
+  for (int32_t shard = 0; shard < cluster.num_shards; ++shard) {
+    const std::vector<std::string> names = NamesOf(cluster, ShardId{shard});
+    bool has = false;
+    for (const std::string& name : names) has |= name == flags.from;
+    if (has && names.size() > 1) shards.push_back(ShardId{shard});
+  }
+  return shards;
+}
+
+PromotionOptions OptionsOf(const Flags& flags, const ClusterFile& cluster, ShardId shard) {
+  PromotionOptions options;
+  options.servers = NamesOf(cluster, shard);
+  options.from = flags.from;
+  options.to = flags.to;
+  options.force = flags.force;
+  options.dry_run = flags.dry_run;
+  options.catch_up = absl::Seconds(flags.catch_up_seconds);
+  return options;
+}
+
+struct Row {
+  ShardId shard;
+  Promotion promotion;
+};
+
+void Print(const std::vector<Row>& rows, const Flags& flags, std::ostream& out) {
+  constexpr auto kRight = Table::Align::kRight;
+  Table table({{"SHARD", kRight},
+               {"WAS"},
+               {"WRITER"},
+               {"TERM", kRight},
+               {"VERSION", kRight},
+               {"NOT REACHED"}});
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [shard, promotion] : rows) {
+    const std::string was = promotion.before.writer.empty() ? "nobody" : promotion.before.writer;
+    table.AddRow({absl::StrCat(shard.value), was, promotion.after.writer,
+                  flags.dry_run ? "-" : absl::StrCat(promotion.after.term),
+                  HumanCount(static_cast<int64_t>(promotion.position.version)),
+                  absl::StrJoin(promotion.unreached, ", ")});
+    list.push_back({{"shard", shard.value},
+                    {"was", promotion.before.writer},
+                    {"writer", promotion.after.writer},
+                    {"term", promotion.after.term},
+                    {"version", promotion.position.version},
+                    {"unreached", promotion.unreached}});
+  }
+  if (flags.servers.format == OutputFormat::kJson) {
+    PrintJson({{"promoted", !flags.dry_run}, {"shards", list}}, out);
+  } else if (rows.empty()) {
+    out << "nothing to do: server \"" << flags.from << "\" writes no shard that others have\n";
+  } else {
+    table.Print(out);
+  }
+}
+
+absl::Status RunPromote(const Flags& flags, std::ostream& out) {
+  if (flags.servers.cluster.empty()) {
+    return absl::InvalidArgumentError("--cluster is needed: it says which servers have a shard");
+  }
+  VICINITY_ASSIGN_OR_RETURN(const ClusterFile cluster, ReadClusterFile(flags.servers.cluster));
+  VICINITY_RETURN_IF_ERROR(CheckFlags(flags, cluster));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<ServerTarget> targets, AdminTargetsOf(flags.servers));
+  AdminCalls calls(std::move(targets), flags.servers.timeout());
+  std::vector<Row> rows;
+  absl::Status failed;
+  std::string failures;
+  for (const ShardId shard : ShardsOf(flags, cluster)) {
+    const PromotionOptions options = OptionsOf(flags, cluster, shard);
+    const auto promotion =
+        Promote(shard, options, [&](size_t server, const proto::AppointRequest& request) {
+          return calls.Appoint(options.servers[server], request);
+        });
+    if (!promotion.ok()) {
+      failed.Update(promotion.status());
+      absl::StrAppend(&failures, failures.empty() ? "" : "; ",
+                      std::string(promotion.status().message()));
+    } else if (promotion->concerned) {
+      rows.push_back({shard, *promotion});
+    }
+  }
+  if (failed.ok() || !rows.empty()) Print(rows, flags, out);
+  if (failed.ok()) return failed;
+  const absl::Status all(failed.code(), failures);
+  return rows.empty() ? all : WithExitCode(all, ExitCode::kDegraded);
+}
+
+}  // namespace
+
+Action DeclarePromote(CLI::App* app) {
+  const auto flags = std::make_shared<Flags>();
+  app->add_option("--from", flags->from, "all that this server writes, which may be gone");
+  app->add_option("--shards", flags->shards, "these alone")->delimiter(',');
+  app->add_option("--to", flags->to, "the next writer (the server that has most)");
+  app->add_flag("--force", flags->force, "also if too few servers answer: REPLICATED may be lost");
+  app->add_flag("--dry-run", flags->dry_run, "only say who would write");
+  app->add_option("--catch-up", flags->catch_up_seconds,
+                  "seconds for the next writer to get what it lacks")
+      ->check(CLI::Range(0.0, 86400.0));
+  AddServersFlags(app, &flags->servers);
+  return [flags](const ToolContext&, std::ostream& out) { return RunPromote(*flags, out); };
+}
+
+}  // namespace vicinity::cli

@@ -1,0 +1,70 @@
+// The servers of one shard in one process: each has changes and a keeper of its own, and calls the
+// others' keepers as a server would over the network, which can be cut.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "partition/dataset/dataset.h"
+#include "partition/overlay/live_base.h"
+#include "partition/overlay/live_dataset.h"
+#include "partition/overlay/live_shard.h"
+#include "partition/overlay/live_values.h"
+#include "proto/admin.pb.h"
+#include "server/replication/shard_keeper.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity::testing {
+
+// Threads: the one that made it; the keepers have theirs.
+class ReplicaGroup {
+ public:
+  // Server 0 writes at first. All are up.
+  explicit ReplicaGroup(int servers);
+  ~ReplicaGroup();
+
+  static std::string NameOf(int server) { return std::string(1, static_cast<char>('a' + server)); }
+  std::vector<std::string> names() const;
+  int size() const { return static_cast<int>(servers_.size()); }
+
+  void Start(int server);
+  // As kill -9 of a process on a machine that stays up.
+  void Stop(int server);
+  bool is_up(int server) const;
+  // Its changes are gone, which is a new disk. It must be down.
+  void Wipe(int server);
+  // Calls from one to the other and back do not get through.
+  void Cut(int one, int other, bool is_cut);
+
+  std::shared_ptr<LiveShard> shard(int server) const;
+  ShardKeeper& keeper(int server) const;
+  // Batch `n` of NumberedBatch, `sequence` of the session. Unavailable: the server is down.
+  absl::StatusOr<AppliedBatch> Apply(int server, const std::string& session, uint64_t sequence,
+                                     uint64_t n, Durability durability, absl::Duration limit);
+  // As the RPC.
+  absl::StatusOr<proto::AppointReply> Appoint(int server, const proto::AppointRequest& request);
+
+  // Waits until the servers that are up have the same log, and one of them may be written: which.
+  // Fails the test after half a minute.
+  int AwaitSame();
+  // The first version in which the logs of two servers differ, with all their rows; 0: in none.
+  uint64_t DifferenceOf(int one, int other) const;
+  std::string FolderOf(int server) const;
+
+ private:
+  class Link;
+  struct Server;
+
+  LiveDatasetOptions OptionsOf(int server) const;
+
+  const TempDir folder_;
+  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<LiveBase> base_;
+  std::vector<std::unique_ptr<Server>> servers_;
+};
+
+}  // namespace vicinity::testing
