@@ -118,6 +118,7 @@ ROOMS = {
 # Sources without a twin test of their own -> the test that covers them instead.
 # Every *main.cc is exempt: a main only joins what is tested elsewhere.
 COVERED_ELSEWHERE = {
+    "client/cli/flags/server_files.cc": "tests/client/cli/commands/live/rebuild_command_test.cc",
     "client/cli/commands/live/promote_command.cc": "tests/integration/live_replicas_test.cc",
     "client/backup/live_backup.cc": "tests/client/cli/commands/graph/backup_command_test.cc",
     "client/shards/keyed_nodes.cc": "tests/integration/live_test.cc",

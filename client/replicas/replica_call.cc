@@ -336,7 +336,7 @@ absl::Status ReplicaCall::AllFailed(Timer::Time now) const {
     code = code.value_or(why.code()) == why.code() ? why.code() : absl::StatusCode::kUnavailable;
     behind |= absl::IsOutOfRange(errors_[i]);
   }
-  // Some are there, and none has the version that is asked for.
+  // Some are there, and none has the version that is asked for, or the session's last batches.
   if (behind) code = absl::StatusCode::kOutOfRange;
   // Where none of several servers writes the shard, one may soon.
   if (question_.of_writer && code == absl::StatusCode::kUnimplemented) {

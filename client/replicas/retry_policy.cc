@@ -19,8 +19,8 @@ FailureKind KindOf(const absl::Status& failure, bool of_writer) {
       return FailureKind::kOtherDataset;
     case absl::StatusCode::kUnimplemented:
       return of_writer ? FailureKind::kElsewhere : FailureKind::kCall;
-    case absl::StatusCode::kOutOfRange:  // of a write it is its session's
-      return of_writer ? FailureKind::kCall : FailureKind::kElsewhere;
+    case absl::StatusCode::kOutOfRange:
+      return FailureKind::kElsewhere;
     default:
       return FailureKind::kCall;
   }

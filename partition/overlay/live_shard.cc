@@ -74,7 +74,8 @@ absl::Status LiveShard::Replay() {
         CountTerm(version, change.term());
         return absl::OkStatus();
       }));
-  version_ = state_->store->last_version();
+  logged_ = state_->store->last_version();
+  version_ = logged();
   return absl::OkStatus();
 }
 
@@ -187,7 +188,7 @@ std::vector<LiveShard::PendingPtr> LiveShard::TakeGroup() {
 // What is in the index but not committed nobody sees: its version is not given out.
 void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
   DeltaStore::Commit commit(*state_->store);
-  const uint64_t before = version();
+  const uint64_t before = logged();
   group_.clear();
   bool durable = false;
   int64_t bytes = 0;
@@ -205,12 +206,20 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
       const proto::Change& change = pending->change;
       if (change.version() > before) CountTerm(change.version(), change.term());
     }
-    version_.store(before + group_.size(), std::memory_order_release);
+    logged_.store(before + group_.size(), std::memory_order_release);
+    Show(std::min(kept_, logged()));
   }
   for (size_t i = 0; i < group.size(); ++i) {
     if (!failed_.ok() && answers[i].ok()) answers[i] = failed_;
+    const bool waits =
+        options_.servers.count > 1 && group[i]->durability == Durability::kReplicated;
+    if (answers[i].ok() && !waits) Show(answers[i]->version);
     group[i]->answer = std::move(answers[i]);
   }
+}
+
+void LiveShard::Show(uint64_t version) {
+  if (version > this->version()) version_.store(version, std::memory_order_release);
 }
 
 // Repeats alone have nothing to write, but may ask for more than they got before.
@@ -231,7 +240,7 @@ absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pendin
   if (known.has_value()) return AnswerAgain(*known);
   VICINITY_RETURN_IF_ERROR(room);
   VICINITY_RETURN_IF_ERROR(ResolveChange(state_->base, state_->files, state_->index, &change));
-  change.set_version(version() + group_.size() + 1);
+  change.set_version(logged() + group_.size() + 1);
   if (change.unix_micros() == 0) change.set_unix_micros(absl::ToUnixMicros(absl::Now()));
   if (absl::Status put = PutChange(state_->base, &change, commit); !put.ok()) {
     failed_ = put;  // half of it may be in the commit
@@ -248,7 +257,7 @@ absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pendin
 
 absl::StatusOr<AppliedBatch> LiveShard::AnswerAgain(uint64_t version) const {
   AppliedBatch answer;
-  if (const uint64_t committed = this->version(); version > committed) {
+  if (const uint64_t committed = logged(); version > committed) {
     answer = group_[version - committed - 1];
   } else {
     VICINITY_ASSIGN_OR_RETURN(const proto::Change change, ReadLogged(version));
@@ -265,10 +274,10 @@ absl::StatusOr<proto::Change> LiveShard::ReadChange(uint64_t version) const {
 }
 
 absl::Status LiveShard::Repeat(proto::Change change, Durability durability, absl::Time deadline) {
-  if (change.version() != version() + 1) {
+  if (change.version() != logged() + 1) {
     return absl::InvalidArgumentError(absl::StrCat("version ", change.version(), " of shard ",
                                                    state_->base.shard.id().value, ", where ",
-                                                   version() + 1, " comes next"));
+                                                   logged() + 1, " comes next"));
   }
   if (change.term() < position().term) {
     return absl::InvalidArgumentError(
@@ -364,13 +373,14 @@ void LiveShard::Kept(uint64_t version) {
   MutexLock lock(&mu_);
   if (version <= kept_) return;
   kept_ = version;
+  Show(std::min(kept_, logged()));
   settled_.NotifyAll();
 }
 
 // A version is counted before it is seen.
 LogPosition LiveShard::position() const {
   MutexLock lock(&mu_);
-  return {version(), LastTerm()};
+  return {logged(), LastTerm()};
 }
 
 uint64_t LiveShard::LastTerm() const { return terms_.empty() ? 0 : terms_.rbegin()->second; }
@@ -390,7 +400,7 @@ void LiveShard::WaitBehind(uint64_t version, absl::Time until) const {
       std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(until - absl::Now());
   MutexLock lock(&mu_);
   const int64_t wakes = wakes_;
-  while (this->version() <= version && wakes_ == wakes) {
+  while (logged() <= version && wakes_ == wakes) {
     const std::chrono::nanoseconds left = end - std::chrono::steady_clock::now();
     if (left.count() <= 0) return;
     settled_.WaitFor(&mu_, left);

@@ -67,8 +67,11 @@ class LiveShard {
   // Waits until all that was applied is on disk.
   absl::Status Sync();
 
-  // The last version that everybody sees.
+  // The last version that everybody sees. One that was applied as kReplicated is seen when it is
+  // that, so that nobody has read what no later writer has; all before one that is seen are.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  // The last one of the change log.
+  uint64_t logged() const { return logged_.load(std::memory_order_acquire); }
   std::shared_ptr<const LiveView> Latest() const { return *At(version()); }
   // OutOfRange naming both if there is no such version yet.
   absl::StatusOr<std::shared_ptr<const LiveView>> At(uint64_t version) const;
@@ -100,10 +103,10 @@ class LiveShard {
   // More than half of the servers have all versions up to this one on disk.
   void Kept(uint64_t version);
 
-  LogPosition position() const;
+  LogPosition position() const;  // of the change log's end
   // In which a version that has been was written; 0 of version 0.
   uint64_t TermOf(uint64_t version) const;
-  // Waits until there is a version behind this one, or Wake, or until then.
+  // Waits until the change log has a version behind this one, or Wake, or until then.
   void WaitBehind(uint64_t version, absl::Time until) const;
   void Wake();
 
@@ -122,6 +125,7 @@ class LiveShard {
   void TakeLead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndLead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Show(uint64_t version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);  // and all before
   absl::StatusOr<AppliedBatch> AwaitKept(AppliedBatch applied,
                                          std::chrono::steady_clock::time_point until)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -143,6 +147,7 @@ class LiveShard {
   const std::unique_ptr<LiveState> state_;
   const LiveShardOptions options_;
   std::atomic<uint64_t> version_{0};
+  std::atomic<uint64_t> logged_{0};
 
   mutable Mutex mu_;
   mutable CondVar settled_;  // a group is committed, or what is said of writers and servers changes

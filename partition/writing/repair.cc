@@ -81,14 +81,17 @@ class NewFile {
   bool placed_ = false;
 };
 
+// `took`: is told of every piece.
 absl::Status ReplaceFile(const std::string& directory, const proto::FileEntry& entry,
-                         FileSource* source) {
+                         FileSource* source, const std::function<void(size_t)>& took) {
   const std::string path = absl::StrCat(directory, "/", entry.path());
   std::error_code ignored;  // creating the file says what is wrong
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<NewFile> file, NewFile::Create(path));
-  VICINITY_RETURN_IF_ERROR(
-      source->Read(entry, [&file](std::string_view bytes) { return file->Append(bytes); }));
+  VICINITY_RETURN_IF_ERROR(source->Read(entry, [&](std::string_view bytes) {
+    took(bytes.size());
+    return file->Append(bytes);
+  }));
   VICINITY_RETURN_IF_ERROR(file->Check(entry));
   return file->Place();
 }
@@ -164,14 +167,21 @@ std::vector<proto::FileEntry> StillListed(const proto::Manifest& manifest,
 // With the writers' lock held.
 absl::StatusOr<std::vector<RepairReport::File>> ReplaceDamaged(
     const std::string& directory, const std::vector<ShardId>& shards,
-    const std::vector<proto::FileEntry>& files, FileSource* source) {
+    const std::vector<proto::FileEntry>& files, FileSource* source, Progress* progress) {
   VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifestToRepair(directory));
   VICINITY_RETURN_IF_ERROR(ShardsHere(directory, manifest, shards).status());
   const Damaged damaged =
       FindDamaged(directory, StillListed(manifest, shards, files), NoProgress());
+  int64_t all = 0;
+  for (const proto::FileEntry& file : damaged.files) all += static_cast<int64_t>(file.size());
+  progress->Begin("fetching files", all, "bytes");
+  int64_t done = 0;
   for (const proto::FileEntry& file : damaged.files) {
-    VICINITY_RETURN_IF_ERROR(ReplaceFile(directory, file, source));
+    VICINITY_RETURN_IF_ERROR(ReplaceFile(directory, file, source, [&](size_t bytes) {
+      progress->Update(done += static_cast<int64_t>(bytes));
+    }));
   }
+  progress->End();
   return damaged.report;
 }
 
@@ -206,7 +216,7 @@ absl::StatusOr<RepairReport> RepairDataset(const std::string& directory,
   if (report.damaged.empty() || options.dry_run) return report;
   VICINITY_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(directory, options.wait));
   VICINITY_ASSIGN_OR_RETURN(report.damaged,
-                            ReplaceDamaged(directory, shards, damaged.files, source));
+                            ReplaceDamaged(directory, shards, damaged.files, source, progress));
   return report;
 }
 

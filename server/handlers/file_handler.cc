@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -59,6 +60,15 @@ absl::StatusOr<std::string> ReadPiece(const std::string& path, uint64_t offset, 
   return bytes;
 }
 
+// As it is on the disk now, which a new ranking may have changed.
+absl::StatusOr<proto::ReadFileReply> ReadManifestPiece(const Dataset& dataset, uint64_t offset) {
+  VICINITY_ASSIGN_OR_RETURN(const std::string text, ReadFile(ManifestPath(dataset.directory())));
+  proto::ReadFileReply reply;
+  reply.set_size(text.size());
+  reply.set_data(text.substr(std::min<uint64_t>(offset, text.size()), kPieceBytes));
+  return reply;
+}
+
 }  // namespace
 
 absl::StatusOr<proto::ReadFileReply> ReadFilePiece(const Dataset& dataset,
@@ -68,6 +78,9 @@ absl::StatusOr<proto::ReadFileReply> ReadFilePiece(const Dataset& dataset,
         absl::StrCat("this server has the dataset with fingerprint ",
                      absl::Hex(dataset.fingerprint(), absl::kZeroPad16), ", the caller means ",
                      absl::Hex(request.fingerprint(), absl::kZeroPad16)));
+  }
+  if (request.path() == std::filesystem::path(ManifestPath("")).filename()) {
+    return ReadManifestPiece(dataset, request.offset());
   }
   ShardId shard{0};
   const proto::FileEntry* const entry = FindEntry(dataset, request.path(), &shard);

@@ -27,7 +27,7 @@ void ToProto(const WriterTerm& writer, proto::WriterTerm* message) {
 
 // Whether a copy that is at `position` has nothing but what the shard has.
 bool IsBeginning(const LogPosition& position, const LiveShard& shard) {
-  return position.version <= shard.version() && shard.TermOf(position.version) == position.term;
+  return position.version <= shard.logged() && shard.TermOf(position.version) == position.term;
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ bool ShardKeeper::Step(Feed* feed, LiveShard* shard, const WriterTerm& writer) {
     log_->error("{}: {}", Here(), std::string(begun.message()));
   }
   if (!feed->trouble.empty()) Pause(ask_every_);
-  return feed->trouble.empty() && feed->position.version < shard->version();
+  return feed->trouble.empty() && feed->position.version < shard->logged();
 }
 
 absl::StatusOr<proto::ReplicateRequest> ShardKeeper::NextRequest(const Feed& feed,
@@ -147,7 +147,7 @@ absl::StatusOr<proto::ReplicateRequest> ShardKeeper::NextRequest(const Feed& fee
 
 absl::Status ShardKeeper::AddChanges(const LiveShard& shard,
                                      proto::ReplicateRequest* request) const {
-  const uint64_t last = shard.version();
+  const uint64_t last = shard.logged();
   int64_t bytes = 0;
   for (uint64_t version = request->after() + 1;
        version <= last && request->changes_size() < kMostChanges; ++version) {
@@ -197,16 +197,16 @@ void ShardKeeper::OnReply(Feed* feed, LiveShard* shard, const WriterTerm& writer
   } else if (!(theirs == writer)) {
     feed->trouble = absl::StrCat("server \"", feed->server->name(), "\" says that \"",
                                  theirs.writer, "\" writes it in term ", theirs.term);
-  } else if (position.term >= writer.term && position.version > shard->version()) {
+  } else if (position.term >= writer.term && position.version > shard->logged()) {
     feed->trouble =
         absl::StrCat("server \"", feed->server->name(), "\" has version ", position.version,
-                     " of it, and this one, which is to have made it, ", shard->version());
+                     " of it, and this one, which is to have made it, ", shard->logged());
   }
   Conclude(shard);
 }
 
 void ShardKeeper::Conclude(LiveShard* shard) {
-  std::vector<uint64_t> versions = {shard->version()};
+  std::vector<uint64_t> versions = {shard->logged()};
   absl::Status why;
   for (const std::unique_ptr<Feed>& feed : feeds_) {
     if (!feed->tried) {
@@ -351,7 +351,7 @@ int64_t ShardKeeper::Behind(size_t other) const {
   MutexLock lock(&mu_);
   const Feed& feed = *feeds_[other];
   if (!feed.known) return -1;
-  return static_cast<int64_t>((*shard)->version()) - static_cast<int64_t>(feed.position.version);
+  return static_cast<int64_t>((*shard)->logged()) - static_cast<int64_t>(feed.position.version);
 }
 
 }  // namespace vicinity

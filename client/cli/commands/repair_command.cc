@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/flags/server_call.h"
+#include "client/cli/flags/server_files.h"
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "partition/writing/repair.h"
-#include "proto/admin.grpc.pb.h"
 #include "proto/common/human_text.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
@@ -22,58 +21,12 @@
 namespace vicinity::cli {
 namespace {
 
-using proto::Admin;
-
 struct Flags {
   std::string directory;
   std::string from;
   std::vector<int32_t> shards;
   bool dry_run = false;
   ServersFlags servers;
-};
-
-// Files from whichever of some servers has a sound one, by their admin addresses.
-class ServerSource final : public FileSource {
- public:
-  ServerSource(std::vector<ServerTarget> targets, uint64_t fingerprint, absl::Duration timeout)
-      : targets_(std::move(targets)), fingerprint_(fingerprint), timeout_(timeout) {}
-
-  absl::Status Read(const proto::FileEntry& file, const Take& take) override {
-    std::string tried;
-    for (const ServerTarget& target : targets_) {
-      uint64_t taken = 0;
-      const absl::Status status = ReadFrom(target, file, take, &taken);
-      // What has been taken cannot be given back.
-      if (status.ok() || taken > 0) return At(target.name, status);
-      absl::StrAppend(&tried, tried.empty() ? "" : "; ", target.name, ": ",
-                      std::string(status.message()));
-    }
-    return absl::UnavailableError(absl::StrCat(file.path(), ": no server has it: ", tried));
-  }
-
- private:
-  absl::Status ReadFrom(const ServerTarget& target, const proto::FileEntry& file, const Take& take,
-                        uint64_t* taken) const {
-    proto::ReadFileRequest request;
-    request.set_fingerprint(fingerprint_);
-    request.set_path(file.path());
-    while (*taken < file.size()) {
-      request.set_offset(*taken);
-      VICINITY_ASSIGN_OR_RETURN(
-          const proto::ReadFileReply reply,
-          CallServer<Admin>(target, timeout_, &Admin::Stub::ReadFile, request));
-      if (reply.data().empty()) {
-        return absl::DataLossError(absl::StrCat(file.path(), " ends at byte ", *taken));
-      }
-      VICINITY_RETURN_IF_ERROR(take(reply.data()));
-      *taken += reply.data().size();
-    }
-    return absl::OkStatus();
-  }
-
-  const std::vector<ServerTarget> targets_;
-  const uint64_t fingerprint_;
-  const absl::Duration timeout_;
 };
 
 absl::StatusOr<std::unique_ptr<FileSource>> OpenSource(const Flags& flags) {
@@ -85,8 +38,8 @@ absl::StatusOr<std::unique_ptr<FileSource>> OpenSource(const Flags& flags) {
   if (!from_servers) return std::make_unique<DirectorySource>(flags.from);
   VICINITY_ASSIGN_OR_RETURN(std::vector<ServerTarget> targets, AdminTargetsOf(flags.servers));
   VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifestToRepair(flags.directory));
-  return std::make_unique<ServerSource>(std::move(targets), manifest.fingerprint(),
-                                        flags.servers.timeout());
+  return std::make_unique<ServerFiles>(std::move(targets), manifest.fingerprint(),
+                                       flags.servers.timeout());
 }
 
 void Print(const Flags& flags, const RepairReport& report, std::ostream& out) {

@@ -161,5 +161,5 @@ class PprOptions(TypedDict, total=False):
 
 
 class WriterOptions(TypedDict, total=False):
-    durability: Literal["sync", "buffered"]
+    durability: Literal["sync", "buffered", "replicated"]
     give_up_after_ms: int

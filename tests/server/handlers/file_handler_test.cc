@@ -8,6 +8,7 @@
 #include "partition/dataset/shard.h"
 #include "partition/dataset/verified_file.h"
 #include "proto/common/checksum.h"
+#include "proto/common/file.h"
 #include "proto/common/ids.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
@@ -52,8 +53,20 @@ TEST_CASE_METHOD(FileTest, "a served file comes as it is, from any byte on", "[f
   }
 }
 
+TEST_CASE_METHOD(FileTest, "the manifest comes as it is on the disk", "[file_handler]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::ReadFileReply reply,
+                                ReadFilePiece(*dataset_, Request("manifest.textproto")));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::string text,
+                                ReadFile(folder_.File("g/manifest.textproto")));
+  CHECK(reply.size() == text.size());
+  CHECK(reply.data() == text);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::ReadFileReply behind,
+                                ReadFilePiece(*dataset_, Request("manifest.textproto", 1 << 30)));
+  CHECK(behind.data().empty());
+}
+
 TEST_CASE_METHOD(FileTest, "nothing but served files can be had", "[file_handler]") {
-  for (const char* path : {"manifest.textproto", "../g/manifest.textproto", "/etc/passwd", "",
+  for (const char* path : {"../g/manifest.textproto", "/etc/passwd", "",
                            "shard-00001/nodes.user.keys", "shard-00000/../manifest.textproto"}) {
     VICINITY_CHECK_CODE(ReadFilePiece(*dataset_, Request(path)), absl::StatusCode::kNotFound);
   }

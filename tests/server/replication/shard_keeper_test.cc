@@ -83,14 +83,22 @@ TEST_CASE("replicated is what more than half of the servers have on disk, and wa
   group.Cut(0, 2, true);
   const absl::Status waits = group.Apply(0, "s", 3, 3, Durability::kReplicated, kShort).status();
   VICINITY_CHECK_CODE(waits, absl::StatusCode::kDeadlineExceeded);
+  CHECK(group.shard(0)->version() == 2);  // nobody reads what may be lost with one server
+  CHECK(group.shard(0)->logged() == 3);
   CHECK_THAT(std::string(waits.message()),
              Catch::Contains("version 3") && Catch::Contains("3 servers"));
   group.Cut(0, 1, false);
   VICINITY_ASSERT_OK_AND_ASSIGN(const AppliedBatch again,
                                 group.Apply(0, "s", 3, 3, Durability::kReplicated, kLong));
   CHECK(again.repeated);
+  CHECK(group.shard(0)->version() == 3);
   CHECK(group.shard(1)->version() == 3);
   CHECK(group.shard(2)->version() == 2);
+  group.Cut(0, 1, true);
+  VICINITY_CHECK_CODE(group.Apply(0, "s", 4, 4, Durability::kReplicated, kShort).status(),
+                      absl::StatusCode::kDeadlineExceeded);
+  VICINITY_CHECK_OK(group.Apply(0, "t", 1, 5, Durability::kSync, kLong).status());
+  CHECK(group.shard(0)->version() == 5);  // with all before
 }
 
 TEST_CASE("a server that was away gets what it lacks, and one with a new disk gets all",

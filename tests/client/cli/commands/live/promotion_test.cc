@@ -301,8 +301,7 @@ class Simulation {
     for (int server = 0; server < group_.size(); ++server) {
       const auto applied = group_.Apply(server, client.session, client.sequence, client.n,
                                         Durability::kReplicated, kShort);
-      if (absl::IsOutOfRange(applied.status())) FAIL_CHECK(applied.status());
-      if (!applied.ok()) continue;
+      if (!applied.ok()) continue;  // also OutOfRange of one that was cut off, and writes still
       acknowledged_[client.session][client.sequence] = client.n;
       ++count_;
       ++client.sequence;
