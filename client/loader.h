@@ -23,6 +23,8 @@
 
 namespace vicinity {
 
+class LoaderImpl;
+
 // Of a live graph it stays at the versions of when it was made, so that what it fetched once is
 // right until its end, and an epoch is the same whatever is written: who wants what came since
 // makes another.
@@ -72,9 +74,8 @@ class Loader {
   LoaderStats stats() const;
 
  private:
-  class Impl;
-  explicit Loader(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Loader(std::unique_ptr<LoaderImpl> impl);
+  std::unique_ptr<LoaderImpl> impl_;
 };
 
 }  // namespace vicinity

@@ -10,7 +10,8 @@
 #                     pkg-config's, for both one of CMake's. DIR may be moved afterwards
 # DIR/lib/python      the package vicinity_graph, which finds that library
 # DIR/include         <vicinity/graph.h>, <vicinity/loader.h>, <vicinity/prepared_query.h>,
-#                     <vicinity/writer.h>, <vicinity/changes.h>, <vicinity/c_api.h>
+#                     <vicinity/query_loader.h>, <vicinity/writer.h>, <vicinity/changes.h>,
+#                     <vicinity/c_api.h>
 set -euo pipefail
 root="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 
@@ -37,8 +38,8 @@ fi
 # The headers that a program may include, and what these include in turn.
 public_headers() {
   local header seen=" "
-  local queue=(client/graph.h client/loader.h client/prepared_query.h client/types/result.h
-    client/writer.h client/changes.h client/c_api/vicinity.h)
+  local queue=(client/graph.h client/loader.h client/prepared_query.h client/query_loader.h
+    client/types/result.h client/writer.h client/changes.h client/c_api/vicinity.h)
   while [[ ${#queue[@]} -gt 0 ]]; do
     header="${queue[0]}"
     queue=("${queue[@]:1}")
@@ -75,6 +76,7 @@ forward() { # forward NAME HEADER
 forward graph.h client/graph.h
 forward loader.h client/loader.h
 forward prepared_query.h client/prepared_query.h
+forward query_loader.h client/query_loader.h
 forward writer.h client/writer.h
 forward changes.h client/changes.h
 cp "$prefix/include/vicinity/client/c_api/vicinity.h" "$prefix/include/vicinity/c_api.h"

@@ -79,8 +79,10 @@ ROOMS = {
     "client/replicas": {"client/rpc", "client/shards", "client/types"},
     "client/device": {"client/shards", "client/types"},
     "client/negatives": {"client/shards", "client/types"},
-    "client/loading": {"client/device", "client/negatives", "client/shards", "client/types"},
     "client/query": {"client/negatives", "client/shards", "client/types"},
+    "client/loading": {
+        "client/device", "client/negatives", "client/query", "client/shards", "client/types",
+    },
     "client/writes": {"client/shards", "client/types"},
     "client": {
         "client/loading", "client/query", "client/replicas", "client/rpc", "client/shards",
@@ -137,6 +139,7 @@ COVERED_ELSEWHERE = {
     "cache/device/base/cuda_context.cc": "tests/cache/device/base/cuda_device_test.cc",
     "cache/device/copy_rows_absent.cc": "tests/cache/device/copy_rows_test.cc",
     "client/c_api/handles.cc": "tests/client/c_api/batch_parts_test.cc",
+    "client/loading/batch_maker.cc": "tests/client/loading/query_epochs_test.cc",
     "client/loading/epoch_run.cc": "tests/client/loading/loader_core_test.cc",
     "client/graph_impl.cc": "tests/integration/failure_test.cc",
     "client/query/induced_maker.cc": "tests/client/query/induced_steps_test.cc",

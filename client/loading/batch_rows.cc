@@ -1,6 +1,8 @@
 #include "client/loading/batch_rows.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +15,34 @@ namespace {
 
 absl::Status InColumn(const BatchRows::Column& column, const absl::Status& status) {
   return At(absl::StrCat("column ", column.result.spec.name), status);
+}
+
+// Has each node's row come where it is first; the others are repeats of that.
+std::vector<BatchRows::Repeat> TakeFirst(const NodeList& list, SplitNodes* nodes) {
+  std::vector<int64_t> first(list.ids.size());
+  std::vector<BatchRows::Repeat> repeats;
+  repeats.reserve(list.places.size() - list.ids.size());
+  size_t num_known = 0;
+  for (size_t row = 0; row < list.places.size(); ++row) {
+    const auto place = static_cast<size_t>(list.places[row]);
+    if (place == num_known) {
+      first[num_known++] = static_cast<int64_t>(row);
+    } else {
+      repeats.push_back({static_cast<int64_t>(row), first[place]});
+    }
+  }
+  for (int64_t& position : nodes->local_positions) position = first[position];
+  for (int64_t& position : nodes->remote_positions) position = first[position];
+  return repeats;
+}
+
+void CopyRepeats(absl::Span<const BatchRows::Repeat> repeats, BatchColumn* column) {
+  const auto row_bytes = static_cast<size_t>(column->spec.row_bytes());
+  if (row_bytes == 0) return;
+  char* const rows = column->bytes.data();
+  for (const BatchRows::Repeat& repeat : repeats) {
+    std::memcpy(rows + repeat.row * row_bytes, rows + repeat.first * row_bytes, row_bytes);
+  }
 }
 
 }  // namespace
@@ -36,21 +66,30 @@ RowLoader::RowLoader(const ShardRouter& router, std::vector<ColumnPlan> columns)
     : router_(router), columns_(std::move(columns)) {}
 
 BatchRows RowLoader::Split(const SampledGraph& graph) const {
+  std::vector<NodeList> lists;
+  for (const SampledNodes& of_type : graph.nodes) lists.push_back({of_type.ids, {}});
+  return Split(lists);
+}
+
+BatchRows RowLoader::Split(absl::Span<const NodeList> lists) const {
   BatchRows rows;
-  rows.nodes.resize(graph.nodes.size());
+  rows.nodes.resize(lists.size());
+  rows.repeats.resize(lists.size());
   rows.columns.resize(columns_.size());
-  std::vector<bool> is_split(graph.nodes.size(), false);
+  std::vector<bool> is_split(lists.size(), false);
   for (size_t c = 0; c < columns_.size(); ++c) {
     const NodeTypeId type = columns_[c].type;
-    const std::vector<int64_t>& ids = graph.nodes[type.value].ids;
+    const int32_t number = columns_[c].nodes();
+    const NodeList& list = lists[number];
     BatchColumn& result = rows.columns[c].result;
     result.node_type = type.value;
     result.spec = router_.SpecOf(type, columns_[c].column);
-    result.num_rows = static_cast<int64_t>(ids.size());
-    if (is_split[type.value]) continue;
-    is_split[type.value] = true;
-    rows.nodes[type.value] =
-        NearAndFar(router_, type, ids, /*by_shard=*/columns_[c].device != nullptr);
+    result.num_rows = list.num_rows();
+    if (is_split[number]) continue;
+    is_split[number] = true;
+    rows.nodes[number] =
+        NearAndFar(router_, type, list.ids, /*by_shard=*/columns_[c].device != nullptr);
+    if (!list.places.empty()) rows.repeats[number] = TakeFirst(list, &rows.nodes[number]);
   }
   return rows;
 }
@@ -59,7 +98,7 @@ int64_t RowLoader::Bytes(const BatchRows& rows) const {
   int64_t bytes = 0;
   for (size_t c = 0; c < columns_.size(); ++c) {
     const BatchColumn& result = rows.columns[c].result;
-    const std::vector<int64_t>& remote = rows.nodes[columns_[c].type.value].remote;
+    const std::vector<int64_t>& remote = rows.nodes[columns_[c].nodes()].remote;
     bytes += (result.num_rows + static_cast<int64_t>(remote.size())) * result.spec.row_bytes();
   }
   return bytes;
@@ -69,7 +108,7 @@ int64_t RowLoader::AnnouncedBytes(const BatchRows& rows) const {
   int64_t num_ids = 0;
   for (const ColumnPlan& column : columns_) {
     if (column.pool == nullptr || rows.nodes.empty()) continue;
-    num_ids += static_cast<int64_t>(rows.nodes[column.type.value].remote.size());
+    num_ids += static_cast<int64_t>(rows.nodes[column.nodes()].remote.size());
   }
   return kAnnouncedIdBytes * num_ids;
 }
@@ -77,7 +116,7 @@ int64_t RowLoader::AnnouncedBytes(const BatchRows& rows) const {
 absl::Status RowLoader::Announce(const BatchRows& rows) const {
   for (const ColumnPlan& column : columns_) {
     if (column.pool == nullptr) continue;
-    VICINITY_RETURN_IF_ERROR(column.pool->Announce(rows.nodes[column.type.value].remote));
+    VICINITY_RETURN_IF_ERROR(column.pool->Announce(rows.nodes[column.nodes()].remote));
   }
   return absl::OkStatus();
 }
@@ -90,7 +129,7 @@ void RowLoader::Forget() const {
 
 absl::Status RowLoader::Admit(BatchRows* rows, RowCounts* counts) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
-    const SplitNodes& nodes = rows->nodes[columns_[c].type.value];
+    const SplitNodes& nodes = rows->nodes[columns_[c].nodes()];
     BatchRows::Column& column = rows->columns[c];
     const auto num_remote = static_cast<int64_t>(nodes.remote.size());
     int64_t num_fetched = num_remote;
@@ -140,7 +179,7 @@ bool RowLoader::WaitForTensors(std::chrono::nanoseconds timeout) const {
 absl::Status RowLoader::Assemble(BatchRows* rows, std::chrono::nanoseconds timeout) const {
   std::vector<ColumnFetch> fetches;
   for (size_t c = 0; c < columns_.size(); ++c) {
-    const SplitNodes& nodes = rows->nodes[columns_[c].type.value];
+    const SplitNodes& nodes = rows->nodes[columns_[c].nodes()];
     BatchRows::Column& column = rows->columns[c];
     if (columns_[c].device != nullptr) {
       absl::StatusOr<std::unique_ptr<DeviceTensor>> tensor =
@@ -153,13 +192,17 @@ absl::Status RowLoader::Assemble(BatchRows* rows, std::chrono::nanoseconds timeo
                          column.result.bytes.data()});
     }
   }
-  return router_.FetchRows(fetches, nullptr);
+  VICINITY_RETURN_IF_ERROR(router_.FetchRows(fetches, nullptr));
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    CopyRepeats(rows->repeats[columns_[c].nodes()], &rows->columns[c].result);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RowLoader::AssembleRemote(size_t c, const SplitNodes& nodes, BatchRows::Column* column,
                                        std::chrono::nanoseconds timeout) const {
   const int64_t row_bytes = column->result.spec.row_bytes();
-  column->result.bytes.resize(nodes.size() * row_bytes);
+  column->result.bytes.resize(column->result.num_rows * row_bytes);
   if (columns_[c].pool == nullptr) return absl::OkStatus();
   return columns_[c].pool->Assemble(column->pinned.batch(), nodes.remote_positions, timeout,
                                     column->result.bytes.data());

@@ -42,18 +42,36 @@ class PinnedRows {
 
 // One column that every batch brings.
 struct ColumnPlan {
+  // Of a batch's lists of nodes, whose rows; -1: that of its type.
+  int32_t nodes() const { return list < 0 ? type.value : list; }
+
   NodeTypeId type;
   int32_t column = 0;  // position in the type, or kKeyColumn
+  int32_t list = -1;
   // What pool and device lie on, so it goes last; null: the host.
   std::shared_ptr<DeviceSide> side;
-  // For its remote rows, which batches in flight share; null: rows of no bytes.
-  std::unique_ptr<RowPool> pool;
-  int64_t cache_rows = 0;  // that the pool keeps for batches to come
+  // For its remote rows, which batches in flight share; null: rows of no bytes. Owned by the plans
+  // of the column: there is one for each list that it is brought for.
+  std::shared_ptr<RowPool> pool;
+  int64_t cache_rows = 0;  // that the pool keeps for batches to come; 0 of its later plans
   // Where its tensors are made, from the pool's rows too; null: on the host.
   std::unique_ptr<DeviceColumn> device;
 };
 
-// Rows of a batch's columns, by where they come from.
+// Nodes of one type whose rows a batch needs. Lifetime: as what it was made of.
+struct NodeList {
+  absl::Span<const int64_t> ids;  // global, each once
+  // Of each row of a column, which of the ids it belongs to, numbered as they first come; empty:
+  // row i belongs to ids[i].
+  absl::Span<const int64_t> places;
+
+  int64_t num_rows() const {
+    return static_cast<int64_t>(places.empty() ? ids.size() : places.size());
+  }
+};
+
+// Rows of a batch's columns, by where they come from; those of a list's node that comes several
+// times are one.
 struct RowCounts {
   int64_t local = 0;
   int64_t cached = 0;  // in a pool, or on their way for an earlier batch
@@ -67,7 +85,13 @@ struct BatchRows {
     std::vector<int64_t> missing;  // the nodes among them that are to be fetched
     BatchColumn result;
   };
-  std::vector<SplitNodes> nodes;  // by node type; empty for types without columns
+  // A row that is another's once more, by their numbers.
+  struct Repeat {
+    int64_t row = 0;
+    int64_t first = 0;
+  };
+  std::vector<SplitNodes> nodes;             // by list; empty for lists without columns
+  std::vector<std::vector<Repeat>> repeats;  // likewise
   std::vector<Column> columns;
 };
 
@@ -81,7 +105,9 @@ class RowLoader {
  public:
   RowLoader(const ShardRouter& router, std::vector<ColumnPlan> columns);
 
-  // Tells near from far.
+  // Tells near from far. With a device no list has `places`.
+  BatchRows Split(absl::Span<const NodeList> lists) const;
+  // Of a minibatch, whose lists are those of its types.
   BatchRows Split(const SampledGraph& graph) const;
   // What the batch holds at its largest: its tensors, and rows in pools.
   int64_t Bytes(const BatchRows& rows) const;

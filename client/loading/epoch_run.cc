@@ -86,8 +86,8 @@ void EpochRun::GoOn() {
   allowed_.Raise(epoch_end_ + line_.num_steps());
 }
 
-absl::StatusOr<std::unique_ptr<MiniBatch>> EpochRun::Next() {
-  if (next_ >= epoch_end_) return std::unique_ptr<MiniBatch>();
+absl::StatusOr<LoadedBatch> EpochRun::Next() {
+  if (next_ >= epoch_end_) return LoadedBatch();
   std::optional<JobPtr> job = assembled_.Pop(TimeLeft());
   waiting_since_.reset();
   if (!job.has_value()) return Late();
@@ -98,7 +98,19 @@ absl::StatusOr<std::unique_ptr<MiniBatch>> EpochRun::Next() {
       At(absl::StrCat("batch ", place.step, " of epoch ", place.epoch), (*job)->status));
   ++next_;
   parts_.rows->Count((*job)->counts);
-  return std::move((*job)->batch);
+  return Take(job->get());
+}
+
+LoadedBatch EpochRun::Take(Job* job) const {
+  LoadedBatch taken;
+  taken.draw_batch = DrawBatchOf(*job);
+  taken.num_nodes = job->made.num_nodes();
+  taken.batch = std::move(job->batch);
+  taken.batch->graph = std::move(job->made.graph);
+  if (job->made.answer == nullptr) return taken;
+  taken.answer = std::move(job->made.answer);
+  taken.inputs = std::move(job->made.inputs);
+  return taken;
 }
 
 bool EpochRun::WaitForNext(std::chrono::nanoseconds limit) {
@@ -123,7 +135,7 @@ void EpochRun::RunStage(Stage stage, Queue* in, Queue* out, Work work) {
     }
     if (!(*job)->status.ok()) (*job)->rows = BatchRows();  // others may wait for what it pins
     const int64_t position = (*job)->position;
-    const int64_t weight = (*job)->batch->graph.num_bytes();
+    const int64_t weight = (*job)->made.num_bytes();
     clock.Enter(StageState::kBlocked);
     clock.EndBatch();
     if (!out->Push(position, weight, *std::move(job))) return;
@@ -181,17 +193,21 @@ void EpochRun::DealSeeds(absl::Span<const int64_t> batch, Job* job) const {
 }
 
 void EpochRun::SampleSome() {
-  const std::unique_ptr<BatchSampler> sampler = parts_.make_sampler();
+  const std::unique_ptr<BatchMaker> maker = parts_.make_maker();
   RunStage(kSample, &scheduled_, &sampled_,
-           [&](Job* job, StageClock*) { return Sample(sampler.get(), job); });
+           [&](Job* job, StageClock*) { return Sample(maker.get(), job); });
 }
 
-absl::Status EpochRun::Sample(BatchSampler* sampler, Job* job) {
+uint64_t EpochRun::DrawBatchOf(const Job& job) const {
+  return parts_.schedule->DrawBatch(job.place.step, job.place.dealt_from);
+}
+
+absl::Status EpochRun::Sample(BatchMaker* maker, Job* job) {
   MinibatchDraw draw;
   draw.run_seed = parts_.options->run_seed;
   draw.epoch = static_cast<uint64_t>(job->place.epoch);
-  draw.batch = parts_.schedule->DrawBatch(job->place.step, job->place.dealt_from);
-  VICINITY_ASSIGN_OR_RETURN(job->batch->graph, sampler->Sample(job->seeds, draw, ContextOf(*job)));
+  draw.batch = DrawBatchOf(*job);
+  VICINITY_ASSIGN_OR_RETURN(job->made, maker->Make(job->seeds, draw, ContextOf(*job)));
   return absl::OkStatus();
 }
 
@@ -210,7 +226,7 @@ void EpochRun::PlanAll() {
     AnnounceSampled(&ahead);
     JobPtr job = std::move(ahead.jobs.front());
     ahead.jobs.pop_front();
-    const int64_t weight = job->batch->graph.num_bytes();
+    const int64_t weight = job->made.num_bytes();
     ahead.bytes -= weight + parts_.rows->AnnouncedBytes(job->rows);
     if (job->status.ok()) job->status = Plan(job.get(), &ahead, &clock);
     if (!job->status.ok()) job->rows = BatchRows();  // others may wait for what it pins
@@ -223,10 +239,10 @@ void EpochRun::PlanAll() {
 
 void EpochRun::Announce(JobPtr job, Ahead* ahead) {
   if (job->status.ok()) {
-    job->rows = parts_.rows->Split(job->batch->graph);
+    job->rows = parts_.rows->Split(job->made.lists());
     job->status = parts_.rows->Announce(job->rows);
   }
-  ahead->bytes += job->batch->graph.num_bytes() + parts_.rows->AnnouncedBytes(job->rows);
+  ahead->bytes += job->made.num_bytes() + parts_.rows->AnnouncedBytes(job->rows);
   ahead->jobs.push_back(std::move(job));
 }
 
@@ -242,8 +258,8 @@ void EpochRun::AnnounceSampled(Ahead* ahead) {
 }
 
 absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
-  const SampledGraph& graph = job->batch->graph;
-  const int64_t bytes = graph.num_bytes() + parts_.rows->Bytes(job->rows) +
+  const SampledGraph& graph = job->made.graph;
+  const int64_t bytes = job->made.num_bytes() + parts_.rows->Bytes(job->rows) +
                         EdgeRowBytes(*parts_.router, graph, parts_.edge_columns) +
                         parts_.ragged->GuessBytes(graph);
   clock->Enter(StageState::kBlocked);
@@ -263,11 +279,11 @@ void EpochRun::FetchSome() {
 absl::Status EpochRun::Fetch(Job* job) {
   VICINITY_RETURN_IF_ERROR(parts_.rows->Fetch(&job->rows, ContextOf(*job)));
   VICINITY_ASSIGN_OR_RETURN(job->batch->ragged,
-                            parts_.ragged->Fetch(job->batch->graph, ContextOf(*job), &job->counts));
+                            parts_.ragged->Fetch(job->made.graph, ContextOf(*job), &job->counts));
   if (parts_.edge_columns.empty()) return absl::OkStatus();
   VICINITY_ASSIGN_OR_RETURN(
       job->batch->edge_columns,
-      FetchEdgeRows(*parts_.router, job->batch->graph, parts_.edge_columns, ContextOf(*job)));
+      FetchEdgeRows(*parts_.router, job->made.graph, parts_.edge_columns, ContextOf(*job)));
   return absl::OkStatus();
 }
 
@@ -292,14 +308,24 @@ bool EpochRun::WaitToAssemble(int64_t position) {
 
 absl::Status EpochRun::Assemble(Job* job) {
   VICINITY_RETURN_IF_ERROR(parts_.rows->Assemble(&job->rows, parts_.options->batch_timeout));
-  const size_t num_requested = parts_.options->columns.size() - parts_.ragged->num_columns();
-  for (size_t c = 0; c < job->rows.columns.size(); ++c) {
-    std::vector<BatchColumn>& of_batch =
-        c < num_requested ? job->batch->columns : job->batch->user_ids;
-    of_batch.push_back(std::move(job->rows.columns[c].result));
-  }
+  GiveColumns(job);
   held_.Hold(job->position, std::exchange(job->rows, BatchRows()));
   return absl::OkStatus();
+}
+
+void EpochRun::GiveColumns(Job* job) const {
+  const size_t num_requested = parts_.options->columns.size() - parts_.ragged->num_columns();
+  for (size_t c = 0; c < job->rows.columns.size(); ++c) {
+    BatchColumn& column = job->rows.columns[c].result;
+    if (job->made.answer != nullptr) {
+      StepAnswer& step = job->made.answer->steps[parts_.rows->columns()[c].nodes()];
+      step.columns.push_back({std::move(column.spec), column.num_rows, std::move(column.bytes)});
+    } else if (c < num_requested) {
+      job->batch->columns.push_back(std::move(column));
+    } else {
+      job->batch->user_ids.push_back(std::move(column));
+    }
+  }
 }
 
 absl::Status EpochRun::Late() const {

@@ -3,6 +3,8 @@
 //
 //   schedule -> sample -> plan -> fetch -> assemble -> Next()
 //
+// What a batch is made of is the BatchMaker's affair: to sample is to run a query's steps as well.
+//
 // Whoever has trained two whole epochs in a row is taken to go on: the batches of the epoch behind
 // are made ahead as if they were this one's, so that no epoch begins with an empty pipeline, rows
 // are shared across its first batches, and what is looked ahead to does not end with the epoch.
@@ -28,8 +30,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "client/loading/batch_maker.h"
 #include "client/loading/batch_rows.h"
-#include "client/loading/batch_sampler.h"
 #include "client/loading/batch_window.h"
 #include "client/loading/epoch_line.h"
 #include "client/loading/held_rows.h"
@@ -38,6 +40,7 @@
 #include "client/loading/rising_limit.h"
 #include "client/loading/seed_schedule.h"
 #include "client/loading/stage_time.h"
+#include "client/query/query.h"
 #include "client/shards/call_context.h"
 #include "client/shards/cancellation.h"
 #include "client/shards/edge_rows.h"
@@ -63,7 +66,7 @@ struct EpochParts {
   const RaggedColumns* ragged = nullptr;
   StageTotalsArray* totals = nullptr;
   // For each thread that samples.
-  std::function<std::unique_ptr<BatchSampler>()> make_sampler;
+  std::function<std::unique_ptr<BatchMaker>()> make_maker;
   absl::Span<const int64_t> seeds;                // this trainer's, as the schedule counts them,
   absl::Span<const NodeTypeId> seed_types;        // each of so many nodes, one after the other
   absl::Span<const int64_t> seed_times;           // of each seed; empty: none
@@ -71,6 +74,15 @@ struct EpochParts {
   absl::Span<const EdgeColumnPlan> edge_columns;  // to bring for every sampled edge
   // Of a loader that has been checked.
   const LoaderOptions* options = nullptr;
+};
+
+// A batch as it leaves the stages.
+struct LoadedBatch {
+  std::unique_ptr<MiniBatch> batch;     // null: the epoch is over
+  std::unique_ptr<QueryAnswer> answer;  // of a query's loader; else null
+  QueryInputs inputs;                   // likewise, its seeds; else empty
+  uint64_t draw_batch = 0;              // what its draws are keyed with, beside run seed and epoch
+  int64_t num_nodes = 0;                // of all its types, or steps
 };
 
 // Threads:  Next from one thread.
@@ -94,9 +106,9 @@ class EpochRun {
   // What Next has just failed with, if that was begun before its epoch was: it says nothing of now.
   std::optional<BatchPlace> FailedAhead() const { return failed_ahead_; }
 
-  // The next batch of the epoch; null after its last. DeadlineExceeded, naming the stage that holds
+  // The next batch of the epoch; none after its last. DeadlineExceeded, naming the stage that holds
   // it, after the batch timeout; else the error that the batch met on its way.
-  absl::StatusOr<std::unique_ptr<MiniBatch>> Next();
+  absl::StatusOr<LoadedBatch> Next();
 
   // As Loader::WaitForNext.
   bool WaitForNext(std::chrono::nanoseconds limit);
@@ -109,7 +121,8 @@ class EpochRun {
     TraceContext trace;  // of all that is asked for it
     absl::Status status;
     std::vector<TypedSeeds> seeds;
-    std::unique_ptr<MiniBatch> batch;
+    MadeBatch made;
+    std::unique_ptr<MiniBatch> batch;  // its graph is in `made`
     BatchRows rows;
     RowCounts counts;           // of its rows
     int64_t window_bytes = -1;  // taken from the window; -1: it was not let in
@@ -135,7 +148,8 @@ class EpochRun {
   JobPtr MakeJob(int64_t position, const EpochOrder& order) const;
   void DealSeeds(absl::Span<const int64_t> batch, Job* job) const;
   CallContext ContextOf(const Job& job) { return {&cancel_, job.trace}; }
-  absl::Status Sample(BatchSampler* sampler, Job* job);
+  uint64_t DrawBatchOf(const Job& job) const;
+  absl::Status Sample(BatchMaker* maker, Job* job);
 
   // Batches that are sampled and announced, oldest first.
   struct Ahead {
@@ -151,6 +165,9 @@ class EpochRun {
   // false: the epoch was dropped.
   bool WaitToAssemble(int64_t position);
   absl::Status Assemble(Job* job);
+  // The columns' rows go to where a trainer looks for them.
+  void GiveColumns(Job* job) const;
+  LoadedBatch Take(Job* job) const;
   absl::Status Late() const;  // the batch that Next waits for
   Stage StageOf(int64_t position) const;
   // What is left of the batch timeout; it runs from the first wait for the batch.

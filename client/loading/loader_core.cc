@@ -7,7 +7,10 @@
 #include "client/device/device_side.h"
 #include "client/loading/batch_sampler.h"
 #include "client/loading/loader_setup.h"
+#include "client/loading/query_setup.h"
 #include "client/loading/seed_source.h"
+#include "client/query/seed_input.h"
+#include "client/shards/call_context.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -55,6 +58,28 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
                                                                const LoaderOptions& options,
                                                                std::shared_ptr<Device> device) {
   VICINITY_RETURN_IF_ERROR(CheckLoaderOptions(router, options));
+  return CreateWith(router, options, std::move(device), /*answers=*/nullptr);
+}
+
+absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::CreateForQuery(const ShardRouter& router,
+                                                                       const Query& query,
+                                                                       const LoaderOptions& given) {
+  VICINITY_RETURN_IF_ERROR(CheckQueryLoaderOptions(router, given));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<QueryRunner> answers,
+                            QueryRunner::Make(router, query, StartOperation()));
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<SeedInput> inputs,
+                            InputsOfSeeds(router.schema(), answers->steps(), given));
+  VICINITY_ASSIGN_OR_RETURN(
+      std::unique_ptr<LoaderCore> loader,
+      CreateWith(router, OptionsOfQuery(router.schema(), answers->steps(), inputs, given),
+                 /*device=*/nullptr, std::move(answers)));
+  for (const SeedInput& input : inputs) loader->inputs_.push_back(input.name);
+  return loader;
+}
+
+absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::CreateWith(
+    const ShardRouter& router, const LoaderOptions& options, std::shared_ptr<Device> device,
+    std::unique_ptr<QueryRunner> answers) {
   if (options.placement == Placement::kHost) {
     device = nullptr;
   } else if (device == nullptr) {
@@ -84,6 +109,13 @@ absl::StatusOr<std::unique_ptr<LoaderCore>> LoaderCore::Create(const ShardRouter
   }
   VICINITY_ASSIGN_OR_RETURN(loader->excluded_, FindExcluded(router.schema(), options));
   VICINITY_ASSIGN_OR_RETURN(loader->negatives_, MakeNegatives(router, options));
+  if (answers != nullptr) {
+    columns.plans = ColumnsOfSteps(answers->steps(), columns.plans);
+    if (!columns.ranked_by.empty()) {
+      columns.ranked_by += MadeForMinibatches(router, options.ranking);
+    }
+  }
+  loader->answers_ = std::move(answers);
   loader->rows_ = std::make_unique<RowLoader>(router, std::move(columns.plans));
   loader->ragged_ = std::make_unique<RaggedColumns>(
       router, std::move(ragged),
@@ -98,11 +130,14 @@ LoaderCore::LoaderCore(const ShardRouter& router, const LoaderOptions& options,
 
 LoaderCore::~LoaderCore() { EndEpoch(); }
 
-std::unique_ptr<BatchSampler> LoaderCore::MakeSampler() const {
-  auto sampler = std::make_unique<RoutedBatchSampler>(
+std::unique_ptr<BatchMaker> LoaderCore::MakeMaker() const {
+  if (answers_ != nullptr) return std::make_unique<AnswerMaker>(*answers_, inputs_);
+  std::unique_ptr<BatchSampler> sampler = std::make_unique<RoutedBatchSampler>(
       router_, options_.sampling, EdgeDetail(options_.edge_ids, !edge_columns_.empty()), excluded_);
-  if (negatives_ == nullptr) return sampler;
-  return std::make_unique<NegativeBatchSampler>(*negatives_, std::move(sampler));
+  if (negatives_ != nullptr) {
+    sampler = std::make_unique<NegativeBatchSampler>(*negatives_, std::move(sampler));
+  }
+  return std::make_unique<GraphMaker>(std::move(sampler));
 }
 
 EpochParts LoaderCore::Parts() const {
@@ -116,7 +151,7 @@ EpochParts LoaderCore::Parts() const {
   parts.seed_types = seed_types_;
   parts.seed_times = seed_times_;
   parts.labels = labels_;
-  parts.make_sampler = [this] { return MakeSampler(); };
+  parts.make_maker = [this] { return MakeMaker(); };
   parts.edge_columns = edge_columns_;
   parts.options = &options_;
   return parts;
@@ -183,28 +218,31 @@ bool LoaderCore::GoOnWith(int64_t epoch, bool whole) {
 }
 
 absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::Next() {
-  if (finished_) return std::unique_ptr<MiniBatch>();
+  VICINITY_ASSIGN_OR_RETURN(LoadedBatch loaded, NextLoaded());
+  return std::move(loaded.batch);
+}
+
+absl::StatusOr<LoadedBatch> LoaderCore::NextLoaded() {
+  if (finished_) return LoadedBatch();
   if (run_ == nullptr) {
     return absl::FailedPreconditionError("no epoch is running: StartEpoch comes before Next");
   }
   train_clock_->Enter(StageState::kStarved);
-  absl::StatusOr<std::unique_ptr<MiniBatch>> batch = NextOfRun();
+  absl::StatusOr<LoadedBatch> loaded = NextOfRun();
   train_clock_->Enter(StageState::kBusy);
-  if (!batch.ok() || *batch == nullptr) {
-    finished_ = batch.ok();
+  if (!loaded.ok() || loaded->batch == nullptr) {
+    finished_ = loaded.ok();
     if (!finished_ || !run_->GoesOnWith().has_value()) EndEpoch();
-    return batch;
+    return loaded;
   }
   train_clock_->EndBatch();
   MutexLock lock(&mu_);
-  for (const SampledNodes& nodes : (*batch)->graph.nodes) {
-    nodes_ += static_cast<int64_t>(nodes.ids.size());
-  }
-  return batch;
+  nodes_ += loaded->num_nodes;
+  return loaded;
 }
 
-absl::StatusOr<std::unique_ptr<MiniBatch>> LoaderCore::NextOfRun() {
-  absl::StatusOr<std::unique_ptr<MiniBatch>> batch = run_->Next();
+absl::StatusOr<LoadedBatch> LoaderCore::NextOfRun() {
+  absl::StatusOr<LoadedBatch> batch = run_->Next();
   if (batch.ok() || !run_->FailedAhead().has_value()) return batch;
   // It failed while nobody had asked for it: once more, now.
   const BatchPlace place = *run_->FailedAhead();

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cache/device/base/device.h"
+#include "client/loading/batch_maker.h"
 #include "client/loading/batch_rows.h"
 #include "client/loading/batch_sampler.h"
 #include "client/loading/epoch_line.h"
@@ -20,6 +21,9 @@
 #include "client/loading/seed_schedule.h"
 #include "client/loading/stage_time.h"
 #include "client/negatives/negative_sampler.h"
+#include "client/query/query.h"
+#include "client/query/query_runner.h"
+#include "client/query/query_steps.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/shard_router.h"
 #include "client/types/loader_values.h"
@@ -29,7 +33,7 @@
 
 namespace vicinity {
 
-// As Loader, with statuses for errors.
+// As Loader, and as QueryLoader, with statuses for errors.
 //
 // Lifetime: the router must outlive it.
 class LoaderCore {
@@ -38,13 +42,20 @@ class LoaderCore {
   static absl::StatusOr<std::unique_ptr<LoaderCore>> Create(
       const ShardRouter& router, const LoaderOptions& options,
       std::shared_ptr<Device> device = nullptr);
+  // Of the query's answers.
+  static absl::StatusOr<std::unique_ptr<LoaderCore>> CreateForQuery(const ShardRouter& router,
+                                                                    const Query& query,
+                                                                    const LoaderOptions& options);
   ~LoaderCore();
 
+  // Of the query; only of a loader of one.
+  const std::vector<ResolvedStep>& steps() const { return answers_->steps(); }
   int64_t num_seeds() const { return schedule_.num_seeds(); }
   int64_t steps_per_epoch() const { return schedule_.steps(); }
   absl::Status StartEpoch(int64_t epoch, int64_t first_step, int64_t end_step = -1);
   absl::Status ResumeEpoch(int64_t epoch, int64_t batches_done);
   absl::StatusOr<std::unique_ptr<MiniBatch>> Next();
+  absl::StatusOr<LoadedBatch> NextLoaded();  // with a query's answer
   bool WaitForNext(std::chrono::nanoseconds limit);
   LoaderStats stats() const;
   // Registers stage times and rows; `loader` tells it from others. It must outlive the group.
@@ -55,12 +66,16 @@ class LoaderCore {
 
   LoaderCore(const ShardRouter& router, const LoaderOptions& options, SeedSchedule schedule);
 
-  std::unique_ptr<BatchSampler> MakeSampler() const;
+  // `answers`: null for minibatches.
+  static absl::StatusOr<std::unique_ptr<LoaderCore>> CreateWith(
+      const ShardRouter& router, const LoaderOptions& options, std::shared_ptr<Device> device,
+      std::unique_ptr<QueryRunner> answers);
+  std::unique_ptr<BatchMaker> MakeMaker() const;
   EpochParts Parts() const;
   StepShare Share() const;
   absl::Status StartLine(const EpochLine& line, bool goes_on);
   bool GoOnWith(int64_t epoch, bool whole);
-  absl::StatusOr<std::unique_ptr<MiniBatch>> NextOfRun();
+  absl::StatusOr<LoadedBatch> NextOfRun();
   // Ends the epoch, if one is running: what its stages did not account for was spent without work.
   void EndEpoch();
   int NumThreads(Stage stage) const;
@@ -76,6 +91,8 @@ class LoaderCore {
   std::vector<EdgeColumnPlan> edge_columns_;
   ExcludedTypes excluded_;
   std::unique_ptr<NegativeSampler> negatives_;  // null: none
+  std::unique_ptr<QueryRunner> answers_;        // null: batches are minibatches
+  std::vector<std::string> inputs_;             // of the query, as seed_types_
   std::unique_ptr<RowLoader> rows_;
   std::unique_ptr<RaggedColumns> ragged_;
   std::string ranked_by_;  // as LoaderStats'

@@ -173,6 +173,12 @@ absl::Status CheckDeviceOptions(const DeviceOptions& options) {
 }  // namespace
 
 absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& options) {
+  VICINITY_RETURN_IF_ERROR(CheckLoadingOptions(router, options));
+  const std::string problem = SpecProblem(router.schema(), options.sampling);
+  return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem);
+}
+
+absl::Status CheckLoadingOptions(const ShardRouter& router, const LoaderOptions& options) {
   constexpr int64_t kMost = int64_t{1} << 31;
   VICINITY_RETURN_IF_ERROR(Positive("batch_size", options.batch_size, kMost));
   VICINITY_RETURN_IF_ERROR(Positive("num_trainers", options.num_trainers, 1 << 20));
@@ -200,10 +206,6 @@ absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& 
     return absl::InvalidArgumentError(absl::StrCat(what, " ", value, " is below 0"));
   }
   VICINITY_RETURN_IF_ERROR(CheckDeviceOptions(options.device));
-  if (const std::string problem = SpecProblem(router.schema(), options.sampling);
-      !problem.empty()) {
-    return absl::InvalidArgumentError(problem);
-  }
   return CheckHomes(HomesOf(router, options), router.book().num_shards(), options.num_trainers,
                     options.seed_policy == SeedPolicy::kHome);
 }

@@ -26,6 +26,8 @@ namespace vicinity {
 
 // InvalidArgument with the value that is wrong.
 absl::Status CheckLoaderOptions(const ShardRouter& router, const LoaderOptions& options);
+// Likewise, but for `sampling`, which minibatches alone are drawn by.
+absl::Status CheckLoadingOptions(const ShardRouter& router, const LoaderOptions& options);
 
 // The homes that the options say, or the default ones.
 std::vector<std::vector<int32_t>> HomesOf(const ShardRouter& router, const LoaderOptions& options);

@@ -4,9 +4,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "client/planning/query_formula.h"
 #include "client/query/query_steps.h"
 #include "client/shards/mapped_shard.h"
@@ -48,36 +45,11 @@ absl::StatusOr<std::unique_ptr<QueryBatches>> QueryBatches::Create(const Dataset
                                                                    const Query& query) {
   std::unique_ptr<QueryBatches> batches(new QueryBatches(dataset));
   VICINITY_ASSIGN_OR_RETURN(batches->steps_, ResolveQuery(dataset.schema(), query));
-  VICINITY_RETURN_IF_ERROR(batches->TakeInput());
+  VICINITY_ASSIGN_OR_RETURN(batches->input_, FindSeedInput(batches->steps_));
   batches->TakeColumns();
   VICINITY_ASSIGN_OR_RETURN(
       batches->runner_, QueryRunner::Make(batches->router_, NodesAlone(query), StartOperation()));
   return batches;
-}
-
-absl::Status QueryBatches::TakeInput() {
-  std::set<std::string> inputs;
-  std::set<int32_t> types;
-  for (const ResolvedStep& step : steps_) {
-    if (step.step.input.empty()) continue;
-    inputs.insert(step.step.input);
-    types.insert(step.node_type.value);
-  }
-  if (inputs.empty()) {
-    return absl::InvalidArgumentError(
-        "the query has no input that takes a batch's seeds: begin it with NAME = nodes(TYPE, "
-        "$seeds)");
-  }
-  if (inputs.size() > 1 || types.size() > 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the query has ",
-        inputs.size() > 1 ? absl::StrCat("the inputs $", absl::StrJoin(inputs, ", $"))
-                          : absl::StrCat("the input $", *inputs.begin(), " for two node types"),
-        ": a batch's seeds go to one input, of one node type"));
-  }
-  input_ = *inputs.begin();
-  seed_type_ = {*types.begin()};
-  return absl::OkStatus();
 }
 
 void QueryBatches::TakeColumns() {
@@ -97,7 +69,7 @@ SamplingSpec QueryBatches::MinibatchesLike(int64_t batch_size) const {
 absl::StatusOr<std::vector<std::vector<int64_t>>> QueryBatches::NodesOf(
     const std::vector<int64_t>& seeds, const MinibatchDraw& draw) const {
   VICINITY_ASSIGN_OR_RETURN(const QueryAnswer answer,
-                            runner_->Run({{input_, seeds}}, draw, StartOperation()));
+                            runner_->Run({{input_.name, seeds}}, draw, StartOperation()));
   std::vector<std::vector<int64_t>> nodes(needed_.size());
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (brings_columns_ && steps_[i].columns.empty()) continue;

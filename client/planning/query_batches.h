@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "client/query/query.h"
 #include "client/query/query_runner.h"
+#include "client/query/seed_input.h"
 #include "client/shards/shard_router.h"
 #include "client/shards/traffic.h"
 #include "partition/dataset/dataset.h"
@@ -36,8 +37,8 @@ class QueryBatches {
   QueryBatches& operator=(const QueryBatches&) = delete;
 
   // The input's name, and of which type the nodes are that it takes.
-  const std::string& input() const { return input_; }
-  NodeTypeId seed_type() const { return seed_type_; }
+  const std::string& input() const { return input_.name; }
+  NodeTypeId seed_type() const { return input_.node_type; }
   // Whether a batch may need rows of the type.
   bool needs(NodeTypeId type) const { return needed_[type.value]; }
   bool brings_columns() const { return brings_columns_; }
@@ -53,15 +54,13 @@ class QueryBatches {
 
  private:
   explicit QueryBatches(const Dataset& dataset);
-  absl::Status TakeInput();
   void TakeColumns();
 
   TrafficCounters traffic_;
   const ShardRouter router_;
   std::vector<ResolvedStep> steps_;  // as the user wrote them
   std::unique_ptr<QueryRunner> runner_;
-  std::string input_;
-  NodeTypeId seed_type_{};
+  SeedInput input_;
   bool brings_columns_ = false;
   std::vector<bool> needed_;                // by node type
   std::vector<std::set<int32_t>> columns_;  // by node type

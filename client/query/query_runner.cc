@@ -124,6 +124,14 @@ absl::Status QueryRunner::CheckInputs(const InputSizes& sizes) const {
 
 absl::StatusOr<QueryAnswer> QueryRunner::Run(const QueryInputs& inputs, const MinibatchDraw& draw,
                                              const CallContext& context) const {
+  VICINITY_ASSIGN_OR_RETURN(QueryAnswer answer, RunSteps(inputs, draw, context));
+  VICINITY_RETURN_IF_ERROR(FetchColumns(context, &answer));
+  return answer;
+}
+
+absl::StatusOr<QueryAnswer> QueryRunner::RunSteps(const QueryInputs& inputs,
+                                                  const MinibatchDraw& draw,
+                                                  const CallContext& context) const {
   InputSizes sizes;
   for (const auto& [name, ids] : inputs) sizes[name] = static_cast<int64_t>(ids.size());
   VICINITY_RETURN_IF_ERROR(CheckInputs(sizes));
@@ -133,7 +141,6 @@ absl::StatusOr<QueryAnswer> QueryRunner::Run(const QueryInputs& inputs, const Mi
     const StepDraw own = {draw, static_cast<int32_t>(i)};
     VICINITY_RETURN_IF_ERROR(InStep(steps_[i], RunStep(i, inputs, own, context, &answer)));
   }
-  VICINITY_RETURN_IF_ERROR(FetchColumns(context, &answer));
   return answer;
 }
 

@@ -39,6 +39,10 @@ class QueryRunner {
   absl::StatusOr<QueryAnswer> Run(const QueryInputs& inputs, const MinibatchDraw& draw,
                                   const CallContext& context) const;
 
+  // Likewise, without the columns of nodes, whose rows are left to whoever asks.
+  absl::StatusOr<QueryAnswer> RunSteps(const QueryInputs& inputs, const MinibatchDraw& draw,
+                                       const CallContext& context) const;
+
   // What a run is expected to cost, of inputs of these sizes. Errors as Run's, but for ids.
   absl::StatusOr<std::vector<StepCost>> Foretell(const InputSizes& sizes,
                                                  const CallContext& context) const;

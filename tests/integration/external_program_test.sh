@@ -106,6 +106,7 @@ readonly given='#include <iostream>
 #include <vicinity/graph.h>
 #include <vicinity/loader.h>
 #include <vicinity/prepared_query.h>
+#include <vicinity/query_loader.h>
 #include <vicinity/writer.h>
 
 struct End {
@@ -114,6 +115,7 @@ struct End {
 };
 void Train(const vicinity::MiniBatch&) {}
 void Train(const void* /*rows*/, void* /*stream*/) {}
+void Train(const vicinity::StepAnswer&, const std::vector<int64_t>& /*labels*/) {}
 struct Given {
   vicinity::Graph* graph;
   vicinity::LoaderOptions options;
@@ -147,13 +149,17 @@ examples_in_headers_link() {
 
 # Those that no example calls.
 methods_of_loaders_link() {
+  methods_link loader Loader 8 && methods_link query_loader QueryLoader 10
+}
+
+methods_link() { # methods_link HEADER CLASS COUNT
+  local names='Create|StartEpoch|ResumeEpoch|Next|WaitForNext|stats|num_seeds|steps_per_epoch|query|node_types'
   {
-    echo '#include <vicinity/loader.h>'
-    grep -oE '\b(Create|StartEpoch|ResumeEpoch|Next|WaitForNext|stats|num_seeds|steps_per_epoch)\(' \
-      "$prefix/include/vicinity/client/loader.h" | tr -d '(' | sort -u \
-      | awk '{ print "auto method_" NR " = &vicinity::Loader::" $0 ";" }'
+    echo "#include <vicinity/$1.h>"
+    grep -oE "\b($names)\(" "$prefix/include/vicinity/client/$1.h" | tr -d '(' | sort -u \
+      | awk -v class="$2" '{ print "auto method_" NR " = &vicinity::" class "::" $0 ";" }'
   } > "$scratch/methods.cc"
-  [[ "$(grep -c method_ "$scratch/methods.cc")" -eq 8 ]] && links "$scratch/methods.cc"
+  [[ "$(grep -c method_ "$scratch/methods.cc")" -eq "$3" ]] && links "$scratch/methods.cc"
 }
 
 example_in_c_compiles() {

@@ -19,6 +19,8 @@
 #include "client/graph.h"
 #include "client/graph_impl.h"
 #include "client/loader.h"
+#include "client/query/query.h"
+#include "client/query_loader.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/mapped_shard.h"
 #include "client/shards/shard_access.h"
@@ -409,6 +411,44 @@ TEST_CASE("a loader stays at its versions whatever is written", "[live]") {
   for (int step = 0; step < 60; ++step) site.Write(step % 3);
   CHECK(read(**loader) == before);
   auto another = Loader::Create(&site.graph(), options);
+  REQUIRE(another.ok());
+  CHECK(read(**another) != before);
+}
+
+TEST_CASE("a query's loader stays at its versions, what its steps draw from included", "[live]") {
+  LiveSite site(5);
+  for (int step = 0; step < 30; ++step) site.Write(step % 3);
+  const auto query = Query::Parse(
+      "src = nodes(user, $seeds, columns=[features])\n"
+      "near = neighbors(src, knows, 4, columns=[features])\n"
+      "neg = negatives(src, knows, 3, columns=[features])\n"
+      "any = nodes(user, count=5, columns=[features])\n");
+  if (!query.ok()) FAIL(query.error().message());
+  LoaderOptions options;
+  options.split = Split::kTrain;
+  options.batch_size = 4;
+  const auto read = [](QueryLoader& loader) {
+    std::vector<std::string> batches;
+    REQUIRE(loader.StartEpoch(0).ok());
+    for (;;) {
+      auto batch = loader.Next();
+      if (!batch.ok()) FAIL(batch.error().message());
+      if (*batch == nullptr) return batches;
+      std::string& bytes = batches.emplace_back();
+      for (const StepAnswer& step : (*batch)->answer.steps) {
+        bytes.append(reinterpret_cast<const char*>(step.nodes.data()),
+                     step.nodes.size() * sizeof(int64_t));
+        bytes.append(step.columns[0].bytes.begin(), step.columns[0].bytes.end());
+      }
+    }
+  };
+  auto loader = QueryLoader::Create(&site.graph(), *query, options);
+  if (!loader.ok()) FAIL(loader.error().message());
+  const std::vector<std::string> before = read(**loader);
+  CHECK(before.size() > 2);
+  for (int step = 0; step < 60; ++step) site.Write(step % 3);
+  CHECK(read(**loader) == before);
+  auto another = QueryLoader::Create(&site.graph(), *query, options);
   REQUIRE(another.ok());
   CHECK(read(**another) != before);
 }

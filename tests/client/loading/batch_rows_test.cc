@@ -1,13 +1,16 @@
 #include "client/loading/batch_rows.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cache/pool/row_pool.h"
 #include "client/loading/row_cache.h"
 #include "tests/client/routed_graph.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -94,6 +97,54 @@ TEST_CASE("a batch's rows are those of its nodes, with and without a cache", "[b
   const RowCounts counts = loader.counts();
   CHECK(counts.local + counts.cached + counts.remote == 2 * (7 + 3 + 7));
   CHECK((counts.cached > 0) == has_cache);
+}
+
+TEST_CASE("a list may have a node several times: its row comes once, and is there as often",
+          "[batch_rows]") {
+  const RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 4, {1, 3});
+  std::vector<ColumnPlan> columns(3);  // users' features for two lists, of one pool; labels
+  std::shared_ptr<RowPool> pool;
+  VICINITY_ASSERT_OK_AND_ASSIGN(pool, FillPool(graph.router(), kUser, 0, 50, {}));
+  for (int c = 0; c < 3; ++c) {
+    columns[c].type = kUser;
+    columns[c].column = c == 2 ? 1 : 0;
+    columns[c].list = c == 0 ? 1 : 0;
+    if (c < 2) columns[c].pool = pool;
+  }
+  VICINITY_ASSERT_OK_AND_ASSIGN(columns[2].pool, FillPool(graph.router(), kUser, 1, 0, {}));
+  const RowLoader loader(graph.router(), std::move(columns));
+  const std::vector<std::vector<int64_t>> users = {{7, 3, 7, 7, 90, 3}, {3, 8, 7}};
+  const std::vector<int64_t> places = {0, 1, 0, 0, 2, 1};
+  const std::vector<int64_t> ids = graph.GlobalIds(kUser);
+  const std::vector<int64_t> once = {ids[7], ids[3], ids[90]};
+  const std::vector<int64_t> others = {ids[3], ids[8], ids[7]};
+  const auto num_far = [&](const std::set<int64_t>& nodes) {
+    return std::count_if(nodes.begin(), nodes.end(), [&](int64_t node) {
+      return !graph.router().IsLocal(graph.router().book().OwnerOf(kUser, {node}));
+    });
+  };
+  for (int round = 0; round < 2; ++round) {
+    BatchRows rows = loader.Split({NodeList{once, places}, NodeList{others, {}}});
+    CHECK(loader.Bytes(rows) >= 9 * 20 + 6 * 4);
+    VICINITY_REQUIRE_OK(loader.Announce(rows));
+    RowCounts counts;
+    VICINITY_REQUIRE_OK(loader.Admit(&rows, &counts));
+    VICINITY_REQUIRE_OK(loader.Fetch(&rows, nullptr));
+    VICINITY_REQUIRE_OK(loader.Assemble(&rows, std::chrono::seconds(10)));
+    for (int c = 0; c < 3; ++c) {
+      std::string expected;
+      for (const int64_t user : users[c == 0 ? 1 : 0]) {
+        expected += graph.graph().row(kUser, c == 2 ? 1 : 0, user);
+      }
+      const BatchColumn& result = rows.columns[c].result;
+      CHECK(result.num_rows == static_cast<int64_t>(users[c == 0 ? 1 : 0].size()));
+      CHECK(std::string(result.bytes.begin(), result.bytes.end()) == expected);
+    }
+    const int64_t labels = num_far({ids[7], ids[3], ids[90]});
+    const int64_t features = num_far({ids[7], ids[3], ids[90], ids[8]});
+    CHECK(counts.local + counts.cached + counts.remote == 9);
+    CHECK(counts.remote == (round == 0 ? features : 0) + labels);  // labels are not held
+  }
 }
 
 TEST_CASE("a row that several batches in flight need comes once, with and without a cache",

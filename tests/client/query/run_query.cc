@@ -1,7 +1,9 @@
 #include "tests/client/query/run_query.h"
 
 #include <catch2/catch.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/query/query_steps.h"
@@ -25,6 +27,12 @@ void TargetsToPositions(const RoutedGraph& graph, const ResolvedStep& resolved, 
   const Schema& schema = graph.router().schema();
   const NodeTypeId type{schema.edge_types[resolved.edge_type.value].target_type};
   step->targets = ToPositions(graph, type, step->targets);
+}
+
+template <typename Value>
+void AddBytes(const std::vector<Value>& values, std::string* text) {
+  *text += "\n" + std::to_string(values.size()) + ": ";
+  text->append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value));
 }
 
 }  // namespace
@@ -54,6 +62,38 @@ std::vector<int64_t> ToPositions(const RoutedGraph& graph, NodeTypeId type,
   return positions;
 }
 
+void ToPositions(const RoutedGraph& graph, const QueryRunner& runner, QueryAnswer* answer) {
+  for (StepAnswer& step : answer->steps) {
+    step.nodes = ToPositions(graph, NodeTypeId{step.node_type}, step.nodes);
+    WalksToPositions(graph, &step);
+    TargetsToPositions(graph, runner.steps()[&step - answer->steps.data()], &step);
+  }
+}
+
+std::string Describe(const QueryAnswer& answer) {
+  std::string text;
+  for (const StepAnswer& step : answer.steps) {
+    text += "\n" + step.name + " " + std::to_string(static_cast<int>(step.kind)) + " " +
+            std::to_string(step.node_type) + " " + std::to_string(step.walks.length);
+    for (const std::vector<int64_t>* const each :
+         {&step.offsets, &step.nodes, &step.edge_ids, &step.walks.nodes, &step.walks.edge_ids,
+          &step.counts, &step.targets, &step.edge_index}) {
+      AddBytes(*each, &text);
+    }
+    AddBytes(step.walk_types, &text);
+    for (const std::vector<double>* const each : {&step.weights, &step.scores, &step.residuals}) {
+      AddBytes(*each, &text);
+    }
+    for (const std::vector<Rows>* const each : {&step.columns, &step.edge_columns}) {
+      for (const Rows& rows : *each) {
+        text += "\n" + rows.spec.name + " " + std::to_string(rows.num_rows) + ": ";
+        text.append(rows.bytes.begin(), rows.bytes.end());
+      }
+    }
+  }
+  return text;
+}
+
 MinibatchDraw Draw(uint64_t batch) {
   MinibatchDraw draw;
   draw.run_seed = 5;
@@ -70,11 +110,7 @@ QueryAnswer Run(const RoutedGraph& graph, const QueryRunner& runner,
   }
   absl::StatusOr<QueryAnswer> answer = runner.Run(inputs, Draw(batch), nullptr);
   VICINITY_REQUIRE_OK(answer.status());
-  for (StepAnswer& step : answer->steps) {
-    step.nodes = ToPositions(graph, NodeTypeId{step.node_type}, step.nodes);
-    WalksToPositions(graph, &step);
-    TargetsToPositions(graph, runner.steps()[&step - answer->steps.data()], &step);
-  }
+  ToPositions(graph, runner, &*answer);
   return *std::move(answer);
 }
 

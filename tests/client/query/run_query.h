@@ -33,6 +33,12 @@ QueryAnswer Run(const RoutedGraph& graph, const QueryRunner& runner,
 QueryAnswer Run(const RoutedGraph& graph, const std::string& text,
                 const std::vector<int64_t>& seeds, uint64_t batch = 0);
 
+// Puts positions in the place of all global ids.
+void ToPositions(const RoutedGraph& graph, const QueryRunner& runner, QueryAnswer* answer);
+
+// All of an answer, to the last byte.
+std::string Describe(const QueryAnswer& answer);
+
 std::vector<int64_t> ListOf(const StepAnswer& step, size_t i);
 
 }  // namespace vicinity::testing
