@@ -48,8 +48,7 @@ int32_t vicinity_batch_info(const VicinityBatch* batch, VicinityBatchInfo* info)
   return Call([&]() -> Error {
     Error error = CheckGiven({{"batch", batch}, {"info", info}});
     if (!error.ok()) return error;
-    return vicinity::c_api::Fill<VicinityBatchInfo>(vicinity::c_api::InfoOf(*batch->open->batch),
-                                                    info);
+    return vicinity::c_api::Fill<VicinityBatchInfo>(vicinity::c_api::InfoOf(*batch->open), info);
   });
 }
 

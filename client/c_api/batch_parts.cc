@@ -174,7 +174,8 @@ Tensor UserIds(const Shared& open, int32_t node_type) {
 }
 
 Tensor InputPositions(const Shared& open) {
-  if (open->batch->input_positions.empty() && open->batch->graph.num_seeds() > 0) {
+  const bool has_seeds = open->batch->graph.num_seeds() > 0 || open->answer != nullptr;
+  if (open->batch->input_positions.empty() && has_seeds) {
     return Error(
         ErrorCode::kNotFound,
         "the batch does not know which of the loader's seeds it has: with \"seed_policy\": "
@@ -193,6 +194,14 @@ Tensor Labels(const Shared& open) {
   return Share(open, open->batch->labels, DType::kInt64);
 }
 
+Tensor QuerySeeds(const Shared& open, int32_t input) {
+  if (open->answer == nullptr) {
+    return Error(ErrorCode::kNotFound, "the batch is not of a query's loader: it is a minibatch");
+  }
+  const Error error = CheckIndex("input", input, open->query_seeds.size());
+  return error.ok() ? Share(open, open->query_seeds[input], DType::kInt64) : Tensor(error);
+}
+
 Tensor RaggedPart(const Shared& open, int32_t part, int32_t index) {
   const RaggedRows& rows = open->batch->ragged[index].rows;
   if (part == VICINITY_RAGGED_ROW_ENDS) return Share(open, rows.row_ends, DType::kInt64);
@@ -206,7 +215,8 @@ Tensor RaggedPart(const Shared& open, int32_t part, int32_t index) {
 
 }  // namespace
 
-VicinityBatchInfo InfoOf(const MiniBatch& batch) {
+VicinityBatchInfo InfoOf(const OpenBatch& open) {
+  const MiniBatch& batch = *open.batch;
   VicinityBatchInfo info = {};
   info.epoch = batch.epoch;
   info.step = batch.step;
@@ -219,6 +229,8 @@ VicinityBatchInfo InfoOf(const MiniBatch& batch) {
   info.num_edge_columns = static_cast<int32_t>(batch.edge_columns.size());
   info.has_labels = batch.labels.empty() ? 0 : 1;
   info.num_ragged = static_cast<int32_t>(batch.ragged.size());
+  info.has_answer = open.answer == nullptr ? 0 : 1;
+  info.draw = open.draw;
   return info;
 }
 
@@ -311,6 +323,8 @@ Result<DLManagedTensor*> TensorOf(const Shared& open, int32_t part, int32_t inde
       return InputPositions(open);
     case VICINITY_LABELS:
       return Labels(open);
+    case VICINITY_QUERY_SEEDS:
+      return QuerySeeds(open, index);
     case VICINITY_COLUMN:
       error = CheckIndex("column", index, batch.columns.size());
       return error.ok() ? ColumnPart(open, index, stream) : Tensor(error);

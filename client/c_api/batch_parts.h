@@ -13,7 +13,7 @@
 namespace vicinity::c_api {
 
 // All fields but struct_size.
-VicinityBatchInfo InfoOf(const MiniBatch& batch);
+VicinityBatchInfo InfoOf(const OpenBatch& open);
 // kInvalidArgument, with how many there are, for an index that is out of range.
 Result<VicinitySeedListInfo> SeedListInfoOf(const MiniBatch& batch, int32_t list);
 Result<VicinityBlockInfo> BlockInfoOf(const Schema& schema, const MiniBatch& batch, int32_t block);

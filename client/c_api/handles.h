@@ -13,6 +13,7 @@
 #include "client/loader.h"
 #include "client/prepared_query.h"
 #include "client/query/query.h"
+#include "client/query_loader.h"
 #include "client/types/device_tensor.h"
 #include "client/types/write_values.h"
 #include "client/writer.h"
@@ -25,8 +26,15 @@ namespace vicinity::c_api {
 struct OpenLoader {
   std::shared_ptr<const Graph> graph;  // destroyed after the loader
   std::shared_ptr<const Schema> schema;
-  std::unique_ptr<Loader> loader;
+  std::unique_ptr<Loader> loader;             // one of these:
+  std::unique_ptr<QueryLoader> query_loader;  // the other is null
   std::atomic<bool> in_call{false};  // a thread is in one of the calls that one thread may make
+
+  // What both loaders can be asked.
+  template <typename Ask>
+  auto With(const Ask& ask) const {
+    return query_loader != nullptr ? ask(query_loader.get()) : ask(loader.get());
+  }
 };
 
 // A column in the memory of a device, until it is handed over.
@@ -39,11 +47,17 @@ struct DeviceColumn {
 // A batch, shared by its handle and by all its tensors in host memory.
 struct OpenBatch {
   OpenBatch(std::shared_ptr<const Schema> batch_schema, std::unique_ptr<MiniBatch> given);
+  OpenBatch(std::shared_ptr<const Schema> batch_schema, std::unique_ptr<QueryBatch> given,
+            const Query& query);
 
   const std::shared_ptr<const Schema> schema;
   mutable Mutex mu;
   mutable std::map<int32_t, DeviceColumn> on_device ABSL_GUARDED_BY(mu);  // by column
   const std::unique_ptr<const MiniBatch> batch;  // its tensors are on_device
+  // Of a query's loader, whose batches have numbers, positions and labels alone; else null.
+  const std::shared_ptr<const QueryAnswer> answer;
+  const std::vector<std::vector<int64_t>> query_seeds;  // of its inputs as they first stand in it
+  const uint64_t draw = 0;
 };
 
 // A query with what it stands on.

@@ -1,5 +1,6 @@
 #include "client/c_api/options.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -110,6 +111,19 @@ Result<GraphOptions> ParseGraphOptions(const char* json_text) {
 Result<LoaderOptions> ParseLoaderOptions(const Schema& schema, const char* json_text) {
   LoaderOptions options;
   Error error = ReadAll("loader options", ParseObject(json_text), &schema, OptionsOf(&options));
+  if (!error.ok()) return error;
+  return options;
+}
+
+Result<LoaderOptions> ParseQueryLoaderOptions(const Schema& schema, const char* json_text) {
+  LoaderOptions options;
+  std::vector<Option> table = OptionsOf(&options);
+  table.erase(std::remove_if(table.begin(), table.end(),
+                             [](const Option& option) {
+                               return std::holds_alternative<Fanouts>(option.field);
+                             }),
+              table.end());
+  Error error = ReadAll("options of a query's loader", ParseObject(json_text), &schema, table);
   if (!error.ok()) return error;
   return options;
 }

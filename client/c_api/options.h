@@ -19,6 +19,9 @@ Result<GraphOptions> ParseGraphOptions(const char* json);
 // many edge types a fanout is for.
 Result<LoaderOptions> ParseLoaderOptions(const Schema& schema, const char* json);
 
+// Likewise, of vicinity_loader_create_for_query: there are no fanouts.
+Result<LoaderOptions> ParseQueryLoaderOptions(const Schema& schema, const char* json);
+
 // Likewise, of vicinity_graph_sample.
 Result<SampleOptions> ParseSampleOptions(const Schema& schema, const char* json);
 

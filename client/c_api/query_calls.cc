@@ -17,6 +17,7 @@
 #include "client/prepared_query.h"
 #include "client/query/query.h"
 #include "client/query/query_text.h"
+#include "client/query_loader.h"
 #include "client/types/dlpack_type.h"
 #include "client/types/result.h"
 #include "partition/schema/schema.h"
@@ -38,7 +39,9 @@ Error Prepare(const std::shared_ptr<const Graph>& graph, const char* text, Vicin
   return Error();
 }
 
-Json Describe(const PreparedQuery& query, const Schema& schema) {
+// Of a PreparedQuery, or a QueryLoader.
+template <typename OfQuery>
+Json Describe(const OfQuery& query, const Schema& schema) {
   Json inputs = Json::array();
   Json steps = Json::array();
   const std::vector<int32_t> types = query.node_types();
@@ -201,6 +204,7 @@ Result<DLManagedTensor*> TensorOf(const std::shared_ptr<const QueryAnswer>& answ
 }  // namespace vicinity::c_api
 
 using vicinity::Error;
+using vicinity::ErrorCode;
 using vicinity::Result;
 using vicinity::c_api::Call;
 using vicinity::c_api::CheckGiven;
@@ -228,6 +232,19 @@ int32_t vicinity_query_describe(const VicinityQuery* query, char** json) {
   });
 }
 
+int32_t vicinity_loader_describe_query(const VicinityLoader* loader, char** json) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"loader", loader}, {"json", json}});
+    if (!error.ok()) return error;
+    const vicinity::c_api::OpenLoader& open = *loader->open;
+    if (open.query_loader == nullptr) {
+      return Error(ErrorCode::kNotFound, "the loader is not of a query: it makes minibatches");
+    }
+    return vicinity::c_api::GiveText(
+        vicinity::c_api::Describe(*open.query_loader, *open.schema).dump(), json);
+  });
+}
+
 int32_t vicinity_query_explain(const VicinityQuery* query, const char* sizes_json, char** json) {
   return Call([&]() -> Error {
     Error error = CheckGiven({{"query", query}, {"sizes_json", sizes_json}, {"json", json}});
@@ -250,6 +267,20 @@ int32_t vicinity_query_run(const VicinityQuery* query, const VicinityInput* inpu
     if (!made.ok()) return made.error();
     auto handle = std::make_unique<VicinityAnswer>();
     handle->answer = std::make_shared<const vicinity::QueryAnswer>(*std::move(made));
+    *answer = handle.release();
+    return Error();
+  });
+}
+
+int32_t vicinity_batch_answer(const VicinityBatch* batch, VicinityAnswer** answer) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"batch", batch}, {"answer", answer}});
+    if (!error.ok()) return error;
+    if (batch->open->answer == nullptr) {
+      return Error(ErrorCode::kNotFound, "the batch is not of a query's loader: it is a minibatch");
+    }
+    auto handle = std::make_unique<VicinityAnswer>();
+    handle->answer = batch->open->answer;
     *answer = handle.release();
     return Error();
   });

@@ -492,6 +492,19 @@ int32_t vicinity_loader_create_with_weights(VicinityGraph* graph, const char* op
                                             const VicinityNegativeWeights* weights,
                                             VicinityLoader** loader);
 
+/* A loader of a query's answers: the query, written as for vicinity_query_prepare, has one input,
+ * which takes the seeds of a batch, or for links two, of which the first takes their sources.
+ * Options as for vicinity_loader_create, without "fanouts" and what else is of minibatches alone
+ * (client/query_loader.h); `seeds` as for vicinity_loader_create_with_seeds, or null. All calls of
+ * loaders take it. Its batches have an answer (vicinity_batch_answer), numbers, VICINITY_LABELS,
+ * VICINITY_INPUT_POSITIONS and VICINITY_QUERY_SEEDS, and nothing else. As QueryLoader::Create. */
+int32_t vicinity_loader_create_for_query(VicinityGraph* graph, const char* query_text,
+                                         const char* options_json, const VicinitySeeds* seeds,
+                                         VicinityLoader** loader);
+
+/* The query of such a loader, as vicinity_query_describe; VICINITY_NOT_FOUND of another loader. */
+int32_t vicinity_loader_describe_query(const VicinityLoader* loader, char** json);
+
 /* Its batches stay; null is fine. Not while another thread is in a call of the loader. */
 void vicinity_loader_release(VicinityLoader* loader);
 
@@ -538,6 +551,9 @@ typedef struct VicinityBatchInfo {
   int32_t num_edge_columns;
   int32_t has_labels;
   int32_t num_ragged;
+  int32_t has_answer; /* of a query's loader */
+  uint64_t draw; /* likewise: vicinity_query_run gives the same answer for VICINITY_QUERY_SEEDS,
+                    the loader's run_seed, this epoch, and this for `batch` */
 } VicinityBatchInfo;
 
 /* Some of a batch's seeds. */
@@ -591,6 +607,9 @@ typedef struct VicinityRaggedInfo {
 } VicinityRaggedInfo;
 
 void vicinity_batch_release(VicinityBatch* batch); /* its tensors stay; null is fine */
+/* Of a batch of a query's loader; it may be released before the answer. VICINITY_NOT_FOUND for a
+ * minibatch. */
+int32_t vicinity_batch_answer(const VicinityBatch* batch, VicinityAnswer** answer);
 int32_t vicinity_batch_info(const VicinityBatch* batch, VicinityBatchInfo* info);
 /* Of links list 0 are the sources, list 1 the targets; then those of negatives, of triplets their
  * targets, of binary ones their sources and their targets. */
@@ -636,7 +655,10 @@ typedef enum VicinityPart {
    * nodes. Lists have no indices: VICINITY_NOT_FOUND */
   VICINITY_RAGGED_ROW_ENDS = 15,
   VICINITY_RAGGED_INDICES = 16,
-  VICINITY_RAGGED_VALUES = 17
+  VICINITY_RAGGED_VALUES = 17,
+  /* an input, in the order in which they first stand in the query: of a query's loader, the seeds
+   * that it took; global ids, int64 [batch size] */
+  VICINITY_QUERY_SEEDS = 18
 } VicinityPart;
 
 /* A tensor of the batch, without a copy unless the part says so: asked for twice, both are the same

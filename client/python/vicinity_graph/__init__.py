@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .graph import Graph
     from .loader import Loader
     from .query import PreparedQuery, Query, QueryAnswer, StepAnswer
+    from .query_loader import QueryBatch, QueryLoader
     from .ragged import Ragged
     from .seeds import GlobalIds, UserIds
     from .tensors import Tensor
@@ -36,15 +37,16 @@ __all__ = [
     "Aborted", "AlreadyExists", "Batch", "Block", "Cancelled", "ChangedRow", "Changes", "DataLoss",
     "DeadlineExceeded",
     "FailedPrecondition", "GlobalIds", "Graph", "Internal", "InvalidArgument", "Loader", "NotFound",
-    "PermissionDenied", "PreparedQuery", "Query", "QueryAnswer", "Ragged", "RefusedRow",
-    "RefusedRows", "ResourceExhausted", "StepAnswer",
-    "Tensor", "Unauthenticated", "Unavailable", "UserIds", "VicinityError", "Writer", "Written",
+    "PermissionDenied", "PreparedQuery", "Query", "QueryAnswer", "QueryBatch", "QueryLoader", "Ragged",
+    "RefusedRow", "RefusedRows", "ResourceExhausted", "StepAnswer", "Tensor", "Unauthenticated",
+    "Unavailable", "UserIds", "VicinityError", "Writer", "Written",
     "__version__",
 ]
 
 _MODULES = {"Batch": "batch", "Block": "batch", "ChangedRow": "writer", "Changes": "writer",
             "GlobalIds": "seeds", "Graph": "graph", "Loader": "loader", "PreparedQuery": "query",
-            "Query": "query", "QueryAnswer": "query", "Ragged": "ragged", "RefusedRow": "writer",
+            "Query": "query", "QueryAnswer": "query", "QueryBatch": "query_loader",
+            "QueryLoader": "query_loader", "Ragged": "ragged", "RefusedRow": "writer",
             "StepAnswer": "query", "Tensor": "tensors", "UserIds": "seeds", "Writer": "writer",
             "Written": "writer"}
 

@@ -21,6 +21,7 @@ NODES, HOP_ENDS, TREES, SEEDS, LABELS, COLUMN, EDGE_COLUMN = range(7)
 BLOCK_OFFSETS, BLOCK_SOURCES, BLOCK_TARGETS, BLOCK_EDGE_IDS = range(7, 11)
 USER_IDS, INPUT_POSITIONS, EDGE_INDEX, EDGE_IDS = range(11, 15)
 RAGGED_ROW_ENDS, RAGGED_INDICES, RAGGED_VALUES = range(15, 18)
+QUERY_SEEDS = 18
 
 # VicinityWrittenPart.
 WRITTEN_SHARDS, WRITTEN_VERSIONS, WRITTEN_NODE_IDS, WRITTEN_EDGE_IDS = range(4)
@@ -45,7 +46,8 @@ class BatchInfo(Info):
                 ("num_node_types", ctypes.c_int32), ("num_hops", ctypes.c_int32),
                 ("num_blocks", ctypes.c_int32), ("num_columns", ctypes.c_int32),
                 ("num_edge_columns", ctypes.c_int32), ("has_labels", ctypes.c_int32),
-                ("num_ragged", ctypes.c_int32)]
+                ("num_ragged", ctypes.c_int32), ("has_answer", ctypes.c_int32),
+                ("draw", ctypes.c_uint64)]
 
 
 class SeedListInfo(Info):
@@ -177,6 +179,9 @@ _CALLS = {
                                           [_HANDLE, _TEXT, ctypes.POINTER(Seeds), _OUT]),
     "vicinity_loader_create_with_weights": (_INT32, [_HANDLE, _TEXT, ctypes.POINTER(Seeds),
                                                      ctypes.POINTER(NegativeWeights), _OUT]),
+    "vicinity_loader_create_for_query": (_INT32, [_HANDLE, _TEXT, _TEXT, ctypes.POINTER(Seeds),
+                                                  _OUT]),
+    "vicinity_loader_describe_query": (_INT32, [_HANDLE, _OUT]),
     "vicinity_loader_release": (None, [_HANDLE]),
     "vicinity_loader_num_seeds": (_INT64, [_HANDLE]),
     "vicinity_loader_steps_per_epoch": (_INT64, [_HANDLE]),
@@ -185,6 +190,7 @@ _CALLS = {
     "vicinity_loader_next": (_INT32, [_HANDLE, _INT64, _OUT]),
     "vicinity_loader_stats": (_INT32, [_HANDLE, _OUT]),
     "vicinity_batch_release": (None, [_HANDLE]),
+    "vicinity_batch_answer": (_INT32, [_HANDLE, _OUT]),
     "vicinity_batch_info": (_INT32, [_HANDLE, ctypes.POINTER(BatchInfo)]),
     "vicinity_batch_seed_list": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(SeedListInfo)]),
     "vicinity_batch_block": (_INT32, [_HANDLE, _INT32, ctypes.POINTER(BlockInfo)]),

@@ -36,6 +36,7 @@ _WAITING = {
     "vicinity_query_run": "vicinity_answer_release",
     "vicinity_writer_write": "vicinity_written_release",
     "vicinity_loader_create_with_weights": "vicinity_loader_release",
+    "vicinity_loader_create_for_query": "vicinity_loader_release",
 }
 
 # Between two of these, Python handles signals.

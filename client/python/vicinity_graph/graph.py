@@ -19,6 +19,7 @@ from .loader import Loader
 from .option_types import (Fanouts, GraphOptions, LoaderOptions, PprOptions, SampleOptions,
                            VisitOptions, WalkOptions, WriterOptions)
 from .query import PreparedQuery, Query
+from .query_loader import QueryLoader
 from .ragged import Ragged
 from .seeds import OF_SPLIT, GlobalIds, Seeds, UserIds, kept, lists_to_global, to_global
 from .tensors import Tensor
@@ -396,6 +397,11 @@ class Graph:
         return Loader(self, fanouts, seeds=seeds, seed_times=seed_times,
                       negative_weights=negative_weights,
                       negative_source_weights=negative_source_weights, **options)
+
+    def query_loader(self, query: Union[str, Query], *, seeds: Seeds = OF_SPLIT,
+                     **options: Unpack[LoaderOptions]) -> QueryLoader:
+        """A loader of a query's answers; help(vicinity_graph.QueryLoader) tells seeds and options."""
+        return QueryLoader(self, query, seeds=seeds, **options)
 
     def writer(self, **options: Unpack[WriterOptions]) -> Writer:
         """A Writer of this graph, which is live; help(vicinity_graph.Writer) tells its options."""

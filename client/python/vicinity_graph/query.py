@@ -343,6 +343,7 @@ class PreparedQuery:
 
         Shuffled, the order is another in each epoch, and the same for the same run_seed. Batch b is
         what run() gives for its nodes with batch=b. Errors are raised where their batch would be.
+        Each run fetches its own rows; Graph.query_loader holds them for the batches that follow.
         """
         given = {name: _given.ids(self._found(name, ids))[0] for name, ids in inputs.items()}
         lengths = {len(ids) for ids in given.values()}

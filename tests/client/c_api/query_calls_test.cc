@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/c_api/vicinity.h"
@@ -154,6 +155,88 @@ TEST_CASE("what is wrong with a query is an error", "[c_api]") {
   CHECK(vicinity_answer_tensor(answer, 1, VICINITY_STEP_WEIGHTS, 0, &tensor) == VICINITY_NOT_FOUND);
   vicinity_query_release(nullptr);
   vicinity_answer_release(nullptr);
+}
+
+TEST_CASE("a query's loader gives answers that the query gives for its seeds and draws",
+          "[c_api]") {
+  const OpenGraph open;
+  constexpr char kOptions[] =
+      R"({"split": "", "seed_type": "item", "batch_size": 30, "run_seed": 7})";
+  VicinityLoader* made = nullptr;
+  RequireOk(
+      vicinity_loader_create_for_query(open.graph(), kText, kOptions, /*seeds=*/nullptr, &made));
+  const testing::LoaderPtr loader(made);
+  CHECK(vicinity_loader_num_seeds(loader.get()) == 80);
+  CHECK(vicinity_loader_steps_per_epoch(loader.get()) == 3);
+  char* text = nullptr;
+  RequireOk(vicinity_loader_describe_query(loader.get(), &text));
+  const QueryPtr query = Prepare(open, kText);
+  char* of_query = nullptr;
+  RequireOk(vicinity_query_describe(query.get(), &of_query));
+  CHECK(TakeJson(text) == TakeJson(of_query));
+  RequireOk(vicinity_loader_start_epoch(loader.get(), 2, 0, -1));
+  int64_t steps = 0;
+  while (const testing::BatchPtr batch = testing::NextBatch(loader.get())) {
+    VicinityBatchInfo info = {};
+    info.struct_size = sizeof(info);
+    RequireOk(vicinity_batch_info(batch.get(), &info));
+    CHECK(info.epoch == 2);
+    CHECK(info.step == steps);
+    CHECK(info.batches_done == ++steps);
+    CHECK(info.has_answer == 1);
+    CHECK(info.has_labels == 0);  // items have none
+    CHECK(info.num_node_types == 0);
+    const auto seeds = ValuesOf<int64_t>(*testing::PartOf(batch.get(), VICINITY_QUERY_SEEDS));
+    const auto places = ValuesOf<int64_t>(*testing::PartOf(batch.get(), VICINITY_INPUT_POSITIONS));
+    CHECK(seeds.size() == places.size());
+    const VicinityInput input = {"seeds", seeds.data(), static_cast<int64_t>(seeds.size())};
+    VicinityAnswer* given = nullptr;
+    RequireOk(vicinity_query_run(query.get(), &input, 1, 7, 2, info.draw, &given));
+    const AnswerPtr alone(given, &vicinity_answer_release);
+    RequireOk(vicinity_batch_answer(batch.get(), &given));
+    const AnswerPtr answer(given, &vicinity_answer_release);
+    for (const auto& [step, part] :
+         std::vector<std::pair<int32_t, int32_t>>{{0, VICINITY_STEP_NODES},
+                                                  {1, VICINITY_STEP_OFFSETS},
+                                                  {1, VICINITY_STEP_EDGE_IDS},
+                                                  {1, VICINITY_STEP_COLUMN},
+                                                  {2, VICINITY_STEP_NODES},
+                                                  {3, VICINITY_STEP_WALKS},
+                                                  {5, VICINITY_STEP_SCORES},
+                                                  {6, VICINITY_STEP_EDGE_INDEX}}) {
+      DLManagedTensor* tensors[2] = {};
+      RequireOk(vicinity_answer_tensor(answer.get(), step, part, 0, &tensors[0]));
+      RequireOk(vicinity_answer_tensor(alone.get(), step, part, 0, &tensors[1]));
+      const TensorPtr one(tensors[0]), other(tensors[1]);
+      CHECK(ShapeOf(*one) == ShapeOf(*other));
+      CHECK(ValuesOf<uint8_t>(*one) == ValuesOf<uint8_t>(*other));
+    }
+  }
+  CHECK(steps == 3);
+}
+
+TEST_CASE("what is wrong with a query's loader is said, and minibatches have no answer",
+          "[c_api]") {
+  const OpenGraph open;
+  VicinityLoader* made = nullptr;
+  const auto create = [&](const char* text, const char* options) {
+    return vicinity_loader_create_for_query(open.graph(), text, options, nullptr, &made);
+  };
+  CHECK(create("a = b", "{}") == VICINITY_INVALID_ARGUMENT);
+  CHECK(create("a = nodes(item)", "{}") == VICINITY_INVALID_ARGUMENT);
+  CHECK(create(kText, R"({"fanouts": [3]})") == VICINITY_INVALID_ARGUMENT);
+  CHECK(create(kText, R"({"edge_ids": true})") == VICINITY_INVALID_ARGUMENT);
+  CHECK(create(nullptr, "{}") == VICINITY_INVALID_ARGUMENT);
+  const testing::LoaderPtr loader = open.MakeLoader(R"({"fanouts": [2]})");
+  char* text = nullptr;
+  CHECK(vicinity_loader_describe_query(loader.get(), &text) == VICINITY_NOT_FOUND);
+  RequireOk(vicinity_loader_start_epoch(loader.get(), 0, 0, -1));
+  const testing::BatchPtr batch = testing::NextBatch(loader.get());
+  VicinityAnswer* answer = nullptr;
+  CHECK(vicinity_batch_answer(batch.get(), &answer) == VICINITY_NOT_FOUND);
+  DLManagedTensor* tensor = nullptr;
+  CHECK(vicinity_batch_tensor(batch.get(), VICINITY_QUERY_SEEDS, 0, -1, &tensor) ==
+        VICINITY_NOT_FOUND);
 }
 
 }  // namespace

@@ -89,6 +89,20 @@ class StatesTold(OpenedInWorker):
                 yield worker, told(loader, batch), loader.state_dict()
 
 
+class Answers(OpenedInWorker):
+    """Of a query, from a loader that each worker makes for itself."""
+
+    def __iter__(self):
+        with vicinity_graph.Graph(**self.graph) as graph:
+            edges = graph.edge_types[0]
+            query = vicinity_graph.Query().nodes("src", "node", "$seeds").neighbors(
+                "near", "src", edges, 3, columns=["features"])
+            for batch in graph.query_loader(query, batch_size=64, run_seed=3):
+                near = batch["near"]
+                yield {"step": batch.step, "near": graph.user_ids("node", near.nodes).tolist(),
+                       "rows": zlib.crc32(near.column("features").memoryview())}
+
+
 class Stateful(Given):
     """As torchdata's StatefulDataLoader takes it."""
 
@@ -129,6 +143,12 @@ class DataLoaderTest(unittest.TestCase):
         for num_workers in (1, 2, 3):
             batches = self.by_workers(OpenedInWorker(self.far), num_workers)
             self.assertEqual(batches, expected)
+
+    def test_answers_of_a_query_are_those_of_one_loader_in_its_order(self):
+        expected = list(Answers(self.near))
+        self.assertGreater(len(expected), 3)
+        for num_workers in (2, 3):
+            self.assertEqual(self.by_workers(Answers(self.far), num_workers), expected)
 
     def test_workers_of_several_trainers_repeat_only_what_makes_their_steps_equal(self):
         for policy, drop_last in (("global", False), ("global", True), ("home", False)):

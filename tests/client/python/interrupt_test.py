@@ -48,6 +48,7 @@ edges = graph.edge_types[0]
 near = vicinity_graph.Query().nodes("src", "node", "$seeds").neighbors("near", "src", edges, 3)
 prepared = graph.prepare(near)
 loader = graph.loader([3], batch_size=16, columns=[("node", "features")])
+answers = graph.query_loader(near, batch_size=16)
 writer = graph.writer(give_up_after_ms=600000)
 calls = {
     "sample": lambda: graph.sample("node", [1, 2, 3], [3, 2]),
@@ -66,15 +67,17 @@ calls = {
     "batches of a query": lambda: list(prepared.batches({"seeds": list(range(100))}, 10)),
     "add_edges": lambda: writer.add_edges(edges, range(100), range(100)),
     "a loader": lambda: graph.loader([3], seeds=[1, 2, 3]),
-    "a loader's batches": lambda: epoch(),
+    "a loader's batches": lambda: epoch(loader),
+    "a query's loader": lambda: graph.query_loader(near, seeds=[1, 2, 3]),
+    "a query's loader's batches": lambda: epoch(answers),
     "an asynchronous call": lambda: graph.fetch_async("node", "features", [1, 2, 3]).result(),
     "a graph's end": lambda: left_by_interrupt(),
 }
 
 
-def epoch():
-    with loader:  # which works ahead no more behind it, so that what is asked is another call's
-        list(loader)
+def epoch(taken):
+    with taken:  # which works ahead no more behind it, so that what is asked is another call's
+        list(taken)
 
 
 def left_by_interrupt():
