@@ -3,13 +3,17 @@
 // the tenth that meets a condition on the edges, which the server looks at, and from those that
 // meet one on the nodes they come from, whose lists and columns come here. And what one call of
 // each further step takes: a walk, the nodes that walks visit most, PageRank, a subgraph of nodes
-// and their neighbours. An R-MAT graph. At last how long it takes to find the nodes of another
-// graph, of as many shards, that meet a condition: a tenth, one in a thousand, and one.
+// and their neighbours. An R-MAT graph. Then epochs of answers with rows of seeds and both hops:
+// how many a second a loader gives, and how many rows come over the wire for each, with caches of
+// several sizes. At last how long it takes to find the nodes of another graph, of as many shards,
+// that meet a condition: a tenth, one in a thousand, and one.
 //
-// Baseline of both conditions: the query without. Of nodes that are found by an index: the same
+// Baseline of both conditions: the query without. Of epochs: the same answers by runs of the query,
+// as many at a time as the loader's, epochs in turns. Of nodes that are found by an index: the same
 // condition on a column with the same values and no index. Calls are RPCs, of which a step has one
 // a shard and round.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -21,6 +25,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,6 +37,10 @@
 #include "client/graph.h"
 #include "client/prepared_query.h"
 #include "client/query/query.h"
+#include "client/query_loader.h"
+#include "client/types/graph_values.h"
+#include "client/types/loader_values.h"
+#include "client/types/result.h"
 #include "partition/schema/schema.h"
 #include "proto/common/file.h"
 #include "proto/common/progress.h"
@@ -224,6 +233,120 @@ class QueriesBenchmark {
   BenchReport& report_;
 };
 
+struct Asked {
+  QueryInputs inputs;
+  DrawId draw;
+};
+
+// What an epoch took.
+struct EpochTaken {
+  double batches_per_second = 0;
+  double rows = 0;  // over the wire, a batch
+};
+
+// Epochs of answers for batches of the train seeds.
+class AnswersBenchmark {
+ public:
+  AnswersBenchmark(const Served& served, BenchReport* report)
+      : graph_(served.Open()),
+        query_(Must(Query::Parse("src = nodes(node, $seeds, columns=[features])\n"
+                                 "near = neighbors(src, link, 10, columns=[features])\n"
+                                 "far = neighbors(near, link, 5, columns=[features])\n"))),
+        prepared_(Must(PreparedQuery::Make(graph_.get(), query_))),
+        report_(*report) {}
+
+  void Run() {
+    Compare("no cache", CachePolicy::kNone, 0);
+    Compare("cache 10 %", CachePolicy::kAuto, graph_->num_nodes(0) / 10);
+    Compare("cache for all", CachePolicy::kAuto, graph_->num_nodes(0));
+  }
+
+ private:
+  static constexpr int kAtATime = 4;
+  static constexpr int kTurns = 5;
+
+  template <typename T>
+  static T Must(Result<T> result) {
+    if (!result.ok()) Fail(result.error().message());
+    return *std::move(result);
+  }
+
+  void Compare(const std::string& name, CachePolicy cache, int64_t cache_rows) {
+    LoaderOptions options;
+    options.batch_size = 256;
+    options.cache = cache;
+    options.cache_rows = cache_rows;
+    options.sample_threads = kAtATime;
+    const auto loader = Must(QueryLoader::Create(graph_.get(), query_, options));
+    std::vector<EpochTaken> loaded, run;
+    for (int turn = -1; turn < kTurns; ++turn) {
+      std::vector<Asked> asked;
+      // Every other epoch: of one after the other the next would be made during the runs.
+      const EpochTaken by_loader =
+          Measure(&asked, [&] { return Load(loader.get(), 2 * (turn + 1)); });
+      const EpochTaken by_runs = Measure(&asked, [&] { return RunAll(asked); });
+      if (turn < 0) continue;  // the first connects, and fills the cache
+      loaded.push_back(by_loader);
+      run.push_back(by_runs);
+    }
+    const auto add = [&](const std::string& metric, double EpochTaken::*figure) {
+      report_.Add({"queries", absl::StrCat("epochs of answers, ", name), metric,
+                   Median(loaded, figure), Median(run, figure), std::nullopt});
+    };
+    add("batches/s", &EpochTaken::batches_per_second);
+    add("rows/batch", &EpochTaken::rows);
+  }
+
+  static double Median(std::vector<EpochTaken> epochs, double EpochTaken::*figure) {
+    std::sort(epochs.begin(), epochs.end(), [&](const EpochTaken& one, const EpochTaken& other) {
+      return one.*figure < other.*figure;
+    });
+    return epochs[epochs.size() / 2].*figure;
+  }
+
+  // `epoch` gives what was asked for; `asked` becomes that.
+  template <typename Epoch>
+  EpochTaken Measure(std::vector<Asked>* asked, Epoch epoch) const {
+    const int64_t rows_before = graph_->traffic().rows_remote;
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<Asked> answered = epoch();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    *asked = std::move(answered);
+    const auto num_batches = static_cast<double>(asked->size());
+    return {num_batches / taken.count(),
+            static_cast<double>(graph_->traffic().rows_remote - rows_before) / num_batches};
+  }
+
+  static std::vector<Asked> Load(QueryLoader* loader, int64_t epoch) {
+    std::vector<Asked> asked;
+    const Error started = loader->StartEpoch(epoch);
+    if (!started.ok()) Fail(started.message());
+    while (const std::unique_ptr<QueryBatch> batch = Must(loader->Next())) {
+      asked.push_back({std::move(batch->inputs), batch->draw});
+    }
+    return asked;
+  }
+
+  std::vector<Asked> RunAll(const std::vector<Asked>& asked) const {
+    std::atomic<size_t> next{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kAtATime; ++t) {
+      threads.emplace_back([&] {
+        for (size_t i = next++; i < asked.size(); i = next++) {
+          Must(prepared_->Run(asked[i].inputs, asked[i].draw));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return asked;
+  }
+
+  const std::unique_ptr<Graph> graph_;
+  const Query query_;
+  const std::unique_ptr<PreparedQuery> prepared_;
+  BenchReport& report_;
+};
+
 // Finding the nodes that meet a condition, which is done when a query is made.
 class FindBenchmark {
  public:
@@ -291,5 +414,6 @@ int main(int argc, char** argv) {
   const vicinity::benchmark::Served nodes(vicinity::benchmark::NodesToFind(options));
   vicinity::benchmark::BenchReport report(options, std::cout);
   vicinity::benchmark::QueriesBenchmark(options, edges, &report).Run();
+  vicinity::benchmark::AnswersBenchmark(edges, &report).Run();
   vicinity::benchmark::FindBenchmark(nodes, &report).Run();
 }
