@@ -16,6 +16,7 @@
 #include "client/shards/pinned_shards.h"
 #include "client/shards/shard_requests.h"
 #include "partition/overlay/change_file.h"
+#include "partition/overlay/failpoint.h"
 #include "partition/overlay/live_base.h"
 #include "partition/overlay/live_dataset.h"
 #include "partition/overlay/live_shard.h"
@@ -117,6 +118,7 @@ absl::StatusOr<std::vector<KeptShard>> KeepChanges(const ShardRouter& router, ui
     progress->Begin(absl::StrCat("keeping shard ", shard), static_cast<int64_t>(now[s].version),
                     "versions");
     VICINITY_RETURN_IF_ERROR(Follow(router, {shard}, now[s].version, file.get(), progress));
+    Pass(Failpoint::kBackupShardKept);
     progress->End();
     kept.push_back(
         {shard, file->last_version(), file->last_version() - before, file->bytes(), false});
@@ -160,6 +162,7 @@ absl::StatusOr<std::vector<KeptShard>> RestoreChanges(const std::string& folder,
       if (change.version() < before) return absl::OkStatus();
       if (change.version() == before) return CheckIsThere(id, *shard, change, changes);
       progress->Update(static_cast<int64_t>(change.version()));
+      Pass(Failpoint::kRestoreRepeating);
       return shard->Repeat(std::move(change), Durability::kBuffered, absl::Now() + kLongestCommit);
     };
     const std::string path = FileOf(folder, id.value);
@@ -172,6 +175,7 @@ absl::StatusOr<std::vector<KeptShard>> RestoreChanges(const std::string& folder,
     VICINITY_ASSIGN_OR_RETURN(const ChangeFileFacts facts, ReadChangeFile(path, repeat));
     if (before > facts.last_version) return IsNoRestore(id, changes);
     VICINITY_RETURN_IF_ERROR(shard->Sync());
+    Pass(Failpoint::kRestoreShardSynced);
     progress->End();
     kept.push_back(
         {id.value, shard->version(), shard->version() - before, facts.bytes, facts.half_written});

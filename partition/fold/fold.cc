@@ -11,6 +11,7 @@
 #include "partition/fold/edge_copy.h"
 #include "partition/fold/kept_nodes.h"
 #include "partition/fold/node_copy.h"
+#include "partition/overlay/failpoint.h"
 #include "partition/overlay/live_dataset.h"
 #include "partition/overlay/live_shard.h"
 #include "partition/schema/schema.h"
@@ -98,15 +99,20 @@ absl::StatusOr<FoldReport> WriteFolded(const FoldSource& source, const std::stri
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<DatasetWriter> writer,
                             DatasetWriter::Create(directory, source.dataset().manifest().name(),
                                                   NewSchema(source, report), std::move(book)));
+  Pass(Failpoint::kFoldBegun);
   VICINITY_ASSIGN_OR_RETURN(const WrittenNodes nodes,
                             CopyNodes(source, kept, writer.get(), progress));
+  Pass(Failpoint::kFoldNodesCopied);
   for (int32_t e = 0; e < static_cast<int32_t>(source.schema().edge_types.size()); ++e) {
     VICINITY_ASSIGN_OR_RETURN(const CopiedEdges copied,
                               CopyEdges(source, kept, nodes, {e}, writer.get(), progress));
+    Pass(Failpoint::kFoldEdgesCopied);
     report.edge_types.push_back(
         {source.schema().EdgeTypeName(e), EdgesInFiles(source, {e}), copied.kept, copied.added});
   }
+  Pass(Failpoint::kFoldFinishing);
   VICINITY_RETURN_IF_ERROR(writer->Finish(nullptr, Provenance(source, report)));
+  Pass(Failpoint::kFoldFinished);
   return report;
 }
 

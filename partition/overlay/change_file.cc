@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "partition/overlay/failpoint.h"
 #include "proto/common/checksum.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
@@ -101,12 +102,15 @@ absl::StatusOr<std::unique_ptr<ChangeFile>> ChangeFile::Open(const std::string& 
   }
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return ErrnoStatus(errno, path, "open");
+  Pass(Failpoint::kFileMade);
   std::unique_ptr<ChangeFile> file(new ChangeFile(path, fd));
   file->last_version_ = facts.last_version;
   file->bytes_ = facts.bytes;
   if (ftruncate(fd, facts.bytes) != 0) return ErrnoStatus(errno, path, "ftruncate");
+  Pass(Failpoint::kFileCut);
   if (lseek(fd, facts.bytes, SEEK_SET) < 0) return ErrnoStatus(errno, path, "lseek");
   if (facts.bytes == 0) VICINITY_RETURN_IF_ERROR(file->Write(Record(0, identity)));
+  Pass(Failpoint::kFileBegun);
   VICINITY_RETURN_IF_ERROR(SyncDirectory(std::filesystem::path(path).parent_path().string()));
   return file;
 }
@@ -118,7 +122,9 @@ absl::Status ChangeFile::Append(const proto::Change& change) {
     return absl::InvalidArgumentError(absl::StrCat(path_, ": version ", change.version(),
                                                    ", where ", last_version_ + 1, " comes next"));
   }
+  Pass(Failpoint::kFileAppending);
   VICINITY_RETURN_IF_ERROR(Write(Record(change.version(), change.SerializeAsString())));
+  Pass(Failpoint::kFileAppended);
   ++last_version_;
   return absl::OkStatus();
 }
@@ -135,7 +141,10 @@ absl::Status ChangeFile::Write(const std::string& record) {
 }
 
 absl::Status ChangeFile::Sync() {
-  return fdatasync(fd_) == 0 ? absl::OkStatus() : ErrnoStatus(errno, path_, "fdatasync");
+  Pass(Failpoint::kFileSyncing);
+  if (fdatasync(fd_) != 0) return ErrnoStatus(errno, path_, "fdatasync");
+  Pass(Failpoint::kFileSynced);
+  return absl::OkStatus();
 }
 
 }  // namespace vicinity

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "partition/overlay/failpoint.h"
 #include "proto/common/checksum.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
@@ -175,17 +176,24 @@ absl::StatusOr<std::unique_ptr<DeltaStore>> DeltaStore::Open(const std::string& 
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, folder, "mkdir");
   }
+  Pass(Failpoint::kStoreFolderMade);
   LockWait no_wait;
   no_wait.limit = absl::ZeroDuration();
   VICINITY_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(folder, no_wait));
+  Pass(Failpoint::kStoreLocked);
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<HighWater> high_water,
                             HighWater::Open(absl::StrCat(folder, "/high-water")));
+  Pass(Failpoint::kStoreMarkOpened);
   std::unique_ptr<DeltaStore> store(new DeltaStore(folder, std::move(lock), std::move(high_water)));
   VICINITY_RETURN_IF_ERROR(store->OpenDb(options));
+  Pass(Failpoint::kStoreDbOpened);
   VICINITY_RETURN_IF_ERROR(store->CheckIdentity(identity));
+  Pass(Failpoint::kStoreIdentified);
   VICINITY_RETURN_IF_ERROR(store->high_water_->Made());
+  Pass(Failpoint::kStoreMade);
   VICINITY_RETURN_IF_ERROR(store->FindEnd());
   VICINITY_RETURN_IF_ERROR(SyncDirectory(folder));
+  Pass(Failpoint::kStoreOpened);
   return store;
 }
 
@@ -267,7 +275,9 @@ absl::Status DeltaStore::SaveWriter(std::string_view writer) {
   const std::string sealed = Sealed(kWriterKey, writer);
   rocksdb::WriteOptions durable;
   durable.sync = true;
+  Pass(Failpoint::kStoreWriterSaving);
   failed_ = FromRocks(db_->Put(durable, families_[kMeta], kWriterKey, sealed), folder_);
+  Pass(Failpoint::kStoreWriterSaved);
   return failed_;
 }
 
@@ -275,8 +285,10 @@ absl::Status DeltaStore::Write(const Commit& commit, bool durable) {
   VICINITY_RETURN_IF_ERROR(failed_);
   rocksdb::WriteOptions options;
   options.sync = durable;
+  Pass(Failpoint::kStoreWriting);
   failed_ = FromRocks(db_->Write(options, commit.batch_.get()), folder_);
   VICINITY_RETURN_IF_ERROR(failed_);
+  Pass(Failpoint::kStoreWritten);
   last_version_ = commit.last_version_;
   if (durable) failed_ = high_water_->Raise(last_version_);
   return failed_;
@@ -284,8 +296,10 @@ absl::Status DeltaStore::Write(const Commit& commit, bool durable) {
 
 absl::Status DeltaStore::Sync() {
   VICINITY_RETURN_IF_ERROR(failed_);
+  Pass(Failpoint::kStoreSyncing);
   failed_ = FromRocks(db_->FlushWAL(/*sync=*/true), folder_);
   VICINITY_RETURN_IF_ERROR(failed_);
+  Pass(Failpoint::kStoreSynced);
   failed_ = high_water_->Raise(last_version_);
   return failed_;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "partition/overlay/failpoint.h"
 #include "proto/common/checksum.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
@@ -40,7 +41,9 @@ absl::StatusOr<std::unique_ptr<HighWater>> HighWater::Open(const std::string& pa
   if (size < 0) return ErrnoStatus(errno, path, "lseek");
   if (size == 0) {
     VICINITY_RETURN_IF_ERROR(mark->Write(0, 0));
+    Pass(Failpoint::kMarkHalfMade);
     VICINITY_RETURN_IF_ERROR(mark->Write(1, 0));
+    Pass(Failpoint::kMarkFilled);
     if (fsync(fd) != 0) return ErrnoStatus(errno, path, "fsync");
   }
   VICINITY_RETURN_IF_ERROR(mark->Read());
@@ -77,7 +80,9 @@ absl::Status HighWater::Made() {
 
 absl::Status HighWater::Raise(uint64_t version) {
   if (version <= version_) return absl::OkStatus();
+  Pass(Failpoint::kMarkRising);
   VICINITY_RETURN_IF_ERROR(Write(turn_ + 1, version));
+  Pass(Failpoint::kMarkRaised);
   ++turn_;
   version_ = version;
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "partition/overlay/failpoint.h"
 #include "partition/overlay/live_base.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
@@ -35,6 +36,7 @@ absl::Status SetAside(const std::string& folder) {
     if (std::filesystem::exists(aside, failed)) continue;
     std::filesystem::rename(folder, aside, failed);
     if (failed) return absl::UnavailableError(absl::StrCat(folder, ": ", failed.message()));
+    Pass(Failpoint::kShardSetAside);
     return SyncDirectory(std::filesystem::path(folder).parent_path().string());
   }
   return absl::ResourceExhaustedError(

@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "partition/overlay/batch_check.h"
 #include "partition/overlay/change.h"
+#include "partition/overlay/failpoint.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -70,10 +71,12 @@ absl::Status LiveShard::Replay() {
         }
         IndexChange(state_->base, change, &state_->index);
         sessions_.Add(change.session().id(), change.session().sequence(), version);
+        Pass(Failpoint::kShardReplaying);
         MutexLock lock(&mu_);
         CountTerm(version, change.term());
         return absl::OkStatus();
       }));
+  Pass(Failpoint::kShardReplayed);
   logged_ = state_->store->last_version();
   version_ = logged();
   return absl::OkStatus();
@@ -199,7 +202,9 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
     answers.push_back(failed_.ok() ? Prepare(room, pending.get(), &commit) : failed_);
     durable |= answers.back().ok() && pending->durability != Durability::kBuffered;
   }
+  Pass(Failpoint::kShardPrepared);
   if (failed_.ok()) failed_ = Write(commit, durable);
+  Pass(Failpoint::kShardCommitted);
   MutexLock lock(&mu_);
   if (failed_.ok()) {
     for (const PendingPtr& pending : group) {
@@ -209,6 +214,7 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
     logged_.store(before + group_.size(), std::memory_order_release);
     Show(std::min(kept_, logged()));
   }
+  Pass(Failpoint::kShardVisible);
   for (size_t i = 0; i < group.size(); ++i) {
     if (!failed_.ok() && answers[i].ok()) answers[i] = failed_;
     const bool waits =
