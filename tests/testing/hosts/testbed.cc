@@ -127,7 +127,10 @@ absl::Status Testbed::WriteDataset(uint64_t version) const {
   return CertifiedGraph(shape).Write(DirectoryOf(version));
 }
 
-std::string Testbed::changes(int server) const { return folder_.File(NameOf(server) + ".changes"); }
+std::string Testbed::changes(int server) const {
+  const std::string& below = options_.changes_below;
+  return absl::StrCat(below.empty() ? folder_.path() : below, "/", NameOf(server), ".changes");
+}
 
 std::vector<std::string> Testbed::CommandOf(int server, uint64_t version) const {
   std::vector<std::string> command = {kDaemon, "--ready-file", ReadyFileOf(server)};

@@ -35,6 +35,7 @@ struct TestbedOptions {
   // Servers take changes, and keep them where they are started again. With replicas they know each
   // other by the cluster file, with an admin address each and without proxies.
   bool live = false;
+  std::string changes_below;  // a folder that changes lie in; empty: the testbed's
   std::string cluster_lines;  // for the cluster file, beside those it needs
   // Clients reach each server through a proxy of its own.
   bool proxies = false;
