@@ -47,6 +47,9 @@ class LiveGraph {
   const Dataset& dataset() const { return *dataset_; }
   LiveDataset& live() { return *live_; }
   const LiveBase& base(int32_t shard) const { return *bases_[shard]; }
+  const LiveModel& model(int32_t shard) const { return *models_[shard]; }
+  // Those that ApplyAny takes.
+  RandomBatches& batches(int32_t shard) { return *batches_[shard]; }
   const std::string& changes() const { return changes_; }
   uint64_t Below(uint64_t limit) { return random_() % limit; }
 
