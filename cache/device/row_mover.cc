@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,14 +20,25 @@ constexpr int64_t kAlignment = 16;  // of rows behind a list
 
 int64_t RoundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+// Whether all are rows of num_rows. Without a branch, so that the compiler makes vectors of it: a
+// row that is none leaves the sign bit in itself or in its distance from the last.
+template <typename Index>
+bool AreRows(absl::Span<const Index> rows, int64_t num_rows) {
+  using Bits = std::make_unsigned_t<Index>;
+  const auto last =
+      static_cast<Bits>(std::min<int64_t>(num_rows - 1, std::numeric_limits<Index>::max()));
+  Bits signs = 0;
+  for (const Index row : rows) signs |= static_cast<Bits>(row) | (last - static_cast<Bits>(row));
+  return static_cast<Index>(signs) >= 0;
+}
+
 template <typename Index>
 absl::Status CheckRowList(absl::Span<const Index> rows, const RowPlaces& places) {
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] >= 0 && rows[i] < places.num_rows) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("row ", rows[i], " (the ", i, "-th) of ", places.num_rows, " rows"));
-  }
-  return absl::OkStatus();
+  if (AreRows(rows, places.num_rows)) return absl::OkStatus();
+  const auto wrong = std::find_if(rows.begin(), rows.end(),
+                                  [&](Index row) { return row < 0 || row >= places.num_rows; });
+  return absl::InvalidArgumentError(absl::StrCat("row ", *wrong, " (the ", wrong - rows.begin(),
+                                                 "-th) of ", places.num_rows, " rows"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "cache/device/base/device.h"
 #include "tests/cache/device/base/tested_devices.h"
 #include "tests/testing/status_checks.h"
@@ -77,6 +78,31 @@ TEST_CASE("wrong rows are refused before anything is moved", "[row_mover]") {
   VICINITY_CHECK_CODE(mover->Send(4, stage, rows, {-1}), absl::StatusCode::kInvalidArgument);
   VICINITY_CHECK_CODE(mover->Send(61, stage, RowsAt(memory, 1, 61), {0}),
                       absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("each number is a row or is named with its place", "[row_mover]") {
+  constexpr int32_t kMost = INT32_MAX;
+  constexpr int64_t kMost64 = INT64_MAX;
+  for (const int64_t num_rows :
+       {int64_t{0}, int64_t{1}, int64_t{100}, int64_t{kMost}, int64_t{kMost} + 1, kMost64}) {
+    CAPTURE(num_rows);
+    const RowPlaces places = RowsAt(nullptr, num_rows, 1);
+    VICINITY_CHECK_OK(CheckRows(absl::Span<const int32_t>(), places));
+    for (const int64_t row :
+         {-kMost64 - 1, int64_t{-kMost} - 1, int64_t{-1}, int64_t{0}, int64_t{99}, int64_t{100},
+          int64_t{kMost} - 1, int64_t{kMost}, int64_t{kMost} + 1, kMost64 - 1, kMost64}) {
+      CAPTURE(row);
+      const absl::StatusCode said =
+          row >= 0 && row < num_rows ? absl::StatusCode::kOk : absl::StatusCode::kInvalidArgument;
+      VICINITY_CHECK_CODE(CheckRows(absl::Span<const int64_t>({row}), places), said);
+      if (row != static_cast<int32_t>(row)) continue;
+      VICINITY_CHECK_CODE(CheckRows(absl::Span<const int32_t>({static_cast<int32_t>(row)}), places),
+                          said);
+    }
+  }
+  const absl::Status refused =
+      CheckRows(std::vector<int32_t>{0, 3, 4, 0, -1}, RowsAt(nullptr, 4, 1));
+  CHECK(refused.message() == "row 4 (the 2-th) of 4 rows");
 }
 
 }  // namespace
