@@ -31,6 +31,7 @@ import vicinity_graph
 NUM_SHARDS = 2
 FANOUTS = [15, 10, 5]
 GOAL = 0.03  # of an epoch
+WINDOW_BYTES = 4 << 30  # a batch of full size counts a third of a GiB, and ten are to be under way
 
 # The graph, and what is trained on it. Of the edges drawn, a twentieth are doubles and dropped.
 SIZES = {
@@ -129,23 +130,28 @@ class WallClock:
         return [b - a for a, b in zip(self._times, self._times[1:])]
 
 
+def loading(options, size, width, pool):
+    """The loader's options: of the first of two trainers, with the first of the two shards at home.
+    """
+    common = {"batch_size": size["batch"], "run_seed": 7, "num_trainers": NUM_SHARDS,
+              "homes": [[i] for i in range(NUM_SHARDS)], "sample_threads": options.threads,
+              "window_bytes": WINDOW_BYTES, "cache": "none"}
+    if not pool:
+        return common
+    pool_bytes = int(options.pool_share * size["nodes"] * width * 4)
+    kind = "cuda" if options.device == "cuda" else "host"  # its twin
+    return {**common, "placement": "device", "device": {"kind": kind, "home_bytes": pool_bytes},
+            "cache": "auto", "cache_bytes": pool_bytes}
+
+
 class Trainer:
     """One case: a loader, and a model at its start."""
 
     def __init__(self, graph, options, size, pool):
         self.device = torch.device(options.device)
         node_type, self.column, width, num_classes = graphsage.describe(graph)
-        pool_bytes = int(options.pool_share * size["nodes"] * width * 4)
-        loading = {"batch_size": size["batch"], "run_seed": 7,
-                   # The first of two, with the first of the two shards at home.
-                   "num_trainers": NUM_SHARDS, "homes": [[i] for i in range(NUM_SHARDS)],
-                   "columns": [(node_type, self.column)], "sample_threads": options.threads,
-                   "fetch_threads": 2, "window_bytes": 1 << 30, "cache": "none"}
-        if pool:
-            kind = "cuda" if self.device.type == "cuda" else "host"  # its twin
-            loading.update(placement="device", device={"kind": kind, "home_bytes": pool_bytes},
-                           cache="auto", cache_bytes=pool_bytes)
-        self.loader = graph.loader(FANOUTS, **loading)
+        self.loader = graph.loader(FANOUTS, columns=[(node_type, self.column)],
+                                   **loading(options, size, width, pool))
         torch.manual_seed(0)
         self.model = graphsage.GraphSage(width, size["hidden"], num_classes, len(FANOUTS))
         self.model.to(self.device)
@@ -171,6 +177,15 @@ class Trainer:
         return [loss.item() for loss in losses], sum(seconds[::2]), sum(seconds)
 
 
+def say_stages(name, before, after, num_steps):
+    """How long each stage of the loader worked on a step: who holds the others up."""
+    stages = []
+    for old, new in zip(before["stages"], after["stages"]):
+        busy = (new["busy_seconds"] - old["busy_seconds"]) / num_steps
+        stages.append(f"{new['stage']} {1000 * busy:.1f} ms of {new['num_threads']} threads")
+    say(f"epoch: {name}: a step's {', '.join(stages)}")
+
+
 def measure(graph, options, size, report):
     """Whether the losses were equal."""
     losses = {}
@@ -183,11 +198,13 @@ def measure(graph, options, size, report):
         trainer = Trainer(graph, options, size, pool)
         num_steps = len(trainer.loader)
         trainer.train(0, max(1, num_steps // 4), pipeline)  # warm: pool, clocks, memory
-        before = trainer.loader.stats()["rows_remote"]
+        before = trainer.loader.stats()
         _, waited, epoch = trainer.train(1, num_steps, pipeline)
-        rows = trainer.loader.stats()["rows_remote"] - before
+        after = trainer.loader.stats()
+        rows = after["rows_remote"] - before["rows_remote"]
         waits[name] = waited / epoch
         say(f"epoch: {name}: {waited:.3f} of {epoch:.3f} s waiting for data")
+        say_stages(name, before, after, num_steps)
         report.add(name, "share of the epoch waiting for data", waits[name], waits[CASES[-1][0]], GOAL)
         report.add(name, "seconds/step", epoch / num_steps)
         report.add(name, "remote rows/step", rows / num_steps)
@@ -218,6 +235,7 @@ def main():
         if not torch.cuda.is_available():
             say("epoch: there is no GPU")
             return 3
+        torch.set_num_threads(1)  # as the example does
 
     report = Report(options)
     served = ServedShards(options.daemon, make_shards(options, size), NUM_SHARDS,

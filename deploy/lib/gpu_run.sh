@@ -9,6 +9,7 @@
 # is no GPU.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+PATH="$PATH:/usr/local/cuda/bin"  # where the toolkit, if there is one, has compute-sanitizer
 
 results="$here/results"
 size=full
@@ -72,7 +73,7 @@ run_sanitizer() {
     return
   fi
   local tool test
-  for tool in memcheck racecheck; do
+  for tool in memcheck initcheck; do  # no kernel has shared memory, which racecheck looks at
     for test in cuda_device_test copy_rows_test device_pool_test \
       device_loader_test; do
       # An event that is not there yet is no error of ours, though the call says so.

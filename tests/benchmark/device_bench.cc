@@ -47,11 +47,12 @@ DeviceBench MakeDeviceBench(std::unique_ptr<Device> device, bool small) {
   return bench;
 }
 
-double MedianSeconds(const DeviceBench& bench, const std::function<absl::Status(int)>& work) {
+double MedianSeconds(const DeviceBench& bench, int num_times,
+                     const std::function<absl::Status(int)>& work) {
   std::vector<double> seconds;
   const auto start = Must(bench.device->NewEvent());
   const auto end = Must(bench.device->NewEvent());
-  for (int i = 0; i < kUncounted + bench.num_times; ++i) {
+  for (int i = 0; i < kUncounted + num_times; ++i) {
     MustBeOk(bench.stream()->Record(start.get()));
     for (int k = 0; k < bench.at_once; ++k) MustBeOk(work(i * bench.at_once + k));
     MustBeOk(bench.stream()->Record(end.get()));

@@ -29,7 +29,7 @@ struct DeviceBench {
   std::unique_ptr<RowMover> mover;
   int64_t pool_bytes = 0;   // of the rows to read from: far more than any cache
   int64_t batch_bytes = 0;  // of a gather's output
-  int num_times = 0;        // how often everything is timed
+  int num_times = 0;        // how often work of the device's is timed
   int at_once = 1;          // pieces of work between two points in time
 
   DeviceStream* stream() const { return mover->stream(); }
@@ -41,7 +41,12 @@ DeviceBench MakeDeviceBench(std::unique_ptr<Device> device, bool small);
 // The median of the seconds that the work takes, put into the stream at_once times between two
 // points in time, num_times, each with the number of the time, after three that do not count. Where
 // the host works before the device can, at_once hides all but the first time's.
-double MedianSeconds(const DeviceBench& bench, const std::function<absl::Status(int)>& work);
+double MedianSeconds(const DeviceBench& bench, int num_times,
+                     const std::function<absl::Status(int)>& work);
+inline double MedianSeconds(const DeviceBench& bench,
+                            const std::function<absl::Status(int)>& work) {
+  return MedianSeconds(bench, bench.num_times, work);
+}
 
 // Rows whose bytes tell which row it is, as far as a period of some 64 MB goes.
 class CheckedRows {

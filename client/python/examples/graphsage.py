@@ -109,6 +109,10 @@ def main():
     parser.add_argument("--epochs", type=int, default=3)
     options = parser.parse_args()
     device = torch.device(options.device)
+    if device.type == "cuda":
+        # The cores are the loader's. PyTorch's own threads, which copy a batch's ids to pinned
+        # memory, would wait for each other's turn there: several times as long as one of them takes.
+        torch.set_num_threads(1)
     torch.manual_seed(0)
 
     graph = vicinity_graph.Graph(cluster_file=options.cluster)
