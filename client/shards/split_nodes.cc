@@ -1,7 +1,9 @@
 #include "client/shards/split_nodes.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "partition/dataset/book.h"
@@ -44,9 +46,35 @@ std::vector<uint8_t> AreLocal(const std::vector<Stretch>& stretches,
   return are_local;
 }
 
+// The local shard that has all local nodes of the type; none if several have some.
+std::optional<ShardId> OnlyLocalShard(const ShardRouter& router, NodeTypeId type) {
+  std::optional<ShardId> only;
+  for (int32_t s = 0; s < router.book().num_shards(); ++s) {
+    if (!router.IsLocal(ShardId{s}) || router.book().num_nodes(type, ShardId{s}) == 0) continue;
+    if (only.has_value()) return std::nullopt;
+    only = ShardId{s};
+  }
+  return only;
+}
+
+// As AddByShard, where nobody needs to ask whose a node is: a trainer mostly maps one shard.
+void AddToOne(const Book& book, NodeTypeId type, ShardId owner, SplitNodes* nodes) {
+  SplitNodes::Home& home = nodes->home[owner.value];
+  const int64_t first = book.First(type, owner).value;
+  home.rows.resize(nodes->local.size());
+  std::transform(nodes->local.begin(), nodes->local.end(), home.rows.begin(),
+                 [first](int64_t id) { return static_cast<int32_t>(id - first); });
+  home.positions = nodes->local_positions;
+}
+
 // Of the local ids.
-void AddByShard(const Book& book, NodeTypeId type, SplitNodes* nodes) {
+void AddByShard(const ShardRouter& router, NodeTypeId type, SplitNodes* nodes) {
+  const Book& book = router.book();
   nodes->home.resize(book.num_shards());
+  if (const std::optional<ShardId> only = OnlyLocalShard(router, type); only.has_value()) {
+    AddToOne(book, type, *only, nodes);
+    return;
+  }
   for (size_t i = 0; i < nodes->local.size(); ++i) {
     const GlobalNode node{nodes->local[i]};
     const ShardId owner = book.OwnerOf(type, node);
@@ -81,7 +109,7 @@ SplitNodes NearAndFar(const ShardRouter& router, NodeTypeId type, absl::Span<con
   nodes.local_positions.pop_back();
   nodes.remote.pop_back();
   nodes.remote_positions.pop_back();
-  if (by_shard) AddByShard(router.book(), type, &nodes);
+  if (by_shard) AddByShard(router, type, &nodes);
   return nodes;
 }
 

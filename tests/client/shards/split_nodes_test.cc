@@ -15,7 +15,7 @@ constexpr NodeTypeId kUser{0};
 
 TEST_CASE("every node is local or remote, and a local one also with its shard", "[split_nodes]") {
   const std::vector<int32_t> remote = GENERATE(values<std::vector<int32_t>>(
-      {{1, 3}, {3}, {0, 1}, {0, 1, 2, 3}, {}}));  // also local ones side by side, all and none
+      {{1, 3}, {3}, {0, 1}, {0, 1, 3}, {0, 1, 2, 3}, {}}));  // also side by side, one, none, all
   const testing::RoutedGraph graph(testing::TypedGraph(100, 80, 10, 3), 4, remote);
   const ShardRouter& router = graph.router();
   std::vector<int64_t> ids = graph.GlobalIds(kUser);
