@@ -29,7 +29,7 @@ class Gauge {
   std::atomic<int64_t> value_{0};
 };
 
-enum class MetricKind : uint8_t { kCounter, kGauge };
+enum class MetricKind : uint8_t { kCounter, kGauge, kHistogram };
 
 // Names and values, in the order in which they are shown. The values of one name are few.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;

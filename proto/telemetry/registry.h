@@ -30,6 +30,17 @@ class MetricRegistry {
     double value = 0;
   };
 
+  // One metric by its name, with every combination of its labels' values.
+  struct Family {
+    struct Series {
+      MetricLabels labels;
+      double value = 0;                    // of a histogram: all its times, in seconds
+      std::vector<int64_t> counts_within;  // of a histogram: LatencyHistogram::counts_within
+    };
+    MetricName metric;
+    std::vector<Series> series;  // sorted by labels
+  };
+
   // The metrics of one part. Threads: one at a time.
   class Group {
    public:
@@ -43,11 +54,10 @@ class MetricRegistry {
     void Add(MetricName metric, MetricLabels labels, std::function<double()> read);
     // `counter` must outlive the group; what is shown is `unit` times its value.
     void Add(MetricName metric, MetricLabels labels, const Counter* counter, double unit = 1);
-    // The counters of a Prometheus histogram, `metric` being without their endings:
-    // metric_bucket{le="0.001"}, each with all below it, metric_sum in seconds and metric_count.
-    // `histogram` must outlive the group.
-    void Add(const MetricName& metric, const MetricLabels& labels,
-             const LatencyHistogram* histogram);
+    // A histogram, whose kind `metric` need not say; it must outlive the group. Read() shows it as
+    // Prometheus' counters: metric_bucket{le="0.001"}, each with all below it, metric_sum in
+    // seconds and metric_count.
+    void Add(MetricName metric, MetricLabels labels, const LatencyHistogram* histogram);
 
    private:
     MetricRegistry* const registry_;
@@ -60,14 +70,20 @@ class MetricRegistry {
 
   // What all metrics are now: sorted by name, then by labels. Numbers are read one by one.
   std::vector<Reading> Read() const;
+  // The same by name, sorted by it, with histograms whole. What one name was given first as its
+  // help and its kind stands for all its series.
+  std::vector<Family> Collect() const;
 
  private:
   struct Metric {
     const Group* group;
     MetricName metric;
     MetricLabels labels;
-    std::function<double()> read;
+    std::function<double()> read;                 // null: a histogram
+    const LatencyHistogram* histogram = nullptr;  // null: a number
   };
+
+  static void ReadHistogram(const Metric& metric, std::vector<Reading>* readings);
 
   mutable Mutex mu_;
   std::list<Metric> metrics_ ABSL_GUARDED_BY(mu_);

@@ -211,6 +211,13 @@ void CallGate::AddMetrics(MetricRegistry::Group* group) const {
     add(kCalls, kCallsHelp, "stalled", &AdmissionGauges::stalled);
     add("vicinity_server_reply_bytes", "Bytes of replies still to be sent", nullptr,
         &AdmissionGauges::reply_bytes);
+    group->Add({"vicinity_server_max_calls", "Calls that there may be at once", MetricKind::kGauge},
+               {{"lane", kLanes[lane]}},
+               [admission] { return static_cast<double>(admission->limits().max_calls); });
+    group->Add({"vicinity_server_overloaded", "1 while calls are refused for others' waiting",
+                MetricKind::kGauge},
+               {{"lane", kLanes[lane]}},
+               [admission] { return admission->gauges().overloaded ? 1.0 : 0.0; });
     for (size_t reason = 0; reason < kRefusalNames.size(); ++reason) {
       group->Add(
           {"vicinity_server_refused_calls_total", "Calls refused, by the limit that was met"},

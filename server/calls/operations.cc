@@ -4,10 +4,15 @@ namespace vicinity {
 
 absl::string_view MethodName(absl::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-std::vector<std::string> CountedMethods(Operations operations) {
-  std::vector<std::string> methods;
+std::vector<CountedMethod> CountedMethods(Operations operations) {
+  std::vector<CountedMethod> methods;
   for (const Operation& operation : operations) {
-    methods.emplace_back(operation.is_counted ? MethodName(operation.path) : "");
+    CountedMethod& counted = methods.emplace_back();
+    if (!operation.is_counted) continue;
+    const absl::string_view path = operation.path;
+    counted.method = std::string(MethodName(path));
+    counted.service = std::string(path.substr(1, path.rfind('/') - 1));
+    counted.has_stream = operation.has_stream;
   }
   return methods;
 }

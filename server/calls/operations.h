@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
 #include "server/handlers/chunk_source.h"
 #include "server/handlers/server_state.h"
@@ -56,6 +57,7 @@ struct Operation {
   // Who asks for it is in the log, at level info.
   bool is_logged = false;
   bool is_counted = true;
+  bool has_stream = false;  // its reply may come in several messages
 };
 
 // All of a port. Few: they are searched one by one.
@@ -64,8 +66,8 @@ using Operations = absl::Span<const Operation>;
 // "FetchRows".
 absl::string_view MethodName(absl::string_view path);
 
-// By operation, for CallCounters: empty for those that are not counted.
-std::vector<std::string> CountedMethods(Operations operations);
+// By operation, for CallCounters: without a name for those that are not counted.
+std::vector<CountedMethod> CountedMethods(Operations operations);
 
 // Null if there is none.
 const Operation* FindOperation(Operations operations, absl::string_view path);

@@ -218,7 +218,7 @@ std::string ServedCall::TraceText() const {
 grpc::Status ServedCall::Note(CallEnd end, const absl::Status& status) {
   end_ = end;
   if (service_.state->IsStopping()) context_->AddTrailingMetadata(kStoppingTrailer, "1");
-  if (counted_.has_value()) counted_->Finish(status.ok());
+  if (counted_.has_value()) counted_->Finish(status.code());
   if (!status.ok() && service_.log->should_log(spdlog::level::debug)) {
     service_.log->debug("{} for {} failed: {}{}",
                         absl::CHexEscape(context_->method().substr(0, 100)), peer_,

@@ -154,6 +154,7 @@ template <typename Request, typename Reply,
 struct HandlerTraits<kHandler> {
   using RequestType = Request;
   using ReplyType = Reply;
+  static constexpr bool kHasStream = false;
 };
 template <typename Request, typename Reply,
           absl::StatusOr<std::unique_ptr<ChunkSource<Reply>>> (*kHandler)(const ServerState&,
@@ -161,6 +162,7 @@ template <typename Request, typename Reply,
 struct HandlerTraits<kHandler> {
   using RequestType = Request;
   using ReplyType = Reply;
+  static constexpr bool kHasStream = true;
 };
 
 template <auto kHandler, const char* kPath>
@@ -184,7 +186,9 @@ constexpr Operation Describes() {
   using Request = typename internal::HandlerTraits<kHandler>::RequestType;
   static_assert(kLane != Lane::kData || internal::HasReplyBytes<Request>::value,
                 "who asks for data is admitted by the size of the reply");
-  return {kPath, kLane, &internal::Parse<kHandler, kPath>};
+  Operation operation{kPath, kLane, &internal::Parse<kHandler, kPath>};
+  operation.has_stream = internal::HandlerTraits<kHandler>::kHasStream;
+  return operation;
 }
 
 constexpr Operation AsConversation(Operation operation) {

@@ -140,10 +140,10 @@ absl::StatusOr<proto::StatusReply> ReportStatus(const ServerState& state,
   reply.mutable_scrub()->set_done_bytes(static_cast<uint64_t>(scrubbed.done_bytes));
   reply.mutable_scrub()->set_all_bytes(static_cast<uint64_t>(scrubbed.all_bytes));
   for (size_t i = 0; i < state.counters->methods().size(); ++i) {
-    if (state.counters->methods()[i].empty()) continue;
+    if (state.counters->methods()[i].method.empty()) continue;
     const MethodCounts counts = state.counters->counts(i);
     proto::MethodStatus* status = reply.add_methods();
-    status->set_method(state.counters->methods()[i]);
+    status->set_method(state.counters->methods()[i].method);
     status->set_started(counts.started);
     status->set_failed(counts.failed);
     status->set_bytes_sent(counts.bytes_sent);

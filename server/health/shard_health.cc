@@ -53,25 +53,34 @@ ShardHealth::Scrubbed ShardHealth::scrubbed() const {
   return scrubbed_;
 }
 
+int64_t ShardHealth::FileBytes(ShardId id) const {
+  int64_t bytes = 0;
+  for (const proto::FileEntry* const file : FilesOfShard(dataset_.manifest(), id)) {
+    bytes += static_cast<int64_t>(file->size());
+  }
+  return bytes;
+}
+
+int64_t ShardHealth::CheckedBytes(ShardId id, int64_t file_bytes) const {
+  int64_t checked = 0;
+  if (const Shard* const shard = dataset_.shard(id); shard != nullptr) {
+    for (const std::unique_ptr<VerifiedFile>& file : shard->files()) {
+      checked += file->verified_bytes();
+    }
+  }
+  const MutexLock lock(&mu_);
+  const auto at_open = checked_bytes_.find(id.value);
+  const int64_t whole = at_open == checked_bytes_.end() ? 0 : at_open->second;
+  return std::min(std::max(checked, whole), file_bytes);
+}
+
 std::vector<ShardHealth::State> ShardHealth::states() const {
   std::vector<State> states;
   for (const ShardId id : dataset_.wanted()) {
     State state;
     state.shard = id;
-    for (const proto::FileEntry* const file : FilesOfShard(dataset_.manifest(), id)) {
-      state.file_bytes += static_cast<int64_t>(file->size());
-    }
-    if (const Shard* const shard = dataset_.shard(id); shard != nullptr) {
-      for (const std::unique_ptr<VerifiedFile>& file : shard->files()) {
-        state.checked_bytes += file->verified_bytes();
-      }
-    }
-    {
-      const MutexLock lock(&mu_);
-      const auto at_open = checked_bytes_.find(id.value);
-      const int64_t whole = at_open == checked_bytes_.end() ? 0 : at_open->second;
-      state.checked_bytes = std::min(std::max(state.checked_bytes, whole), state.file_bytes);
-    }
+    state.file_bytes = FileBytes(id);
+    state.checked_bytes = CheckedBytes(id, state.file_bytes);
     state.fault = std::string(dataset_.fault(id).message());
     states.push_back(std::move(state));
   }
@@ -79,19 +88,19 @@ std::vector<ShardHealth::State> ShardHealth::states() const {
 }
 
 void ShardHealth::AddMetrics(MetricRegistry::Group* group) const {
-  const std::vector<State> shards = states();
-  for (size_t i = 0; i < shards.size(); ++i) {
+  for (const ShardId id : dataset_.wanted()) {
+    const int64_t file_bytes = FileBytes(id);
     const auto add = [&](const char* name, const char* help, auto value) {
-      group->Add({name, help, MetricKind::kGauge}, {{"shard", absl::StrCat(shards[i].shard.value)}},
-                 [this, i, value] { return static_cast<double>(value(states()[i])); });
+      group->Add({name, help, MetricKind::kGauge}, {{"shard", absl::StrCat(id.value)}},
+                 [value] { return static_cast<double>(value()); });
     };
     add("vicinity_server_shard_file_bytes", "Bytes of a shard's files",
-        [](const State& state) { return state.file_bytes; });
+        [file_bytes] { return file_bytes; });
     add("vicinity_server_shard_checked_bytes",
         "Of these, verified since start or since they changed",
-        [](const State& state) { return state.checked_bytes; });
+        [this, id, file_bytes] { return CheckedBytes(id, file_bytes); });
     add("vicinity_server_shard_faulty", "1 for a shard whose calls are refused, for its damage",
-        [](const State& state) { return state.fault.empty() ? 0 : 1; });
+        [this, id] { return dataset_.fault(id).ok() ? 0 : 1; });
   }
   group->Add({"vicinity_server_scrub_passes_total", "Checks of all files that are over"}, {},
              [this] { return static_cast<double>(scrubbed().passes); });

@@ -57,6 +57,10 @@ class ShardHealth {
   void AddMetrics(MetricRegistry::Group* group) const;
 
  private:
+  int64_t FileBytes(ShardId id) const;
+  // Of a shard whose files have so many.
+  int64_t CheckedBytes(ShardId id, int64_t file_bytes) const;
+
   const Dataset& dataset_;
 
   mutable Mutex mu_;

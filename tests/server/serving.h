@@ -48,7 +48,7 @@ class Serving {
   const std::string directory_;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<ShardHealth> health_;
-  CallCounters counters_{{"Hello", "FetchRows", "", "Status"}};
+  CallCounters counters_{{{"Hello"}, {"FetchRows"}, {""}, {"Status"}}};
   ServerState state_;
 };
 

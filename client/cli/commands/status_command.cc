@@ -160,7 +160,7 @@ void PrintAsTable(const std::vector<ServerTarget>& targets, const Answers& answe
   table.Print(out);
 }
 
-// A line for each number, as in "a: vicinity_server_calls_total{method=FetchRows} 12".
+// A line for each number, as in "a: vicinity_server_sent_bytes_total{method=FetchRows} 12".
 void PrintMetrics(const std::vector<ServerTarget>& targets, const Answers& answers,
                   std::ostream& out) {
   for (size_t i = 0; i < targets.size(); ++i) {

@@ -13,7 +13,7 @@ constexpr size_t kRows = 1;
 constexpr size_t kStatus = 2;
 
 TEST_CASE("calls are counted by method, with what they sent and how they ended", "[counters]") {
-  CallCounters counters({"Hello", "FetchRows", "Status"});
+  CallCounters counters({{"Hello"}, {"FetchRows"}, {"Status"}});
   {
     CallCounters::Running good(&counters, kRows);
     CallCounters::Running bad(&counters, kRows);
@@ -23,10 +23,10 @@ TEST_CASE("calls are counted by method, with what they sent and how they ended",
     good.AddSent(28);
     good.AddReceived(16);
     good.AddCopied(150);
-    good.Finish(true);
+    good.Finish(absl::StatusCode::kOk);
     bad.AddSent(1);
-    bad.Finish(false);
-    other.Finish(true);
+    bad.Finish(absl::StatusCode::kNotFound);
+    other.Finish(absl::StatusCode::kOk);
   }
   CHECK(counters.in_flight() == 0);
   const MethodCounts rows = counters.counts(kRows);
@@ -42,7 +42,7 @@ TEST_CASE("calls are counted by method, with what they sent and how they ended",
 }
 
 TEST_CASE("a call that nobody finished counts as failed", "[counters]") {
-  CallCounters counters({"Hello", "FetchRows", "Status"});
+  CallCounters counters({{"Hello"}, {"FetchRows"}, {"Status"}});
   { CallCounters::Running lost(&counters, kStatus); }
   CHECK(counters.counts(kStatus).failed == 1);
 }
@@ -50,14 +50,14 @@ TEST_CASE("a call that nobody finished counts as failed", "[counters]") {
 TEST_CASE("counts of many threads add up", "[counters]") {
   constexpr int kThreads = 4;
   constexpr int kCalls = 1000;
-  CallCounters counters({"Hello", "FetchRows", "Status"});
+  CallCounters counters({{"Hello"}, {"FetchRows"}, {"Status"}});
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&counters] {
       for (int i = 0; i < kCalls; ++i) {
         CallCounters::Running call(&counters, kRows);
         call.AddSent(3);
-        call.Finish(i % 2 == 0);
+        call.Finish(i % 2 == 0 ? absl::StatusCode::kOk : absl::StatusCode::kAborted);
       }
     });
   }

@@ -81,13 +81,16 @@ TEST_CASE("every method of the service is found by its path, and has its lane",
 
 TEST_CASE("calls are counted by the names of their methods, checks of health are not",
           "[data_operations]") {
-  const std::vector<std::string> methods = CountedMethods(DataOperations());
+  const std::vector<CountedMethod> methods = CountedMethods(DataOperations());
   REQUIRE(methods.size() == DataOperations().size());
-  CHECK(methods[0] == "Hello");
+  CHECK(methods[0].method == "Hello");
+  CHECK(methods[0].service == "vicinity.proto.Graph");
+  CHECK_FALSE(methods[0].has_stream);
   const Operation* const rows = FindOperation(DataOperations(), kFetchRows);
-  CHECK(methods[rows - DataOperations().data()] == "FetchRows");
+  CHECK(methods[rows - DataOperations().data()].method == "FetchRows");
+  CHECK(methods[rows - DataOperations().data()].has_stream);
   const Operation* const check = FindOperation(DataOperations(), "/grpc.health.v1.Health/Check");
-  CHECK(methods[check - DataOperations().data()].empty());
+  CHECK(methods[check - DataOperations().data()].method.empty());
 }
 
 TEST_CASE("an exchange ends with the checksum that its request has asked for",

@@ -43,7 +43,7 @@ TEST_CASE("status shows what servers count if it is asked to", "[cli]") {
   RunCommand(kStatusCommand, {"--server", cluster.address(0)});
   const Answer text = RunCommand(kStatusCommand, {"--server", cluster.address(0), "--metrics"});
   CHECK(text.code == ExitCode::kOk);
-  CHECK_THAT(text.out, Catch::Contains("vicinity_server_calls_total{method=Status} 2") &&
+  CHECK_THAT(text.out, Catch::Contains("grpc_method=Status} 2") &&
                            Catch::Contains("vicinity_server_shard_faulty{shard=1} 0"));
   const Answer json =
       RunCommand(kStatusCommand, {"--server", cluster.address(0), "--metrics", "--format=json"});
@@ -51,8 +51,8 @@ TEST_CASE("status shows what servers count if it is asked to", "[cli]") {
   REQUIRE(server["metrics"].size() > 50);
   bool found = false;
   for (const nlohmann::json& metric : server["metrics"]) {
-    if (metric["name"] != "vicinity_server_calls_total") continue;
-    if (metric["labels"]["method"] != "Status") continue;
+    if (metric["name"] != "grpc_server_started_total") continue;
+    if (metric["labels"]["grpc_method"] != "Status") continue;
     found = true;
     CHECK(metric["kind"] == "counter");
     CHECK(metric["value"] == 3);

@@ -37,7 +37,7 @@ TEST_CASE("a shard of two replicas has its index once, and a shard without it is
   Add("vicinity_server_index_rows", "0", "paper", 20, &servers[1]);
   Add("vicinity_server_index_bytes", "0", "paper:cites:paper", 24, &servers[1]);
   Add("vicinity_server_index_rows", "0", "paper:cites:paper", 2, &servers[1]);
-  Add("vicinity_server_calls_total", "1", "paper", 7, &servers[2]);
+  Add("vicinity_server_sent_bytes_total", "1", "paper", 7, &servers[2]);
   const nlohmann::ordered_json indexes = IndexesAsJson(servers);
   CHECK(indexes == nlohmann::ordered_json::parse(R"([
       {"type": "paper", "column": "year", "kind": "sorted", "entries": 120, "bytes": 1440,
