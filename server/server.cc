@@ -42,6 +42,7 @@
 #include "server/health/scrubber.h"
 #include "server/health/serving_states.h"
 #include "server/health/shard_health.h"
+#include "server/health/store_metrics.h"
 #include "server/logging/logging.h"
 #include "server/replication/replication.h"
 #include "server/resource_check.h"
@@ -226,6 +227,7 @@ class Server::Impl {
     health_.AddMetrics(&own_metrics_);
     AddIndexMetrics(*dataset_, &own_metrics_);
     if (live_ != nullptr) AddLiveMetrics(*dataset_, *live_, &own_metrics_);
+    if (live_ != nullptr) AddStoreMetrics(*dataset_, *live_, &own_metrics_);
     if (replication_ != nullptr) replication_->AddMetrics(&own_metrics_);
     own_metrics_.Add(
         {"vicinity_server_condition_bytes",

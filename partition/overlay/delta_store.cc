@@ -34,6 +34,39 @@ constexpr char kWriterKey[] = "writer";
 constexpr char kFormat[] = "1";
 constexpr int kJobs = 4;
 
+// Of the store as a whole, or the sum over its families.
+struct Property {
+  const std::string& name;
+  bool is_sum;
+};
+
+Property PropertyOf(StoreNumber which) {
+  using Names = rocksdb::DB::Properties;
+  switch (which) {
+    case StoreNumber::kBufferBytes:
+      return {Names::kSizeAllMemTables, true};
+    case StoreNumber::kCacheBytes:  // which families share
+      return {Names::kBlockCacheUsage, false};
+    case StoreNumber::kReaderBytes:
+      return {Names::kEstimateTableReadersMem, true};
+    case StoreNumber::kFileBytes:
+      return {Names::kLiveSstFilesSize, true};
+    case StoreNumber::kPendingBytes:
+      return {Names::kEstimatePendingCompactionBytes, true};
+    case StoreNumber::kFlushes:
+      return {Names::kNumRunningFlushes, false};
+    case StoreNumber::kMerges:
+      return {Names::kNumRunningCompactions, false};
+    case StoreNumber::kWriteStopped:
+      return {Names::kIsWriteStopped, false};
+    case StoreNumber::kWriteRate:
+      return {Names::kActualDelayedWriteRate, false};
+    case StoreNumber::kErrors:
+      break;
+  }
+  return {Names::kBackgroundErrors, true};
+}
+
 rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
@@ -370,6 +403,17 @@ absl::Status DeltaStore::ReadRows(
     take(i, *value);
   }
   return absl::OkStatus();
+}
+
+int64_t DeltaStore::number(StoreNumber which) const {
+  const Property property = PropertyOf(which);
+  uint64_t value = 0;
+  if (property.is_sum) {
+    db_->GetAggregatedIntProperty(property.name, &value);
+  } else {
+    db_->GetIntProperty(property.name, &value);
+  }
+  return static_cast<int64_t>(value);
 }
 
 }  // namespace vicinity

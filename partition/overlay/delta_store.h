@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "partition/dataset/shard_overlay.h"
 #include "partition/overlay/high_water.h"
+#include "partition/overlay/store_number.h"
 #include "proto/common/folder_lock.h"
 
 namespace rocksdb {
@@ -102,6 +103,9 @@ class DeltaStore {
   // Calls take(i, value) for each place; all must be there.
   absl::Status ReadRows(absl::Span<const RowPlace> places,
                         const std::function<void(size_t i, std::string_view value)>& take) const;
+
+  // 0 where RocksDB does not tell. Waits for nobody.
+  int64_t number(StoreNumber which) const;
 
   const std::string& folder() const { return folder_; }
 

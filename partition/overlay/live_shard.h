@@ -23,6 +23,7 @@
 #include "partition/overlay/live_base.h"
 #include "partition/overlay/live_values.h"
 #include "partition/overlay/live_view.h"
+#include "partition/overlay/store_number.h"
 #include "partition/overlay/write_sessions.h"
 #include "proto/common/mutex.h"
 #include "proto/live.pb.h"
@@ -111,6 +112,8 @@ class LiveShard {
   void Wake();
 
   int64_t memory_bytes() const;  // of what is known of changes, about
+  // What RocksDB tells; 0 where it does not.
+  int64_t store_number(StoreNumber which) const { return state_->store->number(which); }
 
  private:
   struct Pending;

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "partition/overlay/store_number.h"
 #include "tests/testing/graphs/damage.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -69,6 +70,22 @@ TEST_CASE_METHOD(StoreTest, "what was written is there after opening again, in o
   const RowPlace none[] = {{kPart, 30, 4}};
   CHECK(store_->ReadRows(none, [](size_t, std::string_view) {}).code() ==
         absl::StatusCode::kDataLoss);
+}
+
+TEST_CASE_METHOD(StoreTest, "a store tells its memory and its files", "[delta_store]") {
+  const int64_t empty = store_->number(StoreNumber::kBufferBytes);
+  for (uint64_t version = 1; version <= 1000; ++version) Write(version, false);
+  CHECK(store_->number(StoreNumber::kBufferBytes) > empty);
+  // Opening it again sorts what is in the log into files.
+  Open();
+  CHECK(store_->number(StoreNumber::kFileBytes) > 1000 * 20);
+  CHECK(store_->number(StoreNumber::kReaderBytes) > 0);
+  CHECK(Log().size() == 1000);
+  CHECK(store_->number(StoreNumber::kCacheBytes) >= 0);
+  for (const StoreNumber none :
+       {StoreNumber::kWriteStopped, StoreNumber::kWriteRate, StoreNumber::kErrors}) {
+    CHECK(store_->number(none) == 0);
+  }
 }
 
 TEST_CASE_METHOD(StoreTest, "a store is of one shard, and of one process at a time",
