@@ -172,6 +172,11 @@ TlsState WatchedTls::state() const {
   return state_;
 }
 
+TlsMaterial WatchedTls::material() {
+  MutexLock looking(&look_mu_);
+  return material_;
+}
+
 bool WatchedTls::IsRevoked(const std::string& certificate_pem) const {
   if (!HasRevoked()) return false;
   std::shared_ptr<const Revocations> revocations;

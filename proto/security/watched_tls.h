@@ -61,6 +61,8 @@ class WatchedTls : public std::enable_shared_from_this<WatchedTls> {
   absl::Status Look();
 
   TlsState state() const;
+  // What is in force, with the key. Waits while files are read.
+  TlsMaterial material();
   // Whether the lists in force have any certificate: cheap enough to ask with every call.
   bool HasRevoked() const { return has_revoked_.load(std::memory_order_acquire); }
   // Whether they have this one, in PEM.

@@ -43,7 +43,7 @@ Caller CallerOf(const std::multimap<grpc::string_ref, grpc::string_ref>& metadat
 }
 
 // A connection that was made before its certificate was revoked is still there: every call asks.
-bool IsRevoked(const WatchedTls* tls, const grpc::AuthContext& context) {
+bool HasRevokedCertificate(const WatchedTls* tls, const grpc::AuthContext& context) {
   if (tls == nullptr || !tls->HasRevoked()) return false;
   const auto shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
   return !shown.empty() && tls->IsRevoked(ToString(shown.front()));
@@ -160,7 +160,7 @@ absl::StatusOr<ServerTrust::Identity> ServerTrust::Identify(
   if (access_ == nullptr) return Identity{"", "anybody"};
   const std::shared_ptr<const grpc::AuthContext> context = call.auth_context();
   if (context == nullptr) return absl::UnauthenticatedError("the connection is not secured");
-  if (IsRevoked(tls_.get(), *context)) {
+  if (HasRevokedCertificate(tls_.get(), *context)) {
     return absl::UnauthenticatedError("the client certificate is revoked");
   }
   const Caller caller = CallerOf(call.client_metadata(), *context);
@@ -168,6 +168,19 @@ absl::StatusOr<ServerTrust::Identity> ServerTrust::Identify(
   VICINITY_ASSIGN_OR_RETURN(identity.shown, access_->Check(method, caller));
   identity.client = access_->IdentityOf(caller);
   return identity;
+}
+
+absl::Status ServerTrust::CheckReader(const Caller& caller) const {
+  constexpr absl::string_view kStatus = "/vicinity.proto.Graph/Status";
+  return access_ == nullptr ? absl::OkStatus() : access_->Check(kStatus, caller).status();
+}
+
+bool ServerTrust::IsRevoked(const std::string& certificate_pem) const {
+  return tls_ != nullptr && !certificate_pem.empty() && tls_->IsRevoked(certificate_pem);
+}
+
+TlsMaterial ServerTrust::Material() const {
+  return tls_ == nullptr ? TlsMaterial() : tls_->material();
 }
 
 absl::Status ServerTrust::Reload() const {

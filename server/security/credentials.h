@@ -56,6 +56,17 @@ class ServerTrust {
   absl::StatusOr<Identity> Identify(const std::string& method,
                                     const grpc::ServerContextBase& call) const;
 
+  // The same for who comes to the HTTP port, whose connection has shown `caller`: whether that may
+  // see what the server counts, which is what the RPC Status asks for.
+  absl::Status CheckReader(const Caller& caller) const;
+  // Whether a client certificate, in PEM, has been taken back.
+  bool IsRevoked(const std::string& certificate_pem) const;
+  // For ports that are not gRPC's: whether they have TLS, whether clients show certificates, and
+  // what is in force, with the key.
+  bool encrypted() const { return security_.encrypted(); }
+  bool certifies() const { return security_.certifies(); }
+  TlsMaterial Material() const;
+
   // Reads the access file again and the files of TLS; AccessControl::Reload's errors and
   // ReadTlsFiles'. What has a fault stays as it was.
   absl::Status Reload() const;

@@ -1,0 +1,17 @@
+// What a process counts, as Prometheus reads it.
+#pragma once
+
+#include <string>
+
+#include "proto/telemetry/registry.h"
+
+namespace vicinity {
+
+// The Content-Type of the text.
+inline constexpr char kMetricsContentType[] = "text/plain; version=0.0.4; charset=utf-8";
+
+// Every metric of the registry in Prometheus' text format, version 0.0.4: families by rising name,
+// each with its help and its type.
+std::string MetricsText(const MetricRegistry& registry);
+
+}  // namespace vicinity
