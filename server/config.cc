@@ -31,6 +31,7 @@ struct Flags {
   std::string log_level = "info";
   ServerSecurity security;  // what is set goes before the cluster file
   std::string admin_listen;
+  std::string http;
   double drain_seconds = 5;
   double announce_seconds = 1;
   int64_t check_mib_per_second = 32;
@@ -63,6 +64,11 @@ void DeclareSecurityFlags(CLI::App* app, Flags* flags) {
   app->add_option("--reload-seconds", security->reload_seconds, "between looks at the files of TLS")
       ->group("Security")
       ->capture_default_str();
+}
+
+void DeclareHttpFlag(CLI::App* app, Flags* flags) {
+  app->add_option("--http", flags->http,
+                  "host:port of metrics for Prometheus and of the status page (none)");
 }
 
 void DeclareAdmissionFlags(CLI::App* app, Flags* flags, AdmissionLimits* limits) {
@@ -109,6 +115,7 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
   app->add_option("--replica-token-file", config->server.replica_token_file,
                   "a token for calls to the other servers of a live graph's shards")
       ->group("Security");
+  DeclareHttpFlag(app, flags);
   app->add_option("--ready-file", config->ready_file,
                   "write host:port there once calls are answered");
   app->add_flag("--die-with-parent", config->die_with_parent,
@@ -209,6 +216,14 @@ absl::Status TakeAdmin(const std::string& text, ServerConfig* config) {
   return absl::OkStatus();
 }
 
+absl::Status TakeHttp(const std::string& text, ServerConfig* config) {
+  if (text.empty()) return absl::OkStatus();
+  absl::StatusOr<HostPort> address = ParseHostPort(text);
+  if (!address.ok()) return At("--http", address.status());
+  config->server.http = *std::move(address);
+  return absl::OkStatus();
+}
+
 // Shards of `self` that other servers have, too.
 std::vector<ShardReplicas> ReplicasOf(const ClusterFile& file, const ClusterServer& self) {
   std::vector<ShardReplicas> all;
@@ -240,10 +255,12 @@ absl::Status TakeFromClusterFile(const Flags& flags, ServerConfig* config) {
   config->server.data = file.data;
   config->server.shards = server->shards;
   config->server.num_shards = file.num_shards;
+  config->server.cluster = file.servers;
   config->server.changes = server->changes;
   if (!file.changes.empty()) config->server.replicas = ReplicasOf(file, *server);
   config->server.listen = server->listen;
   TakeSecurity(file, &config->server.security);
+  VICINITY_RETURN_IF_ERROR(TakeHttp(flags.http.empty() ? server->http : flags.http, config));
   return TakeAdmin(flags.admin_listen.empty() ? server->admin : flags.admin_listen, config);
 }
 
@@ -256,6 +273,7 @@ absl::Status TakeFromFlags(const Flags& flags, ServerConfig* config) {
   absl::StatusOr<HostPort> listen = ParseHostPort(flags.listen);
   if (!listen.ok()) return At("--listen", listen.status());
   config->server.listen = *std::move(listen);
+  VICINITY_RETURN_IF_ERROR(TakeHttp(flags.http, config));
   return TakeAdmin(flags.admin_listen, config);
 }
 

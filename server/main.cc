@@ -38,6 +38,9 @@ absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
     if (server->admin_address() != nullptr) {
       addresses += "admin " + server->admin_address()->ToString() + "\n";
     }
+    if (server->http_address() != nullptr) {
+      addresses += "http " + server->http_address()->ToString() + "\n";
+    }
     VICINITY_RETURN_IF_ERROR(vicinity::WriteFileAtomically(config.ready_file, addresses));
   }
   log->info("{}, ready in {:.2f} s", server->Describe(), took.count());

@@ -21,6 +21,7 @@
 #include "proto/security/channel_credentials.h"
 #include "proto/security/token_source.h"
 #include "proto/security/watched_tls.h"
+#include "proto/service.pb.h"
 #include "proto/telemetry/registry.h"
 #include "sampler/relations/nonempty_cache.h"
 #include "server/admin_server.h"
@@ -36,6 +37,7 @@
 #include "server/handlers/file_handler.h"
 #include "server/handlers/live/appoint_handler.h"
 #include "server/handlers/server_state.h"
+#include "server/handlers/status_handler.h"
 #include "server/handlers/verify_handler.h"
 #include "server/health/index_metrics.h"
 #include "server/health/live_metrics.h"
@@ -43,10 +45,17 @@
 #include "server/health/serving_states.h"
 #include "server/health/shard_health.h"
 #include "server/health/store_metrics.h"
+#include "server/http/http_pages.h"
+#include "server/http/http_server.h"
+#include "server/http/metrics_text.h"
+#include "server/http/peer_watch.h"
+#include "server/http/process_metrics.h"
+#include "server/http/status_json.h"
 #include "server/logging/logging.h"
 #include "server/replication/replication.h"
 #include "server/resource_check.h"
 #include "server/security/credentials.h"
+#include "server/server_metrics.h"
 
 namespace vicinity {
 namespace {
@@ -64,6 +73,10 @@ absl::StatusOr<std::unique_ptr<ServerTrust>> CheckOptions(const ServerOptions& o
   VICINITY_RETURN_IF_ERROR(trust->CheckAddress(options.listen, /*is_admin=*/false));
   if (options.admin.has_value()) {
     VICINITY_RETURN_IF_ERROR(trust->CheckAddress(*options.admin, /*is_admin=*/true));
+  }
+  if (options.http.has_value()) {
+    // It shows what the data port's Status does, and lets nobody do anything.
+    VICINITY_RETURN_IF_ERROR(trust->CheckAddress(*options.http, /*is_admin=*/false));
   }
   return trust;
 }
@@ -139,8 +152,6 @@ absl::StatusOr<std::unique_ptr<Replication>> MakeReplication(const ServerOptions
                                        options.log != nullptr ? options.log : MakeSilentLogger());
 }
 
-// Beside the workers: the gate's, the acceptor's and the scrubber's threads, and gRPC's own; and
-// those of the admin port.
 int ThreadsOfReplication(const ServerOptions& options) {
   int threads = 0;
   for (const ShardReplicas& shard : options.replicas) {
@@ -149,13 +160,16 @@ int ThreadsOfReplication(const ServerOptions& options) {
   return threads;
 }
 
+// Beside the workers: the gate's, the acceptor's and the scrubber's threads, and gRPC's own; and
+// those of replication, of the admin port and of the HTTP port.
 ResourceNeeds NeedsOf(const ServerOptions& options) {
   constexpr int kOtherThreads = 16;
   ResourceNeeds needs;
   needs.num_threads =
       static_cast<int>(CallGate::MaxRunningInAll(options.admission, !options.changes.empty())) +
       kOtherThreads + ThreadsOfReplication(options) +
-      (options.admin.has_value() ? AdminServer::num_threads() : 0);
+      (options.admin.has_value() ? AdminServer::num_threads() : 0) +
+      (options.http.has_value() ? HttpServer::kNumThreads + 1 : 0);
   return needs;
 }
 
@@ -249,9 +263,12 @@ class Server::Impl {
     serving_.Set(kLiveHealth, true);
     scrubber_ = Scrubber::Start(dataset_.get(), Scrubber::Which::kForever,
                                 options_.check_bytes_per_second, &health_, log_.get());
+    AddServerMetrics(state_, options_.cluster, &own_metrics_);
+    AddProcessMetrics(&own_metrics_);
     port_->Start();
     if (replication_ != nullptr) replication_->Start();
-    return ListenForAdmins();
+    VICINITY_RETURN_IF_ERROR(ListenForAdmins());
+    return ListenForHttp();
   }
 
   void Stop(absl::Duration drain) {
@@ -264,19 +281,24 @@ class Server::Impl {
     port_->Stop(absl::ToChronoTime(absl::Now() + drain - announce));
     if (replication_ != nullptr) replication_->Stop();
     scrubber_.reset();
-    admin_.reset();  // last, so that somebody may ask while the rest stops
+    // Last, so that somebody may ask while the rest stops.
+    admin_.reset();
+    http_metrics_.reset();
+    http_.reset();
   }
 
   absl::Status ReloadCredentials() { return trust_->Reload(); }
 
   const HostPort& address() const { return port_->address(); }
   const HostPort* admin_address() const { return admin_ ? &admin_->address() : nullptr; }
+  const HostPort* http_address() const { return http_ ? &http_->address() : nullptr; }
   std::string Describe() const {
     const auto id = [](std::string* out, ShardId shard) { absl::StrAppend(out, shard.value); };
     return absl::StrCat("serving shards ", absl::StrJoin(dataset_->wanted(), ",", id), " of ",
                         dataset_->manifest().name(), live_ != nullptr ? ", live," : "", " on ",
                         address().ToString(), " (", trust_->Describe(), ")",
-                        admin_ ? absl::StrCat(", admin on ", admin_->address().ToString()) : "");
+                        admin_ ? absl::StrCat(", admin on ", admin_->address().ToString()) : "",
+                        http_ ? absl::StrCat(", http on ", http_->address().ToString()) : "");
   }
 
  private:
@@ -324,6 +346,28 @@ class Server::Impl {
     return absl::OkStatus();
   }
 
+  absl::Status ListenForHttp() {
+    if (!options_.http.has_value()) return absl::OkStatus();
+    std::vector<std::string> addresses;
+    for (const ClusterServer& server : options_.cluster) addresses.push_back(server.advertise);
+    peers_ = std::make_unique<PeerWatch>(addresses);
+    PageSources sources;
+    sources.metrics = [this] { return MetricsText(metrics_); };
+    sources.status = [this] { return ShowStatus(); };
+    sources.is_ready = [this] { return serving_.Of("").value_or(false); };
+    VICINITY_ASSIGN_OR_RETURN(http_,
+                              HttpServer::Start(*options_.http, trust_.get(), std::move(sources)));
+    http_metrics_ = std::make_unique<MetricRegistry::Group>(&metrics_);
+    http_->AddMetrics(http_metrics_.get());
+    return absl::OkStatus();
+  }
+
+  std::string ShowStatus() {
+    const auto status = ReportStatus(state_, proto::StatusRequest());
+    return StatusJson(status.value_or(proto::StatusReply()), metrics_.Collect(),
+                      {options_.cluster, peers_->Ask()});
+  }
+
   const ServerOptions options_;
   const std::unique_ptr<ServerTrust> trust_;
   const std::unique_ptr<Dataset> dataset_;
@@ -346,6 +390,9 @@ class Server::Impl {
   std::unique_ptr<Scrubber> scrubber_;
   std::unique_ptr<GuardedPort> port_;
   std::unique_ptr<AdminServer> admin_;  // null: nobody asked for it
+  std::unique_ptr<PeerWatch> peers_;    // these three likewise
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<MetricRegistry::Group> http_metrics_;
 };
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
@@ -369,6 +416,7 @@ Server::~Server() = default;
 
 const HostPort& Server::address() const { return impl_->address(); }
 const HostPort* Server::admin_address() const { return impl_->admin_address(); }
+const HostPort* Server::http_address() const { return impl_->http_address(); }
 absl::Status Server::ReloadCredentials() { return impl_->ReloadCredentials(); }
 std::string Server::Describe() const { return impl_->Describe(); }
 void Server::Stop(absl::Duration drain) { impl_->Stop(drain); }

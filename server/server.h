@@ -28,6 +28,7 @@ class Server {
 
   const HostPort& address() const;        // with the port that was picked
   const HostPort* admin_address() const;  // null: no admin RPCs
+  const HostPort* http_address() const;   // null: neither metrics nor the status page
   // For people: "serving shards 0,1 of wordnet on 127.0.0.1:7500".
   std::string Describe() const;
 

@@ -25,11 +25,13 @@ namespace vicinity {
 struct ServerOptions {
   std::string name = "vicinityd";
   std::string data;
-  std::vector<ShardId> shards;  // empty: all
-  int32_t num_shards = 0;       // that the dataset should have; 0: any number
+  std::vector<ShardId> shards;         // empty: all
+  std::vector<ClusterServer> cluster;  // all servers of the cluster file, for the status page
+  int32_t num_shards = 0;              // that the dataset should have; 0: any number
   HostPort listen{"127.0.0.1", 0};
   ServerSecurity security;
   std::optional<HostPort> admin;  // where the admin RPCs listen; none: nowhere
+  std::optional<HostPort> http;   // where metrics and the status page are; none: nowhere
   std::function<void()> drain;    // what the admin RPC Drain does: begins it, and returns
   Limits limits;
   AdmissionLimits admission;

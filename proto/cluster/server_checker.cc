@@ -32,7 +32,8 @@ absl::StatusOr<ClusterServer> ServerChecker::Check(int server) {
   VICINITY_ASSIGN_OR_RETURN(checked.listen, CheckListen(server));
   VICINITY_ASSIGN_OR_RETURN(checked.advertise, CheckAdvertise(server, checked.listen));
   VICINITY_ASSIGN_OR_RETURN(checked.shards, CheckShards(server));
-  VICINITY_ASSIGN_OR_RETURN(checked.admin, CheckAdmin(server));
+  VICINITY_ASSIGN_OR_RETURN(checked.admin, CheckAddress(server, "admin", stored.admin()));
+  VICINITY_ASSIGN_OR_RETURN(checked.http, CheckAddress(server, "http", stored.http()));
   VICINITY_ASSIGN_OR_RETURN(checked.writes, CheckWrites(server));
   return checked;
 }
@@ -92,12 +93,12 @@ absl::StatusOr<std::vector<ShardId>> ServerChecker::CheckShards(int server) {
   return shards;
 }
 
-absl::StatusOr<std::string> ServerChecker::CheckAdmin(int server) const {
-  const std::string& text = cluster_.servers(server).admin();
+absl::StatusOr<std::string> ServerChecker::CheckAddress(int server, const char* field,
+                                                        const std::string& text) const {
   if (text.empty()) return std::string();
   const absl::StatusOr<HostPort> address = ParseHostPort(text);
   if (!address.ok()) {
-    return Fault(lines_.OfServerField(server, "admin"), server, address.status());
+    return Fault(lines_.OfServerField(server, field), server, address.status());
   }
   return address->ToString();
 }

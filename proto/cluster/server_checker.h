@@ -34,7 +34,9 @@ class ServerChecker {
   absl::StatusOr<HostPort> CheckListen(int server) const;
   absl::StatusOr<std::string> CheckAdvertise(int server, const HostPort& listen) const;
   absl::StatusOr<std::vector<ShardId>> CheckShards(int server);
-  absl::StatusOr<std::string> CheckAdmin(int server) const;
+  // Of a field that holds an address or nothing.
+  absl::StatusOr<std::string> CheckAddress(int server, const char* field,
+                                           const std::string& text) const;
   absl::StatusOr<std::vector<ShardId>> CheckWrites(int server);
 
   std::string Named(int server) const;  // "server \"a\""

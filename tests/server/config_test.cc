@@ -58,6 +58,7 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
                                                   "--max-ids=10",
                                                   "--max-sampled=20",
                                                   "--max-chunk-bytes=1024",
+                                                  "--http=127.0.0.1:9600",
                                                   "--announce=0.25",
                                                   "--max-calls=100",
                                                   "--max-client-calls=20",
@@ -73,6 +74,8 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
   const ServerConfig& config = full.config;
   CHECK(config.server.shards == std::vector<ShardId>{{3}, {0}});
   CHECK(config.server.listen.ToString() == "[::1]:0");
+  REQUIRE(config.server.http.has_value());
+  CHECK(config.server.http->ToString() == "127.0.0.1:9600");
   CHECK(config.drain == absl::Milliseconds(500));
   CHECK(config.server.condition_bytes == int64_t{8} << 20);
   CHECK(config.log_format == LogFormat::kJson);
@@ -121,6 +124,7 @@ TEST_CASE("flags that make no sense are refused", "[config]") {
       {"--data", "graph", "--shards", "0,1,0"},
       {"--data", "graph", "--listen", "7500"},
       {"--data", "graph", "--listen", "host:99999"},
+      {"--data", "graph", "--http", "9600"},
       {"--data", "graph", "--drain", "-1"},
       {"--data", "graph", "--drain", "nan"},
       {"--data", "graph", "--drain", "soon"},

@@ -154,6 +154,7 @@ TEST_CASE("a cluster file says how its connections are secured", "[cluster_file]
   CHECK(plain.access.empty());
   CHECK_FALSE(plain.open);
   CHECK(plain.servers[0].admin.empty());
+  CHECK(plain.servers[0].http.empty());
   const std::string rest =
       "admin: '127.0.0.1:7600' }\n"
       "tls { certificate: 'tls/s.pem' key: '/k' ca: 'ca.pem' revoked: 'revoked.pem' }\n"
@@ -167,7 +168,7 @@ TEST_CASE("a cluster file says how its connections are secured", "[cluster_file]
   CHECK(secured.access == "d/access.textproto");
   CHECK(secured.open);
   CHECK(secured.servers[0].admin == "127.0.0.1:7600");
-  for (const char* bad : {"admin: 'h' }", "}\ntls { certificate: 'c' key: 'k' }"}) {
+  for (const char* bad : {"admin: 'h' }", "http: 'h' }", "}\ntls { certificate: 'c' key: 'k' }"}) {
     VICINITY_CHECK_CODE(ParseClusterFile("c.txt", server + bad),
                         absl::StatusCode::kInvalidArgument);
   }

@@ -31,12 +31,13 @@ struct Checked {
 };
 
 TEST_CASE("a server has its shards in order and is dialled where it listens", "[server_checker]") {
-  Checked checked("servers { name: 'a' listen: 'h:1' shards: [1, 0] admin: 'h:2' }");
+  Checked checked("servers { name: 'a' listen: 'h:1' shards: [1, 0] admin: 'h:2' http: 'h:3' }");
   VICINITY_ASSERT_OK_AND_ASSIGN(const ClusterServer server, checked.checker.Check(0));
   CHECK(server.name == "a");
   CHECK(server.shards == std::vector<ShardId>{{0}, {1}});
   CHECK(server.advertise == "h:1");
   CHECK(server.admin == "h:2");
+  CHECK(server.http == "h:3");
   VICINITY_CHECK_OK(checked.checker.CheckAllServed());
 }
 
