@@ -84,18 +84,24 @@ bool LacksThreads() {
   return false;
 }
 
-void OnAbort(int) {
+// What `reason` says, behind the program's name.
+void SayReason(const char* reason) {
+  char text[256];
+  std::snprintf(text, sizeof(text), "%s: %s\n", program_name, reason);
+  Say(text);
+}
+
+void OnAbort(int signal, siginfo_t* info, void*) {
   const int error = errno;
-  if (has_spoken == 0) {
+  if (info->si_pid != getpid()) {
+    SayReason("ended from outside by SIGABRT, as a watchdog ends what gives no sign of life");
+  } else if (has_spoken == 0) {
     if (LacksMemory()) EndForMemory();
     if (LacksThreads()) EndForThreads();
-    char text[256];
-    std::snprintf(text, sizeof(text),
-                  "%s: aborted: a fault in this program or its libraries; please report it\n",
-                  program_name);
-    Say(text);
+    SayReason("aborted: a fault in this program or its libraries; please report it");
   }
-  errno = error;  // on return abort() ends the process as it would have without this handler
+  errno = error;
+  raise(signal);  // on return it ends the process, for the handler is gone
 }
 
 void OnTerminate() {
@@ -126,7 +132,8 @@ void SpeakLastWords(const char* program) {
   std::set_terminate(&OnTerminate);
   struct sigaction action;
   std::memset(&action, 0, sizeof(action));
-  action.sa_handler = &OnAbort;
+  action.sa_sigaction = &OnAbort;
+  action.sa_flags = SA_SIGINFO | SA_RESETHAND;
   sigaction(SIGABRT, &action, nullptr);
 }
 

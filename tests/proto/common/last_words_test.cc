@@ -115,6 +115,21 @@ TEST_CASE("any other abort is a fault, said once, and still a signal", "[last_wo
   CHECK(thrown.text == "prog: ended by an exception: odd; please report it\n");
 }
 
+TEST_CASE("a watchdog's SIGABRT ends the process, and is no fault of ours", "[last_words]") {
+  const End end = EndOf([] {
+    const pid_t self = getpid();
+    const pid_t watchdog = fork();
+    if (watchdog == 0) {
+      kill(self, SIGABRT);
+      _exit(0);
+    }
+    for (;;) pause();
+  });
+  CHECK(end.code == 128 + SIGABRT);
+  CHECK_THAT(end.text,
+             Catch::StartsWith("prog: ended from outside by SIGABRT") && !Catch::Contains("fault"));
+}
+
 TEST_CASE("last words that nobody reads do not keep the process", "[last_words]") {
   const End end = EndOf([] {
     int full[2];
