@@ -17,7 +17,9 @@
 #include "server/config.h"
 #include "server/logging/log_sink.h"
 #include "server/logging/logging.h"
+#include "server/port_probe.h"
 #include "server/server.h"
+#include "server/service_manager.h"
 #include "server/stop_signals.h"
 
 namespace {
@@ -25,26 +27,28 @@ namespace {
 // How long the end waits for a log that nobody reads.
 constexpr std::chrono::seconds kLastLines(1);
 
-// Serves until a signal says stop.
-absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
-  if (config.die_with_parent && !vicinity::StopWithParent()) {
-    return absl::AbortedError("the process that started this one is gone");
+absl::Status WriteReadyFile(const vicinity::ServerConfig& config, const vicinity::Server& server) {
+  if (config.ready_file.empty()) return absl::OkStatus();
+  std::string addresses = server.address().ToString() + "\n";
+  if (server.admin_address() != nullptr) {
+    addresses += "admin " + server.admin_address()->ToString() + "\n";
   }
-  const auto begun = std::chrono::steady_clock::now();
-  VICINITY_ASSIGN_OR_RETURN(const auto server, vicinity::Server::Start(config.server));
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-  if (!config.ready_file.empty()) {
-    std::string addresses = server->address().ToString() + "\n";
-    if (server->admin_address() != nullptr) {
-      addresses += "admin " + server->admin_address()->ToString() + "\n";
-    }
-    if (server->http_address() != nullptr) {
-      addresses += "http " + server->http_address()->ToString() + "\n";
-    }
-    VICINITY_RETURN_IF_ERROR(vicinity::WriteFileAtomically(config.ready_file, addresses));
+  if (server.http_address() != nullptr) {
+    addresses += "http " + server.http_address()->ToString() + "\n";
   }
-  log->info("{}, ready in {:.2f} s", server->Describe(), took.count());
-  const int signal = vicinity::WaitForStopSignal([&server, log] {
+  return vicinity::WriteFileAtomically(config.ready_file, addresses);
+}
+
+// What a service manager is told while the server runs.
+absl::Status TellReady(const vicinity::Server& server, vicinity::ServiceManager* manager) {
+  VICINITY_ASSIGN_OR_RETURN(const auto probe, vicinity::PortProbe::Create(server.address()));
+  manager->Ready(server.Describe());
+  return manager->WatchOver([probe](auto limit) { return probe.Answers(limit); });
+}
+
+// Until a signal says stop; its number.
+int WaitUntilStopped(vicinity::Server* server, spdlog::logger* log) {
+  return vicinity::WaitForStopSignal([server, log] {
     const absl::Status reloaded = server->ReloadCredentials();
     if (reloaded.ok()) {
       log->info("credentials read again: {}", server->Describe());
@@ -52,8 +56,27 @@ absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
       log->error("credentials not read again: {}", std::string(reloaded.message()));
     }
   });
+}
+
+// Serves until a signal says stop.
+absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
+  if (config.die_with_parent && !vicinity::StopWithParent()) {
+    return absl::AbortedError("the process that started this one is gone");
+  }
+  VICINITY_ASSIGN_OR_RETURN(const auto told, vicinity::ServiceManagerOptions::FromEnvironment());
+  VICINITY_ASSIGN_OR_RETURN(const auto manager, vicinity::ServiceManager::Create(told, log));
+  manager->Starting("opening " + config.server.data);
+  const auto begun = std::chrono::steady_clock::now();
+  VICINITY_ASSIGN_OR_RETURN(const auto server, vicinity::Server::Start(config.server));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  VICINITY_RETURN_IF_ERROR(WriteReadyFile(config, *server));
+  log->info("{}, ready in {:.2f} s", server->Describe(), took.count());
+  VICINITY_RETURN_IF_ERROR(TellReady(*server, manager.get()));
+  const int signal = WaitUntilStopped(server.get(), log);
   log->info("stopping: {}", strsignal(signal));
   vicinity::ForceExitAfter(absl::ToChronoNanoseconds(config.drain) + std::chrono::seconds(5));
+  manager->Stopping("letting calls end");
+  manager->StopWatching();
   server->Stop(config.drain);
   log->info("stopped");
   return absl::OkStatus();
