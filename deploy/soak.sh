@@ -5,6 +5,7 @@
 #   deploy/soak.sh [--minutes N] [--replicas N] [--seed S]     3 minutes, 1, a new seed each time
 #   deploy/soak.sh network [SECONDS [CYCLES]]                  15 and 300: the network tests, longer
 #   deploy/soak.sh flood [SECONDS]                             20: every attack, in every mode
+#   deploy/soak.sh packages DIR                                installs, runs and purges Debian packages
 #
 # Two replicas of every shard, and no reader may meet an error: one server fails at a time.
 # It prints each fault as it begins, and at the end what came, what failed and what the servers
@@ -14,7 +15,13 @@
 # The second form reads for so many seconds through each of twenty bad networks, and takes servers
 # away so many times by cutting their cables. It needs root. So does the third, which attacks a
 # server in every way that docs/security.md names, each for so many seconds, and prints a table.
+#
+# The fourth takes what deploy/packages.sh has made: two minutes in a fresh Debian 12 under a systemd of
+# its own (deploy/lib/packages_soak.sh). It needs root and a package mirror.
 set -euo pipefail
+if [[ ${1-} == packages ]]; then
+  exec "$(dirname "${BASH_SOURCE[0]}")/lib/packages_soak.sh" "${2:?a folder of packages is missing}"
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [[ ${1-} == network ]]; then
   exec bazel test //tests/integration:network_test --nocache_test_results --test_output=all \
