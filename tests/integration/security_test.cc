@@ -493,7 +493,8 @@ TEST_CASE_METHOD(SecurityTest, "no RPC but health answers who shows nothing", "[
       num_graph += absl::StartsWith(method, "/vicinity.proto.Graph/") ? 1 : 0;
       const absl::StatusCode read = CallByName(reader, method).code();
       CHECK(read != absl::StatusCode::kUnauthenticated);
-      const bool is_write = method == "/vicinity.proto.Graph/Apply";
+      const bool is_write =
+          method == "/vicinity.proto.Graph/Apply" || method == "/vicinity.proto.Graph/Replicate";
       CHECK((read == absl::StatusCode::kPermissionDenied) == (is_admin || is_write));
     }
     VICINITY_CHECK_OK(CallByName(nobody, "/grpc.health.v1.Health/Check"));
@@ -504,7 +505,7 @@ TEST_CASE_METHOD(SecurityTest, "no RPC but health answers who shows nothing", "[
                         absl::StatusCode::kUnimplemented);
   }
   CHECK(num_graph >= 8);
-  CHECK(num_admin == 5);
+  CHECK(num_admin == 6);
 }
 
 TEST_CASE_METHOD(SecurityTest, "certificates change under load and no call fails", "[security]") {
