@@ -304,6 +304,7 @@ TEST_CASE("no request to any service, on either port, harms the server", "[hosti
     });
   }
   for (std::thread& thread : threads) thread.join();
+  INFO(testbed->LogTail(0));
   for (size_t i = 0; i < codes.size(); ++i) {
     CHECK(forbidden[i] == "");
     CHECK(codes[i][kUnanswered] < num_calls / 4 / 20);

@@ -113,6 +113,7 @@ TEST_CASE("the server that writes is cut off, another is promoted, and the first
   }
   VICINITY_REQUIRE_OK(network);
   NetworkHosts& hosts = **network;
+  VICINITY_REQUIRE_OK(hosts.JoinHosts());
   const Certificates certificates(hosts);
   testing::TestbedOptions options;
   options.open = false;

@@ -127,6 +127,14 @@ absl::Status NetworkHosts::AddHost() {
                           "/30 dev eth0 && ", There(host), " ip link set eth0 up"));
 }
 
+absl::Status NetworkHosts::JoinHosts() {
+  std::vector<std::string> commands = {"echo 1 > /proc/sys/net/ipv4/ip_forward"};
+  for (int host = 0; host < size(); ++host) {
+    commands.push_back(absl::StrCat(There(host), " ip route add default via ", here(host)));
+  }
+  return Run(absl::StrJoin(commands, " && "));
+}
+
 absl::Status NetworkHosts::Run(const std::string& command) const {
   VICINITY_ASSIGN_OR_RETURN(
       const auto shell,
@@ -147,8 +155,12 @@ absl::Status NetworkHosts::Lose(int host, LostWay way, int percent) {
     const char* device;
     bool used;
   };
-  for (const Hook& hook : std::array<Hook, 2>{{{"input", "iifname", way != LostWay::kToHost},
-                                               {"output", "oifname", way != LostWay::kFromHost}}}) {
+  // What other hosts send and get is forwarded, and neither input nor output.
+  for (const Hook& hook :
+       std::array<Hook, 4>{{{"input", "iifname", way != LostWay::kToHost},
+                            {"output", "oifname", way != LostWay::kFromHost},
+                            {"forward", "iifname", way != LostWay::kToHost},
+                            {"forward", "oifname", way != LostWay::kFromHost}}}) {
     if (!hook.used) continue;
     commands.push_back(absl::StrCat("nft add chain ", table, " ", hook.name,
                                     " '{ type filter hook ", hook.name, " priority 0; }'"));

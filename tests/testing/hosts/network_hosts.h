@@ -42,6 +42,10 @@ class NetworkHosts {
   // thread. Errors: Unavailable.
   absl::Status Enter(int host) const;
 
+  // Hosts reach each other, too, by way of this process: what their cables lose is lost to them.
+  // Once.
+  absl::Status JoinHosts();
+
   // Of a hundred packets so many are lost, at random; 100: all.
   absl::Status Lose(int host, LostWay way, int percent);
   absl::Status PullCable(int host);    // the link is down
