@@ -304,7 +304,6 @@ TEST_CASE("no request to any service, on either port, harms the server", "[hosti
     });
   }
   for (std::thread& thread : threads) thread.join();
-  INFO(testbed->LogTail(0));
   for (size_t i = 0; i < codes.size(); ++i) {
     CHECK(forbidden[i] == "");
     CHECK(codes[i][kUnanswered] < num_calls / 4 / 20);
@@ -313,7 +312,7 @@ TEST_CASE("no request to any service, on either port, harms the server", "[hosti
     }
   }
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::string said, testbed->Log(0));
-  CHECK(said.find("cut off") == std::string::npos);
+  CHECK(said.substr(std::min(said.find("cut off"), said.size()), 200) == "");
   // It lives, answers those that mean well, and drains when it is told to.
   DataClientOptions honest;
   honest.address = addresses[0];
