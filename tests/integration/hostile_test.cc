@@ -257,7 +257,8 @@ size_t MostBytesOf(const std::string& path, bool is_admin_port) {
       absl::StartsWith(path, is_admin_port ? "/vicinity.proto.Admin/" : "/vicinity.proto.Graph/") ||
       absl::StartsWith(path, "/grpc.");
   if (!is_there || path == "/vicinity.proto.Graph/Nothing") return 100;
-  return is_admin_port ? 10'000 : SIZE_MAX;
+  // Of changes that another server sends some become larger than any request may be.
+  return is_admin_port ? 10'000 : size_t{kMaxRequestBytes};
 }
 
 // Calls methods of all services on one port, all wrongly; what ended with an error of ours.
