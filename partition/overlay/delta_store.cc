@@ -31,6 +31,7 @@ constexpr std::array<const char*, kNumFamilies> kFamilyNames = {"default", "chan
 constexpr char kIdentityKey[] = "identity";
 constexpr char kFormatKey[] = "format";
 constexpr char kWriterKey[] = "writer";
+constexpr char kShownKey[] = "shown";
 constexpr char kFormat[] = "1";
 constexpr int kJobs = 4;
 
@@ -192,6 +193,10 @@ absl::Status DeltaStore::Commit::PutChange(uint64_t version, std::string_view ch
   return Put(kChanges, KeyOf(version), change);
 }
 
+absl::Status DeltaStore::Commit::PutShown(uint64_t version) {
+  return Put(kMeta, kShownKey, KeyOf(version));
+}
+
 int64_t DeltaStore::Commit::bytes() const { return static_cast<int64_t>(batch_->GetDataSize()); }
 
 DeltaStore::DeltaStore(std::string folder, FolderLock lock, std::unique_ptr<HighWater> high_water)
@@ -301,6 +306,20 @@ absl::StatusOr<std::string> DeltaStore::ReadWriter() const {
   const absl::StatusOr<std::string_view> writer = Unsealed(kWriterKey, sealed);
   if (writer.ok()) return std::string(*writer);
   return At(absl::StrCat(folder_, ": who writes the shard"), writer.status());
+}
+
+absl::StatusOr<std::optional<uint64_t>> DeltaStore::ReadShown() const {
+  std::string sealed;
+  const rocksdb::Status read =
+      db_->Get(rocksdb::ReadOptions(), families_[kMeta], kShownKey, &sealed);
+  if (read.IsNotFound()) return std::optional<uint64_t>();
+  VICINITY_RETURN_IF_ERROR(FromRocks(read, folder_));
+  const absl::StatusOr<std::string_view> key = Unsealed(kShownKey, sealed);
+  if (key.ok() && key->size() == sizeof(uint64_t)) {
+    return VersionOf(rocksdb::Slice(key->data(), key->size()));
+  }
+  return At(absl::StrCat(folder_, ": which versions are shown"),
+            absl::DataLossError("it does not read"));
 }
 
 absl::Status DeltaStore::SaveWriter(std::string_view writer) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,8 @@ class DeltaStore {
     absl::Status PutRow(const RowPlace& place, std::string_view value);
     // Versions rise by one.
     absl::Status PutChange(uint64_t version, std::string_view change);
+    // The last version that readers may see.
+    absl::Status PutShown(uint64_t version);
     int64_t bytes() const;
 
    private:
@@ -83,6 +86,8 @@ class DeltaStore {
 
   // Who writes the shard, in bytes that are its callers': as it was saved last; empty: never.
   absl::StatusOr<std::string> ReadWriter() const;
+  // Nothing if it was never put.
+  absl::StatusOr<std::optional<uint64_t>> ReadShown() const;
   // Waits until it is on disk.
   absl::Status SaveWriter(std::string_view writer);
 

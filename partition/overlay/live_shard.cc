@@ -78,7 +78,8 @@ absl::Status LiveShard::Replay() {
       }));
   Pass(Failpoint::kShardReplayed);
   logged_ = state_->store->last_version();
-  version_ = logged();
+  VICINITY_ASSIGN_OR_RETURN(const std::optional<uint64_t> shown, state_->store->ReadShown());
+  version_ = options_.servers.count > 1 ? std::min(shown.value_or(logged()), logged()) : logged();
   return absl::OkStatus();
 }
 
@@ -198,10 +199,14 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
   for (const PendingPtr& pending : group) bytes += pending->bytes;
   const absl::Status room = room_.Check(bytes);
   std::vector<absl::StatusOr<AppliedBatch>> answers;
+  uint64_t shown = version();
   for (const PendingPtr& pending : group) {
     answers.push_back(failed_.ok() ? Prepare(room, pending.get(), &commit) : failed_);
-    durable |= answers.back().ok() && pending->durability != Durability::kBuffered;
+    if (!answers.back().ok()) continue;
+    durable |= pending->durability != Durability::kBuffered;
+    if (!WaitsForOthers(pending->durability)) shown = std::max(shown, answers.back()->version);
   }
+  if (failed_.ok() && options_.servers.count > 1) failed_ = commit.PutShown(shown);
   Pass(Failpoint::kShardPrepared);
   if (failed_.ok()) failed_ = Write(commit, durable);
   Pass(Failpoint::kShardCommitted);
@@ -212,14 +217,11 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
       if (change.version() > before) CountTerm(change.version(), change.term());
     }
     logged_.store(before + group_.size(), std::memory_order_release);
-    Show(std::min(kept_, logged()));
+    Show(std::max(shown, std::min(kept_, logged())));
   }
   Pass(Failpoint::kShardVisible);
   for (size_t i = 0; i < group.size(); ++i) {
     if (!failed_.ok() && answers[i].ok()) answers[i] = failed_;
-    const bool waits =
-        options_.servers.count > 1 && group[i]->durability == Durability::kReplicated;
-    if (answers[i].ok() && !waits) Show(answers[i]->version);
     group[i]->answer = std::move(answers[i]);
   }
 }
@@ -384,6 +386,11 @@ void LiveShard::Kept(uint64_t version) {
 }
 
 // A version is counted before it is seen.
+void LiveShard::ShowAll() {
+  MutexLock lock(&mu_);
+  Show(logged());
+}
+
 LogPosition LiveShard::position() const {
   MutexLock lock(&mu_);
   return {logged(), LastTerm()};

@@ -103,6 +103,8 @@ class LiveShard {
   void Hold(absl::Status why);
   // More than half of the servers have all versions up to this one on disk.
   void Kept(uint64_t version);
+  // All of the change log is the writer's, too: after a start nobody sees yet what may not be.
+  void ShowAll();
 
   LogPosition position() const;  // of the change log's end
   // In which a version that has been was written; 0 of version 0.
@@ -129,6 +131,10 @@ class LiveShard {
   void EndLead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Show(uint64_t version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);  // and all before
+  // Of one that was asked for with this: seen when more than half of the servers have it.
+  bool WaitsForOthers(Durability durability) const {
+    return options_.servers.count > 1 && durability == Durability::kReplicated;
+  }
   absl::StatusOr<AppliedBatch> AwaitKept(AppliedBatch applied,
                                          std::chrono::steady_clock::time_point until)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -294,7 +294,9 @@ absl::Status ShardKeeper::StartOver(const WriterTerm& writer) {
 absl::Status ShardKeeper::Repeat(const proto::ReplicateRequest& request, LiveShard* shard) {
   const LogPosition after = {request.after(), request.after_term()};
   // All that is answered is on disk, also what was repeated before a failure.
-  if (request.changes().empty() || !(shard->position() == after)) return shard->Sync();
+  if (!(shard->position() == after)) return shard->Sync();
+  shard->ShowAll();
+  if (request.changes().empty()) return shard->Sync();
   uint64_t expected = after.version;
   for (const proto::Change& change : request.changes()) {
     if (change.version() != ++expected) {

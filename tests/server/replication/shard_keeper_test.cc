@@ -246,6 +246,41 @@ TEST_CASE("what does not follow is not repeated", "[keeper]") {
   CHECK_THAT(std::string(own.message()), Catch::Contains("\"b\" is sent changes"));
 }
 
+TEST_CASE("what may yet be taken back is not seen after a start, and what was seen is",
+          "[keeper]") {
+  ReplicaGroup group(3);
+  AwaitWriter(group, 0);
+  VICINITY_REQUIRE_OK(group.Apply(0, "s", 1, 1, Durability::kReplicated, kLong).status());
+  group.AwaitSame();
+  group.Cut(0, 1, true);
+  group.Cut(0, 2, true);
+  VICINITY_REQUIRE_OK(group.Apply(0, "t", 1, 7, Durability::kSync, kLong).status());
+  VICINITY_CHECK_CODE(group.Apply(0, "s", 2, 2, Durability::kReplicated, kShort).status(),
+                      absl::StatusCode::kDeadlineExceeded);
+  group.Stop(0);
+  group.Start(0);
+  CHECK(group.shard(0)->version() == 2);
+  CHECK(group.shard(0)->logged() == 3);
+  group.Stop(1);
+  group.Start(1);
+  CHECK(group.shard(1)->version() == 1);
+  SECTION("it gets to others") {
+    group.Cut(0, 1, false);
+    for (int i = 0; i < 5000 && group.shard(0)->version() < 3; ++i) {
+      absl::SleepFor(absl::Milliseconds(2));
+    }
+    CHECK(group.shard(0)->version() == 3);
+  }
+  SECTION("or another writer has followed meanwhile") {
+    VICINITY_REQUIRE_OK(group.Appoint(1, AppointmentOf(1, "b")).status());
+    VICINITY_REQUIRE_OK(group.Appoint(2, AppointmentOf(1, "b")).status());
+    group.Cut(0, 1, false);
+    group.Cut(0, 2, false);
+    CHECK(group.AwaitSame() == 1);
+    CHECK(group.shard(0)->version() == 2);  // the first one, and the term's
+  }
+}
+
 TEST_CASE("nobody makes a stranger the writer, or uses terms up", "[keeper]") {
   ReplicaGroup group(2);
   proto::ReplicateRequest request;
