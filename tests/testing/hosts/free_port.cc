@@ -5,18 +5,29 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <random>
+
 namespace vicinity::testing {
 
+// Of those that the kernel gives to nobody who asks for any: it stays free while its server is
+// started again.
 int FreePort(const std::string& host) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  inet_pton(AF_INET, host.c_str(), &address.sin_addr);
-  socklen_t length = sizeof(address);
-  bind(fd, reinterpret_cast<const sockaddr*>(&address), length);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
-  close(fd);
-  return ntohs(address.sin_port);
+  constexpr int kTries = 100;
+  std::random_device random;
+  std::uniform_int_distribution<int> ports(20'000, 32'000);
+  for (int i = 0; i < kTries; ++i) {
+    const int port = ports(random);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+    close(fd);
+    if (bound == 0) return port;
+  }
+  return 0;
 }
 
 }  // namespace vicinity::testing
