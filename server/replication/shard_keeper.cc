@@ -263,12 +263,12 @@ absl::StatusOr<proto::ReplicateReply> ShardKeeper::Take(const proto::ReplicateRe
     VICINITY_RETURN_IF_ERROR((*shard)->Appoint(writer));
     (*shard)->Wake();
   }
-  if (shard.ok() && request.start_over() && (*shard)->writer() == writer) {
+  const bool begins_over = shard.ok() && request.start_over() && (*shard)->writer() == writer;
+  if (begins_over && !std::exchange(starts_over_, true)) {
     log_->error(
         "{}: what this server has of it is no beginning of what its writer has, server "
         "\"{}\": it is set aside in a folder beside its own, and copied anew",
         Here(), writer.writer);
-    starts_over_ = true;
   }
   if (starts_over_) {
     shard = absl::UnavailableError("");  // this does not have it either
