@@ -124,14 +124,14 @@ absl::StatusOr<std::vector<ShardState>> StatesOf(const Graph& graph) {
                             ReadVersions(graph.impl().router(), StartOperation()));
   std::vector<ShardState> states;
   for (size_t s = 0; s < versions.size(); ++s) {
-    states.push_back({static_cast<int32_t>(s), versions[s].version,
+    states.push_back({static_cast<int32_t>(s), versions[s].version, versions[s].term,
                       std::move(versions[s].num_nodes), std::move(versions[s].num_edges)});
   }
   return states;
 }
 
 absl::StatusOr<std::vector<ShardChange>> ChangesOf(const Graph& graph, int32_t shard,
-                                                   uint64_t after, int64_t count) {
+                                                   const VersionName& after, int64_t count) {
   VICINITY_RETURN_IF_ERROR(CheckLive(graph));
   if (shard < 0 || shard >= graph.num_shards()) {
     return absl::InvalidArgumentError(absl::StrCat("shard ", shard, " of ", graph.num_shards()));
@@ -145,13 +145,14 @@ absl::StatusOr<std::vector<ShardChange>> ChangesOf(const Graph& graph, int32_t s
   graph.impl()
       .router()
       .shard(ShardId{shard})
-      .Ask(ShardChanges{after, static_cast<uint64_t>(count), &log}, StartOperation(), calls.Add());
+      .Ask(ShardChanges{after.version, after.term, static_cast<uint64_t>(count), &log},
+           StartOperation(), calls.Add());
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   std::vector<ShardChange> changes;
   for (const proto::Change& change : log) {
     VICINITY_RETURN_IF_ERROR(CheckFits(graph.schema(), change.batch()));
-    changes.push_back({shard, change.version(), change.unix_micros(), change.session().id(),
-                       Counter(graph.schema()).CountsOf(change.batch())});
+    changes.push_back({shard, change.version(), change.term(), change.unix_micros(),
+                       change.session().id(), Counter(graph.schema()).CountsOf(change.batch())});
   }
   return changes;
 }
@@ -162,8 +163,8 @@ Result<std::vector<ShardState>> ReadShardStates(const Graph& graph) {
   return ToResult(WithinResources([&] { return StatesOf(graph); }));
 }
 
-Result<std::vector<ShardChange>> ReadChanges(const Graph& graph, int32_t shard, uint64_t after,
-                                             int64_t count) {
+Result<std::vector<ShardChange>> ReadChanges(const Graph& graph, int32_t shard,
+                                             const VersionName& after, int64_t count) {
   return ToResult(WithinResources([&] { return ChangesOf(graph, shard, after, count); }));
 }
 

@@ -16,6 +16,7 @@
 #include "client/graph.h"
 #include "client/types/change_values.h"
 #include "client/types/result.h"
+#include "client/types/version_name.h"
 
 namespace vicinity {
 
@@ -27,9 +28,10 @@ Result<std::vector<ShardState>> ReadShardStates(const Graph& graph);
 
 // What made the versions of a shard behind `after`, in order: `count` of them, from 1 to 65,536, or
 // fewer where it has no more. A node that goes, whose key another shard lists, counts in each.
-// kInvalidArgument for a shard or count out of range.
-// Memory: the batches as the log has them, without rows: up to about 1 MiB each.
-Result<std::vector<ShardChange>> ReadChanges(const Graph& graph, int32_t shard, uint64_t after,
-                                             int64_t count);
+// kInvalidArgument for a shard or count out of range; kOutOfRange if `after` has a term and was
+// taken back, when the writer was lost: others have followed in its place. Memory: the batches as
+// the log has them, without rows: up to about 1 MiB each.
+Result<std::vector<ShardChange>> ReadChanges(const Graph& graph, int32_t shard,
+                                             const VersionName& after, int64_t count);
 
 }  // namespace vicinity

@@ -129,16 +129,16 @@ Graph::~Graph() {
 
 bool Graph::is_live() const { return impl_->router().book().grows(); }
 
-Result<std::vector<uint64_t>> Graph::Versions() const {
+Result<std::vector<VersionName>> Graph::Versions() const {
   if (const absl::Status ready = impl_->CheckProcess(); !ready.ok()) return ToError(ready);
   const auto now = ReadVersions(impl_->router(), StartOperation());
   if (!now.ok()) return ToError(now.status());
-  std::vector<uint64_t> versions;
-  for (const ShardVersion& shard : *now) versions.push_back(shard.version);
+  std::vector<VersionName> versions;
+  for (const ShardVersion& shard : *now) versions.emplace_back(shard.version, shard.term);
   return versions;
 }
 
-Result<std::unique_ptr<Graph>> Graph::At(const std::vector<uint64_t>& versions) const {
+Result<std::unique_ptr<Graph>> Graph::At(const std::vector<VersionName>& versions) const {
   if (const absl::Status ready = impl_->CheckProcess(); !ready.ok()) return ToError(ready);
   absl::StatusOr<std::shared_ptr<GraphImpl>> pinned = impl_->At(versions);
   if (!pinned.ok()) return ToError(pinned.status());

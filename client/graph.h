@@ -18,6 +18,7 @@
 #include "client/types/async_values.h"
 #include "client/types/graph_values.h"
 #include "client/types/result.h"
+#include "client/types/version_name.h"
 #include "partition/schema/sampling_spec.h"
 #include "partition/schema/schema.h"
 #include "sampler/proximity/ppr_spec.h"
@@ -46,13 +47,15 @@ class Graph {
   // (client/writer.h), and what is read is at the latest, each call for itself; a Loader stays at
   // those of when it was made.
   bool is_live() const;
-  // The version of each shard, which has all that was acknowledged before; 0: the files alone.
-  Result<std::vector<uint64_t>> Versions() const;
+  // The version of each shard, which has all that was acknowledged before; 0: the files alone. With
+  // its term, so that it is never taken for another that got its number after it was lost.
+  Result<std::vector<VersionName>> Versions() const;
   // This graph as it was at these versions, one a shard, whatever is written: what it gives is the
   // same to the byte, today and when the servers have started again. It has this one's connections,
   // which stay until both are gone, and its counters. kInvalidArgument for another number of them,
-  // kOutOfRange naming a shard that has not come so far.
-  Result<std::unique_ptr<Graph>> At(const std::vector<uint64_t>& versions) const;
+  // kOutOfRange naming a shard that has not come so far, or whose version was taken back, when its
+  // writer was lost: take Versions again. What is read later fails so, too, if that happens then.
+  Result<std::unique_ptr<Graph>> At(const std::vector<VersionName>& versions) const;
 
   const Schema& schema() const;
   const std::string& name() const;

@@ -94,7 +94,7 @@ absl::StatusOr<std::shared_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& o
 }
 
 absl::StatusOr<std::shared_ptr<GraphImpl>> GraphImpl::At(
-    absl::Span<const uint64_t> versions) const {
+    absl::Span<const VersionName> versions) const {
   if (latest_ != nullptr) return latest_->At(versions);
   auto pinned = std::shared_ptr<GraphImpl>(new GraphImpl());
   pinned->latest_ = shared_from_this();
@@ -111,8 +111,8 @@ absl::StatusOr<std::shared_ptr<const GraphImpl>> GraphImpl::AtOneVersion() const
   if (!router_->book().grows() || !versions_.empty()) return shared_from_this();
   VICINITY_ASSIGN_OR_RETURN(const std::vector<ShardVersion> now,
                             ReadVersionsThereAre(*router_, StartOperation()));
-  std::vector<uint64_t> versions;
-  for (const ShardVersion& shard : now) versions.push_back(shard.version);
+  std::vector<VersionName> versions;
+  for (const ShardVersion& shard : now) versions.emplace_back(shard.version, shard.term);
   return At(versions);
 }
 

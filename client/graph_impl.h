@@ -24,6 +24,7 @@
 #include "client/shards/shard_router.h"
 #include "client/shards/traffic.h"
 #include "client/types/graph_values.h"
+#include "client/types/version_name.h"
 #include "partition/dataset/book.h"
 #include "partition/dataset/dataset.h"
 #include "partition/schema/schema.h"
@@ -42,13 +43,13 @@ class GraphImpl : public std::enable_shared_from_this<GraphImpl> {
   static absl::StatusOr<std::shared_ptr<GraphImpl>> Open(const GraphOptions& options);
   // This graph at these versions, by shard, whatever is written meanwhile: over the same
   // connections, which it keeps, and counted with this one. Errors as PinShards.
-  absl::StatusOr<std::shared_ptr<GraphImpl>> At(absl::Span<const uint64_t> versions) const;
+  absl::StatusOr<std::shared_ptr<GraphImpl>> At(absl::Span<const VersionName> versions) const;
   // Itself if it is read-only, or at its versions already; else at the latest ones.
   absl::StatusOr<std::shared_ptr<const GraphImpl>> AtOneVersion() const;
 
   const ShardRouter& router() const { return *router_; }
   // Of one that stays at them; empty: it has what is the latest.
-  const std::vector<uint64_t>& versions() const { return versions_; }
+  const std::vector<VersionName>& versions() const { return versions_; }
   const std::string& name() const { return name_; }
   uint64_t fingerprint() const { return fingerprint_; }
   TrafficStats traffic() const { return connected().traffic_.Read(); }
@@ -84,7 +85,7 @@ class GraphImpl : public std::enable_shared_from_this<GraphImpl> {
   // Of one that stays at its versions: the graph of the latest ones, shared with whoever reads
   // that.
   std::shared_ptr<const GraphImpl> latest_;
-  std::vector<uint64_t> versions_;
+  std::vector<VersionName> versions_;
   pid_t pid_ = 0;
   TrafficCounters traffic_;
   mutable MetricRegistry metrics_;

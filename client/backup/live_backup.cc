@@ -49,14 +49,15 @@ absl::StatusOr<FolderLock> LockFolder(const std::string& folder) {
 }
 
 absl::StatusOr<std::vector<proto::Change>> ReadPage(const ShardRouter& router, ShardId shard,
-                                                    uint64_t after, uint64_t count) {
+                                                    const LogPosition& after, uint64_t count) {
   std::vector<proto::Change> changes;
   FanOut calls;
-  router.shard(shard).Ask(ShardChanges{after, count, &changes}, StartOperation(), calls.Add());
+  router.shard(shard).Ask(ShardChanges{after.version, after.term, count, &changes},
+                          StartOperation(), calls.Add());
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   if (!changes.empty()) return changes;
   return absl::DataLossError(
-      absl::StrCat("shard ", shard.value, " has no version ", after + 1, " any more"));
+      absl::StrCat("shard ", shard.value, " has no version ", after.version + 1, " any more"));
 }
 
 // Appends versions until the file has `until`.
@@ -65,8 +66,9 @@ absl::Status Follow(const ShardRouter& router, ShardId shard, uint64_t until, Ch
   uint64_t page = kFirstPage;
   while (file->last_version() < until) {
     const uint64_t left = until - file->last_version();
+    const LogPosition after = {file->last_version(), file->last_term()};
     VICINITY_ASSIGN_OR_RETURN(const std::vector<proto::Change> changes,
-                              ReadPage(router, shard, file->last_version(), std::min(page, left)));
+                              ReadPage(router, shard, after, std::min(page, left)));
     const int64_t before = file->bytes();
     for (const proto::Change& change : changes) VICINITY_RETURN_IF_ERROR(file->Append(change));
     const int64_t bytes = file->bytes() - before;
@@ -109,10 +111,12 @@ absl::StatusOr<std::vector<KeptShard>> KeepChanges(const ShardRouter& router, ui
         const std::unique_ptr<ChangeFile> file,
         ChangeFile::Open(FileOf(folder, shard),
                          IdentityOfShard(shard, router.book().num_shards(), fingerprint)));
-    if (file->last_version() > now[s].version) {
+    if (file->last_version() > now[s].version ||
+        (file->last_version() == now[s].version && file->last_term() != now[s].term)) {
       return absl::FailedPreconditionError(
-          absl::StrCat(FileOf(folder, shard), " has version ", file->last_version(), ", the shard ",
-                       now[s].version, ": it was set back, and goes to a folder of its own"));
+          absl::StrCat(FileOf(folder, shard), " has version ", file->last_version(), " of term ",
+                       file->last_term(), ", the shard ", now[s].version, " of term ", now[s].term,
+                       ": it was set back, and goes to a folder of its own"));
     }
     const uint64_t before = file->last_version();
     progress->Begin(absl::StrCat("keeping shard ", shard), static_cast<int64_t>(now[s].version),

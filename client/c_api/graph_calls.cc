@@ -15,7 +15,10 @@
 #include "client/c_api/vicinity.h"
 #include "client/graph.h"
 #include "client/options/option_json.h"
+#include "client/types/dlpack_type.h"
 #include "client/types/result.h"
+#include "client/types/version_name.h"
+#include "partition/schema/schema.h"
 #include "proto/version.h"
 
 namespace vicinity::c_api {
@@ -37,21 +40,37 @@ Error Open(const char* options_json, VicinityGraph** graph) {
 }
 
 Error Versions(const Graph& graph, DLManagedTensor** tensor) {
-  const Result<std::vector<uint64_t>> versions = graph.Versions();
+  const Result<std::vector<VersionName>> versions = graph.Versions();
   if (!versions.ok()) return versions.error();
-  return Give(std::vector<int64_t>(versions->begin(), versions->end()), tensor);
+  auto pairs = std::make_shared<std::vector<int64_t>>();
+  for (const VersionName& name : *versions) {
+    pairs->push_back(static_cast<int64_t>(name.version));
+    pairs->push_back(static_cast<int64_t>(name.term.value_or(0)));
+  }
+  const auto shards = static_cast<int64_t>(versions->size());
+  *tensor = HostTensor(pairs, pairs->data(), DlpackType(DType::kInt64), {shards, 2});
+  return Error();
 }
 
 Error At(const Graph& graph, const int64_t* versions, int64_t num_versions, VicinityGraph** at) {
-  const Result<std::vector<int64_t>> list = CopyIds(versions, num_versions);
-  if (!list.ok()) return list.error();
-  for (const int64_t version : *list) {
-    if (version < 0) {
-      return Error(ErrorCode::kInvalidArgument, std::to_string(version) + " is no version");
-    }
+  if (num_versions < 0 || num_versions > graph.num_shards()) {
+    return Error(ErrorCode::kInvalidArgument, std::to_string(num_versions) + " versions for " +
+                                                  std::to_string(graph.num_shards()) + " shards");
   }
-  Result<std::unique_ptr<Graph>> pinned =
-      graph.At(std::vector<uint64_t>(list->begin(), list->end()));
+  const Result<std::vector<int64_t>> pairs = CopyIds(versions, 2 * num_versions);
+  if (!pairs.ok()) return pairs.error();
+  std::vector<VersionName> names;
+  for (int64_t i = 0; i < num_versions; ++i) {
+    const int64_t version = (*pairs)[2 * i];
+    const int64_t term = (*pairs)[2 * i + 1];
+    if (version < 0 || term < -1) {
+      return Error(ErrorCode::kInvalidArgument,
+                   std::to_string(version) + " of term " + std::to_string(term) + " is no version");
+    }
+    names.emplace_back(static_cast<uint64_t>(version));
+    if (term >= 0) names.back().term = static_cast<uint64_t>(term);
+  }
+  Result<std::unique_ptr<Graph>> pinned = graph.At(names);
   if (!pinned.ok()) return pinned.error();
   *at = new VicinityGraph{*std::move(pinned)};
   return Error();

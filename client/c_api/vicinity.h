@@ -138,10 +138,12 @@ void vicinity_graph_close(VicinityGraph* graph); /* null is fine */
  * column of the source type, also with "of_source", the name of that}]} */
 int32_t vicinity_graph_describe(const VicinityGraph* graph, char** json);
 
-/* Of a live graph the version of each shard, int64 [num_shards]: as Graph::Versions. */
+/* Of a live graph the version of each shard and the term that it was written in, int64
+ * [num_shards, 2]: as Graph::Versions. */
 int32_t vicinity_graph_versions(const VicinityGraph* graph, struct DLManagedTensor** versions);
 
-/* The same graph as it was at these versions, one a shard: as Graph::At. */
+/* The same graph as it was at these versions, one a shard: as Graph::At. `versions` is as
+ * vicinity_graph_versions gives it, [num_versions, 2]; a term of -1 is any. */
 int32_t vicinity_graph_at(const VicinityGraph* graph, const int64_t* versions, int64_t num_versions,
                           VicinityGraph** at);
 

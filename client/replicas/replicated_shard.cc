@@ -1,8 +1,6 @@
 #include "client/replicas/replicated_shard.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -39,18 +37,19 @@ class ReplicatedShard final : public AnswersAlike<ReplicatedShard> {
   // Unless it is gone with the server that had it: then what is left is read.
   template <typename Request>
   void AskPart(const Request& part, CallContext context, Done done) {
-    const uint64_t least = context.at.version;
-    uint64_t seen = seen_;
-    if (set_.size() > 1) context.seen = &seen_;
-    if (seen <= least || set_.size() == 1 || context.at.exactly || QuestionOf(part).of_writer) {
+    if (set_.size() == 1) return Start(part, context, std::move(done));
+    context.seen = &seen_;
+    const ReadAt least = context.at;
+    const LogPosition seen = seen_.Get();
+    if (seen.version <= least.version || least.exactly || QuestionOf(part).of_writer) {
       return Start(part, context, std::move(done));
     }
-    context.at.version = seen;
+    context.at = {seen.version, /*exactly=*/false, seen.term};
     Start(part, context,
           [this, part, context, least, seen, done = std::move(done)](absl::Status status) mutable {
             if (!absl::IsOutOfRange(status)) return done(std::move(status));
-            seen_.compare_exchange_strong(seen, least);
-            context.at.version = least;
+            seen_.Forget(seen);
+            context.at = least;
             Start(part, context, std::move(done));
           });
   }
@@ -62,7 +61,7 @@ class ReplicatedShard final : public AnswersAlike<ReplicatedShard> {
   ReplicaSet set_;
   const int width_;
   const CallTools tools_;
-  std::atomic<uint64_t> seen_{0};  // the highest version that there is
+  SeenVersion seen_;
 };
 
 }  // namespace

@@ -163,9 +163,16 @@ class RemoteShard final : public AnswersAlike<RemoteShard> {
   void Address(const CallContext& context, Message* request) const {
     request->set_fingerprint(fingerprint_);
     request->set_shard(shard_.value);
+    SetAt(context, request);
+  }
+  template <typename Message>
+  static void SetAt(const CallContext& context, Message* request) {
     if (context.at.version == 0 && !context.at.exactly) return;
-    request->mutable_at()->set_version(context.at.version);
-    request->mutable_at()->set_exactly(context.at.exactly);
+    proto::ReadAt& at = *request->mutable_at();
+    at.set_version(context.at.version);
+    at.set_exactly(context.at.exactly);
+    at.set_of_term(context.at.term.has_value());
+    at.set_term(context.at.term.value_or(0));
   }
 
   const ShardId shard_;
@@ -449,6 +456,7 @@ void RemoteShard::AskOnce(const ShardWrite& write, const CallContext& context, D
     VICINITY_RETURN_IF_ERROR(
         same("parts of new edges", reply.first_edges_size(), write.batch->new_edges_size()));
     write.out->version = reply.version();
+    write.out->term = reply.term();
     write.out->repeated = reply.repeated();
     write.out->first_nodes.assign(reply.first_nodes().begin(), reply.first_nodes().end());
     write.out->first_edges.assign(reply.first_edges().begin(), reply.first_edges().end());
@@ -467,6 +475,7 @@ void RemoteShard::AskOnce(const ShardBarrier& barrier, const CallContext& contex
                                                              const SlicedMessage&) -> absl::Status {
     ShardVersion* const out = barrier.out;
     out->version = reply.version();
+    out->term = reply.term();
     out->num_nodes.assign(reply.num_nodes().begin(), reply.num_nodes().end());
     out->num_edges.assign(reply.num_edges().begin(), reply.num_edges().end());
     if (out->num_nodes.size() != num_nodes || out->num_edges.size() != num_edges) {
@@ -484,8 +493,11 @@ void RemoteShard::AskOnce(const ShardChanges& changes, const CallContext& contex
   proto::ChangesRequest request;
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
-  request.set_least(context.at.version);
+  SetAt(context, &request);
+  request.mutable_at()->set_exactly(false);  // what was written since then, too
   request.set_after(changes.after);
+  request.set_of_term(changes.after_term.has_value());
+  request.set_after_term(changes.after_term.value_or(0));
   request.set_count(changes.count);
   connection_->Start<proto::ChangesChunk>(
       std::move(request), SettingsOf(changes, context),

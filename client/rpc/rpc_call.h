@@ -80,7 +80,7 @@ struct SaysVersion<Reply, std::void_t<decltype(std::declval<const Reply&>().vers
 
 template <typename Reply>
 void NoteVersion(const Reply& reply, const CallContext& context) {
-  if constexpr (SaysVersion<Reply>::value) context.Saw(reply.version());
+  if constexpr (SaysVersion<Reply>::value) context.Saw({reply.version(), reply.term()});
 }
 
 // The call of one method of service.proto: with checksums, and with the bulk fields of `request`

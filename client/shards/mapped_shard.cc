@@ -252,7 +252,10 @@ absl::Status MappedShard::ReadOnly() const {
 
 absl::Status MappedShard::CheckVersion(const ReadAt& at) const {
   const uint64_t version = reader_.version();
-  if (at.version == version || (at.version < version && !at.exactly)) return absl::OkStatus();
+  const bool is_term = at.version != version || at.term.value_or(reader_.term()) == reader_.term();
+  if (is_term && (at.version == version || (at.version < version && !at.exactly))) {
+    return absl::OkStatus();
+  }
   return absl::OutOfRangeError(absl::StrCat("shard ", id_.value, " is mapped here at version ",
                                             version, ", not at ", at.version));
 }

@@ -15,19 +15,19 @@ namespace {
 class PinnedShard final : public AnswersAlike<PinnedShard> {
  public:
   // `shard` outlives it.
-  PinnedShard(ShardAccess* shard, uint64_t version) : shard_(shard), version_(version) {}
+  PinnedShard(ShardAccess* shard, const VersionName& version) : shard_(shard), version_(version) {}
 
   bool remote() const override { return shard_->remote(); }
   template <typename Request>
   void AskAny(const Request& request, const CallContext& context, Done done) {
     CallContext pinned = context;
-    pinned.at = {version_, /*exactly=*/true};
+    pinned.at = {version_.version, /*exactly=*/true, version_.term};
     shard_->Ask(request, pinned, std::move(done));
   }
 
  private:
   ShardAccess* const shard_;
-  const uint64_t version_;
+  const VersionName version_;
 };
 
 absl::StatusOr<std::vector<ShardVersion>> AskAll(const ShardRouter& router,
@@ -56,7 +56,7 @@ absl::StatusOr<std::vector<ShardVersion>> ReadVersionsThereAre(const ShardRouter
 }
 
 absl::StatusOr<std::unique_ptr<ShardRouter>> PinShards(const ShardRouter& router,
-                                                       absl::Span<const uint64_t> versions,
+                                                       absl::Span<const VersionName> versions,
                                                        const CallContext& context) {
   if (versions.size() != static_cast<size_t>(router.book().num_shards())) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "client/shards/call_context.h"
 #include "client/shards/shard_router.h"
+#include "client/types/version_name.h"
 #include "partition/overlay/live_values.h"
 
 namespace vicinity {
@@ -26,9 +27,9 @@ absl::StatusOr<std::vector<ShardVersion>> ReadVersionsThereAre(const ShardRouter
 
 // The same shards, each at its version. `router`, which reads the latest, outlives it.
 // InvalidArgument for another number of versions than shards; OutOfRange naming a shard that has
-// not come so far. Waits for a round trip.
+// not come so far, or whose version was taken back. Waits for a round trip.
 absl::StatusOr<std::unique_ptr<ShardRouter>> PinShards(const ShardRouter& router,
-                                                       absl::Span<const uint64_t> versions,
+                                                       absl::Span<const VersionName> versions,
                                                        const CallContext& context);
 
 }  // namespace vicinity

@@ -278,9 +278,11 @@ struct ShardBarrier {
 };
 
 // What made the versions behind `after`, in order: Changes. `count` of them, or fewer where the
-// shard has no more.
+// shard has no more. OutOfRange if `after` is of another term than `after_term`, where that is
+// given.
 struct ShardChanges {
   uint64_t after = 0;
+  std::optional<uint64_t> after_term{};
   uint64_t count = 0;  // kMaxRequestChanges at most
   std::vector<proto::Change>* out = nullptr;
 

@@ -15,6 +15,7 @@ namespace vicinity {
 struct ShardState {
   int32_t shard = 0;
   uint64_t version = 0;              // batches that were committed; 0: the files alone
+  uint64_t term = 0;                 // of the writer that made the version
   std::vector<int64_t> num_nodes{};  // of each node type, those that are gone counted
   std::vector<int64_t> num_edges{};  // of each edge type, likewise
 };
@@ -31,6 +32,7 @@ struct ChangeCount {
 struct ShardChange {
   int32_t shard = 0;
   uint64_t version = 0;
+  uint64_t term = 0;        // of the writer that made it
   int64_t unix_micros = 0;  // when it was committed, by the server's clock
   std::string session{};    // the writer's, any bytes
   std::vector<ChangeCount> counts{};

@@ -87,6 +87,8 @@ class ShardOverlay {
  public:
   virtual ~ShardOverlay() = default;
   virtual uint64_t version() const = 0;
+  // In which the change that made the version was written; 0 of version 0.
+  virtual uint64_t term() const { return 0; }
 
   // Whether any of these rows (of kDirectory: keys) is another than in the files. May say yes where
   // none is, never no where one is.

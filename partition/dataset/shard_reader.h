@@ -131,6 +131,7 @@ class ShardReader {
   const Shard& shard() const { return shard_; }
   // Of the changes that it sees; 0: none.
   uint64_t version() const { return overlay_ == nullptr ? 0 : overlay_->version(); }
+  uint64_t term() const { return overlay_ == nullptr ? 0 : overlay_->term(); }  // the version's
 
   // The column `column` of a type, or the nodes' keys as a column of uint64. They must exist.
   ShardColumn NodeColumn(NodeTypeId type, int32_t column) const;

@@ -81,6 +81,7 @@ absl::StatusOr<ChangeFileFacts> ReadChangeFile(
       return absl::DataLossError(
           absl::StrCat(path, ": version ", facts.last_version + 1, " is no change"));
     }
+    facts.last_term = change.term();
     if (take) VICINITY_RETURN_IF_ERROR(take(std::move(change)));
     ++facts.last_version;
   }
@@ -105,6 +106,7 @@ absl::StatusOr<std::unique_ptr<ChangeFile>> ChangeFile::Open(const std::string& 
   Pass(Failpoint::kFileMade);
   std::unique_ptr<ChangeFile> file(new ChangeFile(path, fd));
   file->last_version_ = facts.last_version;
+  file->last_term_ = facts.last_term;
   file->bytes_ = facts.bytes;
   if (ftruncate(fd, facts.bytes) != 0) return ErrnoStatus(errno, path, "ftruncate");
   Pass(Failpoint::kFileCut);
@@ -126,6 +128,7 @@ absl::Status ChangeFile::Append(const proto::Change& change) {
   VICINITY_RETURN_IF_ERROR(Write(Record(change.version(), change.SerializeAsString())));
   Pass(Failpoint::kFileAppended);
   ++last_version_;
+  last_term_ = change.term();
   return absl::OkStatus();
 }
 

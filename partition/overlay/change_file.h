@@ -27,6 +27,7 @@ class ChangeFile {
   ChangeFile& operator=(const ChangeFile&) = delete;
 
   uint64_t last_version() const { return last_version_; }
+  uint64_t last_term() const { return last_term_; }  // Change.term of that; 0: there is none
   int64_t bytes() const { return bytes_; }
   // InvalidArgument for another version than the next.
   absl::Status Append(const proto::Change& change);
@@ -40,12 +41,14 @@ class ChangeFile {
   const std::string path_;
   const int fd_;
   uint64_t last_version_ = 0;
+  uint64_t last_term_ = 0;
   int64_t bytes_ = 0;
 };
 
 struct ChangeFileFacts {
   std::string identity;
   uint64_t last_version = 0;
+  uint64_t last_term = 0;     // in which that was written
   int64_t bytes = 0;          // of whole records
   bool half_written = false;  // something came behind them
 };

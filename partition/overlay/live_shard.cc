@@ -438,6 +438,7 @@ AppliedBatch LiveShard::AnswerOf(const proto::Change& change) const {
   const LiveBase& base = state_->base;
   AppliedBatch answer;
   answer.version = change.version();
+  answer.term = change.term();
   for (int p = 0; p < change.first_nodes_size(); ++p) {
     const GrownIds ids = base.NodeIds(change.batch().new_nodes(p).node_type());
     answer.first_nodes.push_back(
@@ -451,16 +452,31 @@ AppliedBatch LiveShard::AnswerOf(const proto::Change& change) const {
   return answer;
 }
 
-absl::StatusOr<std::shared_ptr<const LiveView>> LiveShard::At(uint64_t at) const {
-  const uint64_t last = version();
-  if (at <= last) return std::make_shared<const LiveView>(*state_, at);
-  return absl::OutOfRangeError(absl::StrCat("shard ", state_->base.shard.id().value,
-                                            " is at version ", last, ", not yet at ", at));
+absl::StatusOr<std::shared_ptr<const LiveView>> LiveShard::At(uint64_t at,
+                                                              std::optional<uint64_t> term) const {
+  if (const uint64_t last = version(); at > last) {
+    return absl::OutOfRangeError(absl::StrCat("shard ", state_->base.shard.id().value,
+                                              " is at version ", last, ", not yet at ", at));
+  }
+  if (term.has_value()) VICINITY_RETURN_IF_ERROR(CheckTerm(at, *term));
+  return std::make_shared<const LiveView>(*state_, at, TermOf(at));
+}
+
+absl::Status LiveShard::CheckTerm(uint64_t version, uint64_t term) const {
+  const uint64_t there = TermOf(version);
+  if (there == term) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat(
+      "version ", version, " of shard ", state_->base.shard.id().value, " is of term ", there,
+      " here, and the one of term ", term, " is asked for: ",
+      there > term ? "it was taken back when its writer was lost, and its number given again"
+                   : "this server has not heard of that term's writer yet",
+      "; ask for the versions that there are now"));
 }
 
 ShardVersion LiveShard::SizesAt(uint64_t version) const {
   ShardVersion sizes;
   sizes.version = version;
+  sizes.term = TermOf(version);
   const std::shared_lock<std::shared_mutex> lock(state_->mu);
   for (size_t type = 0; type < state_->base.schema.node_types.size(); ++type) {
     sizes.num_nodes.push_back(state_->index.NumNodes(static_cast<int32_t>(type), version));

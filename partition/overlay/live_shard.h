@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,8 +75,12 @@ class LiveShard {
   // The last one of the change log.
   uint64_t logged() const { return logged_.load(std::memory_order_acquire); }
   std::shared_ptr<const LiveView> Latest() const { return *At(version()); }
-  // OutOfRange naming both if there is no such version yet.
-  absl::StatusOr<std::shared_ptr<const LiveView>> At(uint64_t version) const;
+  // OutOfRange naming both if there is no such version yet, or the one that there is is not of
+  // `term`, so that another version had the number, and was taken back.
+  absl::StatusOr<std::shared_ptr<const LiveView>> At(
+      uint64_t version, std::optional<uint64_t> term = std::nullopt) const;
+  // OutOfRange, as above, unless this version has been and is of the term.
+  absl::Status CheckTerm(uint64_t version, uint64_t term) const;
 
   // Sizes at a version that has been.
   ShardVersion SizesAt(uint64_t version) const;

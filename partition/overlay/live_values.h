@@ -49,6 +49,7 @@ struct ShardServers {
 // What became of a batch.
 struct AppliedBatch {
   uint64_t version = 0;
+  uint64_t term = 0;      // of the writer that made the version
   bool repeated = false;  // it had been applied before
   // Of each part of new_nodes and new_edges the id of its first; the others' follow in steps of the
   // number of shards.
@@ -59,6 +60,7 @@ struct AppliedBatch {
 // A version of a shard, and how large the shard is then.
 struct ShardVersion {
   uint64_t version = 0;
+  uint64_t term = 0;                 // of the writer that made it; 0 of version 0
   std::vector<int64_t> num_nodes{};  // of each node type, those in the files and new ones
   std::vector<int64_t> num_edges{};  // of each edge type, likewise; those that were removed count
 };

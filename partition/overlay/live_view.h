@@ -37,8 +37,11 @@ struct LiveState {
 // Lifetime: the state must outlive it; versions up to its own must be in the index.
 class LiveView final : public ShardOverlay {
  public:
-  LiveView(const LiveState& state, uint64_t version) : state_(state), version_(version) {}
+  // `term`: in which the version was written.
+  LiveView(const LiveState& state, uint64_t version, uint64_t term)
+      : state_(state), version_(version), term_(term) {}
   uint64_t version() const override { return version_; }
+  uint64_t term() const override { return term_; }
 
   bool Changes(const ShardPart& part, absl::Span<const uint64_t> rows) const override;
   bool ChangesRange(const ShardPart& part, int64_t first, int64_t count) const override;
@@ -76,6 +79,7 @@ class LiveView final : public ShardOverlay {
 
   const LiveState& state_;
   const uint64_t version_;
+  const uint64_t term_;
 };
 
 }  // namespace vicinity

@@ -36,6 +36,7 @@ class Degrees final : public ChunkSource<proto::DegreesReply> {
 
   absl::StatusOr<Piece> Next(proto::DegreesReply* reply, IsGone is_gone) override {
     reply->set_version(reader_.version());
+    reply->set_term(reader_.term());
     std::string* const out = reply->mutable_degrees();
     out->reserve(targets_.size() * sizeof(int64_t));
     while (out->size() < targets_.size() * sizeof(int64_t)) {

@@ -43,6 +43,7 @@ class EdgeIds final : public ChunkSource<proto::EdgeIdsReply> {
 
   absl::StatusOr<Piece> Next(proto::EdgeIdsReply* reply, IsGone is_gone) override {
     reply->set_version(reader_.version());
+    reply->set_term(reader_.term());
     std::vector<int64_t> found(std::min(pairs_.targets.size(), kPairsBetweenLooks));
     reply->mutable_edge_ids()->reserve(pairs_.targets.size() * sizeof(int64_t));
     for (size_t first = 0, count = 0; first < pairs_.targets.size(); first += count) {

@@ -28,10 +28,10 @@ namespace {
 // Looks at some rows at a time until a chunk is full or nobody waits for it.
 class FindSource final : public ChunkSource<proto::FindChunk> {
  public:
-  FindSource(std::unique_ptr<RowFinder> finder, uint64_t version, int64_t first, int64_t count,
+  FindSource(std::unique_ptr<RowFinder> finder, const LogPosition& at, int64_t first, int64_t count,
              const Limits& limits)
       : finder_(std::move(finder)),
-        version_(version),
+        at_(at),
         first_(first),
         count_(count),
         rows_per_chunk_(std::max<int64_t>(limits.max_chunk_bytes / kIdBytes, 1)) {}
@@ -46,7 +46,8 @@ class FindSource final : public ChunkSource<proto::FindChunk> {
       VICINITY_RETURN_IF_ERROR(finder_->Find(first_ + looked_, some, &found));
       looked_ += some;
     }
-    chunk->set_version(version_);
+    chunk->set_version(at_.version);
+    chunk->set_term(at_.term);
     chunk->set_looked(looked_);
     chunk->set_rows_read(found.num_read);
     chunk->mutable_rows()->assign(reinterpret_cast<const char*>(found.rows.data()),
@@ -60,7 +61,7 @@ class FindSource final : public ChunkSource<proto::FindChunk> {
   }
 
   const std::unique_ptr<RowFinder> finder_;
-  const uint64_t version_;
+  const LogPosition at_;  // where it is read
   const int64_t first_;
   const int64_t count_;
   const int64_t rows_per_chunk_;
@@ -136,9 +137,9 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::FindChunk>>> FindRows(
       request.of_edges()
           ? std::make_unique<RowFinder>(reader, EdgeTypeId{request.type()}, std::move(where))
           : std::make_unique<RowFinder>(reader, NodeTypeId{request.type()}, std::move(where));
-  return std::make_unique<FindSource>(std::move(finder), reader.version(),
-                                      static_cast<int64_t>(request.first()),
-                                      static_cast<int64_t>(request.count()), state.limits);
+  return std::make_unique<FindSource>(
+      std::move(finder), LogPosition{reader.version(), reader.term()},
+      static_cast<int64_t>(request.first()), static_cast<int64_t>(request.count()), state.limits);
 }
 
 int64_t ReplyBytes(const ServerState& state, const proto::FindRequest& request) {

@@ -55,6 +55,7 @@ class RaggedSource final : public ChunkSource<proto::RaggedChunk> {
         }));
     chunk->set_first(at_);
     chunk->set_version(reader_.version());
+    chunk->set_term(reader_.term());
     at_ += taken;
     return at_ < rows_.size() ? Piece::kMore : Piece::kLast;
   }

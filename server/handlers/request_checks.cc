@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,10 +55,10 @@ absl::StatusOr<ShardReader> ReaderAt(const ServerState& state, uint64_t fingerpr
                                      const proto::ReadAt& at) {
   VICINITY_ASSIGN_OR_RETURN(const Shard* const found, FindShard(state, fingerprint, shard));
   if (state.live == nullptr) {
-    if (at.version() == 0) return ShardReader(*found);
+    if (at.version() == 0 && at.term() == 0) return ShardReader(*found);
     return absl::OutOfRangeError(absl::StrCat("shard ", shard, " is read-only on server \"",
                                               state.name, "\", which has no version ", at.version(),
-                                              " of it"));
+                                              " of term ", at.term(), " of it"));
   }
   // The view keeps its shard, whose place another may take meanwhile.
   struct Kept {
@@ -66,9 +67,15 @@ absl::StatusOr<ShardReader> ReaderAt(const ServerState& state, uint64_t fingerpr
   };
   auto kept = std::make_shared<Kept>();
   VICINITY_ASSIGN_OR_RETURN(kept->shard, state.live->Find(ShardId{shard}));
-  const uint64_t latest = kept->shard->version();
-  VICINITY_ASSIGN_OR_RETURN(
-      kept->view, kept->shard->At(at.exactly() ? at.version() : std::max(latest, at.version())));
+  std::optional<uint64_t> term;
+  if (at.of_term()) term = at.term();
+  if (at.exactly()) {
+    VICINITY_ASSIGN_OR_RETURN(kept->view, kept->shard->At(at.version(), term));
+  } else {
+    const uint64_t latest = kept->shard->version();
+    VICINITY_ASSIGN_OR_RETURN(kept->view, kept->shard->At(std::max(latest, at.version())));
+    if (term.has_value()) VICINITY_RETURN_IF_ERROR(kept->shard->CheckTerm(at.version(), *term));
+  }
   const LiveView* const view = kept->view.get();
   return ShardReader(*found, std::shared_ptr<const LiveView>(std::move(kept), view));
 }

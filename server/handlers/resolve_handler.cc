@@ -34,6 +34,7 @@ class ResolvedKeys final : public ChunkSource<proto::ResolveReply> {
 
   absl::StatusOr<Piece> Next(proto::ResolveReply* reply, IsGone is_gone) override {
     reply->set_version(reader_.version());
+    reply->set_term(reader_.term());
     std::string* out = reply->mutable_global_ids();
     out->reserve(keys_.size() * sizeof(int64_t));
     std::vector<int64_t> nodes;

@@ -117,6 +117,7 @@ class RowSource final : public ChunkSource<proto::RowsChunk> {
     chunk->set_first(done_);
     chunk->set_precision(precision_);
     chunk->set_version(reader_.version());
+    chunk->set_term(reader_.term());
     chunk->mutable_rows()->clear();
     chunk->mutable_rows()->reserve(taken * sent_row_bytes_);
     VICINITY_RETURN_IF_ERROR(AddRows(taken, chunk->mutable_rows()));

@@ -556,6 +556,7 @@ class SampleSource final : public ChunkSource<proto::SampleChunk> {
   absl::StatusOr<Piece> Next(proto::SampleChunk* chunk, IsGone) override {
     if (!sampler_.has_value()) return Piece::kNothing;
     chunk->set_version(reader_.version());
+    chunk->set_term(reader_.term());
     VICINITY_RETURN_IF_ERROR(sampler_->Next(chunk));
     SkipWhatIsOver();
     return sampler_.has_value() ? Piece::kMore : Piece::kLast;

@@ -71,6 +71,7 @@ class WalksOfShard final : public ChunkSource<proto::WalkChunk> {
                                          is_gone, &made));
     chunk->set_first(static_cast<uint32_t>(first_));
     chunk->set_version(reader_.version());
+    chunk->set_term(reader_.term());
     chunk->set_counts(Bytes(made.counts));
     chunk->set_nodes(Bytes(made.nodes));
     chunk->set_edge_ids(Bytes(made.edge_ids));

@@ -107,7 +107,7 @@ TEST_CASE("a daemon that is killed while it is written has all that it acknowled
         for (const auto& writer : bed.writers) {
           batches += writer->shard().value == s ? writer->num_batches() : 0;
         }
-        REQUIRE(static_cast<int64_t>((*versions)[s]) == batches);
+        REQUIRE(static_cast<int64_t>((*versions)[s].version) == batches);
       }
       WriteUntilKilled(bed, *graph, milliseconds(5 + random() % 80));
     }

@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/graph.h"
+#include "client/types/version_name.h"
 #include "proto/common/file.h"
 #include "tests/testing/graphs/certified_graph.h"
 #include "tests/testing/hosts/running_program.h"
@@ -80,8 +81,10 @@ class LiveKillTest {
     const absl::Time end = absl::Now() + kLimit;
     while (absl::Now() < end) {
       const auto versions = graph->Versions();
-      if (versions.ok() &&
-          std::accumulate(versions->begin(), versions->end(), uint64_t{0}) >= count)
+      if (versions.ok() && std::accumulate(versions->begin(), versions->end(), uint64_t{0},
+                                           [](uint64_t sum, const VersionName& each) {
+                                             return sum + each.version;
+                                           }) >= count)
         return;
       absl::SleepFor(absl::Milliseconds(2));
     }

@@ -22,6 +22,7 @@
 #include "client/cli/commands/shards_command.h"
 #include "client/cli/output/exit_code.h"
 #include "client/graph.h"
+#include "client/types/version_name.h"
 #include "partition/overlay/live_values.h"
 #include "partition/schema/sampling_spec.h"
 #include "proto/common/file.h"
@@ -103,17 +104,17 @@ struct ReplicasBed {
     return nlohmann::json::parse(answer.out)["shards"];
   }
   // Waits until all servers have the same versions of all shards; those.
-  std::vector<uint64_t> AwaitSame() const {
+  std::vector<VersionName> AwaitSame() const {
     std::string seen;
     for (const absl::Time until = absl::Now() + absl::Seconds(60); absl::Now() < until;) {
       const nlohmann::json shards = Shards();
       seen = shards.dump();
-      std::vector<uint64_t> versions;
+      std::vector<VersionName> versions;
       bool same = true;
       for (const nlohmann::json& shard : shards) {
         const nlohmann::json& first = shard["replicas"][0];
         if (!first.contains("version")) same = false;
-        if (same) versions.push_back(first["version"].get<uint64_t>());
+        if (same) versions.emplace_back(first["version"].get<uint64_t>());
         for (const nlohmann::json& replica : shard["replicas"]) {
           same = same && replica.contains("version") && replica["version"] == first["version"] &&
                  replica["writer"] == first["writer"];
@@ -160,10 +161,12 @@ TEST_CASE("every server of a shard answers the same, byte for byte, at a version
       VICINITY_REQUIRE_OK(writer->Write(*graph, nullptr));
     }
   }
-  const std::vector<uint64_t> versions = bed.AwaitSame();
-  CHECK(versions == *graph->Versions());
-  const std::vector<uint64_t> earlier = {versions[0] / 2, versions[1] / 2};
-  for (const std::vector<uint64_t>& at : {versions, earlier}) {
+  const std::vector<VersionName> versions = bed.AwaitSame();
+  const std::vector<VersionName> now = *graph->Versions();
+  CHECK(now[0] == VersionName(versions[0].version, 0));
+  CHECK(now[1] == VersionName(versions[1].version, 0));
+  const std::vector<VersionName> earlier = {versions[0].version / 2, versions[1].version / 2};
+  for (const std::vector<VersionName>& at : {versions, earlier}) {
     const auto first = bed.OpenAt(0);
     const auto second = bed.OpenAt(1);
     const auto one = first->At(at);
@@ -223,7 +226,7 @@ TEST_CASE("the server that writes is killed, another is promoted, and nothing re
     CHECK(writer->WrongIn(*graph) == "");
     CHECK(writer->num_batches() > 10);
   }
-  const std::vector<uint64_t> versions = bed.AwaitSame();
+  const std::vector<VersionName> versions = bed.AwaitSame();
   std::vector<std::string> contents;
   for (int server = 0; server < 3; ++server) {
     const auto at = bed.OpenAt(server)->At(versions);
@@ -276,6 +279,8 @@ TEST_CASE("what only a lost server had is gone, and who has seen it reads on", "
   bed.AwaitSame();
   VICINITY_REQUIRE_OK(bed.testbed->Kill(1));
   for (int i = 0; i < 5; ++i) VICINITY_REQUIRE_OK(writer.Write(*graph, nullptr));
+  const auto pinned = graph->At(*graph->Versions());
+  REQUIRE(pinned.ok());
   VICINITY_REQUIRE_OK(bed.testbed->Kill(0));
   VICINITY_REQUIRE_OK(bed.testbed->Restart(1));
   // Nobody writes it, and what was seen is nowhere: what is left is read.
@@ -288,8 +293,16 @@ TEST_CASE("what only a lost server had is gone, and who has seen it reads on", "
   CHECK(graph->Versions().ok());
   CHECK(graph->Fetch(0, "features", {writer.registers()[0].node}).ok());
   VICINITY_REQUIRE_OK(bed.testbed->Restart(0));
-  const std::vector<uint64_t> versions = bed.AwaitSame();
-  CHECK(versions[0] == 2);  // one that both had, and the term's
+  const std::vector<VersionName> versions = bed.AwaitSame();
+  CHECK(versions[0].version == 2);  // one that both had, and the term's
+  // The lost versions are numbered again; whoever is at one of them is not given the other.
+  RegisterWriter next(bed.testbed->graph(), 10, 0, {Durability::kSync});
+  for (int i = 0; i < 6; ++i) VICINITY_REQUIRE_OK(next.Write(*graph, nullptr));
+  CHECK((*graph->Versions())[0].version > 6);
+  const auto other = (*pinned)->Fetch(0, "features", {writer.registers()[0].node});
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().code() == ErrorCode::kOutOfRange);
+  CHECK_THAT(other.error().message(), Catch::Contains("taken back"));
   CHECK(std::filesystem::exists(bed.testbed->changes(0) + "/shard-00000.aside-1"));
 }
 

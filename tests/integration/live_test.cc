@@ -27,6 +27,7 @@
 #include "client/shards/shard_requests.h"
 #include "client/shards/traffic.h"
 #include "client/types/result.h"
+#include "client/types/version_name.h"
 #include "partition/dataset/dataset.h"
 #include "partition/overlay/live_base.h"
 #include "partition/overlay/live_shard.h"
@@ -169,20 +170,21 @@ TEST_CASE("a served shard with changes answers as the same changes do here, at e
     CAPTURE(seed);
     LiveSite site(seed);
     std::mt19937_64 random(seed);
-    std::vector<std::vector<uint64_t>> moments = {{0, 0, 0}};
+    const VersionName files(0, 0);
+    std::vector<std::vector<VersionName>> moments = {{files, files, files}};
     for (int step = 0; step < 60; ++step) {
       CAPTURE(step);
       site.Write(static_cast<int32_t>(random() % 3));
-      moments.push_back({site.version(0), site.version(1), site.version(2)});
+      moments.push_back({{site.version(0), 0}, {site.version(1), 0}, {site.version(2), 0}});
       if (step % 20 != 19) continue;
       for (int32_t shard = 0; shard < 3; ++shard) {
         REQUIRE(site.Difference(site.graph(), shard, site.version(shard)) == "");
       }
-      const std::vector<uint64_t> moment = moments[random() % moments.size()];
+      const std::vector<VersionName> moment = moments[random() % moments.size()];
       auto then = site.graph().At(moment);
       REQUIRE(then.ok());
       for (int32_t shard = 0; shard < 3; ++shard) {
-        REQUIRE(site.Difference(**then, shard, moment[shard]) == "");
+        REQUIRE(site.Difference(**then, shard, moment[shard].version) == "");
       }
     }
     // The servers end and begin again: there are the same versions, with the same answers.
@@ -197,7 +199,7 @@ TEST_CASE("a served shard with changes answers as the same changes do here, at e
       auto then = site.graph().At(moments[at]);
       REQUIRE(then.ok());
       for (int32_t shard = 0; shard < 3; ++shard) {
-        REQUIRE(site.Difference(**then, shard, moments[at][shard]) == "");
+        REQUIRE(site.Difference(**then, shard, moments[at][shard].version) == "");
       }
     }
   }
@@ -491,7 +493,7 @@ TEST_CASE("what a read-only server is asked for changes says how it would take t
   CHECK_THAT(std::string(refused.message()), Catch::Contains("--changes"));
   const auto versions = graph->Versions();
   REQUIRE(versions.ok());
-  CHECK(*versions == std::vector<uint64_t>{0});
+  CHECK(*versions == std::vector<VersionName>{VersionName(0, 0)});
 }
 
 }  // namespace

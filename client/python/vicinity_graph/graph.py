@@ -55,7 +55,7 @@ class Graph:
         self._take(call_for_pointer(lib.vicinity_graph_open, _given.options_text(options)), options)
 
     def _take(self, pointer: Any, options: GraphOptions,
-              versions: Optional[List[int]] = None) -> None:
+              versions: Optional[List[Tuple[int, int]]] = None) -> None:
         self._options = options
         self._versions = versions
         self._async_calls: Optional[AsyncCalls] = None  # of those that there were
@@ -100,9 +100,12 @@ class Graph:
         itself; loaders stay at the versions of when they were made."""
         return self.description["live"]
 
-    def versions(self) -> List[int]:
-        """How many batches of changes each shard has, which has all that was acknowledged before."""
-        return tensors.of_call(lib.vicinity_graph_versions, self.handle).tolist()
+    def versions(self) -> List[Tuple[int, int]]:
+        """Of each shard how many batches of changes it has, which has all that was acknowledged
+        before, and the term of the writer that made the last: together they name a version for good,
+        while one that is lost with its writer is numbered again in a later term."""
+        pairs = tensors.of_call(lib.vicinity_graph_versions, self.handle).tolist()
+        return [(version, term) for version, term in pairs]
 
     def at(self, versions: Any) -> Graph:
         """This graph as it was at these versions, one a shard, whatever is written: what it gives is
@@ -110,13 +113,16 @@ class Graph:
 
             then = graph.at(graph.versions())
 
-        It has this one's connections, which stay until both are closed. OutOfRange names a shard that
-        has not come so far.
+        Each is a pair as versions() gives it, or a number alone: the version that has it now. It has
+        this one's connections, which stay until both are closed. OutOfRange names a shard that has
+        not come so far, or whose version was taken back when its writer was lost: take versions()
+        again.
         """
-        numbers, count = _given.ids(versions)
+        pairs = [_pair_of(version) for version in _listed(versions)]
+        numbers, _ = _given.ids([number for pair in pairs for number in pair])
         pinned = Graph.__new__(Graph)
-        pinned._take(call_for_pointer(lib.vicinity_graph_at, self.handle, numbers, count),
-                     self._options, list(numbers))
+        pinned._take(call_for_pointer(lib.vicinity_graph_at, self.handle, numbers, len(pairs)),
+                     self._options, pairs)
         return pinned
 
     def num_nodes(self, node_type: str) -> int:
@@ -426,6 +432,29 @@ class Graph:
         self.close()
 
 
-def _open(options: GraphOptions, versions: Optional[List[int]] = None) -> Graph:
+_ANY_TERM = -1
+
+
+def _listed(versions: Any) -> List[Any]:
+    """Of a list, an array or a tensor."""
+    listed = versions.tolist() if hasattr(versions, "tolist") else versions
+    try:
+        return list(listed)
+    except TypeError as error:
+        raise InvalidArgument(f"{versions!r} are no versions: give one a shard") from error
+
+
+def _pair_of(version: Any) -> Tuple[int, int]:
+    try:
+        number, term = version
+    except TypeError:
+        number, term = version, _ANY_TERM
+    except ValueError as error:
+        raise InvalidArgument(f"{version!r} is no version: give a number, or it and its term") \
+            from error
+    return number, term
+
+
+def _open(options: GraphOptions, versions: Optional[List[Tuple[int, int]]] = None) -> Graph:
     graph = Graph(**options)
     return graph if versions is None else graph.at(versions)

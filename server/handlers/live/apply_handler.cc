@@ -31,6 +31,7 @@ class AppliedReply final : public ChunkSource<proto::ApplyReply> {
                               shard_->Apply(request_.session(), request_.batch(), Wanted(),
                                             absl::Now() + kLongestCommit));
     reply->set_version(applied.version);
+    reply->set_term(applied.term);
     reply->set_repeated(applied.repeated);
     reply->mutable_first_nodes()->Add(applied.first_nodes.begin(), applied.first_nodes.end());
     reply->mutable_first_edges()->Add(applied.first_edges.begin(), applied.first_edges.end());

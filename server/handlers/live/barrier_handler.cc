@@ -39,6 +39,7 @@ absl::StatusOr<proto::BarrierReply> Barrier(const ServerState& state,
   VICINITY_ASSIGN_OR_RETURN(const ShardReader reader, FindReader(state, request));
   const Schema& schema = state.dataset->schema();
   reply.set_version(reader.version());
+  reply.set_term(reader.term());
   for (size_t type = 0; type < schema.node_types.size(); ++type) {
     reply.add_num_nodes(reader.num_nodes(NodeTypeId{static_cast<int32_t>(type)}));
   }

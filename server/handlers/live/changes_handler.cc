@@ -1,6 +1,8 @@
 #include "server/handlers/live/changes_handler.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -51,8 +53,13 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::ChangesChunk>>> Changes(
   }
   VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<const LiveShard> shard,
                             FindLive(state, request.fingerprint(), request.shard()));
-  VICINITY_RETURN_IF_ERROR(shard->At(request.least()).status());
+  std::optional<uint64_t> term;
+  if (request.at().of_term()) term = request.at().term();
+  VICINITY_RETURN_IF_ERROR(shard->At(request.at().version(), term).status());
   const uint64_t after = std::min(request.after(), shard->version());
+  if (request.of_term() && after == request.after()) {
+    VICINITY_RETURN_IF_ERROR(shard->CheckTerm(after, request.after_term()));
+  }
   const uint64_t last = after + std::min(request.count(), shard->version() - after);
   return std::make_unique<ChangeSource>(std::move(shard), after, last,
                                         state.limits.max_chunk_bytes);

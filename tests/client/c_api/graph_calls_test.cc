@@ -118,20 +118,23 @@ TEST_CASE("a graph at its versions is the graph, and at others there is none", "
   DLManagedTensor* tensor = nullptr;
   RequireOk(vicinity_graph_versions(open.graph(), &tensor));
   const std::vector<int64_t> versions = ValuesOf<int64_t>(*TensorPtr(tensor));
-  CHECK(versions == std::vector<int64_t>(open.plain().num_shards(), 0));
+  CHECK(versions == std::vector<int64_t>(2 * open.plain().num_shards(), 0));
   VicinityGraph* opened = nullptr;
-  const auto count = static_cast<int64_t>(versions.size());
+  const auto count = static_cast<int64_t>(versions.size() / 2);
   RequireOk(vicinity_graph_at(open.graph(), versions.data(), count, &opened));
   const GraphPtr then(opened);
   const std::vector<int64_t> users = {299, 0, 150};
   RequireOk(vicinity_graph_degrees(then.get(), "user:knows:user", users.data(), 3, &tensor));
   CHECK(ValuesOf<int64_t>(*TensorPtr(tensor)) == *open.plain().Degrees(3, users));
   std::vector<int64_t> others = versions;
-  others.back() = 1;
-  CHECK(vicinity_graph_at(open.graph(), others.data(), count, &opened) == VICINITY_OUT_OF_RANGE);
-  others.back() = -1;
-  CHECK(vicinity_graph_at(open.graph(), others.data(), count, &opened) ==
-        VICINITY_INVALID_ARGUMENT);
+  for (const size_t place : {size_t{0}, others.size() - 1}) {  // a version, and a term
+    others = versions;
+    others[place] = 1;
+    CHECK(vicinity_graph_at(open.graph(), others.data(), count, &opened) == VICINITY_OUT_OF_RANGE);
+    others[place] = -2;
+    CHECK(vicinity_graph_at(open.graph(), others.data(), count, &opened) ==
+          VICINITY_INVALID_ARGUMENT);
+  }
   CHECK(vicinity_graph_at(open.graph(), versions.data(), count - 1, &opened) ==
         VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_graph_at(open.graph(), nullptr, count, &opened) == VICINITY_INVALID_ARGUMENT);

@@ -21,7 +21,7 @@ class LiveTest(unittest.TestCase):
         self.addCleanup(cluster.close)
         graph = vicinity_graph.Graph(cluster_file=cluster.cluster_file)
         self.assertTrue(graph.is_live)
-        self.assertEqual(graph.versions(), [0, 0])
+        self.assertEqual(graph.versions(), [(0, 0), (0, 0)])
         now = graph.fetch("node", "features", [1, 2, 3]).tolist()
         then = graph.at(graph.versions())
         self.assertEqual(then.fetch("node", "features", [1, 2, 3]).tolist(), now)
@@ -30,8 +30,13 @@ class LiveTest(unittest.TestCase):
         self.assertEqual(again.fetch("node", "features", [1, 2, 3]).tolist(), now)
         with self.assertRaisesRegex(OutOfRange, "version 0, not yet at 7"):
             graph.at([0, 7])
+        with self.assertRaisesRegex(OutOfRange, "version 0 of shard 1 is of term 0 here"):
+            graph.at([0, (0, 3)])
         with self.assertRaises(InvalidArgument):
             graph.at([0])
+        for wrong in (7, [0, (1, 2, 3)], [0, "x"], [0, (0, -2)]):
+            with self.assertRaises(InvalidArgument):
+                graph.at(wrong)
         then.close()
         with self.assertRaises(FailedPrecondition):
             then.versions()
@@ -42,7 +47,7 @@ class LiveTest(unittest.TestCase):
         self.addCleanup(dataset.close)
         graph = vicinity_graph.Graph(directory=dataset.shards)
         self.assertFalse(graph.is_live)
-        self.assertEqual(graph.versions(), [0, 0])
+        self.assertEqual(graph.versions(), [(0, 0), (0, 0)])
         self.assertEqual(graph.at([0, 0]).nodes("node").tolist(), graph.nodes("node").tolist())
 
 

@@ -6,11 +6,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "client/shards/call_context.h"
 #include "client/shards/cancellation.h"
+#include "client/shards/shard_access.h"
+#include "client/shards/shard_requests.h"
 #include "client/shards/thread_cancellation.h"
+#include "partition/overlay/live_values.h"
 #include "proto/common/ids.h"
 #include "tests/client/pattern_shard.h"
 #include "tests/client/simulated_replicas.h"
@@ -136,6 +141,69 @@ TEST_CASE_METHOD(ReplicatedShardTest,
   REQUIRE(soon_over());
   VICINITY_CHECK_CODE(*over_, absl::StatusCode::kCancelled);
   SetThreadCancellation(nullptr);
+}
+
+// A change log: its end, and the first version of the last term; all before are of term 1.
+struct Log {
+  LogPosition end;
+  uint64_t first_of_term = 1;
+
+  uint64_t TermOf(uint64_t version) const { return version < first_of_term ? 1 : end.term; }
+};
+
+// A server that answers what its log has, and tells at which version.
+class ServerWithLog final : public AnswersAlike<ServerWithLog> {
+ public:
+  ServerWithLog(const Log* log, std::vector<LogPosition>* answers) : log_(log), answers_(answers) {}
+  bool remote() const override { return true; }
+  template <typename Request>
+  void AskAny(const Request& /*request*/, const CallContext& context, const Done& done) {
+    const ReadAt& at = context.at;
+    const bool has = at.version <= log_->end.version;
+    const bool is_same = at.term.value_or(log_->TermOf(at.version)) == log_->TermOf(at.version);
+    if (!has || !is_same) return done(absl::OutOfRangeError("another version"));
+    context.Saw(log_->end);
+    answers_->push_back(log_->end);
+    done(absl::OkStatus());
+  }
+
+ private:
+  const Log* const log_;
+  std::vector<LogPosition>* const answers_;
+};
+
+TEST_CASE("of logs that have gone apart, the one that was seen is read on", "[replicated_shard]") {
+  testing::VirtualTimer timer;
+  testing::ReplicaWorld world;
+  world.hedge = false;
+  world.fates = [](int, uint64_t) { return Fate(); };
+  testing::SimulatedReplicas simulated(world, &timer);
+  std::vector<Log> logs = {{{5, 1}}, {{5, 1}}};
+  std::vector<LogPosition> answers;
+  std::vector<ShardReplica> replicas;
+  for (int s = 0; s < 2; ++s) {
+    replicas.push_back({&simulated.server(s), std::make_unique<ServerWithLog>(&logs[s], &answers)});
+  }
+  const auto shard = MakeReplicatedShard(ShardId{1}, std::move(replicas), 2, simulated.tools());
+  const auto read = [&] {
+    answers.clear();
+    for (int i = 0; i < 8; ++i) {
+      ShardVersion version;
+      std::optional<absl::Status> over;
+      shard->Ask(ShardBarrier{&version}, nullptr,
+                 [&](const absl::Status& status) { over = status; });
+      REQUIRE(timer.RunUntil([&] { return over.has_value(); }, timer.Now() + seconds(120)));
+      VICINITY_REQUIRE_OK(*over);
+    }
+    return answers;
+  };
+  CHECK(read() == std::vector<LogPosition>(8, {5, 1}));
+  logs[1] = {{6, 3}, 5};  // where version 5 was lost, and given again
+  CHECK(read() == std::vector<LogPosition>(8, {5, 1}));
+  logs[0] = {{6, 3}, 5};  // the lost one is nowhere any more: what there is is read
+  CHECK(read() == std::vector<LogPosition>(8, {6, 3}));
+  logs[0] = {{9, 1}};  // longer, by a writer that is not any more
+  CHECK(read() == std::vector<LogPosition>(8, {6, 3}));
 }
 
 }  // namespace

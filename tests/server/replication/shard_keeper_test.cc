@@ -147,6 +147,46 @@ TEST_CASE("a writer that was cut off gives way to a later term, and what it alon
   CHECK_FALSE(std::filesystem::exists(group.FolderOf(1) + "/shard-00000.aside-1"));
 }
 
+// The number of a lost version is given to another one; whoever was pinned to it must not read
+// that.
+TEST_CASE("a version that was lost and given again is not read for the other", "[keeper]") {
+  ReplicaGroup group(3);
+  AwaitWriter(group, 0);
+  VICINITY_REQUIRE_OK(group.Apply(0, "s", 1, 1, Durability::kReplicated, kLong).status());
+  group.AwaitSame();
+  group.Cut(0, 1, true);
+  group.Cut(0, 2, true);
+  for (uint64_t n = 2; n <= 3; ++n) {  // nobody else will ever have them
+    VICINITY_REQUIRE_OK(group.Apply(0, "s", n, n, Durability::kSync, kLong).status());
+  }
+  const ShardVersion pinned = group.shard(0)->SizesAt(3);
+  CHECK(pinned.term == 0);
+  VICINITY_CHECK_OK(group.shard(0)->At(pinned.version, pinned.term).status());
+  VICINITY_REQUIRE_OK(group.Appoint(1, AppointmentOf(1, "b")).status());
+  VICINITY_REQUIRE_OK(group.Appoint(2, AppointmentOf(1, "b")).status());
+  AwaitWriter(group, 1);
+  VICINITY_REQUIRE_OK(group.Apply(1, "t", 1, 9, Durability::kReplicated, kLong).status());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto other, group.shard(1)->At(pinned.version));
+  CHECK(other->term() == 1);  // by its number alone it is read
+  const auto check_taken_back = [&](int server) {
+    const absl::Status refused = group.shard(server)->At(pinned.version, pinned.term).status();
+    VICINITY_CHECK_CODE(refused, absl::StatusCode::kOutOfRange);
+    CHECK_THAT(std::string(refused.message()),
+               Catch::Contains("version 3 of shard 0 is of term 1 here") &&
+                   Catch::Contains("term 0") && Catch::Contains("taken back"));
+  };
+  check_taken_back(1);
+  VICINITY_CHECK_OK(group.shard(1)->At(1, 0).status());  // that one both have
+  const absl::Status behind = group.shard(0)->At(3, 1).status();
+  VICINITY_CHECK_CODE(behind, absl::StatusCode::kOutOfRange);
+  CHECK_THAT(std::string(behind.message()), Catch::Contains("has not heard"));
+  group.Cut(0, 1, false);
+  group.Cut(0, 2, false);
+  CHECK(group.AwaitSame() == 1);
+  for (int server = 0; server < 3; ++server) check_taken_back(server);
+  VICINITY_CHECK_OK(group.shard(0)->At(3, 1).status());
+}
+
 TEST_CASE("a writer whose changes are lost takes none and overwrites none", "[keeper]") {
   ReplicaGroup group(2);
   AwaitWriter(group, 0);

@@ -37,6 +37,7 @@ void PrintAsJson(const Schema& schema, const std::vector<ShardState>& shards, st
     }
     list.push_back({{"shard", shard.shard},
                     {"version", shard.version},
+                    {"term", shard.term},
                     {"nodes", std::move(nodes)},
                     {"edges", std::move(edges)}});
   }

@@ -79,6 +79,7 @@ void PrintAsJson(const Schema& schema, const ShardChange& change, std::ostream& 
   }
   const Json line = {{"shard", change.shard},
                      {"version", change.version},
+                     {"term", change.term},
                      {"time", TimeOf(change)},
                      {"writer", absl::BytesToHexString(change.session)},
                      {"changes", std::move(changes)}};
@@ -97,12 +98,13 @@ void PrintAsText(const Schema& schema, const ShardChange& change, std::ostream& 
 }
 
 // Of each shard the last version that has been shown.
-absl::StatusOr<std::vector<uint64_t>> BeginOf(const Graph& graph, const Flags& flags) {
+absl::StatusOr<std::vector<VersionName>> BeginOf(const Graph& graph, const Flags& flags) {
   const auto shards = ReadShardStates(graph);
   if (!shards.ok()) return ToStatus(shards.error());
-  std::vector<uint64_t> shown;
+  std::vector<VersionName> shown;
   for (const ShardState& shard : *shards) {
-    shown.push_back(flags.from.has_value() ? std::min(*flags.from, shard.version) : shard.version);
+    shown.emplace_back(shard.version, shard.term);
+    if (flags.from.value_or(shard.version) < shard.version) shown.back() = *flags.from;
   }
   return shown;
 }
@@ -137,7 +139,7 @@ class Watching {
       for (const ShardChange& change : *changes) {
         const bool as_json = flags_.graph.format == OutputFormat::kJson;
         (as_json ? PrintAsJson : PrintAsText)(graph_.schema(), change, out_);
-        shown_[shard] = change.version;
+        shown_[shard] = VersionName(change.version, change.term);
         ++num_lines_;
         any = true;
       }
@@ -149,7 +151,7 @@ class Watching {
   const Graph& graph_;
   const Flags& flags_;
   std::ostream& out_;
-  std::vector<uint64_t> shown_;
+  std::vector<VersionName> shown_;
   int64_t num_lines_ = 0;
 };
 
