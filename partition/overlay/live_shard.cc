@@ -16,6 +16,15 @@
 #include "proto/common/status.h"
 
 namespace vicinity {
+namespace {
+
+// By a clock that nobody sets.
+std::chrono::steady_clock::time_point SteadyTimeOf(absl::Time deadline) {
+  return std::chrono::steady_clock::now() +
+         absl::ToChronoNanoseconds(std::min(deadline - absl::Now(), absl::Hours(24)));
+}
+
+}  // namespace
 
 // One caller's batch on its way.
 struct LiveShard::Pending {
@@ -90,11 +99,16 @@ absl::StatusOr<AppliedBatch> LiveShard::Apply(const proto::WriteSession& session
   proto::Change change;
   *change.mutable_session() = session;
   *change.mutable_batch() = std::move(batch);
-  return Apply(std::move(change), /*repeats=*/false, durability, deadline);
+  const auto until = SteadyTimeOf(deadline);
+  VICINITY_ASSIGN_OR_RETURN(AppliedBatch applied,
+                            Commit(std::move(change), /*repeats=*/false, durability, until));
+  if (durability != Durability::kReplicated) return applied;
+  return AwaitKept(std::move(applied), until);
 }
 
-absl::StatusOr<AppliedBatch> LiveShard::Apply(proto::Change change, bool repeats,
-                                              Durability durability, absl::Time deadline) {
+absl::StatusOr<AppliedBatch> LiveShard::Commit(proto::Change change, bool repeats,
+                                               Durability durability,
+                                               std::chrono::steady_clock::time_point until) {
   VICINITY_RETURN_IF_ERROR(CheckSession(change.session()));
   auto pending = std::make_shared<Pending>();
   pending->bytes = static_cast<int64_t>(change.batch().ByteSizeLong());
@@ -102,9 +116,6 @@ absl::StatusOr<AppliedBatch> LiveShard::Apply(proto::Change change, bool repeats
   pending->repeats = repeats;
   pending->durability = durability;
 
-  // By a clock that nobody sets.
-  const auto until = std::chrono::steady_clock::now() +
-                     absl::ToChronoNanoseconds(std::min(deadline - absl::Now(), absl::Hours(24)));
   MutexLock lock(&mu_);
   if (queued_bytes_ + pending->bytes > options_.pending_bytes && !queue_.empty()) {
     return absl::ResourceExhaustedError(
@@ -129,10 +140,7 @@ absl::StatusOr<AppliedBatch> LiveShard::Apply(proto::Change change, bool repeats
     mu_.Lock();
     EndLead();
   }
-  if (!pending->answer->ok() || durability != Durability::kReplicated) {
-    return *std::move(pending->answer);
-  }
-  return AwaitKept(**std::move(pending->answer), until);
+  return *std::move(pending->answer);
 }
 
 void LiveShard::TakeLead() {
@@ -147,6 +155,7 @@ void LiveShard::EndLead() {
 
 absl::StatusOr<AppliedBatch> LiveShard::AwaitKept(AppliedBatch applied,
                                                   std::chrono::steady_clock::time_point until) {
+  MutexLock lock(&mu_);
   while (options_.servers.count > 1 && kept_ < applied.version) {
     VICINITY_RETURN_IF_ERROR(Refusal());
     const std::chrono::nanoseconds left = until - std::chrono::steady_clock::now();
@@ -306,8 +315,8 @@ absl::Status LiveShard::Repeat(proto::Change change, Durability durability, absl
   if (change.batch().ByteSizeLong() > 0) {
     VICINITY_RETURN_IF_ERROR(CheckBatch(state_->base, change.batch()));
   }
-  VICINITY_ASSIGN_OR_RETURN(const AppliedBatch is,
-                            Apply(std::move(change), /*repeats=*/true, durability, deadline));
+  VICINITY_ASSIGN_OR_RETURN(const AppliedBatch is, Commit(std::move(change), /*repeats=*/true,
+                                                          durability, SteadyTimeOf(deadline)));
   if (is.version == was.version && is.first_nodes == was.first_nodes &&
       is.first_edges == was.first_edges) {
     return absl::OkStatus();
@@ -368,7 +377,9 @@ absl::Status LiveShard::BeginTerm(absl::Time deadline) {
   // Nobody else makes this one: a term has one writer.
   change.mutable_session()->set_id(absl::StrCat("writer of term ", writer().term));
   change.mutable_session()->set_sequence(1);
-  return Apply(std::move(change), /*repeats=*/false, Durability::kSync, deadline).status();
+  return Commit(std::move(change), /*repeats=*/false, Durability::kReplicated,
+                SteadyTimeOf(deadline))
+      .status();
 }
 
 void LiveShard::Hold(absl::Status why) {

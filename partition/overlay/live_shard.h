@@ -102,7 +102,8 @@ class LiveShard {
   // unless it is the same again.
   absl::Status Appoint(const WriterTerm& writer);
   // Makes the first version of this server's term, an empty one, unless there is one of the term,
-  // or it does not write. Errors as Apply.
+  // or it does not write. It is on disk then, and seen when it is Kept: before it come batches that
+  // are not yet replicated, and it must not show those. Errors as Apply.
   absl::Status BeginTerm(absl::Time deadline);
   // Until it is OK, batches are refused with this, though this server is the writer.
   void Hold(absl::Status why);
@@ -141,8 +142,7 @@ class LiveShard {
     return options_.servers.count > 1 && durability == Durability::kReplicated;
   }
   absl::StatusOr<AppliedBatch> AwaitKept(AppliedBatch applied,
-                                         std::chrono::steady_clock::time_point until)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+                                         std::chrono::steady_clock::time_point until);
   std::vector<PendingPtr> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Only one at a time: of who leads.
   void CommitGroup(const std::vector<PendingPtr>& group);
@@ -151,9 +151,9 @@ class LiveShard {
                                        DeltaStore::Commit* commit);
   absl::Status Write(const DeltaStore::Commit& commit, bool durable);
   absl::StatusOr<AppliedBatch> AnswerAgain(uint64_t version) const;
-  // `repeats`: its term is its own, and it is never refused.
-  absl::StatusOr<AppliedBatch> Apply(proto::Change change, bool repeats, Durability durability,
-                                     absl::Time deadline);
+  // Without waiting until it is kept. `repeats`: its term is its own, and it is never refused.
+  absl::StatusOr<AppliedBatch> Commit(proto::Change change, bool repeats, Durability durability,
+                                      std::chrono::steady_clock::time_point until);
   // As the log has it.
   absl::StatusOr<proto::Change> ReadLogged(uint64_t version) const;
   AppliedBatch AnswerOf(const proto::Change& change) const;

@@ -205,7 +205,7 @@ int ReplicaGroup::AwaitSame() {
       if (shard == nullptr) continue;
       const LogPosition position = shard->position();
       if (met++ == 0) first = position;
-      same = same && position == first;
+      same = same && position == first && shard->version() == position.version;
       if (shard->refusal().ok()) writer = server;
       absl::StrAppend(&seen, NameOf(server), ": ", position.version, " of term ", position.term,
                       "; ");

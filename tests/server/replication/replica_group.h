@@ -48,7 +48,8 @@ class ReplicaGroup {
   // As the RPC.
   absl::StatusOr<proto::AppointReply> Appoint(int server, const proto::AppointRequest& request);
 
-  // Waits until the servers that are up have the same log, and one of them may be written: which.
+  // Waits until the servers that are up have the same log and show all of it, which takes most of
+  // the servers, and one of them may be written: which.
   // Fails the test after half a minute.
   int AwaitSame();
   // The first version in which the logs of two servers differ, with all their rows; 0: in none.

@@ -187,6 +187,35 @@ TEST_CASE("a version that was lost and given again is not read for the other", "
   VICINITY_CHECK_OK(group.shard(0)->At(3, 1).status());
 }
 
+// What a term begins with is durable on its writer alone, so it must not show what comes before it.
+TEST_CASE("the beginning of a term shows no batch that most servers do not have yet", "[keeper]") {
+  ReplicaGroup group(3);
+  AwaitWriter(group, 0);
+  VICINITY_REQUIRE_OK(group.Apply(0, "s", 1, 1, Durability::kReplicated, kLong).status());
+  group.AwaitSame();
+  group.Cut(0, 1, true);
+  group.Cut(0, 2, true);
+  VICINITY_CHECK_CODE(group.Apply(0, "s", 2, 2, Durability::kReplicated, kShort).status(),
+                      absl::StatusCode::kDeadlineExceeded);
+  VICINITY_REQUIRE_OK(group.Appoint(0, AppointmentOf(3, "a")).status());
+  AwaitWriter(group, 0);
+  CHECK(group.shard(0)->position() == LogPosition{3, 3});
+  CHECK(group.shard(0)->version() == 1);
+  SECTION("also after a start") {
+    group.Stop(0);
+    group.Start(0);
+    CHECK(group.shard(0)->version() == 1);
+  }
+  SECTION("until they have it") {}
+  group.Cut(0, 1, false);
+  group.Cut(0, 2, false);
+  CHECK(group.AwaitSame() == 0);
+  CHECK(group.shard(0)->version() == 3);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const AppliedBatch again,
+                                group.Apply(0, "s", 2, 2, Durability::kReplicated, kLong));
+  CHECK(again.repeated);
+}
+
 TEST_CASE("a writer whose changes are lost takes none and overwrites none", "[keeper]") {
   ReplicaGroup group(2);
   AwaitWriter(group, 0);
