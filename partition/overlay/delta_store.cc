@@ -32,6 +32,7 @@ constexpr char kIdentityKey[] = "identity";
 constexpr char kFormatKey[] = "format";
 constexpr char kWriterKey[] = "writer";
 constexpr char kShownKey[] = "shown";
+constexpr char kCatchingUpKey[] = "catching-up";
 constexpr char kFormat[] = "1";
 constexpr int kJobs = 4;
 
@@ -225,7 +226,7 @@ absl::StatusOr<std::unique_ptr<DeltaStore>> DeltaStore::Open(const std::string& 
   std::unique_ptr<DeltaStore> store(new DeltaStore(folder, std::move(lock), std::move(high_water)));
   VICINITY_RETURN_IF_ERROR(store->OpenDb(options));
   Pass(Failpoint::kStoreDbOpened);
-  VICINITY_RETURN_IF_ERROR(store->CheckIdentity(identity));
+  VICINITY_RETURN_IF_ERROR(store->CheckIdentity(identity, options.new_is_behind));
   Pass(Failpoint::kStoreIdentified);
   VICINITY_RETURN_IF_ERROR(store->high_water_->Made());
   Pass(Failpoint::kStoreMade);
@@ -254,7 +255,7 @@ absl::Status DeltaStore::OpenDb(const DeltaStoreOptions& options) {
 }
 
 // A new store's is written at once, so that it never is without.
-absl::Status DeltaStore::CheckIdentity(const std::string& identity) {
+absl::Status DeltaStore::CheckIdentity(const std::string& identity, bool new_is_behind) {
   std::string format;
   std::string found;
   const rocksdb::Status of_format =
@@ -265,6 +266,7 @@ absl::Status DeltaStore::CheckIdentity(const std::string& identity) {
     rocksdb::WriteBatch batch;
     batch.Put(families_[kMeta], kFormatKey, kFormat);
     batch.Put(families_[kMeta], kIdentityKey, identity);
+    if (new_is_behind) batch.Put(families_[kMeta], kCatchingUpKey, "");
     rocksdb::WriteOptions durable;
     durable.sync = true;
     return FromRocks(db_->Write(durable, &batch), folder_);
@@ -330,6 +332,23 @@ absl::Status DeltaStore::SaveWriter(std::string_view writer) {
   Pass(Failpoint::kStoreWriterSaving);
   failed_ = FromRocks(db_->Put(durable, families_[kMeta], kWriterKey, sealed), folder_);
   Pass(Failpoint::kStoreWriterSaved);
+  return failed_;
+}
+
+absl::StatusOr<bool> DeltaStore::IsCatchingUp() const {
+  std::string nothing;
+  const rocksdb::Status read =
+      db_->Get(rocksdb::ReadOptions(), families_[kMeta], kCatchingUpKey, &nothing);
+  if (read.IsNotFound()) return false;
+  VICINITY_RETURN_IF_ERROR(FromRocks(read, folder_));
+  return true;
+}
+
+absl::Status DeltaStore::SaveCaughtUp() {
+  VICINITY_RETURN_IF_ERROR(failed_);
+  rocksdb::WriteOptions durable;
+  durable.sync = true;
+  failed_ = FromRocks(db_->Delete(durable, families_[kMeta], kCatchingUpKey), folder_);
   return failed_;
 }
 

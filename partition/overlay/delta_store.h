@@ -44,6 +44,7 @@ struct DeltaStoreOptions {
   int64_t buffer_bytes = int64_t{64} << 20;  // written, before they are sorted onto disk
   int64_t log_bytes = int64_t{512} << 20;    // of RocksDB's write-ahead log, at most about
   rocksdb::Env* env = nullptr;               // RocksDB's file system; null: the machine's
+  bool new_is_behind = false;                // a store that is made is marked as IsCatchingUp
 };
 
 // Threads:  one may commit, any number may read meanwhile.
@@ -90,6 +91,10 @@ class DeltaStore {
   absl::StatusOr<std::optional<uint64_t>> ReadShown() const;
   // Waits until it is on disk.
   absl::Status SaveWriter(std::string_view writer);
+  // Whether the store was made empty while others may have had changes, and SaveCaughtUp has not
+  // said since that it has them.
+  absl::StatusOr<bool> IsCatchingUp() const;
+  absl::Status SaveCaughtUp();  // waits until it is on disk
 
   // Waits until it is on disk if `durable`; else it survives the end of the process, not of the
   // machine.
@@ -118,7 +123,7 @@ class DeltaStore {
   friend class Commit;
   DeltaStore(std::string folder, FolderLock lock, std::unique_ptr<HighWater> high_water);
   absl::Status OpenDb(const DeltaStoreOptions& options);
-  absl::Status CheckIdentity(const std::string& identity);
+  absl::Status CheckIdentity(const std::string& identity, bool new_is_behind);
   // Sets last_version_.
   absl::Status FindEnd();
 

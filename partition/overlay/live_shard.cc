@@ -46,12 +46,16 @@ LiveShard::~LiveShard() = default;
 absl::StatusOr<std::unique_ptr<LiveShard>> LiveShard::Open(const LiveBase& base,
                                                            const std::string& folder,
                                                            const LiveShardOptions& options) {
+  DeltaStoreOptions of_store = options.store;
+  of_store.new_is_behind = options.servers.count > 1;
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<DeltaStore> store,
-                            DeltaStore::Open(folder, base.Identity(), options.store));
+                            DeltaStore::Open(folder, base.Identity(), of_store));
   auto state = std::make_unique<LiveState>(base, std::move(store), options.row_cache_bytes,
                                            options.list_cache_bytes);
   std::unique_ptr<LiveShard> shard(new LiveShard(std::move(state), options));
   VICINITY_RETURN_IF_ERROR(shard->ReadWriter());
+  VICINITY_ASSIGN_OR_RETURN(const bool catching_up, shard->state_->store->IsCatchingUp());
+  shard->catching_up_ = catching_up && options.servers.count > 1;
   VICINITY_RETURN_IF_ERROR(shard->Replay());
   return shard;
 }
@@ -363,6 +367,20 @@ absl::Status LiveShard::Appoint(const WriterTerm& writer) {
     mu_.Lock();
     if (saved.ok()) writer_ = writer;
     if (saved.ok()) hold_ = absl::OkStatus();
+  }
+  EndLead();
+  return saved;
+}
+
+absl::Status LiveShard::CaughtUp() {
+  MutexLock lock(&mu_);
+  TakeLead();
+  absl::Status saved;
+  if (catching_up()) {
+    mu_.Unlock();
+    saved = state_->store->SaveCaughtUp();
+    mu_.Lock();
+    if (saved.ok()) catching_up_.store(false, std::memory_order_release);
   }
   EndLead();
   return saved;

@@ -112,6 +112,12 @@ class LiveShard {
   // All of the change log is the writer's, too: after a start nobody sees yet what may not be.
   void ShowAll();
 
+  // It was empty when it was opened first, and CaughtUp has not said since that it has what the
+  // other servers had then: it may lack what it acknowledged before its disk was lost. Of several
+  // servers.
+  bool catching_up() const { return catching_up_.load(std::memory_order_acquire); }
+  absl::Status CaughtUp();  // on disk when it returns
+
   LogPosition position() const;  // of the change log's end
   // In which a version that has been was written; 0 of version 0.
   uint64_t TermOf(uint64_t version) const;
@@ -162,6 +168,7 @@ class LiveShard {
   const LiveShardOptions options_;
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> logged_{0};
+  std::atomic<bool> catching_up_{false};
 
   mutable Mutex mu_;
   mutable CondVar settled_;  // a group is committed, or what is said of writers and servers changes

@@ -120,11 +120,21 @@ bool ShardKeeper::Step(Feed* feed, LiveShard* shard, const WriterTerm& writer) {
     return true;
   }
   OnReply(feed, shard, writer, *reply);
-  if (const absl::Status begun = shard->BeginTerm(absl::Now() + call_limit_); !begun.ok()) {
-    log_->error("{}: {}", Here(), std::string(begun.message()));
+  if (const absl::Status settled = Settle(shard); !settled.ok()) {
+    log_->error("{}: {}", Here(), std::string(settled.message()));
   }
   if (!feed->trouble.empty()) Pause(ask_every_);
   return feed->trouble.empty() && feed->position.version < shard->logged();
+}
+
+absl::Status ShardKeeper::Settle(LiveShard* shard) {
+  bool is_of_most = false;
+  {
+    MutexLock lock(&mu_);
+    is_of_most = is_of_most_;
+  }
+  if (is_of_most && shard->catching_up()) VICINITY_RETURN_IF_ERROR(shard->CaughtUp());
+  return shard->BeginTerm(absl::Now() + call_limit_);
 }
 
 absl::StatusOr<proto::ReplicateRequest> ShardKeeper::NextRequest(const Feed& feed,
@@ -134,6 +144,8 @@ absl::StatusOr<proto::ReplicateRequest> ShardKeeper::NextRequest(const Feed& fee
   request.set_fingerprint(fingerprint_);
   request.set_shard(shard_.value);
   ToProto(writer, request.mutable_writer());
+  request.set_last(shard.logged());
+  request.set_catching_up(shard.catching_up());
   if (!feed.known) return request;
   if (!IsBeginning(feed.position, shard)) {
     request.set_start_over(true);
@@ -207,6 +219,7 @@ void ShardKeeper::OnReply(Feed* feed, LiveShard* shard, const WriterTerm& writer
 
 void ShardKeeper::Conclude(LiveShard* shard) {
   std::vector<uint64_t> versions = {shard->logged()};
+  size_t have_no_more = 1;
   absl::Status why;
   for (const std::unique_ptr<Feed>& feed : feeds_) {
     if (!feed->tried) {
@@ -220,6 +233,7 @@ void ShardKeeper::Conclude(LiveShard* shard) {
     }
     const bool counts = feed->known && feed->trouble.empty() && IsBeginning(feed->position, *shard);
     versions.push_back(counts ? feed->position.version : 0);
+    if (counts) ++have_no_more;
   }
   if (shard->writer().term == handing_over_ && handing_over_ > 0) {
     why.Update(absl::UnimplementedError(absl::StrCat(
@@ -229,6 +243,7 @@ void ShardKeeper::Conclude(LiveShard* shard) {
   }
   std::sort(versions.rbegin(), versions.rend());
   shard->Hold(why);
+  is_of_most_ = why.ok() && have_no_more > versions.size() / 2;
   const uint64_t kept = versions[versions.size() / 2];
   if (why.ok() && shard->TermOf(kept) == shard->writer().term) shard->Kept(kept);
 }
@@ -276,18 +291,23 @@ absl::StatusOr<proto::ReplicateReply> ShardKeeper::Take(const proto::ReplicateRe
     shard = live_->Find(shard_);
   }
   VICINITY_RETURN_IF_ERROR(shard.status());
-  if ((*shard)->writer() == writer) VICINITY_RETURN_IF_ERROR(Repeat(request, shard->get()));
+  if ((*shard)->writer() == writer) {
+    VICINITY_RETURN_IF_ERROR(Repeat(request, shard->get()));
+    VICINITY_RETURN_IF_ERROR(CatchUp(request, shard->get()));
+  }
   proto::ReplicateReply reply;
   ToProto((*shard)->writer(), reply.mutable_writer());
   const LogPosition position = (*shard)->position();
   reply.set_version(position.version);
   reply.set_last_term(position.term);
+  reply.set_catching_up((*shard)->catching_up());
   return reply;
 }
 
 absl::Status ShardKeeper::StartOver(const WriterTerm& writer) {
   VICINITY_RETURN_IF_ERROR(live_->StartOver(shard_, writer, absl::Now() + kLongestStartOver));
   starts_over_ = false;
+  catches_up_with_ = WriterTerm();
   return absl::OkStatus();
 }
 
@@ -307,6 +327,25 @@ absl::Status ShardKeeper::Repeat(const proto::ReplicateRequest& request, LiveSha
         shard->Repeat(change, Durability::kBuffered, absl::Now() + call_limit_));
   }
   return shard->Sync();
+}
+
+// A writer that knows where this log ends has seen that it is a beginning of its own; one that does
+// not yet asks as of an empty one.
+absl::Status ShardKeeper::CatchUp(const proto::ReplicateRequest& request, LiveShard* shard) {
+  if (!shard->catching_up() || request.catching_up()) return absl::OkStatus();
+  const LogPosition at = shard->position();
+  const auto sent = static_cast<uint64_t>(request.changes_size());
+  if (at.version != request.after() + sent) return absl::OkStatus();
+  if (const WriterTerm writer = FromProto(request.writer()); !(catches_up_with_ == writer)) {
+    catches_up_with_ = writer;
+    catches_up_to_ = request.last();
+  }
+  if (at.version < catches_up_to_) return absl::OkStatus();
+  VICINITY_RETURN_IF_ERROR(shard->CaughtUp());
+  catches_up_with_ = WriterTerm();
+  log_->info("{}: this server, which began with an empty log, has all that its writer had then",
+             Here());
+  return absl::OkStatus();
 }
 
 absl::Status ShardKeeper::Appoint(const Appointment& appointment) {
@@ -342,7 +381,7 @@ absl::Status ShardKeeper::Appoint(const Appointment& appointment) {
 
 absl::StatusOr<ShardKeeper::Known> ShardKeeper::Read() {
   VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<LiveShard> shard, live_->Find(shard_));
-  const Known known = {shard->writer(), shard->position()};
+  const Known known = {shard->writer(), shard->position(), shard->catching_up()};
   VICINITY_RETURN_IF_ERROR(shard->Sync());
   return known;
 }

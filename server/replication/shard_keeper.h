@@ -17,6 +17,11 @@
 // kept by most servers once one of the writer's term is: what they have of terms before could still
 // be set aside, for a server that has a later term's.
 //
+// A server that begins with an empty log, because it is new or its disk is, may lack what it has
+// acknowledged before. It is marked (LiveShard::catching_up) until it has what the writer had when
+// that first told it how far it is. A writer that begins so is unmarked when more than half of the
+// servers, with itself, have nothing that it has not.
+//
 // A server whose log is no beginning of the writer's has changes that no later writer took over: it
 // is told to set them aside, and gets all from the first one on. A writer that has lost changes of
 // its own term, or that it was appointed, takes no others, and overwrites nothing.
@@ -86,6 +91,7 @@ class ShardKeeper {
   struct Known {
     WriterTerm writer;
     LogPosition position;  // on disk
+    bool catching_up = false;
   };
   // Waits for the disk. Errors: LiveDataset::Find's; DeltaStore's.
   absl::StatusOr<Known> Read();
@@ -118,6 +124,8 @@ class ShardKeeper {
   void OnReply(Feed* feed, LiveShard* shard, const WriterTerm& writer,
                const proto::ReplicateReply& reply);
   void OnFailure(Feed* feed, LiveShard* shard, const absl::Status& why);
+  // What is on disk may have to change when a server has answered.
+  absl::Status Settle(LiveShard* shard);
   // Whether the shard may be written here, and what most servers have.
   void Conclude(LiveShard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Forget(Feed* feed);
@@ -128,6 +136,9 @@ class ShardKeeper {
   absl::Status Check(const WriterTerm& writer, const LiveShard& shard) const;
   absl::Status StartOver(const WriterTerm& writer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(take_mu_);
   absl::Status Repeat(const proto::ReplicateRequest& request, LiveShard* shard)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(take_mu_);
+  // Behind changes of the writer's, which are on disk.
+  absl::Status CatchUp(const proto::ReplicateRequest& request, LiveShard* shard)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(take_mu_);
 
   LiveDataset* const live_;
@@ -141,9 +152,14 @@ class ShardKeeper {
 
   Mutex take_mu_;  // held while others' changes are taken, and while somebody is appointed
   bool starts_over_ ABSL_GUARDED_BY(take_mu_) = false;
+  // While it catches up: with whom, and the version that has to be there. Of a term without a name:
+  // nobody has said yet.
+  WriterTerm catches_up_with_ ABSL_GUARDED_BY(take_mu_);
+  uint64_t catches_up_to_ ABSL_GUARDED_BY(take_mu_) = 0;
   mutable Mutex mu_;
   CondVar changed_;  // there may be something to do
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_of_most_ ABSL_GUARDED_BY(mu_) = false;    // the log has all that more than half have
   uint64_t handing_over_ ABSL_GUARDED_BY(mu_) = 0;  // the term in which nothing is taken
   std::vector<std::unique_ptr<Feed>> feeds_;
   std::vector<std::thread> threads_;  // last: they use all above

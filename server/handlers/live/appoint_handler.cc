@@ -28,6 +28,7 @@ absl::StatusOr<proto::AppointReply> Appoint(const ServerState& state,
   reply.mutable_writer()->set_writer(known.writer.writer);
   reply.mutable_position()->set_version(known.position.version);
   reply.mutable_position()->set_term(known.position.term);
+  reply.set_catching_up(known.catching_up);
   return reply;
 }
 

@@ -26,6 +26,7 @@ absl::Status AddWriter(const ServerState& state, const proto::BarrierRequest& re
   reply->mutable_writer()->set_term(writer.term);
   reply->mutable_writer()->set_writer(writer.writer);
   reply->set_refuses(std::string(refusal.message()));
+  reply->set_catching_up(shard->catching_up());
   return absl::OkStatus();
 }
 

@@ -187,6 +187,7 @@ absl::StatusOr<proto::AppointReply> ReplicaGroup::Appoint(int server,
   reply.mutable_writer()->set_writer(known.writer.writer);
   reply.mutable_position()->set_version(known.position.version);
   reply.mutable_position()->set_term(known.position.term);
+  reply.set_catching_up(known.catching_up);
   return reply;
 }
 

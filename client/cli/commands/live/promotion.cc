@@ -19,6 +19,7 @@ struct Known {
   WriterTerm writer;
   LogPosition position;
   uint64_t fingerprint = 0;
+  bool catching_up = false;
 };
 
 class Promoter {
@@ -90,7 +91,8 @@ class Promoter {
     }
     known_[server] = Known{{reply->writer().term(), reply->writer().writer()},
                            {reply->position().version(), reply->position().term()},
-                           reply->fingerprint()};
+                           reply->fingerprint(),
+                           reply->catching_up()};
     return absl::OkStatus();
   }
 
@@ -103,14 +105,17 @@ class Promoter {
     return CheckEnough();
   }
 
-  // Of all servers but fewer than half, one has what more than half had on disk.
+  // Of all servers but fewer than half, one has what more than half had on disk. Of all servers the
+  // one that has most has what there is.
   absl::Status CheckEnough() const {
     const size_t count = known_.size();
     size_t answered = 0;
+    size_t sure = 0;
     std::optional<uint64_t> fingerprint;
     for (const std::optional<Known>& known : known_) {
       if (!known.has_value()) continue;
-      if (!IsBlank(*known)) ++answered;
+      ++answered;
+      if (!MayLack(*known)) ++sure;
       if (fingerprint.value_or(known->fingerprint) != known->fingerprint) {
         return absl::FailedPreconditionError(
             absl::StrCat(Here(), ": its servers have different datasets: `vicinity shards`"));
@@ -118,18 +123,20 @@ class Promoter {
       fingerprint = known->fingerprint;
     }
     const size_t needed = options_.force ? 1 : count - count / 2;
-    if (answered >= needed) return absl::OkStatus();
+    if (sure >= needed || answered == count) return absl::OkStatus();
     return absl::UnavailableError(absl::StrCat(
-        Here(), ": ", answered, " of its ", count, " servers answer and have changes, and ", needed,
+        Here(), ": ", sure, " of its ", count,
+        " servers answer and have all that they ever had, and ", needed,
         " are needed to be sure of all that was replicated",
         options_.force ? "" : " (--force does without)", silent_.empty() ? "" : ": ", silent_));
   }
 
-  // Of a new disk, as far as it says: what it had before nobody knows.
-  bool IsBlank(const Known& known) const {
-    if (known.position.version > 0 || known.writer.term > 0) return false;
-    const size_t longest = Longest(known_.size());
-    return known_[longest]->position.version > 0 || Highest().term > 0;
+  // With a new disk: what it had before, and may have acknowledged, nobody knows. Where no server
+  // has a version there is nothing to lack; terms alone come from promotions that went no further.
+  bool MayLack(const Known& known) const {
+    const bool is_blank = known.position.version == 0 && known.writer.term == 0;
+    if (known_[Longest(known_.size())]->position.version > 0) return known.catching_up || is_blank;
+    return is_blank && Highest().term > 0;
   }
 
   WriterTerm Highest() const {

@@ -18,6 +18,8 @@
 #include "partition/overlay/live_values.h"
 #include "proto/admin.pb.h"
 #include "proto/common/ids.h"
+#include "proto/live.pb.h"
+#include "proto/service.pb.h"
 #include "tests/server/replication/replica_group.h"
 #include "tests/testing/status_checks.h"
 
@@ -147,6 +149,75 @@ TEST_CASE("too few servers promote nobody, unless told", "[promotion]") {
     VICINITY_ASSERT_OK_AND_ASSIGN(const Promotion done, PromoteIn(&group, options));
     CHECK(done.after.writer == "b");
     VICINITY_CHECK_OK(ApplySoon(&group, 1, "s", 2, Durability::kSync).status());
+  }
+}
+
+// Changes of the log behind `after`, as its writer in term 0 sends them.
+proto::ReplicateRequest ChangesOf(const std::vector<proto::Change>& log, uint64_t after,
+                                  uint64_t last) {
+  proto::ReplicateRequest request;
+  request.mutable_writer()->set_writer("a");
+  request.set_after(after);
+  request.set_last(log.size());
+  for (uint64_t version = after + 1; version <= last; ++version) {
+    *request.add_changes() = log[version - 1];
+  }
+  return request;
+}
+
+TEST_CASE("a server with a new disk counts once it has what the writer had, and not before",
+          "[promotion]") {
+  ReplicaGroup group(3);
+  for (uint64_t n = 1; n <= 3; ++n) {
+    VICINITY_REQUIRE_OK(ApplySoon(&group, 0, "s", n, Durability::kReplicated).status());
+  }
+  group.AwaitSame();
+  group.Cut(0, 2, true);
+  for (uint64_t n = 4; n <= 5; ++n) {  // on a and b alone
+    VICINITY_REQUIRE_OK(ApplySoon(&group, 0, "s", n, Durability::kReplicated).status());
+  }
+  std::vector<proto::Change> log;
+  for (uint64_t version = 1; version <= 5; ++version) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(log.emplace_back(), group.shard(0)->ReadChange(version));
+  }
+  group.Stop(1);
+  group.Wipe(1);
+  group.Cut(0, 1, true);
+  group.Start(1);
+  group.Stop(0);
+  VICINITY_REQUIRE_OK(group.keeper(1).Take(ChangesOf(log, 0, 1)).status());
+  CHECK(group.shard(1)->logged() == 1);
+  if (GENERATE(false, true)) {
+    group.Stop(1);
+    group.Start(1);
+  }
+  const PromotionOptions options = OptionsOf(group);
+  const absl::Status few = PromoteIn(&group, options).status();
+  VICINITY_CHECK_CODE(few, absl::StatusCode::kUnavailable);
+  CHECK_THAT(std::string(few.message()), Catch::Contains("1 of its 3"));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::ReplicateReply some,
+                                group.keeper(1).Take(ChangesOf(log, 1, 3)));
+  CHECK(some.catching_up());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::ReplicateReply all,
+                                group.keeper(1).Take(ChangesOf(log, 3, 5)));
+  CHECK_FALSE(all.catching_up());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Promotion done, PromoteIn(&group, options));
+  CHECK(done.after.writer == "b");
+  CHECK(done.position.version == 5);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const AppliedBatch known,
+                                ApplySoon(&group, 1, "s", 5, Durability::kReplicated));
+  CHECK(known.repeated);
+}
+
+TEST_CASE("a new cluster's servers all count as soon as they have met", "[promotion]") {
+  ReplicaGroup group(3);
+  VICINITY_REQUIRE_OK(ApplySoon(&group, 0, "s", 1, Durability::kReplicated).status());
+  group.AwaitSame();
+  for (int server = 0; server < group.size(); ++server) {
+    for (int i = 0; i < 5000 && group.shard(server)->catching_up(); ++i) {
+      absl::SleepFor(absl::Milliseconds(2));
+    }
+    CHECK_FALSE(group.shard(server)->catching_up());
   }
 }
 
