@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "client/graph.h"
@@ -33,5 +34,31 @@ Result<std::vector<ShardState>> ReadShardStates(const Graph& graph);
 // the log has them, without rows: up to about 1 MiB each.
 Result<std::vector<ShardChange>> ReadChanges(const Graph& graph, int32_t shard,
                                              const VersionName& after, int64_t count);
+
+// Readers that name themselves, by 1 to 64 bytes, and go on where they were, whoever runs them and
+// wherever: a cursor of each shard says what they have acknowledged.
+//
+//   auto changes = vicinity::ReadChangesOf(*graph, shard, "indexer", /*count=*/100);
+//   ... work that may be done twice ...
+//   const vicinity::ShardChange& last = changes->back();
+//   auto error = vicinity::AcknowledgeChanges(*graph, shard, "indexer", {last.version, last.term});
+//
+// Every change is read at least once: again if its reader ended before it was acknowledged. The
+// server that writes a shard keeps its cursors, on its disk and over restarts, 1,024 a shard; who
+// is not known there, also since another server was promoted, begins with the first change. It
+// alone is asked: kUnavailable while there is none.
+
+// As ReadChanges, behind what the cursor has acknowledged.
+Result<std::vector<ShardChange>> ReadChangesOf(const Graph& graph, int32_t shard,
+                                               const std::string& cursor, int64_t count);
+// All changes up to this version have been dealt with; a lower one than before changes nothing. On
+// disk when it returns. kOutOfRange: there is no such version, or it was taken back;
+// kResourceExhausted: too many cursors.
+Error AcknowledgeChanges(const Graph& graph, int32_t shard, const std::string& cursor,
+                         const VersionName& version);
+// Of all shards. One that has acknowledged nothing is not among them.
+Result<std::vector<ShardCursor>> ReadCursors(const Graph& graph);
+// Forgets it in all shards; fine if there is none.
+Error DropCursor(const Graph& graph, const std::string& cursor);
 
 }  // namespace vicinity

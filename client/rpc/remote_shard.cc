@@ -470,12 +470,18 @@ void RemoteShard::AskOnce(const ShardBarrier& barrier, const CallContext& contex
   proto::BarrierRequest request;
   Address(context, &request);
   request.set_of_writer(barrier.of_writer);
+  request.set_want_cursors(barrier.want_cursors);
   const auto store = [barrier, num_nodes = schema_.node_types.size(),
                       num_edges = schema_.edge_types.size()](const proto::BarrierReply& reply,
                                                              const SlicedMessage&) -> absl::Status {
     ShardVersion* const out = barrier.out;
     out->version = reply.version();
     out->term = reply.term();
+    out->cursors.clear();
+    for (const proto::ChangeCursor& told : reply.cursors()) {
+      out->cursors.push_back(
+          {told.name(), {told.at().version(), told.at().term()}, told.unix_micros()});
+    }
     out->num_nodes.assign(reply.num_nodes().begin(), reply.num_nodes().end());
     out->num_edges.assign(reply.num_edges().begin(), reply.num_edges().end());
     if (out->num_nodes.size() != num_nodes || out->num_edges.size() != num_edges) {
@@ -498,12 +504,18 @@ void RemoteShard::AskOnce(const ShardChanges& changes, const CallContext& contex
   request.set_after(changes.after);
   request.set_of_term(changes.after_term.has_value());
   request.set_after_term(changes.after_term.value_or(0));
+  request.set_cursor(changes.cursor);
+  request.set_acknowledges(changes.acknowledges);
+  request.set_drops(changes.drops);
   request.set_count(changes.count);
   connection_->Start<proto::ChangesChunk>(
       std::move(request), SettingsOf(changes, context),
       [changes](const proto::ChangesChunk& chunk, const SlicedMessage&) -> absl::Status {
         for (const proto::Change& change : chunk.changes()) {
-          const uint64_t next = changes.after + changes.out->size() + 1;
+          const bool knows_first = changes.cursor.empty() || changes.acknowledges;
+          const uint64_t next = !changes.out->empty() ? changes.out->back().version() + 1
+                                : knows_first         ? changes.after + 1
+                                                      : std::max<uint64_t>(change.version(), 1);
           if (change.version() != next || changes.out->size() == changes.count) {
             return absl::InternalError(absl::StrCat("version ", change.version(), " where ", next,
                                                     " of ", changes.count, " comes next"));

@@ -267,6 +267,7 @@ struct ShardWrite {
 struct ShardBarrier {
   ShardVersion* out = nullptr;
   bool of_writer = false;
+  bool want_cursors = false;
 
   static constexpr const char* kMethod = "Barrier";
   int64_t num_elements() const { return 1; }
@@ -285,6 +286,10 @@ struct ShardChanges {
   std::optional<uint64_t> after_term{};
   uint64_t count = 0;  // kMaxRequestChanges at most
   std::vector<proto::Change>* out = nullptr;
+  std::string cursor{};       // not empty: as service.proto says of ChangesRequest
+  bool acknowledges = false;  // what comes before is `after`; else the cursor says
+  bool drops = false;
+  bool of_writer = false;  // who has cursors
 
   static constexpr const char* kMethod = "Changes";
   int64_t num_elements() const { return 1; }

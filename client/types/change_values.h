@@ -20,6 +20,16 @@ struct ShardState {
   std::vector<int64_t> num_edges{};  // of each edge type, likewise
 };
 
+// How far a reader of a shard's changes, who names itself, has come (client/changes.h).
+struct ShardCursor {
+  int32_t shard = 0;
+  std::string name{};       // any bytes, 1 to 64
+  uint64_t version = 0;     // the last that it has acknowledged
+  uint64_t term = 0;        // of the writer that made it
+  uint64_t behind = 0;      // versions that have come since
+  int64_t unix_micros = 0;  // when it did, by the server's clock
+};
+
 // How many nodes or edges of a type a batch of changes has of one kind.
 struct ChangeCount {
   ChangeKind kind = ChangeKind::kNewNodes;

@@ -33,6 +33,7 @@ constexpr char kFormatKey[] = "format";
 constexpr char kWriterKey[] = "writer";
 constexpr char kShownKey[] = "shown";
 constexpr char kCatchingUpKey[] = "catching-up";
+constexpr std::string_view kCursorKeys = "cursor/";  // and its name
 constexpr char kFormat[] = "1";
 constexpr int kJobs = 4;
 
@@ -85,6 +86,8 @@ std::string KeyOf(uint64_t version) {
   AppendBig(version, &key);
   return key;
 }
+
+std::string CursorKeyOf(std::string_view name) { return std::string(kCursorKeys).append(name); }
 
 uint64_t VersionOf(const rocksdb::Slice& key) {
   uint64_t version = 0;
@@ -350,6 +353,36 @@ absl::Status DeltaStore::SaveCaughtUp() {
   durable.sync = true;
   failed_ = FromRocks(db_->Delete(durable, families_[kMeta], kCatchingUpKey), folder_);
   return failed_;
+}
+
+absl::Status DeltaStore::SaveCursor(std::string_view name, std::string_view cursor) {
+  const std::string key = CursorKeyOf(name);
+  rocksdb::WriteOptions durable;
+  durable.sync = true;
+  return FromRocks(db_->Put(durable, families_[kMeta], key, Sealed(key, cursor)), folder_);
+}
+
+absl::Status DeltaStore::DropCursor(std::string_view name) {
+  rocksdb::WriteOptions durable;
+  durable.sync = true;
+  return FromRocks(db_->Delete(durable, families_[kMeta], CursorKeyOf(name)), folder_);
+}
+
+absl::Status DeltaStore::ReadCursors(
+    const std::function<absl::Status(std::string_view name, std::string_view cursor)>& take) const {
+  const std::unique_ptr<rocksdb::Iterator> at(
+      db_->NewIterator(rocksdb::ReadOptions(), families_[kMeta]));
+  for (at->Seek(SliceOf(kCursorKeys)); at->Valid(); at->Next()) {
+    const std::string_view key = ViewOf(at->key());
+    if (key.substr(0, kCursorKeys.size()) != kCursorKeys) break;
+    const std::string_view name = key.substr(kCursorKeys.size());
+    const absl::StatusOr<std::string_view> cursor = Unsealed(key, ViewOf(at->value()));
+    if (!cursor.ok()) {
+      return At(absl::StrCat(folder_, ": the cursor \"", std::string(name), "\""), cursor.status());
+    }
+    VICINITY_RETURN_IF_ERROR(take(name, *cursor));
+  }
+  return FromRocks(at->status(), folder_);
 }
 
 absl::Status DeltaStore::Write(const Commit& commit, bool durable) {

@@ -95,6 +95,13 @@ class DeltaStore {
   // said since that it has them.
   absl::StatusOr<bool> IsCatchingUp() const;
   absl::Status SaveCaughtUp();  // waits until it is on disk
+  // Readers' cursors, each in bytes that are its callers'. On disk when they return; by any thread,
+  // also while somebody commits.
+  absl::Status SaveCursor(std::string_view name, std::string_view cursor);
+  absl::Status DropCursor(std::string_view name);
+  // Calls take(name, cursor) for all, by name.
+  absl::Status ReadCursors(const std::function<absl::Status(std::string_view name,
+                                                            std::string_view cursor)>& take) const;
 
   // Waits until it is on disk if `durable`; else it survives the end of the process, not of the
   // machine.

@@ -57,6 +57,7 @@ absl::StatusOr<std::unique_ptr<LiveShard>> LiveShard::Open(const LiveBase& base,
   VICINITY_ASSIGN_OR_RETURN(const bool catching_up, shard->state_->store->IsCatchingUp());
   shard->catching_up_ = catching_up && options.servers.count > 1;
   VICINITY_RETURN_IF_ERROR(shard->Replay());
+  VICINITY_ASSIGN_OR_RETURN(shard->cursors_, ChangeCursors::Open(shard->state_->store.get()));
   return shard;
 }
 

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "partition/dataset/shard_overlay.h"
+#include "partition/overlay/change_cursors.h"
 #include "partition/overlay/delta_store.h"
 #include "partition/overlay/disk_room.h"
 #include "partition/overlay/live_base.h"
@@ -125,6 +126,9 @@ class LiveShard {
   void WaitBehind(uint64_t version, absl::Time until) const;
   void Wake();
 
+  // Of those who read the changes. Lives as long as this.
+  ChangeCursors* cursors() const { return cursors_.get(); }
+
   int64_t memory_bytes() const;  // of what is known of changes, about
   // What RocksDB tells; 0 where it does not.
   int64_t store_number(StoreNumber which) const { return state_->store->number(which); }
@@ -166,6 +170,7 @@ class LiveShard {
 
   const std::unique_ptr<LiveState> state_;
   const LiveShardOptions options_;
+  std::unique_ptr<ChangeCursors> cursors_;  // set when it is opened
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> logged_{0};
   std::atomic<bool> catching_up_{false};

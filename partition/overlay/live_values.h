@@ -57,12 +57,20 @@ struct AppliedBatch {
   std::vector<int64_t> first_edges{};
 };
 
+// How far a reader of changes, who names itself, has come.
+struct ChangeCursor {
+  std::string name{};
+  LogPosition at{};         // the last version that it has acknowledged
+  int64_t unix_micros = 0;  // when
+};
+
 // A version of a shard, and how large the shard is then.
 struct ShardVersion {
   uint64_t version = 0;
   uint64_t term = 0;                 // of the writer that made it; 0 of version 0
   std::vector<int64_t> num_nodes{};  // of each node type, those in the files and new ones
   std::vector<int64_t> num_edges{};  // of each edge type, likewise; those that were removed count
+  std::vector<ChangeCursor> cursors{};  // if they were asked for
 };
 
 }  // namespace vicinity

@@ -1,6 +1,10 @@
 #include "server/health/live_metrics.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "absl/strings/str_cat.h"
+#include "partition/overlay/change_cursors.h"
 #include "partition/overlay/live_shard.h"
 #include "proto/common/ids.h"
 #include "proto/telemetry/metric.h"
@@ -30,6 +34,15 @@ void AddLiveMetrics(const Dataset& dataset, const LiveDataset& live, MetricRegis
                 MetricKind::kGauge},
                labels, of_shard([](const LiveShard& shard) {
                  return static_cast<double>(shard.writer().term);
+               }));
+    group->Add({kCursorBehindMetric,
+                "Batches of changes that the cursor which is farthest behind has not acknowledged, "
+                "of a shard that is written here",
+                MetricKind::kGauge},
+               labels, of_shard([](const LiveShard& shard) {
+                 const uint64_t last = shard.version();
+                 if (!shard.refusal().ok()) return 0.0;
+                 return static_cast<double>(last - std::min(last, shard.cursors()->Oldest(last)));
                }));
   }
 }

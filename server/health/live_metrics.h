@@ -12,9 +12,11 @@ inline constexpr char kChangesBytesMetric[] = "vicinity_server_changes_memory_by
 
 inline constexpr char kShardWriterMetric[] = "vicinity_server_shard_writes";
 inline constexpr char kWriterTermMetric[] = "vicinity_server_shard_writer_term";
+inline constexpr char kCursorBehindMetric[] = "vicinity_server_changes_cursor_behind_versions";
 
 // Of every shard that is served here: its version, the memory for what has changed of it, whether
-// changes of it are taken here, and its writer's term. All are 0 while it is left out. Lifetime:
+// changes of it are taken here, its writer's term, and, where changes are taken, how far the
+// cursor that is farthest behind is behind. All are 0 while it is left out. Lifetime:
 // dataset and changes must outlive the group.
 void AddLiveMetrics(const Dataset& dataset, const LiveDataset& live, MetricRegistry::Group* group);
 

@@ -27,6 +27,14 @@ absl::Status AddWriter(const ServerState& state, const proto::BarrierRequest& re
   reply->mutable_writer()->set_writer(writer.writer);
   reply->set_refuses(std::string(refusal.message()));
   reply->set_catching_up(shard->catching_up());
+  if (!request.want_cursors()) return absl::OkStatus();
+  for (const ChangeCursor& cursor : shard->cursors()->List()) {
+    proto::ChangeCursor& told = *reply->add_cursors();
+    told.set_name(cursor.name);
+    told.mutable_at()->set_version(cursor.at.version);
+    told.mutable_at()->set_term(cursor.at.term);
+    told.set_unix_micros(cursor.unix_micros);
+  }
   return absl::OkStatus();
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "partition/overlay/change_cursors.h"
 #include "partition/overlay/live_shard.h"
 #include "proto/common/status.h"
 #include "proto/limits.h"
@@ -43,6 +45,24 @@ class ChangeSource final : public ChunkSource<proto::ChangesChunk> {
   const int64_t chunk_bytes_;
 };
 
+// Behind which version its reader goes on.
+absl::StatusOr<uint64_t> UseCursor(const LiveShard& shard, const proto::ChangesRequest& request) {
+  const std::string& name = request.cursor();
+  VICINITY_RETURN_IF_ERROR(ChangeCursors::CheckName(name));
+  VICINITY_RETURN_IF_ERROR(shard.refusal());
+  if (request.drops()) {
+    VICINITY_RETURN_IF_ERROR(shard.cursors()->Drop(name));
+    return shard.version();
+  }
+  if (request.acknowledges()) {
+    const uint64_t after = request.after();
+    VICINITY_RETURN_IF_ERROR(shard.At(after).status());
+    VICINITY_RETURN_IF_ERROR(shard.cursors()->Move(name, {after, shard.TermOf(after)}));
+    return after;
+  }
+  return std::min(shard.cursors()->Find(name).version, shard.version());
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::ChangesChunk>>> Changes(
@@ -56,11 +76,15 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::ChangesChunk>>> Changes(
   std::optional<uint64_t> term;
   if (request.at().of_term()) term = request.at().term();
   VICINITY_RETURN_IF_ERROR(shard->At(request.at().version(), term).status());
-  const uint64_t after = std::min(request.after(), shard->version());
+  uint64_t after = std::min(request.after(), shard->version());
   if (request.of_term() && after == request.after()) {
     VICINITY_RETURN_IF_ERROR(shard->CheckTerm(after, request.after_term()));
   }
-  const uint64_t last = after + std::min(request.count(), shard->version() - after);
+  if (!request.cursor().empty()) {
+    VICINITY_ASSIGN_OR_RETURN(after, UseCursor(*shard, request));
+  }
+  const uint64_t count = request.drops() ? 0 : request.count();
+  const uint64_t last = after + std::min(count, shard->version() - after);
   return std::make_unique<ChangeSource>(std::move(shard), after, last,
                                         state.limits.max_chunk_bytes);
 }

@@ -11,9 +11,10 @@
 
 namespace vicinity {
 
-// InvalidArgument for more versions than proto/limits.h allows; OutOfRange naming both if the shard
-// has not come to the least; else as FindLive
-// (server/handlers/request_checks.h), and of the store.
+// InvalidArgument for more versions than proto/limits.h allows, or a cursor's name; OutOfRange
+// naming both if the shard has not come to the least, or `after` was taken back; of a cursor
+// Unimplemented if the shard is written elsewhere, and ChangeCursors' errors; else as FindLive
+// (server/handlers/request_checks.h), and of the store. A cursor waits for the disk.
 absl::StatusOr<std::unique_ptr<ChunkSource<proto::ChangesChunk>>> Changes(
     const ServerState& state, const proto::ChangesRequest& request);
 

@@ -35,6 +35,7 @@ constexpr int64_t kAtOnce = 16;  // batches of a shard in memory: up to a MiB ea
 struct Flags {
   GraphFlags graph;
   std::optional<uint64_t> from;
+  std::string cursor;  // empty: none
   int64_t count = 0;
   bool once = false;
   double interval_seconds = 1;
@@ -97,8 +98,20 @@ void PrintAsText(const Schema& schema, const ShardChange& change, std::ostream& 
   out << '\n';
 }
 
+// Of each shard what the cursor has acknowledged; of one that is not known nothing.
+absl::StatusOr<std::vector<VersionName>> BeginOf(const Graph& graph, const std::string& cursor) {
+  const auto cursors = ReadCursors(graph);
+  if (!cursors.ok()) return ToStatus(cursors.error());
+  std::vector<VersionName> shown(graph.num_shards(), VersionName(0, 0));
+  for (const ShardCursor& each : *cursors) {
+    if (each.name == cursor) shown[each.shard] = VersionName(each.version, each.term);
+  }
+  return shown;
+}
+
 // Of each shard the last version that has been shown.
 absl::StatusOr<std::vector<VersionName>> BeginOf(const Graph& graph, const Flags& flags) {
+  if (!flags.cursor.empty()) return BeginOf(graph, flags.cursor);
   const auto shards = ReadShardStates(graph);
   if (!shards.ok()) return ToStatus(shards.error());
   std::vector<VersionName> shown;
@@ -132,6 +145,7 @@ class Watching {
   absl::StatusOr<bool> Look() {
     bool any = false;
     for (size_t shard = 0; shard < shown_.size() && !IsOver(); ++shard) {
+      const VersionName before = shown_[shard];
       const int64_t left = flags_.count > 0 ? flags_.count - num_lines_ : kAtOnce;
       const auto changes =
           ReadChanges(graph_, static_cast<int32_t>(shard), shown_[shard], std::min(left, kAtOnce));
@@ -143,9 +157,18 @@ class Watching {
         ++num_lines_;
         any = true;
       }
+      out_.flush();
+      if (shown_[shard] != before) VICINITY_RETURN_IF_ERROR(Acknowledge(shard));
     }
-    out_.flush();
     return any;
+  }
+
+  // What has been written out; lines that nobody took will come again.
+  absl::Status Acknowledge(size_t shard) {
+    if (flags_.cursor.empty() || !out_) return absl::OkStatus();
+    const Error error =
+        AcknowledgeChanges(graph_, static_cast<int32_t>(shard), flags_.cursor, shown_[shard]);
+    return error.ok() ? absl::OkStatus() : ToStatus(error);
   }
 
   const Graph& graph_;
@@ -160,14 +183,26 @@ absl::Status RunWatch(const Flags& flags, std::ostream& out) {
   return Watching(*graph, flags, out).Run();
 }
 
+std::string CheckCursorName(const std::string& name) {
+  if (!name.empty() && name.size() <= 64) return "";
+  return "a cursor's name has 1 to 64 bytes";
+}
+
 }  // namespace
 
 Action DeclareWatch(CLI::App* app) {
   const auto flags = std::make_shared<Flags>();
   AddGraphFlags(app, &flags->graph);
-  app->add_option("--from", flags->from,
-                  "begin behind this version of each shard; default: with what comes")
-      ->type_name("VERSION");
+  CLI::Option* const from =
+      app->add_option("--from", flags->from,
+                      "begin behind this version of each shard; default: with what comes")
+          ->type_name("VERSION");
+  app->add_option(
+         "--cursor", flags->cursor,
+         "begin behind what was shown under this name before; a new one: with all there is")
+      ->type_name("NAME")
+      ->check(CheckCursorName)
+      ->excludes(from);
   app->add_option("--count", flags->count, "lines to show (0: until interrupted)")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
