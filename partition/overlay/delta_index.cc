@@ -159,16 +159,24 @@ int64_t DeltaIndex::NumEdges(int32_t type, uint64_t version) const {
 
 const ChangedBits& DeltaIndex::MayChange(const ShardPart& part) const { return RowsOf(part).bits; }
 
-DeltaIndex::Row DeltaIndex::FindRow(const ShardPart& part, uint64_t row, uint64_t version) const {
-  const PartRows& known = RowsOf(part);
-  if (const Chain* const chain = Find(known.chains, row, version); chain != nullptr) {
+DeltaIndex::RowFinder DeltaIndex::FinderOf(const ShardPart& part) const {
+  const bool of_nodes = part.kind == ShardPart::kNodeRows || part.kind == ShardPart::kRagged;
+  RowFinder finder;
+  finder.index_ = this;
+  finder.chains_ = &RowsOf(part).chains;
+  finder.nodes_ = of_nodes ? &nodes_[part.type] : nullptr;
+  return finder;
+}
+
+DeltaIndex::Row DeltaIndex::RowFinder::Find(uint64_t row, uint64_t version) const {
+  if (const Chain* const chain = index_->DeltaIndex::Find(*chains_, row, version);
+      chain != nullptr) {
     return {chain->version, chain->value};
   }
-  if (part.kind != ShardPart::kNodeRows && part.kind != ShardPart::kRagged) return {};
-  const NewNodeRows& nodes = nodes_[part.type];
-  const int64_t number = static_cast<int64_t>(row) - nodes.in_files;
-  if (number < 0 || number >= CountAt(nodes.marks, version)) return {};
-  return {VersionOf(nodes.marks, number)};
+  if (nodes_ == nullptr) return {};
+  const int64_t number = static_cast<int64_t>(row) - nodes_->in_files;
+  if (number < 0 || number >= CountAt(nodes_->marks, version)) return {};
+  return {VersionOf(nodes_->marks, number)};
 }
 
 // A new node's row that nobody has told of yet has no chain to put it in.

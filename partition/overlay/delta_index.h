@@ -46,6 +46,9 @@ struct ListDelta {
 // Memory:  of a changed row some 40 bytes, of a new edge 16 to 32 and its columns, of a gone
 // one 16.
 class DeltaIndex {
+  struct Chain;
+  struct NewNodeRows;
+
  public:
   // `num_nodes` and `num_edges`: of each type, what the shard's files have.
   DeltaIndex(const Schema& schema, std::vector<int64_t> num_nodes, std::vector<int64_t> num_edges);
@@ -74,7 +77,22 @@ class DeltaIndex {
     uint64_t version = 0;
     int64_t place = kNoPlace;
   };
-  Row FindRow(const ShardPart& part, uint64_t row, uint64_t version) const;
+  Row FindRow(const ShardPart& part, uint64_t row, uint64_t version) const {
+    return FinderOf(part).Find(row, version);
+  }
+  // The same for who finds many rows of one part: memory is asked for ahead of them.
+  class RowFinder {
+   public:
+    void Prefetch(uint64_t row) const { chains_->prefetch(row); }
+    Row Find(uint64_t row, uint64_t version) const;
+
+   private:
+    friend class DeltaIndex;
+    const DeltaIndex* index_;
+    const absl::flat_hash_map<uint64_t, Chain>* chains_;
+    const NewNodeRows* nodes_;  // null: its rows are not nodes'
+  };
+  RowFinder FinderOf(const ShardPart& part) const;
   // ... which must have been told of.
   void SetPlace(const ShardPart& part, uint64_t row, uint64_t version, int64_t place);
   std::optional<int64_t> Node(int32_t type, uint64_t key, uint64_t version) const;

@@ -1,11 +1,25 @@
 #include "partition/overlay/hot_rows.h"
 
+#include "proto/common/row_prefetch.h"
+
 namespace vicinity {
 
-const char* HotRows::Find(uint64_t part, int64_t slot, const Owner& owner) const {
+HotRows::Part HotRows::PartOf(uint64_t part) const {
+  const auto found = parts_.find(part);
+  Part view;
+  view.slots_ = found == parts_.end() ? nullptr : &found->second;
+  return view;
+}
+
+void HotRows::Part::Prefetch(int64_t slot) const {
+  if (slot == kNone) return;
+  __builtin_prefetch(&slots_->owners[slot]);
+  vicinity::PrefetchRow(slots_->rows.row(slot), slots_->rows.row_bytes());
+}
+
+const char* HotRows::Part::Find(int64_t slot, const Owner& owner) const {
   if (slot == kNone) return nullptr;
-  const Slots& slots = parts_.find(part)->second;
-  return slots.owners[slot] == owner ? slots.rows.row(slot) : nullptr;
+  return slots_->owners[slot] == owner ? slots_->rows.row(slot) : nullptr;
 }
 
 int64_t HotRows::Keep(uint64_t part, const Owner& owner, std::string_view row) {

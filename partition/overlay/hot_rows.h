@@ -16,6 +16,8 @@ namespace vicinity {
 //
 // Threads: one may keep rows; readers exclude it.
 class HotRows {
+  struct Slots;
+
  public:
   static constexpr int64_t kNone = -1;
 
@@ -24,8 +26,19 @@ class HotRows {
 
   explicit HotRows(int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  // Null: the slot has another's row by now, or is kNone. Lives until the next Keep.
-  const char* Find(uint64_t part, int64_t slot, const Owner& owner) const;
+  // Of one part, for who looks for many of its rows. Lives until the next Keep.
+  class Part {
+   public:
+    // Asks for memory ahead of Find.
+    void Prefetch(int64_t slot) const;
+    // Null: the slot has another's row by now, or is kNone. Lives until the next Keep.
+    const char* Find(int64_t slot, const Owner& owner) const;
+
+   private:
+    friend class HotRows;
+    const Slots* slots_;  // null: it has none
+  };
+  Part PartOf(uint64_t part) const;
   // The slot that has the row now, kNone if its part has none. All rows of a part have one width.
   int64_t Keep(uint64_t part, const Owner& owner, std::string_view row);
   int64_t bytes() const { return bytes_; }

@@ -109,35 +109,66 @@ struct LiveView::Missing {
   std::vector<RowPlace> places;
 };
 
+std::vector<size_t> LiveView::MayBeOthers(const ShardPart& part,
+                                          absl::Span<const uint64_t> rows) const {
+  const ChangedBits& bits = state_.index.MayChange(part);
+  const auto in_files = static_cast<uint64_t>(RowsInFiles(part));
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] >= in_files || bits.Has(rows[i])) positions.push_back(i);
+  }
+  return positions;
+}
+
+// Each look at a row is a miss of the processor's caches, so each is asked for some rows ahead:
+// first what is known of a row, then the row.
 void LiveView::TakeKnown(const ShardPart& part, absl::Span<const uint64_t> rows,
                          ChangedRows* changed, Missing* missing) const {
-  const DeltaIndex& index = state_.index;
-  const ChangedBits& bits = index.MayChange(part);
-  const uint64_t name = DeltaIndex::NameOf(part);
-  const auto in_files = static_cast<uint64_t>(RowsInFiles(part));
+  constexpr size_t kAhead = 8;
+  const std::vector<size_t> positions = MayBeOthers(part, rows);
+  std::vector<DeltaIndex::Row> found(positions.size());
+  const auto row_at = [&](size_t k) { return rows[positions[k]]; };
   const std::shared_lock<std::shared_mutex> lock(state_.mu);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const bool is_new = rows[i] >= in_files;
-    if (!is_new && !bits.Has(rows[i])) continue;
-    if (IsKeys(part)) {
-      const uint64_t key = index.key(part.type, static_cast<int64_t>(rows[i] - in_files));
-      changed->Set(i, {reinterpret_cast<const char*>(&key), sizeof(key)});
-      continue;
+  if (IsKeys(part)) return TakeKeys(part.type, rows, positions, changed);
+  const DeltaIndex::RowFinder finder = state_.index.FinderOf(part);
+  for (size_t k = 0; k < positions.size() + kAhead; ++k) {
+    if (k < positions.size()) finder.Prefetch(row_at(k));
+    if (k >= kAhead) found[k - kAhead] = finder.Find(row_at(k - kAhead), version_);
+  }
+  const HotRows::Part hot = state_.rows.PartOf(DeltaIndex::NameOf(part));
+  for (size_t k = 0; k < positions.size() + kAhead; ++k) {
+    if (k < positions.size()) hot.Prefetch(found[k].place);
+    if (k >= kAhead) {
+      TakeRow(part, {positions[k - kAhead], row_at(k - kAhead), found[k - kAhead]}, hot, changed,
+              missing);
     }
-    const DeltaIndex::Row found = index.FindRow(part, rows[i], version_);
-    if (found.version == 0) {
-      if (!is_new) continue;  // at a later version
-      changed->Set(
-          i, {index.edge_row(part.type, part.column, static_cast<int64_t>(rows[i] - in_files)),
-              static_cast<size_t>(RowBytes(state_.base.schema, part))});
-    } else if (const char* const row =
-                   state_.rows.Find(name, found.place, {rows[i], found.version});
-               row != nullptr) {
-      changed->Set(i, {row, static_cast<size_t>(RowBytes(state_.base.schema, part))});
-    } else {
-      missing->positions.push_back(i);
-      missing->places.push_back({part, rows[i], found.version});
-    }
+  }
+}
+
+void LiveView::TakeKeys(int32_t type, absl::Span<const uint64_t> rows,
+                        absl::Span<const size_t> positions, ChangedRows* changed) const {
+  const auto in_files = static_cast<uint64_t>(state_.base.NodesInFiles(type));
+  for (const size_t i : positions) {
+    const uint64_t key = state_.index.key(type, static_cast<int64_t>(rows[i] - in_files));
+    changed->Set(i, {reinterpret_cast<const char*>(&key), sizeof(key)});
+  }
+}
+
+void LiveView::TakeRow(const ShardPart& part, const Sought& sought, const HotRows::Part& hot,
+                       ChangedRows* changed, Missing* missing) const {
+  const auto& [position, row, found] = sought;
+  const auto in_files = static_cast<uint64_t>(RowsInFiles(part));
+  if (found.version == 0) {
+    if (row < in_files) return;  // at a later version
+    changed->Set(position, {state_.index.edge_row(part.type, part.column,
+                                                  static_cast<int64_t>(row - in_files)),
+                            static_cast<size_t>(RowBytes(state_.base.schema, part))});
+  } else if (const char* const kept = hot.Find(found.place, {row, found.version});
+             kept != nullptr) {
+    changed->Set(position, {kept, static_cast<size_t>(RowBytes(state_.base.schema, part))});
+  } else {
+    missing->positions.push_back(position);
+    missing->places.push_back({part, row, found.version});
   }
 }
 

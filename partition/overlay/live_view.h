@@ -67,8 +67,20 @@ class LiveView final : public ShardOverlay {
   // Rows that have no number in the files, or whose bit is set.
   bool MayChange(const ShardPart& part, absl::Span<const uint64_t> rows) const;
   struct Missing;
+  // Positions of the rows that are not surely as in the files.
+  std::vector<size_t> MayBeOthers(const ShardPart& part, absl::Span<const uint64_t> rows) const;
   void TakeKnown(const ShardPart& part, absl::Span<const uint64_t> rows, ChangedRows* changed,
                  Missing* missing) const;
+  // Of new nodes.
+  void TakeKeys(int32_t type, absl::Span<const uint64_t> rows, absl::Span<const size_t> positions,
+                ChangedRows* changed) const;
+  struct Sought {
+    size_t position;
+    uint64_t row;
+    DeltaIndex::Row found;
+  };
+  void TakeRow(const ShardPart& part, const Sought& sought, const HotRows::Part& hot,
+               ChangedRows* changed, Missing* missing) const;
   Difference DifferenceOf(int32_t edge_type, const ListDelta& delta) const;
   absl::StatusOr<ChangedListPtr> MakeList(int32_t edge_type, uint64_t row,
                                           const Difference& difference) const;
