@@ -1,13 +1,17 @@
 #include "tests/benchmark/live_served.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/shard_access.h"
 #include "client/shards/shard_requests.h"
@@ -201,6 +205,128 @@ void MeasureWriters(Writing* writing, BenchReport* report) {
   }
 }
 
+// Online readers: two hops, 10 neighbours each, around one node, in two calls one after the other.
+class OnlineReaders {
+ public:
+  explicit OnlineReaders(const Dataset& dataset, ShardAccess* shard)
+      : num_nodes_(dataset.book().num_nodes(NodeTypeId{0})), shard_(shard) {}
+
+  struct Seen {
+    double requests_a_second = 0;
+    double p50_ms = 0;
+    double p99_ms = 0;
+  };
+  Seen Read(absl::Duration time) const {
+    std::vector<std::vector<double>> waits(kReaders);
+    std::vector<std::thread> threads;
+    const absl::Time until = absl::Now() + time;
+    for (int reader = 0; reader < kReaders; ++reader) {
+      threads.emplace_back([this, reader, until, &waits] {
+        std::mt19937_64 random(reader);
+        while (absl::Now() < until) waits[reader].push_back(Request(&random));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    std::vector<double> all;
+    for (const auto& each : waits) all.insert(all.end(), each.begin(), each.end());
+    std::sort(all.begin(), all.end());
+    return {static_cast<double>(all.size()) / absl::ToDoubleSeconds(time), all[all.size() / 2],
+            all[all.size() * 99 / 100]};
+  }
+
+ private:
+  static constexpr int kReaders = 4;
+
+  // What it waited for, in milliseconds.
+  double Request(std::mt19937_64* random) const {
+    const absl::Time begun = absl::Now();
+    std::vector<uint64_t> targets = {(*random)() % num_nodes_};
+    for (int hops = 0; hops < 2; ++hops) {
+      ShardHop hop;
+      hop.relations.resize(1);
+      hop.relations[0].spec.fanout = 10;
+      hop.relations[0].rows = targets;
+      hop.draw.batch = static_cast<int64_t>((*random)() % 1000);
+      Neighbors out;
+      hop.out = absl::MakeSpan(&out, 1);
+      Ask(shard_, hop);
+      targets.assign(out.sources.begin(), out.sources.end());
+      if (targets.empty()) break;
+    }
+    return absl::ToDoubleMilliseconds(absl::Now() - begun);
+  }
+
+  const int64_t num_nodes_;
+  ShardAccess* const shard_;
+};
+
+// Writes rows at a rate, until it goes.
+class SteadyIngest {
+ public:
+  SteadyIngest(Writing* writing, double bytes_a_second)
+      : thread_([this, writing, bytes_a_second] {
+          std::mt19937_64 random(5);
+          const double a_batch = static_cast<double>(kRowsABatch * writing->row_bytes());
+          absl::Time next = absl::Now();
+          while (!stop_) {
+            writing->Write(1, writing->Rows(&random, writing->num_nodes()), Durability::kSync);
+            written_ += kRowsABatch * writing->row_bytes();
+            next += absl::Seconds(a_batch / bytes_a_second);
+            absl::SleepFor(next - absl::Now());
+          }
+        }) {}
+  ~SteadyIngest() {
+    stop_ = true;
+    thread_.join();
+  }
+  int64_t written() const { return written_; }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::atomic<int64_t> written_{0};
+  std::thread thread_;
+};
+
+double BarrierMilliseconds(ShardAccess* shard) {
+  std::vector<double> waits;
+  for (int i = 0; i < 500; ++i) {
+    const absl::Time begun = absl::Now();
+    ShardVersion version;
+    Ask(shard, ShardBarrier{&version});
+    waits.push_back(absl::ToDoubleMilliseconds(absl::Now() - begun));
+  }
+  std::sort(waits.begin(), waits.end());
+  return waits[waits.size() * 99 / 100];
+}
+
+void MeasureBoth(const Dataset& dataset, ShardAccess* shard, Writing* writing,
+                 BenchReport* report) {
+  constexpr absl::Duration kTime = absl::Seconds(5);
+  const double rate = 5e6 * std::max(1U, std::thread::hardware_concurrency());
+  const OnlineReaders readers(dataset, shard);
+  const OnlineReaders::Seen alone = readers.Read(kTime);
+  OnlineReaders::Seen beside;
+  double barrier = 0;
+  double ingested = 0;
+  {
+    const SteadyIngest ingest(writing, rate);
+    const absl::Time begun = absl::Now();
+    beside = readers.Read(kTime);
+    ingested = static_cast<double>(ingest.written()) / absl::ToDoubleSeconds(absl::Now() - begun);
+    barrier = BarrierMilliseconds(shard);
+  }
+  const auto add = [report](const std::string& what, const char* unit, double ours,
+                            std::optional<double> baseline) {
+    report->Add({"live", what, unit, ours, baseline, {}});
+  };
+  add("four online readers beside ingest, of themselves alone", "requests/s",
+      beside.requests_a_second, alone.requests_a_second);
+  add("... p50", "ms", beside.p50_ms, alone.p50_ms);
+  add("... p99", "ms", beside.p99_ms, alone.p99_ms);
+  add("rows that were written meanwhile, on disk", "MB/s", ingested / 1e6, {});
+  add("a barrier beside it, p99", "ms", barrier, {});
+}
+
 }  // namespace
 
 ServedPair::ServedPair(std::string directory, const std::string& folder)
@@ -223,6 +349,7 @@ void ServedPair::Measure(const Dataset& dataset, BenchReport* report) const {
   }
   Compare(dataset, live.shard(), files.shard(), "a tenth changed", report);
   MeasureWriters(&writing, report);
+  MeasureBoth(dataset, live.shard(), &writing, report);
 }
 
 }  // namespace vicinity::benchmark
