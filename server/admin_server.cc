@@ -13,6 +13,7 @@
 #include "server/calls/guarded_port.h"
 #include "server/calls/service_context.h"
 #include "server/handlers/server_state.h"
+#include "server/handlers/state_source.h"
 
 namespace vicinity {
 namespace {
@@ -51,7 +52,7 @@ class AdminServer::Impl {
     state_.serving = serving;
     state_.admin = &admin_;
     context_.operations = AdminOperations();
-    context_.state = &state_;
+    context_.states = &states_;
     context_.counters = &counters_;
     context_.gate = &gate_;
     context_.workers = &workers_;
@@ -86,6 +87,7 @@ class AdminServer::Impl {
   WorkerPool workers_;
   ClientNames clients_;
   ServerState state_;
+  const OneState states_{&state_};
   ServiceContext context_;
   std::unique_ptr<GuardedPort> port_;  // last: its calls use all above
 };

@@ -37,6 +37,7 @@ struct Flags {
   int64_t check_mib_per_second = 32;
   int64_t changes_cache_mib = 768;
   int64_t changes_free_mib = 1024;
+  double keep_retired_seconds = 1800;
   int64_t condition_mib = kDefaultMatchingBytes >> 20;
   int64_t reply_mib = 1024;
   int64_t client_reply_mib = 512;
@@ -158,6 +159,11 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
       ->capture_default_str();
   app->add_option("--changes-free-mib", flags->changes_free_mib,
                   "MiB to stay free on their disk: with less, writes are refused; 0: any")
+      ->group("Limits")
+      ->capture_default_str();
+  app->add_option(
+         "--keep-retired", flags->keep_retired_seconds,
+         "seconds that a dataset whose place another has taken is kept after its last read")
       ->group("Limits")
       ->capture_default_str();
   app->add_option(
@@ -320,6 +326,10 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
   config->server.changes_cache_bytes = flags.changes_cache_mib << 20;
   config->server.changes_least_free_bytes = flags.changes_free_mib << 20;
   config->server.condition_bytes = flags.condition_mib << 20;
+  if (!(flags.keep_retired_seconds >= 0 && flags.keep_retired_seconds <= 30.0 * 86'400)) {
+    return RangeError("--keep-retired", flags.keep_retired_seconds, "from 0 to 2592000 seconds");
+  }
+  config->server.keep_retired = absl::Seconds(flags.keep_retired_seconds);
   if (!(flags.announce_seconds >= 0 && flags.announce_seconds <= 3600)) {
     return RangeError("--announce", flags.announce_seconds, "from 0 to 3600 seconds");
   }

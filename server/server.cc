@@ -10,20 +10,14 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "partition/dataset/dataset.h"
-#include "partition/dataset/shard.h"
-#include "partition/overlay/live_dataset.h"
 #include "proto/admin.pb.h"
 #include "proto/common/bus_errors.h"
 #include "proto/common/lock_order.h"
 #include "proto/common/machine.h"
 #include "proto/common/status.h"
 #include "proto/limits.h"
-#include "proto/security/channel_credentials.h"
-#include "proto/security/token_source.h"
-#include "proto/security/watched_tls.h"
 #include "proto/service.pb.h"
 #include "proto/telemetry/registry.h"
-#include "sampler/relations/nonempty_cache.h"
 #include "server/admin_server.h"
 #include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
@@ -33,18 +27,15 @@
 #include "server/calls/guarded_port.h"
 #include "server/calls/service_context.h"
 #include "server/connections/connection_guard.h"
+#include "server/generation.h"
+#include "server/generations.h"
 #include "server/handlers/chunk_source.h"
 #include "server/handlers/file_handler.h"
 #include "server/handlers/live/appoint_handler.h"
 #include "server/handlers/server_state.h"
 #include "server/handlers/status_handler.h"
 #include "server/handlers/verify_handler.h"
-#include "server/health/index_metrics.h"
-#include "server/health/live_metrics.h"
-#include "server/health/scrubber.h"
 #include "server/health/serving_states.h"
-#include "server/health/shard_health.h"
-#include "server/health/store_metrics.h"
 #include "server/http/http_pages.h"
 #include "server/http/http_server.h"
 #include "server/http/metrics_text.h"
@@ -55,7 +46,6 @@
 #include "server/replication/replication.h"
 #include "server/resource_check.h"
 #include "server/security/credentials.h"
-#include "server/server_metrics.h"
 
 namespace vicinity {
 namespace {
@@ -81,77 +71,6 @@ absl::StatusOr<std::unique_ptr<ServerTrust>> CheckOptions(const ServerOptions& o
   return trust;
 }
 
-absl::StatusOr<std::unique_ptr<Dataset>> OpenDataset(const ServerOptions& options) {
-  Dataset::Options open;
-  open.shards = options.shards;
-  open.check_bytes = options.check_bytes_at_start;
-  open.verify_at_touch = true;
-  open.leave_out_damaged = true;
-  open.grows = !options.changes.empty();
-  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, Dataset::Open(options.data, open));
-  const int32_t num_shards = dataset->book().num_shards();
-  if (options.num_shards != 0 && options.num_shards != num_shards) {
-    return absl::FailedPreconditionError(absl::StrCat("the dataset in ", options.data, " has ",
-                                                      num_shards, " shards, the cluster file says ",
-                                                      options.num_shards));
-  }
-  return dataset;
-}
-
-// Null: nothing is written.
-absl::StatusOr<std::unique_ptr<LiveDataset>> OpenChanges(const ServerOptions& options,
-                                                         const Dataset& dataset) {
-  if (options.changes.empty()) return nullptr;
-  LiveDatasetOptions open;
-  open.cache_bytes = options.changes_cache_bytes;
-  open.least_free_bytes = options.changes_least_free_bytes;
-  open.servers = [replicas = options.replicas, self = options.name](ShardId shard) {
-    return ServersOf(replicas, self, shard);
-  };
-  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<LiveDataset> live,
-                            LiveDataset::Open(dataset, options.changes, open));
-  for (const ShardId shard : dataset.wanted()) {
-    const absl::Status opened = live->Find(shard).status();
-    if (!opened.ok() && options.log != nullptr) {
-      options.log->error("{}", std::string(opened.message()));
-    }
-  }
-  return live;
-}
-
-// For connections to other servers of a live graph.
-absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(
-    const ServerOptions& options) {
-  TlsFiles files;
-  if (options.security.encrypted()) files = options.security.tls;
-  if (options.security.encrypted() && files.ca.empty()) {
-    return absl::InvalidArgumentError(
-        "the other servers of a live graph's shards are called with TLS, and no CA is named that "
-        "vouches for them: `ca` of the cluster file, or --tls-ca");
-  }
-  std::shared_ptr<TokenSource> token;
-  if (!options.replica_token_file.empty()) {
-    VICINITY_ASSIGN_OR_RETURN(token, TokenSource::FromFile(options.replica_token_file));
-  }
-  return MakeChannelCredentials(
-      files, token, [log = options.log](WatchedTls::Severity severity, const std::string& text) {
-        if (log == nullptr || severity == WatchedTls::Severity::kInfo) return;
-        log->warn("to other servers: {}", text);
-      });
-}
-
-// Null: no shard is also on another server.
-absl::StatusOr<std::unique_ptr<Replication>> MakeReplication(const ServerOptions& options,
-                                                             const Dataset& dataset,
-                                                             LiveDataset* live) {
-  if (live == nullptr || options.replicas.empty()) return nullptr;
-  VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ChannelCredentials> credentials,
-                            CredentialsOf(options));
-  return std::make_unique<Replication>(options.replicas, options.name, dataset.fingerprint(),
-                                       credentials, live,
-                                       options.log != nullptr ? options.log : MakeSilentLogger());
-}
-
 int ThreadsOfReplication(const ServerOptions& options) {
   int threads = 0;
   for (const ShardReplicas& shard : options.replicas) {
@@ -160,8 +79,8 @@ int ThreadsOfReplication(const ServerOptions& options) {
   return threads;
 }
 
-// Beside the workers: the gate's, the acceptor's and the scrubber's threads, and gRPC's own; and
-// those of replication, of the admin port and of the HTTP port.
+// Beside the workers: the gate's, the acceptor's, the scrubber's and the generations' threads, and
+// gRPC's own; and those of replication, of the admin port and of the HTTP port.
 ResourceNeeds NeedsOf(const ServerOptions& options) {
   constexpr int kOtherThreads = 16;
   ResourceNeeds needs;
@@ -198,75 +117,32 @@ PortLimits LimitsOfPort(const ServerOptions& options) {
 
 class Server::Impl {
  public:
-  Impl(const ServerOptions& options, std::unique_ptr<ServerTrust> trust,
-       std::unique_ptr<Dataset> dataset, std::unique_ptr<LiveDataset> live,
-       std::unique_ptr<Replication> replication)
+  Impl(const ServerOptions& options, std::unique_ptr<ServerTrust> trust)
       : options_(options),
         trust_(std::move(trust)),
-        dataset_(std::move(dataset)),
-        live_(std::move(live)),
-        replication_(std::move(replication)),
         log_(options.log != nullptr ? options.log : MakeSilentLogger()),
-        health_(*dataset_),
         gate_(options.admission, log_.get()),
-        matching_(options.condition_bytes),
-        nonempty_(dataset_->schema(), kDefaultNonemptyBytes),
         workers_(CallGate::MaxRunningInAll(options.admission, !options.changes.empty())) {
-    for (const ShardId shard : dataset_->wanted()) health_.LogFault(shard, log_.get());
-    if (dataset_->manifest().format_version() == 1) {
-      log_->warn(
-          "{}: of format version 1, whose pages have no checksums: damage is found by the check in "
-          "the background alone; `vicinity partition` writes the new form",
-          options.data);
-    }
-    state_.name = options.name;
-    state_.dataset = dataset_.get();
-    state_.live = live_.get();
-    state_.replication = replication_.get();
-    state_.limits = options.limits;
-    state_.started = std::chrono::steady_clock::now();
-    state_.health = &health_;
-    state_.counters = &counters_;
-    state_.gate = &gate_;
-    state_.metrics = &metrics_;
-    state_.log_sink = options.log_sink.get();
-    state_.stopping = &stopping_;
-    state_.matching = &matching_;
-    state_.nonempty = &nonempty_;
-    if (options.security.encrypted()) state_.tls = [this] { return trust_->Tls(); };
-    state_.serving = &serving_;
-    FillContext();
     counters_.AddMetrics(&own_metrics_);
     gate_.AddMetrics(&own_metrics_);
-    health_.AddMetrics(&own_metrics_);
-    AddIndexMetrics(*dataset_, &own_metrics_);
-    if (live_ != nullptr) AddLiveMetrics(*dataset_, *live_, &own_metrics_);
-    if (live_ != nullptr) AddStoreMetrics(*dataset_, *live_, &own_metrics_);
-    if (replication_ != nullptr) replication_->AddMetrics(&own_metrics_);
-    own_metrics_.Add(
-        {"vicinity_server_condition_bytes",
-         "Memory for which edges meet the conditions that draws go by", MetricKind::kGauge},
-        {}, [this] { return static_cast<double>(matching_.num_bytes()); });
-    own_metrics_.Add(
-        {"vicinity_server_relation_bytes",
-         "Memory for which nodes have edges along which of many edge types", MetricKind::kGauge},
-        {}, [this] { return static_cast<double>(nonempty_.num_bytes()); });
   }
 
   ~Impl() { Stop(absl::ZeroDuration()); }
 
+  absl::Status Open() {
+    VICINITY_ASSIGN_OR_RETURN(generations_, Generations::Open(options_, &metrics_));
+    FillContext();
+    return absl::OkStatus();
+  }
+
   absl::Status Listen() {
     VICINITY_ASSIGN_OR_RETURN(port_, GuardedPort::Listen(options_.listen, LimitsOfPort(options_),
                                                          trust_->Credentials(), &context_));
-    state_.connections = port_->connections();
     SetServing(true);
     serving_.Set(kLiveHealth, true);
-    scrubber_ = Scrubber::Start(dataset_.get(), Scrubber::Which::kForever,
-                                options_.check_bytes_per_second, &health_, log_.get());
-    AddServerMetrics(state_, options_.cluster, &own_metrics_);
     AddProcessMetrics(&own_metrics_);
+    VICINITY_RETURN_IF_ERROR(generations_->Start(CommonState()));
     port_->Start();
-    if (replication_ != nullptr) replication_->Start();
     VICINITY_RETURN_IF_ERROR(ListenForAdmins());
     return ListenForHttp();
   }
@@ -279,8 +155,7 @@ class Server::Impl {
     port_->StopListening();
     serving_.End();
     port_->Stop(absl::ToChronoTime(absl::Now() + drain - announce));
-    if (replication_ != nullptr) replication_->Stop();
-    scrubber_.reset();
+    generations_->Stop();
     // Last, so that somebody may ask while the rest stops.
     admin_.reset();
     http_metrics_.reset();
@@ -294,8 +169,10 @@ class Server::Impl {
   const HostPort* http_address() const { return http_ ? &http_->address() : nullptr; }
   std::string Describe() const {
     const auto id = [](std::string* out, ShardId shard) { absl::StrAppend(out, shard.value); };
-    return absl::StrCat("serving shards ", absl::StrJoin(dataset_->wanted(), ",", id), " of ",
-                        dataset_->manifest().name(), live_ != nullptr ? ", live," : "", " on ",
+    const std::shared_ptr<Generation> now = generations_->in_force();
+    const Dataset& dataset = *now->dataset();
+    return absl::StrCat("serving shards ", absl::StrJoin(dataset.wanted(), ",", id), " of ",
+                        dataset.manifest().name(), now->live() != nullptr ? ", live," : "", " on ",
                         address().ToString(), " (", trust_->Describe(), ")",
                         admin_ ? absl::StrCat(", admin on ", admin_->address().ToString()) : "",
                         http_ ? absl::StrCat(", http on ", http_->address().ToString()) : "");
@@ -309,7 +186,7 @@ class Server::Impl {
 
   void FillContext() {
     context_.operations = DataOperations();
-    context_.state = &state_;
+    context_.states = generations_.get();
     context_.counters = &counters_;
     context_.gate = &gate_;
     context_.workers = &workers_;
@@ -317,6 +194,23 @@ class Server::Impl {
     context_.serving = &serving_;
     context_.trust = trust_.get();
     context_.log = log_.get();
+  }
+
+  // But for what is a dataset's own.
+  ServerState CommonState() {
+    ServerState state;
+    state.name = options_.name;
+    state.limits = options_.limits;
+    state.started = std::chrono::steady_clock::now();
+    state.counters = &counters_;
+    state.gate = &gate_;
+    state.metrics = &metrics_;
+    state.connections = port_->connections();
+    state.log_sink = options_.log_sink.get();
+    state.stopping = &stopping_;
+    state.serving = &serving_;
+    if (options_.security.encrypted()) state.tls = [this] { return trust_->Tls(); };
+    return state;
   }
 
   absl::Status ListenForAdmins() {
@@ -328,14 +222,18 @@ class Server::Impl {
     actions.verify = [this](const proto::VerifyRequest& request, IsGone is_gone) {
       const int64_t asked =
           static_cast<int64_t>(std::min<uint64_t>(request.bytes_per_second(), uint64_t{1} << 40));
-      return VerifyFiles(dataset_.get(), asked > 0 ? asked : options_.check_bytes_per_second,
-                         &health_, log_.get(), is_gone);
+      const std::shared_ptr<Generation> now = generations_->in_force();
+      return VerifyFiles(now->dataset(), asked > 0 ? asked : options_.check_bytes_per_second,
+                         now->health(), log_.get(), is_gone);
     };
     actions.read = [this](const proto::ReadFileRequest& request) {
-      return ReadFilePiece(*dataset_, request);
+      return ReadFilePiece(*generations_->Of(request.fingerprint())->dataset, request);
     };
     actions.appoint = [this](const proto::AppointRequest& request) {
-      return Appoint(state_, request);
+      return Appoint(*generations_->Of(request.fingerprint()), request);
+    };
+    actions.swap = [this](const proto::SwapRequest& request) {
+      return generations_->Swap(request);
     };
     actions.reload = [this]() -> absl::StatusOr<proto::ReloadCredentialsReply> {
       VICINITY_RETURN_IF_ERROR(trust_->Reload());
@@ -363,31 +261,24 @@ class Server::Impl {
   }
 
   std::string ShowStatus() {
-    const auto status = ReportStatus(state_, proto::StatusRequest());
+    const auto status = ReportStatus(*generations_->Of(0), proto::StatusRequest());
     return StatusJson(status.value_or(proto::StatusReply()), metrics_.Collect(),
                       {options_.cluster, peers_->Ask()});
   }
 
   const ServerOptions options_;
   const std::unique_ptr<ServerTrust> trust_;
-  const std::unique_ptr<Dataset> dataset_;
-  const std::unique_ptr<LiveDataset> live_;         // null: read-only
-  const std::unique_ptr<Replication> replication_;  // null: nobody else has a shard of it
-  const std::shared_ptr<spdlog::logger> log_;       // with whoever gave it
-  ShardHealth health_;
+  const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
   CallCounters counters_{CountedMethods(DataOperations())};
   CallGate gate_;
-  MatchingCache matching_;
-  NonemptyCache nonempty_;
   MetricRegistry metrics_;
   MetricRegistry::Group own_metrics_{&metrics_};
   WorkerPool workers_;
   ClientNames clients_;
   ServingStates serving_;
   std::atomic<bool> stopping_{false};
-  ServerState state_;
+  std::unique_ptr<Generations> generations_;
   ServiceContext context_;
-  std::unique_ptr<Scrubber> scrubber_;
   std::unique_ptr<GuardedPort> port_;
   std::unique_ptr<AdminServer> admin_;  // null: nobody asked for it
   std::unique_ptr<PeerWatch> peers_;    // these three likewise
@@ -399,14 +290,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   GuardAgainstBusErrors();
   IgnoreLockOrder();
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTrust> trust, CheckOptions(options));
-  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Dataset> dataset, OpenDataset(options));
-  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<LiveDataset> live, OpenChanges(options, *dataset));
+  auto impl = std::make_unique<Impl>(options, std::move(trust));
+  VICINITY_RETURN_IF_ERROR(impl->Open());
   // gRPC aborts where it cannot have what it needs.
   VICINITY_RETURN_IF_ERROR(CheckResources(NeedsOf(options)));
-  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Replication> replication,
-                            MakeReplication(options, *dataset, live.get()));
-  auto impl = std::make_unique<Impl>(options, std::move(trust), std::move(dataset), std::move(live),
-                                     std::move(replication));
   VICINITY_RETURN_IF_ERROR(impl->Listen());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

@@ -53,6 +53,8 @@ struct ServerOptions {
   std::string replica_token_file;
   // That are to stay free on its disk: with less, reads go on and writes are refused.
   int64_t changes_least_free_bytes = int64_t{1} << 30;
+  // How long a dataset whose place another has taken is kept after it was read last.
+  absl::Duration keep_retired = absl::Minutes(30);
   // To remember which edges meet the conditions that draws go by (sampler/rules/matching_cache.h);
   // 0: nothing is.
   int64_t condition_bytes = kDefaultMatchingBytes;

@@ -18,6 +18,7 @@
 #include "client/cli/commands/index_command.h"
 #include "client/cli/commands/live/promote_command.h"
 #include "client/cli/commands/live/rebuild_command.h"
+#include "client/cli/commands/live/swap_command.h"
 #include "client/cli/commands/metis_child_command.h"
 #include "client/cli/commands/partition_command.h"
 #include "client/cli/commands/plan_command.h"
@@ -34,12 +35,12 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,  kGenerateCommand,    kPartitionCommand, kRankCommand,       kIndexCommand,
-    kFoldCommand,    kPlanCommand,        kPoliciesCommand,  kVerifyCommand,     kRepairCommand,
-    kStatusCommand,  kShardsCommand,      kHealthCommand,    kTopCommand,        kAdminCommand,
-    kTokenCommand,   kCertificateCommand, kDescribeCommand,  kGetCommand,        kSampleCommand,
-    kWalkCommand,    kQueryCommand,       kWriteCommand,     kVersionsCommand,   kWatchCommand,
-    kPromoteCommand, kRebuildCommand,     kBackupCommand,    kMetisChildCommand,
+    kImportCommand,  kGenerateCommand,    kPartitionCommand, kRankCommand,     kIndexCommand,
+    kFoldCommand,    kPlanCommand,        kPoliciesCommand,  kVerifyCommand,   kRepairCommand,
+    kStatusCommand,  kShardsCommand,      kHealthCommand,    kTopCommand,      kAdminCommand,
+    kTokenCommand,   kCertificateCommand, kDescribeCommand,  kGetCommand,      kSampleCommand,
+    kWalkCommand,    kQueryCommand,       kWriteCommand,     kVersionsCommand, kWatchCommand,
+    kPromoteCommand, kRebuildCommand,     kSwapCommand,      kBackupCommand,   kMetisChildCommand,
 };
 
 }  // namespace

@@ -91,6 +91,8 @@ void ClusterServers::OnHello(int server, const absl::Status& status, const proto
     answer.asked = true;
     answer.error = status;
     answer.fingerprint = hello.fingerprint();
+    answer.follows = hello.follows();
+    answer.also = std::set<uint64_t>(hello.also().begin(), hello.also().end());
     answer.live = hello.live();
     answer.shards = std::set<int32_t>(hello.shards().begin(), hello.shards().end());
     changed_.NotifyAll();
@@ -107,7 +109,16 @@ absl::Status ClusterServers::CheckServer(int server, const KnownDataset& dataset
   const Answer& answer = answers_[server];
   const ServerEndpoint& there = endpoint(server);
   if (!answer.error.ok()) return answer.error;
-  if (answer.fingerprint != dataset.fingerprint) {
+  const bool answers_it =
+      answer.fingerprint == dataset.fingerprint || answer.also.count(dataset.fingerprint) > 0;
+  if (!answers_it && answer.follows == dataset.fingerprint) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "shard %d at %s (server %s): dataset %016x has taken the place of %016x, of which %s is, "
+        "and nobody has read that for long: open the graph anew",
+        there.shards.front().value, there.address, there.name, answer.fingerprint,
+        dataset.fingerprint, dataset.whose));
+  }
+  if (!answers_it) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "shard %d at %s (server %s) is of dataset %016x, %s of %016x", there.shards.front().value,
         there.address, there.name, answer.fingerprint, dataset.whose, dataset.fingerprint));
@@ -155,6 +166,12 @@ std::vector<KnownDataset> ClusterServers::Candidates() const {
   return found;
 }
 
+bool ClusterServers::IsFollowed(const KnownDataset& dataset) const {
+  return std::any_of(answers_.begin(), answers_.end(), [&](const Answer& answer) {
+    return answer.asked && answer.error.ok() && answer.follows == dataset.fingerprint;
+  });
+}
+
 absl::Status ClusterServers::WhyNone(const std::optional<KnownDataset>& known) const {
   const std::vector<KnownDataset> candidates = Candidates();
   const KnownDataset dataset =
@@ -193,6 +210,13 @@ absl::StatusOr<KnownDataset> ClusterServers::WaitForChoice(
     for (const KnownDataset& each : known ? std::vector<KnownDataset>{*known} : Candidates()) {
       if (IsWhole(each)) whole.push_back(each);
     }
+    // While servers go over from one dataset to the next both are there.
+    if (whole.size() > 1) {
+      whole.erase(std::remove_if(whole.begin(), whole.end(),
+                                 [this](const KnownDataset& each) ABSL_EXCLUSIVE_LOCKS_REQUIRED(
+                                     mu_) { return IsFollowed(each); }),
+                  whole.end());
+    }
     const Clock::time_point now = Clock::now();
     if (!whole.empty() && !whole_since.has_value()) whole_since = now;
     const bool enough = whole_since.has_value() && now >= *whole_since + kGrace;
@@ -230,9 +254,14 @@ absl::StatusOr<uint64_t> ClusterServers::ChooseDataset(const std::optional<Known
 
 absl::Status ClusterServers::Describe(proto::DescribeReply* reply) {
   absl::Status last = absl::UnavailableError("no server is live");
+  uint64_t fingerprint = 0;
+  {
+    MutexLock lock(&mu_);
+    if (chosen_.has_value()) fingerprint = chosen_->fingerprint;
+  }
   for (int i = 0; i < size(); ++i) {
     if (!replica(i)->live()) continue;
-    last = connection(i)->Describe(reply);
+    last = connection(i)->Describe(fingerprint, reply);
     if (last.ok()) return last;
     replica(i)->OnFailure(last);
   }

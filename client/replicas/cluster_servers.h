@@ -72,6 +72,8 @@ class ClusterServers {
     bool connected = false;
     absl::Status error;
     uint64_t fingerprint = 0;
+    uint64_t follows = 0;     // the dataset whose place that one took
+    std::set<uint64_t> also;  // others that it answers
     bool live = false;
     std::set<int32_t> shards;
     Done probe;  // that waits for the choice
@@ -89,6 +91,8 @@ class ClusterServers {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsWhole(const KnownDataset& dataset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::vector<KnownDataset> Candidates() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether another has taken its place, on some server.
+  bool IsFollowed(const KnownDataset& dataset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AllAsked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status WhyNone(const std::optional<KnownDataset>& known) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

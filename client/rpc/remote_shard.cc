@@ -448,6 +448,8 @@ void RemoteShard::AskOnce(const ShardWrite& write, const CallContext& context, D
   *request.mutable_batch() = *write.batch;
   request.set_durability(ToProto(write.durability));
   const auto store = [write](const proto::ApplyReply& reply, const SlicedMessage&) -> absl::Status {
+    write.out->retired = reply.retired();
+    if (reply.retired()) return absl::OkStatus();
     const auto same = [](const char* what, int64_t got, int64_t expected) {
       return got == expected ? absl::OkStatus() : WrongAmount(what, got, expected);
     };

@@ -196,9 +196,9 @@ RequestLimits ServerConnection::limits() const {
   return limits_;
 }
 
-absl::Status ServerConnection::Describe(proto::DescribeReply* reply) {
+absl::Status ServerConnection::Describe(uint64_t fingerprint, proto::DescribeReply* reply) {
   proto::DescribeRequest request;
-  request.set_fingerprint(hello().fingerprint());
+  request.set_fingerprint(fingerprint);
   CallSettings settings;
   settings.where = whole_ + ": Describe";
   settings.method = "Describe";

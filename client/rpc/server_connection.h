@@ -85,8 +85,8 @@ class ServerConnection {
   // As the server's last hello has them: who takes its place at its address may have others.
   RequestLimits limits() const;
 
-  // Asks for schema and book. Waits for the answer.
-  absl::Status Describe(proto::DescribeReply* reply);
+  // Asks for schema and book of a dataset. Waits for the answer.
+  absl::Status Describe(uint64_t fingerprint, proto::DescribeReply* reply);
 
   // Of one call; `shard` is named in errors.
   CallSettings Settings(ShardId shard, const char* method, const CallContext& context) const;

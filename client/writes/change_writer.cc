@@ -361,7 +361,9 @@ class WriteCall {
   void OnAnswer(ShardWork* work, const absl::Status& status) {
     SentBatch* const sent = work->lane->sent();
     const bool of_earlier_call = work->flight.size() == 0;
-    if (status.ok()) {
+    if (status.ok() && sent->applied.retired) {
+      FailRetired(work);
+    } else if (status.ok()) {
       OnApplied(work);
     } else if (IsRefusal(status)) {
       work->lane->Drop(options_.make_session);
@@ -431,6 +433,17 @@ class WriteCall {
     List(*work, work->flight, unsure ? &written_.unsure : &written_.unsent);
     ListUnsent(*work);
     work->error = status;
+  }
+
+  // What got no answer before is known now, too: it is not applied.
+  void FailRetired(ShardWork* work) {
+    work->lane->Drop(options_.make_session);
+    List(*work, work->flight, &written_.unsent);
+    ListUnsent(*work);
+    work->error = absl::FailedPreconditionError(absl::StrCat(
+        "shard ", work->shard.value,
+        ": another dataset has taken the place of the one that this graph is of, with what was "
+        "written: open the graph, and a writer, anew"));
   }
 
   void ListUnsent(const ShardWork& work) {

@@ -203,6 +203,8 @@ ROWS = [
             ("count by (shard) (vicinity_server_shard_faulty == 0)", "{{shard}}"),
             ("max by (shard) (vicinity_server_shard_replicas)", "{{shard}} meant")]),
         ("Damaged", "none", [("vicinity_server_shard_faulty", "{{instance}} {{shard}}")]),
+        ("Retired datasets that are kept", "none", [
+            ("vicinity_server_retired_datasets", "{{instance}}")]),
         ("Share of the files that was verified", "percentunit", [
             ("sum by (instance) (vicinity_server_shard_checked_bytes) "
              "/ sum by (instance) (vicinity_server_shard_file_bytes)", "{{instance}}")]),

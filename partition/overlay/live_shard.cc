@@ -24,6 +24,12 @@ std::chrono::steady_clock::time_point SteadyTimeOf(absl::Time deadline) {
          absl::ToChronoNanoseconds(std::min(deadline - absl::Now(), absl::Hours(24)));
 }
 
+AppliedBatch NeverApplied() {
+  AppliedBatch never;
+  never.retired = true;
+  return never;
+}
+
 }  // namespace
 
 // One caller's batch on its way.
@@ -69,9 +75,23 @@ absl::Status LiveShard::ReadWriter() {
         absl::StrCat(state_->store->folder(), ": who writes the shard does not read"));
   }
   MutexLock lock(&mu_);
-  writer_ = bytes.empty() ? WriterTerm{0, options_.servers.first}
-                          : WriterTerm{saved.term(), saved.writer()};
+  // Of a shard that nobody else has there is no writer to be known, only that it is closed.
+  const bool says_writer = saved.term() > 0 || !saved.writer().empty();
+  writer_ = says_writer ? WriterTerm{saved.term(), saved.writer()}
+                        : WriterTerm{0, options_.servers.first};
+  closed_for_ = saved.next_dataset();
   return absl::OkStatus();
+}
+
+absl::Status LiveShard::Save(const WriterTerm& writer, uint64_t closed_for) {
+  proto::WriterTerm bytes;
+  bytes.set_term(writer.term);
+  bytes.set_writer(writer.writer);
+  bytes.set_next_dataset(closed_for);
+  mu_.Unlock();
+  const absl::Status saved = state_->store->SaveWriter(bytes.SerializeAsString());
+  mu_.Lock();
+  return saved;
 }
 
 absl::Status LiveShard::Replay() {
@@ -162,7 +182,8 @@ absl::StatusOr<AppliedBatch> LiveShard::AwaitKept(AppliedBatch applied,
                                                   std::chrono::steady_clock::time_point until) {
   MutexLock lock(&mu_);
   while (options_.servers.count > 1 && kept_ < applied.version) {
-    VICINITY_RETURN_IF_ERROR(Refusal());
+    // A batch that was applied before the shard was closed is not refused for that.
+    if (closed_for_ == 0) VICINITY_RETURN_IF_ERROR(Refusal());
     const std::chrono::nanoseconds left = until - std::chrono::steady_clock::now();
     if (left.count() <= 0) {
       return absl::DeadlineExceededError(
@@ -176,10 +197,16 @@ absl::StatusOr<AppliedBatch> LiveShard::AwaitKept(AppliedBatch applied,
 }
 
 absl::Status LiveShard::Refusal() const {
+  const std::string shard = absl::StrCat("shard ", state_->base.shard.id().value);
+  const absl::Hex next(closed_for_, absl::kZeroPad16);
+  if (closed_for_ != 0) {
+    return absl::UnavailableError(absl::StrCat(
+        shard, " takes no changes while dataset ", next,
+        " takes its place; if `vicinity swap` has not ended it, it is to be run again"));
+  }
   const ShardServers& servers = options_.servers;
   if (servers.self.empty()) return absl::OkStatus();
   if (writer_.writer == servers.self) return hold_;
-  const std::string shard = absl::StrCat("shard ", state_->base.shard.id().value);
   if (!writer_.writer.empty()) {
     return absl::UnimplementedError(absl::StrCat(shard, " is written by server \"", writer_.writer,
                                                  "\" (term ", writer_.term, "), not by \"",
@@ -200,6 +227,7 @@ std::vector<LiveShard::PendingPtr> LiveShard::TakeGroup() {
   queued_bytes_ -= bytes;
   refusal_ = Refusal();
   term_ = writer_.term;
+  only_known_ = retired_;
   return group;
 }
 
@@ -216,7 +244,7 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
   uint64_t shown = version();
   for (const PendingPtr& pending : group) {
     answers.push_back(failed_.ok() ? Prepare(room, pending.get(), &commit) : failed_);
-    if (!answers.back().ok()) continue;
+    if (!answers.back().ok() || answers.back()->retired) continue;
     durable |= pending->durability != Durability::kBuffered;
     if (!WaitsForOthers(pending->durability)) shown = std::max(shown, answers.back()->version);
   }
@@ -253,13 +281,12 @@ absl::Status LiveShard::Write(const DeltaStore::Commit& commit, bool durable) {
 absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pending* pending,
                                                 DeltaStore::Commit* commit) {
   proto::Change& change = pending->change;
-  if (!pending->repeats) {
-    VICINITY_RETURN_IF_ERROR(refusal_);
-    change.set_term(term_);
-  }
+  if (!pending->repeats && !only_known_) VICINITY_RETURN_IF_ERROR(refusal_);
   VICINITY_ASSIGN_OR_RETURN(const std::optional<uint64_t> known,
                             sessions_.Find(change.session().id(), change.session().sequence()));
   if (known.has_value()) return AnswerAgain(*known);
+  if (!pending->repeats && only_known_) return NeverApplied();
+  if (!pending->repeats) change.set_term(term_);
   VICINITY_RETURN_IF_ERROR(room);
   VICINITY_RETURN_IF_ERROR(ResolveChange(state_->base, state_->files, state_->index, &change));
   change.set_version(logged() + group_.size() + 1);
@@ -360,12 +387,7 @@ absl::Status LiveShard::Appoint(const WriterTerm& writer) {
         "shard ", state_->base.shard.id().value, ": server \"", writer.writer, "\" in term ",
         writer.term, ", where \"", writer_.writer, "\" in term ", writer_.term, " is known"));
   } else if (!(writer == writer_)) {
-    proto::WriterTerm bytes;
-    bytes.set_term(writer.term);
-    bytes.set_writer(writer.writer);
-    mu_.Unlock();
-    saved = state_->store->SaveWriter(bytes.SerializeAsString());
-    mu_.Lock();
+    saved = Save(writer, closed_for_);
     if (saved.ok()) writer_ = writer;
     if (saved.ok()) hold_ = absl::OkStatus();
   }
@@ -399,6 +421,29 @@ absl::Status LiveShard::BeginTerm(absl::Time deadline) {
   return Commit(std::move(change), /*repeats=*/false, Durability::kReplicated,
                 SteadyTimeOf(deadline))
       .status();
+}
+
+absl::Status LiveShard::Close(uint64_t next_dataset) {
+  MutexLock lock(&mu_);
+  TakeLead();
+  absl::Status saved;
+  if (closed_for_ != next_dataset) saved = Save(writer_, next_dataset);
+  if (saved.ok()) closed_for_ = next_dataset;
+  EndLead();
+  return saved;
+}
+
+uint64_t LiveShard::closed_for() const {
+  MutexLock lock(&mu_);
+  return closed_for_;
+}
+
+void LiveShard::Retire() {
+  MutexLock lock(&mu_);
+  retired_ = true;
+  kept_ = logged();
+  Show(logged());
+  settled_.NotifyAll();
 }
 
 void LiveShard::Hold(absl::Status why) {

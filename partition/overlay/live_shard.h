@@ -119,6 +119,16 @@ class LiveShard {
   bool catching_up() const { return catching_up_.load(std::memory_order_acquire); }
   absl::Status CaughtUp();  // on disk when it returns
 
+  // Takes no new batches from now on, on disk and for every batch that is not committed yet when it
+  // returns: `next_dataset`, a fingerprint, is to take this one's place. Repeat goes on; other
+  // batches are Unavailable. 0: they are taken again. Errors: DeltaStore's.
+  absl::Status Close(uint64_t next_dataset);
+  // 0: it takes batches.
+  uint64_t closed_for() const;
+  // It has taken it: all is seen, batches that were applied are answered as they were, by whichever
+  // server, and any other as one that never will be. Until the shard is opened again.
+  void Retire();
+
   LogPosition position() const;  // of the change log's end
   // In which a version that has been was written; 0 of version 0.
   uint64_t TermOf(uint64_t version) const;
@@ -139,6 +149,9 @@ class LiveShard {
 
   LiveShard(std::unique_ptr<LiveState> state, const LiveShardOptions& options);
   absl::Status ReadWriter();
+  // What is kept beside the log: by whom it is written, and whether at all.
+  absl::Status Save(const WriterTerm& writer, uint64_t closed_for)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Replay();
   void CountTerm(uint64_t version, uint64_t term) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint64_t LastTerm() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -181,14 +194,17 @@ class LiveShard {
   int64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   bool led_ ABSL_GUARDED_BY(mu_) = false;  // somebody commits
   WriterTerm writer_ ABSL_GUARDED_BY(mu_);
+  uint64_t closed_for_ ABSL_GUARDED_BY(mu_) = 0;
+  bool retired_ ABSL_GUARDED_BY(mu_) = false;
   absl::Status hold_ ABSL_GUARDED_BY(mu_);
   uint64_t kept_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t wakes_ ABSL_GUARDED_BY(mu_) = 0;
   std::map<uint64_t, uint64_t> terms_ ABSL_GUARDED_BY(mu_);  // by the first version of each
 
   // Of who leads:
-  absl::Status refusal_;  // as it was when the group was taken
-  uint64_t term_ = 0;     // likewise
+  absl::Status refusal_;     // as it was when the group was taken
+  uint64_t term_ = 0;        // likewise
+  bool only_known_ = false;  // likewise: whether it was retired
   WriteSessions sessions_;
   std::vector<AppliedBatch> group_;  // versions that are being committed, from the next one on
   absl::Status failed_;

@@ -51,6 +51,9 @@ struct AppliedBatch {
   uint64_t version = 0;
   uint64_t term = 0;      // of the writer that made the version
   bool repeated = false;  // it had been applied before
+  // It was not applied and never will be: the shard was retired (LiveShard::Retire). The rest says
+  // nothing then.
+  bool retired = false;
   // Of each part of new_nodes and new_edges the id of its first; the others' follow in steps of the
   // number of shards.
   std::vector<int64_t> first_nodes{};

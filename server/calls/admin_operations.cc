@@ -93,6 +93,11 @@ absl::StatusOr<proto::AppointReply> Appoint(const ServerState& state,
   return state.admin->actions.appoint(request);
 }
 
+absl::StatusOr<proto::SwapReply> Swap(const ServerState& state, const proto::SwapRequest& request) {
+  if (!state.admin->actions.swap) return NotHere();
+  return state.admin->actions.swap(request);
+}
+
 absl::StatusOr<grpc::reflection::v1alpha::ServerReflectionResponse> ReflectAdmin(
     const ServerState&, const grpc::reflection::v1alpha::ServerReflectionRequest& request) {
   const google::protobuf::FileDescriptor* const files[] = {
@@ -109,6 +114,7 @@ constexpr char kVerify[] = "/vicinity.proto.Admin/Verify";
 constexpr char kReadFile[] = "/vicinity.proto.Admin/ReadFile";
 constexpr char kReloadCredentials[] = "/vicinity.proto.Admin/ReloadCredentials";
 constexpr char kAppoint[] = "/vicinity.proto.Admin/Appoint";
+constexpr char kSwap[] = "/vicinity.proto.Admin/Swap";
 
 // What takes long has a lane of its own, so that an order is always heard.
 constexpr std::array kAdminOperations = {
@@ -118,6 +124,7 @@ constexpr std::array kAdminOperations = {
     Describes<ReadFile, kReadFile, Lane::kData>(),
     AsLogged(Describes<ReloadCredentials, kReloadCredentials, Lane::kSmall>()),
     AsLogged(Describes<Appoint, kAppoint, Lane::kSmall>()),
+    AsLogged(Describes<Swap, kSwap, Lane::kSmall>()),
     Describes<CheckHealth, kCheckPath, Lane::kHealth>(),
     AsConversation(Describes<ReflectAdmin, kReflectPath, Lane::kSmall>()),
 };

@@ -25,6 +25,7 @@ struct AdminActions {
   std::function<absl::StatusOr<proto::ReadFileReply>(const proto::ReadFileRequest& request)> read;
   std::function<absl::StatusOr<proto::ReloadCredentialsReply>()> reload;
   std::function<absl::StatusOr<proto::AppointReply>(const proto::AppointRequest& request)> appoint;
+  std::function<absl::StatusOr<proto::SwapReply>(const proto::SwapRequest& request)> swap;
   std::shared_ptr<spdlog::logger> log;  // whose level is set
 };
 

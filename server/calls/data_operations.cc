@@ -14,6 +14,7 @@
 #include "server/handlers/health_handler.h"
 #include "server/handlers/live/apply_handler.h"
 #include "server/handlers/live/barrier_handler.h"
+#include "server/handlers/live/carry_handler.h"
 #include "server/handlers/live/changes_handler.h"
 #include "server/handlers/live/replicate_handler.h"
 #include "server/handlers/ragged_handler.h"
@@ -49,6 +50,7 @@ constexpr char kApply[] = "/vicinity.proto.Graph/Apply";
 constexpr char kBarrier[] = "/vicinity.proto.Graph/Barrier";
 constexpr char kChanges[] = "/vicinity.proto.Graph/Changes";
 constexpr char kReplicate[] = "/vicinity.proto.Graph/Replicate";
+constexpr char kCarry[] = "/vicinity.proto.Graph/Carry";
 constexpr char kStatus[] = "/vicinity.proto.Graph/Status";
 
 constexpr std::array kDataOperations = {
@@ -67,6 +69,7 @@ constexpr std::array kDataOperations = {
     Describes<Barrier, kBarrier, Lane::kSmall>(),
     Describes<Changes, kChanges, Lane::kData>(),
     Describes<Replicate, kReplicate, Lane::kReplicas>(),
+    Describes<Carry, kCarry, Lane::kReplicas>(),
     Describes<ReportStatus, kStatus, Lane::kSmall>(),
     Uncounted(Describes<CheckHealth, kCheckPath, Lane::kHealth>()),
     Uncounted(AsConversation(Describes<Reflect, kReflectPath, Lane::kSmall>())),

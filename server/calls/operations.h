@@ -30,6 +30,8 @@ class Exchange {
   // Bytes that the reply can have, for the admission; those of the request's bulk fields.
   virtual int64_t reply_bytes(const ServerState& state) const = 0;
   virtual int64_t request_bytes() const = 0;
+  // Of the dataset that it is about; 0: whichever is served.
+  virtual uint64_t fingerprint() const = 0;
   // What the caller calls itself; empty: it does not say.
   virtual std::string client_name() const = 0;
 

@@ -76,6 +76,7 @@ void ServedCall::OnReadDone(bool ok) {
   request_.Clear();
   if (!exchange.ok()) return End(CallEnd::kUseless, exchange.status());
   exchange_ = *std::move(exchange);
+  state_ = service_.states->Of(exchange_->fingerprint());
   if (const std::string name = exchange_->client_name(); !name.empty()) {
     service_.clients->Learn(peer_, name);
     // Escaped and cut: the text is whatever the caller likes.
@@ -95,7 +96,7 @@ void ServedCall::OnReadDone(bool ok) {
 CallGate::Passage::Wish ServedCall::MakeWish() const {
   CallGate::Passage::Wish wish;
   wish.lane = operation_->lane;
-  wish.reply_bytes = exchange_->reply_bytes(*service_.state);
+  wish.reply_bytes = exchange_->reply_bytes(*state_);
   wish.deadline = context_->deadline();
   // Whoever has not shown who it is could be as many clients as it likes; it asks for no data.
   const std::optional<PeerAddress> address =
@@ -155,7 +156,7 @@ void ServedCall::GoOn() {
 
 absl::Status ServedCall::MakeMessage() {
   if (IsOver()) return GoneError();
-  if (!has_begun_) VICINITY_RETURN_IF_ERROR(exchange_->Begin(*service_.state));
+  if (!has_begun_) VICINITY_RETURN_IF_ERROR(exchange_->Begin(*state_));
   has_begun_ = true;
   VICINITY_ASSIGN_OR_RETURN(piece_, exchange_->Next(&made_, [this] { return IsOver(); }));
   if (piece_ != Piece::kNothing && counted_.has_value()) {
@@ -217,7 +218,7 @@ std::string ServedCall::TraceText() const {
 // All that a call's end leaves behind, before gRPC is told: after that it may be gone.
 grpc::Status ServedCall::Note(CallEnd end, const absl::Status& status) {
   end_ = end;
-  if (service_.state->IsStopping()) context_->AddTrailingMetadata(kStoppingTrailer, "1");
+  if (service_.states->Of(0)->IsStopping()) context_->AddTrailingMetadata(kStoppingTrailer, "1");
   if (counted_.has_value()) counted_->Finish(status.code());
   if (!status.ok() && service_.log->should_log(spdlog::level::debug)) {
     service_.log->debug("{} for {} failed: {}{}",

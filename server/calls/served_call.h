@@ -19,6 +19,7 @@
 #include "server/calls/service_context.h"
 #include "server/connections/connection_guard.h"
 #include "server/handlers/chunk_source.h"
+#include "server/handlers/server_state.h"
 #include "server/security/credentials.h"
 
 namespace vicinity {
@@ -70,7 +71,8 @@ class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPo
   const Operation* const operation_;  // null: no such method
   const std::string peer_;            // as gRPC writes it
   const std::shared_ptr<ConnectionAccount> account_;
-  ServerTrust::Identity identity_;  // who is proven to make it
+  ServerTrust::Identity identity_;            // who is proven to make it
+  std::shared_ptr<const ServerState> state_;  // by which it is answered; null until it is known
   CallGate::Passage passage_;
   std::optional<CallCounters::Running> counted_;  // once its request is there
   bool had_request_ = false;

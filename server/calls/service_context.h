@@ -9,7 +9,7 @@
 #include "server/admission/worker_pool.h"
 #include "server/calls/operations.h"
 #include "server/connections/connection_guard.h"
-#include "server/handlers/server_state.h"
+#include "server/handlers/state_source.h"
 #include "server/health/serving_states.h"
 #include "server/security/credentials.h"
 
@@ -19,7 +19,7 @@ namespace vicinity {
 // Lifetime: everything pointed to outlives it.
 struct ServiceContext {
   Operations operations;
-  const ServerState* state = nullptr;
+  const StateSource* states = nullptr;
   CallCounters* counters = nullptr;
   CallGate* gate = nullptr;
   WorkerPool* workers = nullptr;

@@ -54,6 +54,12 @@ template <typename Message>
 struct HasChecksum<Message, std::void_t<decltype(std::declval<Message>().checksum())>>
     : std::true_type {};
 
+template <typename Message, typename = void>
+struct HasFingerprint : std::false_type {};
+template <typename Message>
+struct HasFingerprint<Message, std::void_t<decltype(std::declval<Message>().fingerprint())>>
+    : std::true_type {};
+
 // A reply of one message that its handler has made whole.
 template <typename Reply>
 class OneReply final : public ChunkSource<Reply> {
@@ -95,6 +101,10 @@ class TypedExchange final : public Exchange {
     return 0;
   }
   int64_t request_bytes() const override { return BulkBytes(request_); }
+  uint64_t fingerprint() const override {
+    if constexpr (HasFingerprint<Request>::value) return request_.fingerprint();
+    return 0;
+  }
   std::string client_name() const override { return ClientNameIn(request_); }
 
   absl::Status Begin(const ServerState& state) override {

@@ -33,6 +33,10 @@ absl::StatusOr<proto::HelloReply> Hello(const ServerState& state,
   reply.mutable_limits()->set_max_chunk_bytes(state.limits.max_chunk_bytes);
   for (const ShardId shard : dataset.wanted()) reply.add_shards(shard.value);
   reply.set_live(state.live != nullptr);
+  reply.set_follows(state.follows);
+  if (state.also) {
+    for (const uint64_t other : state.also()) reply.add_also(other);
+  }
   return reply;
 }
 

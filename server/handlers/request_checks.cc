@@ -16,6 +16,12 @@ namespace vicinity {
 absl::Status CheckFingerprint(const ServerState& state, uint64_t fingerprint) {
   const Dataset& dataset = *state.dataset;
   if (fingerprint == dataset.fingerprint()) return absl::OkStatus();
+  if (fingerprint != 0 && fingerprint == state.follows) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "server \"", state.name, "\": dataset ", absl::Hex(dataset.fingerprint(), absl::kZeroPad16),
+        " has taken the place of ", absl::Hex(fingerprint, absl::kZeroPad16),
+        ", which nobody has read for long: open the graph anew"));
+  }
   return absl::FailedPreconditionError(
       absl::StrCat("server \"", state.name, "\" serves dataset \"", dataset.manifest().name(),
                    "\" with fingerprint ", absl::Hex(dataset.fingerprint(), absl::kZeroPad16),

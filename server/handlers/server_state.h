@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "partition/dataset/dataset.h"
 #include "partition/overlay/live_dataset.h"
@@ -24,6 +26,12 @@
 namespace vicinity {
 
 struct AdminState;
+
+enum class DatasetStage : uint8_t {
+  kPrepared,  // to take the place of the one in force: it is read, and takes what is carried over
+  kInForce,
+  kRetired,  // another has taken its place: it is read, by those who have it open
+};
 
 // Threads:  immutable, and what it points to may be used by any number at once.
 // Lifetime: everything pointed to outlives it.
@@ -47,6 +55,12 @@ struct ServerState {
   const Replication* replication = nullptr;  // null: no shard is also on other servers
   MatchingCache* matching = nullptr;         // null: conditions are looked at list by list
   NonemptyCache* nonempty = nullptr;         // null: of each list it is looked whether it is empty
+
+  // What this dataset is to the server. Null: the one in force, for as long as it runs.
+  const std::atomic<DatasetStage>* stage = nullptr;
+  uint64_t follows = 0;  // the dataset whose place it took; 0: it is the first
+  // Those that are answered beside it.
+  std::function<std::vector<uint64_t>()> also{};
 
   bool IsStopping() const { return stopping != nullptr && *stopping; }
 };

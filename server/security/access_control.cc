@@ -116,7 +116,8 @@ absl::string_view NameOf(Role role) {
 Role RoleNeeded(absl::string_view method) {
   const absl::string_view service = ServiceOf(method);
   if (service == "grpc.health.v1.Health") return Role::kNone;
-  if (method == "/vicinity.proto.Graph/Apply" || method == "/vicinity.proto.Graph/Replicate") {
+  if (method == "/vicinity.proto.Graph/Apply" || method == "/vicinity.proto.Graph/Replicate" ||
+      method == "/vicinity.proto.Graph/Carry") {
     return Role::kWrite;
   }
   if (service == "vicinity.proto.Graph" || service == "grpc.reflection.v1alpha.ServerReflection") {

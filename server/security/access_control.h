@@ -21,8 +21,8 @@ enum class Role : int { kNone = 0, kRead = 1, kWrite = 2, kAdmin = 3 };
 absl::string_view NameOf(Role role);
 
 // What it takes to call `method`, a path as in "/vicinity.proto.Graph/FetchRows": nothing for
-// health, kRead for the graph and for reflection, kWrite for Apply and Replicate, kAdmin for all
-// else, so that a service that nobody has thought of here is not open.
+// health, kRead for the graph and for reflection, kWrite for Apply, Replicate and Carry, kAdmin for
+// all else, so that a service that nobody has thought of here is not open.
 Role RoleNeeded(absl::string_view method);
 
 // What a caller shows.

@@ -3,11 +3,9 @@
 //
 // VICINITY_CRASH_CYCLES (100) and VICINITY_LIVE_HISTORIES (4) set how much.
 #include <algorithm>
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -22,6 +20,7 @@
 #include "client/graph.h"
 #include "client/shards/cancellation.h"
 #include "partition/overlay/live_values.h"
+#include "tests/integration/fixtures/live_load.h"
 #include "tests/integration/fixtures/live_registers.h"
 #include "tests/testing/hosts/testbed.h"
 #include "tests/testing/slow_build.h"
@@ -133,24 +132,9 @@ TEST_CASE(
     CAPTURE(history);
     LiveBed bed;
     std::mt19937_64 random(history + 1);
-    const auto graph = bed.Open();
     std::vector<RegisterWriter*> writers;
     for (const auto& writer : bed.writers) writers.push_back(writer.get());
-    std::deque<RegisterReader> readers;
-    for (int number = 0; number < 3; ++number) readers.emplace_back(writers, number);
-    std::atomic<bool> stop{false};
-    std::vector<std::thread> threads;
-    for (RegisterWriter* const writer : writers) {
-      threads.emplace_back([&, writer] {
-        // An error leaves the batch for the next call, which asks it once more.
-        while (!stop) static_cast<void>(writer->Write(*graph, nullptr));
-      });
-    }
-    for (RegisterReader& reader : readers) {
-      threads.emplace_back([&] {
-        while (!stop) reader.Read(*graph);
-      });
-    }
+    LiveLoad load([&] { return bed.Open(); }, writers, 3);
     absl::Status befell;
     for (int fault = 0; fault < 6 && befell.ok(); ++fault) {
       std::this_thread::sleep_for(milliseconds(100 + random() % 200));
@@ -163,14 +147,12 @@ TEST_CASE(
       }
     }
     std::this_thread::sleep_for(milliseconds(300));
-    stop = true;
-    for (std::thread& thread : threads) thread.join();
+    load.Stop();
     VICINITY_REQUIRE_OK(befell);
-    for (const RegisterReader& reader : readers) {
-      CHECK(reader.wrong() == "");
-      num_read += reader.num_read();
-      num_failed += reader.num_failed();
-    }
+    CHECK(load.wrong() == "");
+    num_read += load.num_read();
+    num_failed += load.num_failed();
+    const auto graph = load.graph();
     for (RegisterWriter* const writer : writers) {
       VICINITY_REQUIRE_OK(writer->Write(*graph, nullptr));
       CHECK(writer->WrongIn(*graph) == "");

@@ -2,11 +2,9 @@
 // have, and when the one that writes is killed another is promoted and everybody goes on.
 //
 // VICINITY_PROMOTE_CYCLES (3) sets how often.
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -28,6 +26,7 @@
 #include "proto/common/file.h"
 #include "sampler/sampled_graph.h"
 #include "tests/client/cli/run_command.h"
+#include "tests/integration/fixtures/live_load.h"
 #include "tests/integration/fixtures/live_registers.h"
 #include "tests/testing/hosts/certificate_authority.h"
 #include "tests/testing/hosts/testbed.h"
@@ -180,25 +179,10 @@ TEST_CASE("every server of a shard answers the same, byte for byte, at a version
 TEST_CASE("the server that writes is killed, another is promoted, and nothing replicated is lost",
           "[live_replicas]") {
   ReplicasBed bed(OptionsOf(3));
-  const auto graph = Open(ClientOf(bed.testbed->cluster_file()));
   const int64_t cycles = SizeFromEnvironment("VICINITY_PROMOTE_CYCLES", 3);
   std::vector<RegisterWriter*> writers;
   for (const auto& writer : bed.writers) writers.push_back(writer.get());
-  std::deque<RegisterReader> readers;
-  for (int number = 0; number < 2; ++number) readers.emplace_back(writers, number);
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (RegisterWriter* const writer : writers) {
-    threads.emplace_back([&, writer] {
-      // An error leaves the batch for the next call, which asks it once more.
-      while (!stop) static_cast<void>(writer->Write(*graph, nullptr));
-    });
-  }
-  for (RegisterReader& reader : readers) {
-    threads.emplace_back([&] {
-      while (!stop) reader.Read(*graph);
-    });
-  }
+  LiveLoad load([&] { return Open(ClientOf(bed.testbed->cluster_file())); }, writers, 2);
   std::string trouble;
   for (int64_t cycle = 0; cycle < cycles && trouble.empty(); ++cycle) {
     std::this_thread::sleep_for(milliseconds(300));
@@ -214,13 +198,11 @@ TEST_CASE("the server that writes is killed, another is promoted, and nothing re
     if (!status.ok()) trouble = status.ToString();
   }
   std::this_thread::sleep_for(milliseconds(300));
-  stop = true;
-  for (std::thread& thread : threads) thread.join();
+  load.Stop();
   REQUIRE(trouble == "");
-  for (const RegisterReader& reader : readers) {
-    CHECK(reader.wrong() == "");
-    CHECK(reader.num_read() > 10);
-  }
+  CHECK(load.wrong() == "");
+  CHECK(load.num_read() > 20);
+  const auto graph = load.graph();
   for (RegisterWriter* const writer : writers) {
     VICINITY_REQUIRE_OK(writer->Write(*graph, nullptr));
     CHECK(writer->WrongIn(*graph) == "");

@@ -493,8 +493,9 @@ TEST_CASE_METHOD(SecurityTest, "no RPC but health answers who shows nothing", "[
       num_graph += absl::StartsWith(method, "/vicinity.proto.Graph/") ? 1 : 0;
       const absl::StatusCode read = CallByName(reader, method).code();
       CHECK(read != absl::StatusCode::kUnauthenticated);
-      const bool is_write =
-          method == "/vicinity.proto.Graph/Apply" || method == "/vicinity.proto.Graph/Replicate";
+      const bool is_write = method == "/vicinity.proto.Graph/Apply" ||
+                            method == "/vicinity.proto.Graph/Replicate" ||
+                            method == "/vicinity.proto.Graph/Carry";
       CHECK((read == absl::StatusCode::kPermissionDenied) == (is_admin || is_write));
     }
     VICINITY_CHECK_OK(CallByName(nobody, "/grpc.health.v1.Health/Check"));

@@ -30,6 +30,10 @@ class AppliedReply final : public ChunkSource<proto::ApplyReply> {
     VICINITY_ASSIGN_OR_RETURN(const AppliedBatch applied,
                               shard_->Apply(request_.session(), request_.batch(), Wanted(),
                                             absl::Now() + kLongestCommit));
+    if (applied.retired) {
+      reply->set_retired(true);
+      return Piece::kLast;
+    }
     reply->set_version(applied.version);
     reply->set_term(applied.term);
     reply->set_repeated(applied.repeated);
@@ -70,6 +74,11 @@ absl::StatusOr<std::unique_ptr<ChunkSource<proto::ApplyReply>>> Apply(
   }
   VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<LiveShard> shard,
                             FindLive(state, request.fingerprint(), request.shard()));
+  if (state.stage != nullptr && *state.stage == DatasetStage::kPrepared) {
+    return absl::UnavailableError(absl::StrCat("server \"", state.name, "\": dataset ",
+                                               absl::Hex(request.fingerprint(), absl::kZeroPad16),
+                                               " is not in force yet"));
+  }
   return std::make_unique<AppliedReply>(std::move(shard), request);
 }
 

@@ -95,15 +95,39 @@ bool MayAnswerYet(const absl::Status& status) {
          absl::IsAborted(status) || absl::IsResourceExhausted(status);
 }
 
+absl::StatusOr<std::unique_ptr<Writer>> WriterOf(const Graph& graph, const Flags& flags) {
+  WriterOptions options;
+  options.durability = flags.durability;
+  options.give_up_after = std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::duration<double>(flags.give_up_seconds));
+  Result<std::unique_ptr<Writer>> writer = Writer::Create(&graph, options);
+  if (!writer.ok()) return ToStatus(writer.error());
+  return *std::move(writer);
+}
+
+// Where the rows of a file go.
+struct Target {
+  std::unique_ptr<Graph> graph;
+  std::unique_ptr<Writer> writer;
+  std::unique_ptr<ChangeRows> rows;
+};
+
+absl::StatusOr<Target> TargetOf(std::unique_ptr<Graph> graph, const Flags& flags,
+                                const std::vector<std::string>& names) {
+  Target target;
+  target.graph = std::move(graph);
+  VICINITY_ASSIGN_OR_RETURN(target.writer, WriterOf(*target.graph, flags));
+  VICINITY_ASSIGN_OR_RETURN(target.rows, ChangeRows::Create(*target.graph, flags.subject, names));
+  return target;
+}
+
 // One file on its way.
 class FileWriting {
  public:
-  FileWriting(const Flags& flags, ChangeFile* file, ChangeRows* rows, Writer* writer,
-              Progress* progress)
+  FileWriting(const Flags& flags, ChangeFile* file, Target target, Progress* progress)
       : flags_(flags),
         file_(*file),
-        rows_(*rows),
-        writer_(*writer),
+        target_(std::move(target)),
         progress_(*progress),
         letters_(flags.dead_letter) {
     fields_.Clear(file_.names().size());
@@ -137,14 +161,15 @@ class FileWriting {
         continue;
       }
       AddRow();
-      if (rows_.num_rows() < kChunkRows && rows_.num_bytes() < kChunkBytes) continue;
+      if (target_.rows->num_rows() < kChunkRows && target_.rows->num_bytes() < kChunkBytes)
+        continue;
       VICINITY_RETURN_IF_ERROR(Flush());
     }
     return Flush();
   }
 
   void AddRow() {
-    const absl::Status added = rows_.Add(file_.fields());
+    const absl::Status added = target_.rows->Add(file_.fields());
     if (added.ok()) {
       fields_.AddRow(file_.fields());
       lines_.push_back(file_.line_number());
@@ -177,7 +202,7 @@ class FileWriting {
   }
 
   absl::Status Flush() {
-    if (rows_.num_rows() == 0) return absl::OkStatus();
+    if (target_.rows->num_rows() == 0) return absl::OkStatus();
     const absl::StatusOr<GraphChanges> changes = FindRows();
     const absl::Status status = changes.ok() ? Write(*changes) : SendNothing(changes.status());
     lines_.clear();
@@ -189,7 +214,7 @@ class FileWriting {
   absl::StatusOr<GraphChanges> FindRows() {
     const absl::Time end = absl::Now() + absl::Seconds(flags_.give_up_seconds);
     while (true) {
-      absl::StatusOr<GraphChanges> changes = rows_.Take();
+      absl::StatusOr<GraphChanges> changes = target_.rows->Take();
       if (changes.ok() || !MayAnswerYet(changes.status()) || absl::Now() >= end) return changes;
       absl::SleepFor(kLookAgain);
     }
@@ -205,9 +230,9 @@ class FileWriting {
 
   absl::Status Write(const GraphChanges& changes) {
     Written written;
-    const Error error = writer_.Write(changes, &written);
+    const Error error = target_.writer->Write(changes, &written);
     for (const RefusedRow& refused : written.refused) {
-      const std::string* const fault = rows_.FaultOf(refused.what.row);
+      const std::string* const fault = target_.rows->FaultOf(refused.what.row);
       RefuseWritten(refused.what.row, fault != nullptr ? *fault : refused.why.message());
     }
     num_written_ += written.num_applied;
@@ -215,7 +240,55 @@ class FileWriting {
       versions_[version.shard] = version.version;
     }
     progress_.Update(num_written_);
-    return error.ok() ? absl::OkStatus() : GivenUp(written, ToStatus(error));
+    if (error.ok()) return absl::OkStatus();
+    if (error.code() != ErrorCode::kFailedPrecondition || !MayGoOver(written)) {
+      return GivenUp(written, ToStatus(error));
+    }
+    return GoOver(written, ToStatus(error));
+  }
+
+  // Edges' own ids are others in another dataset.
+  bool MayGoOver(const Written& written) const {
+    const auto& names = file_.names();
+    const bool has_edge_ids =
+        flags_.subject.of_edges && flags_.subject.action != WriteAction::kAdd &&
+        std::find(names.begin(), names.end(), flags_.subject.edge_id_field) != names.end();
+    return written.unsure.empty() && !has_edge_ids && !flags_.graph.cluster.empty();
+  }
+
+  // Where another dataset has taken the place of the graph's (`vicinity swap`) the rows that are
+  // not written go there, and all that follow.
+  absl::Status GoOver(const Written& written, const absl::Status& why) {
+    absl::StatusOr<std::unique_ptr<Graph>> next = OpenGraph(flags_.graph);
+    if (!next.ok() || (*next)->fingerprint() == target_.graph->fingerprint()) {
+      return GivenUp(written, why);
+    }
+    absl::StatusOr<Target> target = TargetOf(*std::move(next), flags_, file_.names());
+    if (!target.ok()) return GivenUp(written, target.status());
+    progress_.Note("another dataset has taken the graph's place: what follows is written there");
+    target_ = *std::move(target);
+    versions_.clear();
+    KeepRows(written.unsent);
+    const absl::StatusOr<GraphChanges> changes = FindRows();
+    return changes.ok() ? Write(*changes) : SendNothing(changes.status());
+  }
+
+  // Of those that were read these alone, once more.
+  void KeepRows(const std::vector<ChangedRow>& kept) {
+    FieldTable fields;
+    fields.Clear(file_.names().size());
+    std::vector<int64_t> lines;
+    std::vector<absl::string_view> row(file_.names().size());
+    for (const ChangedRow& each : kept) {
+      for (size_t i = 0; i < row.size(); ++i)
+        row[i] = fields_.field(each.row, static_cast<int64_t>(i));
+      // It was one before, and makes sense still.
+      if (!target_.rows->Add(row).ok()) continue;
+      fields.AddRow(row);
+      lines.push_back(lines_[each.row]);
+    }
+    fields_ = std::move(fields);
+    lines_ = std::move(lines);
   }
 
   absl::Status GivenUp(const Written& written, const absl::Status& why) {
@@ -257,8 +330,7 @@ class FileWriting {
 
   const Flags& flags_;
   ChangeFile& file_;
-  ChangeRows& rows_;
-  Writer& writer_;
+  Target target_;
   Progress& progress_;
   DeadLetters letters_;
   // Of the chunk that is being read:
@@ -296,20 +368,6 @@ absl::StatusOr<ChangeFile::Format> FormatOf(const Flags& flags, bool given) {
       flags.file, ": its name does not end in .csv, .tsv, .jsonl or .ndjson: give --file-format"));
 }
 
-absl::StatusOr<std::unique_ptr<Writer>> WriterOf(const Graph& graph, const Flags& flags) {
-  if (!(flags.give_up_seconds >= 0 && flags.give_up_seconds <= 86400)) {
-    return absl::InvalidArgumentError(absl::StrCat("--give-up is ", flags.give_up_seconds,
-                                                   ", should be from 0 to 86400 seconds"));
-  }
-  WriterOptions options;
-  options.durability = flags.durability;
-  options.give_up_after = std::chrono::ceil<std::chrono::milliseconds>(
-      std::chrono::duration<double>(flags.give_up_seconds));
-  Result<std::unique_ptr<Writer>> writer = Writer::Create(&graph, options);
-  if (!writer.ok()) return ToStatus(writer.error());
-  return *std::move(writer);
-}
-
 absl::Status InData(absl::Status status) {
   return absl::IsInvalidArgument(status) ? WithExitCode(std::move(status), ExitCode::kBadData)
                                          : status;
@@ -345,20 +403,23 @@ absl::Status RunWrite(const Flags& given, bool has_format, const ToolContext& to
   if (flags.nodes.empty() == flags.edges.empty()) {
     return absl::InvalidArgumentError("one of --nodes TYPE and --edges TYPE is needed");
   }
+  if (!(flags.give_up_seconds >= 0 && flags.give_up_seconds <= 86400)) {
+    return absl::InvalidArgumentError(absl::StrCat("--give-up is ", flags.give_up_seconds,
+                                                   ", should be from 0 to 86400 seconds"));
+  }
   VICINITY_ASSIGN_OR_RETURN(const ChangeFile::Format format, FormatOf(flags, has_format));
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, OpenGraph(flags.graph));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, OpenGraph(flags.graph));
   VICINITY_ASSIGN_OR_RETURN(flags.subject, SubjectOf(graph->schema(), flags));
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Writer> writer, WriterOf(*graph, flags));
+  const Schema schema = graph->schema();
   auto file = ChangeFile::Open(flags.file, format);
   if (!file.ok()) return InData(file.status());
-  auto rows = ChangeRows::Create(*graph, flags.subject, (*file)->names());
-  if (!rows.ok()) return InData(At(flags.file, rows.status()));
+  auto target = TargetOf(std::move(graph), flags, (*file)->names());
+  if (!target.ok()) return InData(At(flags.file, target.status()));
   const auto begin = std::chrono::steady_clock::now();
-  FileWriting writing(flags, file->get(), rows->get(), writer.get(), tool.progress);
+  FileWriting writing(flags, file->get(), *std::move(target), tool.progress);
   const absl::Status status = writing.Run();
   if (!status.ok()) return InData(status);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  const Schema& schema = graph->schema();
   const std::string type = flags.subject.of_edges ? schema.EdgeTypeName(flags.subject.type)
                                                   : schema.node_types[flags.subject.type].name;
   Report(flags, type, writing, took.count(), out);
