@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/completion.h"
+#include "client/cli/output/nearest_word.h"
 #include "client/cli/usage_errors.h"
 #include "proto/common/thread.h"
 #include "proto/version.h"
@@ -51,7 +52,13 @@ const Command* Find(absl::Span<const Command> commands, const std::string& name)
 
 ExitCode UnknownCommand(absl::Span<const Command> commands, const std::string& name,
                         const ToolContext& tool) {
-  std::vector<std::string> names;
+  if (absl::StartsWith(name, "-")) {
+    *tool.narration << "vicinity: there is no flag " << name
+                    << DidYouMean(name, {"--help", "--version"})
+                    << "\n(flags go behind a command; `vicinity help` lists them)" << std::endl;
+    return ExitCode::kUsage;
+  }
+  std::vector<std::string> names = {"help", "completion"};
   for (const Command& command : commands) {
     if (!command.hidden) names.push_back(command.name);
   }

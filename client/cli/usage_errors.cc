@@ -2,35 +2,19 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstddef>
-#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "client/cli/output/nearest_word.h"
 
 namespace vicinity::cli {
 namespace {
-
-// Letters left out, added, changed, or swapped with their neighbours (Damerau and Levenshtein).
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> to(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) {
-    for (size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        to[i][j] = i + j;
-        continue;
-      }
-      const size_t changed = to[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      to[i][j] = std::min({changed, to[i - 1][j] + 1, to[i][j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        to[i][j] = std::min(to[i][j], to[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return to[a.size()][b.size()];
-}
 
 // The command, and the subcommand that was given.
 std::vector<const CLI::App*> Parsed(const CLI::App& app) {
@@ -57,11 +41,20 @@ std::vector<std::string> SubcommandsOf(const CLI::App& app) {
   return names;
 }
 
+// Those of the command, and of the subcommand that was given.
+std::vector<std::string> SubcommandsAtHand(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* parsed : Parsed(app)) {
+    for (std::string& name : SubcommandsOf(*parsed)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
 // Whether something that was not expected looks like a flag or a subcommand.
 bool IsMistyped(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
   return std::any_of(extras.begin(), extras.end(), [&app](const std::string& extra) {
-    return absl::StartsWith(extra, "-") || !NearestWord(extra, SubcommandsOf(app)).empty();
+    return absl::StartsWith(extra, "-") || !NearestWord(extra, SubcommandsAtHand(app)).empty();
   });
 }
 
@@ -77,7 +70,7 @@ std::string ExtrasText(const CLI::App& app) {
   }
   const std::string first = extras.empty() ? "" : extras.front();
   return absl::StrCat("\"", first, "\" is one argument too many",
-                      DidYouMean(first, SubcommandsOf(app)));
+                      DidYouMean(first, SubcommandsAtHand(app)));
 }
 
 std::string FormOf(const CLI::App& app, const std::string& option_name) {
@@ -93,44 +86,96 @@ std::string FormOf(const CLI::App& app, const std::string& option_name) {
   return "of another form";
 }
 
+// The part of CLI11's text that names the option: "--cluster: 1 required TEXT missing".
+std::string NameIn(absl::string_view text) {
+  return std::string(text.substr(0, text.find_first_of(": ")));
+}
+
 // "Could not convert: --fanouts = 15x10"
-std::string ConversionText(const CLI::App& app, std::string_view text) {
-  absl::string_view rest(text.data(), text.size());
-  if (!absl::ConsumePrefix(&rest, "Could not convert: ")) return std::string(text);
-  const std::vector<std::string> parts = absl::StrSplit(rest, absl::MaxSplits(" = ", 1));
-  if (parts.size() != 2) return std::string(text);
-  return absl::StrCat(parts[0], " should be ", FormOf(app, parts[0]), ", not \"", parts[1], "\"");
+std::string ConversionText(const CLI::App& app, absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "Could not convert: ")) {
+    return absl::StrCat(NameIn(text), " should have another value, or none");
+  }
+  const std::pair<std::string, std::string> parts =
+      absl::StrSplit(text, absl::MaxSplits(" = ", 1));
+  return absl::StrCat(parts.first, " should be ", FormOf(app, parts.first), ", not \"",
+                      parts.second, "\"");
+}
+
+// Too few values, too many, or one for a flag that takes none.
+std::string MismatchText(const CLI::App& app, absl::string_view text) {
+  if (absl::StrContains(text, "At Most")) return absl::StrCat(NameIn(text), " is given twice");
+  if (absl::StrContains(text, "flag override")) {
+    return absl::StrCat(NameIn(text), " takes no value");
+  }
+  const std::string name = NameIn(text);
+  const std::string form = FormOf(app, name);
+  return absl::StrCat(name, " needs a value",
+                      absl::StrContains(form, "TEXT") ? "" : absl::StrCat(" ", form));
+}
+
+// The innermost command that needs one of its subcommands and did not get it.
+const CLI::App* LacksSubcommand(const CLI::App& app) {
+  for (const CLI::App* parsed : Parsed(app)) {
+    if (parsed->get_require_subcommand_min() > parsed->get_subcommands().size()) return parsed;
+  }
+  return nullptr;
+}
+
+std::string RequiredText(const CLI::App& app, absl::string_view text) {
+  const CLI::App* const lacks = LacksSubcommand(app);
+  if (lacks == nullptr || !absl::StartsWith(text, "A subcommand")) {
+    return absl::StrCat(NameIn(text), " is required");
+  }
+  const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
+  return absl::StrCat(extras.empty() ? "" : absl::StrCat("there is no \"", extras[0], "\"; "),
+                      "one of ", absl::StrJoin(SubcommandsOf(*lacks), ", "), " is needed");
+}
+
+// "--data excludes --cluster", "--to requires --from"
+std::string PairText(absl::string_view text) {
+  if (absl::StrContains(text, " excludes ")) {
+    const std::pair<std::string, std::string> flags = absl::StrSplit(text, " excludes ");
+    return absl::StrCat(flags.first, " and ", flags.second, " do not go together");
+  }
+  const std::pair<std::string, std::string> flags = absl::StrSplit(text, " requires ");
+  return absl::StrCat(flags.first, " needs ", flags.second, ", too");
+}
+
+// Ours, of choices.h or of the command: "--format: should be json or table, not "yaml"".
+std::string ValidationText(absl::string_view text) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(text, absl::MaxSplits(": ", 1));
+  if (!absl::StartsWith(parts.second, "should be ")) return std::string(text);
+  return absl::StrCat(parts.first, " ", parts.second);
+}
+
+template <typename Kind>
+bool Is(const CLI::ParseError& error) {
+  return dynamic_cast<const Kind*>(&error) != nullptr;
 }
 
 }  // namespace
 
-std::string NearestWord(std::string_view typed, const std::vector<std::string>& words) {
-  std::string nearest;
-  size_t least = std::numeric_limits<size_t>::max();
-  for (const std::string& word : words) {
-    const size_t distance = Distance(typed, word);
-    if (distance >= least) continue;
-    least = distance;
-    nearest = word;
-  }
-  return least <= 1 + typed.size() / 3 && least < typed.size() ? nearest : "";
-}
-
-std::string DidYouMean(std::string_view typed, const std::vector<std::string>& words) {
-  const std::string nearest = NearestWord(typed, words);
-  return nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?");
-}
-
 absl::Status UsageError(const CLI::App& app, const CLI::ParseError& error) {
-  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
-    return absl::InvalidArgumentError(ConversionText(app, error.what()));
-  }
+  const absl::string_view text = error.what();
   // What is missing is often there, mistyped, and CLI11 looks for what is missing first.
-  const bool required = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || (required && IsMistyped(app))) {
-    return absl::InvalidArgumentError(ExtrasText(app));
+  const bool required = Is<CLI::RequiredError>(error);
+  std::string said = "these arguments do not go together";
+  if (Is<CLI::ExtrasError>(error) || (required && IsMistyped(app))) {
+    said = ExtrasText(app);
+  } else if (required) {
+    said = RequiredText(app, text);
+  } else if (Is<CLI::ConversionError>(error)) {
+    said = ConversionText(app, text);
+  } else if (Is<CLI::ArgumentMismatch>(error)) {
+    said = MismatchText(app, text);
+  } else if (Is<CLI::ExcludesError>(error) || Is<CLI::RequiresError>(error)) {
+    said = PairText(text);
+  } else if (Is<CLI::ValidationError>(error)) {
+    said = ValidationText(text);
   }
-  return absl::InvalidArgumentError(error.what());
+  return absl::InvalidArgumentError(said);
 }
 
 }  // namespace vicinity::cli

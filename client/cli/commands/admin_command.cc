@@ -16,6 +16,7 @@
 #include "client/cli/flags/server_call.h"
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
+#include "client/cli/output/choices.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "proto/admin.grpc.pb.h"
@@ -174,7 +175,7 @@ Action DeclareAdmin(CLI::App* app) {
   CLI::App* level = AddSubcommand(app, "log-level", "set the log level", flags.get());
   level->add_option("LEVEL", flags->level, "debug, info, warning or error")
       ->required()
-      ->check(CLI::IsMember({"debug", "info", "warning", "error"}).description(""));
+      ->check(OneOf({"debug", "info", "warning", "error"}));
   level->callback([flags, ask] {
     *ask = [flags](const ServerTarget& server, absl::Duration timeout) {
       return SetLogLevel(flags->level, server, timeout);
@@ -182,7 +183,7 @@ Action DeclareAdmin(CLI::App* app) {
   });
   CLI::App* verify = AddSubcommand(app, "verify", "read all served files again", flags.get());
   verify->add_option("--rate", flags->mib_per_second, "MiB a second (the server's --check-rate)")
-      ->check(CLI::Range(0.0, 1048576.0));
+      ->check(InRange(0.0, 1048576.0));
   verify->callback([flags, ask] {
     *ask = [flags](const ServerTarget& server, absl::Duration timeout) {
       return Verify(flags->mib_per_second, server, timeout);

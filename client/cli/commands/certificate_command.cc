@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/cli/flags/certificate_folder.h"
+#include "client/cli/output/choices.h"
 #include "client/cli/output/output.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/common/status.h"
@@ -192,7 +193,7 @@ CLI::App* AddSubcommand(CLI::App* app, const char* name, const char* text,
 
 void AddDays(CLI::App* sub, int* days) {
   sub->add_option("--days", *days, "how long it is good")
-      ->check(CLI::Range(1, 36500))
+      ->check(InRange(1, 36500))
       ->capture_default_str();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "client/cli/flags/import_description.h"
+#include "client/cli/output/choices.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/ingest_output.h"
 #include "client/cli/output/output.h"
@@ -61,7 +62,7 @@ void AddSimpleFlags(CLI::App* app, SimpleImportFlags* flags, CLI::Option* descri
   app->add_option("--num-nodes", flags->num_nodes,
                   "nodes 0 to N - 1; default: as many as the ids or the edges name")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(InRange(int64_t{0}, int64_t{1} << 62))
       ->excludes(description);
   add("--ids", &flags->ids, "the nodes' own ids, integers or strings, one a row");
   add("--features", &flags->features, "one row a node");

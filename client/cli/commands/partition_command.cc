@@ -20,6 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "client/cli/flags/vip_flags.h"
+#include "client/cli/output/choices.h"
 #include "client/cli/output/output.h"
 #include "client/cli/output/partition_report_output.h"
 #include "client/planning/available_resources.h"
@@ -172,7 +173,7 @@ Action DeclarePartition(CLI::App* app) {
   app->add_option("--assigner", flags->assigner,
                   "who decides: metis (few cut edges, balanced), hash, range or file")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"metis", "hash", "range", "file"}).description(""));
+      ->check(OneOf({"metis", "hash", "range", "file"}));
   app->add_option("--assignment", flags->assignment,
                   "for file: one shard number a node, .npy or text; once for each node type")
       ->type_name("[TYPE=]FILE")

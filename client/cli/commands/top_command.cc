@@ -19,6 +19,7 @@
 #include "absl/time/time.h"
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
+#include "client/cli/output/choices.h"
 #include "client/cli/output/load_rates.h"
 #include "client/cli/output/output.h"
 #include "proto/common/human_text.h"
@@ -193,11 +194,11 @@ Action DeclareTop(CLI::App* app) {
   AddServersFlags(app, &flags->servers);
   app->add_option("--interval", flags->interval_seconds, "seconds between looks")
       ->capture_default_str()
-      ->check(CLI::Range(0.05, 3600.0));
+      ->check(InRange(0.05, 3600.0));
   app->add_flag("--once", flags->once, "one table, of one interval");
   app->add_option("--count", flags->count, "tables to show (0: until interrupted)")
       ->capture_default_str()
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+      ->check(InRange(int64_t{0}, int64_t{1} << 40));
   return [flags](const ToolContext&, std::ostream& out) { return RunTop(*flags, out); };
 }
 

@@ -76,6 +76,8 @@ TEST_CASE("misuse is told with a pointer to the help", "[cli]") {
 TEST_CASE("a mistyped command or flag is told with what was meant", "[cli]") {
   CHECK_THAT(Run({"ehco"}).narration, Catch::Contains("did you mean echo?"));
   CHECK_THAT(Run({"help", "ehco"}).narration, Catch::Contains("did you mean echo?"));
+  CHECK_THAT(Run({"--verison"}).narration, Catch::Contains("did you mean --version?"));
+  CHECK_THAT(Run({"hepl"}).narration, Catch::Contains("did you mean help?"));
   CHECK_THAT(Run({"secrte"}).narration, !Catch::Contains("did you mean"));  // it is hidden
   CHECK_THAT(Run({"echo", "a", "--tiems", "2"}).narration,
              Catch::Contains("no flag --tiems; did you mean --times?"));

@@ -27,7 +27,17 @@ std::string Told(std::vector<std::string> args) {
   app.add_option("--fanouts", fanouts)->delimiter(',')->type_name("N,N,...");
   app.add_option("--timeout", timeout);
   app.add_option("--speed", speed)->transform(Choices(speeds));
+  bool once = false;
+  app.add_flag("--once", once)->disable_flag_override();
+  double share = 0;
+  CLI::Option* const part = app.add_option("--share", share)->check(InRange(0.0, 1.0));
+  app.add_option("--all", share)->excludes(part);
+  app.add_option("--of", share)->needs(part);
   CLI::App* const sub = app.add_subcommand("rmat");
+  sub->require_subcommand(0, 1);
+  CLI::App* const verbs = app.add_subcommand("backup")->require_subcommand(1);
+  verbs->add_subcommand("create");
+  verbs->add_subcommand("restore");
   int scale = 0;
   sub->add_option("--scale", scale);
   try {
@@ -39,21 +49,6 @@ std::string Told(std::vector<std::string> args) {
   }
   CHECK(speed == Speed::kFast);
   return "";
-}
-
-TEST_CASE("the nearest word is the one that was meant, or none", "[usage_errors]") {
-  const std::vector<std::string> words = {"status", "shards", "partition", "get", "top"};
-  CHECK(NearestWord("statsu", words) == "status");
-  CHECK(NearestWord("stats", words) == "status");
-  CHECK(NearestWord("partitoin", words) == "partition");
-  CHECK(NearestWord("shard", words) == "shards");
-  CHECK(NearestWord("gte", words) == "get");
-  CHECK(NearestWord("frobnicate", words).empty());
-  CHECK(NearestWord("x", words).empty());
-  CHECK(NearestWord("", words).empty());
-  CHECK(NearestWord("get", {}).empty());
-  CHECK(DidYouMean("statsu", words) == "; did you mean status?");
-  CHECK(DidYouMean("frobnicate", words).empty());
 }
 
 TEST_CASE("a command line that is right is told nothing", "[usage_errors]") {
@@ -83,7 +78,29 @@ TEST_CASE("a value of another form is told with the form", "[usage_errors]") {
   CHECK(Told({"--input", "x", "rmat", "--scale", "2.5"}) ==
         "--scale should be a whole number, not \"2.5\"");
   CHECK(Told({"--input", "x", "--speed", "faster"}) ==
-        "--speed: should be fast or slow, not \"faster\"");
+        "--speed should be fast or slow, not \"faster\"; did you mean fast?");
+  CHECK(Told({"--input", "x", "--speed", "warp"}) ==
+        "--speed should be fast or slow, not \"warp\"");
+  CHECK(Told({"--input", "x", "--share", "2"}) == "--share should be from 0 to 1, not 2");
+  CHECK(Told({"--input", "x", "--share", "much"}) == "--share should be a number, not \"much\"");
+}
+
+TEST_CASE("values that are missing, or too many, are told with the flag", "[usage_errors]") {
+  CHECK(Told({"--input"}) == "--input needs a value");
+  CHECK(Told({"--input", "x", "--fanouts"}) == "--fanouts needs a value of the form N,N,...");
+  CHECK(Told({"--input", "x", "--input", "y"}) == "--input is given twice");
+  CHECK(Told({"--input", "x", "--once=3"}) == "--once takes no value");
+}
+
+TEST_CASE("flags that exclude or need each other are named, and so are verbs", "[usage_errors]") {
+  CHECK(Told({"--input", "x", "--share", "1", "--all", "1"}) ==
+        "--all and --share do not go together");
+  CHECK(Told({"--input", "x", "--of", "1"}) == "--of needs --share, too");
+  CHECK(Told({"--input", "x", "backup"}) == "one of create, restore is needed");
+  CHECK(Told({"--input", "x", "backup", "explode"}) ==
+        "there is no \"explode\"; one of create, restore is needed");
+  CHECK(Told({"--input", "x", "backup", "craete"}) ==
+        "\"craete\" is one argument too many; did you mean create?");
 }
 
 }  // namespace

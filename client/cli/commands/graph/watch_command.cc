@@ -19,6 +19,7 @@
 #include "absl/time/time.h"
 #include "client/changes.h"
 #include "client/cli/flags/graph_flags.h"
+#include "client/cli/output/choices.h"
 #include "client/cli/output/output.h"
 #include "client/graph.h"
 #include "partition/schema/schema.h"
@@ -205,11 +206,11 @@ Action DeclareWatch(CLI::App* app) {
       ->excludes(from);
   app->add_option("--count", flags->count, "lines to show (0: until interrupted)")
       ->capture_default_str()
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+      ->check(InRange(int64_t{0}, int64_t{1} << 40));
   app->add_flag("--once", flags->once, "what there is now, and no more");
   app->add_option("--interval", flags->interval_seconds, "seconds between looks")
       ->capture_default_str()
-      ->check(CLI::Range(0.05, 3600.0));
+      ->check(InRange(0.05, 3600.0));
   return [flags](const ToolContext&, std::ostream& out) { return RunWatch(*flags, out); };
 }
 

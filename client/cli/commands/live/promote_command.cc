@@ -18,6 +18,7 @@
 #include "client/cli/commands/live/promotion.h"
 #include "client/cli/flags/server_call.h"
 #include "client/cli/flags/servers_flags.h"
+#include "client/cli/output/choices.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "partition/overlay/live_values.h"
@@ -198,7 +199,7 @@ Action DeclarePromote(CLI::App* app) {
   app->add_flag("--dry-run", flags->dry_run, "only say who would write");
   app->add_option("--catch-up", flags->catch_up_seconds,
                   "seconds for the next writer to get what it lacks")
-      ->check(CLI::Range(0.0, 86400.0));
+      ->check(InRange(0.0, 86400.0));
   AddServersFlags(app, &flags->servers);
   return [flags](const ToolContext&, std::ostream& out) { return RunPromote(*flags, out); };
 }
