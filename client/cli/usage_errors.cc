@@ -86,29 +86,35 @@ std::string FormOf(const CLI::App& app, const std::string& option_name) {
   return "of another form";
 }
 
-// The part of CLI11's text that names the option: "--cluster: 1 required TEXT missing".
-std::string NameIn(absl::string_view text) {
-  return std::string(text.substr(0, text.find_first_of(": ")));
+// The part of CLI11's text that names the option: "--cluster: 1 required TEXT missing". Flags it
+// names without their dashes.
+std::string NameIn(const CLI::App& app, absl::string_view text) {
+  std::string name(text.substr(0, text.find_first_of(": ")));
+  if (absl::StartsWith(name, "-")) return name;
+  for (const CLI::App* parsed : Parsed(app)) {
+    const std::string flag = absl::StrCat("--", name);
+    if (parsed->get_option_no_throw(flag) != nullptr) return flag;
+  }
+  return name;
 }
 
 // "Could not convert: --fanouts = 15x10"
 std::string ConversionText(const CLI::App& app, absl::string_view text) {
   if (!absl::ConsumePrefix(&text, "Could not convert: ")) {
-    return absl::StrCat(NameIn(text), " should have another value, or none");
+    return absl::StrCat(NameIn(app, text), " should have another value, or none");
   }
-  const std::pair<std::string, std::string> parts =
-      absl::StrSplit(text, absl::MaxSplits(" = ", 1));
+  const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(" = ", 1));
   return absl::StrCat(parts.first, " should be ", FormOf(app, parts.first), ", not \"",
                       parts.second, "\"");
 }
 
 // Too few values, too many, or one for a flag that takes none.
 std::string MismatchText(const CLI::App& app, absl::string_view text) {
-  if (absl::StrContains(text, "At Most")) return absl::StrCat(NameIn(text), " is given twice");
+  if (absl::StrContains(text, "At Most")) return absl::StrCat(NameIn(app, text), " is given twice");
   if (absl::StrContains(text, "flag override")) {
-    return absl::StrCat(NameIn(text), " takes no value");
+    return absl::StrCat(NameIn(app, text), " takes no value");
   }
-  const std::string name = NameIn(text);
+  const std::string name = NameIn(app, text);
   const std::string form = FormOf(app, name);
   return absl::StrCat(name, " needs a value",
                       absl::StrContains(form, "TEXT") ? "" : absl::StrCat(" ", form));
@@ -125,7 +131,7 @@ const CLI::App* LacksSubcommand(const CLI::App& app) {
 std::string RequiredText(const CLI::App& app, absl::string_view text) {
   const CLI::App* const lacks = LacksSubcommand(app);
   if (lacks == nullptr || !absl::StartsWith(text, "A subcommand")) {
-    return absl::StrCat(NameIn(text), " is required");
+    return absl::StrCat(NameIn(app, text), " is required");
   }
   const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
   return absl::StrCat(extras.empty() ? "" : absl::StrCat("there is no \"", extras[0], "\"; "),

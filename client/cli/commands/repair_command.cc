@@ -29,8 +29,12 @@ struct Flags {
   ServersFlags servers;
 };
 
-absl::StatusOr<std::unique_ptr<FileSource>> OpenSource(const Flags& flags) {
-  const bool from_servers = !flags.servers.cluster.empty() || !flags.servers.addresses.empty();
+absl::StatusOr<std::unique_ptr<FileSource>> OpenSource(Flags flags) {
+  if (flags.from.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(flags.servers, WithCluster(std::move(flags.servers)));
+  }
+  const bool from_servers = !flags.servers.cluster.empty() || !flags.servers.context.empty() ||
+                            !flags.servers.addresses.empty();
   if (from_servers == !flags.from.empty()) {
     return absl::InvalidArgumentError(
         "say where sound files are: --from DIR, --cluster FILE or --server ADDRESS");

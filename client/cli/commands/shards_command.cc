@@ -203,7 +203,8 @@ absl::Status OutcomeOf(const Shards& shards) {
                       all_lost ? ExitCode::kNotConnected : ExitCode::kDegraded);
 }
 
-absl::Status RunShards(const ServersFlags& flags, std::ostream& out) {
+absl::Status RunShards(const ServersFlags& given, std::ostream& out) {
+  VICINITY_ASSIGN_OR_RETURN(const ServersFlags flags, WithCluster(given));
   if (flags.cluster.empty()) {
     return absl::InvalidArgumentError("--cluster is needed: it says which servers hold a shard");
   }

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/flags/contexts.h"
 #include "client/cli/flags/credential_flags.h"
 #include "proto/common/status.h"
 #include "proto/common/utf8.h"
@@ -47,8 +48,14 @@ absl::StatusOr<std::vector<int64_t>> ResolveStrings(const Graph& graph, int32_t 
 
 void AddGraphFlags(CLI::App* app, GraphFlags* flags) {
   auto* cluster = app->add_option("--cluster", flags->cluster, "the cluster file");
+  cluster->type_name("FILE");
+  auto* context = app->add_option("--context", flags->context, "instead: that of a context")
+                      ->type_name("NAME")
+                      ->excludes(cluster);
   app->add_option("--data", flags->data, "instead: a dataset directory, without any server")
-      ->excludes(cluster);
+      ->type_name("DIR")
+      ->excludes(cluster)
+      ->excludes(context);
   app->add_option("--timeout", flags->timeout_seconds, "seconds to wait for a server")
       ->capture_default_str();
   AddFormatFlag(app, &flags->format);
@@ -56,29 +63,36 @@ void AddGraphFlags(CLI::App* app, GraphFlags* flags) {
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags) {
-  if (flags.cluster.empty() && flags.data.empty()) {
-    return absl::InvalidArgumentError("one of --cluster and --data is needed");
+  ChosenCluster chosen{"", flags.credentials};
+  if (flags.data.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(chosen,
+                              ChooseCluster(flags.cluster, flags.context, flags.credentials));
+  }
+  if (chosen.file.empty() && flags.data.empty()) {
+    return absl::InvalidArgumentError(
+        "which graph? One of --cluster, --context and --data is needed, or VICINITY_CLUSTER in the "
+        "environment, or a context in use (`vicinity context`)");
   }
   if (!(flags.timeout_seconds > 0 && flags.timeout_seconds <= 3600)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--timeout is ", flags.timeout_seconds, ", should be from 0 to 3600 seconds"));
   }
   GraphOptions options;
-  options.cluster_file = flags.cluster;
+  options.cluster_file = chosen.file;
   options.directory = flags.data;
   options.connect_timeout = std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(flags.timeout_seconds));
   options.call_timeout = options.connect_timeout;
   options.call_budget = options.connect_timeout;  // retries included
   options.channels_per_server = 1;
-  options.credentials = flags.credentials;
+  options.credentials = chosen.credentials;
   Result<std::unique_ptr<Graph>> graph = Graph::Open(options);
   if (graph.ok()) return *std::move(graph);
   const absl::Status status = ToStatus(graph.error());
   if (!absl::IsUnavailable(status)) return status;
   return absl::UnavailableError(absl::StrCat(
       status.message(), "\n(a server of every shard is needed, whatever is asked for; `",
-      "vicinity shards --cluster ", flags.cluster, "` shows which are there)"));
+      "vicinity shards --cluster ", chosen.file, "` shows which are there)"));
 }
 
 absl::Status ToStatus(const Error& error) {

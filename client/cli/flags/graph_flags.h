@@ -23,17 +23,19 @@ namespace vicinity::cli {
 
 struct GraphFlags {
   std::string cluster;
+  std::string context;  // instead: one of the user's
   std::string data;
   double timeout_seconds = 5;
   OutputFormat format = OutputFormat::kTable;
   CredentialOptions credentials;
 };
 
-// Declares `--cluster FILE`, `--data DIR`, `--timeout SECONDS`, `--format` and those of
-// AddCredentialFlags.
+// Declares `--cluster FILE`, `--context NAME`, `--data DIR`, `--timeout SECONDS`, `--format` and
+// those of AddCredentialFlags.
 void AddGraphFlags(CLI::App* app, GraphFlags* flags);
 
-// InvalidArgument for neither cluster nor data or a wrong timeout, else what Graph::Open says.
+// Of the cluster that ChooseCluster() finds, if there is no `data`. InvalidArgument for neither or
+// a wrong timeout, else what that and Graph::Open say.
 absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags);
 
 // The client library's error as a status: same code, same text.

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/flags/contexts.h"
 #include "client/cli/flags/credential_flags.h"
 #include "client/cli/output/exit_code.h"
 #include "proto/cluster/cluster_file.h"
@@ -56,11 +58,14 @@ absl::StatusOr<std::vector<ServerTarget>> AdminTargets(const ClusterFile& file) 
 }
 
 absl::StatusOr<std::vector<ServerTarget>> TargetsBy(
-    const ServersFlags& flags,
+    const ServersFlags& given,
     absl::StatusOr<std::vector<ServerTarget>> (*of_file)(const ClusterFile&)) {
-  VICINITY_RETURN_IF_ERROR(CheckTimeout(flags));
+  VICINITY_RETURN_IF_ERROR(CheckTimeout(given));
+  VICINITY_ASSIGN_OR_RETURN(const ServersFlags flags, WithCluster(given));
   if (flags.addresses.empty() && flags.cluster.empty()) {
-    return absl::InvalidArgumentError("one of --cluster and --server is needed");
+    return absl::InvalidArgumentError(
+        "which servers? One of --cluster, --context and --server is needed, or VICINITY_CLUSTER in "
+        "the environment, or a context in use (`vicinity context`)");
   }
   std::optional<ClusterFile> file;
   if (!flags.cluster.empty()) {
@@ -79,13 +84,28 @@ absl::StatusOr<std::vector<ServerTarget>> TargetsBy(
 
 void AddServersFlags(CLI::App* app, ServersFlags* flags) {
   auto* cluster = app->add_option("--cluster", flags->cluster, "the cluster file: all its servers");
+  cluster->type_name("FILE");
+  auto* context = app->add_option("--context", flags->context, "instead: that of a context")
+                      ->type_name("NAME")
+                      ->excludes(cluster);
   app->add_option("--server", flags->addresses, "instead: the address of a server, as host:port")
       ->delimiter(',')
-      ->excludes(cluster);
+      ->type_name("HOST:PORT,...")
+      ->excludes(cluster)
+      ->excludes(context);
   app->add_option("--timeout", flags->timeout_seconds, "seconds to wait for a server")
       ->capture_default_str();
   AddFormatFlag(app, &flags->format);
   AddCredentialFlags(app, &flags->credentials);
+}
+
+absl::StatusOr<ServersFlags> WithCluster(ServersFlags flags) {
+  if (!flags.addresses.empty()) return flags;
+  VICINITY_ASSIGN_OR_RETURN(ChosenCluster chosen,
+                            ChooseCluster(flags.cluster, flags.context, flags.credentials));
+  flags.cluster = std::move(chosen.file);
+  flags.credentials = std::move(chosen.credentials);
+  return flags;
 }
 
 absl::StatusOr<std::vector<ServerTarget>> TargetsOf(const ServersFlags& flags) {

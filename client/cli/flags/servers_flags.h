@@ -20,6 +20,7 @@ namespace vicinity::cli {
 
 struct ServersFlags {
   std::string cluster;
+  std::string context;  // instead: one of the user's
   std::vector<std::string> addresses;
   double timeout_seconds = 5;
   OutputFormat format = OutputFormat::kTable;
@@ -28,9 +29,13 @@ struct ServersFlags {
   absl::Duration timeout() const { return absl::Seconds(timeout_seconds); }
 };
 
-// Declares `--cluster FILE`, `--server ADDRESS` (one or more), `--timeout SECONDS`, `--format` and
-// those of AddCredentialFlags.
+// Declares `--cluster FILE`, `--context NAME`, `--server ADDRESS` (one or more), `--timeout
+// SECONDS`, `--format` and those of AddCredentialFlags.
 void AddServersFlags(CLI::App* app, ServersFlags* flags);
+
+// With the cluster file, and the credentials, that ChooseCluster() finds where no addresses are
+// given; `cluster` is empty if it finds none. Errors as it says.
+absl::StatusOr<ServersFlags> WithCluster(ServersFlags flags);
 
 // A server to ask.
 struct ServerTarget {

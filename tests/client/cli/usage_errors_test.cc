@@ -94,7 +94,7 @@ TEST_CASE("values that are missing, or too many, are told with the flag", "[usag
 
 TEST_CASE("flags that exclude or need each other are named, and so are verbs", "[usage_errors]") {
   CHECK(Told({"--input", "x", "--share", "1", "--all", "1"}) ==
-        "--all and --share do not go together");
+        "--share and --all do not go together");
   CHECK(Told({"--input", "x", "--of", "1"}) == "--of needs --share, too");
   CHECK(Told({"--input", "x", "backup"}) == "one of create, restore is needed");
   CHECK(Told({"--input", "x", "backup", "explode"}) ==

@@ -157,7 +157,8 @@ void Print(const std::vector<Row>& rows, const Flags& flags, std::ostream& out) 
   }
 }
 
-absl::Status RunPromote(const Flags& flags, std::ostream& out) {
+absl::Status RunPromote(Flags flags, std::ostream& out) {
+  VICINITY_ASSIGN_OR_RETURN(flags.servers, WithCluster(std::move(flags.servers)));
   if (flags.servers.cluster.empty()) {
     return absl::InvalidArgumentError("--cluster is needed: it says which servers have a shard");
   }

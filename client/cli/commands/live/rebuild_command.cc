@@ -93,7 +93,8 @@ absl::Status MakeManifest(const std::string& directory, uint64_t fingerprint,
       absl::StrCat(directory, " has another dataset than the servers: move it away"));
 }
 
-absl::Status RunRebuild(const Flags& flags, const ToolContext& tool, std::ostream& out) {
+absl::Status RunRebuild(Flags flags, const ToolContext& tool, std::ostream& out) {
+  VICINITY_ASSIGN_OR_RETURN(flags.servers, WithCluster(std::move(flags.servers)));
   if (flags.servers.cluster.empty()) {
     return absl::InvalidArgumentError(
         "--cluster is needed: it says what the server has, and where");
