@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/flags/server_files.h"
 #include "client/cli/flags/servers_flags.h"
+#include "client/cli/flags/shards_flag.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "partition/writing/repair.h"
@@ -89,8 +90,7 @@ Action DeclareRepair(CLI::App* app) {
   const auto flags = std::make_shared<Flags>();
   app->add_option("DIRECTORY", flags->directory, "the dataset to repair")->required();
   app->add_option("--from", flags->from, "another directory with the same dataset");
-  app->add_option("--shards", flags->shards, "of these alone; else of those that are there")
-      ->delimiter(',');
+  AddShardsFlag(app, &flags->shards, "of these alone; else of those that are there");
   app->add_flag("--dry-run", flags->dry_run, "only say what is damaged");
   AddServersFlags(app, &flags->servers);
   return

@@ -18,6 +18,7 @@
 #include "client/cli/commands/live/promotion.h"
 #include "client/cli/flags/server_call.h"
 #include "client/cli/flags/servers_flags.h"
+#include "client/cli/flags/shards_flag.h"
 #include "client/cli/output/choices.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
@@ -194,7 +195,7 @@ absl::Status RunPromote(Flags flags, std::ostream& out) {
 Action DeclarePromote(CLI::App* app) {
   const auto flags = std::make_shared<Flags>();
   app->add_option("--from", flags->from, "all that this server writes, which may be gone");
-  app->add_option("--shards", flags->shards, "these alone")->delimiter(',');
+  AddShardsFlag(app, &flags->shards, "these alone");
   app->add_option("--to", flags->to, "the next writer (the server that has most)");
   app->add_flag("--force", flags->force, "also if too few servers answer: REPLICATED may be lost");
   app->add_flag("--dry-run", flags->dry_run, "only say who would write");

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "absl/strings/strip.h"
@@ -84,6 +85,44 @@ TEST_CASE("a token that the disk has no room for leaves nothing behind", "[cli]"
   CHECK_FALSE(std::filesystem::exists(folder.File("token")));
   CHECK(ReadFile(folder.File("access")).value().empty());
   CHECK(RunCommand(kTokenCommand, args).code == ExitCode::kOk);
+}
+
+TEST_CASE("grants are listed, and taken back one by one, the rest of the file as it was", "[cli]") {
+  const testing::TempDir folder;
+  const std::string file = folder.File("access.textproto");
+  REQUIRE(RunCommand(kTokenCommand, {"--name", "trainer", "--access-file", file}).code ==
+          ExitCode::kOk);
+  const std::string before = ReadFile(file).value();
+  VICINITY_REQUIRE_OK(WriteFileAtomically(
+      file,
+      "# who may do what\n" + before +
+          "# the operators'\ngrants {\n  name: 'ops' role: ADMIN\n  certificate: 'ops' }  # a\n"));
+  const Answer list =
+      RunCommand(kTokenCommand, {"list", "--access-file", file, "--format", "json"});
+  REQUIRE(list.code == ExitCode::kOk);
+  const nlohmann::json grants = nlohmann::json::parse(list.out)["grants"];
+  REQUIRE(grants.size() == 2);
+  CHECK(grants[0]["name"] == "trainer");
+  CHECK(grants[0]["role"] == "read");
+  CHECK(grants[0]["by"] == "token");
+  CHECK(grants[1]["certificate"] == "ops");
+
+  const Answer unknown = RunCommand(kTokenCommand, {"revoke", "opss", "--access-file", file});
+  CHECK(unknown.code == ExitCode::kNotFound);
+  CHECK_THAT(unknown.narration, Catch::Contains("did you mean ops?"));
+  const std::string all = ReadFile(file).value();
+  CHECK(RunCommand(kTokenCommand, {"revoke", "ops", "--dry-run", "--access-file", file}).code ==
+        ExitCode::kOk);
+  CHECK(ReadFile(file).value() == all);
+  CHECK(RunCommand(kTokenCommand, {"revoke", "trainer", "--access-file", file}).code ==
+        ExitCode::kOk);
+  CHECK(ReadFile(file).value() ==
+        "# who may do what\n"
+        "# the operators'\ngrants {\n  name: 'ops' role: ADMIN\n  certificate: 'ops' }  # a\n");
+  CHECK(RunCommand(kTokenCommand, {"revoke", "ops", "--access-file", file}).code == ExitCode::kOk);
+  CHECK(ReadFile(file).value() == "# who may do what\n# the operators'\n  # a\n");
+  CHECK(RunCommand(kTokenCommand, {"list"}).code == ExitCode::kUsage);
+  CHECK(RunCommand(kTokenCommand, {"revoke", "--access-file", file}).code == ExitCode::kUsage);
 }
 
 TEST_CASE("names and roles that cannot be are misuse", "[cli]") {
