@@ -22,6 +22,7 @@
 #include "client/cli/commands/metis_child_command.h"
 #include "client/cli/commands/operate/context_command.h"
 #include "client/cli/commands/operate/doctor_command.h"
+#include "client/cli/commands/operate/rollout_command.h"
 #include "client/cli/commands/partition_command.h"
 #include "client/cli/commands/plan_command.h"
 #include "client/cli/commands/policies_command.h"
@@ -37,13 +38,13 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,     kGenerateCommand, kPartitionCommand, kRankCommand,        kIndexCommand,
-    kFoldCommand,       kPlanCommand,     kPoliciesCommand,  kVerifyCommand,      kRepairCommand,
-    kStatusCommand,     kShardsCommand,   kHealthCommand,    kTopCommand,         kAdminCommand,
-    kDoctorCommand,     kContextCommand,  kTokenCommand,     kCertificateCommand, kDescribeCommand,
-    kGetCommand,        kSampleCommand,   kWalkCommand,      kQueryCommand,       kWriteCommand,
-    kVersionsCommand,   kWatchCommand,    kPromoteCommand,   kRebuildCommand, kSwapCommand,     kBackupCommand,
-    kMetisChildCommand,
+    kImportCommand,   kGenerateCommand,   kPartitionCommand, kRankCommand,    kIndexCommand,
+    kFoldCommand,     kPlanCommand,       kPoliciesCommand,  kVerifyCommand,  kRepairCommand,
+    kStatusCommand,   kShardsCommand,     kHealthCommand,    kTopCommand,     kAdminCommand,
+    kDoctorCommand,   kRolloutCommand,    kContextCommand,   kTokenCommand,   kCertificateCommand,
+    kDescribeCommand, kGetCommand,        kSampleCommand,    kWalkCommand,    kQueryCommand,
+    kWriteCommand,    kVersionsCommand,   kWatchCommand,     kPromoteCommand, kRebuildCommand, kSwapCommand,
+    kBackupCommand,   kMetisChildCommand,
 };
 
 }  // namespace

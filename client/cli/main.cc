@@ -14,6 +14,16 @@
 #include "client/cli/tool.h"
 #include "proto/common/last_words.h"
 
+namespace {
+
+bool Ask(const std::string& question) {
+  std::cerr << question << " [y/N] " << std::flush;
+  std::string answer;
+  return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   vicinity::SpeakLastWords("vicinity");
   // gRPC's own lines say less than the errors that commands end with.
@@ -23,6 +33,7 @@ int main(int argc, char** argv) {
   vicinity::cli::ToolContext tool;
   tool.narration = &std::cerr;
   tool.progress = &progress;
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1) tool.ask = &Ask;
   // Not argv[0], which a shell may have found on its PATH.
   std::error_code no_proc;
   tool.program = std::filesystem::read_symlink("/proc/self/exe", no_proc).string();

@@ -17,6 +17,7 @@
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/output/choices.h"
+#include "client/cli/output/confirmation.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "proto/admin.grpc.pb.h"
@@ -41,6 +42,8 @@ struct AdminFlags {
   std::vector<std::string> names;  // of the cluster file; empty: all
   std::string level;
   double mib_per_second = 0;
+  bool yes = false;
+  bool dry_run = false;
 };
 
 absl::StatusOr<Done> Drain(const ServerTarget& server, absl::Duration timeout) {
@@ -133,10 +136,27 @@ void Print(const std::vector<ServerTarget>& targets,
   }
 }
 
-absl::Status RunAdmin(const AdminFlags& flags, const Ask& ask, std::ostream& out) {
+// Of drain, the one that takes something away.
+absl::Status ConfirmDrain(const AdminFlags& flags, const std::vector<ServerTarget>& targets,
+                          const ToolContext& tool) {
+  const std::string names = absl::StrJoin(
+      targets, ", ",
+      [](std::string* out, const ServerTarget& target) { absl::StrAppend(out, target.name); });
+  return Confirmed(flags.yes, tool.ask, IfNobody::kGoOn, absl::StrCat("End ", names, "?"));
+}
+
+absl::Status RunAdmin(const AdminFlags& flags, const Ask& ask, bool ends_servers,
+                      const ToolContext& tool, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(std::vector<ServerTarget> all, AdminTargetsOf(flags.servers));
   VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets,
                             Choose(std::move(all), flags.names));
+  if (flags.dry_run) {
+    for (const ServerTarget& target : targets) {
+      out << "would end " << target.name << " (" << target.address << ")\n";
+    }
+    return absl::OkStatus();
+  }
+  if (ends_servers) VICINITY_RETURN_IF_ERROR(ConfirmDrain(flags, targets, tool));
   const std::vector<absl::StatusOr<Done>> answers = AskAll(targets, flags.servers.timeout(), ask);
   Print(targets, answers, flags.servers.format, out);
   std::vector<absl::Status> statuses;
@@ -166,11 +186,15 @@ Action DeclareAdmin(CLI::App* app) {
   const auto ask = std::make_shared<Ask>();
   app->require_subcommand(1);
   CLI::App* drain = AddSubcommand(app, "drain", "end servers, calls under way first", flags.get());
-  drain->callback([flags, ask] {
+  drain->add_flag("--yes", flags->yes, "do not ask, on a terminal");
+  drain->add_flag("--dry-run", flags->dry_run, "only say which servers it would end");
+  const auto ends_servers = std::make_shared<bool>(false);
+  drain->callback([flags, ask, ends_servers] {
     if (flags->names.empty() && flags->servers.addresses.empty()) {
       throw CLI::ValidationError("drain", "say which servers: --name, or --server");
     }
     *ask = &Drain;
+    *ends_servers = true;
   });
   CLI::App* level = AddSubcommand(app, "log-level", "set the log level", flags.get());
   level->add_option("LEVEL", flags->level, "debug, info, warning or error")
@@ -191,8 +215,9 @@ Action DeclareAdmin(CLI::App* app) {
   });
   CLI::App* reload = AddSubcommand(app, "reload", "read the access file again", flags.get());
   reload->callback([ask] { *ask = &Reload; });
-  return
-      [flags, ask](const ToolContext&, std::ostream& out) { return RunAdmin(*flags, *ask, out); };
+  return [flags, ask, ends_servers](const ToolContext& tool, std::ostream& out) {
+    return RunAdmin(*flags, *ask, *ends_servers, tool, out);
+  };
 }
 
 }  // namespace vicinity::cli

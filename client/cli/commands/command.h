@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "client/cli/output/confirmation.h"
 #include "proto/common/progress.h"
 
 namespace CLI {
@@ -20,6 +21,7 @@ struct ToolContext {
   std::ostream* narration = nullptr;  // for people; standard error in the tool
   Progress* progress = nullptr;
   std::string program;  // path of this binary, for work that is done in a child process
+  Asker ask;            // a person at the terminal; null: there is none
 };
 
 // A command with its flags parsed. InvalidArgument means misuse; exit_code.h maps the others.

@@ -12,6 +12,7 @@
 #include "client/cli/flags/server_files.h"
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/flags/shards_flag.h"
+#include "client/cli/output/confirmation.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "partition/writing/repair.h"
@@ -27,6 +28,7 @@ struct Flags {
   std::string from;
   std::vector<int32_t> shards;
   bool dry_run = false;
+  bool yes = false;
   ServersFlags servers;
 };
 
@@ -71,6 +73,11 @@ void Print(const Flags& flags, const RepairReport& report, std::ostream& out) {
 
 absl::Status RunRepair(const Flags& flags, const ToolContext& tool, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<FileSource> source, OpenSource(flags));
+  if (!flags.dry_run) {
+    VICINITY_RETURN_IF_ERROR(
+        Confirmed(flags.yes, tool.ask, IfNobody::kGoOn,
+                  absl::StrCat("Replace what is damaged in ", flags.directory, "?")));
+  }
   RepairOptions options;
   for (const int32_t shard : flags.shards) options.shards.push_back(ShardId{shard});
   options.dry_run = flags.dry_run;
@@ -92,6 +99,7 @@ Action DeclareRepair(CLI::App* app) {
   app->add_option("--from", flags->from, "another directory with the same dataset");
   AddShardsFlag(app, &flags->shards, "of these alone; else of those that are there");
   app->add_flag("--dry-run", flags->dry_run, "only say what is damaged");
+  app->add_flag("--yes", flags->yes, "do not ask, on a terminal");
   AddServersFlags(app, &flags->servers);
   return
       [flags](const ToolContext& tool, std::ostream& out) { return RunRepair(*flags, tool, out); };

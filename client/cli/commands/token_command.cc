@@ -16,6 +16,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/output/choices.h"
+#include "client/cli/output/confirmation.h"
 #include "client/cli/output/nearest_word.h"
 #include "client/cli/output/output.h"
 #include "client/planning/available_resources.h"
@@ -36,6 +37,7 @@ struct TokenFlags {
   std::string access_file;
   std::string token_file;  // empty: print it
   bool dry_run = false;
+  bool yes = false;
   OutputFormat format = OutputFormat::kTable;
 };
 
@@ -146,7 +148,8 @@ absl::StatusOr<std::string> WithoutGrant(const TokenFlags& flags, const std::str
   return absl::StrCat(text.substr(0, begin), text.substr(end));
 }
 
-absl::Status RunRevoke(const TokenFlags& flags, std::ostream& narration) {
+absl::Status RunRevoke(const TokenFlags& flags, const ToolContext& tool) {
+  std::ostream& narration = *tool.narration;
   VICINITY_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(ParentOf(flags.access_file)));
   VICINITY_ASSIGN_OR_RETURN(const std::string text, ReadTrustedFile(flags.access_file));
   VICINITY_ASSIGN_OR_RETURN(const std::string rest, WithoutGrant(flags, text));
@@ -162,6 +165,9 @@ absl::Status RunRevoke(const TokenFlags& flags, std::ostream& narration) {
     narration << "would remove the grant " << flags.name << " from " << flags.access_file << '\n';
     return absl::OkStatus();
   }
+  VICINITY_RETURN_IF_ERROR(
+      Confirmed(flags.yes, tool.ask, IfNobody::kGoOn,
+                absl::StrCat("Remove the grant ", flags.name, " from ", flags.access_file, "?")));
   VICINITY_RETURN_IF_ERROR(WriteFileAtomically(flags.access_file, rest));
   narration << "removed the grant " << flags.name << " from " << flags.access_file
             << "; servers that run refuse it after SIGHUP or `vicinity admin reload`\n";
@@ -208,10 +214,9 @@ Action DeclareToken(CLI::App* app) {
   revoke->add_option("NAME", flags->name, "whose")->required();
   AddFile(revoke, flags.get());
   revoke->add_flag("--dry-run", flags->dry_run, "change nothing");
+  revoke->add_flag("--yes", flags->yes, "do not ask, on a terminal");
   revoke->callback([flags, action] {
-    *action = [flags](const ToolContext& tool, std::ostream&) {
-      return RunRevoke(*flags, *tool.narration);
-    };
+    *action = [flags](const ToolContext& tool, std::ostream&) { return RunRevoke(*flags, tool); };
   });
   return [action](const ToolContext& tool, std::ostream& out) { return (*action)(tool, out); };
 }

@@ -20,6 +20,7 @@
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/flags/shards_flag.h"
 #include "client/cli/output/choices.h"
+#include "client/cli/output/confirmation.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "partition/overlay/live_values.h"
@@ -41,6 +42,7 @@ struct Flags {
   std::string to;
   bool force = false;
   bool dry_run = false;
+  bool yes = false;
   double catch_up_seconds = 60;
 };
 
@@ -158,13 +160,24 @@ void Print(const std::vector<Row>& rows, const Flags& flags, std::ostream& out) 
   }
 }
 
-absl::Status RunPromote(Flags flags, std::ostream& out) {
+std::string Question(const Flags& flags) {
+  return absl::StrCat(
+      flags.from.empty() ? absl::StrCat("Give shards ", absl::StrJoin(flags.shards, ", "))
+                         : absl::StrCat("Give all that ", flags.from, " writes"),
+      " to another writer",
+      flags.force ? ", even if that loses what was acknowledged as replicated?" : "?");
+}
+
+absl::Status RunPromote(Flags flags, const ToolContext& tool, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(flags.servers, WithCluster(std::move(flags.servers)));
   if (flags.servers.cluster.empty()) {
     return absl::InvalidArgumentError("--cluster is needed: it says which servers have a shard");
   }
   VICINITY_ASSIGN_OR_RETURN(const ClusterFile cluster, ReadClusterFile(flags.servers.cluster));
   VICINITY_RETURN_IF_ERROR(CheckFlags(flags, cluster));
+  if (!flags.dry_run) {
+    VICINITY_RETURN_IF_ERROR(Confirmed(flags.yes, tool.ask, IfNobody::kGoOn, Question(flags)));
+  }
   VICINITY_ASSIGN_OR_RETURN(std::vector<ServerTarget> targets, AdminTargetsOf(flags.servers));
   AdminCalls calls(std::move(targets), flags.servers.timeout());
   std::vector<Row> rows;
@@ -199,11 +212,13 @@ Action DeclarePromote(CLI::App* app) {
   app->add_option("--to", flags->to, "the next writer (the server that has most)");
   app->add_flag("--force", flags->force, "also if too few servers answer: REPLICATED may be lost");
   app->add_flag("--dry-run", flags->dry_run, "only say who would write");
+  app->add_flag("--yes", flags->yes, "do not ask, on a terminal");
   app->add_option("--catch-up", flags->catch_up_seconds,
                   "seconds for the next writer to get what it lacks")
       ->check(InRange(0.0, 86400.0));
   AddServersFlags(app, &flags->servers);
-  return [flags](const ToolContext&, std::ostream& out) { return RunPromote(*flags, out); };
+  return
+      [flags](const ToolContext& tool, std::ostream& out) { return RunPromote(*flags, tool, out); };
 }
 
 }  // namespace vicinity::cli

@@ -54,6 +54,10 @@ TEST_CASE_METHOD(AdminCommandTest, "servers are drained by name, never all by ac
   CHECK(Run({"drain"}).code == ExitCode::kUsage);
   CHECK(drains_ == 0);
   CHECK(Run({"drain", "--name", "nobody"}).code == ExitCode::kNotFound);
+  const Answer dry = Run({"drain", "--name", "a", "--dry-run"});
+  CHECK(dry.code == ExitCode::kOk);
+  CHECK_THAT(dry.out, Catch::Contains("would end a ("));
+  CHECK(drains_ == 0);
   const Answer answer = Run({"drain", "--name", "a"});
   CHECK(answer.code == ExitCode::kOk);
   CHECK_THAT(answer.out, Catch::Contains("draining"));
