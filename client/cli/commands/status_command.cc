@@ -16,6 +16,7 @@
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/output/exit_code.h"
+#include "client/cli/output/latency.h"
 #include "client/cli/output/output.h"
 #include "proto/common/human_text.h"
 #include "proto/common/status.h"
@@ -45,7 +46,7 @@ nlohmann::ordered_json MetricsJson(const proto::StatusReply& reply) {
   return metrics;
 }
 
-nlohmann::ordered_json ToJson(const proto::StatusReply& reply) {
+nlohmann::ordered_json ToJson(const proto::StatusReply& reply, bool metrics) {
   nlohmann::ordered_json json;
   json["server"] = reply.server();
   json["version"] = reply.version();
@@ -83,18 +84,19 @@ nlohmann::ordered_json ToJson(const proto::StatusReply& reply) {
                               {"used", limit.used()},
                               {"refused", limit.refused()}});
   }
-  if (reply.metrics_size() > 0) json["metrics"] = MetricsJson(reply);
+  json["latency_seconds"] = LatencyJson(LatencyOf(reply));
+  if (metrics) json["metrics"] = MetricsJson(reply);
   return json;
 }
 
-void PrintAsJson(const std::vector<ServerTarget>& targets, const Answers& answers,
+void PrintAsJson(const std::vector<ServerTarget>& targets, const Answers& answers, bool metrics,
                  std::ostream& out) {
   nlohmann::ordered_json servers = nlohmann::ordered_json::array();
   for (size_t i = 0; i < targets.size(); ++i) {
     nlohmann::ordered_json json = {
         {"name", targets[i].name}, {"address", targets[i].address}, {"answered", answers[i].ok()}};
     if (answers[i].ok()) {
-      json.update(ToJson(*answers[i]));
+      json.update(ToJson(*answers[i], metrics));
     } else {
       json["error"] = std::string(answers[i].status().message());
     }
@@ -123,6 +125,7 @@ std::vector<std::string> Cells(const ServerTarget& target, const proto::StatusRe
     failed += static_cast<int64_t>(method.failed());
     sent += static_cast<int64_t>(method.bytes_sent());
   }
+  const Latency latency = LatencyOf(reply);
   return {target.name,
           target.address,
           faulty ? "faulty" : "ok",
@@ -134,6 +137,8 @@ std::vector<std::string> Cells(const ServerTarget& target, const proto::StatusRe
           HumanCount(calls),
           HumanCount(failed),
           HumanBytes(sent),
+          LatencyText(latency, latency.p50),
+          LatencyText(latency, latency.p99),
           HumanTimeLeft(ExpiryOf(reply), absl::Now())};
 }
 
@@ -151,6 +156,8 @@ void PrintAsTable(const std::vector<ServerTarget>& targets, const Answers& answe
                {"CALLS", kRight},
                {"FAILED", kRight},
                {"SENT", kRight},
+               {"P50", kRight},
+               {"P99", kRight},
                {"CERTIFICATE", kRight}});
   for (size_t i = 0; i < targets.size(); ++i) {
     table.AddRow(answers[i].ok()
@@ -221,15 +228,14 @@ absl::Status FaultsOf(const std::vector<ServerTarget>& targets, const Answers& a
 
 absl::Status RunStatus(const Flags& flags, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets, TargetsOf(flags.servers));
-  const Answers answers =
-      AskAll(targets, flags.servers.timeout(), flags.metrics ? AskStatusAndMetrics : AskStatus);
+  const Answers answers = AskAll(targets, flags.servers.timeout(), AskStatusAndMetrics);
   if (flags.servers.format == OutputFormat::kJson) {
-    PrintAsJson(targets, answers, out);
+    PrintAsJson(targets, answers, flags.metrics, out);
   } else {
     PrintAsTable(targets, answers, out);
     PrintRefusals(targets, answers, out);
     PrintCertificates(targets, answers, out);
-    PrintMetrics(targets, answers, out);
+    if (flags.metrics) PrintMetrics(targets, answers, out);
   }
   std::vector<absl::Status> statuses;
   for (const auto& answer : answers) statuses.push_back(answer.status());

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -20,6 +21,7 @@
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/output/choices.h"
+#include "client/cli/output/latency.h"
 #include "client/cli/output/load_rates.h"
 #include "client/cli/output/output.h"
 #include "proto/common/human_text.h"
@@ -44,6 +46,8 @@ struct Row {
   absl::Status status;  // why there is nothing else
   proto::StatusReply now;
   LoadRates rates;
+  Latency latency;                           // of all calls for data that ended in it
+  std::map<std::string, Latency> by_method;  // of the methods of `rates`
 };
 
 std::vector<Row> Compare(const std::vector<ServerTarget>& targets, const Answers& before,
@@ -56,7 +60,12 @@ std::vector<Row> Compare(const std::vector<ServerTarget>& targets, const Answers
     if (after[i].ok()) {
       row.now = *after[i];
       // A server seen for the first time is compared with itself: its rates are 0.
-      row.rates = RatesBetween(before[i].ok() ? *before[i] : *after[i], *after[i]);
+      const proto::StatusReply& then = before[i].ok() ? *before[i] : *after[i];
+      row.rates = RatesBetween(then, *after[i]);
+      row.latency = LatencyBetween(then, *after[i]);
+      for (const MethodRates& method : row.rates.methods) {
+        row.by_method[method.method] = LatencyBetween(then, *after[i], method.method);
+      }
     }
     rows.push_back(std::move(row));
   }
@@ -85,10 +94,12 @@ void PrintAsJson(const std::vector<Row>& rows, std::ostream& out) {
     json["rejected_per_second"] = row.rates.rejected;
     json["rejected"] = RejectedOf(row.now);
     json.update(ToJson(row.rates.all));
+    json["latency_seconds"] = LatencyJson(row.latency);
     json["methods"] = nlohmann::ordered_json::array();
     for (const MethodRates& method : row.rates.methods) {
       nlohmann::ordered_json entry = {{"method", method.method}};
       entry.update(ToJson(method));
+      entry["latency_seconds"] = LatencyJson(row.by_method.at(method.method));
       json["methods"].push_back(std::move(entry));
     }
     servers.push_back(std::move(json));
@@ -137,7 +148,9 @@ void PrintAsTable(const std::vector<Row>& rows, std::ostream& out) {
                                         {"REJECTED", kRight},
                                         {"REJECTED/S", kRight},
                                         {"FAILED/S", kRight},
-                                        {"CALLS/S", kRight}};
+                                        {"CALLS/S", kRight},
+                                        {"P50", kRight},
+                                        {"P99", kRight}};
   const std::set<std::string> methods = MethodsInUse(rows);
   for (const std::string& method : methods) {
     columns.push_back({absl::AsciiStrToUpper(method) + "/S", kRight});
@@ -146,12 +159,14 @@ void PrintAsTable(const std::vector<Row>& rows, std::ostream& out) {
   for (const Row& row : rows) {
     std::vector<std::string> cells = {row.target.name, StateOf(row)};
     if (row.status.ok()) {
-      cells.insert(cells.end(), {HumanCount(row.now.calls_in_flight()),
-                                 HumanBytes(static_cast<int64_t>(row.now.resident_bytes())),
-                                 HumanBytes(std::llround(row.rates.all.bytes)),
-                                 HumanCount(static_cast<int64_t>(RejectedOf(row.now))),
-                                 PerSecond(row.rates.rejected), PerSecond(row.rates.all.failed),
-                                 PerSecond(row.rates.all.calls)});
+      cells.insert(
+          cells.end(),
+          {HumanCount(row.now.calls_in_flight()),
+           HumanBytes(static_cast<int64_t>(row.now.resident_bytes())),
+           HumanBytes(std::llround(row.rates.all.bytes)),
+           HumanCount(static_cast<int64_t>(RejectedOf(row.now))), PerSecond(row.rates.rejected),
+           PerSecond(row.rates.all.failed), PerSecond(row.rates.all.calls),
+           LatencyText(row.latency, row.latency.p50), LatencyText(row.latency, row.latency.p99)});
       for (const std::string& method : methods) {
         cells.push_back(PerSecond(CallsOf(row.rates, method)));
       }
@@ -169,10 +184,10 @@ absl::Status RunTop(const TopFlags& flags, std::ostream& out) {
   const bool redraws =
       !flags.once && flags.servers.format == OutputFormat::kTable && isatty(STDOUT_FILENO) == 1;
   const int64_t count = flags.once ? 1 : flags.count;
-  Answers before = AskAll(targets, flags.servers.timeout(), &AskStatus);
+  Answers before = AskAll(targets, flags.servers.timeout(), &AskStatusAndMetrics);
   for (int64_t shown = 0; (count == 0 || shown < count) && out; ++shown) {
     absl::SleepFor(absl::Seconds(flags.interval_seconds));
-    Answers after = AskAll(targets, flags.servers.timeout(), &AskStatus);
+    Answers after = AskAll(targets, flags.servers.timeout(), &AskStatusAndMetrics);
     const std::vector<Row> rows = Compare(targets, before, after);
     if (redraws) out << "\x1b[H\x1b[2J";  // home, and clear
     if (flags.servers.format == OutputFormat::kJson) {
