@@ -20,7 +20,9 @@
 #include "client/cli/commands/live/rebuild_command.h"
 #include "client/cli/commands/live/swap_command.h"
 #include "client/cli/commands/metis_child_command.h"
+#include "client/cli/commands/operate/config_command.h"
 #include "client/cli/commands/operate/context_command.h"
+#include "client/cli/commands/operate/debug_command.h"
 #include "client/cli/commands/operate/doctor_command.h"
 #include "client/cli/commands/operate/rollout_command.h"
 #include "client/cli/commands/partition_command.h"
@@ -38,13 +40,13 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,   kGenerateCommand,   kPartitionCommand, kRankCommand,    kIndexCommand,
-    kFoldCommand,     kPlanCommand,       kPoliciesCommand,  kVerifyCommand,  kRepairCommand,
-    kStatusCommand,   kShardsCommand,     kHealthCommand,    kTopCommand,     kAdminCommand,
-    kDoctorCommand,   kRolloutCommand,    kContextCommand,   kTokenCommand,   kCertificateCommand,
-    kDescribeCommand, kGetCommand,        kSampleCommand,    kWalkCommand,    kQueryCommand,
-    kWriteCommand,    kVersionsCommand,   kWatchCommand,     kPromoteCommand, kRebuildCommand, kSwapCommand,
-    kBackupCommand,   kMetisChildCommand,
+    kImportCommand,  kGenerateCommand,    kPartitionCommand, kRankCommand,       kIndexCommand,
+    kFoldCommand,    kPlanCommand,        kPoliciesCommand,  kVerifyCommand,     kRepairCommand,
+    kStatusCommand,  kShardsCommand,      kHealthCommand,    kTopCommand,        kAdminCommand,
+    kConfigCommand,  kDebugCommand,       kDoctorCommand,    kRolloutCommand,    kContextCommand,
+    kTokenCommand,   kCertificateCommand, kDescribeCommand,  kGetCommand,        kSampleCommand,
+    kWalkCommand,    kQueryCommand,       kWriteCommand,     kVersionsCommand,   kWatchCommand,
+    kPromoteCommand, kRebuildCommand, kSwapCommand,     kBackupCommand,    kMetisChildCommand,
 };
 
 }  // namespace

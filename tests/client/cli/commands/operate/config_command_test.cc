@@ -1,0 +1,60 @@
+#include "client/cli/commands/operate/config_command.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_replace.h"
+#include "proto/common/file.h"
+#include "tests/client/cli/run_command.h"
+#include "tests/integration/fixtures/small_cluster.h"
+#include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
+
+namespace vicinity::cli {
+namespace {
+
+TEST_CASE("what servers run with is shown, and compared with their file", "[cli]") {
+  testing::SmallCluster cluster(testing::RandomGraph({}), 2, 2);
+  const Answer get =
+      RunCommand(kConfigCommand, {"get", "--cluster", cluster.cluster_file(), "--format=json"});
+  REQUIRE(get.code == ExitCode::kOk);
+  const nlohmann::json servers = nlohmann::json::parse(get.out)["servers"];
+  REQUIRE(servers.size() == 2);
+  CHECK(servers[1]["settings"]["shards"] == "1");
+  CHECK(servers[0]["settings"]["live"] == "no");
+  CHECK(servers[0]["settings"].contains("max-calls"));
+  CHECK(RunCommand(kConfigCommand, {"get", "--server", cluster.address(0)}).code == ExitCode::kOk);
+
+  const Answer same = RunCommand(kConfigCommand, {"diff", "--cluster", cluster.cluster_file()});
+  CHECK(same.code == ExitCode::kOk);
+  CHECK(same.out == "no differences\n");
+  CHECK(RunCommand(kConfigCommand, {"diff", "--server", cluster.address(0)}).code ==
+        ExitCode::kUsage);
+
+  cluster.Stop(1);
+  CHECK(RunCommand(kConfigCommand, {"diff", "--cluster", cluster.cluster_file()}).code ==
+        ExitCode::kDegraded);
+}
+
+TEST_CASE("a file that was changed since the start is a difference", "[cli]") {
+  testing::SmallCluster cluster(testing::RandomGraph({}), 2, 2);
+  const testing::TempDir folder;
+  // The servers' shards are swapped.
+  const std::string text = absl::StrReplaceAll(ReadFile(cluster.cluster_file()).value(),
+                                               {{"shards: 0", "shards: 1"},
+                                                {"shards: 1", "shards: 0"},
+                                                {"shards: [0]", "shards: [1]"},
+                                                {"shards: [1]", "shards: [0]"}});
+  VICINITY_REQUIRE_OK(WriteFileAtomically(folder.File("cluster"), text));
+  const Answer diff =
+      RunCommand(kConfigCommand, {"diff", "--cluster", folder.File("cluster"), "--format", "json"});
+  CHECK(diff.code == ExitCode::kDegraded);
+  const nlohmann::json found = nlohmann::json::parse(diff.out)["differences"];
+  REQUIRE(found.size() == 2);
+  CHECK(found[0]["setting"] == "shards");
+  CHECK(found[0]["says"] == "cluster file");
+}
+
+}  // namespace
+}  // namespace vicinity::cli
