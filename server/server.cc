@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -14,6 +15,7 @@
 #include "proto/common/bus_errors.h"
 #include "proto/common/lock_order.h"
 #include "proto/common/machine.h"
+#include "proto/common/mutex.h"
 #include "proto/common/status.h"
 #include "proto/limits.h"
 #include "proto/service.pb.h"
@@ -148,8 +150,7 @@ class Server::Impl {
   }
 
   void Stop(absl::Duration drain) {
-    if (port_ == nullptr || stopping_.exchange(true)) return;
-    SetServing(false);
+    if (port_ == nullptr || !BeginToStop()) return;
     const absl::Duration announce = std::min(drain / 2, options_.announce);
     absl::SleepFor(announce);
     port_->StopListening();
@@ -179,6 +180,24 @@ class Server::Impl {
   }
 
  private:
+  // False if it has begun before.
+  bool BeginToStop() {
+    MutexLock lock(&turning_mu_);
+    if (std::exchange(stops_, true)) return false;
+    turns_away_ = true;
+    SetServing(false);
+    return true;
+  }
+
+  // Clients turn to other replicas, or come again.
+  absl::Status TurnAway(bool away) {
+    MutexLock lock(&turning_mu_);
+    if (stops_) return absl::FailedPreconditionError("the server ends");
+    turns_away_ = away;
+    SetServing(!away);
+    return absl::OkStatus();
+  }
+
   void SetServing(bool serving) {
     serving_.Set("", serving);
     serving_.Set(kGraphHealth, serving);
@@ -207,7 +226,7 @@ class Server::Impl {
     state.metrics = &metrics_;
     state.connections = port_->connections();
     state.log_sink = options_.log_sink.get();
-    state.stopping = &stopping_;
+    state.stopping = &turns_away_;
     state.serving = &serving_;
     if (options_.security.encrypted()) state.tls = [this] { return trust_->Tls(); };
     return state;
@@ -218,6 +237,7 @@ class Server::Impl {
     AdminActions actions;
     actions.server = options_.name;
     actions.drain = options_.drain;
+    actions.turn_away = [this](bool away) { return TurnAway(away); };
     actions.log = log_;
     actions.verify = [this](const proto::VerifyRequest& request, IsGone is_gone) {
       const int64_t asked =
@@ -276,7 +296,9 @@ class Server::Impl {
   WorkerPool workers_;
   ClientNames clients_;
   ServingStates serving_;
-  std::atomic<bool> stopping_{false};
+  Mutex turning_mu_;
+  bool stops_ ABSL_GUARDED_BY(turning_mu_) = false;
+  std::atomic<bool> turns_away_{false};  // with what is said to health checks
   std::unique_ptr<Generations> generations_;
   ServiceContext context_;
   std::unique_ptr<GuardedPort> port_;

@@ -24,13 +24,29 @@ namespace {
 
 absl::Status NotHere() { return absl::UnimplementedError("this server was not told how"); }
 
-absl::StatusOr<proto::DrainReply> Drain(const ServerState& state, const proto::DrainRequest&) {
+absl::StatusOr<proto::DrainReply> Drain(const ServerState& state,
+                                        const proto::DrainRequest& request) {
   const AdminActions& actions = state.admin->actions;
-  if (!actions.drain) return NotHere();
+  if (request.stay() ? !actions.turn_away : !actions.drain) return NotHere();
   proto::DrainReply reply;
   reply.set_server(actions.server);
+  if (request.stay()) {
+    VICINITY_RETURN_IF_ERROR(actions.turn_away(true));
+    return reply;
+  }
   // Once: what a second signal does is end the server at once, and the calls under way with it.
   if (!state.admin->drains.exchange(true)) actions.drain();
+  return reply;
+}
+
+absl::StatusOr<proto::UndrainReply> Undrain(const ServerState& state,
+                                            const proto::UndrainRequest&) {
+  const AdminActions& actions = state.admin->actions;
+  if (!actions.turn_away) return NotHere();
+  if (state.admin->drains) return absl::FailedPreconditionError("the server ends");
+  VICINITY_RETURN_IF_ERROR(actions.turn_away(false));
+  proto::UndrainReply reply;
+  reply.set_server(actions.server);
   return reply;
 }
 
@@ -109,6 +125,7 @@ absl::StatusOr<grpc::reflection::v1alpha::ServerReflectionResponse> ReflectAdmin
 }
 
 constexpr char kDrain[] = "/vicinity.proto.Admin/Drain";
+constexpr char kUndrain[] = "/vicinity.proto.Admin/Undrain";
 constexpr char kSetLogLevel[] = "/vicinity.proto.Admin/SetLogLevel";
 constexpr char kVerify[] = "/vicinity.proto.Admin/Verify";
 constexpr char kReadFile[] = "/vicinity.proto.Admin/ReadFile";
@@ -119,6 +136,7 @@ constexpr char kSwap[] = "/vicinity.proto.Admin/Swap";
 // What takes long has a lane of its own, so that an order is always heard.
 constexpr std::array kAdminOperations = {
     AsLogged(Describes<Drain, kDrain, Lane::kSmall>()),
+    AsLogged(Describes<Undrain, kUndrain, Lane::kSmall>()),
     AsLogged(Describes<SetLogLevel, kSetLogLevel, Lane::kSmall>()),
     AsLogged(Describes<Verify, kVerify, Lane::kData>()),
     Describes<ReadFile, kReadFile, Lane::kData>(),

@@ -19,6 +19,8 @@ namespace vicinity {
 struct AdminActions {
   std::string server;           // its name
   std::function<void()> drain;  // begins it, and returns; called once
+  // Turns clients away, or takes them again. FailedPrecondition: the server ends.
+  std::function<absl::Status(bool away)> turn_away;
   std::function<absl::StatusOr<proto::VerifyReply>(const proto::VerifyRequest& request,
                                                    IsGone is_gone)>
       verify;  // called by one at a time

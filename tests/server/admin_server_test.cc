@@ -82,6 +82,31 @@ TEST_CASE_METHOD(AdminTest, "a drain asked for twice does not cut the calls unde
   CHECK(drains == 1);
 }
 
+TEST_CASE_METHOD(AdminTest, "clients are turned away and taken again, unless it ends", "[admin]") {
+  std::atomic<int> drains{0};
+  std::atomic<bool> away{false};
+  actions_.drain = [&drains] { ++drains; };
+  actions_.turn_away = [&away](bool turns) {
+    away = turns;
+    return absl::OkStatus();
+  };
+  Start();
+  proto::DrainRequest stay;
+  stay.set_stay(true);
+  proto::DrainReply drained;
+  proto::UndrainReply undrained;
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Drain, stay, &drained));
+  CHECK(away);
+  CHECK(drains == 0);
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Undrain, proto::UndrainRequest(), &undrained));
+  CHECK(undrained.server() == "a");
+  CHECK_FALSE(away);
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Drain, proto::DrainRequest(), &drained));
+  CHECK(drains == 1);
+  VICINITY_CHECK_CODE(Call(&Admin::Stub::Undrain, proto::UndrainRequest(), &undrained),
+                      absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_CASE_METHOD(AdminTest, "the log level is set, and a wrong one is not", "[admin]") {
   Start();
   actions_.log->set_level(spdlog::level::info);

@@ -44,13 +44,22 @@ struct AdminFlags {
   double mib_per_second = 0;
   bool yes = false;
   bool dry_run = false;
+  bool stay = false;
 };
 
-absl::StatusOr<Done> Drain(const ServerTarget& server, absl::Duration timeout) {
+absl::StatusOr<Done> Drain(bool stay, const ServerTarget& server, absl::Duration timeout) {
+  proto::DrainRequest request;
+  request.set_stay(stay);
+  VICINITY_ASSIGN_OR_RETURN(const proto::DrainReply reply,
+                            CallServer<Admin>(server, timeout, &Admin::Stub::Drain, request));
+  return Done{stay ? "turns clients away" : "draining", {{"server", reply.server()}}, ""};
+}
+
+absl::StatusOr<Done> Undrain(const ServerTarget& server, absl::Duration timeout) {
   VICINITY_ASSIGN_OR_RETURN(
-      const proto::DrainReply reply,
-      CallServer<Admin>(server, timeout, &Admin::Stub::Drain, proto::DrainRequest()));
-  return Done{"draining", {{"server", reply.server()}}, ""};
+      const proto::UndrainReply reply,
+      CallServer<Admin>(server, timeout, &Admin::Stub::Undrain, proto::UndrainRequest()));
+  return Done{"takes clients again", {{"server", reply.server()}}, ""};
 }
 
 absl::StatusOr<Done> SetLogLevel(const std::string& level, const ServerTarget& server,
@@ -142,7 +151,8 @@ absl::Status ConfirmDrain(const AdminFlags& flags, const std::vector<ServerTarge
   const std::string names = absl::StrJoin(
       targets, ", ",
       [](std::string* out, const ServerTarget& target) { absl::StrAppend(out, target.name); });
-  return Confirmed(flags.yes, tool.ask, IfNobody::kGoOn, absl::StrCat("End ", names, "?"));
+  return Confirmed(flags.yes, tool.ask, IfNobody::kGoOn,
+                   absl::StrCat(flags.stay ? "Turn clients away from " : "End ", names, "?"));
 }
 
 absl::Status RunAdmin(const AdminFlags& flags, const Ask& ask, bool ends_servers,
@@ -152,7 +162,8 @@ absl::Status RunAdmin(const AdminFlags& flags, const Ask& ask, bool ends_servers
                             Choose(std::move(all), flags.names));
   if (flags.dry_run) {
     for (const ServerTarget& target : targets) {
-      out << "would end " << target.name << " (" << target.address << ")\n";
+      out << (flags.stay ? "would turn clients away from " : "would end ") << target.name << " ("
+          << target.address << ")\n";
     }
     return absl::OkStatus();
   }
@@ -186,6 +197,7 @@ Action DeclareAdmin(CLI::App* app) {
   const auto ask = std::make_shared<Ask>();
   app->require_subcommand(1);
   CLI::App* drain = AddSubcommand(app, "drain", "end servers, calls under way first", flags.get());
+  drain->add_flag("--stay", flags->stay, "end nothing: turn clients away until `undrain`");
   drain->add_flag("--yes", flags->yes, "do not ask, on a terminal");
   drain->add_flag("--dry-run", flags->dry_run, "only say which servers it would end");
   const auto ends_servers = std::make_shared<bool>(false);
@@ -193,9 +205,14 @@ Action DeclareAdmin(CLI::App* app) {
     if (flags->names.empty() && flags->servers.addresses.empty()) {
       throw CLI::ValidationError("drain", "say which servers: --name, or --server");
     }
-    *ask = &Drain;
+    *ask = [flags](const ServerTarget& server, absl::Duration timeout) {
+      return Drain(flags->stay, server, timeout);
+    };
     *ends_servers = true;
   });
+  CLI::App* const undrain =
+      AddSubcommand(app, "undrain", "take clients again, after drain --stay", flags.get());
+  undrain->callback([ask] { *ask = &Undrain; });
   CLI::App* level = AddSubcommand(app, "log-level", "set the log level", flags.get());
   level->add_option("LEVEL", flags->level, "debug, info, warning or error")
       ->required()

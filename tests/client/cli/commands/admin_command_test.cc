@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/commands/health_command.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/common/file.h"
 #include "server/server.h"
@@ -67,6 +68,25 @@ TEST_CASE_METHOD(AdminCommandTest, "servers are drained by name, never all by ac
       RunCommand(kAdminCommand, {"drain", "--server", server_->admin_address()->ToString()}).code ==
       ExitCode::kOk);
   CHECK(drains_ == 1);
+}
+
+TEST_CASE_METHOD(AdminCommandTest, "clients are turned away and taken again, and nothing ends",
+                 "[cli]") {
+  const auto health = [this] {
+    return RunCommand(kHealthCommand, {"--server", server_->address().ToString()}).code;
+  };
+  CHECK(health() == ExitCode::kOk);
+  const Answer away = Run({"drain", "--stay", "--name", "a"});
+  CHECK(away.code == ExitCode::kOk);
+  CHECK_THAT(away.out, Catch::Contains("turns clients away"));
+  CHECK(health() == ExitCode::kDegraded);
+  CHECK(drains_ == 0);
+  CHECK(Run({"undrain", "--name", "a"}).code == ExitCode::kOk);
+  CHECK(health() == ExitCode::kOk);
+  CHECK(Run({"undrain", "--name", "a"}).code == ExitCode::kOk);
+  // One that ends does not come back.
+  CHECK(Run({"drain", "--name", "a"}).code == ExitCode::kOk);
+  CHECK(Run({"undrain", "--name", "a"}).code != ExitCode::kOk);
 }
 
 TEST_CASE_METHOD(AdminCommandTest, "files are verified, and who is missing is told", "[cli]") {
