@@ -1,10 +1,13 @@
 #include "client/cli/completion.h"
 
 #include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 
 namespace vicinity::cli {
 namespace {
@@ -34,6 +37,74 @@ std::string LinesOf(const Command& command) {
   return absl::StrCat(lines, Line(command.name, next));
 }
 
+// A word that may be typed, and what it does.
+struct Offer {
+  std::string word;
+  std::string text;
+  bool takes_value = false;  // a flag's
+};
+
+std::vector<Offer> FlagOffers(const CLI::App& app) {
+  std::vector<Offer> offers;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      offers.push_back(
+          {"--" + name, option->get_description(), option->get_items_expected_max() > 0});
+    }
+  }
+  return offers;
+}
+
+std::vector<Offer> SubcommandOffers(const CLI::App& app) {
+  std::vector<Offer> offers;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    offers.push_back({sub->get_name(), sub->get_description()});
+  }
+  return offers;
+}
+
+std::vector<Offer> CommandOffers(absl::Span<const Command> commands) {
+  std::vector<Offer> offers = {{"help", "what a command does, with an example"},
+                               {"completion", "a script for bash, zsh or fish"}};
+  for (const Command& command : commands) {
+    if (!command.hidden) offers.push_back({command.name, command.summary});
+  }
+  return offers;
+}
+
+// Each command that is not hidden, and each of their subcommands, which come first. `sub`: its
+// name; empty: the command itself.
+using Visit = std::function<void(const Command&, const std::string& sub, const CLI::App& app)>;
+
+void ForAll(absl::Span<const Command> commands, const Visit& visit) {
+  for (const Command& command : commands) {
+    if (command.hidden) continue;
+    CLI::App app;
+    command.declare(&app);
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+      visit(command, sub->get_name(), *sub);
+    }
+    visit(command, "", app);
+  }
+}
+
+// In single quotes, for zsh.
+std::string ZshWord(const Offer& offer) {
+  return absl::StrCat(
+      "'", absl::StrReplaceAll(absl::StrCat(offer.word, ":", offer.text), {{"'", "'\\''"}}), "'");
+}
+
+std::string ZshWords(std::vector<Offer> offers, const std::vector<Offer>& more) {
+  offers.insert(offers.end(), more.begin(), more.end());
+  return absl::StrJoin(offers, " ", [](std::string* out, const Offer& offer) {
+    absl::StrAppend(out, ZshWord(offer));
+  });
+}
+
+std::string InFishQuotes(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
+}
+
 }  // namespace
 
 std::string BashCompletion(absl::Span<const Command> commands) {
@@ -55,7 +126,7 @@ std::string BashCompletion(absl::Span<const Command> commands) {
       "  if ((COMP_CWORD == 2)); then second=''; fi\n"
       "  case \"$first\" in\n"
       "    '') next='",
-      all, "' ;;\n    help) next='", all, "' ;;\n    completion) next=bash ;;\n",
+      all, "' ;;\n    help) next='", all, "' ;;\n    completion) next='bash zsh fish' ;;\n",
       "  esac\n"
       "  case \"$first\" in\n",
       lines,
@@ -66,6 +137,65 @@ std::string BashCompletion(absl::Span<const Command> commands) {
       "  mapfile -t COMPREPLY < <(compgen -W \"$next\" -- \"$word\")\n"
       "}\n"
       "complete -o default -F _vicinity vicinity\n");
+}
+
+std::string ZshCompletion(absl::Span<const Command> commands) {
+  std::string lines;
+  ForAll(commands, [&lines](const Command& command, const std::string& sub, const CLI::App& app) {
+    const std::string words = sub.empty() ? absl::StrCat("'", command.name, " '*")
+                                          : absl::StrCat("'", command.name, " ", sub, "'");
+    absl::StrAppend(&lines, "    ", words, ") flags=(",
+                    ZshWords(SubcommandOffers(app), FlagOffers(app)), ") ;;\n");
+  });
+  return absl::StrCat(
+      "#compdef vicinity\n"
+      "_vicinity() {\n"
+      "  local -a commands flags\n"
+      "  commands=(",
+      ZshWords(CommandOffers(commands), {}),
+      ")\n"
+      "  if ((CURRENT == 2)); then\n"
+      "    _describe command commands\n"
+      "    return\n"
+      "  fi\n"
+      "  case \"${words[2]} ${words[3]}\" in\n",
+      lines,
+      "    'completion '*) flags=(bash zsh fish) ;;\n"
+      "    'help '*) flags=(\"${commands[@]}\") ;;\n"
+      "  esac\n"
+      "  _describe option flags\n"
+      "  _files\n"
+      "}\n"
+      // Loaded by fpath it is the function's body; sourced it only makes the function known.
+      "if [[ \"${funcstack[1]}\" == _vicinity ]]; then\n"
+      "  _vicinity \"$@\"\n"
+      "else\n"
+      "  compdef _vicinity vicinity\n"
+      "fi\n");
+}
+
+std::string FishCompletion(absl::Span<const Command> commands) {
+  std::string lines;
+  for (const Offer& offer : CommandOffers(commands)) {
+    absl::StrAppend(&lines, "complete -c vicinity -n __fish_use_subcommand -f -a ", offer.word,
+                    " -d ", InFishQuotes(offer.text), "\n");
+  }
+  absl::StrAppend(&lines,
+                  "complete -c vicinity -n '__fish_seen_subcommand_from completion' -f "
+                  "-a 'bash zsh fish'\n");
+  ForAll(commands, [&lines](const Command& command, const std::string& sub, const CLI::App& app) {
+    std::string seen = absl::StrCat("__fish_seen_subcommand_from ", command.name);
+    if (!sub.empty()) absl::StrAppend(&seen, "; and __fish_seen_subcommand_from ", sub);
+    const std::string begin = absl::StrCat("complete -c vicinity -n ", InFishQuotes(seen));
+    for (const Offer& offer : SubcommandOffers(app)) {
+      absl::StrAppend(&lines, begin, " -a ", offer.word, " -d ", InFishQuotes(offer.text), "\n");
+    }
+    for (const Offer& offer : FlagOffers(app)) {
+      absl::StrAppend(&lines, begin, " -l ", offer.word.substr(2), offer.takes_value ? " -r" : "",
+                      " -d ", InFishQuotes(offer.text), "\n");
+    }
+  });
+  return lines;
 }
 
 }  // namespace vicinity::cli

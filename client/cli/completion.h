@@ -12,4 +12,11 @@ namespace vicinity::cli {
 // `source <(vicinity completion bash)`.
 std::string BashCompletion(absl::Span<const Command> commands);
 
+// The same for zsh, each word with what it does: a function `_vicinity` for a folder of its
+// `fpath`, or `source <(vicinity completion zsh)` behind `compinit`.
+std::string ZshCompletion(absl::Span<const Command> commands);
+
+// The same for fish: `vicinity completion fish | source`.
+std::string FishCompletion(absl::Span<const Command> commands);
+
 }  // namespace vicinity::cli

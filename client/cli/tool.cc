@@ -21,7 +21,7 @@ void PrintOverview(absl::Span<const Command> commands, std::ostream& out) {
   out << "vicinity: builds, inspects and serves graphs for GNN training\n\n"
          "Usage: vicinity COMMAND [ARGUMENTS]\n"
          "       vicinity help COMMAND\n"
-         "       vicinity completion bash\n"
+         "       vicinity completion bash|zsh|fish\n"
          "       vicinity --version\n\n"
          "Commands:\n";
   size_t width = 0;
@@ -109,6 +109,24 @@ ExitCode RunCommand(const Command& command, std::vector<std::string> args, const
   return Report(command, status, tool);
 }
 
+ExitCode PrintCompletion(absl::Span<const Command> commands, const std::vector<std::string>& args,
+                         const ToolContext& tool, std::ostream& out) {
+  const std::string shell = args.size() == 2 ? args[1] : "";
+  if (shell == "bash") {
+    out << BashCompletion(commands);
+  } else if (shell == "zsh") {
+    out << ZshCompletion(commands);
+  } else if (shell == "fish") {
+    out << FishCompletion(commands);
+  } else {
+    *tool.narration << "vicinity completion: there are those for bash, zsh and fish"
+                    << DidYouMean(shell, {"bash", "zsh", "fish"})
+                    << " (`vicinity help` shows how)\n";
+    return ExitCode::kUsage;
+  }
+  return ExitCode::kOk;
+}
+
 }  // namespace
 
 ExitCode RunTool(absl::Span<const Command> commands, const std::vector<std::string>& args,
@@ -130,14 +148,7 @@ ExitCode RunTool(absl::Span<const Command> commands, const std::vector<std::stri
     PrintOverview(commands, out);
     return ExitCode::kOk;
   }
-  if (args[0] == "completion") {
-    if (args.size() != 2 || args[1] != "bash") {
-      *tool.narration << "vicinity completion: there is one for bash (`vicinity help` shows how)\n";
-      return ExitCode::kUsage;
-    }
-    out << BashCompletion(commands);
-    return ExitCode::kOk;
-  }
+  if (args[0] == "completion") return PrintCompletion(commands, args, tool, out);
   const Command* const command = Find(commands, args[0]);
   if (command == nullptr) return UnknownCommand(commands, args[0], tool);
   return RunCommand(*command, {args.begin() + 1, args.end()}, tool, out);

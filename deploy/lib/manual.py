@@ -88,62 +88,11 @@ def write_pages(tool, daemon, version, output):
 
 # --- Completions. --------------------------------------------------------------------------------
 
-def long_flags(shown):
-    return [entry for section in shown.sections for entry in section.entries
-            if entry.flags and entry.flags[-1].startswith("--")]
-
-
-def in_single_quotes(text):
-    return "'" + text.replace("'", "'\\''") + "'"
-
-
-def zsh(tool):
-    """A function for `#compdef`: commands, then a command's subcommands and flags, else files."""
-    overview, *others = tool
-    described = [in_single_quotes(f"{one.form}:{one.text}") for one in overview.of("Commands")]
-    lines = ["#compdef vicinity", "_vicinity() {", "  local -a commands flags", f"  commands=({' '.join(described)})",
-             "  if ((CURRENT == 2)); then", "    _describe command commands", "    return", "  fi",
-             '  case "${words[2]} ${words[3]}" in']
-    # Subcommands come first: the first line that fits counts.
-    for shown in sorted(others, key=lambda one: -one.name.count(" ")):
-        words = shown.name.partition(" ")[2]
-        flags = [in_single_quotes(f"{entry.flags[-1]}:{entry.text}") for entry in long_flags(shown)]
-        subs = [in_single_quotes(f"{entry.form}:{entry.text}") for entry in shown.of("Subcommands")]
-        pattern = f"'{words}'" if " " in words else f"'{words} '*"
-        lines.append(f"    {pattern}) flags=({' '.join(subs + flags)}) ;;")
-    lines += ["  esac", "  _describe option flags", "  _files", "}", '_vicinity "$@"']
-    return "\n".join(lines) + "\n"
-
-
-def fish(tool):
-    overview, *others = tool
-    lines = [f"complete -c vicinity -n __fish_use_subcommand -f -a {one.form} -d {in_fish_quotes(one.text)}"
-             for one in overview.of("Commands")]
-    for shown in others:
-        _, command, *sub = shown.name.split(" ")
-        seen = f"__fish_seen_subcommand_from {command}"
-        if sub:
-            seen += f"; and __fish_seen_subcommand_from {sub[0]}"
-        for entry in shown.of("Subcommands"):
-            lines.append(f"complete -c vicinity -n {in_fish_quotes(seen)} -a {entry.form} "
-                         f"-d {in_fish_quotes(entry.text)}")
-        for entry in long_flags(shown):
-            value = " -r" if entry.takes_value else ""
-            lines.append(f"complete -c vicinity -n {in_fish_quotes(seen)} -l {entry.flags[-1][2:]}{value} "
-                         f"-d {in_fish_quotes(entry.text)}")
-    return "\n".join(lines) + "\n"
-
-
-def in_fish_quotes(text):
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def write_completions(tool, program, output):
-    for path, text in (("bash/vicinity", help_text.said(program, "completion", "bash")),
-                       ("zsh/_vicinity", zsh(tool)), ("fish/vicinity.fish", fish(tool))):
-        where = output / "completions" / path
+def write_completions(program, output):
+    for shell, name in (("bash", "vicinity"), ("zsh", "_vicinity"), ("fish", "vicinity.fish")):
+        where = output / "completions" / shell / name
         where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_text(text, "utf-8")
+        where.write_text(help_text.said(program, "completion", shell), "utf-8")
 
 
 def main():
@@ -154,7 +103,7 @@ def main():
     tool = help_text.of_tool(given.tool)
     output = pathlib.Path(given.output)
     write_pages(tool, help_text.of_daemon(given.daemon), given.version, output)
-    write_completions(tool, given.tool, output)
+    write_completions(given.tool, output)
 
 
 if __name__ == "__main__":

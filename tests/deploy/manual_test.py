@@ -101,7 +101,7 @@ class ManualTest(unittest.TestCase):
             # In place of zsh's own functions, which ask a terminal.
             script = ("_describe() { print -l -- ${(P)2}; }; _files() { }; compdef() { }; "
                       f"words=({' '.join(words)} ''); CURRENT={len(words) + 1}; "
-                      f"source {self.output}/completions/zsh/_vicinity")
+                      f"source {self.output}/completions/zsh/_vicinity; _vicinity")
             return {line.partition(":")[0] for line in said("zsh", "-f", "-c", script).splitlines()}
         self.assertIn("certificate", completed("vicinity"))
         self.assertIn("drain", completed("vicinity", "admin"))

@@ -45,6 +45,7 @@ ASKING = {
     "shards": ["shards"],
     "health": ["health"],
     "describe": ["describe"],
+    "config": ["config", "get"],
 }
 # Of the graph: a server of every shard is needed.
 READING = {
@@ -246,7 +247,8 @@ class CommandMatrixTest(unittest.TestCase):
                  "admin"}
         # Commands with tests of their own, which make certificates, repair datasets, fold changes or
         # need several servers of a shard.
-        elsewhere = {"certificate", "repair", "rebuild", "fold", "promote", "completion", "vicinity"}
+        elsewhere = {"certificate", "repair", "rebuild", "fold", "promote", "completion", "vicinity",
+                     "context", "doctor", "rollout", "debug"}
         self.assertEqual(names - elsewhere - tried, set())
 
     def test_with_all_servers_up_every_command_is_done(self):
@@ -365,7 +367,7 @@ class CommandMatrixTest(unittest.TestCase):
                       f'COMP_CWORD={len(words)}; _vicinity; echo "${{COMPREPLY[@]}}"')
             answer = through_pipe(["bash", "-c", script, TOOL], cwd=self.folder)
             self.assertEqual((answer.out.split(), answer.told), (expected, ""), line)
-        self.check(["completion", "fish"], USAGE)
+        self.check(["completion", "csh"], USAGE)
 
     def test_what_is_mistyped_is_told_with_what_was_meant(self):
         for args, text in (

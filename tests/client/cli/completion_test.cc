@@ -28,5 +28,21 @@ TEST_CASE("a script knows commands, subcommands and flags, and hides what is hid
   CHECK_THAT(script, !Catch::Contains("secret"));
 }
 
+TEST_CASE("zsh and fish get words with what they do, quotes among it", "[cli]") {
+  const Command commands[] = {{"speak", "says it's a word", "vicinity speak", &DeclareSpeak},
+                              {"secret", "", "", &DeclareSpeak, /*hidden=*/true}};
+  const std::string zsh = ZshCompletion(commands);
+  CHECK_THAT(zsh, Catch::StartsWith("#compdef vicinity\n"));
+  CHECK_THAT(zsh, Catch::Contains("'speak:says it'\\''s a word'"));
+  CHECK_THAT(zsh, Catch::Contains("'speak '*) flags=('loud:"));
+  CHECK_THAT(zsh, Catch::Contains("'speak loud') flags=("));
+  CHECK_THAT(zsh, !Catch::Contains("secret"));
+  const std::string fish = FishCompletion(commands);
+  CHECK_THAT(fish, Catch::Contains("-a speak -d 'says it\\'s a word'"));
+  CHECK_THAT(fish, Catch::Contains("-n '__fish_seen_subcommand_from speak' -l word -r"));
+  CHECK_THAT(fish, Catch::Contains("speak; and __fish_seen_subcommand_from loud' -l very -d"));
+  CHECK_THAT(fish, !Catch::Contains("secret"));
+}
+
 }  // namespace
 }  // namespace vicinity::cli
