@@ -6,6 +6,7 @@
 #include "client/cli/commands/fold_command.h"
 #include "client/cli/commands/generate_command.h"
 #include "client/cli/commands/graph/backup_command.h"
+#include "client/cli/commands/graph/check_command.h"
 #include "client/cli/commands/graph/get_command.h"
 #include "client/cli/commands/graph/query_command.h"
 #include "client/cli/commands/graph/sample_command.h"
@@ -40,13 +41,13 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,  kGenerateCommand,    kPartitionCommand, kRankCommand,       kIndexCommand,
-    kFoldCommand,    kPlanCommand,        kPoliciesCommand,  kVerifyCommand,     kRepairCommand,
-    kStatusCommand,  kShardsCommand,      kHealthCommand,    kTopCommand,        kAdminCommand,
-    kConfigCommand,  kDebugCommand,       kDoctorCommand,    kRolloutCommand,    kContextCommand,
-    kTokenCommand,   kCertificateCommand, kDescribeCommand,  kGetCommand,        kSampleCommand,
-    kWalkCommand,    kQueryCommand,       kWriteCommand,     kVersionsCommand,   kWatchCommand,
-    kPromoteCommand, kRebuildCommand, kSwapCommand,     kBackupCommand,    kMetisChildCommand,
+    kImportCommand,  kGenerateCommand, kPartitionCommand,   kRankCommand,     kIndexCommand,
+    kFoldCommand,    kPlanCommand,     kPoliciesCommand,    kVerifyCommand,   kRepairCommand,
+    kStatusCommand,  kShardsCommand,   kHealthCommand,      kTopCommand,      kAdminCommand,
+    kCheckCommand,   kConfigCommand,   kDebugCommand,       kDoctorCommand,   kRolloutCommand,
+    kContextCommand, kTokenCommand,    kCertificateCommand, kDescribeCommand, kGetCommand,
+    kSampleCommand,  kWalkCommand,     kQueryCommand,       kWriteCommand,    kVersionsCommand,
+    kWatchCommand,   kPromoteCommand,  kRebuildCommand, kSwapCommand,     kBackupCommand,   kMetisChildCommand,
 };
 
 }  // namespace

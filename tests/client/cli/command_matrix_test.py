@@ -248,7 +248,7 @@ class CommandMatrixTest(unittest.TestCase):
         # Commands with tests of their own, which make certificates, repair datasets, fold changes or
         # need several servers of a shard.
         elsewhere = {"certificate", "repair", "rebuild", "fold", "promote", "completion", "vicinity",
-                     "context", "doctor", "rollout", "debug"}
+                     "check", "context", "doctor", "rollout", "debug"}
         self.assertEqual(names - elsewhere - tried, set())
 
     def test_with_all_servers_up_every_command_is_done(self):
