@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/async_calls.h"
 #include "client/graph_impl.h"
+#include "client/metrics/metrics_exporter.h"
 #include "client/shards/call_context.h"
 #include "client/shards/edge_rows.h"
 #include "client/shards/lookups.h"
@@ -19,6 +20,7 @@
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "proto/common/thread.h"
+#include "proto/telemetry/metrics_text.h"
 #include "proto/telemetry/registry.h"
 #include "sampler/minibatch_sampler.h"
 #include "sampler/one_hop.h"
@@ -337,6 +339,16 @@ std::vector<MetricValue> Graph::metrics() const {
                       reading.value});
   }
   return values;
+}
+
+std::string Graph::MetricsText() const {
+  const MetricsExporter* const exporter = impl_->exporter();
+  return exporter == nullptr ? vicinity::MetricsText(*impl_->metrics()) : exporter->Text();
+}
+
+std::string Graph::metrics_address() const {
+  const MetricsExporter* const exporter = impl_->exporter();
+  return exporter == nullptr ? "" : exporter->address();
 }
 
 }  // namespace vicinity

@@ -178,6 +178,10 @@ class Graph {
   // All that is counted for this graph and for the loaders made from it that are still there:
   // traffic, times of stages, rows by where they came from. Sorted by name, then by labels.
   std::vector<MetricValue> metrics() const;
+  // The same as text for Prometheus, as GraphOptions::metrics shows it.
+  std::string MetricsText() const;
+  // Where GraphOptions::metrics.listen has led to, "127.0.0.1:41234"; empty: nowhere.
+  std::string metrics_address() const;
 
   // For the library's own parts.
   const GraphImpl& impl() const { return *impl_; }

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/metrics/process_use.h"
 #include "client/replicas/replica_set.h"
 #include "client/replicas/replicated_shard.h"
 #include "client/rpc/credentials.h"
@@ -90,6 +91,8 @@ absl::StatusOr<std::shared_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& o
   graph->async_ = {options.async_threads, options.max_async_calls};
   VICINITY_RETURN_IF_ERROR(options.directory.empty() ? graph->OpenCluster(options)
                                                      : graph->OpenDirectory(options));
+  VICINITY_ASSIGN_OR_RETURN(graph->exporter_,
+                            MetricsExporter::Start(options.metrics, graph->metrics_));
   return graph;
 }
 
@@ -116,10 +119,9 @@ absl::StatusOr<std::shared_ptr<const GraphImpl>> GraphImpl::AtOneVersion() const
   return At(versions);
 }
 
-GraphImpl::GraphImpl() { traffic_.AddMetrics(&own_metrics_); }
-
-std::string GraphImpl::NameOfNextLoader() const {
-  return absl::StrCat(connected().num_loaders_.fetch_add(1));
+GraphImpl::GraphImpl() {
+  traffic_.AddMetrics(&own_metrics_);
+  AddProcessUse(&own_metrics_);
 }
 
 absl::StatusOr<std::shared_ptr<AsyncCalls>> GraphImpl::Calls() const {

@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,6 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/async_calls.h"
+#include "client/metrics/loader_names.h"
+#include "client/metrics/metrics_exporter.h"
 #include "client/replicas/cluster_servers.h"
 #include "client/replicas/hedge_policy.h"
 #include "client/replicas/jitter.h"
@@ -55,8 +56,10 @@ class GraphImpl : public std::enable_shared_from_this<GraphImpl> {
   TrafficStats traffic() const { return connected().traffic_.Read(); }
   // What this graph and its loaders count.
   MetricRegistry* metrics() const { return &connected().metrics_; }
-  // "0", "1", ...: what loaders' metrics are told apart by.
-  std::string NameOfNextLoader() const;
+  // They are shown there; null: nowhere.
+  MetricsExporter* exporter() const { return connected().exporter_.get(); }
+  // By which loaders' metrics are told apart.
+  LoaderNames* loader_names() const { return &connected().loader_names_; }
 
   // Calls that nobody waits for, whose threads the first of them starts; and their end.
   absl::StatusOr<std::shared_ptr<AsyncCalls>> Calls() const;
@@ -90,7 +93,7 @@ class GraphImpl : public std::enable_shared_from_this<GraphImpl> {
   TrafficCounters traffic_;
   mutable MetricRegistry metrics_;
   MetricRegistry::Group own_metrics_{&metrics_};
-  mutable std::atomic<int64_t> num_loaders_{0};
+  mutable LoaderNames loader_names_;
   std::unique_ptr<Dataset> dataset_;  // the mapped shards; null: none
   std::unique_ptr<RealTimer> timer_;  // this and the next four: null without servers
   std::unique_ptr<Jitter> jitter_;
@@ -106,6 +109,7 @@ class GraphImpl : public std::enable_shared_from_this<GraphImpl> {
   AsyncCalls::Options async_;
   mutable Mutex calls_mu_;
   mutable std::shared_ptr<AsyncCalls> calls_ ABSL_GUARDED_BY(calls_mu_);
+  std::unique_ptr<MetricsExporter> exporter_;  // last: it reads what all the others count
 };
 
 }  // namespace vicinity

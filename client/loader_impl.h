@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -11,6 +12,8 @@
 #include "client/graph.h"
 #include "client/graph_impl.h"
 #include "client/loading/loader_core.h"
+#include "client/metrics/loader_names.h"
+#include "client/metrics/metrics_exporter.h"
 #include "client/types/error.h"
 #include "client/types/result.h"
 #include "proto/common/status.h"
@@ -36,12 +39,19 @@ class LoaderImpl {
   LoaderImpl(std::shared_ptr<const GraphImpl> graph, std::unique_ptr<LoaderCore> core)
       : graph_(std::move(graph)),
         core_(std::move(core)),
+        name_(graph_->loader_names()->Take()),
         metrics_(std::make_unique<MetricRegistry::Group>(graph_->metrics())) {
-    core_->AddMetrics(graph_->NameOfNextLoader(), metrics_.get());
+    core_->AddMetrics(name_, metrics_.get());
+    if (graph_->exporter() != nullptr) graph_->exporter()->LoaderBegins();
   }
 
   ~LoaderImpl() {
-    if (graph_->CheckProcess().ok()) return;
+    if (graph_->CheckProcess().ok()) {
+      if (graph_->exporter() != nullptr) graph_->exporter()->LoaderEnds();
+      metrics_.reset();
+      graph_->loader_names()->GiveBack(name_);
+      return;
+    }
     // A forked child has none of the stages' threads: joining them would wait for ever, and so
     // might a lock that one of them held.
     static_cast<void>(metrics_.release());
@@ -74,6 +84,7 @@ class LoaderImpl {
  private:
   std::shared_ptr<const GraphImpl> graph_;  // at one version, where it is live
   std::unique_ptr<LoaderCore> core_;
+  const std::string name_;
   std::unique_ptr<MetricRegistry::Group> metrics_;  // last: it reads the core
 };
 

@@ -85,8 +85,9 @@ ROOMS = {
         "client/device", "client/negatives", "client/query", "client/shards", "client/types",
     },
     "client/writes": {"client/shards", "client/types"},
+    "client/metrics": {"client/types"},
     "client": {
-        "client/loading", "client/query", "client/replicas", "client/rpc", "client/shards",
+        "client/loading", "client/metrics", "client/query", "client/replicas", "client/rpc", "client/shards",
         "client/types", "client/writes",
     },
     "client/c_api": {"client", "client/options", "client/query", "client/types"},

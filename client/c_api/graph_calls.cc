@@ -350,4 +350,20 @@ int32_t vicinity_graph_metrics(const VicinityGraph* graph, char** json) {
   });
 }
 
+int32_t vicinity_graph_metrics_text(const VicinityGraph* graph, char** text) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"text", text}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::GiveText(graph->graph->MetricsText(), text);
+  });
+}
+
+int32_t vicinity_graph_metrics_address(const VicinityGraph* graph, char** text) {
+  return Call([&]() -> Error {
+    Error error = CheckGiven({{"graph", graph}, {"text", text}});
+    if (!error.ok()) return error;
+    return vicinity::c_api::GiveText(graph->graph->metrics_address(), text);
+  });
+}
+
 }  // extern "C"

@@ -327,6 +327,13 @@ int32_t vicinity_graph_stats(const VicinityGraph* graph, char** json);
  * [{"name", "help", "is_counter", "labels": {}, "value"}], as Graph::metrics. */
 int32_t vicinity_graph_metrics(const VicinityGraph* graph, char** json);
 
+/* The same as text for Prometheus, as a "metrics" option shows it (docs/metrics.md). */
+int32_t vicinity_graph_metrics_text(const VicinityGraph* graph, char** text);
+
+/* Where the option "metrics": {"listen": "127.0.0.1:0"} has led to, "127.0.0.1:41234"; "": nowhere.
+ */
+int32_t vicinity_graph_metrics_address(const VicinityGraph* graph, char** text);
+
 /* ---- Writers of live graphs: client/writer.h ----
  *
  *   VicinityWriter* writer;

@@ -128,6 +128,7 @@ void RowLoader::Forget() const {
 }
 
 absl::Status RowLoader::Admit(BatchRows* rows, RowCounts* counts) const {
+  std::vector<int64_t> fetched(rows->nodes.size(), 0);  // by list, of the column that lacks most
   for (size_t c = 0; c < columns_.size(); ++c) {
     const SplitNodes& nodes = rows->nodes[columns_[c].nodes()];
     BatchRows::Column& column = rows->columns[c];
@@ -145,7 +146,10 @@ absl::Status RowLoader::Admit(BatchRows* rows, RowCounts* counts) const {
     counts->cached += num_remote - num_fetched;
     counts->remote += num_fetched;
     counts->remote_bytes += num_fetched * column.result.spec.row_bytes();
+    int64_t& of_list = fetched[columns_[c].nodes()];
+    of_list = std::max(of_list, num_fetched);
   }
+  for (const int64_t nodes : fetched) counts->fetched_nodes += nodes;
   return absl::OkStatus();
 }
 
@@ -214,6 +218,7 @@ void RowLoader::Count(const RowCounts& counts) const {
   counts_.cached += counts.cached;
   counts_.remote += counts.remote;
   counts_.remote_bytes += counts.remote_bytes;
+  counts_.fetched_nodes += counts.fetched_nodes;
 }
 
 RowCounts RowLoader::counts() const {

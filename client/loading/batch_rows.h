@@ -77,6 +77,7 @@ struct RowCounts {
   int64_t cached = 0;  // in a pool, or on their way for an earlier batch
   int64_t remote = 0;
   int64_t remote_bytes = 0;
+  int64_t fetched_nodes = 0;  // with remote rows: each once, whatever the number of its columns
 };
 
 struct BatchRows {

@@ -12,6 +12,7 @@
 #include "client/query/seed_input.h"
 #include "client/shards/call_context.h"
 #include "proto/common/status.h"
+#include "proto/telemetry/metric.h"
 
 namespace vicinity {
 namespace {
@@ -289,8 +290,11 @@ double LoaderCore::EpochSeconds() const {
 
 void LoaderCore::AddMetrics(const std::string& loader, MetricRegistry::Group* group) const {
   for (int stage = 0; stage < kNumStages; ++stage) {
-    totals_[stage].AddMetrics({{"loader", loader}, {"stage", StageName(static_cast<Stage>(stage))}},
-                              group);
+    const MetricLabels labels = {{"loader", loader},
+                                 {"stage", StageName(static_cast<Stage>(stage))}};
+    totals_[stage].AddMetrics(labels, group);
+    group->Add({"vicinity_loader_stage_threads", "Threads of a stage", MetricKind::kGauge}, labels,
+               [this, stage] { return static_cast<double>(NumThreads(static_cast<Stage>(stage))); });
   }
   const auto add_rows = [&](const char* tier, int64_t RowCounts::*count) {
     group->Add({"vicinity_loader_rows_total", "Rows of batches taken, by where they came from"},
@@ -300,6 +304,19 @@ void LoaderCore::AddMetrics(const std::string& loader, MetricRegistry::Group* gr
   add_rows("local", &RowCounts::local);
   add_rows("cached", &RowCounts::cached);
   add_rows("remote", &RowCounts::remote);
+  group->Add({"vicinity_loader_remote_bytes_total", "Bytes of the rows that came from servers"},
+             {{"loader", loader}},
+             [this] { return static_cast<double>(rows_->counts().remote_bytes); });
+  group->Add({"vicinity_loader_fetched_nodes_total",
+              "Nodes whose rows batches fetched, each once a batch: what vicinity plan calls rows"},
+             {{"loader", loader}},
+             [this] { return static_cast<double>(rows_->counts().fetched_nodes); });
+  if (options_.expected_rows > 0) {
+    group->Add({"vicinity_loader_expected_rows",
+                "Nodes whose rows a batch is expected to fetch, as vicinity plan tells",
+                MetricKind::kGauge},
+               {{"loader", loader}}, [this] { return options_.expected_rows; });
+  }
 }
 
 LoaderStats LoaderCore::stats() const {

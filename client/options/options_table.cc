@@ -24,6 +24,22 @@ std::vector<Option> OptionsOf(CredentialOptions* o) {
   };
 }
 
+std::vector<Option> OptionsOf(MetricsOptions* o) {
+  return {
+      {"file", FilePath{&o->file},
+       "File for Prometheus' node_exporter, *.prom, and for `vicinity why`: written anew every "
+       "interval_ms and when a loader ends, by rename; empty: none"},
+      {"interval_ms", &o->interval, "How often the file is written", Least{1}},
+      {"listen", &o->listen,
+       "host:port where http://host:port/metrics shows the same; port 0: one that is free; empty: "
+       "nowhere"},
+      {"open", &o->open, "Listen beyond loopback, where anybody may read it, without TLS"},
+      {"trainer", &o->trainer,
+       "Value of a label trainer of every series, which tells trainers apart: few values over all "
+       "runs, as 0 and 1; empty: no label"},
+  };
+}
+
 std::vector<Option> OptionsOf(DeviceOptions* o) {
   return {
       {"kind", Choice(&o->kind), "A GPU, or its twin in host memory, which tests use"},
@@ -199,6 +215,9 @@ std::vector<Option> AheadOptions(LoaderOptions* o) {
       {"sample_ahead", &o->sample_ahead,
        "With cache auto: batches more that are sampled before that", Flag{"--sample-ahead"},
        Least{0}},
+      {"expected_rows", &o->expected_rows,
+       "Remote rows that a batch is expected to fetch, as `vicinity plan` tells: shown in the "
+       "metrics beside what it does; 0: not known"},
       {"sample_threads", &o->sample_threads, "Threads that sample", Least{1}},
       {"fetch_threads", &o->fetch_threads,
        "Threads that fetch, each the rows of one batch: several keep a link full", Least{1}},
@@ -256,6 +275,8 @@ std::vector<Option> OptionsOf(GraphOptions* o) {
        Flag{"--wire-precision"}},
       {"credentials", OptionGroup{OptionsOf(&o->credentials)},
        "Whom to believe, and what to show to servers"},
+      {"metrics", OptionGroup{OptionsOf(&o->metrics)},
+       "Where what the graph and its loaders count is shown, for Prometheus and `vicinity why`"},
   };
 }
 

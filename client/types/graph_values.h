@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/types/credential_options.h"
+#include "client/types/metrics_options.h"
 #include "client/types/row_buffer.h"
 #include "partition/schema/schema.h"
 
@@ -45,6 +46,7 @@ struct GraphOptions {
   std::string client_name;  // for the servers' logs; empty: host and pid
 
   CredentialOptions credentials;  // of whom to believe, and what to show
+  MetricsOptions metrics;         // where what is counted is shown
 };
 
 // Rows of one column, contiguous in the order asked for.

@@ -24,6 +24,9 @@ JOB = 'job=~"vicinity.*"'
 DATA = ('grpc_method=~"SampleNeighbors|FetchRows|FetchRagged|FindRows|ResolveKeys|FetchDegrees|'
         'FetchEdgeIds|Walk"')
 
+# By what loaders are told apart: a trainer's own label, which is empty where it has none.
+TRAINER = "job, instance, trainer, loader"
+
 # Codes by which a server says that something is wrong with itself; the others are its callers'.
 OWN_FAULTS = 'grpc_code=~"Unknown|DeadlineExceeded|Internal|Unavailable|DataLoss"'
 
@@ -118,6 +121,23 @@ ALERTS = [
      "increase(vicinity_server_rocksdb_errors_total[10m]) > 0",
      "RocksDB met a fault in the changes of shard {{ $labels.shard }} at {{ $labels.instance }}",
      "The disk refuses or loses something; the log says what. Start the server again, or promote."),
+    ("VicinityTrainerStarved", "warning", "10m",
+     f'sum by ({TRAINER}) (rate(vicinity_loader_stage_seconds_total{{stage="train",state="starved"}}[5m])) '
+     f'/ sum by ({TRAINER}) (rate(vicinity_loader_stage_seconds_total{{stage="train"}}[5m])) > 0.2',
+     "A trainer at {{ $labels.instance }} waits for data {{ $value | humanizePercentage }} of its time",
+     "`vicinity why http://HOST:PORT` or `vicinity why FILE` says what it waits for, and what to "
+     "change."),
+    ("VicinityTrainerFetchesMore", "warning", "30m",
+     f'sum by ({TRAINER}) (rate(vicinity_loader_fetched_nodes_total[15m])) '
+     f'/ sum by ({TRAINER}) (rate(vicinity_loader_stage_batch_seconds_count{{stage="plan"}}[15m])) '
+     f'> 1.5 * max by ({TRAINER}) (vicinity_loader_expected_rows)',
+     "A trainer at {{ $labels.instance }} fetches {{ $value | humanize }} rows a batch, more than was planned",
+     "Its options are not those that `vicinity plan` was told, or sampling does not keep ahead."),
+    ("VicinityTrainerRetries", "warning", "5m",
+     'sum by (job, instance, trainer) (rate(vicinity_client_retries_total[5m])) '
+     '/ sum by (job, instance, trainer) (rate(vicinity_client_shard_calls_total[5m])) > 0.01',
+     "{{ $value | humanizePercentage }} of the calls of a trainer at {{ $labels.instance }} are made again",
+     "A server or its network fails: `vicinity health`, `vicinity status`."),
     ("VicinityLogLost", "warning", "5m",
      "rate(vicinity_server_log_dropped_lines_total[5m]) > 0",
      "{{ $labels.instance }} drops lines of its log",
@@ -239,8 +259,59 @@ ROWS = [
             ("sum by (instance) (vicinity_server_rocksdb_write_rate_bytes > bool 0)",
              "{{instance}} slowed")]),
     ]),
+    ("Trainers", [
+        ("Time that trainers wait for data", "percentunit", [
+            (f'sum by ({TRAINER}) (rate(vicinity_loader_stage_seconds_total{{stage="train",state="starved"}}[$__rate_interval])) '
+             f'/ sum by ({TRAINER}) (rate(vicinity_loader_stage_seconds_total{{stage="train"}}[$__rate_interval]))',
+             "{{instance}} {{trainer}} {{loader}}")]),
+        ("Stages: share of their threads' time that is busy", "percentunit", [
+            ('sum by (stage) (rate(vicinity_loader_stage_seconds_total{state="busy"}[$__rate_interval])) '
+             '/ sum by (stage) (rate(vicinity_loader_stage_seconds_total[$__rate_interval]))',
+             "{{stage}}")]),
+        ("Stages: share without room", "percentunit", [
+            ('sum by (stage) (rate(vicinity_loader_stage_seconds_total{state="blocked"}[$__rate_interval])) '
+             '/ sum by (stage) (rate(vicinity_loader_stage_seconds_total[$__rate_interval]))',
+             "{{stage}}")]),
+        ("Batches a second", "ops", [
+            (f'sum by ({TRAINER}) (rate(vicinity_loader_stage_batch_seconds_count{{stage="train"}}[$__rate_interval]))',
+             "{{instance}} {{trainer}} {{loader}}")]),
+        ("Rows by tier", "ops", [
+            ("sum by (tier) (rate(vicinity_loader_rows_total[$__rate_interval]))", "{{tier}}")]),
+        ("Rows fetched a batch, and expected", "none", [
+            (f'sum by ({TRAINER}) (rate(vicinity_loader_fetched_nodes_total[$__rate_interval])) '
+             f'/ sum by ({TRAINER}) (rate(vicinity_loader_stage_batch_seconds_count{{stage="plan"}}[$__rate_interval]))',
+             "{{instance}} {{trainer}} {{loader}}"),
+            ("vicinity_loader_expected_rows", "{{instance}} {{trainer}} {{loader}} expected")]),
+        ("Mean time of RPCs", "s", [
+            ("sum by (method) (rate(vicinity_client_rpc_seconds_sum[$__rate_interval])) "
+             "/ sum by (method) (rate(vicinity_client_rpc_seconds_count[$__rate_interval]))",
+             "{{method}}")]),
+        ("Retries, hedges, quarantines", "ops", [
+            ("sum(rate(vicinity_client_retries_total[$__rate_interval]))", "retries"),
+            ("sum(rate(vicinity_client_hedges_total[$__rate_interval]))", "hedges"),
+            ("sum(rate(vicinity_client_hedge_wins_total[$__rate_interval]))", "hedges that won"),
+            ("sum(rate(vicinity_client_quarantines_total[$__rate_interval]))", "quarantines")]),
+        ("Payload", "Bps", [
+            ("sum by (instance, trainer) (rate(vicinity_client_received_bytes_total[$__rate_interval]))",
+             "{{instance}} {{trainer}} received"),
+            ("sum by (instance, trainer) (rate(vicinity_client_sent_bytes_total[$__rate_interval]))",
+             "{{instance}} {{trainer}} sent")]),
+        ("Cores in use", "none", [
+            ("rate(vicinity_client_cpu_seconds_total[$__rate_interval])",
+             "{{instance}} {{trainer}}")]),
+    ]),
     ("Process and connections", [
-        ("Cores", "none", [("rate(process_cpu_seconds_total[$__rate_interval])", "{{instance}}")]),
+        ("Cores", "none", [
+            ("rate(process_cpu_seconds_total[$__rate_interval])", "{{instance}}"),
+            ("vicinity_server_cores", "{{instance}} there are"),
+            ("rate(vicinity_server_cpu_wait_seconds_total[$__rate_interval])",
+             "{{instance}} threads without one")]),
+        ("Threads that wait for a disk", "none", [
+            ("vicinity_server_threads_on_disk", "{{instance}}")]),
+        ("Read from disks", "Bps", [
+            ("rate(vicinity_server_disk_read_bytes_total[$__rate_interval])", "{{instance}}")]),
+        ("Waits for pages of mapped files", "ops", [
+            ("rate(vicinity_server_major_faults_total[$__rate_interval])", "{{instance}}")]),
         ("Open files, of those there may be", "percentunit", [
             ("process_open_fds / process_max_fds", "{{instance}}")]),
         ("Connections", "none", [("vicinity_server_connections", "{{instance}}")]),
@@ -271,7 +342,9 @@ METRIC_NAME = re.compile(r"\b(?:vicinity_|grpc_server_|process_|up\b)\w*")
 # Those of metrics, those that Prometheus gives to every series, and a histogram's.
 LABEL_GROUPS = re.compile(r"\b(?:by|on) \(([^)]*)\)")
 LABEL_MATCHES = re.compile(r"(\w+)=~?\"|(\w+)!~?=?\"")
-LABELS_OF_PROMETHEUS = {"job", "instance", "le"}
+# `trainer` is the label that a trainer may be given (MetricsOptions::trainer).
+LABELS_OF_PROMETHEUS = {"job", "instance", "le", "trainer"}
+OF_TRAINERS = re.compile("vicinity_(?:loader|client)_")
 
 
 def sections():
@@ -362,13 +435,17 @@ def panel_of(number, title, unit, targets, x, y, width):
 
 
 def with_server(query):
-    """Of the servers that are chosen at the dashboard's top."""
-    chosen = 'job=~"$job",instance=~"$instance"'
+    """Of the servers, or of the trainers, that are chosen at the dashboard's top."""
+    of_servers = 'job=~"$job",instance=~"$instance"'
+    of_trainers = 'instance=~"$host",trainer=~"$trainer"'
 
     def choose(found):
+        chosen = of_trainers if OF_TRAINERS.match(found.group(0)) else of_servers
         return found.group(0) + "{" + chosen + ("," if query[found.end():].startswith("{") else "}")
     # The opening bracket of what a query chooses by itself is in what was put before it.
-    return METRIC_NAME.sub(choose, query).replace(chosen + ",{", chosen + ",")
+    chosen = METRIC_NAME.sub(choose, query)
+    return chosen.replace(of_servers + ",{", of_servers + ",").replace(of_trainers + ",{",
+                                                                     of_trainers + ",")
 
 
 def choice(name, label, query):
@@ -405,6 +482,9 @@ def dashboard():
             choice("job", "Cluster", "label_values(vicinity_build_info, job)"),
             choice("instance", "Server",
                    'label_values(vicinity_build_info{job=~"$job"}, instance)'),
+            choice("host", "Trainers' host", "label_values(vicinity_client_cores, instance)"),
+            choice("trainer", "Trainer",
+                   'label_values(vicinity_client_cores{instance=~"$host"}, trainer)'),
         ]},
         "panels": panels,
     }

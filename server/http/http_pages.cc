@@ -11,7 +11,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "server/http/metrics_text.h"
+#include "proto/telemetry/metrics_text.h"
 #include "server/http/request_head.h"
 #include "server/http/status_page.h"
 

@@ -13,13 +13,16 @@
 #include <string>
 #include <utility>
 
+#include "proto/common/machine.h"
 #include "proto/telemetry/metric.h"
 #include "proto/version.h"
+#include "server/http/thread_waits.h"
 
 namespace vicinity {
 namespace {
 
 // Fields of /proc/self/stat, counted as proc(5) does.
+constexpr int kMajorFaults = 12;
 constexpr int kThreads = 20;
 constexpr int kStartTicks = 22;
 
@@ -50,6 +53,17 @@ double StatusBytes(const char* key) {
   double kib = 0;
   while (file >> word) {
     if (word == key && file >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
+// A line of /proc/self/io.
+double IoBytes(const char* key) {
+  std::ifstream file("/proc/self/io");
+  std::string word;
+  double bytes = 0;
+  while (file >> word) {
+    if (word == key && file >> bytes) return bytes;
   }
   return 0;
 }
@@ -86,6 +100,25 @@ double BootTime() {
   return 0;
 }
 
+// What a server may be short of, for whoever asks why its trainers wait.
+void AddShortages(MetricRegistry::Group* group) {
+  const auto waits = std::make_shared<ThreadWaits>();
+  group->Add({"vicinity_server_cores", "Cores that the process may use", MetricKind::kGauge}, {},
+             [] { return static_cast<double>(NumCores()); });
+  group->Add({"vicinity_server_cpu_wait_seconds_total",
+              "Time that threads were ready to run and had no core"},
+             {}, [waits] { return waits->CpuSeconds(); });
+  group->Add({"vicinity_server_threads_on_disk", "Threads that wait for a disk now",
+              MetricKind::kGauge},
+             {}, [waits] { return static_cast<double>(waits->OnDisk()); });
+  group->Add({"vicinity_server_disk_read_bytes_total",
+              "Bytes read from disks, pages of mapped files among them"},
+             {}, [] { return IoBytes("read_bytes:"); });
+  group->Add({"vicinity_server_major_faults_total",
+              "Times that a thread waited for a page of a mapped file"},
+             {}, [] { return StatField(kMajorFaults); });
+}
+
 }  // namespace
 
 void AddProcessMetrics(MetricRegistry::Group* group) {
@@ -112,6 +145,7 @@ void AddProcessMetrics(MetricRegistry::Group* group) {
       BootTime() + StatField(kStartTicks) / static_cast<double>(sysconf(_SC_CLK_TCK));
   gauge("process_start_time_seconds", "When the process began, in Unix seconds",
         [started] { return started; });
+  AddShortages(group);
   group->Add({"vicinity_build_info", "1, by the version that runs", MetricKind::kGauge},
              {{"version", kVersion}}, [] { return 1.0; });
 }

@@ -85,9 +85,12 @@ class ObservabilityTest(unittest.TestCase):
         panels = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))["panels"]
         for panel in panels:
             for target in panel.get("targets", []):
+                names = self.generate.METRIC_NAME.findall(target["expr"])
+                of_trainers = [name for name in names if self.generate.OF_TRAINERS.match(name)]
+                self.assertEqual(target["expr"].count('instance=~"$host",trainer=~"$trainer"'),
+                                 len(of_trainers), target["expr"])
                 self.assertEqual(target["expr"].count('instance=~"$instance"'),
-                                 len(self.generate.METRIC_NAME.findall(target["expr"])),
-                                 target["expr"])
+                                 len(names) - len(of_trainers), target["expr"])
 
     @unittest.skipUnless(PROMTOOL, "promtool is not here: Debian's package prometheus has it")
     def test_promtool_takes_the_alerts_and_plays_them(self):

@@ -4,18 +4,12 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <fstream>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -25,6 +19,7 @@
 #include "proto/cluster/host_port.h"
 #include "proto/common/file.h"
 #include "proto/common/progress.h"
+#include "tests/integration/fixtures/metric_families.h"
 #include "tests/server/http/raw_client.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/hosts/certificate_authority.h"
@@ -35,79 +30,16 @@
 namespace vicinity {
 namespace {
 
+using testing::AddFamilies;
 using testing::BodyOf;
+using testing::CheckSameFamilies;
 using testing::Get;
+using testing::ListedFamilies;
+using testing::MetricFamilies;
 using testing::RawClient;
 using testing::RunningProgram;
 
 constexpr absl::Duration kLimit = absl::Seconds(60);
-
-struct Family {
-  std::string kind;
-  std::set<std::string> labels;
-  std::string help;
-  bool operator==(const Family& other) const {
-    return kind == other.kind && labels == other.labels && help == other.help;
-  }
-};
-using Families = std::map<std::string, Family>;
-
-std::ostream& operator<<(std::ostream& out, const Family& family) {
-  out << family.kind;
-  for (const std::string& label : family.labels) out << ' ' << label;
-  return out << " : " << family.help;
-}
-
-// The names of labels in `{a="x",b="y"}`, whose values have neither quotes nor commas here.
-std::set<std::string> LabelsIn(absl::string_view line) {
-  std::set<std::string> labels;
-  const size_t open = line.find('{');
-  if (open == absl::string_view::npos) return labels;
-  const absl::string_view inner = line.substr(open + 1, line.rfind('}') - open - 1);
-  for (const absl::string_view pair : absl::StrSplit(inner, ',')) {
-    const std::string name(pair.substr(0, pair.find('=')));
-    if (name != "le") labels.insert(name);
-  }
-  return labels;
-}
-
-// Families of a scrape; of each series that its family was announced is checked.
-void AddFamilies(const std::string& text, Families* families) {
-  std::string name;
-  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    if (absl::StartsWith(line, "# HELP ")) {
-      const std::vector<std::string> words = absl::StrSplit(line, absl::MaxSplits(' ', 3));
-      (*families)[words[2]].help = words[3];
-    } else if (absl::StartsWith(line, "# TYPE ")) {
-      const std::vector<std::string> words = absl::StrSplit(line, ' ');
-      name = words[2];
-      (*families)[name].kind = words[3];
-    } else if (!absl::StartsWith(line, "#")) {
-      INFO(line);
-      CHECK(absl::StartsWith(line, name));
-      for (const std::string& label : LabelsIn(line)) (*families)[name].labels.insert(label);
-    }
-  }
-}
-
-Families ListedFamilies() {
-  Families families;
-  std::ifstream file("deploy/observability/metrics.txt");
-  REQUIRE(file.good());
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#' || line[0] == '[') continue;
-    const size_t colon = line.find(" : ");
-    REQUIRE(colon != std::string::npos);
-    std::istringstream words(line.substr(0, colon));
-    std::string name;
-    words >> name;
-    Family& family = families[name];
-    words >> family.kind;
-    for (std::string label; words >> label;) family.labels.insert(label);
-    family.help = line.substr(colon + 3);
-  }
-  return families;
-}
 
 class MetricsTest {
  protected:
@@ -185,7 +117,7 @@ class MetricsTest {
 
 TEST_CASE_METHOD(MetricsTest, "servers show the metrics that are listed, and no others",
                  "[metrics]") {
-  Families shown;
+  MetricFamilies shown;
   StartCluster(/*is_live=*/true);
   AddFamilies(Metrics("a"), &shown);
   const testing::CertificateAuthority authority("ours");
@@ -198,34 +130,12 @@ TEST_CASE_METHOD(MetricsTest, "servers show the metrics that are listed, and no 
   client.Send("GET /metrics HTTP/1.0\r\n\r\n");
   AddFamilies(BodyOf(client.Read()), &shown);
 
-  const Families listed = ListedFamilies();
-  for (const auto& [name, family] : shown) {
-    INFO(name << ' ' << family);
-    REQUIRE(listed.count(name) == 1);
-    CHECK(listed.at(name) == family);
-  }
-  for (const auto& [name, family] : listed) {
-    INFO(name << ' ' << family);
-    CHECK(shown.count(name) == 1);
-  }
+  CheckSameFamilies(shown, ListedFamilies(/*of_trainers=*/false));
 }
 
 TEST_CASE_METHOD(MetricsTest, "Prometheus' own tool finds no fault with the metrics", "[metrics]") {
-  if (std::ifstream("/usr/bin/promtool").fail()) {
-    WARN("promtool is not here: Debian's package prometheus has it");
-    return;
-  }
   const auto live = StartAlone("live", {"--changes", folder_.File("changes")});
-  VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("scrape"), Metrics("live")));
-  const std::string command =
-      absl::StrCat("/usr/bin/promtool check metrics < ", folder_.File("scrape"), " 2>&1");
-  FILE* const promtool = popen(command.c_str(), "r");
-  REQUIRE(promtool != nullptr);
-  std::string said;
-  char piece[4096];
-  while (fgets(piece, sizeof(piece), promtool) != nullptr) said += piece;
-  INFO(said);
-  CHECK(pclose(promtool) == 0);
+  testing::CheckWithPromtool(Metrics("live"), folder_.File("scrape"));
 }
 
 TEST_CASE_METHOD(MetricsTest, "every kind of labels has few values", "[metrics]") {

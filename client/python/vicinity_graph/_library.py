@@ -145,6 +145,8 @@ _CALLS = {
     "vicinity_graph_sample": (_INT32, [_HANDLE, ctypes.POINTER(SeedNodes), _INT32, _TEXT, _OUT]),
     "vicinity_graph_stats": (_INT32, [_HANDLE, _OUT]),
     "vicinity_graph_metrics": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_graph_metrics_text": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_graph_metrics_address": (_INT32, [_HANDLE, _OUT]),
     "vicinity_graph_fetch": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT]),
     "vicinity_graph_fetch_ragged": (_INT32, [_HANDLE, _TEXT, _TEXT, _IDS, _INT64, _OUT, _OUT, _OUT]),
     "vicinity_query_prepare": (_INT32, [_HANDLE, _TEXT, _OUT]),
@@ -293,9 +295,13 @@ def call_for_pointer(function, *arguments):
     return out.value
 
 
-def call_for_json(function, *arguments):
+def call_for_text(function, *arguments) -> str:
     text = call_for_pointer(function, *arguments)
     try:
-        return json.loads(ctypes.string_at(text))
+        return ctypes.string_at(text).decode()
     finally:
         lib.vicinity_string_free(text)
+
+
+def call_for_json(function, *arguments):
+    return json.loads(call_for_text(function, *arguments))

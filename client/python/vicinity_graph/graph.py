@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 from . import _given, tensors
 from . import options as _options
 from ._async_calls import AsyncCalls
-from ._library import Handle, call_for_json, call_for_pointer, lib
+from ._library import Handle, call_for_json, call_for_pointer, call_for_text, lib
 from .batch import Batch
 from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
@@ -67,7 +67,9 @@ class Graph:
                                                          self._open_handle)
 
     def __reduce__(self) -> tuple:
-        return _open, (self._options, self._versions)
+        # A file or a port for metrics is the first process' own.
+        options = {name: value for name, value in self._options.items() if name != "metrics"}
+        return _open, (options, self._versions)
 
     def __repr__(self) -> str:
         where = self._options.get("cluster_file") or self._options.get("directory")
@@ -329,6 +331,17 @@ class Graph:
         """All that is counted for the graph and its loaders, as Prometheus names it: dicts of name,
         help, is_counter, labels and value."""
         return call_for_json(lib.vicinity_graph_metrics, self.handle)
+
+    def metrics_text(self) -> str:
+        """The same as text for Prometheus, as the option `metrics` shows it in a file and at a port
+        (docs/metrics.md). Threads: any."""
+        return call_for_text(lib.vicinity_graph_metrics_text, self.handle)
+
+    @property
+    def metrics_address(self) -> str:
+        """Where metrics={"listen": "127.0.0.1:0"} has led to: "127.0.0.1:41234", so
+        http://127.0.0.1:41234/metrics; empty: nowhere."""
+        return call_for_text(lib.vicinity_graph_metrics_address, self.handle)
 
     def fetch(self, node_type: str, column: str, ids: Any) -> Tensor:
         """Rows of a column for global ids, in their order, repeats allowed: [n, *shape]. For one id

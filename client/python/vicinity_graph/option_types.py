@@ -19,6 +19,14 @@ class Credentials(TypedDict, total=False):
     allow_plaintext: bool
 
 
+class Metrics(TypedDict, total=False):
+    file: FilePath
+    interval_ms: int
+    listen: str
+    open: bool
+    trainer: str
+
+
 class GraphOptions(TypedDict, total=False):
     cluster_file: FilePath
     directory: FilePath
@@ -33,6 +41,7 @@ class GraphOptions(TypedDict, total=False):
     client_name: str
     wire_precision: Literal["stored", "float16", "bfloat16"]
     credentials: Credentials
+    metrics: Metrics
 
 
 class Negatives(TypedDict, total=False):
@@ -98,6 +107,7 @@ class LoaderOptions(TypedDict, total=False):
     fetch_ahead: int
     window_bytes: int
     sample_ahead: int
+    expected_rows: float
     sample_threads: int
     fetch_threads: int
     batch_timeout_ms: int

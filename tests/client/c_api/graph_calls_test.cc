@@ -203,6 +203,14 @@ TEST_CASE("a graph tells what it has moved", "[c_api]") {
   const nlohmann::json metrics = nlohmann::json::parse(text);
   vicinity_string_free(text);
   CHECK(metrics.size() == open.plain().metrics().size());
+  RequireOk(vicinity_graph_metrics_text(open.graph(), &text));
+  CHECK_THAT(text, Catch::Contains("# TYPE vicinity_client_rpcs_total counter\n"));
+  vicinity_string_free(text);
+  RequireOk(vicinity_graph_metrics_address(open.graph(), &text));
+  CHECK(std::string(text).empty());
+  vicinity_string_free(text);
+  CHECK(vicinity_graph_metrics_text(nullptr, &text) == VICINITY_INVALID_ARGUMENT);
+  CHECK(vicinity_graph_metrics_address(open.graph(), nullptr) == VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_graph_stats(nullptr, &text) == VICINITY_INVALID_ARGUMENT);
   CHECK(vicinity_graph_metrics(open.graph(), nullptr) == VICINITY_INVALID_ARGUMENT);
 }

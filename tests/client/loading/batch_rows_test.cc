@@ -97,6 +97,9 @@ TEST_CASE("a batch's rows are those of its nodes, with and without a cache", "[b
   const RowCounts counts = loader.counts();
   CHECK(counts.local + counts.cached + counts.remote == 2 * (7 + 3 + 7));
   CHECK((counts.cached > 0) == has_cache);
+  // Two of the three columns are of users: their nodes are counted once.
+  CHECK(counts.fetched_nodes < counts.remote);
+  CHECK(2 * counts.fetched_nodes >= counts.remote);
 }
 
 TEST_CASE("a list may have a node several times: its row comes once, and is there as often",

@@ -4,9 +4,11 @@ has counted."""
 
 import collections
 import pathlib
+import pickle
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 # Bazel runs a link to this file: what it points to lies in the source tree.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -269,6 +271,25 @@ class SampleTest(unittest.TestCase):
         self.assertEqual(graph.stats()["rows_remote"], 3)
         names = {metric["name"] for metric in graph.metrics()}
         self.assertIn("vicinity_client_rpcs_total", names)
+
+    def test_what_is_counted_is_shown_in_a_file_and_at_a_port(self):
+        with tempfile.TemporaryDirectory(prefix="vicinity_metrics_") as folder:
+            file = pathlib.Path(folder) / "trainer.prom"
+            graph = vicinity_graph.Graph(
+                cluster_file=self.cluster.cluster_file,
+                metrics={"file": str(file), "listen": "127.0.0.1:0", "trainer": "3"})
+            wanted = '\nvicinity_client_rows_remote_total{trainer="3"} '
+            self.assertIn(wanted + "0\n", file.read_text(encoding="utf-8"))
+            graph.fetch("node", "features", [1, 2, 3])
+            url = f"http://{graph.metrics_address}/metrics"
+            with urllib.request.urlopen(url, timeout=20) as reply:
+                self.assertIn(wanted + "3\n", reply.read().decode())
+            self.assertIn(wanted + "3\n", graph.metrics_text())
+            # Where it is opened again it shows nothing: the file and the port are this process'.
+            self.assertEqual(pickle.loads(pickle.dumps(graph)).metrics_address, "")
+            with self.assertRaises(ValueError):
+                vicinity_graph.Graph(cluster_file=self.cluster.cluster_file,
+                                     metrics={"listen": "0.0.0.0:0"})
 
 
 class NamesTest(unittest.TestCase):

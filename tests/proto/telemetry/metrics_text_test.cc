@@ -1,4 +1,4 @@
-#include "server/http/metrics_text.h"
+#include "proto/telemetry/metrics_text.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace vicinity {
 namespace {
 
-TEST_CASE("counters and gauges are shown by family, with help, type and labels", "[http]") {
+TEST_CASE("counters and gauges are shown by family, with help, type and labels", "[telemetry]") {
   MetricRegistry registry;
   MetricRegistry::Group group(&registry);
   Counter rows;
@@ -30,14 +30,25 @@ TEST_CASE("counters and gauges are shown by family, with help, type and labels",
         "rows_total{shard=\"1\"} 7\n");
 }
 
-TEST_CASE("labels of any text are escaped", "[http]") {
+TEST_CASE("labels of any text are escaped", "[telemetry]") {
   MetricRegistry registry;
   MetricRegistry::Group group(&registry);
   group.Add({"named", "A name", MetricKind::kGauge}, {{"name", "a\"b\\c\nd"}}, [] { return 1.0; });
   CHECK_THAT(MetricsText(registry), Catch::Contains(R"(named{name="a\"b\\c\nd"} 1)"));
 }
 
-TEST_CASE("large counts lose no digit", "[http]") {
+TEST_CASE("labels that all series have come first", "[telemetry]") {
+  MetricRegistry registry;
+  MetricRegistry::Group group(&registry);
+  LatencyHistogram time;
+  group.Add({"calls", "Calls under way", MetricKind::kGauge}, {}, [] { return 2.0; });
+  group.Add({"call_seconds", "Time"}, {{"method", "Get"}}, &time);
+  const std::string text = MetricsText(registry, {{"trainer", "3"}});
+  CHECK_THAT(text, Catch::Contains("calls{trainer=\"3\"} 2\n"));
+  CHECK_THAT(text, Catch::Contains("call_seconds_count{trainer=\"3\",method=\"Get\"} 0\n"));
+}
+
+TEST_CASE("large counts lose no digit", "[telemetry]") {
   MetricRegistry registry;
   MetricRegistry::Group group(&registry);
   Counter bytes;
@@ -46,7 +57,7 @@ TEST_CASE("large counts lose no digit", "[http]") {
   CHECK_THAT(MetricsText(registry), Catch::Contains("bytes_total 4503599627370496\n"));
 }
 
-TEST_CASE("a histogram is one family, its buckets rise, and the last is all", "[http]") {
+TEST_CASE("a histogram is one family, its buckets rise, and the last is all", "[telemetry]") {
   MetricRegistry registry;
   MetricRegistry::Group group(&registry);
   LatencyHistogram time;

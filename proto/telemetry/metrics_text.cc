@@ -1,4 +1,4 @@
-#include "server/http/metrics_text.h"
+#include "proto/telemetry/metrics_text.h"
 
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
@@ -43,9 +43,11 @@ prometheus::ClientMetric::Histogram HistogramOf(const MetricRegistry::Family::Se
   return histogram;
 }
 
-prometheus::ClientMetric MetricOf(MetricKind kind, MetricRegistry::Family::Series series) {
+prometheus::ClientMetric MetricOf(MetricKind kind, const MetricLabels& more,
+                                  MetricRegistry::Family::Series series) {
   prometheus::ClientMetric metric;
-  metric.label.reserve(series.labels.size());
+  metric.label.reserve(more.size() + series.labels.size());
+  for (const auto& [name, value] : more) metric.label.push_back({name, value});
   for (auto& [name, value] : series.labels) {
     metric.label.push_back({std::move(name), std::move(value)});
   }
@@ -61,7 +63,7 @@ prometheus::ClientMetric MetricOf(MetricKind kind, MetricRegistry::Family::Serie
 
 }  // namespace
 
-std::string MetricsText(const MetricRegistry& registry) {
+std::string MetricsText(const MetricRegistry& registry, const MetricLabels& more) {
   std::vector<prometheus::MetricFamily> families;
   for (MetricRegistry::Family& read : registry.Collect()) {
     prometheus::MetricFamily& family = families.emplace_back();
@@ -70,7 +72,7 @@ std::string MetricsText(const MetricRegistry& registry) {
     family.type = TypeOf(read.metric.kind);
     family.metric.reserve(read.series.size());
     for (MetricRegistry::Family::Series& series : read.series) {
-      family.metric.push_back(MetricOf(read.metric.kind, std::move(series)));
+      family.metric.push_back(MetricOf(read.metric.kind, more, std::move(series)));
     }
   }
   std::ostringstream text;
