@@ -96,6 +96,7 @@ ROOMS = {
         "client/loading", "client/options", "client/query", "client/shards", "client/types",
     },
     "client/backup": {"client/shards"},
+    "client/why": set(),
     "client/cli/output": {"client/planning"},
     "client/cli/writes": {"client"},
     "client/cli/flags": {
@@ -114,7 +115,7 @@ ROOMS = {
         "client/cli/commands", "client/cli/flags", "client/cli/output",
     },
     "client/cli/commands/operate": {
-        "client/cli/commands", "client/cli/flags", "client/cli/output",
+        "client/cli/commands", "client/cli/flags", "client/cli/output", "client/why",
     },
     "client/cli": {
         "client/cli/commands", "client/cli/commands/graph", "client/cli/commands/live",

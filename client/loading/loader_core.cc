@@ -293,8 +293,9 @@ void LoaderCore::AddMetrics(const std::string& loader, MetricRegistry::Group* gr
     const MetricLabels labels = {{"loader", loader},
                                  {"stage", StageName(static_cast<Stage>(stage))}};
     totals_[stage].AddMetrics(labels, group);
-    group->Add({"vicinity_loader_stage_threads", "Threads of a stage", MetricKind::kGauge}, labels,
-               [this, stage] { return static_cast<double>(NumThreads(static_cast<Stage>(stage))); });
+    group->Add(
+        {"vicinity_loader_stage_threads", "Threads of a stage", MetricKind::kGauge}, labels,
+        [this, stage] { return static_cast<double>(NumThreads(static_cast<Stage>(stage))); });
   }
   const auto add_rows = [&](const char* tier, int64_t RowCounts::*count) {
     group->Add({"vicinity_loader_rows_total", "Rows of batches taken, by where they came from"},

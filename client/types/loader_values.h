@@ -158,8 +158,8 @@ struct LoaderOptions {
   // planned, and what is known of them takes at most half of window_bytes on top. Sampled batches
   // that wait for their turn hold an eighth more, under every policy.
   int64_t sample_ahead = 512;
-  // What a batch is expected to fetch, as `vicinity plan` tells of this loader: shown beside what it
-  // does fetch (vicinity_loader_expected_rows), in rows of nodes. 0: not known.
+  // What a batch is expected to fetch, as `vicinity plan` tells of this loader: shown beside what
+  // it does fetch (vicinity_loader_expected_rows), in rows of nodes. 0: not known.
   double expected_rows = 0;
   int sample_threads = 1;
   int fetch_threads = 4;  // batches whose rows are asked for at the same time

@@ -108,9 +108,9 @@ void AddShortages(MetricRegistry::Group* group) {
   group->Add({"vicinity_server_cpu_wait_seconds_total",
               "Time that threads were ready to run and had no core"},
              {}, [waits] { return waits->CpuSeconds(); });
-  group->Add({"vicinity_server_threads_on_disk", "Threads that wait for a disk now",
-              MetricKind::kGauge},
-             {}, [waits] { return static_cast<double>(waits->OnDisk()); });
+  group->Add(
+      {"vicinity_server_threads_on_disk", "Threads that wait for a disk now", MetricKind::kGauge},
+      {}, [waits] { return static_cast<double>(waits->OnDisk()); });
   group->Add({"vicinity_server_disk_read_bytes_total",
               "Bytes read from disks, pages of mapped files among them"},
              {}, [] { return IoBytes("read_bytes:"); });

@@ -49,7 +49,8 @@ int ThreadWaits::OnDisk() const {
   int waiting = 0;
   for (const std::string& thread : ThreadsIn(folder)) {
     std::ifstream file(folder + thread + "/stat");
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
     // The second field is a name in brackets, which may have any characters; the state follows.
     const size_t end = text.rfind(") ");
     if (end != std::string::npos && end + 2 < text.size() && text[end + 2] == 'D') ++waiting;

@@ -102,13 +102,15 @@ TEST_CASE_METHOD(TrainerMetricsTest, "what is shown is what the loader's statist
   const auto shows = [&text](const std::string& series, int64_t value) {
     return absl::StrContains(text, absl::StrCat("\n", series, " ", value, "\n"));
   };
-  CHECK(shows("vicinity_loader_stage_batch_seconds_count{trainer=\"0\",loader=\"0\",stage=\"train\"}",
-              batches));
+  CHECK(
+      shows("vicinity_loader_stage_batch_seconds_count{trainer=\"0\",loader=\"0\",stage=\"train\"}",
+            batches));
   CHECK(shows("vicinity_loader_rows_total{trainer=\"0\",loader=\"0\",tier=\"remote\"}",
               stats.rows_remote));
   CHECK(shows("vicinity_loader_rows_total{trainer=\"0\",loader=\"0\",tier=\"cached\"}",
               stats.rows_cached));
-  CHECK(shows("vicinity_loader_remote_bytes_total{trainer=\"0\",loader=\"0\"}", stats.bytes_remote));
+  CHECK(
+      shows("vicinity_loader_remote_bytes_total{trainer=\"0\",loader=\"0\"}", stats.bytes_remote));
   CHECK(shows("vicinity_loader_expected_rows{trainer=\"0\",loader=\"0\"}", 100));
   CHECK(shows("vicinity_loader_stage_threads{trainer=\"0\",loader=\"0\",stage=\"fetch\"}", 4));
   CHECK(shows("vicinity_client_hedges_total{trainer=\"0\"}", graph_->traffic().hedges));

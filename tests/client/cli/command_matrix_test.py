@@ -31,6 +31,10 @@ FILES = {
     "labels.csv": "0\n1\n0\n1\n0\n1\n",
     "train.csv": "0\n1\n2\n",
     "new.csv": "source,target\n0,3\n5,2\n",
+    "trainer.prom": "".join(
+        f'vicinity_loader_stage_{name}{{loader="0",stage="train"{label}}} {value}\n'
+        for name, label, value in (("batch_seconds_count", "", 10),
+                                   ("seconds_total", ',state="busy"', 2))),
 }
 IMPORT = ["import", "--edges", "edges.csv", "--num-nodes", "6", "--features", "features.csv",
           "--labels", "labels.csv", "--train", "train.csv", "--name", "ring"]
@@ -76,6 +80,7 @@ LOCAL = {
     "rank": ["rank", "cut", "--fanouts", "2", "--batch-size", "2", "--name", "short"],
     "plan": ["plan", "cut", "--fanouts", "2", "--batch-size", "2"],
     "policies": ["policies", "cut", "--fanouts", "2", "--batch-size", "2", "--epochs", "1"],
+    "why": ["why", "trainer.prom"],
 }
 
 GET_AS_TABLE = """\
