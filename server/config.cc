@@ -1,17 +1,15 @@
 #include "server/config.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "proto/cluster/cluster_file.h"
+#include "proto/cluster/shard_list.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 #include "proto/version.h"
@@ -101,7 +99,7 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
   app->add_option("--data", flags->data, "instead: a dataset directory")
       ->group("What")
       ->excludes(cluster);
-  app->add_option("--shards", flags->shards, "with --data: which shards, as 0,1,5 (all)")
+  app->add_option("--shards", flags->shards, "with --data: which shards, as 0,2-5 (all)")
       ->group("What")
       ->excludes(cluster);
   app->add_option("--changes", config->server.changes,
@@ -183,20 +181,9 @@ absl::Status RangeError(absl::string_view flag, double value, absl::string_view 
 }
 
 absl::StatusOr<std::vector<ShardId>> ParseShards(const std::string& text) {
-  std::vector<ShardId> shards;
-  if (text.empty()) return shards;
-  for (const absl::string_view part : absl::StrSplit(text, ',')) {
-    ShardId shard{0};
-    if (!absl::SimpleAtoi(part, &shard.value) || shard.value < 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--shards should be numbers separated by commas, as 0,1,2,3, not \"", text, "\""));
-    }
-    if (std::find(shards.begin(), shards.end(), shard) != shards.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--shards ", text, ": shard ", shard.value, " is there twice"));
-    }
-    shards.push_back(shard);
-  }
+  if (text.empty()) return std::vector<ShardId>();
+  absl::StatusOr<std::vector<ShardId>> shards = ParseShardList(text);
+  if (!shards.ok()) return At("--shards", shards.status());
   return shards;
 }
 

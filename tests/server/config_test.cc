@@ -73,6 +73,9 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
                                                   "--check-rate=3"}));
   const ServerConfig& config = full.config;
   CHECK(config.server.shards == std::vector<ShardId>{{3}, {0}});
+  VICINITY_ASSERT_OK_AND_ASSIGN(const CommandLine range,
+                                ParseCommandLine({"--data=graph", "--shards=0-2,5"}));
+  CHECK(range.config.server.shards == std::vector<ShardId>{{0}, {1}, {2}, {5}});
   CHECK(config.server.listen.ToString() == "[::1]:0");
   REQUIRE(config.server.http.has_value());
   CHECK(config.server.http->ToString() == "127.0.0.1:9600");
@@ -122,6 +125,8 @@ TEST_CASE("flags that make no sense are refused", "[config]") {
       {"--data", "graph", "--shards", "0,x"},
       {"--data", "graph", "--shards", "-1"},
       {"--data", "graph", "--shards", "0,1,0"},
+      {"--data", "graph", "--shards", "3-1"},
+      {"--data", "graph", "--shards", "0-2,1"},
       {"--data", "graph", "--listen", "7500"},
       {"--data", "graph", "--listen", "host:99999"},
       {"--data", "graph", "--http", "9600"},
