@@ -116,6 +116,7 @@ Action DeclareDescribe(CLI::App* app) {
   AddServersFlags(app, &flags->servers);
   app->add_option("--data", flags->data, "instead: a dataset directory")
       ->excludes("--cluster")
+      ->excludes("--context")
       ->excludes("--server");
   return [flags](const ToolContext&, std::ostream& out) { return RunDescribe(*flags, out); };
 }

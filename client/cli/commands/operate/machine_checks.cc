@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/timex.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "absl/status/statusor.h"

@@ -82,21 +82,35 @@ absl::Status WaitUntil(const std::string& server, absl::Duration limit,
   }
 }
 
-// It has run for no longer than since `begin`.
-bool IsYounger(const proto::StatusReply& status, absl::Time begin, const RolloutCalls& calls) {
-  return absl::Seconds(status.uptime_seconds()) <= calls.now() - begin + absl::Seconds(1);
-}
+// The process that a server was when the rollout came to it.
+class Process {
+ public:
+  Process(const absl::StatusOr<proto::StatusReply>& status, absl::Time begin)
+      : uptime_(status.ok() ? status->uptime_seconds() : -1), begin_(begin) {}
+
+  // Whether this is its answer, to a question of that time: it has been there for longer since.
+  bool IsOf(const proto::StatusReply& status, absl::Time asked) const {
+    constexpr double kRounding = 0.01;
+    return uptime_ >= 0 &&
+           status.uptime_seconds() >= uptime_ + absl::ToDoubleSeconds(asked - begin_) - kRounding;
+  }
+
+ private:
+  const double uptime_;  // -1: there was none
+  const absl::Time begin_;
+};
 
 // Ends early if something else has started the server again.
-absl::Status Drain(const RolloutServer& server, absl::Time begin, const RolloutOptions& options,
-                   const RolloutCalls& calls) {
+absl::Status Drain(const RolloutServer& server, const Process& before,
+                   const RolloutOptions& options, const RolloutCalls& calls) {
   calls.tell(absl::StrCat(server.name, ": draining"));
   VICINITY_RETURN_IF_ERROR(calls.drain(server.name));
   const absl::Status gone =
       WaitUntil(server.name, options.drain_limit, options, calls, [&]() -> std::string {
         if (!calls.runs(server.name)) return "";
+        const absl::Time asked = calls.now();
         const absl::StatusOr<proto::StatusReply> now = calls.look(server.name);
-        return now.ok() && IsYounger(*now, begin, calls) ? "" : "calls are still under way";
+        return now.ok() && !before.IsOf(*now, asked) ? "" : "calls are still under way";
       });
   if (!gone.ok()) calls.tell(absl::StrCat(gone.message(), "; the command goes on from there"));
   return absl::OkStatus();
@@ -133,17 +147,18 @@ absl::Status RollServer(const std::vector<RolloutServer>& servers, size_t server
                         const RolloutOptions& options, const RolloutCalls& calls) {
   const RolloutServer& own = servers[server];
   const absl::StatusOr<proto::StatusReply> before = calls.look(own.name);
-  const absl::Time begin = calls.now();
+  const Process process(before, calls.now());
   if (own.drains && before.ok()) {
-    VICINITY_RETURN_IF_ERROR(Drain(own, begin, options, calls));
+    VICINITY_RETURN_IF_ERROR(Drain(own, process, options, calls));
   }
   calls.tell(absl::StrCat(own.name, ": restarting"));
   VICINITY_RETURN_IF_ERROR(At(absl::StrCat("server ", own.name), calls.restart(own.name)));
   std::unique_ptr<Versions> goal;
   return WaitUntil(own.name, options.ready_limit, options, calls, [&]() -> std::string {
+    const absl::Time asked = calls.now();
     const absl::StatusOr<proto::StatusReply> now = calls.look(own.name);
     if (!now.ok()) return std::string(now.status().message());
-    if (!IsYounger(*now, begin, calls)) {
+    if (process.IsOf(*now, asked)) {
       return "still the process from before: the command did not restart it";
     }
     if (before.ok() && now->fingerprint() != before->fingerprint()) {
