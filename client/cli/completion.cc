@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 
 namespace vicinity::cli {
 namespace {
@@ -25,6 +26,32 @@ std::string Line(const std::string& words, const std::vector<std::string>& next)
   return absl::StrCat("    '", words, "') next='", absl::StrJoin(next, " "), "' ;;\n");
 }
 
+// A word that may be typed, and what it does.
+struct Offer {
+  std::string word;
+  std::string text;
+  bool takes_value = false;              // a flag's
+  std::vector<std::string> values = {};  // that it may have; empty: any
+};
+
+// Those of a flag whose form is "table|json".
+std::vector<std::string> ValuesOf(const CLI::Option& option) {
+  const std::string form = option.get_type_name();
+  if (form.find('|') == std::string::npos) return {};
+  return absl::StrSplit(form, '|');
+}
+
+std::vector<Offer> FlagOffers(const CLI::App& app) {
+  std::vector<Offer> offers;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      offers.push_back({"--" + name, option->get_description(),
+                        option->get_items_expected_max() > 0, ValuesOf(*option)});
+    }
+  }
+  return offers;
+}
+
 std::string LinesOf(const Command& command) {
   CLI::App app;
   command.declare(&app);
@@ -35,24 +62,6 @@ std::string LinesOf(const Command& command) {
     absl::StrAppend(&lines, Line(absl::StrCat(command.name, " ", sub->get_name()), FlagsOf(*sub)));
   }
   return absl::StrCat(lines, Line(command.name, next));
-}
-
-// A word that may be typed, and what it does.
-struct Offer {
-  std::string word;
-  std::string text;
-  bool takes_value = false;  // a flag's
-};
-
-std::vector<Offer> FlagOffers(const CLI::App& app) {
-  std::vector<Offer> offers;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      offers.push_back(
-          {"--" + name, option->get_description(), option->get_items_expected_max() > 0});
-    }
-  }
-  return offers;
 }
 
 std::vector<Offer> SubcommandOffers(const CLI::App& app) {
@@ -105,6 +114,28 @@ std::string InFishQuotes(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
 }
 
+// What follows a flag, for fish: one of these, a file, or nothing.
+std::string FishValue(const Offer& offer) {
+  if (offer.values.empty()) return offer.takes_value ? " -r" : "";
+  return absl::StrCat(" -x -a '", absl::StrJoin(offer.values, " "), "'");
+}
+
+// Lines for flags that have few values: what may follow them.
+std::string ValueLines(absl::Span<const Command> commands,
+                       const std::function<std::string(const std::string& words,
+                                                       const std::vector<std::string>&)>& line) {
+  std::string lines;
+  ForAll(commands, [&](const Command& command, const std::string& sub, const CLI::App& app) {
+    const std::string words = sub.empty() ? command.name : absl::StrCat(command.name, " ", sub);
+    for (const Offer& offer : FlagOffers(app)) {
+      if (!offer.values.empty()) {
+        absl::StrAppend(&lines, line(absl::StrCat(words, " ", offer.word), offer.values));
+      }
+    }
+  });
+  return lines;
+}
+
 }  // namespace
 
 std::string BashCompletion(absl::Span<const Command> commands) {
@@ -116,12 +147,14 @@ std::string BashCompletion(absl::Span<const Command> commands) {
     absl::StrAppend(&lines, LinesOf(command));
   }
   const std::string all = absl::StrJoin(names, " ");
+  const std::string values = ValueLines(commands, &Line);
   // A subcommand counts where it is one: else the command's own words are offered. Where nothing
   // fits, bash offers files.
   return absl::StrCat(
       "_vicinity() {\n"
       "  local word=\"${COMP_WORDS[COMP_CWORD]}\" next=''\n"
       "  local first=\"${COMP_WORDS[1]}\" second=\"${COMP_WORDS[2]}\"\n"
+      "  local before=\"${COMP_WORDS[COMP_CWORD - 1]}\"\n"
       "  if ((COMP_CWORD == 1)); then first='' second=''; fi\n"
       "  if ((COMP_CWORD == 2)); then second=''; fi\n"
       "  case \"$first\" in\n"
@@ -134,12 +167,22 @@ std::string BashCompletion(absl::Span<const Command> commands) {
       "  case \"$first $second\" in\n",
       lines,
       "  esac\n"
+      "  case \"$first $before\" in\n",
+      values,
+      "  esac\n"
+      "  case \"$first $second $before\" in\n",
+      values,
+      "  esac\n"
       "  mapfile -t COMPREPLY < <(compgen -W \"$next\" -- \"$word\")\n"
       "}\n"
       "complete -o default -F _vicinity vicinity\n");
 }
 
 std::string ZshCompletion(absl::Span<const Command> commands) {
+  const std::string values =
+      ValueLines(commands, [](const std::string& words, const std::vector<std::string>& next) {
+        return absl::StrCat("    '", words, "') flags=(", absl::StrJoin(next, " "), ") ;;\n");
+      });
   std::string lines;
   ForAll(commands, [&lines](const Command& command, const std::string& sub, const CLI::App& app) {
     const std::string words = sub.empty() ? absl::StrCat("'", command.name, " '*")
@@ -162,6 +205,12 @@ std::string ZshCompletion(absl::Span<const Command> commands) {
       lines,
       "    'completion '*) flags=(bash zsh fish) ;;\n"
       "    'help '*) flags=(\"${commands[@]}\") ;;\n"
+      "  esac\n"
+      "  case \"${words[2]} ${words[CURRENT-1]}\" in\n",
+      values,
+      "  esac\n"
+      "  case \"${words[2]} ${words[3]} ${words[CURRENT-1]}\" in\n",
+      values,
       "  esac\n"
       "  _describe option flags\n"
       "  _files\n"
@@ -191,8 +240,8 @@ std::string FishCompletion(absl::Span<const Command> commands) {
       absl::StrAppend(&lines, begin, " -a ", offer.word, " -d ", InFishQuotes(offer.text), "\n");
     }
     for (const Offer& offer : FlagOffers(app)) {
-      absl::StrAppend(&lines, begin, " -l ", offer.word.substr(2), offer.takes_value ? " -r" : "",
-                      " -d ", InFishQuotes(offer.text), "\n");
+      absl::StrAppend(&lines, begin, " -l ", offer.word.substr(2), FishValue(offer), " -d ",
+                      InFishQuotes(offer.text), "\n");
     }
   });
   return lines;

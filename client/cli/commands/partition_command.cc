@@ -172,7 +172,7 @@ Action DeclarePartition(CLI::App* app) {
       ->required();
   app->add_option("--assigner", flags->assigner,
                   "who decides: metis (few cut edges, balanced), hash, range or file")
-      ->type_name("NAME")
+      ->type_name("metis|hash|range|file")
       ->check(OneOf({"metis", "hash", "range", "file"}));
   app->add_option("--assignment", flags->assignment,
                   "for file: one shard number a node, .npy or text; once for each node type")

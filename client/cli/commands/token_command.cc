@@ -189,7 +189,7 @@ Action DeclareToken(CLI::App* app) {
   // Neither is `required()`: with a verb they belong to that.
   app->add_option("--name", flags->name, "whose: for logs, unique in the access file");
   app->add_option("--role", flags->role, "read, write or admin")
-      ->type_name("ROLE")
+      ->type_name("read|write|admin")
       ->transform(Choices(roles))
       ->default_str("read");
   app->add_option("--access-file", flags->access_file, "the servers' access file; made if new")

@@ -43,7 +43,7 @@ void AddFormatFlag(CLI::App* app, OutputFormat* format) {
   const std::map<std::string, OutputFormat> names = {{"table", OutputFormat::kTable},
                                                      {"json", OutputFormat::kJson}};
   app->add_option("--format", *format, "table (for people) or json (for scripts)")
-      ->type_name("FORMAT")
+      ->type_name("table|json")
       ->transform(Choices(names))
       ->default_str("table");
 }

@@ -366,6 +366,8 @@ class CommandMatrixTest(unittest.TestCase):
         for words, expected in ((["sta"], ["status"]), (["admin", "dra"], ["drain"]),
                                 (["generate", "rmat", "--edges-p"], ["--edges-per-node"]),
                                 (["get", "--clu"], ["--cluster"]), (["help", "verif"], ["verify"]),
+                                (["get", "--format", "js"], ["json"]),
+                                (["admin", "drain", "--format", "t"], ["table"]),
                                 (["get", "cluster.text"], [])):
             line = " ".join(["vicinity", *words])
             script = (f'source <("$0" completion bash); COMP_WORDS=({line}); '

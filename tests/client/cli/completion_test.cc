@@ -12,6 +12,7 @@ namespace {
 
 Action DeclareSpeak(CLI::App* app) {
   app->add_option("-w,--word");
+  app->add_option("--tone")->type_name("high|low");
   CLI::App* const loud = app->add_subcommand("loud");
   loud->add_flag("--very");
   return [](const ToolContext&, std::ostream&) { return absl::OkStatus(); };
@@ -23,8 +24,9 @@ TEST_CASE("a script knows commands, subcommands and flags, and hides what is hid
                               {"secret", "", "", &DeclareSpeak, /*hidden=*/true}};
   const std::string script = BashCompletion(commands);
   CHECK_THAT(script, Catch::Contains("'') next='help completion speak'"));
-  CHECK_THAT(script, Catch::Contains("'speak') next='--help --word loud'"));
+  CHECK_THAT(script, Catch::Contains("'speak') next='--help --word --tone loud'"));
   CHECK_THAT(script, Catch::Contains("'speak loud') next='--help --very'"));
+  CHECK_THAT(script, Catch::Contains("'speak --tone') next='high low'"));
   CHECK_THAT(script, !Catch::Contains("secret"));
 }
 
@@ -36,11 +38,13 @@ TEST_CASE("zsh and fish get words with what they do, quotes among it", "[cli]") 
   CHECK_THAT(zsh, Catch::Contains("'speak:says it'\\''s a word'"));
   CHECK_THAT(zsh, Catch::Contains("'speak '*) flags=('loud:"));
   CHECK_THAT(zsh, Catch::Contains("'speak loud') flags=("));
+  CHECK_THAT(zsh, Catch::Contains("'speak --tone') flags=(high low)"));
   CHECK_THAT(zsh, !Catch::Contains("secret"));
   const std::string fish = FishCompletion(commands);
   CHECK_THAT(fish, Catch::Contains("-a speak -d 'says it\\'s a word'"));
   CHECK_THAT(fish, Catch::Contains("-n '__fish_seen_subcommand_from speak' -l word -r"));
   CHECK_THAT(fish, Catch::Contains("speak; and __fish_seen_subcommand_from loud' -l very -d"));
+  CHECK_THAT(fish, Catch::Contains("-l tone -x -a 'high low'"));
   CHECK_THAT(fish, !Catch::Contains("secret"));
 }
 
