@@ -41,6 +41,7 @@ struct Flags {
   int64_t client_reply_mib = 512;
   double client_mib_rate = 0;
   double write_timeout_seconds = 20;
+  double slow_call_ms = 10'000;
 };
 
 void DeclareSecurityFlags(CLI::App* app, Flags* flags) {
@@ -68,6 +69,20 @@ void DeclareSecurityFlags(CLI::App* app, Flags* flags) {
 void DeclareHttpFlag(CLI::App* app, Flags* flags) {
   app->add_option("--http", flags->http,
                   "host:port of metrics for Prometheus and of the status page (none)");
+}
+
+void DeclareTraceFlags(CLI::App* app, Flags* flags, TracingOptions* tracing) {
+  const auto declare = [app](const char* name, auto* value, const char* help) {
+    return app->add_option(name, *value, help)->group("Traces");
+  };
+  declare("--slow-call-ms", &flags->slow_call_ms,
+          "a call that takes longer has a line in the log; 0: none has")
+      ->capture_default_str();
+  declare("--trace-rate", &tracing->max_calls_per_second,
+          "calls recorded a second, of traces that clients sample; 0: none")
+      ->capture_default_str();
+  declare("--otlp-endpoint", &tracing->otlp_endpoint,
+          "where traces are sent, as http://localhost:4318 (OTEL_EXPORTER_OTLP_ENDPOINT)");
 }
 
 void DeclareAdmissionFlags(CLI::App* app, Flags* flags, AdmissionLimits* limits) {
@@ -139,6 +154,7 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
       ->group("Limits")
       ->capture_default_str();
   DeclareAdmissionFlags(app, flags, &config->server.admission);
+  DeclareTraceFlags(app, flags, &config->server.tracing);
   app->add_option("--max-connections", config->server.max_connections,
                   "at once; then those that are not used give way, or new ones are reset")
       ->group("Limits")
@@ -295,6 +311,15 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
     return RangeError("--drain", flags.drain_seconds, "from 0 to 3600 seconds");
   }
   config->drain = absl::Seconds(flags.drain_seconds);
+  if (!(flags.slow_call_ms >= 0 && flags.slow_call_ms <= 3'600'000)) {
+    return RangeError("--slow-call-ms", flags.slow_call_ms, "from 0 to 3600000 milliseconds");
+  }
+  TracingOptions& tracing = config->server.tracing;
+  tracing.slow_call = std::chrono::milliseconds(std::llround(std::ceil(flags.slow_call_ms)));
+  if (tracing.max_calls_per_second < 0 || tracing.max_calls_per_second > 1'000'000) {
+    return RangeError("--trace-rate", static_cast<double>(tracing.max_calls_per_second),
+                      "from 0 to 1000000 calls a second");
+  }
   if (flags.check_mib_per_second < 1 || flags.check_mib_per_second > 1 << 20) {
     return RangeError("--check-rate", static_cast<double>(flags.check_mib_per_second),
                       "from 1 to 1048576 MiB a second");

@@ -28,6 +28,7 @@
 #include "server/admission/worker_pool.h"
 #include "server/calls/data_operations.h"
 #include "server/calls/guarded_port.h"
+#include "server/calls/server_tracing.h"
 #include "server/calls/service_context.h"
 #include "server/connections/connection_guard.h"
 #include "server/generation.h"
@@ -119,14 +120,17 @@ PortLimits LimitsOfPort(const ServerOptions& options) {
 
 class Server::Impl {
  public:
-  Impl(const ServerOptions& options, std::unique_ptr<ServerTrust> trust)
+  Impl(const ServerOptions& options, std::unique_ptr<ServerTrust> trust,
+       std::unique_ptr<ServerTracing> tracing)
       : options_(options),
         trust_(std::move(trust)),
+        tracing_(std::move(tracing)),
         log_(options.log != nullptr ? options.log : MakeSilentLogger()),
         gate_(options.admission, log_.get()),
         workers_(CallGate::MaxRunningInAll(options.admission, !options.changes.empty())) {
     counters_.AddMetrics(&own_metrics_);
     gate_.AddMetrics(&own_metrics_);
+    tracing_->AddMetrics(&own_metrics_);
   }
 
   ~Impl() { Stop(absl::ZeroDuration()); }
@@ -213,6 +217,7 @@ class Server::Impl {
     context_.serving = &serving_;
     context_.trust = trust_.get();
     context_.log = log_.get();
+    context_.tracing = tracing_.get();
   }
 
   // But for what is a dataset's own.
@@ -255,6 +260,9 @@ class Server::Impl {
     actions.swap = [this](const proto::SwapRequest& request) {
       return generations_->Swap(request);
     };
+    actions.traces = [this](const proto::TracesRequest& request) {
+      return tracing_->Show(request);
+    };
     actions.reload = [this]() -> absl::StatusOr<proto::ReloadCredentialsReply> {
       VICINITY_RETURN_IF_ERROR(trust_->Reload());
       return trust_->Facts();
@@ -288,6 +296,7 @@ class Server::Impl {
 
   const ServerOptions options_;
   const std::unique_ptr<ServerTrust> trust_;
+  const std::unique_ptr<ServerTracing> tracing_;
   const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
   CallCounters counters_{CountedMethods(DataOperations())};
   CallGate gate_;
@@ -312,7 +321,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   GuardAgainstBusErrors();
   IgnoreLockOrder();
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTrust> trust, CheckOptions(options));
-  auto impl = std::make_unique<Impl>(options, std::move(trust));
+  VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTracing> tracing,
+                            ServerTracing::Start(options.tracing, options.name));
+  auto impl = std::make_unique<Impl>(options, std::move(trust), std::move(tracing));
   VICINITY_RETURN_IF_ERROR(impl->Open());
   // gRPC aborts where it cannot have what it needs.
   VICINITY_RETURN_IF_ERROR(CheckResources(NeedsOf(options)));

@@ -15,6 +15,7 @@
 #include "proto/common/ids.h"
 #include "sampler/rules/matching_cache.h"
 #include "server/admission/admission_limits.h"
+#include "server/calls/server_tracing.h"
 #include "server/handlers/limits.h"
 #include "server/logging/log_sink.h"
 #include "server/replication/replication.h"
@@ -58,6 +59,7 @@ struct ServerOptions {
   // To remember which edges meet the conditions that draws go by (sampler/rules/matching_cache.h);
   // 0: nothing is.
   int64_t condition_bytes = kDefaultMatchingBytes;
+  TracingOptions tracing;
   std::shared_ptr<spdlog::logger> log;  // null: nothing is logged; shared as spdlog does
   std::shared_ptr<const LogSink>
       log_sink;  // what Status tells of it; shared with `log`. May be null

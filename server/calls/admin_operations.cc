@@ -114,6 +114,12 @@ absl::StatusOr<proto::SwapReply> Swap(const ServerState& state, const proto::Swa
   return state.admin->actions.swap(request);
 }
 
+absl::StatusOr<proto::TracesReply> Traces(const ServerState& state,
+                                          const proto::TracesRequest& request) {
+  if (!state.admin->actions.traces) return NotHere();
+  return state.admin->actions.traces(request);
+}
+
 absl::StatusOr<grpc::reflection::v1alpha::ServerReflectionResponse> ReflectAdmin(
     const ServerState&, const grpc::reflection::v1alpha::ServerReflectionRequest& request) {
   const google::protobuf::FileDescriptor* const files[] = {
@@ -132,6 +138,7 @@ constexpr char kReadFile[] = "/vicinity.proto.Admin/ReadFile";
 constexpr char kReloadCredentials[] = "/vicinity.proto.Admin/ReloadCredentials";
 constexpr char kAppoint[] = "/vicinity.proto.Admin/Appoint";
 constexpr char kSwap[] = "/vicinity.proto.Admin/Swap";
+constexpr char kTraces[] = "/vicinity.proto.Admin/Traces";
 
 // What takes long has a lane of its own, so that an order is always heard.
 constexpr std::array kAdminOperations = {
@@ -143,6 +150,7 @@ constexpr std::array kAdminOperations = {
     AsLogged(Describes<ReloadCredentials, kReloadCredentials, Lane::kSmall>()),
     AsLogged(Describes<Appoint, kAppoint, Lane::kSmall>()),
     AsLogged(Describes<Swap, kSwap, Lane::kSmall>()),
+    Describes<Traces, kTraces, Lane::kSmall>(),
     Describes<CheckHealth, kCheckPath, Lane::kHealth>(),
     AsConversation(Describes<ReflectAdmin, kReflectPath, Lane::kSmall>()),
 };

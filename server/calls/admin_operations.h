@@ -28,6 +28,7 @@ struct AdminActions {
   std::function<absl::StatusOr<proto::ReloadCredentialsReply>()> reload;
   std::function<absl::StatusOr<proto::AppointReply>(const proto::AppointRequest& request)> appoint;
   std::function<absl::StatusOr<proto::SwapReply>(const proto::SwapRequest& request)> swap;
+  std::function<absl::StatusOr<proto::TracesReply>(const proto::TracesRequest& request)> traces;
   std::shared_ptr<spdlog::logger> log;  // whose level is set
 };
 

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "proto/common/grpc_status.h"
 #include "proto/common/retry_delay.h"
 #include "proto/common/status.h"
@@ -69,6 +70,10 @@ void ServedCall::OnReadDone(bool ok) {
   passage_.RequestIsThere();
   if (!had_request_) account_->RequestArrives(static_cast<int64_t>(request_.Length()));
   had_request_ = true;
+  if (service_.tracing != nullptr && !operation_->is_conversation) {
+    trace_.Begins(service_.tracing, operation_->path, Traceparent(),
+                  static_cast<int64_t>(request_.Length()));
+  }
   if (operation_->is_counted) {
     counted_.emplace(service_.counters, operation_ - service_.operations.data());
   }
@@ -156,6 +161,7 @@ void ServedCall::GoOn() {
 
 absl::Status ServedCall::MakeMessage() {
   if (IsOver()) return GoneError();
+  trace_.Works();
   if (!has_begun_) VICINITY_RETURN_IF_ERROR(exchange_->Begin(*state_));
   has_begun_ = true;
   VICINITY_ASSIGN_OR_RETURN(piece_, exchange_->Next(&made_, [this] { return IsOver(); }));
@@ -163,12 +169,14 @@ absl::Status ServedCall::MakeMessage() {
     counted_->AddSent(made_.payload);
     counted_->AddCopied(made_.copied);
   }
+  if (piece_ != Piece::kNothing) trace_.Made(made_.payload);
   return absl::OkStatus();
 }
 
 // The last message takes the call's end with it: after that it may be gone.
 void ServedCall::Send() {
   passage_.WriteBegins();
+  trace_.Sends();
   std::swap(made_, sending_);
   if (piece_ == Piece::kMore) {
     progress_ = kMaking | kSending;
@@ -205,19 +213,25 @@ void ServedCall::EndRefused() {
   End(passage_.refused_for_client() ? CallEnd::kUseless : CallEnd::kAnswered, passage_.status());
 }
 
-// For a line of the log: which operation of its caller it is part of, if that says so.
-std::string ServedCall::TraceText() const {
+// What the caller says, whatever it is; empty: nothing, or several things.
+absl::string_view ServedCall::Traceparent() const {
   const auto& metadata = context_->client_metadata();
   const auto found = metadata.find(kTraceparent);
-  if (found == metadata.end()) return "";
-  const std::optional<TraceContext> trace =
-      ParseTraceparent({found->second.data(), found->second.size()});
+  if (found == metadata.end() || metadata.count(kTraceparent) > 1) return "";
+  return {found->second.data(), found->second.size()};
+}
+
+// For a line of the log: which operation of its caller it is part of, if that says so.
+std::string ServedCall::TraceText() const {
+  const absl::string_view text = Traceparent();
+  const std::optional<TraceContext> trace = ParseTraceparent({text.data(), text.size()});
   return trace.has_value() ? absl::StrCat(" [trace ", TraceId(*trace), "]") : "";
 }
 
 // All that a call's end leaves behind, before gRPC is told: after that it may be gone.
 grpc::Status ServedCall::Note(CallEnd end, const absl::Status& status) {
   end_ = end;
+  trace_.Ends(status.code());
   if (service_.states->Of(0)->IsStopping()) context_->AddTrailingMetadata(kStoppingTrailer, "1");
   if (counted_.has_value()) counted_->Finish(status.code());
   if (!status.ok() && service_.log->should_log(spdlog::level::debug)) {
@@ -238,6 +252,9 @@ void ServedCall::End(CallEnd end, const absl::Status& status) {
 void ServedCall::OnDone() {
   passage_.WriteEnds(sending_.payload);
   account_->CallEnds(end_, had_request_);
+  if (const std::string slow = trace_.Over(peer_); !slow.empty()) {
+    service_.log->warn("{}{}", slow, TraceText());
+  }
   delete this;
 }
 

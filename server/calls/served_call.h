@@ -12,9 +12,11 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
 #include "server/admission/worker_pool.h"
+#include "server/calls/call_trace.h"
 #include "server/calls/operations.h"
 #include "server/calls/service_context.h"
 #include "server/connections/connection_guard.h"
@@ -64,6 +66,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPo
   void End(CallEnd end, const absl::Status& status);
   void EndRefused();
   grpc::Status Note(CallEnd end, const absl::Status& status);
+  absl::string_view Traceparent() const;
   std::string TraceText() const;
 
   const ServiceContext& service_;
@@ -75,6 +78,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor, private WorkerPo
   std::shared_ptr<const ServerState> state_;  // by which it is answered; null until it is known
   CallGate::Passage passage_;
   std::optional<CallCounters::Running> counted_;  // once its request is there
+  CallTrace trace_;
   bool had_request_ = false;
   bool has_begun_ = false;  // the request is checked
   grpc::ByteBuffer request_;

@@ -8,6 +8,7 @@
 #include "server/admission/client_names.h"
 #include "server/admission/worker_pool.h"
 #include "server/calls/operations.h"
+#include "server/calls/server_tracing.h"
 #include "server/connections/connection_guard.h"
 #include "server/handlers/state_source.h"
 #include "server/health/serving_states.h"
@@ -28,6 +29,7 @@ struct ServiceContext {
   ServingStates* serving = nullptr;
   const ServerTrust* trust = nullptr;
   spdlog::logger* log = nullptr;
+  ServerTracing* tracing = nullptr;  // null: nothing is traced
 };
 
 }  // namespace vicinity

@@ -70,6 +70,9 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
                                                   "--write-timeout=1.5",
                                                   "--max-connections=70",
                                                   "--condition-mib=8",
+                                                  "--slow-call-ms=250",
+                                                  "--trace-rate=7",
+                                                  "--otlp-endpoint=http://collector:4318",
                                                   "--check-rate=3"}));
   const ServerConfig& config = full.config;
   CHECK(config.server.shards == std::vector<ShardId>{{3}, {0}});
@@ -81,6 +84,9 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
   CHECK(config.server.http->ToString() == "127.0.0.1:9600");
   CHECK(config.drain == absl::Milliseconds(500));
   CHECK(config.server.condition_bytes == int64_t{8} << 20);
+  CHECK(config.server.tracing.slow_call == std::chrono::milliseconds(250));
+  CHECK(config.server.tracing.max_calls_per_second == 7);
+  CHECK(config.server.tracing.otlp_endpoint == "http://collector:4318");
   CHECK(config.log_format == LogFormat::kJson);
   CHECK(config.log_level == spdlog::level::warn);
   CHECK(config.ready_file == "r");
@@ -149,6 +155,9 @@ TEST_CASE("flags that make no sense are refused", "[config]") {
       {"--data", "graph", "--write-timeout", "nan"},
       {"--data", "graph", "--announce", "-1"},
       {"--data", "graph", "--check-rate", "0"},
+      {"--data", "graph", "--slow-call-ms", "-1"},
+      {"--data", "graph", "--slow-call-ms", "nan"},
+      {"--data", "graph", "--trace-rate", "-1"},
       {"--data", "graph", "--condition-mib", "-1"},
   }));
   CAPTURE(args);

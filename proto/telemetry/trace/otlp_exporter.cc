@@ -22,6 +22,7 @@
 #include "proto/common/mutex.h"
 #include "proto/common/status.h"
 #include "proto/common/thread.h"
+#include "proto/telemetry/metric.h"
 
 namespace vicinity {
 namespace {
@@ -220,14 +221,6 @@ void OtlpExporter::Take(const Spans& spans) { work_->Take(spans); }
 bool OtlpExporter::Flush(std::chrono::nanoseconds limit) { return work_->Flush(limit); }
 int64_t OtlpExporter::sent() const { return work_->sent_.value(); }
 int64_t OtlpExporter::dropped() const { return work_->dropped_.value(); }
-
-void OtlpExporter::AddMetrics(const char* process, MetricRegistry::Group* group) const {
-  const std::string prefix = absl::StrCat("vicinity_", process, "_trace_");
-  group->Add({prefix + "sent_total", "Spans that a collector or a file has taken"}, {},
-             &work_->sent_);
-  group->Add({prefix + "dropped_total", "Spans that no collector or file has taken"}, {},
-             &work_->dropped_);
-}
 
 std::string OtlpUrl(const std::string& endpoint) {
   std::string base = endpoint;

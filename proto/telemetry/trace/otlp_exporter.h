@@ -9,8 +9,6 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
-#include "proto/telemetry/metric.h"
-#include "proto/telemetry/registry.h"
 #include "proto/telemetry/trace/otlp_json.h"
 #include "proto/telemetry/trace/span.h"
 
@@ -49,7 +47,6 @@ class OtlpExporter final : public SpanSink {
   // Spans, since the start.
   int64_t sent() const;
   int64_t dropped() const;
-  void AddMetrics(const char* process, MetricRegistry::Group* group) const;
 
  private:
   class Work;
