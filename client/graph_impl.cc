@@ -26,6 +26,7 @@
 #include "proto/common/status.h"
 #include "proto/common/thread.h"
 #include "proto/telemetry/counter_table.h"
+#include "proto/version.h"
 
 namespace vicinity {
 namespace {
@@ -54,6 +55,10 @@ absl::Status CheckOptions(const GraphOptions& options) {
   if (options.max_async_calls < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("max_async_calls ", options.max_async_calls, " is not above 0"));
+  }
+  if (!(options.trace_share >= 0 && options.trace_share <= 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("trace_share ", options.trace_share, " is not from 0 to 1"));
   }
   for (const std::chrono::milliseconds timeout :
        {options.connect_timeout, options.call_timeout, options.call_budget}) {
@@ -89,6 +94,7 @@ absl::StatusOr<std::shared_ptr<GraphImpl>> GraphImpl::Open(const GraphOptions& o
   auto graph = std::shared_ptr<GraphImpl>(new GraphImpl());
   graph->pid_ = getpid();
   graph->async_ = {options.async_threads, options.max_async_calls};
+  VICINITY_RETURN_IF_ERROR(graph->StartTracing(options));
   VICINITY_RETURN_IF_ERROR(options.directory.empty() ? graph->OpenCluster(options)
                                                      : graph->OpenDirectory(options));
   VICINITY_ASSIGN_OR_RETURN(graph->exporter_,
@@ -149,6 +155,31 @@ absl::Status GraphImpl::CheckProcess() const {
                                                     " uses a graph that process ", pid_,
                                                     " opened before a fork: fork before the first "
                                                     "graph is opened, or spawn the child"));
+}
+
+absl::Status GraphImpl::StartTracing(const GraphOptions& options) {
+  if (options.trace_share == 0) return absl::OkStatus();
+  Tracer::Options to;
+  to.share = options.trace_share;
+  OtlpExporter::Options exported;
+  exported.url = OtlpUrl(options.trace_endpoint);
+  exported.file = options.trace_file;
+  exported.resource = {{"service.name", "vicinity_client"},
+                       {"service.instance.id",
+                        options.client_name.empty() ? DefaultClientName() : options.client_name},
+                       {"service.version", kVersion}};
+  if (!exported.url.empty() || !exported.file.empty()) {
+    VICINITY_ASSIGN_OR_RETURN(span_exporter_, OtlpExporter::Start(std::move(exported)));
+    to.sinks.push_back(span_exporter_.get());
+    own_metrics_.Add(
+        {"vicinity_client_trace_sent_total", "Spans that a collector or file has taken"}, {},
+        [this] { return static_cast<double>(span_exporter_->sent()); });
+    own_metrics_.Add(
+        {"vicinity_client_trace_dropped_total", "Spans that no collector or file has taken"}, {},
+        [this] { return static_cast<double>(span_exporter_->dropped()); });
+  }
+  tracer_ = std::make_unique<Tracer>(std::move(to));
+  return absl::OkStatus();
 }
 
 absl::Status GraphImpl::OpenDirectory(const GraphOptions& options) {
@@ -246,6 +277,7 @@ void GraphImpl::MakeTools(const ClusterFile& cluster, const GraphOptions& option
   budget_ = std::make_unique<RetryBudget>(std::max(kFewestTokens, 2 * cluster.num_shards));
   hedging_ = std::make_unique<HedgePolicy>(options.hedge);
   tools_.replicas = {timer_.get(), jitter_.get(), &traffic_};
+  tools_.tracer = tracer_.get();
   tools_.policy.attempt_timeout = options.call_timeout + kAfterRpc;
   tools_.policy.call_budget = std::max(options.call_budget, options.call_timeout);
   tools_.budget = budget_.get();

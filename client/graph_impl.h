@@ -34,6 +34,8 @@
 #include "proto/common/mutex.h"
 #include "proto/service.pb.h"
 #include "proto/telemetry/registry.h"
+#include "proto/telemetry/trace/otlp_exporter.h"
+#include "proto/telemetry/trace/tracer.h"
 
 namespace vicinity {
 
@@ -60,6 +62,8 @@ class GraphImpl : public std::enable_shared_from_this<GraphImpl> {
   MetricsExporter* exporter() const { return connected().exporter_.get(); }
   // By which loaders' metrics are told apart.
   LoaderNames* loader_names() const { return &connected().loader_names_; }
+  // Of a share of its loaders' batches; null: of none.
+  Tracer* tracer() const { return connected().tracer_.get(); }
 
   // Calls that nobody waits for, whose threads the first of them starts; and their end.
   absl::StatusOr<std::shared_ptr<AsyncCalls>> Calls() const;
@@ -75,6 +79,7 @@ class GraphImpl : public std::enable_shared_from_this<GraphImpl> {
   const GraphImpl& connected() const { return latest_ == nullptr ? *this : *latest_; }
   absl::Status OpenDirectory(const GraphOptions& options);
   absl::Status OpenCluster(const GraphOptions& options);
+  absl::Status StartTracing(const GraphOptions& options);
   absl::Status Connect(const ClusterFile& cluster, const GraphOptions& options);
   // `met`, with the reason of the first server it names whose trouble is TLS.
   absl::Status Explain(const ClientCredentials& credentials, const absl::Status& met) const;
@@ -94,8 +99,10 @@ class GraphImpl : public std::enable_shared_from_this<GraphImpl> {
   mutable MetricRegistry metrics_;
   MetricRegistry::Group own_metrics_{&metrics_};
   mutable LoaderNames loader_names_;
-  std::unique_ptr<Dataset> dataset_;  // the mapped shards; null: none
-  std::unique_ptr<RealTimer> timer_;  // this and the next four: null without servers
+  std::unique_ptr<OtlpExporter> span_exporter_;  // null: traces go nowhere
+  std::unique_ptr<Tracer> tracer_;               // null: nothing is traced
+  std::unique_ptr<Dataset> dataset_;             // the mapped shards; null: none
+  std::unique_ptr<RealTimer> timer_;             // this and the next four: null without servers
   std::unique_ptr<Jitter> jitter_;
   std::unique_ptr<RetryBudget> budget_;
   std::unique_ptr<HedgePolicy> hedging_;

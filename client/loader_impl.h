@@ -33,6 +33,7 @@ class LoaderImpl {
     VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<const GraphImpl> read, graph.impl().AtOneVersion());
     VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<LoaderCore> core,
                               WithinResources([&] { return make(read->router()); }));
+    core->TraceWith(read->tracer());
     return std::make_unique<LoaderImpl>(std::move(read), std::move(core));
   }
 

@@ -89,8 +89,10 @@ void EpochRun::GoOn() {
 absl::StatusOr<LoadedBatch> EpochRun::Next() {
   if (next_ >= epoch_end_) return LoadedBatch();
   std::optional<JobPtr> job = assembled_.Pop(TimeLeft());
+  const Clock::time_point waiting_since = waiting_since_.value_or(Clock::time_point());
   waiting_since_.reset();
   if (!job.has_value()) return Late();
+  if ((*job)->spans != nullptr) Record(job->get(), Clock::now() - waiting_since);
   if ((*job)->window_bytes >= 0) window_.Give((*job)->window_bytes);
   const BatchPlace& place = (*job)->place;
   if (!(*job)->status.ok() && next_ < begun_since_) failed_ahead_ = place;
@@ -99,6 +101,29 @@ absl::StatusOr<LoadedBatch> EpochRun::Next() {
   ++next_;
   parts_.rows->Count((*job)->counts);
   return Take(job->get());
+}
+
+void EpochRun::Record(Job* job, std::chrono::nanoseconds waited) const {
+  Span& batch = job->spans->root();
+  batch.Set("epoch", job->place.epoch);
+  batch.Set("step", job->place.step);
+  batch.Set("nodes", job->made.num_nodes());
+  batch.Set("rows_cached", job->counts.cached);
+  batch.Set("rows_remote", job->counts.remote);
+  batch.Set("trainer_waited_ns", waited.count());
+  parts_.tracer->Record(job->spans->Finish(job->status.code(), job->ready));
+}
+
+template <typename Work>
+absl::Status EpochRun::AsPart(const char* name, Job* job, const Work& work) {
+  if (job->spans == nullptr) return work();
+  const size_t part = job->spans->Begin(name);
+  const TraceContext whole = std::exchange(job->trace, job->spans->part(part).context);
+  absl::Status status = work();
+  job->trace = whole;
+  job->ready = Clock::now();
+  job->spans->End(part, status.code(), job->ready);
+  return status;
 }
 
 LoadedBatch EpochRun::Take(Job* job) const {
@@ -167,7 +192,10 @@ EpochRun::JobPtr EpochRun::MakeJob(int64_t position, const EpochOrder& order) co
   auto job = std::make_unique<Job>();
   job->position = position;
   job->place = line_.At(position);
-  job->trace = StartTrace();
+  job->trace = parts_.tracer != nullptr ? parts_.tracer->StartRoot() : StartTrace();
+  if (job->trace.sampled) {
+    job->spans = std::make_unique<SpanTree>(job->trace, 0, SpanKind::kInternal, "batch");
+  }
   job->batch = std::make_unique<MiniBatch>();
   job->batch->epoch = job->place.epoch;
   job->batch->step = job->place.step;
@@ -194,8 +222,9 @@ void EpochRun::DealSeeds(absl::Span<const int64_t> batch, Job* job) const {
 
 void EpochRun::SampleSome() {
   const std::unique_ptr<BatchMaker> maker = parts_.make_maker();
-  RunStage(kSample, &scheduled_, &sampled_,
-           [&](Job* job, StageClock*) { return Sample(maker.get(), job); });
+  RunStage(kSample, &scheduled_, &sampled_, [&](Job* job, StageClock*) {
+    return AsPart(StageName(kSample), job, [&] { return Sample(maker.get(), job); });
+  });
 }
 
 uint64_t EpochRun::DrawBatchOf(const Job& job) const {
@@ -263,17 +292,23 @@ absl::Status EpochRun::Plan(Job* job, Ahead* ahead, StageClock* clock) {
                         EdgeRowBytes(*parts_.router, graph, parts_.edge_columns) +
                         parts_.ragged->GuessBytes(graph);
   clock->Enter(StageState::kBlocked);
-  const bool taken = window_.Take(bytes);
+  const absl::Status taken = AsPart("wait for room", job, [&]() -> absl::Status {
+    if (window_.Take(bytes)) return absl::OkStatus();
+    return absl::CancelledError("the epoch was dropped");
+  });
   clock->Enter(StageState::kBusy);
-  if (!taken) return absl::CancelledError("the epoch was dropped");
+  VICINITY_RETURN_IF_ERROR(taken);
   job->window_bytes = bytes;
   held_.LetIn(job->position, bytes);
   AnnounceSampled(ahead);  // what was sampled since then
-  return parts_.rows->Admit(&job->rows, &job->counts);
+  return AsPart(StageName(kPlan), job,
+                [&] { return parts_.rows->Admit(&job->rows, &job->counts); });
 }
 
 void EpochRun::FetchSome() {
-  RunStage(kFetch, &planned_, &fetched_, [this](Job* job, StageClock*) { return Fetch(job); });
+  RunStage(kFetch, &planned_, &fetched_, [this](Job* job, StageClock*) {
+    return AsPart(StageName(kFetch), job, [&] { return Fetch(job); });
+  });
 }
 
 absl::Status EpochRun::Fetch(Job* job) {
@@ -288,11 +323,12 @@ absl::Status EpochRun::Fetch(Job* job) {
 }
 
 void EpochRun::AssembleSome() {
-  RunStage(kAssemble, &fetched_, &assembled_, [this](Job* job, StageClock* clock) {
+  RunStage(kAssemble, &fetched_, &assembled_, [this](Job* job, StageClock* clock) -> absl::Status {
     clock->Enter(StageState::kBlocked);
     const bool wanted = WaitToAssemble(job->position);
     clock->Enter(StageState::kBusy);
-    return wanted ? Assemble(job) : absl::CancelledError("the epoch was dropped");
+    if (!wanted) return absl::CancelledError("the epoch was dropped");
+    return AsPart(StageName(kAssemble), job, [&] { return Assemble(job); });
   });
 }
 

@@ -47,6 +47,7 @@
 #include "client/shards/shard_router.h"
 #include "client/types/loader_values.h"
 #include "proto/common/ids.h"
+#include "proto/telemetry/trace/tracer.h"
 #include "proto/telemetry/trace_context.h"
 #include "sampler/sampled_graph.h"
 
@@ -74,6 +75,7 @@ struct EpochParts {
   absl::Span<const EdgeColumnPlan> edge_columns;  // to bring for every sampled edge
   // Of a loader that has been checked.
   const LoaderOptions* options = nullptr;
+  Tracer* tracer = nullptr;  // null: no batch is traced
 };
 
 // A batch as it leaves the stages.
@@ -118,7 +120,9 @@ class EpochRun {
   struct Job {
     int64_t position = 0;
     BatchPlace place;
-    TraceContext trace;  // of all that is asked for it
+    TraceContext trace;               // of all that is asked for it
+    std::unique_ptr<SpanTree> spans;  // null: it is not sampled
+    Clock::time_point ready;          // of one that is: when it was
     absl::Status status;
     std::vector<TypedSeeds> seeds;
     MadeBatch made;
@@ -148,6 +152,11 @@ class EpochRun {
   JobPtr MakeJob(int64_t position, const EpochOrder& order) const;
   void DealSeeds(absl::Span<const int64_t> batch, Job* job) const;
   CallContext ContextOf(const Job& job) { return {&cancel_, job.trace}; }
+  // work(), as a part of the batch's trace, and what it asks as parts of that.
+  template <typename Work>
+  static absl::Status AsPart(const char* name, Job* job, const Work& work);
+  // The trace of a batch that the trainer has waited for so long.
+  void Record(Job* job, std::chrono::nanoseconds waited) const;
   uint64_t DrawBatchOf(const Job& job) const;
   absl::Status Sample(BatchMaker* maker, Job* job);
 

@@ -155,6 +155,7 @@ EpochParts LoaderCore::Parts() const {
   parts.make_maker = [this] { return MakeMaker(); };
   parts.edge_columns = edge_columns_;
   parts.options = &options_;
+  parts.tracer = tracer_;
   return parts;
 }
 

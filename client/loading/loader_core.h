@@ -30,6 +30,7 @@
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
 #include "proto/telemetry/registry.h"
+#include "proto/telemetry/trace/tracer.h"
 
 namespace vicinity {
 
@@ -47,6 +48,10 @@ class LoaderCore {
                                                                     const Query& query,
                                                                     const LoaderOptions& options);
   ~LoaderCore();
+
+  // Traces a share of the batches of epochs that begin later; null, as at first: none. It must
+  // outlive this.
+  void TraceWith(Tracer* tracer) { tracer_ = tracer; }
 
   // Of the query; only of a loader of one.
   const std::vector<ResolvedStep>& steps() const { return answers_->steps(); }
@@ -95,7 +100,8 @@ class LoaderCore {
   std::vector<std::string> inputs_;             // of the query, as seed_types_
   std::unique_ptr<RowLoader> rows_;
   std::unique_ptr<RaggedColumns> ragged_;
-  std::string ranked_by_;  // as LoaderStats'
+  std::string ranked_by_;     // as LoaderStats'
+  Tracer* tracer_ = nullptr;  // null: no batch is traced
   mutable StageTotalsArray totals_;
 
   // Of Next's thread.

@@ -53,6 +53,10 @@ void ReplicaCall::Begin() {
     MutexLock lock(&mu_);
     cancel_id_ = id;
     begun_ = true;
+    if (context_.trace.sampled && tools_.tracer != nullptr) {
+      spans_ = std::make_unique<SpanTree>(StartSpan(context_.trace), context_.trace.span,
+                                          SpanKind::kInternal, question_.method);
+    }
   }
   Proceed();
 }
@@ -126,10 +130,29 @@ ReplicaCall::AttemptPtr ReplicaCall::MakeAttempt(Role role, int replica, Timer::
   attempt->replica = replica;
   attempt->started = now;
   attempt->expires = std::min(now + tools_.policy.attempt_timeout * size_, deadline_);
+  BeginSpan(attempt.get());
   set_->server(replica).Begin(question_.bytes);
   tools_.replicas.traffic->attempts.Add();
   running_[role].attempt = attempt;  // keeps I1
   return attempt;
+}
+
+void ReplicaCall::BeginSpan(Attempt* attempt) {
+  attempt->trace = context_.trace;
+  if (spans_ == nullptr) return;
+  attempt->span = spans_->Begin(attempt->role == kHedge ? "hedge" : "attempt", SpanKind::kClient);
+  Span& span = spans_->part(attempt->span);
+  span.Set("server", set_->server(attempt->replica).name());
+  attempt->trace = span.context;
+}
+
+void ReplicaCall::EndSpan(const Running& ended, const absl::Status& status) {
+  if (spans_ == nullptr) return;
+  Span& span = spans_->part(ended.attempt->span);
+  if (ended.lost) span.Set("lost", "the other attempt, or the caller, was first");
+  if (ended.expired) span.Set("expired", "it took too long");
+  if (winner_ == ended.attempt) span.Set("won", 1);
+  spans_->End(ended.attempt->span, status.code());
 }
 
 ReplicaCall::AttemptPtr ReplicaCall::TryHedge(Timer::Time now) {
@@ -149,7 +172,9 @@ ReplicaCall::AttemptPtr ReplicaCall::TryHedge(Timer::Time now) {
 void ReplicaCall::Run(const AttemptPtr& attempt) {
   if (attempt->role == kHedge) attempt->apart = question_.apart();
   const ReplicaQuestion::Ask& ask = attempt->role == kHedge ? attempt->apart.ask : question_.ask;
-  ask(set_->access(attempt->replica), context_.CancelledBy(&attempt->cancel),
+  CallContext context = context_.CancelledBy(&attempt->cancel);
+  context.trace = attempt->trace;
+  ask(set_->access(attempt->replica), context,
       [self = shared_from_this(), attempt](const absl::Status& status) {
         self->OnEnd(attempt, status);
       });
@@ -227,6 +252,7 @@ void ReplicaCall::OnEnd(const AttemptPtr& attempt, absl::Status status) {
           "%s: no answer in %.1f s", Where(attempt->replica), Seconds(now - attempt->started)));
     }
     if (status.ok() && winner_ == nullptr) winner_ = attempt;
+    EndSpan(ended, status);
     Learn(ended, status, now);
     Running& other = running_[OtherThan(attempt->role)];
     if (other.attempt != nullptr && HasOutcome()) {
@@ -301,10 +327,13 @@ void ReplicaCall::LearnFromFailure(const Attempt& attempt, const absl::Status& s
 void ReplicaCall::Finish(absl::Status status) {
   Done done;
   AttemptPtr winner;
+  std::unique_ptr<SpanTree> spans;
   int64_t cancel_id = -1;
   {
     MutexLock lock(&mu_);
     done = std::move(done_);
+    spans = std::move(spans_);
+    if (spans != nullptr) spans->root().Set("attempts", attempts_);
     winner = winner_;
     cancel_id = cancel_id_;
     if (timer_id_ >= 0) tools_.replicas.timer->Cancel(timer_id_);
@@ -317,6 +346,11 @@ void ReplicaCall::Finish(absl::Status status) {
       tools_.replicas.traffic->hedge_wins.Add();
       winner->apart.take();
     }
+  }
+  if (spans != nullptr) {
+    spans->root().Set("shard", set_->shard().value);
+    spans->root().Set("bytes", question_.bytes);
+    tools_.tracer->Record(spans->Finish(status.code()));
   }
   done(std::move(status));
 }

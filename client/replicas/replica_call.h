@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,8 @@
 #include "client/shards/cancellation.h"
 #include "client/shards/fan_out.h"
 #include "proto/common/mutex.h"
+#include "proto/telemetry/trace/tracer.h"
+#include "proto/telemetry/trace_context.h"
 
 namespace vicinity {
 
@@ -29,6 +32,7 @@ struct CallTools {
   RetryPolicy policy;
   RetryBudget* budget = nullptr;
   HedgePolicy* hedging = nullptr;
+  Tracer* tracer = nullptr;  // for calls of sampled traces; null: they leave nothing
 };
 
 // Asks until it has an answer, or an error that no replica can mend, or no more attempts or time.
@@ -87,6 +91,8 @@ class ReplicaCall : public std::enable_shared_from_this<ReplicaCall> {
     Timer::Time expires;
     ReplicaQuestion::Apart apart;  // of a hedge
     Cancellation cancel;
+    TraceContext trace;  // what it says of itself: the call's, or a part of it that is recorded
+    size_t span = 0;     // its number in spans_
   };
   using AttemptPtr = std::shared_ptr<Attempt>;
 
@@ -126,6 +132,8 @@ class ReplicaCall : public std::enable_shared_from_this<ReplicaCall> {
   void LearnFromLoss(const Attempt& attempt, Timer::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void LearnFromFailure(const Attempt& attempt, const absl::Status& status, Timer::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void BeginSpan(Attempt* attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndSpan(const Running& ended, const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status AllFailed(Timer::Time now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::string Where(int replica) const;  // "shard 2 at 127.0.0.1:7502 (server c): FetchRows"
 
@@ -159,6 +167,9 @@ class ReplicaCall : public std::enable_shared_from_this<ReplicaCall> {
   // When the first attempt is hedged; none: it is not, or its end has come.
   std::optional<Timer::Time> hedge_at_ ABSL_GUARDED_BY(mu_);
   std::array<Running, 2> running_ ABSL_GUARDED_BY(mu_);  // by role
+
+  // Of a sampled trace: the call and its attempts. Null: of none.
+  std::unique_ptr<SpanTree> spans_ ABSL_GUARDED_BY(mu_);
 
   AttemptPtr winner_ ABSL_GUARDED_BY(mu_);
   // An error that no attempt can mend.

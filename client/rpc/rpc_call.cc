@@ -35,8 +35,9 @@ class Call final : private CallQueue::Handler {
         done_(std::move(done)) {
     context_->set_deadline(deadline_);
     context_->set_wait_for_ready(settings.wait_for_ready);
-    if (settings.context.trace.is_valid()) {
-      context_->AddMetadata(kTraceparent, Traceparent(StartSpan(settings.context.trace)));
+    // Of a sampled trace an attempt is a span by itself; of others nobody asks what is whose part.
+    if (const TraceContext& trace = settings.context.trace; trace.is_valid()) {
+      context_->AddMetadata(kTraceparent, Traceparent(trace.sampled ? trace : StartSpan(trace)));
     }
   }
 

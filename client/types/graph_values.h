@@ -45,6 +45,14 @@ struct GraphOptions {
 
   std::string client_name;  // for the servers' logs; empty: host and pid
 
+  // Of the batches of loaders, so many are traced from their seeds to every shard and back, by all
+  // servers that have a part in them (docs/traces.md): from 0 to 1.
+  double trace_share = 0;
+  // Where traces are sent, by OTLP over HTTP: a collector's base URL, as "http://localhost:4318".
+  // Empty: what OTEL_EXPORTER_OTLP_ENDPOINT says, or nowhere. Nothing waits for it.
+  std::string trace_endpoint;
+  std::string trace_file;  // traces are appended to it, a line of OTLP's JSON a second; empty: none
+
   CredentialOptions credentials;  // of whom to believe, and what to show
   MetricsOptions metrics;         // where what is counted is shown
 };

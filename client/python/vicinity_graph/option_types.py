@@ -39,6 +39,9 @@ class GraphOptions(TypedDict, total=False):
     async_threads: int
     max_async_calls: int
     client_name: str
+    trace_share: float
+    trace_endpoint: str
+    trace_file: FilePath
     wire_precision: Literal["stored", "float16", "bfloat16"]
     credentials: Credentials
     metrics: Metrics

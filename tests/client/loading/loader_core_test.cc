@@ -17,6 +17,9 @@
 #include "client/shards/lookups.h"
 #include "client/types/seed_values.h"
 #include "partition/schema/sampling_spec.h"
+#include "proto/telemetry/trace/span.h"
+#include "proto/telemetry/trace/tracer.h"
+#include "proto/telemetry/trace_context.h"
 #include "sampler/local_sampler.h"
 #include "tests/client/planning/timed_graph.h"
 #include "tests/client/routed_graph.h"
@@ -116,6 +119,44 @@ TEST_CASE("a batch is what sampling in one process and looking rows up gives", "
   }
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<MiniBatch> end, loader->Next());
   CHECK(end == nullptr);
+}
+
+class KeptSpans final : public SpanSink {
+ public:
+  void Take(const Spans& spans) override { operations.push_back(spans); }
+  std::vector<Spans> operations;  // all come from the trainer's thread
+};
+
+TEST_CASE("a traced batch leaves its stages, and is the batch that it is", "[loader]") {
+  const RoutedGraph graph(Graph(), 3, {1});
+  const std::unique_ptr<LoaderCore> plain = Make(graph, Options(graph));
+  const std::vector<std::string> expected = Epoch(graph, plain.get(), 2);
+  KeptSpans kept;
+  Tracer::Options options;
+  options.share = GENERATE(1.0, 0.0);
+  options.sinks = {&kept};
+  Tracer tracer(options);
+  const std::unique_ptr<LoaderCore> loader = Make(graph, Options(graph));
+  loader->TraceWith(&tracer);
+  CHECK(Epoch(graph, loader.get(), 2) == expected);
+  REQUIRE(kept.operations.size() == (options.share > 0 ? expected.size() : 0));
+  if (options.share == 0) return;
+  std::set<std::string> traces;
+  for (const Spans& spans : kept.operations) {
+    traces.insert(TraceId(spans[0].context));
+    CHECK(spans[0].name == "batch");
+    CHECK(spans[0].parent == 0);
+    std::vector<std::string> parts;
+    for (size_t i = 1; i < spans.size(); ++i) {
+      parts.push_back(spans[i].name);
+      CHECK(spans[i].parent == spans[0].context.span);
+      CHECK(spans[i].start >= spans[i - 1].start);
+      CHECK(spans[i].end <= spans[0].end);
+    }
+    CHECK(parts ==
+          std::vector<std::string>{"sample", "wait for room", "plan", "fetch", "assemble"});
+  }
+  CHECK(traces.size() == expected.size());
 }
 
 TEST_CASE("an epoch is the same for any threads, cuts, caches and windows", "[loader]") {

@@ -18,6 +18,8 @@
 #include "client/shards/call_context.h"
 #include "client/shards/cancellation.h"
 #include "proto/common/retry_delay.h"
+#include "proto/telemetry/trace/span.h"
+#include "proto/telemetry/trace/tracer.h"
 #include "proto/telemetry/trace_context.h"
 #include "tests/client/pattern_shard.h"
 #include "tests/client/simulated_replicas.h"
@@ -422,6 +424,58 @@ TEST_CASE_METHOD(ReplicaCallTest, "retries and hedges are of their call's trace"
   REQUIRE(timer_.RunUntil([&] { return status.has_value(); }, timer_.Now() + seconds(60)));
   VICINITY_CHECK_OK(*status);
   CHECK(traces == std::vector<std::string>(2, TraceId(trace)));
+}
+
+class Kept final : public SpanSink {
+ public:
+  void Take(const Spans& spans) override { operations.push_back(spans); }
+  std::vector<Spans> operations;
+};
+
+TEST_CASE_METHOD(ReplicaCallTest, "a sampled call leaves its attempts, the hedge and the lost one",
+                 "[replica_call]") {
+  Make(2);
+  WarmUp();
+  AskLast(1);
+  calls_[0] = {After(milliseconds(100))};
+  Kept kept;
+  Tracer::Options options;
+  options.sinks = {&kept};
+  Tracer tracer(options);
+  CallTools tools = world_->tools();
+  tools.tracer = &tracer;
+  TraceContext trace = StartTrace();
+  trace.sampled = GENERATE(true, false);
+  ShardRows rows;
+  rows.rows = kRows;
+  rows.row_bytes = kRowBytes;
+  rows.out = out_.data();
+  std::optional<absl::Status> end;
+  ReplicaCall::Start(tools, set_.get(), QuestionOf(rows), {nullptr, trace},
+                     [&](const absl::Status& status) { end = status; });
+  REQUIRE(timer_.RunUntil([&] { return end.has_value(); }, timer_.Now() + seconds(60)));
+  VICINITY_CHECK_OK(*end);
+  CHECK(world_->traffic().hedges == 1);
+  REQUIRE(kept.operations.size() == (trace.sampled ? 1 : 0));
+  if (!trace.sampled) return;
+  const Spans& spans = kept.operations[0];
+  REQUIRE(spans.size() == 3);
+  CHECK(spans[0].name == "FetchRows");
+  CHECK(spans[0].parent == trace.span);
+  CHECK(spans[1].name == "attempt");
+  CHECK(spans[1].code == absl::StatusCode::kCancelled);
+  CHECK(spans[1].attributes[1].first == std::string("lost"));
+  CHECK(spans[2].name == "hedge");
+  CHECK(spans[2].code == absl::StatusCode::kOk);
+  CHECK(spans[2].attributes[1].first == std::string("won"));
+  CHECK(std::get<std::string>(spans[2].attributes[0].second) == "s1");
+  for (size_t i = 1; i < spans.size(); ++i) {
+    CHECK(TraceId(spans[i].context) == TraceId(trace));
+    CHECK(spans[i].context.sampled);
+    CHECK(spans[i].parent == spans[0].context.span);
+    CHECK(spans[i].start >= spans[0].start);
+    CHECK(spans[i].end <= spans[0].end);
+  }
 }
 
 TEST_CASE_METHOD(ReplicaCallTest, "a hedge for which there was no token is saved for later",
