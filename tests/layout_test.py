@@ -117,9 +117,12 @@ ROOMS = {
     "client/cli/commands/operate": {
         "client/cli/commands", "client/cli/flags", "client/cli/output", "client/why",
     },
+    "client/cli/commands/trace": {
+        "client/cli/commands", "client/cli/flags", "client/cli/output",
+    },
     "client/cli": {
         "client/cli/commands", "client/cli/commands/graph", "client/cli/commands/live",
-        "client/cli/commands/operate", "client/cli/output",
+        "client/cli/commands/operate", "client/cli/commands/trace", "client/cli/output",
     },
 }
 

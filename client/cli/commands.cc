@@ -36,13 +36,14 @@
 #include "client/cli/commands/status_command.h"
 #include "client/cli/commands/token_command.h"
 #include "client/cli/commands/top_command.h"
+#include "client/cli/commands/trace/trace_command.h"
 #include "client/cli/commands/verify_command.h"
 
 namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand, kGenerateCommand, kPartitionCommand, kRankCommand, kIndexCommand, kFoldCommand, kPlanCommand, kPoliciesCommand, kVerifyCommand, kRepairCommand, kStatusCommand, kShardsCommand, kHealthCommand, kTopCommand, kAdminCommand, kCheckCommand, kConfigCommand, kDebugCommand, kDoctorCommand, kRolloutCommand, kContextCommand, kTokenCommand, kCertificateCommand, kDescribeCommand, kGetCommand, kSampleCommand, kWalkCommand, kQueryCommand, kWriteCommand, kVersionsCommand, kWatchCommand, kPromoteCommand, kRebuildCommand, kSwapCommand, kBackupCommand, kWhyCommand, kMetisChildCommand,
+    kImportCommand, kGenerateCommand, kPartitionCommand, kRankCommand, kIndexCommand, kFoldCommand, kPlanCommand, kPoliciesCommand, kVerifyCommand, kRepairCommand, kStatusCommand, kShardsCommand, kHealthCommand, kTopCommand, kAdminCommand, kCheckCommand, kConfigCommand, kDebugCommand, kDoctorCommand, kRolloutCommand, kContextCommand, kTokenCommand, kCertificateCommand, kDescribeCommand, kGetCommand, kSampleCommand, kWalkCommand, kQueryCommand, kWriteCommand, kVersionsCommand, kWatchCommand, kPromoteCommand, kRebuildCommand, kSwapCommand, kBackupCommand, kWhyCommand, kTraceCommand, kMetisChildCommand,
 };
 
 }  // namespace

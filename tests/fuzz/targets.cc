@@ -32,6 +32,8 @@ constexpr NamedTarget kTargets[] = {
     {"found_reply", FuzzFoundReply},
     {"sample_reply", FuzzSampleReply},
     {"retry_delay", FuzzRetryDelay},
+    {"traceparent", FuzzTraceparent},
+    {"traces", FuzzTraces},
     // How a server is started, and where it is.
     {"server_flags", FuzzServerFlags},
     {"address", FuzzAddress},

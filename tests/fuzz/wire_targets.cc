@@ -10,10 +10,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/cord.h"
+#include "client/cli/commands/trace/otlp_reader.h"
+#include "client/cli/commands/trace/timeline.h"
+#include "client/cli/commands/trace/trace_tree.h"
 #include "client/rpc/found_reader.h"
 #include "client/rpc/rows_reader.h"
 #include "client/rpc/sample_reader.h"
@@ -24,6 +29,9 @@
 #include "proto/common/retry_delay.h"
 #include "proto/service.pb.h"
 #include "proto/sliced_message.h"
+#include "proto/telemetry/trace/otlp_json.h"
+#include "proto/telemetry/trace/span.h"
+#include "proto/telemetry/trace_context.h"
 #include "proto/wire_checksum.h"
 #include "proto/wire_parts.h"
 #include "tests/proto/parsed_parts.h"
@@ -291,6 +299,45 @@ FuzzTarget FuzzRetryDelay(const std::string&) {
     const auto delay = RetryDelayOf(status);
     Expect(!delay.has_value() || (delay->count() >= 0 && delay->count() <= 86'400'000),
            "nobody waits for more than a day");
+  };
+  return target;
+}
+
+FuzzTarget FuzzTraceparent(const std::string&) {
+  FuzzTarget target;
+  target.seeds = {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                  "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00-what-comes",
+                  "00-00000000000000000000000000000000-0000000000000000-00"};
+  target.run = [](std::string_view input) {
+    const auto trace = ParseTraceparent(input);
+    if (!trace.has_value()) return;
+    Expect(trace->is_valid(), "ids of zeros are no trace");
+    Expect(ParseTraceparent(Traceparent(*trace)) == trace, "what is written is what was read");
+  };
+  return target;
+}
+
+FuzzTarget FuzzTraces(const std::string&) {
+  Span span;
+  span.context = {1, 2, 3, true};
+  span.parent = 4;
+  span.name = "FetchRows";
+  span.Set("server", "a");
+  FuzzTarget target;
+  target.seeds = {OtlpJson({{"service.name", "vicinityd"}}, {{span, span}}), "{}"};
+  target.run = [](std::string_view input) {
+    std::vector<cli::ShownSpan> spans;
+    const absl::Status read = cli::ReadOtlp({input.data(), input.size()}, &spans);
+    const size_t num_spans = spans.size();
+    const std::vector<cli::TraceTree> trees = cli::TreesOf(std::move(spans));
+    size_t lines = 0;
+    for (const cli::TraceTree& tree : trees) lines += tree.lines.size();
+    Expect(lines <= num_spans && (lines > 0) == (num_spans > 0), "each span is there once");
+    const std::string svg = cli::SvgTimelines(trees);
+    Expect(read.ok() || svg.size() > 0, "there is always a picture");
+    for (const char c : svg) {
+      Expect(c == '\n' || static_cast<unsigned char>(c) >= 0x20, "XML has no control characters");
+    }
   };
   return target;
 }

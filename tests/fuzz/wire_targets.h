@@ -14,5 +14,8 @@ FuzzTarget FuzzRowsReply(const std::string& folder);
 FuzzTarget FuzzFoundReply(const std::string& folder);
 FuzzTarget FuzzSampleReply(const std::string& folder);
 FuzzTarget FuzzRetryDelay(const std::string& folder);
+// What a caller says of its trace; and traces as servers and files give them, up to the picture.
+FuzzTarget FuzzTraceparent(const std::string& folder);
+FuzzTarget FuzzTraces(const std::string& folder);
 
 }  // namespace vicinity::fuzz

@@ -48,16 +48,18 @@ void TraceRing::KeepIfSlow(const OperationPtr& taken) {
 }
 
 std::vector<TraceRing::OperationPtr> TraceRing::All() const {
-  std::map<int64_t, OperationPtr> all;
-  MutexLock lock(&mu_);
-  for (const OperationPtr& each : last_) all.emplace(each->number, each);
-  for (const auto& named : slowest_) {
-    for (const OperationPtr& each : named.second) all.emplace(each->number, each);
+  std::vector<OperationPtr> all;
+  {
+    MutexLock lock(&mu_);
+    all.assign(last_.begin(), last_.end());
+    for (const auto& named : slowest_) {
+      all.insert(all.end(), named.second.begin(), named.second.end());
+    }
   }
-  std::vector<OperationPtr> operations;
-  operations.reserve(all.size());
-  for (auto& each : all) operations.push_back(std::move(each.second));
-  return operations;
+  std::sort(all.begin(), all.end(),
+            [](const OperationPtr& a, const OperationPtr& b) { return a->number < b->number; });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 std::vector<Spans> TraceRing::Slowest(size_t count) const {

@@ -16,7 +16,8 @@
 
 namespace vicinity {
 
-// Threads: any number; each holds the lock for some microseconds.
+// Threads: any number. Who asks holds the lock for as long as it takes to copy a pointer for each
+//          operation that is kept, some ten thousand at most.
 // Memory:  max_bytes for the last, and as much for the slowest, of which each name keeps
 //          kSlowestOfName and the names are kMaxNames at most.
 class TraceRing final : public SpanSink {

@@ -1,7 +1,8 @@
 // What it costs to be watched: how long the pages of the HTTP port take and how large they are; and
 // what calls for rows lose while Prometheus scrapes every second, and while eight connections ask
 // for metrics without end. Client, server and who watches share two cores; the baseline is the same
-// server unwatched, in turns.
+// server unwatched, in turns. Then small calls, rows and sampling, all of them scraped and one of a
+// hundred traced, beside a server that nobody scrapes and that records no traces.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -65,12 +66,21 @@ struct Daemon {
   HostPort http;
 };
 
-Daemon StartDaemon(const std::string& data, const std::string& ready) {
+Daemon StartDaemon(const std::string& data, const std::string& ready,
+                   const std::vector<std::string>& flags = {}) {
   Daemon daemon;
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  auto program =
-      RunningProgram::Start({here / "../../../server/vicinityd", "--data", data, "--listen",
-                             "127.0.0.1:0", "--http", "127.0.0.1:0", "--ready-file", ready});
+  std::vector<std::string> command = {here / "../../../server/vicinityd",
+                                      "--data",
+                                      data,
+                                      "--listen",
+                                      "127.0.0.1:0",
+                                      "--http",
+                                      "127.0.0.1:0",
+                                      "--ready-file",
+                                      ready};
+  command.insert(command.end(), flags.begin(), flags.end());
+  auto program = RunningProgram::Start(command);
   Check(program.status());
   daemon.program = *std::move(program);
   Check(daemon.program->WaitForLine("ready in", absl::Seconds(30)));
@@ -133,18 +143,26 @@ struct Load {
   double answers = 0;  // to who watches
 };
 
-// Every client has one call for 8 rows under way, and begins the next when it has ended.
-void RunCalls(DataClient* client, milliseconds length, Load* load) {
+enum class Kind { kSmall, kRows, kSampling };
+
+// Every client has one call under way, for 8 rows unless told otherwise, and begins the next when
+// it has ended.
+void RunCalls(DataClient* client, milliseconds length, Load* load, Kind kind = Kind::kSmall) {
   Mutex mu;
   const auto begun = std::chrono::steady_clock::now();
   testing::RunClosedLoop(client, kClients, length, [&](int64_t i) {
-    client->Start(
-        static_cast<int>(i % kClients), client->Rows(i * 13, 8), milliseconds(20'000),
-        [&](const CallOutcome& outcome) {
-          Check(outcome.status);
-          MutexLock lock(&mu);
-          load->microseconds.push_back(static_cast<double>(outcome.latency.count()) * 1e-3);
-        });
+    const auto done = [&](const CallOutcome& outcome) {
+      Check(outcome.status);
+      MutexLock lock(&mu);
+      load->microseconds.push_back(static_cast<double>(outcome.latency.count()) * 1e-3);
+    };
+    const int connection = static_cast<int>(i % kClients);
+    if (kind == Kind::kSampling) {
+      client->Start(connection, client->Neighbors(i * 13, 1000, 10), milliseconds(20'000), done);
+    } else {
+      client->Start(connection, client->Rows(i * 13, kind == Kind::kSmall ? 8 : 1000),
+                    milliseconds(20'000), done);
+    }
   });
   load->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
@@ -184,6 +202,41 @@ void MeasureCalls(const CertifiedGraph& graph, const Daemon& daemon, int rounds,
   ReportLoad("8 rows, 16 clients; 8 ask for metrics without end", &flooded, &quiet, report);
 }
 
+std::unique_ptr<DataClient> Connect(const CertifiedGraph& graph, const Daemon& daemon,
+                                    double trace_share) {
+  testing::DataClientOptions options;
+  options.address = daemon.calls;
+  options.connections = kClients;
+  options.trace_share = trace_share;
+  auto client = DataClient::Connect(&graph, options);
+  Check(client.status());
+  return *std::move(client);
+}
+
+// `watched` is scraped and records a hundredth of the calls; `quiet` does neither.
+void MeasureTraces(const CertifiedGraph& graph, const Daemon& watched, const Daemon& quiet,
+                   int rounds, BenchReport* report) {
+  const auto traced = Connect(graph, watched, 0.01);
+  const auto plain = Connect(graph, quiet, 0);
+  for (const auto& [name, kind] :
+       {std::pair("8 rows; scraped, 1 % traced", Kind::kSmall),
+        std::pair("1,000 rows; scraped, 1 % traced", Kind::kRows),
+        std::pair("1,000 x 10 drawn; scraped, 1 % traced", Kind::kSampling)}) {
+    Load warm_up;
+    Load with;
+    Load without;
+    RunCalls(traced.get(), milliseconds(300), &warm_up, kind);
+    RunCalls(plain.get(), milliseconds(300), &warm_up, kind);
+    for (int round = 0; round < 2 * rounds; ++round) {
+      RunCalls(plain.get(), milliseconds(1000), &without, kind);
+      const Watchers watchers(watched.http, 1, milliseconds(1000));
+      RunCalls(traced.get(), milliseconds(1000), &with, kind);
+      with.answers += static_cast<double>(watchers.answers());
+    }
+    ReportLoad(name, &with, &without, report);
+  }
+}
+
 void Run(const BenchOptions& options) {
   UseTwoCores();
   const testing::TempDir dir;
@@ -200,6 +253,9 @@ void Run(const BenchOptions& options) {
   MeasurePage(daemon, "/status.json", "/status.json, made anew", kUntilAnew, 5 * rounds, &report);
   MeasurePage(daemon, "/", "/", milliseconds(0), 100, &report);
   MeasureCalls(graph, daemon, rounds, &report);
+  const Daemon quiet = StartDaemon(data, dir.path() + "/ready of quiet",
+                                   {"--trace-rate", "0", "--slow-call-ms", "0"});
+  MeasureTraces(graph, daemon, quiet, rounds, &report);
 }
 
 }  // namespace

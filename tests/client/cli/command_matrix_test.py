@@ -251,9 +251,9 @@ class CommandMatrixTest(unittest.TestCase):
         tried = {*ASKING, *READING, *LIVE, *LOCAL, "import", "generate", "partition", "token", "top",
                  "admin"}
         # Commands with tests of their own, which make certificates, repair datasets, fold changes or
-        # need several servers of a shard.
-        elsewhere = {"certificate", "repair", "rebuild", "fold", "promote", "completion", "vicinity",
-                     "check", "context", "doctor", "rollout", "debug"}
+        # need several servers of a shard, or calls that were traced.
+        elsewhere = {"certificate", "repair", "rebuild", "fold", "swap", "promote", "trace", "completion",
+                     "vicinity", "check", "context", "doctor", "rollout", "debug"}
         self.assertEqual(names - elsewhere - tried, set())
 
     def test_with_all_servers_up_every_command_is_done(self):
