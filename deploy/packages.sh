@@ -47,6 +47,7 @@ mkdir -p "$stage/examples"
 cp "$root/CHANGELOG.md" "$stage/"
 cp -r "$root/deploy/kubernetes" "$root/deploy/slurm" "$stage/examples/"
 install -D -m 644 -t "$stage/examples/haproxy" "$root/deploy/haproxy/haproxy.cfg"
+install -D -m 644 -t "$stage/examples/systemd" "$root"/deploy/systemd/vicinity-fold.*
 
 cp -r "$root/deploy/debian" "$source/debian"
 cp "$root/deploy/systemd/vicinityd@.service" "$source/debian/vicinity-server.vicinityd@.service"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/shards/shard_router.h"
 #include "partition/dataset/dataset.h"
 #include "proto/common/progress.h"
@@ -25,13 +26,28 @@ struct KeptShard {
 };
 
 // Brings the folder, which is made if there is none, up to the versions that the shards have now,
-// or later ones; on disk when it returns. FailedPrecondition for a folder of another dataset, or
-// one that another process writes; DataLoss naming file and version; else what reading changes
-// gives.
+// or, where an edge in another shard comes from a later node, to the one with the node; on disk
+// when it returns. FailedPrecondition for a folder of another dataset, or one that another process
+// writes; DataLoss naming file and version; else what reading changes gives.
 //
 // Memory: some ten batches.
 absl::StatusOr<std::vector<KeptShard>> KeepChanges(const ShardRouter& router, uint64_t fingerprint,
                                                    const std::string& folder, Progress* progress);
+
+// A folder that has changes of shard 0 on.
+struct KeptBackup {
+  std::string folder;
+  std::string of;          // "dataset 0123456789abcdef"
+  int32_t num_shards = 0;  // that the dataset has
+  int32_t num_kept = 0;    // of these, whose changes are there
+  int64_t bytes = 0;
+  absl::Time changed;  // last
+};
+
+// `folder`, if it is a backup, and the folders in it that are, by name. It reads beginnings of
+// files alone: whether the rest is what was written, CheckKept tells. NotFound if there is none;
+// DataLoss naming a file whose beginning is damaged.
+absl::StatusOr<std::vector<KeptBackup>> ListBackups(const std::string& folder);
 
 // Reads all of it. DataLoss naming the file and the version that is not what was written; NotFound
 // if there is nothing.

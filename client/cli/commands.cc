@@ -3,10 +3,10 @@
 #include "client/cli/commands/admin_command.h"
 #include "client/cli/commands/certificate_command.h"
 #include "client/cli/commands/describe_command.h"
-#include "client/cli/commands/fold_command.h"
 #include "client/cli/commands/generate_command.h"
 #include "client/cli/commands/graph/backup_command.h"
 #include "client/cli/commands/graph/check_command.h"
+#include "client/cli/commands/graph/fold_command.h"
 #include "client/cli/commands/graph/get_command.h"
 #include "client/cli/commands/graph/query_command.h"
 #include "client/cli/commands/graph/sample_command.h"
@@ -43,7 +43,14 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand, kGenerateCommand, kPartitionCommand, kRankCommand, kIndexCommand, kFoldCommand, kPlanCommand, kPoliciesCommand, kVerifyCommand, kRepairCommand, kStatusCommand, kShardsCommand, kHealthCommand, kTopCommand, kAdminCommand, kCheckCommand, kConfigCommand, kDebugCommand, kDoctorCommand, kRolloutCommand, kContextCommand, kTokenCommand, kCertificateCommand, kDescribeCommand, kGetCommand, kSampleCommand, kWalkCommand, kQueryCommand, kWriteCommand, kVersionsCommand, kWatchCommand, kPromoteCommand, kRebuildCommand, kSwapCommand, kBackupCommand, kWhyCommand, kTraceCommand, kMetisChildCommand,
+    kImportCommand,  kGenerateCommand, kPartitionCommand,   kRankCommand,     kIndexCommand,
+    kFoldCommand,    kPlanCommand,     kPoliciesCommand,    kVerifyCommand,   kRepairCommand,
+    kStatusCommand,  kShardsCommand,   kHealthCommand,      kTopCommand,      kAdminCommand,
+    kCheckCommand,   kConfigCommand,   kDebugCommand,       kDoctorCommand,   kRolloutCommand,
+    kContextCommand, kTokenCommand,    kCertificateCommand, kDescribeCommand, kGetCommand,
+    kSampleCommand,  kWalkCommand,     kQueryCommand,       kWriteCommand,    kVersionsCommand,
+    kWatchCommand,   kPromoteCommand,  kRebuildCommand,     kSwapCommand,     kBackupCommand,
+    kWhyCommand,     kTraceCommand,    kMetisChildCommand,
 };
 
 }  // namespace

@@ -4,19 +4,14 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
-#include <string_view>
 #include <tuple>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "partition/fold/kept_edges.h"
 #include "partition/fold/list_batch.h"
-#include "partition/fold/new_edge_ids.h"
-#include "partition/fold/row_pieces.h"
 #include "partition/schema/schema.h"
 #include "partition/writing/output_files.h"
-#include "proto/common/mutex.h"
-#include "proto/common/parallel.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -52,14 +47,14 @@ class EdgeCopier {
 
   absl::StatusOr<CopiedEdges> Copy() {
     VICINITY_RETURN_IF_ERROR(Count());
-    new_ids_.Seal();
-    writer_->SetEdgeIdBound(type_, new_ids_.bound());
+    writer_->SetEdgeIdBound(type_, edges_.ids.bound());
     for (int32_t s = 0; s < source_.num_shards(); ++s) {
       VICINITY_RETURN_IF_ERROR(MakeArrays({s}));
     }
-    VICINITY_RETURN_IF_ERROR(ForLists(
-        "writing", [&](ShardId shard, const ListBatch& batch) { return Write(shard, batch); }));
-    return copied_;
+    VICINITY_RETURN_IF_ERROR(ForKeptLists(
+        source_, kept_, type_, "writing",
+        [&](ShardId shard, const ListBatch& batch) { return Write(shard, batch); }, progress_));
+    return CopiedEdges{edges_.of_files, edges_.added};
   }
 
  private:
@@ -70,75 +65,25 @@ class EdgeCopier {
     std::vector<OutputArray> columns{};
   };
 
-  // Calls work(shard, lists) with the lists of all nodes that are left.
-  template <typename Work>
-  absl::Status ForLists(const char* what, const Work& work) const {
-    std::vector<RowPiece> pieces;
-    int64_t num_rows = 0;
-    for (int32_t s = 0; s < source_.num_shards(); ++s) {
-      AddPieces({s}, type_.value, kept_.num_rows({s}, target_type_), &pieces);
-      num_rows += kept_.num_rows({s}, target_type_);
-    }
-    progress_->Begin(absl::StrCat(what, " edges ", TypeName()), num_rows, "nodes");
-    VICINITY_RETURN_IF_ERROR(ForEachInParallel(
-        static_cast<int64_t>(pieces.size()), progress_, [&](int64_t i) -> absl::StatusOr<int64_t> {
-          const RowPiece& piece = pieces[i];
-          const KeptNodes::Rows rows =
-              kept_.RowsIn(piece.shard, target_type_, piece.begin, piece.end);
-          ListBatches batches(source_, piece.shard, type_);
-          VICINITY_RETURN_IF_ERROR(batches.Read(
-              rows.rows, [&](const ListBatch& batch) { return work(piece.shard, batch); }));
-          return piece.end - piece.begin;
-        }));
-    progress_->End();
-    return absl::OkStatus();
-  }
-  std::string TypeName() const { return source_.schema().EdgeTypeName(type_.value); }
-
   // How many edges each list has, and which ids there are.
   absl::Status Count() {
     for (int32_t s = 0; s < source_.num_shards(); ++s) {
       VICINITY_ASSIGN_OR_RETURN(arrays_.emplace_back().offsets, writer_->Offsets({s}, type_));
     }
-    VICINITY_RETURN_IF_ERROR(ForLists(
-        "counting", [&](ShardId shard, const ListBatch& batch) { return CountIn(shard, batch); }));
+    VICINITY_ASSIGN_OR_RETURN(
+        edges_, FindKeptEdges(
+                    source_, kept_, type_,
+                    [&](ShardId shard, uint64_t row, int64_t num_edges) {
+                      arrays_[shard.value].offsets.as<uint64_t>()[NewRow(shard, row) + 1] =
+                          static_cast<uint64_t>(num_edges);
+                    },
+                    progress_));
     for (const Arrays& arrays : arrays_) {
       const absl::Span<uint64_t> ends = arrays.offsets.as<uint64_t>();
       ends[0] = 0;
       for (size_t i = 1; i < ends.size(); ++i) ends[i] += ends[i - 1];
     }
     return absl::OkStatus();
-  }
-  absl::Status CountIn(ShardId shard, const ListBatch& batch) {
-    const absl::Span<uint64_t> ends = arrays_[shard.value].offsets.as<uint64_t>();
-    std::vector<int64_t> of_files;
-    std::vector<int64_t> added;
-    bool possible = true;
-    for (size_t list = 0; list < batch.num_lists(); ++list) {
-      const size_t before = of_files.size() + added.size();
-      batch.ForEachEdge(list, [&](const ListedEdge& edge) {
-        if (kept_.NewId(source_type_, edge.source) < 0) return;
-        if (edge.number >= 0) {
-          added.push_back(PlaceOfNew(shard, edge.number));
-        } else {
-          of_files.push_back(edge.edge_id);
-          possible = possible && edge.edge_id >= 0 && edge.edge_id < kMostIds;
-        }
-      });
-      ends[NewRow(shard, batch.row(list)) + 1] = of_files.size() + added.size() - before;
-    }
-    if (!possible) return ImpossibleIds(shard);
-    const MutexLock lock(&mu_);
-    new_ids_.AddOfFiles(of_files);
-    new_ids_.AddNew(added);
-    copied_.kept += static_cast<int64_t>(of_files.size());
-    copied_.added += static_cast<int64_t>(added.size());
-    return absl::OkStatus();
-  }
-  absl::Status ImpossibleIds(ShardId shard) const {
-    return absl::DataLossError(absl::StrCat(source_.dataset().directory(), ": edge type ",
-                                            TypeName(), ", shard ", shard.value,
-                                            ": an edge id is no position in an input"));
   }
 
   absl::Status MakeArrays(ShardId shard) {
@@ -183,8 +128,9 @@ class EdgeCopier {
   void AddKept(ShardId shard, const ListedEdge& edge, std::vector<KeptEdge>* edges) const {
     const int64_t source = kept_.NewId(source_type_, edge.source);
     if (source < 0) return;
-    const uint64_t id = edge.number < 0 ? new_ids_.OfFiles(edge.edge_id)
-                                        : new_ids_.New(PlaceOfNew(shard, edge.number));
+    const uint64_t id = edge.number < 0
+                            ? edges_.ids.OfFiles(edge.edge_id)
+                            : edges_.ids.New(PlaceOfNewEdge(source_, shard, edge.number));
     edges->push_back({static_cast<uint64_t>(source), id, edge.position});
   }
 
@@ -249,16 +195,9 @@ class EdgeCopier {
     return source_.schema().node_types[spec_.source_type].FindColumn(named);
   }
 
-  // Among the new edges of all shards, as their ids are dealt.
-  int64_t PlaceOfNew(ShardId shard, int64_t number) const {
-    return number * source_.num_shards() + shard.value;
-  }
   int64_t NewRow(ShardId shard, uint64_t row) const {
     return kept_.NewRow(shard, target_type_, static_cast<int64_t>(row));
   }
-
-  // Beyond it no ids can be: twice as many as there can be edges in files of 2^48 bytes.
-  static constexpr int64_t kMostIds = int64_t{1} << 48;
 
   const FoldSource& source_;
   const KeptNodes& kept_;
@@ -271,10 +210,7 @@ class EdgeCopier {
   DatasetWriter* const writer_;
   Progress* const progress_;
   std::vector<Arrays> arrays_;  // by shard
-
-  Mutex mu_;            // of what is counted
-  NewEdgeIds new_ids_;  // read without it once they are sealed
-  CopiedEdges copied_;
+  KeptEdges edges_;             // once they are counted
 };
 
 }  // namespace

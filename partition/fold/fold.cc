@@ -18,6 +18,7 @@
 #include "partition/writing/dataset_writer.h"
 #include "proto/common/bus_errors.h"
 #include "proto/common/status.h"
+#include "proto/manifest.pb.h"
 
 namespace vicinity {
 namespace {
@@ -67,6 +68,16 @@ std::string Provenance(const FoldSource& source, const FoldReport& report) {
                       absl::StrJoin(report.versions, ","));
 }
 
+proto::FoldedFrom FoldedFromOf(const FoldSource& source) {
+  proto::FoldedFrom folded_from;
+  folded_from.set_fingerprint(source.dataset().fingerprint());
+  for (int32_t s = 0; s < source.num_shards(); ++s) {
+    folded_from.add_versions(source.reader({s}).version());
+    folded_from.add_terms(source.term({s}));
+  }
+  return folded_from;
+}
+
 int64_t EdgesInFiles(const FoldSource& source, EdgeTypeId type) {
   int64_t edges = 0;
   for (int32_t s = 0; s < source.num_shards(); ++s) {
@@ -99,6 +110,7 @@ absl::StatusOr<FoldReport> WriteFolded(const FoldSource& source, const std::stri
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<DatasetWriter> writer,
                             DatasetWriter::Create(directory, source.dataset().manifest().name(),
                                                   NewSchema(source, report), std::move(book)));
+  writer->SetFoldedFrom(FoldedFromOf(source));
   Pass(Failpoint::kFoldBegun);
   VICINITY_ASSIGN_OR_RETURN(const WrittenNodes nodes,
                             CopyNodes(source, kept, writer.get(), progress));
@@ -124,12 +136,14 @@ absl::StatusOr<FoldReport> FoldChanges(const Dataset& dataset, const std::string
   options.cache_bytes = kCacheBytes;
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<LiveDataset> live,
                             LiveDataset::Open(dataset, changes, options));
-  std::vector<std::shared_ptr<const LiveView>> views;
+  std::vector<std::shared_ptr<LiveShard>> shards;
+  std::vector<uint64_t> versions;
   for (int32_t s = 0; s < dataset.book().num_shards(); ++s) {
-    VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<LiveShard> shard, live->Find({s}));
-    views.push_back(shard->Latest());
+    VICINITY_ASSIGN_OR_RETURN(shards.emplace_back(), live->Find({s}));
+    versions.push_back(shards.back()->version());
   }
-  return WriteFolded(FoldSource(dataset, std::move(views)), directory, progress);
+  VICINITY_ASSIGN_OR_RETURN(const FoldSource source, FoldSource::At(dataset, shards, versions));
+  return WriteFolded(source, directory, progress);
 }
 
 }  // namespace vicinity

@@ -28,6 +28,9 @@ class NewEdgeIds {
     new_.Seal();
   }
 
+  bool HasOfFiles(int64_t id) const { return of_files_.Has(id); }
+  bool HasNew(int64_t place) const { return new_.Has(place); }
+  // Of one that there is:
   uint64_t OfFiles(int64_t id) const { return static_cast<uint64_t>(of_files_.Rank(id)); }
   uint64_t New(int64_t place) const {
     return static_cast<uint64_t>(of_files_.count() + new_.Rank(place));

@@ -282,9 +282,12 @@ absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pendin
                                                 DeltaStore::Commit* commit) {
   proto::Change& change = pending->change;
   if (!pending->repeats && !only_known_) VICINITY_RETURN_IF_ERROR(refusal_);
-  VICINITY_ASSIGN_OR_RETURN(const std::optional<uint64_t> known,
-                            sessions_.Find(change.session().id(), change.session().sequence()));
-  if (known.has_value()) return AnswerAgain(*known);
+  // A log that begins at a fold goes on with sessions whose first batches are in the files.
+  if (!pending->repeats || sessions_.Knows(change.session().id())) {
+    VICINITY_ASSIGN_OR_RETURN(const std::optional<uint64_t> known,
+                              sessions_.Find(change.session().id(), change.session().sequence()));
+    if (known.has_value()) return AnswerAgain(*known);
+  }
   if (!pending->repeats && only_known_) return NeverApplied();
   if (!pending->repeats) change.set_term(term_);
   VICINITY_RETURN_IF_ERROR(room);

@@ -89,7 +89,9 @@ class LiveShard {
   absl::StatusOr<proto::Change> ReadChange(uint64_t version) const;
   // Makes the next version what it was in another store over the same files, whose changes come one
   // after the other. InvalidArgument for another version than the next, or of a term before the
-  // last one's; DataLoss if it does not become the same; else as Apply, but for the refusal.
+  // last one's; DataLoss if it does not become the same; else as Apply, but for the refusal. Of a
+  // session that is not known here the first one may have any number: the log of a folded dataset
+  // goes on with sessions whose first batches are in its files.
   absl::Status Repeat(proto::Change change, Durability durability, absl::Time deadline);
 
   // Of a shard that several servers have (LiveShardOptions::servers):

@@ -235,6 +235,18 @@ LiveView::Difference LiveView::FindDifference(int32_t edge_type, uint64_t row) c
   return delta == nullptr ? Difference() : DifferenceOf(edge_type, *delta);
 }
 
+std::vector<uint64_t> LiveView::SourcesOfNewEdges(int32_t edge_type, int64_t first,
+                                                  int64_t most) const {
+  std::vector<uint64_t> sources;
+  const std::shared_lock<std::shared_mutex> lock(state_.mu);
+  const DeltaIndex& index = state_.index;
+  const int64_t num_new = index.NumEdges(edge_type, version_) - index.edges_in_files(edge_type);
+  for (int64_t i = first; i < std::min(num_new, first + most); ++i) {
+    sources.push_back(index.source(edge_type, i));
+  }
+  return sources;
+}
+
 absl::StatusOr<ChangedListPtr> LiveView::List(int32_t edge_type, uint64_t row) const {
   const ShardPart part = {ShardPart::kLists, edge_type};
   if (!MayChange(part, {row})) return nullptr;

@@ -61,6 +61,9 @@ class LiveView final : public ShardOverlay {
     std::vector<uint64_t> sources;  // theirs
   };
   Difference FindDifference(int32_t edge_type, uint64_t row) const;
+  // Of the shard's new edges of a type, also of those that have gone, the sources from the
+  // `first`-th on: `most` of them, or as many as there are at this version.
+  std::vector<uint64_t> SourcesOfNewEdges(int32_t edge_type, int64_t first, int64_t most) const;
 
  private:
   int64_t RowsInFiles(const ShardPart& part) const;

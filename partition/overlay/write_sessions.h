@@ -28,6 +28,8 @@ class WriteSessions {
   // 0; OutOfRange naming the number that comes next: one is left out, or it is a repeat of
   // so long ago that its version is not known any more, or of a session that is.
   absl::StatusOr<std::optional<uint64_t>> Find(const std::string& session, uint64_t sequence) const;
+  // Whether any of its batches is known.
+  bool Knows(const std::string& session) const { return sessions_.contains(session); }
   void Add(const std::string& session, uint64_t sequence, uint64_t version);
   size_t size() const { return sessions_.size(); }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -33,6 +34,7 @@ struct DatasetWriter::State {
   OutputFiles files;
   std::vector<std::vector<int64_t>> num_edges;  // [shard][edge type], or kUnknown
   std::vector<uint64_t> edge_id_bounds;         // 0: unknown
+  std::optional<proto::FoldedFrom> folded_from{};
 
   const std::string& directory() const { return folder->final_path(); }
   absl::Status CheckShard(ShardId shard) const;
@@ -218,6 +220,10 @@ void DatasetWriter::SetEdgeIdBound(EdgeTypeId type, uint64_t bound) {
   state_->edge_id_bounds[type.value] = std::max<uint64_t>(bound, 1);
 }
 
+void DatasetWriter::SetFoldedFrom(proto::FoldedFrom folded_from) {
+  state_->folded_from = std::move(folded_from);
+}
+
 absl::Status DatasetWriter::Finish(const proto::Audit* audit, const std::string& provenance) {
   const std::string& partial = state_->folder->partial_path();
   VICINITY_RETURN_IF_ERROR(state_->CheckComplete());
@@ -228,6 +234,7 @@ absl::Status DatasetWriter::Finish(const proto::Audit* audit, const std::string&
   *manifest.mutable_schema() = SchemaToProto(schema());
   *manifest.mutable_book() = book().ToProto();
   manifest.set_provenance(provenance);
+  if (state_->folded_from.has_value()) *manifest.mutable_folded_from() = *state_->folded_from;
   VICINITY_RETURN_IF_ERROR(
       SealFiles(schema(), book().num_shards(), partial, &state_->files, &manifest));
   VICINITY_RETURN_IF_ERROR(AuditWritten(partial, &manifest));

@@ -49,6 +49,8 @@ class DatasetWriter {
   int64_t EdgeIdBytes(EdgeTypeId type) const;
   // Every edge id of the type is below `bound`; call before EdgeIds (default: wide).
   void SetEdgeIdBound(EdgeTypeId type, uint64_t bound);
+  // What the manifest says that the dataset is a fold of; by default none.
+  void SetFoldedFrom(proto::FoldedFrom folded_from);
 
   // Builds the directories from the keys, and the tables of weight columns; sums all files; audits
   // the content; writes the manifest; renames the folder. `provenance` is stored in the manifest.

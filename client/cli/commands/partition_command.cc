@@ -43,18 +43,7 @@ namespace {
 
 constexpr char kReportFile[] = "partition_report.json";
 
-struct Flags {
-  std::string input;
-  CutRequest request;
-  std::string assigner = "metis";
-  std::vector<std::string> assignment;
-  std::vector<double> tolerance = {1.05};
-  std::string time_limit = "6h";
-  int32_t seed = 1;
-  std::string memory;
-  std::string scratch;
-  OutputFormat format = OutputFormat::kTable;
-};
+using Flags = PartitionFlags;
 
 absl::StatusOr<std::unique_ptr<Assigner>> MakeMetis(const Flags& flags, const ToolContext& tool) {
   MetisOptions options;
@@ -139,7 +128,9 @@ absl::Status PrintAndKeep(const PartitionReport& report, const Flags& flags, std
   return absl::OkStatus();
 }
 
-absl::Status RunPartition(const Flags& flags, const ToolContext& tool, std::ostream& out) {
+}  // namespace
+
+absl::Status RunPartition(const PartitionFlags& flags, const ToolContext& tool, std::ostream& out) {
   if (std::filesystem::exists(flags.request.output)) {
     return absl::AlreadyExistsError(absl::StrCat(flags.request.output, " exists already"));
   }
@@ -158,18 +149,7 @@ absl::Status RunPartition(const Flags& flags, const ToolContext& tool, std::ostr
   return PrintAndKeep(report, flags, out);
 }
 
-}  // namespace
-
-Action DeclarePartition(CLI::App* app) {
-  const auto flags = std::make_shared<Flags>();
-  app->add_option("--input", flags->input, "the dataset to cut")->type_name("DIR")->required();
-  app->add_option("--output", flags->request.output, "directory to make")
-      ->type_name("DIR")
-      ->required();
-  app->add_option("--shards", flags->request.num_shards, "how many")
-      ->type_name("K")
-      ->default_str("")
-      ->required();
+void AddCutFlags(CLI::App* app, PartitionFlags* flags) {
   app->add_option("--assigner", flags->assigner,
                   "who decides: metis (few cut edges, balanced), hash, range or file")
       ->type_name("metis|hash|range|file")
@@ -194,6 +174,19 @@ Action DeclarePartition(CLI::App* app) {
       ->type_name("DIR");
   AddVipFlags(app, &flags->request.vip);
   AddCalibrationFlag(app, &flags->request.calibration);
+}
+
+Action DeclarePartition(CLI::App* app) {
+  const auto flags = std::make_shared<Flags>();
+  app->add_option("--input", flags->input, "the dataset to cut")->type_name("DIR")->required();
+  app->add_option("--output", flags->request.output, "directory to make")
+      ->type_name("DIR")
+      ->required();
+  app->add_option("--shards", flags->request.num_shards, "how many")
+      ->type_name("K")
+      ->default_str("")
+      ->required();
+  AddCutFlags(app, flags.get());
   AddFormatFlag(app, &flags->format);
   return [flags](const ToolContext& tool, std::ostream& out) {
     return RunPartition(*flags, tool, out);

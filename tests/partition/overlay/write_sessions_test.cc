@@ -25,6 +25,8 @@ TEST_CASE("the next batch is new, the last ones are known, all else is refused",
   CHECK(*sessions.Find("a", oldest) == 2 * oldest);
   CHECK(sessions.Find("a", oldest - 1).status().code() == absl::StatusCode::kOutOfRange);
   CHECK(*sessions.Find("b", 1) == std::nullopt);
+  CHECK(sessions.Knows("a"));
+  CHECK_FALSE(sessions.Knows("b"));
 }
 
 TEST_CASE("of too many sessions the one that has been silent for longest is forgotten",

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -62,7 +61,7 @@ absl::StatusOr<AppliedBatch> LiveGraph::Apply(int32_t shard, const proto::WriteB
 // Puts together what is expected.
 class LiveGraph::Folding {
  public:
-  explicit Folding(const LiveGraph& live) : live_(live) {}
+  Folding(const LiveGraph& live, const EdgeOrder& order) : live_(live), order_(order) {}
 
   Folded Fold() {
     MemoryGraph& graph = folded_.graph;
@@ -78,8 +77,7 @@ class LiveGraph::Folding {
 
  private:
   struct Edge {
-    bool is_new;
-    int64_t order;
+    std::pair<int, int64_t> order;
     int64_t source;  // positions
     int64_t target;
     int64_t position;
@@ -124,9 +122,8 @@ class LiveGraph::Folding {
   void AddEdges(int32_t type) {
     const EdgeTypeSpec& spec = folded_.graph.schema.edge_types[type];
     std::vector<Edge> edges = EdgesOf(type);
-    std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
-      return std::tie(a.is_new, a.order) < std::tie(b.is_new, b.order);
-    });
+    std::sort(edges.begin(), edges.end(),
+              [](const Edge& a, const Edge& b) { return a.order < b.order; });
     MemoryEdges& all = folded_.graph.edges.emplace_back();
     all.columns.resize(spec.columns.size());
     for (const Edge& edge : edges) {
@@ -158,8 +155,8 @@ class LiveGraph::Folding {
         for (const ModelEdge& edge : model.lists[row]) {
           const auto source = positions_[spec.source_type].find(edge.source);
           if (source == positions_[spec.source_type].end()) continue;
-          const bool is_new = edge.position >= base.EdgesInFiles(type);
-          edges.push_back({is_new, edge.edge_id, source->second, target->second, edge.position, s});
+          edges.push_back(
+              {order_(type, s, edge.edge_id), source->second, target->second, edge.position, s});
         }
       }
     }
@@ -167,10 +164,13 @@ class LiveGraph::Folding {
   }
 
   const LiveGraph& live_;
+  const EdgeOrder& order_;
   Folded folded_{MemoryGraph(), Placement{{}, *Book::Create({{0, 0}})}};
   std::vector<std::map<int64_t, int64_t>> positions_;  // by type and old global id
 };
 
-LiveGraph::Folded LiveGraph::Expected() const { return Folding(*this).Fold(); }
+LiveGraph::Folded LiveGraph::Expected(const EdgeOrder& order) const {
+  return Folding(*this, order).Fold();
+}
 
 }  // namespace vicinity::testing

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -42,7 +44,15 @@ class LiveGraph {
     MemoryGraph graph;
     Placement placement;
   };
-  Folded Expected() const;
+  Folded Expected() const { return Expected(ById); }
+  // ... in another order of edges: by what this gives for a type, the shard and the id that an edge
+  // has now.
+  using EdgeOrder =
+      std::function<std::pair<int, int64_t>(int32_t type, int32_t shard, int64_t edge_id)>;
+  Folded Expected(const EdgeOrder& order) const;
+  static std::pair<int, int64_t> ById(int32_t /*type*/, int32_t /*shard*/, int64_t edge_id) {
+    return {edge_id >= LiveBase::kFirstNewEdge ? 1 : 0, edge_id};
+  }
 
   const Dataset& dataset() const { return *dataset_; }
   LiveDataset& live() { return *live_; }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,7 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "client/backup/change_pull.h"
-#include "client/backup/repeated_shard.h"
+#include "client/backup/copied_shards.h"
 #include "client/cli/commands/live/dataset_swap.h"
 #include "client/cli/flags/graph_flags.h"
 #include "client/cli/flags/server_call.h"
@@ -30,8 +31,6 @@
 #include "partition/dataset/manifest.h"
 #include "partition/fold/carried_changes.h"
 #include "partition/fold/fold_source.h"
-#include "partition/overlay/live_dataset.h"
-#include "partition/overlay/live_shard.h"
 #include "proto/admin.grpc.pb.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/common/human_text.h"
@@ -71,7 +70,8 @@ class ChangesOver {
         progress_(progress) {}
   ~ChangesOver() {
     carried_.reset();
-    live_.reset();
+    source_.reset();
+    copied_ = {};
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
@@ -102,11 +102,12 @@ class ChangesOver {
   absl::StatusOr<std::vector<proto::Change>> Read(ShardId shard, uint64_t after,
                                                   uint64_t count) const {
     std::vector<proto::Change> changes;
-    const absl::Status pulled = PullChanges(graph_->impl().router(), shard, after, after + count,
-                                            [&](proto::Change change) {
-                                              changes.push_back(std::move(change));
-                                              return absl::OkStatus();
-                                            });
+    const absl::Status pulled =
+        PullChanges(graph_->impl().router(), shard, after, std::nullopt, after + count,
+                    [&](proto::Change change) -> absl::Status {
+                      changes.push_back(std::move(change));
+                      return absl::OkStatus();
+                    });
     // Those behind the last one that enough servers have are not to be read yet.
     if (!pulled.ok() && !absl::IsDataLoss(pulled) && changes.empty()) return pulled;
     return changes;
@@ -117,30 +118,6 @@ class ChangesOver {
   }
 
  private:
-  absl::Status CopyChanges() {
-    LiveDatasetOptions options;
-    options.cache_bytes = 0;
-    VICINITY_ASSIGN_OR_RETURN(live_, LiveDataset::Open(*old_, folder_, options));
-    std::vector<std::shared_ptr<const LiveView>> views;
-    for (const ShardId id : old_->wanted()) {
-      VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<LiveShard> shard, live_->Find(id));
-      RepeatedShard repeated(id, shard, folder_);
-      const uint64_t until = folded_at_[id.value];
-      progress_->Begin(absl::StrCat("reading changes of shard ", id.value),
-                       static_cast<int64_t>(until), "versions");
-      VICINITY_RETURN_IF_ERROR(PullChanges(
-          graph_->impl().router(), id, repeated.before(), until, [&](proto::Change change) {
-            progress_->Update(static_cast<int64_t>(change.version()));
-            return repeated.Take(std::move(change));
-          }));
-      progress_->End();
-      VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<const LiveView> view, shard->At(until));
-      views.push_back(std::move(view));
-    }
-    source_ = std::make_unique<FoldSource>(*old_, std::move(views));
-    return absl::OkStatus();
-  }
-
   const Flags& flags_;
   const std::string folder_;
   const std::vector<uint64_t> folded_at_;
@@ -148,7 +125,7 @@ class ChangesOver {
   std::unique_ptr<Graph> graph_;
   std::unique_ptr<Dataset> old_;
   std::unique_ptr<Dataset> next_;
-  std::unique_ptr<LiveDataset> live_;
+  CopiedShards copied_;
   std::unique_ptr<FoldSource> source_;
   std::unique_ptr<CarriedChanges> carried_;
 };

@@ -9,6 +9,8 @@ Action DeclareFold(CLI::App* app);
 
 inline constexpr Command kFoldCommand = {
     "fold", "make a new dataset of one and of the changes that servers have taken of it",
-    "vicinity fold --data /data/graph --changes /data/changes --out /data/graph-2", &DeclareFold};
+    "vicinity fold --data /data/graph --changes /data/changes --out /data/graph-2\n"
+    "vicinity fold --data /data/graph --cluster cluster.textproto --out /data/graph-2",
+    &DeclareFold};
 
 }  // namespace vicinity::cli
