@@ -69,6 +69,7 @@ class ChangesOver {
         folded_at_(std::move(folded_at)),
         progress_(progress) {}
   ~ChangesOver() {
+    if (copied_.live == nullptr) return;
     carried_.reset();
     source_.reset();
     copied_ = {};
@@ -89,12 +90,12 @@ class ChangesOver {
     options.verify_at_touch = true;
     VICINITY_ASSIGN_OR_RETURN(old_, Dataset::Open(flags_.data, options));
     VICINITY_ASSIGN_OR_RETURN(next_, Dataset::Open(flags_.to, options));
-    if (graph_->fingerprint() != old_->fingerprint()) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "the servers serve dataset ", absl::Hex(graph_->fingerprint(), absl::kZeroPad16),
-          ", and ", flags_.data, " is ", absl::Hex(old_->fingerprint(), absl::kZeroPad16)));
-    }
-    VICINITY_RETURN_IF_ERROR(CopyChanges());
+    VICINITY_RETURN_IF_ERROR(CheckIsOfServers(graph_->fingerprint(), *old_));
+    VICINITY_ASSIGN_OR_RETURN(
+        copied_, CopyShards(graph_->impl().router(), *old_, folded_at_, folder_, progress_));
+    VICINITY_ASSIGN_OR_RETURN(FoldSource source,
+                              FoldSource::At(*old_, copied_.shards, folded_at_));
+    source_ = std::make_unique<FoldSource>(std::move(source));
     VICINITY_ASSIGN_OR_RETURN(carried_, CarriedChanges::Prepare(*source_, *next_, progress_));
     return absl::OkStatus();
   }
