@@ -36,6 +36,8 @@ struct Flags {
   int64_t changes_cache_mib = 768;
   int64_t changes_free_mib = 1024;
   double keep_retired_seconds = 1800;
+  int64_t changes_warn_mib = 4096;
+  int64_t changes_reserve_mib = 64;
   int64_t condition_mib = kDefaultMatchingBytes >> 20;
   int64_t reply_mib = 1024;
   int64_t client_reply_mib = 512;
@@ -134,6 +136,8 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
                   "write host:port there once calls are answered");
   app->add_flag("--die-with-parent", config->die_with_parent,
                 "stop when the process that started this one ends");
+  app->add_flag("--force", config->force,
+                "start a server with changes though its last starts have died");
   app->add_option("--drain", flags->drain_seconds, "seconds that calls get to end when stopping")
       ->capture_default_str();
   app->add_option("--announce", flags->announce_seconds,
@@ -155,6 +159,10 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
       ->capture_default_str();
   DeclareAdmissionFlags(app, flags, &config->server.admission);
   DeclareTraceFlags(app, flags, &config->server.tracing);
+  app->add_option("--write-share", config->server.write_share,
+                  "of the work that writes may be while calls for data wait: from 0.01 to 1, any")
+      ->group("Limits")
+      ->capture_default_str();
   app->add_option("--max-connections", config->server.max_connections,
                   "at once; then those that are not used give way, or new ones are reset")
       ->group("Limits")
@@ -173,6 +181,14 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
       ->capture_default_str();
   app->add_option("--changes-free-mib", flags->changes_free_mib,
                   "MiB to stay free on their disk: with less, writes are refused; 0: any")
+      ->group("Limits")
+      ->capture_default_str();
+  app->add_option("--changes-warn-mib", flags->changes_warn_mib,
+                  "MiB free on it below which the log warns; 0: it does not")
+      ->group("Limits")
+      ->capture_default_str();
+  app->add_option("--changes-reserve-mib", flags->changes_reserve_mib,
+                  "MiB of it kept, and given up when it is full all the same; 0: none")
       ->group("Limits")
       ->capture_default_str();
   app->add_option(
@@ -330,13 +346,17 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
                       "from 0 to 2^30 MiB");
   }
   for (const auto& [name, mib] : {std::pair("--changes-cache-mib", flags.changes_cache_mib),
-                                  std::pair("--changes-free-mib", flags.changes_free_mib)}) {
+                                  std::pair("--changes-free-mib", flags.changes_free_mib),
+                                  std::pair("--changes-warn-mib", flags.changes_warn_mib),
+                                  std::pair("--changes-reserve-mib", flags.changes_reserve_mib)}) {
     if (mib < 0 || mib > 1 << 30) {
       return RangeError(name, static_cast<double>(mib), "from 0 to 2^30 MiB");
     }
   }
   config->server.changes_cache_bytes = flags.changes_cache_mib << 20;
   config->server.changes_least_free_bytes = flags.changes_free_mib << 20;
+  config->server.changes_warn_free_bytes = flags.changes_warn_mib << 20;
+  config->server.changes_reserve_bytes = flags.changes_reserve_mib << 20;
   config->server.condition_bytes = flags.condition_mib << 20;
   if (!(flags.keep_retired_seconds >= 0 && flags.keep_retired_seconds <= 30.0 * 86'400)) {
     return RangeError("--keep-retired", flags.keep_retired_seconds, "from 0 to 2592000 seconds");
@@ -354,6 +374,9 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
     return RangeError("--max-host-connections",
                       static_cast<double>(config->server.max_host_connections),
                       "from 0 to 1000000");
+  }
+  if (!(config->server.write_share >= 0.01 && config->server.write_share <= 1)) {
+    return RangeError("--write-share", config->server.write_share, "from 0.01 to 1");
   }
   VICINITY_RETURN_IF_ERROR(ConvertAdmission(flags, &config->server.admission));
   if (flags.security.reload_seconds < 1 || flags.security.reload_seconds > 86'400) {

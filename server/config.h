@@ -18,6 +18,7 @@ struct ServerConfig {
   spdlog::level::level_enum log_level = spdlog::level::info;
   std::string ready_file;  // empty: none
   bool die_with_parent = false;
+  bool force = false;  // start though the last starts have died (server/start_record.h)
 };
 
 struct CommandLine {

@@ -1,5 +1,6 @@
 #include "server/generation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 #include "proto/security/channel_credentials.h"
 #include "proto/security/token_source.h"
 #include "proto/security/watched_tls.h"
+#include "server/health/disk_watch.h"
 #include "server/health/index_metrics.h"
 #include "server/health/live_metrics.h"
 #include "server/health/store_metrics.h"
@@ -47,6 +49,7 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> OpenChanges(const ServerOptions& op
   LiveDatasetOptions open;
   open.cache_bytes = options.changes_cache_bytes;
   open.least_free_bytes = options.changes_least_free_bytes;
+  open.reserve_bytes = options.changes_reserve_bytes;
   open.servers = [replicas = options.replicas, self = options.name](ShardId shard) {
     return ServersOf(replicas, self, shard);
   };
@@ -59,6 +62,20 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> OpenChanges(const ServerOptions& op
     }
   }
   return live;
+}
+
+// Null: nothing is written.
+std::unique_ptr<DiskWatch> WatchDisk(const ServerOptions& options, const LiveDataset* live,
+                                     spdlog::logger* log) {
+  if (live == nullptr) return nullptr;
+  DiskWatchOptions watch;
+  watch.folder = live->folder();
+  watch.least_bytes = options.changes_least_free_bytes;
+  watch.warn_bytes = options.changes_warn_free_bytes;
+  if (watch.warn_bytes > 0) {
+    watch.warn_bytes = std::max(watch.warn_bytes, watch.least_bytes + watch.least_bytes / 2);
+  }
+  return DiskWatch::Start(watch, live->reserve(), log);
 }
 
 // For connections to other servers of a live graph.
@@ -148,6 +165,7 @@ void Generation::TakeForce(MetricRegistry* metrics) {
   scrubber_ = Scrubber::Start(dataset_.get(), Scrubber::Which::kForever,
                               options_.check_bytes_per_second, &health_, LogOf(options_).get());
   metrics_ = std::make_unique<MetricRegistry::Group>(metrics);
+  disk_ = WatchDisk(options_, live_.get(), LogOf(options_).get());
   AddMetrics(metrics_.get());
   if (replication_ != nullptr) replication_->Start();
 }
@@ -157,6 +175,7 @@ void Generation::AddMetrics(MetricRegistry::Group* group) {
   AddIndexMetrics(*dataset_, group);
   if (live_ != nullptr) AddLiveMetrics(*dataset_, *live_, group);
   if (live_ != nullptr) AddStoreMetrics(*dataset_, *live_, group);
+  if (disk_ != nullptr) disk_->AddMetrics(group);
   if (replication_ != nullptr) replication_->AddMetrics(group);
   group->Add({"vicinity_server_condition_bytes",
               "Memory for which edges meet the conditions that draws go by", MetricKind::kGauge},
@@ -172,6 +191,7 @@ void Generation::Retire() {
   if (replication_ != nullptr) replication_->Stop();
   scrubber_.reset();
   metrics_.reset();
+  disk_.reset();
   stage_ = DatasetStage::kRetired;
   if (live_ == nullptr) return;
   for (const ShardId id : dataset_->wanted()) {

@@ -15,6 +15,7 @@
 #include "sampler/relations/nonempty_cache.h"
 #include "sampler/rules/matching_cache.h"
 #include "server/handlers/server_state.h"
+#include "server/health/disk_watch.h"
 #include "server/health/scrubber.h"
 #include "server/health/shard_health.h"
 #include "server/replication/replication.h"
@@ -71,7 +72,8 @@ class Generation {
   NonemptyCache nonempty_;
   std::atomic<DatasetStage> stage_{DatasetStage::kPrepared};
   ServerState state_;
-  std::unique_ptr<MetricRegistry::Group> metrics_;  // these two: while it is in force
+  std::unique_ptr<DiskWatch> disk_;  // these three: while it is in force
+  std::unique_ptr<MetricRegistry::Group> metrics_;
   std::unique_ptr<Scrubber> scrubber_;
 };
 

@@ -6,12 +6,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/common/file.h"
+#include "proto/common/ids.h"
 #include "proto/common/last_words.h"
 #include "proto/common/status.h"
 #include "server/config.h"
@@ -20,6 +24,7 @@
 #include "server/port_probe.h"
 #include "server/server.h"
 #include "server/service_manager.h"
+#include "server/start_record.h"
 #include "server/stop_signals.h"
 
 namespace {
@@ -58,8 +63,19 @@ int WaitUntilStopped(vicinity::Server* server, spdlog::logger* log) {
   });
 }
 
-// Serves until a signal says stop.
-absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
+// Null: nothing is written, and whoever starts it bounds how often.
+absl::StatusOr<std::unique_ptr<vicinity::StartRecord>> CountStart(
+    const vicinity::ServerConfig& config, spdlog::logger* log) {
+  const vicinity::ServerOptions& server = config.server;
+  if (server.changes.empty()) return nullptr;
+  const vicinity::ShardId first = server.shards.empty() ? vicinity::ShardId{0} : server.shards[0];
+  return vicinity::StartRecord::Begin(vicinity::StartRecord::PathIn(server.changes, first),
+                                      config.force, absl::Now(), log);
+}
+
+// Serves until a signal says stop. `starts` may be null.
+absl::Status Serve(const vicinity::ServerConfig& config, vicinity::StartRecord* starts,
+                   spdlog::logger* log) {
   if (config.die_with_parent && !vicinity::StopWithParent()) {
     return absl::AbortedError("the process that started this one is gone");
   }
@@ -72,7 +88,9 @@ absl::Status Serve(const vicinity::ServerConfig& config, spdlog::logger* log) {
   VICINITY_RETURN_IF_ERROR(WriteReadyFile(config, *server));
   log->info("{}, ready in {:.2f} s", server->Describe(), took.count());
   VICINITY_RETURN_IF_ERROR(TellReady(*server, manager.get()));
+  if (starts != nullptr) starts->Ready();
   const int signal = WaitUntilStopped(server.get(), log);
+  if (starts != nullptr) starts->End();  // whatever becomes of stopping
   log->info("stopping: {}", strsignal(signal));
   vicinity::ForceExitAfter(absl::ToChronoNanoseconds(config.drain) + std::chrono::seconds(5));
   manager->Stopping("letting calls end");
@@ -113,8 +131,11 @@ int main(int argc, char** argv) {
   line->config.server.log = log;
   line->config.server.log_sink = *sink;
   line->config.server.drain = &vicinity::StopThisProcess;
-  const absl::Status status = Serve(line->config, log.get());
+  const auto starts = CountStart(line->config, log.get());
+  const absl::Status status =
+      starts.ok() ? Serve(line->config, starts->get(), log.get()) : starts.status();
   if (!status.ok()) log->error("{}", std::string(status.message()));
+  if (starts.ok() && *starts != nullptr) (*starts)->End();
   (*sink)->Finish(kLastLines);
-  return ExitCode(status);
+  return starts.ok() ? ExitCode(status) : vicinity::kDiesAgainExitCode;
 }

@@ -126,7 +126,7 @@ class Server::Impl {
         trust_(std::move(trust)),
         tracing_(std::move(tracing)),
         log_(options.log != nullptr ? options.log : MakeSilentLogger()),
-        gate_(options.admission, log_.get()),
+        gate_(options.admission, log_.get(), options.write_share),
         workers_(CallGate::MaxRunningInAll(options.admission, !options.changes.empty())) {
     counters_.AddMetrics(&own_metrics_);
     gate_.AddMetrics(&own_metrics_);

@@ -36,6 +36,7 @@ struct ServerOptions {
   std::function<void()> drain;    // what the admin RPC Drain does: begins it, and returns
   Limits limits;
   AdmissionLimits admission;
+  double write_share = 0.5;  // of the work that writes may be while calls for data wait
   int64_t max_connections = 4096;
   int64_t max_host_connections = 0;  // of them, from one address; 0: a quarter, at least 64
   bool behind_proxy = false;         // all come from one address, which never has to wait
@@ -56,6 +57,10 @@ struct ServerOptions {
   int64_t changes_least_free_bytes = int64_t{1} << 30;
   // How long a dataset whose place another has taken is kept after it was read last.
   absl::Duration keep_retired = absl::Minutes(30);
+  // With less free than this, or than half as much again as changes_least_free_bytes, the log
+  // warns; 0: it does not.
+  int64_t changes_warn_free_bytes = int64_t{4} << 30;
+  int64_t changes_reserve_bytes = int64_t{64} << 20;  // given up when the disk is full; 0: none
   // To remember which edges meet the conditions that draws go by (sampler/rules/matching_cache.h);
   // 0: nothing is.
   int64_t condition_bytes = kDefaultMatchingBytes;

@@ -4,6 +4,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/iterator.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
@@ -18,6 +19,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "partition/overlay/failpoint.h"
+#include "partition/overlay/store_log.h"
 #include "proto/common/checksum.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
@@ -138,6 +140,24 @@ absl::Status FromRocks(const rocksdb::Status& status, const std::string& folder)
   return absl::UnavailableError(text);
 }
 
+// Tells of a disk that is full when something in the background finds it so, and keeps RocksDB from
+// going on by itself then: Reopen alone does, from what is on the disk.
+class FullDisk final : public rocksdb::EventListener {
+ public:
+  explicit FullDisk(std::function<void()> on_full) : on_full_(std::move(on_full)) {}
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
+                         rocksdb::Status* error) override {
+    if (error->IsNoSpace()) on_full_();
+  }
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status error,
+                            bool* recovers) override {
+    if (error.IsNoSpace()) *recovers = false;
+  }
+
+ private:
+  const std::function<void()> on_full_;
+};
+
 // `make`: there was none before. Else a store that has lost its beginning would be a new one.
 rocksdb::DBOptions DbOptions(const DeltaStoreOptions& options, bool make) {
   rocksdb::DBOptions db;
@@ -150,8 +170,6 @@ rocksdb::DBOptions DbOptions(const DeltaStoreOptions& options, bool make) {
   db.max_background_jobs = kJobs;
   db.max_open_files = 512;
   db.paranoid_checks = true;
-  db.keep_log_file_num = 4;
-  db.max_log_file_size = size_t{4} << 20;
   if (options.env != nullptr) db.env = options.env;
   return db;
 }
@@ -203,13 +221,22 @@ absl::Status DeltaStore::Commit::PutShown(uint64_t version) {
 
 int64_t DeltaStore::Commit::bytes() const { return static_cast<int64_t>(batch_->GetDataSize()); }
 
-DeltaStore::DeltaStore(std::string folder, FolderLock lock, std::unique_ptr<HighWater> high_water)
-    : folder_(std::move(folder)), lock_(std::move(lock)), high_water_(std::move(high_water)) {}
+DeltaStore::DeltaStore(std::string folder, std::string identity, const DeltaStoreOptions& options,
+                       FolderLock lock, std::unique_ptr<HighWater> high_water)
+    : folder_(std::move(folder)),
+      identity_(std::move(identity)),
+      options_(options),
+      lock_(std::move(lock)),
+      high_water_(std::move(high_water)) {}
 
-DeltaStore::~DeltaStore() {
+DeltaStore::~DeltaStore() { CloseDb(); }
+
+void DeltaStore::CloseDb() {
   for (rocksdb::ColumnFamilyHandle* const family : families_) {
     db_->DestroyColumnFamilyHandle(family);
   }
+  families_.clear();
+  db_.reset();
 }
 
 absl::StatusOr<std::unique_ptr<DeltaStore>> DeltaStore::Open(const std::string& folder,
@@ -226,10 +253,11 @@ absl::StatusOr<std::unique_ptr<DeltaStore>> DeltaStore::Open(const std::string& 
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<HighWater> high_water,
                             HighWater::Open(absl::StrCat(folder, "/high-water")));
   Pass(Failpoint::kStoreMarkOpened);
-  std::unique_ptr<DeltaStore> store(new DeltaStore(folder, std::move(lock), std::move(high_water)));
-  VICINITY_RETURN_IF_ERROR(store->OpenDb(options));
+  std::unique_ptr<DeltaStore> store(
+      new DeltaStore(folder, identity, options, std::move(lock), std::move(high_water)));
+  VICINITY_RETURN_IF_ERROR(store->OpenDb(/*to_write=*/true));
   Pass(Failpoint::kStoreDbOpened);
-  VICINITY_RETURN_IF_ERROR(store->CheckIdentity(identity, options.new_is_behind));
+  VICINITY_RETURN_IF_ERROR(store->CheckIdentity());
   Pass(Failpoint::kStoreIdentified);
   VICINITY_RETURN_IF_ERROR(store->high_water_->Made());
   Pass(Failpoint::kStoreMade);
@@ -239,17 +267,22 @@ absl::StatusOr<std::unique_ptr<DeltaStore>> DeltaStore::Open(const std::string& 
   return store;
 }
 
-absl::Status DeltaStore::OpenDb(const DeltaStoreOptions& options) {
+absl::Status DeltaStore::OpenDb(bool to_write) {
   const std::shared_ptr<rocksdb::Cache> cache =
-      rocksdb::NewLRUCache(static_cast<size_t>(options.cache_bytes));
+      rocksdb::NewLRUCache(static_cast<size_t>(options_.cache_bytes));
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (const char* const name : kFamilyNames) {
-    families.emplace_back(name, FamilyOptions(options, cache));
+    families.emplace_back(name, FamilyOptions(options_, cache));
   }
+  const std::string path = absl::StrCat(folder_, "/db");
+  rocksdb::DBOptions options = DbOptions(options_, to_write && !high_water_->was_made());
+  if (options.create_if_missing) mkdir(path.c_str(), 0700);  // what it cannot, RocksDB says
+  options.info_log = StoreLog::Open(absl::StrCat(path, "/LOG"));
+  options.listeners.push_back(std::make_shared<FullDisk>([this] { MeetFullDisk(); }));
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
-      rocksdb::DB::Open(DbOptions(options, !high_water_->was_made()), absl::StrCat(folder_, "/db"),
-                        families, &families_, &db);
+      to_write ? rocksdb::DB::Open(options, path, families, &families_, &db)
+               : rocksdb::DB::OpenForReadOnly(options, path, families, &families_, &db);
   db_.reset(db);
   if (status.IsInvalidArgument() && high_water_->was_made()) {  // as RocksDB says "does not exist"
     return absl::DataLossError(absl::StrCat(folder_, ": ", status.ToString()));
@@ -258,7 +291,7 @@ absl::Status DeltaStore::OpenDb(const DeltaStoreOptions& options) {
 }
 
 // A new store's is written at once, so that it never is without.
-absl::Status DeltaStore::CheckIdentity(const std::string& identity, bool new_is_behind) {
+absl::Status DeltaStore::CheckIdentity() {
   std::string format;
   std::string found;
   const rocksdb::Status of_format =
@@ -268,8 +301,8 @@ absl::Status DeltaStore::CheckIdentity(const std::string& identity, bool new_is_
   if (of_format.IsNotFound() && of_identity.IsNotFound() && !high_water_->was_made()) {
     rocksdb::WriteBatch batch;
     batch.Put(families_[kMeta], kFormatKey, kFormat);
-    batch.Put(families_[kMeta], kIdentityKey, identity);
-    if (new_is_behind) batch.Put(families_[kMeta], kCatchingUpKey, "");
+    batch.Put(families_[kMeta], kIdentityKey, identity_);
+    if (options_.new_is_behind) batch.Put(families_[kMeta], kCatchingUpKey, "");
     rocksdb::WriteOptions durable;
     durable.sync = true;
     return FromRocks(db_->Write(durable, &batch), folder_);
@@ -284,12 +317,68 @@ absl::Status DeltaStore::CheckIdentity(const std::string& identity, bool new_is_
     return absl::FailedPreconditionError(
         absl::StrCat(folder_, ": changes of format ", format, ", and this build reads ", kFormat));
   }
-  if (found == identity) return absl::OkStatus();
+  if (found == identity_) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat(folder_, ": these are changes of ", found, ", and not of ", identity));
+      absl::StrCat(folder_, ": these are changes of ", found, ", and not of ", identity_));
+}
+
+absl::Status DeltaStore::Failed(absl::Status status) {
+  failed_ = std::move(status);
+  if (is_full()) MeetFullDisk();
+  return failed_;
+}
+
+void DeltaStore::MeetFullDisk() {
+  met_full_disk_.store(true, std::memory_order_release);
+  if (options_.on_full) options_.on_full();
+}
+
+// What was written is not sorted any more since the background met a full disk, and there would
+// be no end to that.
+absl::Status DeltaStore::CheckWritable() {
+  if (failed_.ok() && met_full_disk_.load(std::memory_order_acquire)) {
+    failed_ = absl::ResourceExhaustedError(
+        absl::StrCat(folder_, ": the disk was full when changes were to be sorted onto it"));
+  }
+  return failed_;
+}
+
+std::shared_lock<std::shared_mutex> DeltaStore::Reading() const {
+  if (reopening_.load(std::memory_order_acquire)) {
+    const std::lock_guard<std::mutex> after_it(turn_);
+  }
+  return std::shared_lock<std::shared_mutex>(db_mu_);
+}
+
+absl::Status DeltaStore::CheckOpen() const {
+  if (db_ != nullptr) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat(folder_, ": the disk was full, and it could not be opened again yet"));
+}
+
+// The log that it begins, and its buffers as sorted files.
+int64_t DeltaStore::reopen_bytes() const {
+  return number(StoreNumber::kBufferBytes) + 2 * options_.buffer_bytes;
+}
+
+absl::Status DeltaStore::Reopen() {
+  const std::lock_guard<std::mutex> turn(turn_);
+  reopening_.store(true, std::memory_order_release);
+  const std::unique_lock<std::shared_mutex> alone(db_mu_);
+  CloseDb();
+  met_full_disk_.store(false, std::memory_order_release);
+  absl::Status opened = OpenDb(/*to_write=*/true);
+  if (opened.ok()) opened = CheckIdentity();
+  if (opened.ok()) opened = FindEnd();
+  if (db_ == nullptr) OpenDb(/*to_write=*/false).IgnoreError();  // readers see if that fails, too
+  reopening_.store(false, std::memory_order_release);
+  if (absl::IsResourceExhausted(opened)) return Failed(std::move(opened));
+  failed_ = opened;
+  return opened;
 }
 
 absl::Status DeltaStore::FindEnd() {
+  last_version_ = 0;
   const std::unique_ptr<rocksdb::Iterator> end(
       db_->NewIterator(rocksdb::ReadOptions(), families_[kChanges]));
   end->SeekToLast();
@@ -303,6 +392,8 @@ absl::Status DeltaStore::FindEnd() {
 }
 
 absl::StatusOr<std::string> DeltaStore::ReadWriter() const {
+  const auto reading = Reading();
+  VICINITY_RETURN_IF_ERROR(CheckOpen());
   std::string sealed;
   const rocksdb::Status read =
       db_->Get(rocksdb::ReadOptions(), families_[kMeta], kWriterKey, &sealed);
@@ -314,6 +405,8 @@ absl::StatusOr<std::string> DeltaStore::ReadWriter() const {
 }
 
 absl::StatusOr<std::optional<uint64_t>> DeltaStore::ReadShown() const {
+  const auto reading = Reading();
+  VICINITY_RETURN_IF_ERROR(CheckOpen());
   std::string sealed;
   const rocksdb::Status read =
       db_->Get(rocksdb::ReadOptions(), families_[kMeta], kShownKey, &sealed);
@@ -328,17 +421,20 @@ absl::StatusOr<std::optional<uint64_t>> DeltaStore::ReadShown() const {
 }
 
 absl::Status DeltaStore::SaveWriter(std::string_view writer) {
-  VICINITY_RETURN_IF_ERROR(failed_);
+  VICINITY_RETURN_IF_ERROR(CheckWritable());
   const std::string sealed = Sealed(kWriterKey, writer);
   rocksdb::WriteOptions durable;
   durable.sync = true;
   Pass(Failpoint::kStoreWriterSaving);
-  failed_ = FromRocks(db_->Put(durable, families_[kMeta], kWriterKey, sealed), folder_);
+  const absl::Status saved =
+      FromRocks(db_->Put(durable, families_[kMeta], kWriterKey, sealed), folder_);
   Pass(Failpoint::kStoreWriterSaved);
-  return failed_;
+  return Failed(saved);
 }
 
 absl::StatusOr<bool> DeltaStore::IsCatchingUp() const {
+  const auto reading = Reading();
+  VICINITY_RETURN_IF_ERROR(CheckOpen());
   std::string nothing;
   const rocksdb::Status read =
       db_->Get(rocksdb::ReadOptions(), families_[kMeta], kCatchingUpKey, &nothing);
@@ -348,14 +444,15 @@ absl::StatusOr<bool> DeltaStore::IsCatchingUp() const {
 }
 
 absl::Status DeltaStore::SaveCaughtUp() {
-  VICINITY_RETURN_IF_ERROR(failed_);
+  VICINITY_RETURN_IF_ERROR(CheckWritable());
   rocksdb::WriteOptions durable;
   durable.sync = true;
-  failed_ = FromRocks(db_->Delete(durable, families_[kMeta], kCatchingUpKey), folder_);
-  return failed_;
+  return Failed(FromRocks(db_->Delete(durable, families_[kMeta], kCatchingUpKey), folder_));
 }
 
 absl::Status DeltaStore::SaveCursor(std::string_view name, std::string_view cursor) {
+  const auto open = Reading();
+  VICINITY_RETURN_IF_ERROR(CheckOpen());
   const std::string key = CursorKeyOf(name);
   rocksdb::WriteOptions durable;
   durable.sync = true;
@@ -363,6 +460,8 @@ absl::Status DeltaStore::SaveCursor(std::string_view name, std::string_view curs
 }
 
 absl::Status DeltaStore::DropCursor(std::string_view name) {
+  const auto open = Reading();
+  VICINITY_RETURN_IF_ERROR(CheckOpen());
   rocksdb::WriteOptions durable;
   durable.sync = true;
   return FromRocks(db_->Delete(durable, families_[kMeta], CursorKeyOf(name)), folder_);
@@ -370,6 +469,8 @@ absl::Status DeltaStore::DropCursor(std::string_view name) {
 
 absl::Status DeltaStore::ReadCursors(
     const std::function<absl::Status(std::string_view name, std::string_view cursor)>& take) const {
+  const auto reading = Reading();
+  VICINITY_RETURN_IF_ERROR(CheckOpen());
   const std::unique_ptr<rocksdb::Iterator> at(
       db_->NewIterator(rocksdb::ReadOptions(), families_[kMeta]));
   for (at->Seek(SliceOf(kCursorKeys)); at->Valid(); at->Next()) {
@@ -386,30 +487,28 @@ absl::Status DeltaStore::ReadCursors(
 }
 
 absl::Status DeltaStore::Write(const Commit& commit, bool durable) {
-  VICINITY_RETURN_IF_ERROR(failed_);
+  VICINITY_RETURN_IF_ERROR(CheckWritable());
   rocksdb::WriteOptions options;
   options.sync = durable;
   Pass(Failpoint::kStoreWriting);
-  failed_ = FromRocks(db_->Write(options, commit.batch_.get()), folder_);
-  VICINITY_RETURN_IF_ERROR(failed_);
+  VICINITY_RETURN_IF_ERROR(Failed(FromRocks(db_->Write(options, commit.batch_.get()), folder_)));
   Pass(Failpoint::kStoreWritten);
   last_version_ = commit.last_version_;
-  if (durable) failed_ = high_water_->Raise(last_version_);
-  return failed_;
+  return durable ? Failed(high_water_->Raise(last_version_)) : absl::OkStatus();
 }
 
 absl::Status DeltaStore::Sync() {
-  VICINITY_RETURN_IF_ERROR(failed_);
+  VICINITY_RETURN_IF_ERROR(CheckWritable());
   Pass(Failpoint::kStoreSyncing);
-  failed_ = FromRocks(db_->FlushWAL(/*sync=*/true), folder_);
-  VICINITY_RETURN_IF_ERROR(failed_);
+  VICINITY_RETURN_IF_ERROR(Failed(FromRocks(db_->FlushWAL(/*sync=*/true), folder_)));
   Pass(Failpoint::kStoreSynced);
-  failed_ = high_water_->Raise(last_version_);
-  return failed_;
+  return Failed(high_water_->Raise(last_version_));
 }
 
 absl::Status DeltaStore::Replay(
     const std::function<absl::Status(uint64_t version, std::string_view change)>& take) const {
+  const auto reading = Reading();
+  VICINITY_RETURN_IF_ERROR(CheckOpen());
   rocksdb::ReadOptions once;
   once.fill_cache = false;
   once.readahead_size = size_t{4} << 20;
@@ -432,6 +531,8 @@ absl::Status DeltaStore::Replay(
 }
 
 absl::StatusOr<std::string> DeltaStore::ReadChange(uint64_t version) const {
+  const auto reading = Reading();
+  VICINITY_RETURN_IF_ERROR(CheckOpen());
   const std::string key = KeyOf(version);
   std::string sealed;
   VICINITY_RETURN_IF_ERROR(FromRocks(
@@ -455,6 +556,8 @@ absl::Status DeltaStore::ReadRows(
       distinct.push_back(SliceOf(keys[i]));
     }
   }
+  const auto reading = Reading();
+  VICINITY_RETURN_IF_ERROR(CheckOpen());
   std::vector<rocksdb::PinnableSlice> values(distinct.size());
   std::vector<rocksdb::Status> found(distinct.size());
   db_->MultiGet(rocksdb::ReadOptions(), families_[kRows], distinct.size(), distinct.data(),
@@ -478,6 +581,8 @@ absl::Status DeltaStore::ReadRows(
 
 int64_t DeltaStore::number(StoreNumber which) const {
   const Property property = PropertyOf(which);
+  const std::shared_lock<std::shared_mutex> reading(db_mu_, std::try_to_lock);
+  if (!reading.owns_lock() || db_ == nullptr) return 0;
   uint64_t value = 0;
   if (property.is_sum) {
     db_->GetAggregatedIntProperty(property.name, &value);

@@ -5,11 +5,14 @@
 // tells the keys and values, and why RocksDB is set up as it is.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,14 +48,17 @@ struct DeltaStoreOptions {
   int64_t log_bytes = int64_t{512} << 20;    // of RocksDB's write-ahead log, at most about
   rocksdb::Env* env = nullptr;               // RocksDB's file system; null: the machine's
   bool new_is_behind = false;                // a store that is made is marked as IsCatchingUp
+  // Told whenever RocksDB meets a full disk, also in the background: from any thread, briefly, and
+  // without coming back here. May be null.
+  std::function<void()> on_full{};
 };
 
-// Threads:  one may commit, any number may read meanwhile.
+// Threads:  one may commit or reopen, any number may read meanwhile; they wait while it reopens.
 // Errors:   DataLoss naming the folder and what is damaged; Unavailable with RocksDB's words for
-// what
-//           the disk refuses; ResourceExhausted: it is full. After a failed commit there is no
-//           other: what a disk has dropped once nobody can promise, so the process has to open it
-//           again.
+//           what the disk refuses; ResourceExhausted: it is full.
+//
+// After a failed commit there is no other, for what a disk has dropped once nobody can promise. A
+// disk that was full is the exception: once it has room, Reopen does what a new process would.
 class DeltaStore {
  public:
   // What is to be committed together: one or several versions in a row.
@@ -110,6 +116,20 @@ class DeltaStore {
   // Waits until all that was written is on disk.
   absl::Status Sync();
 
+  // Nothing is committed any more since the disk was full.
+  bool is_full() const { return absl::IsResourceExhausted(failed_); }
+  // Why nothing is committed any more; OK: it is.
+  const absl::Status& failed() const { return failed_; }
+  // What Reopen may write, about.
+  int64_t reopen_bytes() const;
+  // Closes RocksDB and opens it again from what is on the disk, as after a kill. What it finds in
+  // its logs it writes anew and waits for, so that nothing rests on what a full disk was given.
+  // Whether a commit that failed is there tells last_version().
+  //
+  // If the disk is still full it can be read, and Reopen be called again. After DataLoss (the log
+  // ends before what was on disk) and other errors of Open it stays as it is.
+  absl::Status Reopen();
+
   // The last version in the log; 0: none.
   uint64_t last_version() const { return last_version_; }
   // Calls take(version, change) for the whole log in order. DataLoss if a version is missing, or if
@@ -128,15 +148,33 @@ class DeltaStore {
 
  private:
   friend class Commit;
-  DeltaStore(std::string folder, FolderLock lock, std::unique_ptr<HighWater> high_water);
-  absl::Status OpenDb(const DeltaStoreOptions& options);
-  absl::Status CheckIdentity(const std::string& identity, bool new_is_behind);
+  DeltaStore(std::string folder, std::string identity, const DeltaStoreOptions& options,
+             FolderLock lock, std::unique_ptr<HighWater> high_water);
+  absl::Status OpenDb(bool to_write);
+  void CloseDb();
+  absl::Status CheckIdentity();
+  // What became of a commit: `status`, which is remembered.
+  absl::Status Failed(absl::Status status);
+  absl::Status CheckWritable();
+  void MeetFullDisk();  // from any thread
+  // Held around what reads RocksDB. Whoever comes while it is opened again waits, so that readers
+  // who come one after the other do not keep it from that.
+  std::shared_lock<std::shared_mutex> Reading() const;
+  // Unavailable if it could not be opened again, not even to be read.
+  absl::Status CheckOpen() const;
   // Sets last_version_.
   absl::Status FindEnd();
 
   const std::string folder_;
+  const std::string identity_;
+  const DeltaStoreOptions options_;
   FolderLock lock_;
   const std::unique_ptr<HighWater> high_water_;
+  // Of RocksDB and its families. Not ours (proto/common/mutex.h), which none can share.
+  mutable std::shared_mutex db_mu_;
+  mutable std::mutex turn_;  // of who reopens, taken before db_mu_
+  std::atomic<bool> reopening_{false};
+  std::atomic<bool> met_full_disk_{false};  // since it was opened
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   uint64_t last_version_ = 0;

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "partition/overlay/disk_reserve.h"
+#include "partition/overlay/disk_room.h"
 #include "partition/overlay/failpoint.h"
 #include "partition/overlay/live_base.h"
 #include "proto/common/file.h"
@@ -25,6 +27,17 @@ LiveShardOptions OptionsFor(const LiveDatasetOptions& options, int64_t num_shard
   of_shard.list_cache_bytes = each;
   of_shard.least_free_bytes = options.least_free_bytes;
   return of_shard;
+}
+
+std::string ReserveOf(const Dataset& dataset, const std::string& folder) {
+  const int32_t first = dataset.shards().empty() ? 0 : dataset.shards().front()->id().value;
+  return absl::StrCat(folder, absl::StrFormat("/reserve-%05d", first));
+}
+
+// To changes: what is to become the reserve again is not free.
+absl::StatusOr<int64_t> FreeBytes(const DiskReserve& reserve, const std::string& folder) {
+  VICINITY_ASSIGN_OR_RETURN(const int64_t free, FreeBytesOf(folder));
+  return free - reserve.missing_bytes();
 }
 
 // The number is the first that no other has.
@@ -50,7 +63,8 @@ LiveDataset::LiveDataset(const Dataset& dataset, std::string folder,
     : dataset_(dataset),
       folder_(std::move(folder)),
       of_shard_(OptionsFor(options, static_cast<int64_t>(dataset.shards().size()))),
-      servers_(options.servers) {}
+      servers_(options.servers),
+      reserve_(std::make_shared<DiskReserve>(ReserveOf(dataset, folder_), options.reserve_bytes)) {}
 
 absl::StatusOr<std::unique_ptr<LiveDataset>> LiveDataset::Open(const Dataset& dataset,
                                                                const std::string& folder,
@@ -75,6 +89,8 @@ absl::StatusOr<std::unique_ptr<LiveDataset>> LiveDataset::Open(const Dataset& da
                                         ": its files were damaged when the server started; start "
                                         "the server again now that they are whole")));
   }
+  const auto free = FreeBytes(*live->reserve_, folder);
+  if (free.ok() && *free >= options.reserve_bytes) live->reserve_->Make().IgnoreError();
   return live;
 }
 
@@ -86,6 +102,14 @@ LiveDataset::Opened LiveDataset::OpenShard(const Shard& shard) const {
   const LiveBase base{dataset_.schema(), dataset_.book(), shard, dataset_.fingerprint()};
   LiveShardOptions options = of_shard_;
   if (servers_ != nullptr) options.servers = servers_(shard.id());
+  options.store.on_full = [reserve = reserve_] { reserve->GiveUp(); };
+  options.free_bytes = [reserve = reserve_, folder = folder_] {
+    return FreeBytes(*reserve, folder);
+  };
+  Opened opened = LiveShard::Open(base, FolderOf(shard.id()), options);
+  // What an earlier process kept may be what opening wants.
+  if (opened.ok() || !absl::IsResourceExhausted(opened.status())) return opened;
+  if (!reserve_->GiveUp()) return opened;
   return LiveShard::Open(base, FolderOf(shard.id()), options);
 }
 

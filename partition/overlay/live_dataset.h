@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/shard.h"
+#include "partition/overlay/disk_reserve.h"
 #include "partition/overlay/live_shard.h"
 #include "partition/overlay/live_values.h"
 #include "proto/common/ids.h"
@@ -24,6 +25,7 @@ namespace vicinity {
 struct LiveDatasetOptions {
   int64_t cache_bytes = int64_t{768} << 20;  // of rows, lists and blocks, all shards together
   int64_t least_free_bytes = 0;              // as LiveShardOptions
+  int64_t reserve_bytes = 0;                 // of the disk, given up when that is full; 0: none
   // Null: this server alone has each shard.
   std::function<ShardServers(ShardId)> servers{};
 };
@@ -49,6 +51,9 @@ class LiveDataset {
   // calling again goes on. FailedPrecondition for a shard that Find does not know.
   absl::Status StartOver(ShardId id, const WriterTerm& writer, absl::Time until);
   const std::string& folder() const { return folder_; }
+  // A file in the folder, named by the first shard: "reserve-00003". Given up when a shard's store
+  // meets a full disk, and made by who calls its Make; Open does so if there is room for twice it.
+  DiskReserve* reserve() const { return reserve_.get(); }
 
  private:
   using Opened = absl::StatusOr<std::shared_ptr<LiveShard>>;
@@ -60,6 +65,7 @@ class LiveDataset {
   const std::string folder_;
   const LiveShardOptions of_shard_;
   const std::function<ShardServers(ShardId)> servers_;
+  const std::shared_ptr<DiskReserve> reserve_;  // with the shards, which may be there for longer
   mutable Mutex mu_;
   std::map<int32_t, Opened> shards_ ABSL_GUARDED_BY(mu_);
   // That start over, until nobody has them any more.

@@ -18,6 +18,9 @@
 namespace vicinity {
 namespace {
 
+// Of a store whose disk was full: each takes a moment in which nobody reads it.
+constexpr std::chrono::milliseconds kBetweenReopenings(200);
+
 // By a clock that nobody sets.
 std::chrono::steady_clock::time_point SteadyTimeOf(absl::Time deadline) {
   return std::chrono::steady_clock::now() +
@@ -89,7 +92,8 @@ absl::Status LiveShard::Save(const WriterTerm& writer, uint64_t closed_for) {
   bytes.set_writer(writer.writer);
   bytes.set_next_dataset(closed_for);
   mu_.Unlock();
-  const absl::Status saved = state_->store->SaveWriter(bytes.SerializeAsString());
+  absl::Status saved = MakeReady();
+  if (saved.ok()) saved = Remember(state_->store->SaveWriter(bytes.SerializeAsString()));
   mu_.Lock();
   return saved;
 }
@@ -233,39 +237,83 @@ std::vector<LiveShard::PendingPtr> LiveShard::TakeGroup() {
 
 // What is in the index but not committed nobody sees: its version is not given out.
 void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
-  DeltaStore::Commit commit(*state_->store);
-  const uint64_t before = logged();
   group_.clear();
-  bool durable = false;
+  absl::Status room = MakeReady();
+  Round round;
+  round.commit = std::make_unique<DeltaStore::Commit>(*state_->store);
+  round.before = logged();
+  round.shown = version();
   int64_t bytes = 0;
   for (const PendingPtr& pending : group) bytes += pending->bytes;
-  const absl::Status room = room_.Check(bytes);
+  if (room.ok()) room = room_.Check(bytes);
   std::vector<absl::StatusOr<AppliedBatch>> answers;
-  uint64_t shown = version();
   for (const PendingPtr& pending : group) {
-    answers.push_back(failed_.ok() ? Prepare(room, pending.get(), &commit) : failed_);
+    answers.push_back(failed_.ok() ? Prepare(room, pending.get(), round.commit.get()) : failed_);
     if (!answers.back().ok() || answers.back()->retired) continue;
-    durable |= pending->durability != Durability::kBuffered;
-    if (!WaitsForOthers(pending->durability)) shown = std::max(shown, answers.back()->version);
-  }
-  if (failed_.ok() && options_.servers.count > 1) failed_ = commit.PutShown(shown);
-  Pass(Failpoint::kShardPrepared);
-  if (failed_.ok()) failed_ = Write(commit, durable);
-  Pass(Failpoint::kShardCommitted);
-  MutexLock lock(&mu_);
-  if (failed_.ok()) {
-    for (const PendingPtr& pending : group) {
-      const proto::Change& change = pending->change;
-      if (change.version() > before) CountTerm(change.version(), change.term());
+    if (round.terms.size() < group_.size()) round.terms.push_back(pending->change.term());
+    round.durable |= pending->durability != Durability::kBuffered;
+    if (!WaitsForOthers(pending->durability)) {
+      round.shown = std::max(round.shown, answers.back()->version);
     }
-    logged_.store(before + group_.size(), std::memory_order_release);
-    Show(std::max(shown, std::min(kept_, logged())));
+  }
+  if (failed_.ok() && options_.servers.count > 1) failed_ = round.commit->PutShown(round.shown);
+  Pass(Failpoint::kShardPrepared);
+  const absl::Status written = failed_.ok() ? Remember(Write(round)) : failed_;
+  Pass(Failpoint::kShardCommitted);
+  if (written.ok()) {
+    Publish(round);
+  } else if (failed_.ok() && !group_.empty()) {
+    stopped_ = std::move(round);
   }
   Pass(Failpoint::kShardVisible);
+  MutexLock lock(&mu_);
   for (size_t i = 0; i < group.size(); ++i) {
-    if (!failed_.ok() && answers[i].ok()) answers[i] = failed_;
+    if (!written.ok() && answers[i].ok()) answers[i] = written;
     group[i]->answer = std::move(answers[i]);
   }
+}
+
+void LiveShard::Publish(const Round& round) {
+  MutexLock lock(&mu_);
+  uint64_t version = round.before;
+  for (const uint64_t term : round.terms) CountTerm(++version, term);
+  logged_.store(version, std::memory_order_release);
+  Show(std::max(round.shown, std::min(kept_, logged())));
+}
+
+absl::Status LiveShard::Remember(absl::Status written) {
+  if (!written.ok() && !state_->store->is_full()) failed_ = written;
+  return written;
+}
+
+absl::Status LiveShard::MakeReady() {
+  DeltaStore& store = *state_->store;
+  if (!failed_.ok() || !store.is_full()) return failed_;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_reopening_) return store.failed();
+  next_reopening_ = now + kBetweenReopenings;
+  VICINITY_RETURN_IF_ERROR(room_.CheckFits(store.reopen_bytes()));
+  VICINITY_RETURN_IF_ERROR(room_.Check(store.reopen_bytes()));
+  VICINITY_RETURN_IF_ERROR(Remember(store.Reopen()));
+  return Remember(Settle());
+}
+
+// A commit is in the store as a whole or not at all.
+absl::Status LiveShard::Settle() {
+  DeltaStore& store = *state_->store;
+  const uint64_t stopped = stopped_.has_value() ? stopped_->terms.size() : 0;
+  if (store.last_version() != logged() && store.last_version() != logged() + stopped) {
+    return absl::DataLossError(absl::StrCat(
+        store.folder(), ": after the disk was full the change log ends at version ",
+        store.last_version(), ", where ", logged(), " had been written; start the server again"));
+  }
+  if (!stopped_.has_value()) return absl::OkStatus();
+  if (store.last_version() == logged()) {
+    VICINITY_RETURN_IF_ERROR(store.Write(*stopped_->commit, stopped_->durable));
+  }
+  Publish(*stopped_);
+  stopped_.reset();
+  return absl::OkStatus();
 }
 
 void LiveShard::Show(uint64_t version) {
@@ -273,9 +321,9 @@ void LiveShard::Show(uint64_t version) {
 }
 
 // Repeats alone have nothing to write, but may ask for more than they got before.
-absl::Status LiveShard::Write(const DeltaStore::Commit& commit, bool durable) {
-  if (!group_.empty()) return state_->store->Write(commit, durable);
-  return durable ? state_->store->Sync() : absl::OkStatus();
+absl::Status LiveShard::Write(const Round& round) {
+  if (!group_.empty()) return state_->store->Write(*round.commit, round.durable);
+  return round.durable ? state_->store->Sync() : absl::OkStatus();
 }
 
 absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pending* pending,
@@ -286,6 +334,8 @@ absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pendin
   if (!pending->repeats || sessions_.Knows(change.session().id())) {
     VICINITY_ASSIGN_OR_RETURN(const std::optional<uint64_t> known,
                               sessions_.Find(change.session().id(), change.session().sequence()));
+    // What a full disk stopped is known, and was not written.
+    if (known.has_value() && !room.ok() && *known > logged()) return room;
     if (known.has_value()) return AnswerAgain(*known);
   }
   if (!pending->repeats && only_known_) return NeverApplied();
@@ -365,7 +415,8 @@ absl::Status LiveShard::Sync() {
   MutexLock lock(&mu_);
   TakeLead();
   mu_.Unlock();
-  const absl::Status synced = state_->store->Sync();
+  absl::Status synced = MakeReady();
+  if (synced.ok()) synced = Remember(state_->store->Sync());
   mu_.Lock();
   EndLead();
   return synced;
@@ -404,7 +455,8 @@ absl::Status LiveShard::CaughtUp() {
   absl::Status saved;
   if (catching_up()) {
     mu_.Unlock();
-    saved = state_->store->SaveCaughtUp();
+    saved = MakeReady();
+    if (saved.ok()) saved = Remember(state_->store->SaveCaughtUp());
     mu_.Lock();
     if (saved.ok()) catching_up_.store(false, std::memory_order_release);
   }

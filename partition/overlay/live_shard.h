@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -61,9 +62,12 @@ class LiveShard {
   // Errors: InvalidArgument, AlreadyExists, NotFound: what is wrong with it
   // (partition/overlay/batch_check.h and change.h), OutOfRange: its session's
   // (partition/overlay/write_sessions.h); ResourceExhausted: too much waits, or the disk is full;
-  // DeadlineExceeded: it
-  // may be applied yet, so the same batch is to be sent again; Unimplemented: refusal()'s; else
-  // DeltaStore's, after which nothing is applied any more until the shard is opened again.
+  // DeadlineExceeded: it may be applied yet; Unimplemented: refusal()'s; else DeltaStore's, after
+  // which nothing is applied any more until the shard is opened again.
+  //
+  // The same batch is to be sent again after DeadlineExceeded, and after ResourceExhausted: one
+  // that was being written as the disk got full is applied as soon as that has room, by the next
+  // who writes.
   absl::StatusOr<AppliedBatch> Apply(const proto::WriteSession& session, proto::WriteBatch batch,
                                      Durability durability, absl::Time deadline);
 
@@ -168,13 +172,31 @@ class LiveShard {
   }
   absl::StatusOr<AppliedBatch> AwaitKept(AppliedBatch applied,
                                          std::chrono::steady_clock::time_point until);
+  // Versions on their way to the disk, and what is to be known of them once they are there.
+  struct Round {
+    std::unique_ptr<DeltaStore::Commit> commit;
+    uint64_t before = 0;            // the version that they come after
+    std::vector<uint64_t> terms{};  // of each
+    uint64_t shown = 0;             // seen, with all before
+    bool durable = false;
+  };
+
   std::vector<PendingPtr> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Only one at a time: of who leads.
+  // These only one at a time: of who leads.
   void CommitGroup(const std::vector<PendingPtr>& group);
+  // Makes the versions seen that are on disk.
+  void Publish(const Round& round);
+  // If the disk was full: opens the store again once there is room, and brings to an end what was
+  // on its way then. OK: it may be written.
+  absl::Status MakeReady();
+  // Once the store has been opened again.
+  absl::Status Settle();
+  // What the store says; nothing is written any more unless it is that the disk is full.
+  absl::Status Remember(absl::Status written);
   // `room`: why what is new is not written.
   absl::StatusOr<AppliedBatch> Prepare(const absl::Status& room, Pending* pending,
                                        DeltaStore::Commit* commit);
-  absl::Status Write(const DeltaStore::Commit& commit, bool durable);
+  absl::Status Write(const Round& round);
   absl::StatusOr<AppliedBatch> AnswerAgain(uint64_t version) const;
   // Without waiting until it is kept. `repeats`: its term is its own, and it is never refused.
   absl::StatusOr<AppliedBatch> Commit(proto::Change change, bool repeats, Durability durability,
@@ -210,6 +232,10 @@ class LiveShard {
   WriteSessions sessions_;
   std::vector<AppliedBatch> group_;  // versions that are being committed, from the next one on
   absl::Status failed_;
+  // That a full disk stopped: in the index, not seen, and perhaps in the store's log. Nothing else
+  // is written before it.
+  std::optional<Round> stopped_;
+  std::chrono::steady_clock::time_point next_reopening_{};
   DiskRoom room_;
 };
 

@@ -38,9 +38,29 @@ absl::Status Exhausted(const Admission::Call& call, absl::string_view what,
 
 }  // namespace
 
-// The oldest call is looked at first, in an overload or not: what it has waited is what the queue
-// costs now. Keeps I3.
+// Keeps I3.
 void Admission::AdvanceLocked(Time now) {
+  if (share_ != nullptr) LookAtShare(now);
+  GiveTurns(now);
+  TellLoad();
+}
+
+void Admission::TellLoad() {
+  told_running_.store(running_, std::memory_order_relaxed);
+  told_waiting_.store(static_cast<int64_t>(queue_.size()), std::memory_order_relaxed);
+}
+
+void Admission::LookAtShare(Time now) {
+  WorkShare::Load load;
+  load.reads_running = reads_->told_running_.load(std::memory_order_relaxed);
+  load.reads_waiting = reads_->told_waiting_.load(std::memory_order_relaxed);
+  load.writes_running = running_;
+  share_->Look(load, now);
+}
+
+// The oldest call is looked at first, in an overload or not: what it has waited is what the queue
+// costs now.
+void Admission::GiveTurns(Time now) {
   while (!queue_.empty()) {
     Observe(now - StateOf(*queue_.front()).arrived, now);
     if (overloaded_) RefuseLate(now);
@@ -50,8 +70,9 @@ void Admission::AdvanceLocked(Time now) {
       RefuseWaiting(next, Refusal::kExpired, now);
       continue;
     }
-    if (!Fits(*next)) return;
+    if (!Fits(*next) || (share_ != nullptr && !share_->MayRun(now))) return;
     Run(next);
+    if (share_ != nullptr) LookAtShare(now);
   }
 }
 
@@ -311,7 +332,7 @@ void Admission::Sent(Call* call, int64_t bytes, Time now) {
   StateOf(call).left_bytes = std::max<int64_t>(StateOf(call).left_bytes - bytes, 0);
   StateOf(call).client_entry->reply_bytes -= of_client_before - ClientCharge(*call);
   const int64_t freed = before - Charge(*call);
-  if (freed == 0) return;
+  if (freed == 0) return TellLoad();
   running_bytes_ -= freed;
   AdvanceLocked(now);
 }

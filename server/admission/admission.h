@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <list>
@@ -18,6 +19,7 @@
 #include "proto/common/mutex.h"
 #include "server/admission/admission_limits.h"
 #include "server/admission/token_bucket.h"
+#include "server/admission/work_share.h"
 
 namespace vicinity {
 
@@ -132,8 +134,10 @@ class Admission {
     bool refused_for_client_ = false;
   };
 
-  explicit Admission(const AdmissionLimits& limits)
-      : limits_(limits), max_running_(limits.EffectiveRunning()) {}
+  explicit Admission(const AdmissionLimits& limits) : Admission(limits, nullptr, nullptr) {}
+  // Of writes, which take turns as `share` allows beside the reads of another. Both outlive this.
+  Admission(const AdmissionLimits& limits, WorkShare* share, const Admission* reads)
+      : limits_(limits), max_running_(limits.EffectiveRunning()), share_(share), reads_(reads) {}
 
   const AdmissionLimits& limits() const { return limits_; }
   int64_t max_running() const { return max_running_; }
@@ -172,6 +176,10 @@ class Admission {
 
   // The algorithm: lets run whoever may, and refuses whoever must be.
   void AdvanceLocked(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GiveTurns(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // For who shares the work with these calls.
+  void TellLoad() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LookAtShare(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Notes how long the oldest call has waited, and decides at the end of each interval whether the
   // server is overloaded.
   void Observe(std::chrono::nanoseconds delay, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -213,6 +221,11 @@ class Admission {
 
   const AdmissionLimits limits_;
   const int64_t max_running_;
+  WorkShare* const share_;        // null: turns are given without regard to others
+  const Admission* const reads_;  // whose; likewise
+  // As of running_ and queue_, for another one, which must not wait for the mutex.
+  std::atomic<int64_t> told_running_{0};
+  std::atomic<int64_t> told_waiting_{0};
   mutable Mutex mu_;
   // The call in Enter, which is told where it is by what Enter returns.
   const Call* entering_ ABSL_GUARDED_BY(mu_) = nullptr;

@@ -28,14 +28,19 @@ Clock::time_point ToSteady(std::chrono::system_clock::time_point deadline) {
 
 }  // namespace
 
-CallGate::CallGate(const AdmissionLimits& limits_of_data, spdlog::logger* log)
-    : lanes_{std::make_unique<Admission>(limits_of_data),
-             std::make_unique<Admission>(AdmissionLimits::OfSmallCalls()),
-             std::make_unique<Admission>(AdmissionLimits::OfHealthChecks()),
-             std::make_unique<Admission>(AdmissionLimits::OfWrites()),
-             std::make_unique<Admission>(AdmissionLimits::OfReplicas())},
+CallGate::CallGate(const AdmissionLimits& limits_of_data, spdlog::logger* log, double write_share)
+    : work_share_(write_share),
+      lanes_(MakeLanes(limits_of_data, &work_share_)),
       log_(log),
       watcher_([this] { Watch(); }) {}
+
+CallGate::Lanes CallGate::MakeLanes(const AdmissionLimits& limits_of_data, WorkShare* share) {
+  auto data = std::make_unique<Admission>(limits_of_data);
+  auto writes = std::make_unique<Admission>(AdmissionLimits::OfWrites(), share, data.get());
+  return {std::move(data), std::make_unique<Admission>(AdmissionLimits::OfSmallCalls()),
+          std::make_unique<Admission>(AdmissionLimits::OfHealthChecks()), std::move(writes),
+          std::make_unique<Admission>(AdmissionLimits::OfReplicas())};
+}
 
 CallGate::~CallGate() {
   {
@@ -225,6 +230,16 @@ void CallGate::AddMetrics(MetricRegistry::Group* group) const {
           [admission, reason] { return static_cast<double>(admission->gauges().refused[reason]); });
     }
   }
+  group->Add({"vicinity_server_write_share",
+              "Of the work, that writes may be while calls for data wait", MetricKind::kGauge},
+             {}, [this] { return work_share_.share(); });
+  const auto add_use = [&](const char* lane, double WorkShare::Use::*seconds) {
+    group->Add({"vicinity_server_contended_seconds_total",
+                "Time that calls ran while calls for data waited"},
+               {{"lane", lane}}, [this, seconds] { return work_share_.use().*seconds; });
+  };
+  add_use("data", &WorkShare::Use::reads_seconds);
+  add_use("writes", &WorkShare::Use::writes_seconds);
   group->Add({"vicinity_server_cut_off_calls_total", "Calls cut off whose clients do not read"}, {},
              [this] { return static_cast<double>(cut_off()); });
 }

@@ -21,12 +21,13 @@
 #include "proto/telemetry/registry.h"
 #include "server/admission/admission.h"
 #include "server/admission/admission_limits.h"
+#include "server/admission/work_share.h"
 
 namespace vicinity {
 
 // Kinds of calls that are never in each other's way: each has limits and turns of its own.
 // Changes that come from another server have their own, for a write may wait until others have
-// them.
+// them. Writes alone heed another lane: while calls for data wait, theirs is a share of the work.
 enum class Lane : int { kData, kSmall, kHealth, kWrites, kReplicas };
 inline constexpr size_t kNumLanes = 5;
 
@@ -44,7 +45,8 @@ inline constexpr size_t kNumLanes = 5;
 //           ends, and one for every call that is cut off.
 class CallGate {
  public:
-  CallGate(const AdmissionLimits& limits_of_data, spdlog::logger* log);
+  // `write_share`: of the work, while calls for data wait (server/admission/work_share.h).
+  CallGate(const AdmissionLimits& limits_of_data, spdlog::logger* log, double write_share = 1);
   // Calls that may run at once in all lanes: so many threads are never waited for.
   // Writes are refused at once where nothing `is_written`, and need none of their own.
   static int64_t MaxRunningInAll(const AdmissionLimits& limits_of_data, bool is_written = false);
@@ -129,9 +131,13 @@ class CallGate {
   // By lane: calls that run, wait and are stalled, bytes of replies, refusals by reason. The gate
   // must outlive the group.
   void AddMetrics(MetricRegistry::Group* group) const;
+  const WorkShare& work_share() const { return work_share_; }
   int64_t cut_off() const { return cut_off_.load(std::memory_order_relaxed); }  // calls, so far
 
  private:
+  using Lanes = std::array<std::unique_ptr<Admission>, kNumLanes>;
+
+  static Lanes MakeLanes(const AdmissionLimits& limits_of_data, WorkShare* share);
   const Admission& admission(Lane lane) const { return *lanes_[static_cast<size_t>(lane)]; }
   const AdmissionLimits& LimitsOf(const Passage& passage) const;
   void Watch();
@@ -142,7 +148,8 @@ class CallGate {
   void LookAtWaits(Admission::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TellOfOverload(Admission::Time now);
 
-  std::array<std::unique_ptr<Admission>, kNumLanes> lanes_;
+  WorkShare work_share_;
+  Lanes lanes_;
   spdlog::logger* const log_;
   std::atomic<int64_t> cut_off_{0};
   std::atomic<int64_t> sent_{0};  // bytes, of all calls

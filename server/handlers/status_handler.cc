@@ -22,6 +22,7 @@
 #include "server/admission/admission_limits.h"
 #include "server/admission/call_counters.h"
 #include "server/admission/call_gate.h"
+#include "server/admission/work_share.h"
 #include "server/connections/connection_acceptor.h"
 #include "server/connections/connection_guard.h"
 #include "server/health/shard_health.h"
@@ -80,6 +81,10 @@ void AddLimits(const CallGate& gate, proto::StatusReply* reply) {
   AddSmallLimits("health-checks", gate, Lane::kHealth, reply);
   AddSmallLimits("writes", gate, Lane::kWrites, reply);
   AddSmallLimits("copied-writes", gate, Lane::kReplicas, reply);
+  const WorkShare::Use use = gate.work_share().use();
+  const double work = use.reads_seconds + use.writes_seconds;
+  AddLimit("write-share", gate.work_share().share(), work > 0 ? use.writes_seconds / work : 0,
+           gate.work_share().held_back(), reply);
   AddLimit("write-timeout", std::chrono::duration<double>(limits.write_timeout).count(),
            static_cast<double>(gauges.stalled), gate.cut_off(), reply);
 }

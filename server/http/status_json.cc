@@ -124,6 +124,7 @@ Json ServersOf(const ClusterView& cluster, const std::string& self) {
 std::string StatusJson(const proto::StatusReply& status, const std::vector<Family>& metrics,
                        const ClusterView& cluster) {
   const Family* const serving = FindFamily(metrics, "vicinity_server_serving");
+  const Family* const disk = FindFamily(metrics, "vicinity_server_changes_disk_level");
   Json shown = {
       {"server", status.server()},
       {"version", status.version()},
@@ -131,6 +132,7 @@ std::string StatusJson(const proto::StatusReply& status, const std::vector<Famil
       // As text: more bits than a browser's numbers have.
       {"fingerprint", absl::StrCat(absl::Hex(status.fingerprint(), absl::kZeroPad16))},
       {"serving", serving == nullptr || serving->series.front().value != 0},
+      {"changes_disk_level", disk == nullptr ? 0 : disk->series.front().value},
       {"uptime_seconds", status.uptime_seconds()},
       {"resident_bytes", status.resident_bytes()},
       {"calls_in_flight", status.calls_in_flight()},

@@ -1,6 +1,7 @@
 // A daemon of a live graph whose disk, a real file system of its own, is filled to the last block
 // while it is written and read, and emptied again: reads go on, writes are refused at once and with
-// the code that says so, and are taken again without a restart; nothing acknowledged is lost.
+// the code that says so, and are taken again without a restart; nothing acknowledged is lost. So it
+// is where the daemon looks before it writes, and where RocksDB is what meets the end of the disk.
 //
 // VICINITY_DISK_CYCLES (20) sets how often.
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -59,6 +61,9 @@ using testing::TestbedOptions;
 // RocksDB takes 70 MiB for a log before it writes any of it.
 constexpr int64_t kDiskBytes = int64_t{512} << 20;
 constexpr int64_t kReserveBytes = int64_t{96} << 20;
+// Where RocksDB is to fill what it took before it meets the end: that much is written each time.
+constexpr int64_t kLargerDiskBytes = int64_t{1} << 30;
+constexpr int kCyclesOfLarger = 3;
 constexpr int64_t kNodesOfWriter = 40;
 constexpr int64_t kRowsOfBatch = 4;
 constexpr int kWriters = 2;
@@ -256,8 +261,9 @@ class Load {
 // is free. (It writes again when there is a quarter more than that.)
 class Disk {
  public:
-  explicit Disk(const testing::TempDir& folder) : folder_(folder.File("disk")) {
-    const absl::Status made = Make(folder.File("image"));
+  explicit Disk(const testing::TempDir& folder, int64_t bytes = kDiskBytes)
+      : folder_(folder.File("disk")) {
+    const absl::Status made = Make(folder.File("image"), bytes);
     if (made.ok()) return;
     WARN("may not mount here, so no disk is filled to its last block: " << made);
     std::filesystem::create_directories(folder_);
@@ -265,6 +271,7 @@ class Disk {
   }
 
   const std::string& folder() const { return folder_; }
+  bool is_shared() const { return mounted_ == nullptr; }
   // What the daemon is to leave free.
   int64_t reserve_bytes() const { return mounted_ != nullptr ? kReserveBytes : free_ / 4 * 3; }
 
@@ -284,8 +291,8 @@ class Disk {
   void Empty() { std::filesystem::remove(filler()); }
 
  private:
-  absl::Status Make(const std::string& image) {
-    VICINITY_RETURN_IF_ERROR(testing::MakeImage(testing::ImageKind::kExt4, image, kDiskBytes));
+  absl::Status Make(const std::string& image, int64_t bytes) {
+    VICINITY_RETURN_IF_ERROR(testing::MakeImage(testing::ImageKind::kExt4, image, bytes));
     VICINITY_ASSIGN_OR_RETURN(mounted_, MountedImage::Mount(image, folder_));
     return absl::OkStatus();
   }
@@ -310,6 +317,23 @@ class Disk {
   std::unique_ptr<MountedImage> mounted_;  // null: it is shared
   int64_t free_ = 0;                       // of a shared one at first
 };
+
+// What was acknowledged is there, and is when the daemon has been killed.
+void CheckNothingIsLost(const Load& load, Testbed* testbed) {
+  for (int life = 0; life < 2; ++life) {
+    const auto graph = Open(*testbed);
+    for (const auto& site : load.sites()) {
+      for (int64_t i = 0; i < kNodesOfWriter; ++i) CHECK(site->Read(*graph, i) == "");
+    }
+    if (life == 0) VICINITY_REQUIRE_OK(testbed->Restart(0));
+  }
+}
+
+bool WaitUntil(const std::function<bool()>& is_so, absl::Duration limit) {
+  const absl::Time end = absl::Now() + limit;
+  while (!is_so() && absl::Now() < end) std::this_thread::sleep_for(milliseconds(10));
+  return is_so();
+}
 
 TEST_CASE(
     "a daemon whose disk is full reads on, refuses writes and takes them again once it is not",
@@ -353,18 +377,56 @@ TEST_CASE(
   load.Stop();
   CHECK(load.wrong() == "");
   CHECK(load.longest_refusal() < kRefusedWithin);
-  // What was acknowledged is there, and is when the daemon has been killed.
-  for (int life = 0; life < 2; ++life) {
-    const auto graph = Open(*testbed);
-    for (const auto& site : load.sites()) {
-      for (int64_t i = 0; i < kNodesOfWriter; ++i) CHECK(site->Read(*graph, i) == "");
-    }
-    if (life == 0) VICINITY_REQUIRE_OK(testbed->Restart(0));
-  }
+  CheckNothingIsLost(load, testbed.get());
   std::cout << cycles << " times full: " << load.num_taken() << " batches taken, "
             << load.num_refused() << " refused, the first after at most "
             << absl::FormatDuration(longest_until_refused) << ", taken again after at most "
             << absl::FormatDuration(longest_until_taken) << ", " << load.num_read() << " reads\n";
+}
+
+TEST_CASE(
+    "RocksDB meets a full disk, gets the reserve, and writes are taken again without a restart",
+    "[live_disk]") {
+  const testing::TempDir folder;
+  Disk disk(folder, kLargerDiskBytes);
+  if (disk.is_shared()) return;  // which nobody may fill to its last block
+  TestbedOptions options;
+  options.graph.num_nodes = 500;
+  options.graph.row_bytes = 4096;
+  options.live = true;
+  options.changes_below = disk.folder();
+  options.server_flags = {"--changes-free-mib", "0", "--changes-warn-mib", "256"};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto testbed, Testbed::Start(options));
+  const std::string reserve = testbed->changes(0) + "/reserve-00000";
+  const auto has_reserve = [&] { return std::filesystem::exists(reserve); };
+  CHECK(has_reserve());
+  Load load(*testbed);
+  for (int cycle = 0; cycle < kCyclesOfLarger; ++cycle) {
+    CAPTURE(cycle);
+    REQUIRE(load.WaitForTaken(50, absl::Seconds(60)));
+    REQUIRE(disk.Fill());
+    INFO(load.wrong());
+    REQUIRE(load.WaitForRefused(2 * kWriters, absl::Seconds(120) * kSlower));
+    const int64_t read = load.num_read();
+    CHECK_FALSE(has_reserve());
+    // RocksDB has the room that leads out, and nobody else takes it.
+    REQUIRE(load.WaitForRefused(4 * kWriters, absl::Seconds(60)));
+    CHECK(load.num_read() > read);
+    disk.Empty();
+    const absl::Time since = absl::Now();
+    REQUIRE(load.WaitForTaken(2 * kWriters, kTakenWithin));
+    std::cout << "taken again after " << absl::FormatDuration(absl::Now() - since) << '\n';
+    CHECK(WaitUntil(has_reserve, kTakenWithin));
+  }
+  load.Stop();
+  CHECK(load.wrong() == "");
+  CHECK(load.longest_refusal() < kRefusedWithin);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::string log, testbed->Log(0));
+  CHECK_THAT(log, Catch::Contains("nearly full") && Catch::Contains("was given up") &&
+                      Catch::Contains("has room again"));
+  CheckNothingIsLost(load, testbed.get());
+  std::cout << load.num_taken() << " batches taken, " << load.num_refused() << " refused, "
+            << load.num_read() << " reads\n";
 }
 
 }  // namespace

@@ -73,6 +73,10 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
                                                   "--slow-call-ms=250",
                                                   "--trace-rate=7",
                                                   "--otlp-endpoint=http://collector:4318",
+                                                  "--changes-warn-mib=3",
+                                                  "--changes-reserve-mib=2",
+                                                  "--write-share=0.25",
+                                                  "--force",
                                                   "--check-rate=3"}));
   const ServerConfig& config = full.config;
   CHECK(config.server.shards == std::vector<ShardId>{{3}, {0}});
@@ -87,6 +91,10 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
   CHECK(config.server.tracing.slow_call == std::chrono::milliseconds(250));
   CHECK(config.server.tracing.max_calls_per_second == 7);
   CHECK(config.server.tracing.otlp_endpoint == "http://collector:4318");
+  CHECK(config.server.changes_warn_free_bytes == int64_t{3} << 20);
+  CHECK(config.server.changes_reserve_bytes == int64_t{2} << 20);
+  CHECK(config.server.write_share == 0.25);
+  CHECK(config.force);
   CHECK(config.log_format == LogFormat::kJson);
   CHECK(config.log_level == spdlog::level::warn);
   CHECK(config.ready_file == "r");
@@ -159,6 +167,11 @@ TEST_CASE("flags that make no sense are refused", "[config]") {
       {"--data", "graph", "--slow-call-ms", "nan"},
       {"--data", "graph", "--trace-rate", "-1"},
       {"--data", "graph", "--condition-mib", "-1"},
+      {"--data", "graph", "--changes-warn-mib", "-1"},
+      {"--data", "graph", "--changes-reserve-mib", "-1"},
+      {"--data", "graph", "--write-share", "0"},
+      {"--data", "graph", "--write-share", "nan"},
+      {"--data", "graph", "--write-share", "1.1"},
   }));
   CAPTURE(args);
   VICINITY_CHECK_CODE(ParseCommandLine(args), absl::StatusCode::kInvalidArgument);

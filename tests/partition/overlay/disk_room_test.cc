@@ -25,6 +25,26 @@ TEST_CASE("a disk that is full is written again when there is a quarter more roo
   CHECK(room.Check(1000).ok());  // no longer full
 }
 
+TEST_CASE("what does not fit at all is refused also where nobody says what is to stay free",
+          "[disk_room]") {
+  int64_t free = 2000;
+  const DiskRoom room("changes", 0, [&] { return free; });
+  CHECK(room.CheckFits(2000).ok());
+  CHECK(room.CheckFits(2001).code() == absl::StatusCode::kResourceExhausted);
+  free = -5;
+  CHECK_FALSE(room.CheckFits(0).ok());
+}
+
+TEST_CASE("a limit is below from less than it until a quarter more", "[disk_room]") {
+  FreeLimit limit(100);
+  CHECK_FALSE(limit.IsBelow(100));
+  CHECK(limit.IsBelow(99));
+  CHECK(limit.IsBelow(124));
+  CHECK_FALSE(limit.IsBelow(125));
+  CHECK_FALSE(limit.IsBelow(100));
+  CHECK_FALSE(FreeLimit(0).IsBelow(-1));
+}
+
 TEST_CASE("the room that the system says is looked at", "[disk_room]") {
   const testing::TempDir folder;
   CHECK(DiskRoom(folder.File("."), 1).Check(1).ok());

@@ -1,6 +1,7 @@
 #include "partition/overlay/live_dataset.h"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -57,6 +58,35 @@ TEST_CASE("each shard's changes have a folder of their own, and are there again"
         shard->Apply(session, batch, Durability::kSync, absl::Now() + absl::Minutes(1)).status());
     CHECK(test.Open().status().code() == absl::StatusCode::kFailedPrecondition);  // it is held
   }
+}
+
+TEST_CASE("a reserve is kept beside the changes while somebody wants one", "[live_dataset]") {
+  const LiveFolder test;
+  const std::string path = test.folder.File("changes/reserve-00000");
+  LiveDatasetOptions options;
+  options.reserve_bytes = 1 << 20;
+  for (int life = 0; life < 2; ++life) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        const auto live, LiveDataset::Open(*test.dataset, test.folder.File("changes"), options));
+    CHECK(live->reserve()->is_held());
+    CHECK(live->reserve()->path() == path);
+    CHECK(std::filesystem::file_size(path) == 1 << 20);
+  }
+  // It is taken at start only where twice as much is free.
+  options.reserve_bytes = int64_t{1} << 60;
+  std::filesystem::remove(path);
+  {
+    VICINITY_ASSERT_OK_AND_ASSIGN(
+        const auto live, LiveDataset::Open(*test.dataset, test.folder.File("changes"), options));
+    CHECK_FALSE(live->reserve()->is_held());
+    CHECK_FALSE(std::filesystem::exists(path));
+  }
+  options.reserve_bytes = 1 << 20;
+  VICINITY_REQUIRE_OK(
+      LiveDataset::Open(*test.dataset, test.folder.File("changes"), options).status());
+  CHECK(std::filesystem::exists(path));
+  VICINITY_REQUIRE_OK(test.Open().status());
+  CHECK_FALSE(std::filesystem::exists(path));
 }
 
 TEST_CASE("a shard whose changes are damaged is left out, while there is another",

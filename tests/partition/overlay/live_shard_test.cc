@@ -1,7 +1,10 @@
 #include "partition/overlay/live_shard.h"
 
+#include <rocksdb/env.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -29,6 +32,7 @@
 #include "tests/testing/graphs/live_model.h"
 #include "tests/testing/graphs/random_batches.h"
 #include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/power/full_fs.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
@@ -265,6 +269,97 @@ TEST_CASE("a full disk refuses what is new, answers repeats and reads, and is wr
   free = 10 << 20;
   VICINITY_REQUIRE_OK(test.Apply(more).status());
   CHECK(test.Difference() == "");
+}
+
+// A full disk below RocksDB, in the middle of a stream of batches by a writer who sends again
+// what is refused: what the shard is then is what a naive one is that was given each batch once.
+TEST_CASE("a shard whose disk got full is read, and applies each batch once when there is room",
+          "[live_shard]") {
+  const auto fs = std::make_shared<testing::FullFs>();
+  const std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(fs);
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    CAPTURE(seed);
+    LiveTest test(seed);
+    LiveShardOptions options;
+    options.store.env = env.get();
+    options.free_bytes = [] { return int64_t{1} << 40; };
+    test.Reopen(options);
+    std::vector<testing::LiveModel> models = {*test.model_};
+    for (int step = 0; step < 40; ++step) {
+      CAPTURE(step);
+      const proto::WriteBatch batch = test.any_->Batch();
+      if (batch.ByteSizeLong() == 0) continue;
+      const auto durability = test.any_->Below(2) == 0 ? Durability::kSync : Durability::kBuffered;
+      const bool fills = test.any_->Below(3) == 0;
+      if (fills && test.any_->Below(3) == 0) fs->RefuseSyncs(true);
+      if (fills) fs->SetRoom(static_cast<int64_t>(test.any_->Below(400)));
+      absl::StatusOr<AppliedBatch> applied = test.Apply(batch, durability);
+      for (int time = 0; time < 3 && !applied.ok(); ++time) {
+        CHECK(applied.status().code() == absl::StatusCode::kResourceExhausted);
+        CHECK(test.shard_->version() == models.size() - 1);
+        REQUIRE(test.Difference() == "");
+        applied = test.Apply(batch, durability);
+      }
+      fs->SetRoom(-1);
+      fs->RefuseSyncs(false);
+      for (int time = 0; time < 1000 && !applied.ok(); ++time) {
+        CHECK(applied.status().code() == absl::StatusCode::kResourceExhausted);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        applied = test.Apply(batch, durability);
+      }
+      VICINITY_REQUIRE_OK(applied.status());
+      models.push_back(*test.model_);
+      CHECK(applied->version == models.size() - 1);
+      REQUIRE(test.shard_->version() == models.size() - 1);
+      REQUIRE(test.Difference() == "");
+    }
+    test.Reopen();
+    for (size_t version = 0; version < models.size(); ++version) {
+      CAPTURE(version);
+      CHECK(test.DifferenceAt(version, models[version]) == "");
+    }
+  }
+}
+
+TEST_CASE(
+    "a batch that a full disk stopped is applied before the next, though nobody sends it again",
+    "[live_shard]") {
+  const auto fs = std::make_shared<testing::FullFs>();
+  const std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(fs);
+  LiveTest test;
+  int64_t free = int64_t{1} << 40;
+  LiveShardOptions options;
+  options.store.env = env.get();
+  options.free_bytes = [&] { return free; };
+  test.Reopen(options);
+  proto::WriteBatch stopped;
+  test.any_->AddNewNodes(kUser, 3, stopped.add_new_nodes());
+  fs->SetRoom(20);
+  const auto session = SessionOf("another", 1);
+  CHECK(test.shard_->Apply(session, stopped, Durability::kSync, Soon()).status().code() ==
+        absl::StatusCode::kResourceExhausted);
+  CHECK(test.shard_->version() == 0);
+  // Neither it nor what comes after it, until its shard fits to be opened again.
+  fs->SetRoom(-1);
+  free = 1000;
+  proto::WriteBatch next;
+  test.any_->AddNewNodes(kUser, 2, next.add_new_nodes());
+  CHECK(test.shard_->Apply(session, stopped, Durability::kSync, Soon()).status().code() ==
+        absl::StatusCode::kResourceExhausted);
+  CHECK(test.Apply(next).status().code() == absl::StatusCode::kResourceExhausted);
+  CHECK(test.shard_->Sync().code() == absl::StatusCode::kResourceExhausted);
+  CHECK(test.shard_->Appoint({1, "b"}).code() == absl::StatusCode::kResourceExhausted);
+  CHECK(test.shard_->writer().term == 0);
+  free = int64_t{1} << 40;
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  test.model_->Apply(*test.base_, stopped);
+  VICINITY_REQUIRE_OK(test.Apply(next).status());
+  CHECK(test.shard_->version() == 2);
+  CHECK(test.Difference() == "");
+  const auto again = test.shard_->Apply(session, stopped, Durability::kSync, Soon());
+  VICINITY_REQUIRE_OK(again.status());
+  CHECK(again->repeated);
+  CHECK(again->version == 1);
 }
 
 TEST_CASE("a batch with one wrong part changes nothing", "[live_shard]") {

@@ -69,7 +69,11 @@ TEST_CASE_METHOD(StatusJsonTest, "metrics add times, versions, and whether it se
   group_.Add({"vicinity_server_shard_version", "Version", MetricKind::kGauge}, {{"shard", "3"}},
              [] { return 12.0; });
   group_.Add({"vicinity_server_serving", "Serving", MetricKind::kGauge}, {}, [] { return 0.0; });
+  CHECK(Show()["changes_disk_level"] == 0);
+  group_.Add({"vicinity_server_changes_disk_level", "Level", MetricKind::kGauge}, {},
+             [] { return 2.0; });
   const Json shown = Show();
+  CHECK(shown["changes_disk_level"] == 2);
   CHECK(shown["methods"][0]["within"].size() == std::size(LatencyHistogram::kBounds) + 1);
   CHECK(shown["methods"][0]["within"].back() == 1);
   CHECK(shown["shards"][0]["version"] == 12);

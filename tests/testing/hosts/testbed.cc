@@ -145,6 +145,7 @@ std::vector<std::string> Testbed::CommandOf(int server, uint64_t version) const 
     if (!options_.hosts.empty() && options_.open) add({"--open"});
     if (options_.live) add({"--changes", changes(server)});
   }
+  if (options_.live) add({"--force"});  // it is killed more often than one that is to be started
   add(options_.server_flags);
   return command;
 }

@@ -93,8 +93,7 @@ class ChangesOver {
     VICINITY_RETURN_IF_ERROR(CheckIsOfServers(graph_->fingerprint(), *old_));
     VICINITY_ASSIGN_OR_RETURN(
         copied_, CopyShards(graph_->impl().router(), *old_, folded_at_, folder_, progress_));
-    VICINITY_ASSIGN_OR_RETURN(FoldSource source,
-                              FoldSource::At(*old_, copied_.shards, folded_at_));
+    VICINITY_ASSIGN_OR_RETURN(FoldSource source, FoldSource::At(*old_, copied_.shards, folded_at_));
     source_ = std::make_unique<FoldSource>(std::move(source));
     VICINITY_ASSIGN_OR_RETURN(carried_, CarriedChanges::Prepare(*source_, *next_, progress_));
     return absl::OkStatus();
