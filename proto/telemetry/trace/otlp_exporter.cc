@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -47,6 +48,13 @@ absl::StatusOr<Url> ParseUrl(const std::string& text) {
   }
   return absl::InvalidArgumentError(absl::StrCat("traces cannot be sent to \"", text,
                                                  "\": it should be as http://localhost:4318"));
+}
+
+// Empty unless it is a URL of HTTP: the variable may be meant for programs that speak gRPC.
+std::string UrlOfEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || !ParseUrl(value).ok()) return "";
+  return value;
 }
 
 // A file that spans are appended to.
@@ -156,7 +164,7 @@ class OtlpExporter::Work {
   }
 
   void Stop() {
-    Flush(kLastMoment);
+    if (!Flush(kLastMoment)) gives_up_ = true;
     {
       MutexLock lock(&mu_);
       stopping_ = true;
@@ -181,6 +189,7 @@ class OtlpExporter::Work {
   }
 
   bool Post(const std::string& request) {
+    if (gives_up_) return false;
     const httplib::Result result = client_->Post(url_.path, request, "application/json");
     return result && result->status >= 200 && result->status < 300;
   }
@@ -189,6 +198,7 @@ class OtlpExporter::Work {
   Url url_;
   LineFile file_;                            // the thread's, once it runs
   std::unique_ptr<httplib::Client> client_;  // likewise, but for stop(); null: no collector
+  std::atomic<bool> gives_up_{false};        // the end has come, and the collector does not answer
   Mutex mu_;
   CondVar changed_;
   std::vector<Spans> queue_ ABSL_GUARDED_BY(mu_);
@@ -225,10 +235,11 @@ int64_t OtlpExporter::dropped() const { return work_->dropped_.value(); }
 std::string OtlpUrl(const std::string& endpoint) {
   std::string base = endpoint;
   if (base.empty()) {
-    const char* whole = std::getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-    if (whole != nullptr && whole[0] != '\0') return whole;
-    const char* known = std::getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
-    if (known != nullptr) base = known;
+    if (std::string whole = UrlOfEnvironment("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+        !whole.empty()) {
+      return whole;
+    }
+    base = UrlOfEnvironment("OTEL_EXPORTER_OTLP_ENDPOINT");
   }
   if (base.empty()) return "";
   while (absl::EndsWith(base, "/")) base.pop_back();

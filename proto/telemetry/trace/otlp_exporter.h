@@ -58,7 +58,8 @@ class OtlpExporter final : public SpanSink {
 
 // Where traces go by an option, which is a collector's base URL as in OTEL_EXPORTER_OTLP_ENDPOINT:
 // "http://localhost:4318". Where it is empty, by that variable of the environment, or by
-// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, which is the whole URL and goes before. Empty: nowhere.
+// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, which is the whole URL and goes before; of either what is no
+// URL of HTTP counts as nothing. Empty: nowhere.
 std::string OtlpUrl(const std::string& endpoint);
 
 }  // namespace vicinity

@@ -1,5 +1,8 @@
 #include "proto/telemetry/trace/otlp_exporter.h"
 
+#include <httplib.h>
+
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -7,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -103,6 +107,32 @@ TEST_CASE("what is there at the end is sent still", "[otlp_exporter]") {
   CHECK(NumSpans(collector.requests()[0].body) == 4);
 }
 
+TEST_CASE("a collector that never answers holds nobody up at the end", "[otlp_exporter]") {
+  httplib::Server silent;
+  std::atomic<bool> over{false};
+  silent.Post(".*", [&over](const httplib::Request&, httplib::Response&) {
+    while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  const int port = silent.bind_to_any_port("127.0.0.1");
+  std::thread thread([&silent] { silent.listen_after_bind(); });
+  while (!silent.is_running()) std::this_thread::yield();
+  const auto start = std::chrono::steady_clock::now();
+  {
+    OtlpExporter::Options options;
+    options.url = OtlpUrl("http://127.0.0.1:" + std::to_string(port));
+    options.limit = std::chrono::minutes(10);
+    VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<OtlpExporter> exporter,
+                                  OtlpExporter::Start(options));
+    exporter->Take(Operation(1));
+    CHECK_FALSE(exporter->Flush(std::chrono::milliseconds(10)));
+    exporter->Take(Operation(1));
+  }
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::minutes(1));
+  over = true;
+  silent.stop();
+  thread.join();
+}
+
 TEST_CASE("a file gets a request a line, and no more than it may", "[otlp_exporter]") {
   const testing::TempDir dir;
   OtlpExporter::Options options;
@@ -148,6 +178,8 @@ TEST_CASE("the option goes before the environment", "[otlp_exporter]") {
   CHECK(OtlpUrl("https://other/base") == "https://other/base/v1/traces");
   setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://traces:1/whole", 1);
   CHECK(OtlpUrl("") == "http://traces:1/whole");
+  setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "localhost:4317", 1);  // as gRPC has it
+  CHECK(OtlpUrl("") == "http://collector:4318/v1/traces");
   unsetenv("OTEL_EXPORTER_OTLP_ENDPOINT");
   unsetenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
 }
