@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "partition/dataset/manifest.h"
+#include "partition/overlay/change_cursors.h"
 #include "partition/overlay/live_shard.h"
 #include "proto/common/status.h"
 #include "proto/common/thread.h"
@@ -80,6 +81,17 @@ absl::Status CheckNext(const Generation& next, const Generation& in_force) {
   for (const ShardId shard : next.dataset()->wanted()) {
     VICINITY_RETURN_IF_ERROR(next.dataset()->fault(shard));
     VICINITY_RETURN_IF_ERROR(ShardOf(next, shard).status());
+  }
+  return absl::OkStatus();
+}
+
+// Readers of changes go on where they were. One that is behind the fold is not known in the new
+// log: it gets all of that, and what lies before only from the old one.
+absl::Status CarryCursors(const LiveShard& before, uint64_t folded_at, const LiveShard& after) {
+  for (const ChangeCursor& cursor : before.cursors()->List()) {
+    if (cursor.at.version <= folded_at) continue;
+    const LogPosition at = {cursor.at.version - folded_at, cursor.at.term};
+    VICINITY_RETURN_IF_ERROR(after.cursors()->Move(cursor.name, at));
   }
   return absl::OkStatus();
 }
@@ -277,6 +289,9 @@ absl::Status Generations::Commit(const proto::SwapRequest& request) {
     if (now->replication() != nullptr && now->replication()->Find(id) != nullptr) {
       VICINITY_RETURN_IF_ERROR(after->Appoint(before->writer()));
     }
+    if (id.value < request.folded_at_size()) {
+      VICINITY_RETURN_IF_ERROR(CarryCursors(*before, request.folded_at(id.value), *after));
+    }
   }
   GenerationRecord record;
   record.fingerprint = request.fingerprint();
@@ -354,6 +369,12 @@ absl::StatusOr<proto::SwapReply> Generations::Report() const {
     VICINITY_RETURN_IF_ERROR(shard->Sync());
     ToProto(position, told->mutable_position());
     told->set_closed(shard->closed_for() != 0);
+    for (const ChangeCursor& cursor : shard->cursors()->List()) {
+      proto::ChangeCursor* const each = told->add_cursors();
+      each->set_name(cursor.name);
+      ToProto(cursor.at, each->mutable_at());
+      each->set_unix_micros(cursor.unix_micros);
+    }
     if (next == nullptr) continue;
     VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<LiveShard> carried, ShardOf(*next, id));
     ToProto(carried->position(), told->mutable_carried());

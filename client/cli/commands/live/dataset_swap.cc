@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
@@ -70,6 +71,9 @@ class Swapper {
     request.set_fingerprint(options_.fingerprint);
     request.set_follows(options_.follows);
     if (step == proto::SWAP_PREPARE) request.set_data(options_.data);
+    if (step == proto::SWAP_COMMIT) {
+      request.mutable_folded_at()->Add(options_.folded_at.begin(), options_.folded_at.end());
+    }
     auto reply = calls_.step(server, request);
     if (!reply.ok()) {
       return absl::Status(reply.status().code(),
@@ -124,6 +128,7 @@ class Swapper {
     progress_->Begin("carrying changes over", 0, "versions");
     VICINITY_RETURN_IF_ERROR(ComeNear());
     progress_->End();
+    VICINITY_RETURN_IF_ERROR(CheckReaders());
     closed_ = true;
     *closed = absl::Now();
     VICINITY_RETURN_IF_ERROR(TellAll(proto::SWAP_CLOSE));
@@ -147,6 +152,23 @@ class Swapper {
         VICINITY_RETURN_IF_ERROR(CarryUntil(s, last, absl::InfinitePast()));
       }
       if (near) break;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckReaders() const {
+    if (options_.leave_readers_behind) return absl::OkStatus();
+    for (const proto::SwapReply& known : known_) {
+      for (const proto::SwapShard& shard : known.shards()) {
+        for (const proto::ChangeCursor& cursor : shard.cursors()) {
+          if (cursor.at().version() >= options_.folded_at[shard.shard()]) continue;
+          return absl::FailedPreconditionError(absl::StrCat(
+              "reader \"", absl::CHexEscape(cursor.name()), "\" of changes has acknowledged version ",
+              cursor.at().version(), " of shard ", shard.shard(), ", and the fold is of version ",
+              options_.folded_at[shard.shard()],
+              ": let it read on first, drop it, or leave it behind (--leave-readers-behind)"));
+        }
+      }
     }
     return absl::OkStatus();
   }

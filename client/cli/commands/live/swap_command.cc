@@ -51,6 +51,7 @@ struct Flags {
   std::string at_servers;
   double settle_seconds = 60;
   bool abort = false;
+  bool leave_readers_behind = false;
 };
 
 std::string FullPath(const std::string& path) {
@@ -170,6 +171,7 @@ absl::StatusOr<SwapOptions> OptionsOf(const Flags& flags, const ClusterFile& clu
   options.follows = old.fingerprint();
   options.data = flags.at_servers.empty() ? FullPath(flags.to) : flags.at_servers;
   options.settle = absl::Seconds(flags.settle_seconds);
+  options.leave_readers_behind = flags.leave_readers_behind;
   return options;
 }
 
@@ -252,6 +254,8 @@ Action DeclareSwap(CLI::App* app) {
   app->add_option("--settle", flags->settle_seconds,
                   "seconds for the servers of a shard to have the same changes")
       ->check(CLI::Range(0.0, 86400.0));
+  app->add_flag("--leave-readers-behind", flags->leave_readers_behind,
+                "also if readers of changes have not acknowledged all that was folded");
   app->add_flag("--abort", flags->abort, "let the next dataset go, where it is not in force yet");
   AddServersFlags(app, &flags->servers);
   return [flags](const ToolContext& tool, std::ostream& out) { return RunSwap(*flags, tool, out); };

@@ -22,6 +22,7 @@
 #include "partition/fold/carried_changes.h"
 #include "partition/fold/fold.h"
 #include "partition/fold/fold_source.h"
+#include "partition/overlay/change_cursors.h"
 #include "partition/overlay/live_dataset.h"
 #include "partition/overlay/live_shard.h"
 #include "partition/overlay/live_values.h"
@@ -420,6 +421,30 @@ TEST_CASE("the old dataset is read on, and a server that starts again has the ne
   MetricRegistry metrics;
   VICINITY_CHECK_CODE(Generations::Open(bed.options(1), &metrics).status(),
                       absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_CASE("readers of changes go over to where they were, and one that is behind is not left so",
+          "[dataset_swap]") {
+  SwapBed bed;
+  for (int i = 0; i < 6; ++i) VICINITY_REQUIRE_OK(bed.Write(0));
+  bed.Fold();
+  for (int i = 0; i < 4; ++i) VICINITY_REQUIRE_OK(bed.Write(0));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto shard, bed.server(0).in_force()->live()->Find({0}));
+  VICINITY_REQUIRE_OK(shard->cursors()->Move("mirror", {8, 0}));
+  VICINITY_REQUIRE_OK(shard->cursors()->Move("late", {5, 0}));
+  SwapOptions options = bed.swap_options();
+  const auto calls = bed.calls(&Answers);
+  const absl::Status behind = SwapDatasets(options, calls, NoProgress()).status();
+  VICINITY_CHECK_CODE(behind, absl::StatusCode::kFailedPrecondition);
+  CHECK_THAT(std::string(behind.message()),
+             Catch::Contains("\"late\"") && Catch::Contains("version 5") &&
+                 Catch::Contains("changes are taken as before"));
+  VICINITY_CHECK_OK(bed.Write(0));
+  options.leave_readers_behind = true;
+  VICINITY_REQUIRE_OK(SwapDatasets(options, calls, NoProgress()).status());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto next, bed.server(0).in_force()->live()->Find({0}));
+  CHECK(next->cursors()->Find("mirror") == LogPosition{2, 0});
+  CHECK(next->cursors()->List().size() == 1);
 }
 
 TEST_CASE("steps are refused out of order", "[dataset_swap]") {
