@@ -16,7 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string PathIn(const std::string& folder) { return absl::StrCat(folder, "/generation.json"); }
+std::string PathIn(const std::string& folder, ShardId first) {
+  return absl::StrCat(folder, absl::StrFormat("/generation-%05d.json", first.value));
+}
 
 // 64 bits are no JSON number.
 std::string Text(uint64_t fingerprint) { return absl::StrFormat("%016x", fingerprint); }
@@ -53,8 +55,9 @@ std::optional<GenerationRecord> Parse(const std::string& bytes) {
 
 }  // namespace
 
-absl::StatusOr<std::optional<GenerationRecord>> ReadGenerationRecord(const std::string& folder) {
-  const std::string path = PathIn(folder);
+absl::StatusOr<std::optional<GenerationRecord>> ReadGenerationRecord(const std::string& folder,
+                                                                     ShardId first) {
+  const std::string path = PathIn(folder, first);
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return std::optional<GenerationRecord>();
   VICINITY_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
@@ -66,7 +69,8 @@ absl::StatusOr<std::optional<GenerationRecord>> ReadGenerationRecord(const std::
       "for the folder `data` where that differs"));
 }
 
-absl::Status WriteGenerationRecord(const std::string& folder, const GenerationRecord& record) {
+absl::Status WriteGenerationRecord(const std::string& folder, ShardId first,
+                                   const GenerationRecord& record) {
   Json json;
   json["dataset"] = Text(record.fingerprint);
   json["data"] = record.data;
@@ -75,7 +79,7 @@ absl::Status WriteGenerationRecord(const std::string& folder, const GenerationRe
   for (const uint64_t before : record.before) json["before"].push_back(Text(before));
   const std::string text =
       json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
-  return WriteFileAtomically(PathIn(folder), text);
+  return WriteFileAtomically(PathIn(folder, first), text);
 }
 
 std::string ChangesFolderOf(uint64_t fingerprint) {

@@ -9,10 +9,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/common/ids.h"
 
 namespace vicinity {
 
-// "generation.json" in the folder; docs/formats.md has it.
+// "generation-00003.json" in the folder, by the first shard of the server, since several servers may
+// share it; docs/formats.md has it.
 struct GenerationRecord {
   uint64_t fingerprint = 0;
   std::string data;              // its folder
@@ -22,10 +24,12 @@ struct GenerationRecord {
 
 // Nothing: the dataset is still the first one, whose changes lie in `folder` itself. DataLoss
 // naming the file if it does not read.
-absl::StatusOr<std::optional<GenerationRecord>> ReadGenerationRecord(const std::string& folder);
+absl::StatusOr<std::optional<GenerationRecord>> ReadGenerationRecord(const std::string& folder,
+                                                                     ShardId first);
 
 // On disk when it returns; a crash leaves the one before or this one.
-absl::Status WriteGenerationRecord(const std::string& folder, const GenerationRecord& record);
+absl::Status WriteGenerationRecord(const std::string& folder, ShardId first,
+                                   const GenerationRecord& record);
 
 // The folder for changes of a dataset that was not the first one there.
 std::string ChangesFolderOf(uint64_t fingerprint);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "partition/dataset/manifest.h"
 #include "partition/overlay/change_cursors.h"
@@ -28,6 +29,12 @@ std::string Name(uint64_t fingerprint) {
   return absl::StrCat("dataset ", absl::Hex(fingerprint, absl::kZeroPad16));
 }
 
+ShardId FirstOf(const ServerOptions& options) {
+  if (options.shards.empty()) return ShardId{0};
+  return *std::min_element(options.shards.begin(), options.shards.end(),
+                           [](ShardId a, ShardId b) { return a.value < b.value; });
+}
+
 // Where the dataset in force is, and which were before it.
 struct StartPoint {
   Generation::Folders folders;
@@ -38,7 +45,7 @@ absl::StatusOr<StartPoint> StartOf(const ServerOptions& options, spdlog::logger*
   const StartPoint first = {{options.data, options.changes}, {}};
   if (options.changes.empty()) return first;
   VICINITY_ASSIGN_OR_RETURN(const std::optional<GenerationRecord> record,
-                            ReadGenerationRecord(options.changes));
+                            ReadGenerationRecord(options.changes, FirstOf(options)));
   if (!record.has_value()) return first;
   VICINITY_ASSIGN_OR_RETURN(const proto::Manifest manifest, ReadManifest(options.data));
   const std::string changes = absl::StrCat(options.changes, "/", record->changes);
@@ -93,6 +100,21 @@ absl::Status CarryCursors(const LiveShard& before, uint64_t folded_at, const Liv
     const LogPosition at = {cursor.at.version - folded_at, cursor.at.term};
     VICINITY_RETURN_IF_ERROR(after.cursors()->Move(cursor.name, at));
   }
+  return absl::OkStatus();
+}
+
+// Copies of changes that are all in the log of the dataset in force. Other servers may share the
+// folder.
+absl::Status RemoveCarried(const std::string& folder, const std::vector<ShardId>& shards) {
+  std::error_code failed;
+  for (const ShardId id : shards) {
+    const std::string shard = absl::StrCat(folder, absl::StrFormat("/shard-%05d", id.value));
+    std::filesystem::remove_all(shard, failed);
+    if (failed) return absl::UnavailableError(absl::StrCat(shard, ": ", failed.message()));
+    std::filesystem::remove(absl::StrCat(folder, absl::StrFormat("/reserve-%05d", id.value)),
+                            failed);
+  }
+  std::filesystem::remove(folder, failed);  // if that was all
   return absl::OkStatus();
 }
 
@@ -299,7 +321,7 @@ absl::Status Generations::Commit(const proto::SwapRequest& request) {
   record.changes = ChangesFolderOf(request.fingerprint());
   record.before = before_;
   record.before.push_back(now->fingerprint());
-  VICINITY_RETURN_IF_ERROR(WriteGenerationRecord(options_.changes, record));
+  VICINITY_RETURN_IF_ERROR(WriteGenerationRecord(options_.changes, FirstOf(options_), record));
   before_ = record.before;
   {
     MutexLock lock(&mu_);
@@ -323,6 +345,8 @@ absl::Status Generations::Abort(const proto::SwapRequest& request) {
   }
   if (next != nullptr) {
     const std::string changes = next->folders().changes;
+    const std::vector<ShardId> shards(next->dataset()->wanted().begin(),
+                                      next->dataset()->wanted().end());
     if (!IsFree(next)) {
       MutexLock lock(&mu_);
       prepared_ = next;
@@ -331,10 +355,7 @@ absl::Status Generations::Abort(const proto::SwapRequest& request) {
                        " is read still; it is let go when this is asked for again"));
     }
     next.reset();
-    // Copies of changes that are all in the log of the dataset in force.
-    std::error_code failed;
-    std::filesystem::remove_all(changes, failed);
-    if (failed) return absl::UnavailableError(absl::StrCat(changes, ": ", failed.message()));
+    VICINITY_RETURN_IF_ERROR(RemoveCarried(changes, shards));
   }
   const GenerationPtr now = in_force();
   for (const ShardId id : now->dataset()->wanted()) {
