@@ -38,10 +38,13 @@ Result<std::vector<ShardChange>> ReadChanges(const Graph& graph, int32_t shard,
 // Readers that name themselves, by 1 to 64 bytes, and go on where they were, whoever runs them and
 // wherever: a cursor of each shard says what they have acknowledged.
 //
-//   auto changes = vicinity::ReadChangesOf(*graph, shard, "indexer", /*count=*/100);
-//   ... work that may be done twice ...
-//   const vicinity::ShardChange& last = changes->back();
-//   auto error = vicinity::AcknowledgeChanges(*graph, shard, "indexer", {last.version, last.term});
+//   auto read = vicinity::ReadChangesOf(*graph, /*shard=*/0, "indexer", /*count=*/100);
+//   if (!read.ok()) return read.error();
+//   // ... work that may be done twice ...
+//   if (!read->empty()) {
+//     const vicinity::ShardChange& last = read->back();
+//     vicinity::AcknowledgeChanges(*graph, /*shard=*/0, "indexer", {last.version, last.term});
+//   }
 //
 // Every change is read at least once: again if its reader ended before it was acknowledged. The
 // server that writes a shard keeps its cursors, on its disk and over restarts, 1,024 a shard; who

@@ -127,6 +127,7 @@ Generation::Generation(const ServerOptions& options, Folders folders,
                        std::unique_ptr<Dataset> dataset, std::unique_ptr<LiveDataset> live,
                        std::unique_ptr<Replication> replication)
     : options_(options),
+      log_(LogOf(options)),
       folders_(std::move(folders)),
       dataset_(std::move(dataset)),
       live_(std::move(live)),
@@ -134,10 +135,9 @@ Generation::Generation(const ServerOptions& options, Folders folders,
       health_(*dataset_),
       matching_(options.condition_bytes),
       nonempty_(dataset_->schema(), kDefaultNonemptyBytes) {
-  const std::shared_ptr<spdlog::logger> log = LogOf(options);
-  for (const ShardId shard : dataset_->wanted()) health_.LogFault(shard, log.get());
+  for (const ShardId shard : dataset_->wanted()) health_.LogFault(shard, log_.get());
   if (dataset_->manifest().format_version() == 1) {
-    log->warn(
+    log_->warn(
         "{}: of format version 1, whose pages have no checksums: damage is found by the check in "
         "the background alone; `vicinity partition` writes the new form",
         folders_.data);
@@ -163,9 +163,9 @@ void Generation::Complete(const ServerState& common, uint64_t follows) {
 void Generation::TakeForce(MetricRegistry* metrics) {
   stage_ = DatasetStage::kInForce;
   scrubber_ = Scrubber::Start(dataset_.get(), Scrubber::Which::kForever,
-                              options_.check_bytes_per_second, &health_, LogOf(options_).get());
+                              options_.check_bytes_per_second, &health_, log_.get());
   metrics_ = std::make_unique<MetricRegistry::Group>(metrics);
-  disk_ = WatchDisk(options_, live_.get(), LogOf(options_).get());
+  disk_ = WatchDisk(options_, live_.get(), log_.get());
   AddMetrics(metrics_.get());
   if (replication_ != nullptr) replication_->Start();
 }

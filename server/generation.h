@@ -2,6 +2,8 @@
 // is served.
 #pragma once
 
+#include <spdlog/logger.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -63,6 +65,7 @@ class Generation {
   void AddMetrics(MetricRegistry::Group* group);
 
   const ServerOptions& options_;
+  const std::shared_ptr<spdlog::logger> log_;  // with whoever gave it
   const Folders folders_;
   const std::unique_ptr<Dataset> dataset_;
   const std::unique_ptr<LiveDataset> live_;

@@ -13,8 +13,8 @@
 
 namespace vicinity {
 
-// "generation-00003.json" in the folder, by the first shard of the server, since several servers may
-// share it; docs/formats.md has it.
+// "generation-00003.json" in the folder, by the first shard of the server, since several servers
+// may share it; docs/formats.md has it.
 struct GenerationRecord {
   uint64_t fingerprint = 0;
   std::string data;              // its folder

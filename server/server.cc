@@ -321,12 +321,12 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   GuardAgainstBusErrors();
   IgnoreLockOrder();
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTrust> trust, CheckOptions(options));
+  // gRPC aborts where it cannot have what it needs.
+  VICINITY_RETURN_IF_ERROR(CheckResources(NeedsOf(options)));
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<ServerTracing> tracing,
                             ServerTracing::Start(options.tracing, options.name));
   auto impl = std::make_unique<Impl>(options, std::move(trust), std::move(tracing));
   VICINITY_RETURN_IF_ERROR(impl->Open());
-  // gRPC aborts where it cannot have what it needs.
-  VICINITY_RETURN_IF_ERROR(CheckResources(NeedsOf(options)));
   VICINITY_RETURN_IF_ERROR(impl->Listen());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

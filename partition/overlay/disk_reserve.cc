@@ -54,6 +54,7 @@ absl::Status DiskReserve::Take() {
 bool DiskReserve::GiveUp() {
   MutexLock lock(&mu_);
   if (bytes_ == 0) return false;
+  if (held_) ++times_given_up_;
   held_ = false;
   given_up_ = true;
   return unlink(path_.c_str()) == 0;
@@ -67,6 +68,11 @@ bool DiskReserve::is_held() const {
 bool DiskReserve::is_given_up() const {
   MutexLock lock(&mu_);
   return given_up_;
+}
+
+int64_t DiskReserve::times_given_up() const {
+  MutexLock lock(&mu_);
+  return times_given_up_;
 }
 
 int64_t DiskReserve::missing_bytes() const {

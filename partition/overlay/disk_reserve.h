@@ -29,6 +29,7 @@ class DiskReserve {
   bool is_held() const;
   // Since it was given up it could not be made again.
   bool is_given_up() const;
+  int64_t times_given_up() const;  // since this was made, while it was held
   // Of what is free on the disk, that is to become the reserve again: nobody's to write to.
   int64_t missing_bytes() const;
   int64_t bytes() const { return bytes_; }
@@ -42,6 +43,7 @@ class DiskReserve {
   mutable Mutex mu_;
   bool held_ ABSL_GUARDED_BY(mu_) = false;
   bool given_up_ ABSL_GUARDED_BY(mu_) = false;
+  int64_t times_given_up_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace vicinity

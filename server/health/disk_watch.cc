@@ -1,6 +1,7 @@
 #include "server/health/disk_watch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "proto/common/human_text.h"
@@ -26,7 +27,8 @@ DiskWatch::DiskWatch(const DiskWatchOptions& options, DiskReserve* reserve, spdl
       log_(log),
       warn_(options.warn_bytes),
       least_(options.least_bytes),
-      held_(reserve->is_held()) {}
+      held_(reserve->is_held()),
+      times_given_up_(reserve->times_given_up()) {}
 
 DiskWatch::~DiskWatch() {
   {
@@ -55,16 +57,19 @@ void DiskWatch::Look() {
     return;
   }
   unread_ = false;
-  const bool held = TryReserve(*free);
-  if (held != held_ && held) {
-    log_->info("{}: {} are kept in reserve", reserve_->path(), HumanBytes(reserve_->bytes()));
-  } else if (held != held_) {
+  // It may have been for a moment between two looks.
+  const int64_t times_given_up = reserve_->times_given_up();
+  if (std::exchange(times_given_up_, times_given_up) != times_given_up) {
+    held_ = false;
     log_->error(
         "{}: the reserve of {} was given up, for changes met a full disk; writes are taken again, "
         "and the reserve is made again, once there is room",
         reserve_->path(), HumanBytes(reserve_->bytes()));
   }
-  held_ = held;
+  const bool held = TryReserve(*free);
+  if (held && !std::exchange(held_, held)) {
+    log_->info("{}: {} are kept in reserve", reserve_->path(), HumanBytes(reserve_->bytes()));
+  }
   const DiskLevel level = LevelOf(*free);
   if (level != this->level()) TellLevel(level, *free);
   level_.store(level, std::memory_order_relaxed);

@@ -67,8 +67,9 @@ class DiskWatch {
   FreeLimit warn_;
   FreeLimit least_;
   std::atomic<DiskLevel> level_{DiskLevel::kEnough};
-  bool held_;            // the reserve, when it was last looked at
-  bool unread_ = false;  // the log has it that the disk does not say
+  bool held_;               // the reserve, when it was last looked at
+  int64_t times_given_up_;  // likewise, how often it had been
+  bool unread_ = false;     // the log has it that the disk does not say
   Mutex mu_;
   CondVar stopping_changed_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;

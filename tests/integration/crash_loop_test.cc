@@ -110,7 +110,7 @@ TEST_CASE_METHOD(LoopTest,
                  "[crash_loop]") {
   for (size_t time = 0; time < StartRecord::kMost; ++time) REQUIRE(DieOpening());
   const int64_t left = NumFiles();
-  CHECK(BytesOnDisk() < int64_t{2} << 20);
+  CHECK(BytesOnDisk() < int64_t{6} << 20);  // of which RocksDB keeps 4 MiB for its manifest
   for (int time = 0; time < 3; ++time) {
     const auto daemon = StartDaemon({});
     VICINITY_ASSERT_OK_AND_ASSIGN(const int code, daemon->WaitForExit(kLimit));

@@ -78,12 +78,11 @@ constexpr uint64_t kBatches = 30;       // that are kept, restored and folded
 
 // RocksDB's calls that the work comes by, beside our own failpoints.
 constexpr const char* kRocksCalls[] = {
-    "current.rename", "folder.sync",   "identity.rename",  "log.append",      "log.delete",
-    "log.make",       "log.sync",      "log.torn",         "manifest.append", "manifest.delete",
-    "manifest.make",  "manifest.sync", "manifest.torn",    "options.delete",  "options.rename",
-    "other.delete",   "other.rename",  "sst.append",       "sst.delete",      "sst.make",
-    "sst.sync",       "sst.torn",      "temporary.append", "temporary.make",  "temporary.sync",
-    "temporary.torn",
+    "current.rename",   "folder.sync",    "identity.rename", "log.append",      "log.delete",
+    "log.make",         "log.sync",       "log.torn",        "manifest.append", "manifest.delete",
+    "manifest.make",    "manifest.sync",  "manifest.torn",   "options.delete",  "options.rename",
+    "sst.append",       "sst.delete",     "sst.make",        "sst.sync",        "sst.torn",
+    "temporary.append", "temporary.make", "temporary.sync",  "temporary.torn",
 };
 
 // The folders of the work, in one that the test owns.

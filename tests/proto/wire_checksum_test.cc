@@ -70,10 +70,12 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
             .Add(1)
             .Add(0)  // no excluded edges
             .Add(0)
-            .Add(0)     // no edge positions
-            .Add(0)     // no edge times
-            .Add(0)     // at no version
-            .Add(0)     // nor exactly at one
+            .Add(0)  // no edge positions
+            .Add(0)  // no edge times
+            .Add(0)  // at no version
+            .Add(0)  // nor exactly at one
+            .Add(0)  // nor of a term
+            .Add(0)
             .Bytes("")  // no excluded edges' targets
             .Bytes("")  // no trees
             .Bytes("12345678")
@@ -96,6 +98,8 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
                                                   .Add(0)  // not of edges
                                                   .Add(0)  // at no version
                                                   .Add(0)  // nor exactly at one
+                                                  .Add(0)  // nor of a term
+                                                  .Add(0)
                                                   .Bytes("")
                                                   .Sum());
   proto::FindRequest find;
@@ -112,6 +116,8 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
                                                  .Add(0)  // a condition without terms
                                                  .Add(0)  // at no version
                                                  .Add(0)  // nor exactly at one
+                                                 .Add(0)  // nor of a term
+                                                 .Add(0)
                                                  .Sum());
   // A message that is not there is as one that is empty.
   CHECK(RequestChecksum("SampleNeighbors", proto::SampleRequest()) == [] {
@@ -127,7 +133,8 @@ TEST_CASE("a reply's checksum is that of the question and its words", "[wire_che
   chunk.set_lengths("length");
   chunk.set_rows("");
   chunk.set_checksum(1);
-  CHECK(ReplyChecksum(42, chunk) == Words().Add(42).Add(7).Add(0).Bytes("length").Bytes("").Sum());
+  CHECK(ReplyChecksum(42, chunk) ==
+        Words().Add(42).Add(7).Add(0).Add(0).Bytes("length").Bytes("").Sum());
   proto::MethodStatus status;
   status.set_method("x");
   status.set_busy_seconds(1.5);

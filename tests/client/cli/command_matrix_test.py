@@ -384,7 +384,7 @@ class CommandMatrixTest(unittest.TestCase):
                  "no flag --inptu; did you mean --input?"),
                 (["generate", "rmta"], "did you mean rmat?"),
                 (["status", "--cluster", "up", "--format=yaml"],
-                 '--format: should be json or table, not "yaml"'),
+                 '--format should be json or table, not "yaml"'),
                 (["sample", "--data", "cut", "--seeds", "1", "--fanouts", "15x10"],
                  '--fanouts should be of the form N,N,..., not "15x10"'),
                 (["partition", "--input", "ring", "--output", "x", "--shards", "0-3"],

@@ -38,7 +38,7 @@ TEST_CASE("metrics say how far a shard has come and what its changes take", "[li
     return values;
   };
   auto before = read();
-  REQUIRE(before.size() == 4);
+  REQUIRE(before.size() == 5);
   CHECK(before[kShardVersionMetric] == 0);
   CHECK(before[kShardWriterMetric] == 1);  // alone it writes
   CHECK(before[kWriterTermMetric] == 0);

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <mutex>
 #include <random>
+#include <set>
 
 namespace vicinity::testing {
 
@@ -14,6 +16,10 @@ namespace vicinity::testing {
 // started again.
 int FreePort(const std::string& host) {
   constexpr int kTries = 100;
+  // Whoever was given one before may not listen yet.
+  static std::mutex mu;
+  static std::set<int> given;
+  const std::lock_guard<std::mutex> lock(mu);
   std::random_device random;
   std::uniform_int_distribution<int> ports(20'000, 32'000);
   for (int i = 0; i < kTries; ++i) {
@@ -25,7 +31,7 @@ int FreePort(const std::string& host) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
     close(fd);
-    if (bound == 0) return port;
+    if (bound == 0 && given.insert(port).second) return port;
   }
   return 0;
 }

@@ -5,7 +5,8 @@
 
 namespace vicinity::testing {
 
-// A port of an address of this machine (IPv4) that nobody listens on; 0: there is none.
+// A port of an address of this machine (IPv4) that nobody listens on, and that this process was not
+// given before; 0: there is none.
 int FreePort(const std::string& host);
 
 }  // namespace vicinity::testing

@@ -163,9 +163,9 @@ class Swapper {
         for (const proto::ChangeCursor& cursor : shard.cursors()) {
           if (cursor.at().version() >= options_.folded_at[shard.shard()]) continue;
           return absl::FailedPreconditionError(absl::StrCat(
-              "reader \"", absl::CHexEscape(cursor.name()), "\" of changes has acknowledged version ",
-              cursor.at().version(), " of shard ", shard.shard(), ", and the fold is of version ",
-              options_.folded_at[shard.shard()],
+              "reader \"", absl::CHexEscape(cursor.name()),
+              "\" of changes has acknowledged version ", cursor.at().version(), " of shard ",
+              shard.shard(), ", and the fold is of version ", options_.folded_at[shard.shard()],
               ": let it read on first, drop it, or leave it behind (--leave-readers-behind)"));
         }
       }

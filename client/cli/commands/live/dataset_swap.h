@@ -51,14 +51,14 @@ struct SwapServer {
 };
 
 struct SwapOptions {
-  std::vector<SwapServer> servers;            // of the cluster: all
-  std::vector<uint64_t> folded_at;            // of each shard the version that the fold was made at
-  std::vector<uint64_t> folded_terms;         // and in which term that was written
-  uint64_t fingerprint = 0;                   // of the next dataset
-  uint64_t follows = 0;                       // of the one that it was made of
-  std::string data;                           // the next one's folder, as servers see it
-  // Also if readers of changes, who have named themselves, have not acknowledged all that was folded:
-  // they would find the rest in the old dataset alone, for as long as that is kept.
+  std::vector<SwapServer> servers;     // of the cluster: all
+  std::vector<uint64_t> folded_at;     // of each shard the version that the fold was made at
+  std::vector<uint64_t> folded_terms;  // and in which term that was written
+  uint64_t fingerprint = 0;            // of the next dataset
+  uint64_t follows = 0;                // of the one that it was made of
+  std::string data;                    // the next one's folder, as servers see it
+  // Also if readers of changes, who have named themselves, have not acknowledged all that was
+  // folded: they would find the rest in the old dataset alone, for as long as that is kept.
   bool leave_readers_behind = false;
   uint64_t page = 256;                        // changes that are read at once
   absl::Duration settle = absl::Seconds(60);  // for servers of a shard to have the same changes
@@ -72,8 +72,9 @@ struct SwapReport {
 };
 
 // Errors: Unavailable naming the servers that do not answer; FailedPrecondition: one has another
-// dataset in force, or a reader of changes is behind the fold; DeadlineExceeded: the servers of a shard do not come to the same; else those of
-// the calls. The text says whether the old dataset takes changes, and what is to be done.
+// dataset in force, or a reader of changes is behind the fold; DeadlineExceeded: the servers of a
+// shard do not come to the same; else those of the calls. The text says whether the old dataset
+// takes changes, and what is to be done.
 absl::StatusOr<SwapReport> SwapDatasets(const SwapOptions& options, const SwapCalls& calls,
                                         Progress* progress);
 

@@ -9,7 +9,6 @@ Action DeclareSwap(CLI::App* app);
 
 inline constexpr Command kSwapCommand = {
     "swap", "puts a folded dataset in the place of the one that servers serve",
-    "vicinity fold --cluster cluster.textproto --data /data/graph --out /data/graph.2\n"
     "vicinity swap --cluster cluster.textproto --data /data/graph --to /data/graph.2",
     &DeclareSwap};
 

@@ -73,7 +73,8 @@ TEST_CASE("reversed edges join their type or are one of their own, not both", "[
   };
   const Answer both = import({"--add-reverse", "--add-reverse-apart"});
   CHECK(both.code == ExitCode::kUsage);
-  CHECK_THAT(both.narration, Catch::Contains("excludes") && Catch::Contains("--add-reverse-apart"));
+  CHECK_THAT(both.narration,
+             Catch::Contains("do not go together") && Catch::Contains("--add-reverse-apart"));
   const Answer apart = import({"--add-reverse-apart"});
   CAPTURE(apart.narration);
   REQUIRE(apart.code == ExitCode::kOk);

@@ -160,8 +160,8 @@ class LiveFixture {
   // Folds what stopped servers have left.
   nlohmann::json FoldStopped(const std::string& name) {
     graph_.reset();
-    cluster_.Stop(0);
-    cluster_.Stop(1);
+    cluster_.Close(0);
+    cluster_.Close(1);
     const Answer answer =
         RunCommand(kFoldCommand, {"--data", cluster_.directory(), "--changes", cluster_.changes(),
                                   "--out", File(name), "--format", "json"});
@@ -362,8 +362,9 @@ TEST_CASE("fold beside servers waits until there is enough to fold", "[cli]") {
   CHECK(none["folded"] == false);
   CHECK(none["memory_bytes"].get<int64_t>() > 0);
   CHECK_FALSE(std::filesystem::exists(fixture.File("out")));
-  const Answer text =
-      fixture.Fold({"--out", fixture.File("out"), "--when-larger", "100G", "--format", "table"});
+  const Answer text = RunCommand(kFoldCommand, {"--cluster", fixture.cluster().cluster_file(),
+                                                "--data", fixture.cluster().directory(), "--out",
+                                                fixture.File("out"), "--when-larger", "100G"});
   CHECK_THAT(text.out, Catch::Contains("Nothing is folded"));
   CHECK(when_larger("1")["folded"] == true);
   CHECK(std::filesystem::exists(fixture.File("out")));

@@ -21,8 +21,9 @@ TEST_CASE("a machine is looked at alone, for a dataset, or for a server of a clu
   testing::SmallCluster cluster(testing::RandomGraph({}), 2, 2);
   const Answer data = RunCommand(
       kDoctorCommand, {"--data", cluster.directory(), "--shards", "0-1", "--format=json"});
+  const nlohmann::json report = nlohmann::json::parse(data.out);
   bool has_cache = false;
-  for (const auto& finding : nlohmann::json::parse(data.out)["findings"]) {
+  for (const auto& finding : report["findings"]) {
     has_cache |= finding["what"] == "page cache" && finding["verdict"] == "good";
   }
   CHECK(has_cache);

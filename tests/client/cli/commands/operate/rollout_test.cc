@@ -98,7 +98,7 @@ TEST_CASE("a server is drained, restarted, and waited for until it has caught up
   CHECK(world.now - absl::UnixEpoch() <= absl::Seconds(10));
   bool told = false;
   for (const std::string& line : world.told) {
-    told |= line == "s1: shard 1 is at version 50, others at 100";
+    told |= line == "s1: shard 0 is at version 50, others at 100";
   }
   CHECK(told);
 }
@@ -182,6 +182,7 @@ TEST_CASE("one that does not come back as it was ends it, with the reason", "[ro
 
 TEST_CASE("a command that fails ends it at once", "[rollout]") {
   World world(2);
+  world.list[0].drains = false;
   world.restart_says = absl::AbortedError("exit status 3");
   const absl::Time before = world.now;
   const absl::Status status = RollServer(world.list, 0, {}, world.calls);

@@ -104,9 +104,9 @@ TEST_CASE_METHOD(ServerChecksTest, "certificates that end soon, and files that d
 }
 
 TEST_CASE_METHOD(ServerChecksTest, "changes want a disk with room", "[doctor]") {
-  const Finding finding = Find(Check("changes: 'changes'"), "disk for changes");
+  const Finding finding = Find(Check("", "changes: 'changes'"), "disk for changes");
   CHECK_THAT(finding.found, Catch::Contains("changes"));
-  const Finding none = Find(Check("changes: '/proc/changes'"), "disk for changes");
+  const Finding none = Find(Check("", "changes: '/proc/changes'"), "disk for changes");
   CHECK(none.verdict == Verdict::kFault);
 }
 
