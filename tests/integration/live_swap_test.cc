@@ -50,7 +50,7 @@ std::unique_ptr<Graph> Open(const std::string& cluster_file) {
   options.cluster_file = cluster_file;
   options.connect_timeout = milliseconds(60'000);
   options.call_timeout = milliseconds(10'000);
-  options.call_budget = milliseconds(60'000);
+  options.call_budget = milliseconds(15'000);
   auto graph = Graph::Open(options);
   if (!graph.ok()) FAIL(graph.error().message());
   return *std::move(graph);
