@@ -316,7 +316,9 @@ class Swapper {
   absl::Status Commit() {
     absl::Status told;
     for (int tries = 0; tries < kMostTries; ++tries) {
-      told = TellAll(proto::SWAP_COMMIT);
+      // A server that ended since it had everything has nothing prepared until it is told again.
+      told = TellAll(proto::SWAP_PREPARE);
+      if (told.ok()) told = TellAll(proto::SWAP_COMMIT);
       if (told.ok() && CountDone() == known_.size()) return absl::OkStatus();
       if (absl::IsFailedPrecondition(told)) break;
       absl::SleepFor(options_.look_every);

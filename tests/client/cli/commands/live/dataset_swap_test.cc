@@ -363,6 +363,26 @@ TEST_CASE("wherever a swap is cut off it goes on, or nothing has changed", "[dat
   CHECK(cut_off > rounds);
 }
 
+TEST_CASE("a server that starts again when another has committed commits too", "[dataset_swap]") {
+  SwapBed bed;
+  for (int i = 0; i < 10; ++i) VICINITY_REQUIRE_OK(bed.Write(i % kNumShards));
+  bed.Fold();
+  for (int i = 0; i < 10; ++i) VICINITY_REQUIRE_OK(bed.Write(i % kNumShards));
+  bool ended = false;
+  const auto calls = bed.calls([&](size_t s) {
+    const bool other_committed = bed.server(0).in_force()->fingerprint() == bed.next_fingerprint();
+    if (ended || s != 1 || !other_committed) return 0;
+    ended = true;
+    bed.Stop(1);
+    bed.Start(1);
+    return 1;
+  });
+  VICINITY_REQUIRE_OK(SwapDatasets(bed.swap_options(), calls, NoProgress()).status());
+  CHECK(ended);
+  for (int32_t s = 0; s < kNumShards; ++s) VICINITY_CHECK_OK(bed.Write(s));
+  CHECK(bed.Difference() == "");
+}
+
 TEST_CASE("a batch that got no answer before the swap gets it afterwards, and no other is taken",
           "[dataset_swap]") {
   SwapBed bed;
