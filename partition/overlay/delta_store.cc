@@ -443,6 +443,13 @@ absl::StatusOr<bool> DeltaStore::IsCatchingUp() const {
   return true;
 }
 
+absl::Status DeltaStore::SaveShown(uint64_t version) {
+  VICINITY_RETURN_IF_ERROR(CheckWritable());
+  return Failed(FromRocks(db_->Put(rocksdb::WriteOptions(), families_[kMeta], kShownKey,
+                                   Sealed(kShownKey, KeyOf(version))),
+                          folder_));
+}
+
 absl::Status DeltaStore::SaveCaughtUp() {
   VICINITY_RETURN_IF_ERROR(CheckWritable());
   rocksdb::WriteOptions durable;

@@ -95,6 +95,8 @@ class DeltaStore {
   absl::StatusOr<std::string> ReadWriter() const;
   // Nothing if it was never put.
   absl::StatusOr<std::optional<uint64_t>> ReadShown() const;
+  // As Commit::PutShown, alone. Survives the end of the process, not of the machine.
+  absl::Status SaveShown(uint64_t version);
   // Waits until it is on disk.
   absl::Status SaveWriter(std::string_view writer);
   // Whether the store was made empty while others may have had changes, and SaveCaughtUp has not

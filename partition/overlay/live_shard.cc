@@ -38,7 +38,7 @@ AppliedBatch NeverApplied() {
 // One caller's batch on its way.
 struct LiveShard::Pending {
   proto::Change change;
-  bool repeats = false;
+  Origin origin = Origin::kHere;
   Durability durability = Durability::kSync;
   int64_t bytes = 0;
   // Of who has the shard's lock:
@@ -130,19 +130,19 @@ absl::StatusOr<AppliedBatch> LiveShard::Apply(const proto::WriteSession& session
   *change.mutable_batch() = std::move(batch);
   const auto until = SteadyTimeOf(deadline);
   VICINITY_ASSIGN_OR_RETURN(AppliedBatch applied,
-                            Commit(std::move(change), /*repeats=*/false, durability, until));
+                            Commit(std::move(change), Origin::kHere, durability, until));
   if (durability != Durability::kReplicated) return applied;
   return AwaitKept(std::move(applied), until);
 }
 
-absl::StatusOr<AppliedBatch> LiveShard::Commit(proto::Change change, bool repeats,
+absl::StatusOr<AppliedBatch> LiveShard::Commit(proto::Change change, Origin origin,
                                                Durability durability,
                                                std::chrono::steady_clock::time_point until) {
   VICINITY_RETURN_IF_ERROR(CheckSession(change.session()));
   auto pending = std::make_shared<Pending>();
   pending->bytes = static_cast<int64_t>(change.batch().ByteSizeLong());
   pending->change = std::move(change);
-  pending->repeats = repeats;
+  pending->origin = origin;
   pending->durability = durability;
 
   MutexLock lock(&mu_);
@@ -252,7 +252,7 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
     if (!answers.back().ok() || answers.back()->retired) continue;
     if (round.terms.size() < group_.size()) round.terms.push_back(pending->change.term());
     round.durable |= pending->durability != Durability::kBuffered;
-    if (!WaitsForOthers(pending->durability)) {
+    if (IsSeenAtOnce(*pending)) {
       round.shown = std::max(round.shown, answers.back()->version);
     }
   }
@@ -271,6 +271,11 @@ void LiveShard::CommitGroup(const std::vector<PendingPtr>& group) {
     if (!written.ok() && answers[i].ok()) answers[i] = written;
     group[i]->answer = std::move(answers[i]);
   }
+}
+
+bool LiveShard::IsSeenAtOnce(const Pending& pending) const {
+  if (pending.origin == Origin::kNotSeenThere) return false;
+  return options_.servers.count <= 1 || pending.durability != Durability::kReplicated;
 }
 
 void LiveShard::Publish(const Round& round) {
@@ -329,17 +334,18 @@ absl::Status LiveShard::Write(const Round& round) {
 absl::StatusOr<AppliedBatch> LiveShard::Prepare(const absl::Status& room, Pending* pending,
                                                 DeltaStore::Commit* commit) {
   proto::Change& change = pending->change;
-  if (!pending->repeats && !only_known_) VICINITY_RETURN_IF_ERROR(refusal_);
+  const bool repeats = pending->origin != Origin::kHere;
+  if (!repeats && !only_known_) VICINITY_RETURN_IF_ERROR(refusal_);
   // A log that begins at a fold goes on with sessions whose first batches are in the files.
-  if (!pending->repeats || sessions_.Knows(change.session().id())) {
+  if (!repeats || sessions_.Knows(change.session().id())) {
     VICINITY_ASSIGN_OR_RETURN(const std::optional<uint64_t> known,
                               sessions_.Find(change.session().id(), change.session().sequence()));
     // What a full disk stopped is known, and was not written.
     if (known.has_value() && !room.ok() && *known > logged()) return room;
     if (known.has_value()) return AnswerAgain(*known);
   }
-  if (!pending->repeats && only_known_) return NeverApplied();
-  if (!pending->repeats) change.set_term(term_);
+  if (!repeats && only_known_) return NeverApplied();
+  if (!repeats) change.set_term(term_);
   VICINITY_RETURN_IF_ERROR(room);
   VICINITY_RETURN_IF_ERROR(ResolveChange(state_->base, state_->files, state_->index, &change));
   change.set_version(logged() + group_.size() + 1);
@@ -376,6 +382,15 @@ absl::StatusOr<proto::Change> LiveShard::ReadChange(uint64_t version) const {
 }
 
 absl::Status LiveShard::Repeat(proto::Change change, Durability durability, absl::Time deadline) {
+  return RepeatAs(std::move(change), Origin::kElsewhere, durability, deadline);
+}
+
+absl::Status LiveShard::RepeatUnseen(proto::Change change, absl::Time deadline) {
+  return RepeatAs(std::move(change), Origin::kNotSeenThere, Durability::kBuffered, deadline);
+}
+
+absl::Status LiveShard::RepeatAs(proto::Change change, Origin origin, Durability durability,
+                                 absl::Time deadline) {
   if (change.version() != logged() + 1) {
     return absl::InvalidArgumentError(absl::StrCat("version ", change.version(), " of shard ",
                                                    state_->base.shard.id().value, ", where ",
@@ -400,8 +415,8 @@ absl::Status LiveShard::Repeat(proto::Change change, Durability durability, absl
   if (change.batch().ByteSizeLong() > 0) {
     VICINITY_RETURN_IF_ERROR(CheckBatch(state_->base, change.batch()));
   }
-  VICINITY_ASSIGN_OR_RETURN(const AppliedBatch is, Commit(std::move(change), /*repeats=*/true,
-                                                          durability, SteadyTimeOf(deadline)));
+  VICINITY_ASSIGN_OR_RETURN(const AppliedBatch is,
+                            Commit(std::move(change), origin, durability, SteadyTimeOf(deadline)));
   if (is.version == was.version && is.first_nodes == was.first_nodes &&
       is.first_edges == was.first_edges) {
     return absl::OkStatus();
@@ -473,8 +488,7 @@ absl::Status LiveShard::BeginTerm(absl::Time deadline) {
   // Nobody else makes this one: a term has one writer.
   change.mutable_session()->set_id(absl::StrCat("writer of term ", writer().term));
   change.mutable_session()->set_sequence(1);
-  return Commit(std::move(change), /*repeats=*/false, Durability::kReplicated,
-                SteadyTimeOf(deadline))
+  return Commit(std::move(change), Origin::kHere, Durability::kReplicated, SteadyTimeOf(deadline))
       .status();
 }
 
@@ -516,9 +530,20 @@ void LiveShard::Kept(uint64_t version) {
 }
 
 // A version is counted before it is seen.
-void LiveShard::ShowAll() {
+absl::Status LiveShard::ShowUpTo(uint64_t version) {
   MutexLock lock(&mu_);
-  Show(logged());
+  TakeLead();
+  version = std::min(version, logged());
+  absl::Status saved;
+  if (version > this->version()) {
+    mu_.Unlock();
+    saved = MakeReady();
+    if (saved.ok()) saved = Remember(state_->store->SaveShown(version));
+    mu_.Lock();
+    if (saved.ok()) Show(version);
+  }
+  EndLead();
+  return saved;
 }
 
 LogPosition LiveShard::position() const {
@@ -538,12 +563,12 @@ void LiveShard::CountTerm(uint64_t version, uint64_t term) {
   if (term != LastTerm()) terms_.emplace(version, term);
 }
 
-void LiveShard::WaitBehind(uint64_t version, absl::Time until) const {
+void LiveShard::WaitBehind(uint64_t logged, uint64_t shown, absl::Time until) const {
   const auto end =
       std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(until - absl::Now());
   MutexLock lock(&mu_);
   const int64_t wakes = wakes_;
-  while (logged() <= version && wakes_ == wakes) {
+  while (this->logged() <= logged && version() <= shown && wakes_ == wakes) {
     const std::chrono::nanoseconds left = end - std::chrono::steady_clock::now();
     if (left.count() <= 0) return;
     settled_.WaitFor(&mu_, left);

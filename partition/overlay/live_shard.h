@@ -97,6 +97,8 @@ class LiveShard {
   // session that is not known here the first one may have any number: the log of a folded dataset
   // goes on with sessions whose first batches are in its files.
   absl::Status Repeat(proto::Change change, Durability durability, absl::Time deadline);
+  // The same as kBuffered, but nobody sees it before ShowUpTo.
+  absl::Status RepeatUnseen(proto::Change change, absl::Time deadline);
 
   // Of a shard that several servers have (LiveShardOptions::servers):
 
@@ -116,8 +118,9 @@ class LiveShard {
   void Hold(absl::Status why);
   // More than half of the servers have all versions up to this one on disk.
   void Kept(uint64_t version);
-  // All of the change log is the writer's, too: after a start nobody sees yet what may not be.
-  void ShowAll();
+  // The change log up to this version is the writer's, too, and not to be taken back. Errors:
+  // DeltaStore's.
+  absl::Status ShowUpTo(uint64_t version);
 
   // It was empty when it was opened first, and CaughtUp has not said since that it has what the
   // other servers had then: it may lack what it acknowledged before its disk was lost. Of several
@@ -138,8 +141,9 @@ class LiveShard {
   LogPosition position() const;  // of the change log's end
   // In which a version that has been was written; 0 of version 0.
   uint64_t TermOf(uint64_t version) const;
-  // Waits until the change log has a version behind this one, or Wake, or until then.
-  void WaitBehind(uint64_t version, absl::Time until) const;
+  // Waits until the change log has a version behind `logged`, or one behind `shown` is seen, or
+  // Wake, or until then.
+  void WaitBehind(uint64_t logged, uint64_t shown, absl::Time until) const;
   void Wake();
 
   // Of those who read the changes. Lives as long as this.
@@ -166,10 +170,8 @@ class LiveShard {
   void EndLead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Refusal() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Show(uint64_t version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);  // and all before
-  // Of one that was asked for with this: seen when more than half of the servers have it.
-  bool WaitsForOthers(Durability durability) const {
-    return options_.servers.count > 1 && durability == Durability::kReplicated;
-  }
+  // Seen when it is committed, not when more than half of the servers have it.
+  bool IsSeenAtOnce(const Pending& pending) const;
   absl::StatusOr<AppliedBatch> AwaitKept(AppliedBatch applied,
                                          std::chrono::steady_clock::time_point until);
   // Versions on their way to the disk, and what is to be known of them once they are there.
@@ -198,9 +200,16 @@ class LiveShard {
                                        DeltaStore::Commit* commit);
   absl::Status Write(const Round& round);
   absl::StatusOr<AppliedBatch> AnswerAgain(uint64_t version) const;
-  // Without waiting until it is kept. `repeats`: its term is its own, and it is never refused.
-  absl::StatusOr<AppliedBatch> Commit(proto::Change change, bool repeats, Durability durability,
+  enum class Origin {
+    kHere,          // a batch that a writer sent
+    kElsewhere,     // made in another store: its term is its own, and it is never refused
+    kNotSeenThere,  // ... and nobody sees it before ShowUpTo
+  };
+  // Without waiting until it is kept.
+  absl::StatusOr<AppliedBatch> Commit(proto::Change change, Origin origin, Durability durability,
                                       std::chrono::steady_clock::time_point until);
+  absl::Status RepeatAs(proto::Change change, Origin origin, Durability durability,
+                        absl::Time deadline);
   // As the log has it.
   absl::StatusOr<proto::Change> ReadLogged(uint64_t version) const;
   AppliedBatch AnswerOf(const proto::Change& change) const;

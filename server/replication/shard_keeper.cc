@@ -1,6 +1,7 @@
 #include "server/replication/shard_keeper.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,7 @@ constexpr int kMostChanges = 4096;
 constexpr absl::Duration kPause = absl::Milliseconds(200);  // after a failure
 // Beyond what a server knows: so many promotions nobody misses, and terms do not run out.
 constexpr uint64_t kMostTermsAhead = 1'000'000;
+constexpr uint64_t kMostVersions = std::numeric_limits<uint64_t>::max();
 constexpr absl::Duration kLongestStartOver = absl::Seconds(5);
 
 WriterTerm FromProto(const proto::WriterTerm& writer) { return {writer.term(), writer.writer()}; }
@@ -92,7 +94,8 @@ void ShardKeeper::Run(Feed* feed) {
       Forget(feed);
       Pause(ask_every_);
     } else if (!Step(feed, shard->get(), writer)) {
-      (*shard)->WaitBehind(feed->position.version, absl::Now() + ask_every_);
+      (*shard)->WaitBehind(feed->position.version, two_are_most() ? kMostVersions : feed->told,
+                           absl::Now() + ask_every_);
     }
   }
 }
@@ -112,6 +115,7 @@ bool ShardKeeper::Step(Feed* feed, LiveShard* shard, const WriterTerm& writer) {
     return true;
   }
   const bool asks = request->changes().empty() && !request->start_over();
+  const uint64_t told = request->shown();
   const auto reply =
       feed->server->Replicate(*std::move(request), asks ? question_limit_ : call_limit_);
   if (!reply.ok()) {
@@ -124,7 +128,12 @@ bool ShardKeeper::Step(Feed* feed, LiveShard* shard, const WriterTerm& writer) {
     log_->error("{}: {}", Here(), std::string(settled.message()));
   }
   if (!feed->trouble.empty()) Pause(ask_every_);
-  return feed->trouble.empty() && feed->position.version < shard->logged();
+  feed->told = told;
+  return feed->trouble.empty() && LagsBehind(*feed, *shard);
+}
+
+bool ShardKeeper::LagsBehind(const Feed& feed, const LiveShard& shard) const {
+  return feed.position.version < shard.logged() || (!two_are_most() && feed.told < shard.version());
 }
 
 absl::Status ShardKeeper::Settle(LiveShard* shard) {
@@ -146,6 +155,7 @@ absl::StatusOr<proto::ReplicateRequest> ShardKeeper::NextRequest(const Feed& fee
   ToProto(writer, request.mutable_writer());
   request.set_last(shard.logged());
   request.set_catching_up(shard.catching_up());
+  request.set_shown(shard.version());
   if (!feed.known) return request;
   if (!IsBeginning(feed.position, shard)) {
     request.set_start_over(true);
@@ -315,18 +325,19 @@ absl::Status ShardKeeper::Repeat(const proto::ReplicateRequest& request, LiveSha
   const LogPosition after = {request.after(), request.after_term()};
   // All that is answered is on disk, also what was repeated before a failure.
   if (!(shard->position() == after)) return shard->Sync();
-  shard->ShowAll();
-  if (request.changes().empty()) return shard->Sync();
   uint64_t expected = after.version;
   for (const proto::Change& change : request.changes()) {
     if (change.version() != ++expected) {
       return absl::InvalidArgumentError(
           absl::StrCat(Here(), ": version ", change.version(), " where ", expected, " comes next"));
     }
-    VICINITY_RETURN_IF_ERROR(
-        shard->Repeat(change, Durability::kBuffered, absl::Now() + call_limit_));
+    const absl::Time until = absl::Now() + call_limit_;
+    const bool most_have_it = two_are_most() && change.term() == request.writer().term();
+    VICINITY_RETURN_IF_ERROR(most_have_it ? shard->Repeat(change, Durability::kBuffered, until)
+                                          : shard->RepeatUnseen(change, until));
   }
-  return shard->Sync();
+  VICINITY_RETURN_IF_ERROR(shard->Sync());
+  return shard->ShowUpTo(request.shown());
 }
 
 // A writer that knows where this log ends has seen that it is a beginning of its own; one that does

@@ -17,6 +17,9 @@
 // kept by most servers once one of the writer's term is: what they have of terms before could still
 // be set aside, for a server that has a later term's.
 //
+// Another server shows its readers what it hears that the writer shows; versions of the writer's
+// term at once where two servers are more than half.
+//
 // A server that begins with an empty log, because it is new or its disk is, may lack what it has
 // acknowledged before. It is marked (LiveShard::catching_up) until it has what the writer had when
 // that first told it how far it is. A writer that begins so is unmarked when more than half of the
@@ -108,6 +111,7 @@ class ShardKeeper {
     std::unique_ptr<OtherServer> server;
     // Of its thread:
     bool failing = false;  // the log has it
+    uint64_t told = 0;     // that readers here see
     // Under mu_, changed by its thread alone:
     bool tried = false;  // it has answered this writer, or could not be reached
     bool known = false;  // where it is
@@ -132,6 +136,10 @@ class ShardKeeper {
   void Pause(absl::Duration duration);
   bool stopping() const;
   std::string Here() const;  // "shard 3"
+  // Whether what a server and the writer have, more than half of the servers have.
+  bool two_are_most() const { return feeds_.size() + 1 < 4; }
+  // There is something to tell the server.
+  bool LagsBehind(const Feed& feed, const LiveShard& shard) const;
 
   absl::Status Check(const WriterTerm& writer, const LiveShard& shard) const;
   absl::Status StartOver(const WriterTerm& writer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(take_mu_);

@@ -101,6 +101,47 @@ TEST_CASE("replicated is what more than half of the servers have on disk, and wa
   CHECK(group.shard(0)->version() == 5);  // with all before
 }
 
+TEST_CASE("of five servers none shows a replicated batch that two alone have", "[keeper]") {
+  ReplicaGroup group(5);
+  AwaitWriter(group, 0);
+  VICINITY_REQUIRE_OK(group.Apply(0, "s", 1, 1, Durability::kReplicated, kLong).status());
+  CHECK(group.AwaitSame() == 0);
+  for (int other = 2; other < 5; ++other) group.Cut(0, other, true);
+  VICINITY_CHECK_CODE(group.Apply(0, "s", 2, 2, Durability::kReplicated, kShort).status(),
+                      absl::StatusCode::kDeadlineExceeded);
+  for (int i = 0; i < 5000 && group.shard(1)->logged() < 2; ++i) {
+    absl::SleepFor(absl::Milliseconds(2));
+  }
+  CHECK(group.shard(1)->logged() == 2);
+  CHECK(group.shard(0)->version() == 1);
+  CHECK(group.shard(1)->version() == 1);
+  SECTION("also after a start") {
+    group.Stop(1);
+    group.Start(1);
+    absl::SleepFor(10 * kShort);  // the writer asks every 5 ms
+    CHECK(group.shard(1)->logged() == 2);
+    CHECK(group.shard(1)->version() == 1);
+  }
+  SECTION("until a third has it") {
+    group.Cut(0, 2, false);
+    for (int i = 0; i < 5000 && group.shard(1)->version() < 2; ++i) {
+      absl::SleepFor(absl::Milliseconds(2));
+    }
+    CHECK(group.shard(1)->version() == 2);
+    group.Cut(0, 1, true);
+    group.Stop(1);
+    group.Start(1);
+    CHECK(group.shard(1)->version() == 2);  // what was seen is
+  }
+  SECTION("and what its readers see of the others' it shows with them") {
+    VICINITY_REQUIRE_OK(group.Apply(0, "t", 1, 3, Durability::kSync, kLong).status());
+    for (int i = 0; i < 5000 && group.shard(1)->version() < 3; ++i) {
+      absl::SleepFor(absl::Milliseconds(2));
+    }
+    CHECK(group.shard(1)->version() == 3);
+  }
+}
+
 TEST_CASE("a server that was away gets what it lacks, and one with a new disk gets all",
           "[keeper]") {
   ReplicaGroup group(2);
