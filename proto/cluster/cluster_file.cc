@@ -69,13 +69,21 @@ absl::Status CheckReplicas(const ClusterFile& file, const ClusterLines& lines) {
 }
 
 // Where each keeps changes, if the graph is live.
-void TakeChanges(const proto::Cluster& cluster, const ClusterLines& lines, ClusterFile* file) {
+absl::Status TakeChanges(const proto::Cluster& cluster, const ClusterLines& lines,
+                         ClusterFile* file) {
   file->changes = Beside(lines, cluster.changes());
-  if (file->changes.empty()) return;
   for (size_t i = 0; i < file->servers.size(); ++i) {
-    const std::string own = Beside(lines, cluster.servers(static_cast<int>(i)).changes());
+    const int server = static_cast<int>(i);
+    const std::string own = Beside(lines, cluster.servers(server).changes());
     file->servers[i].changes = own.empty() ? file->changes : own;
+    if (own.empty() || !file->changes.empty()) continue;
+    return lines.Fault(
+        lines.OfServerField(server, "changes"),
+        absl::StrCat("server \"", file->servers[i].name,
+                     "\" has `changes`, and the file itself has none: a graph is live "
+                     "on all its servers or on none"));
   }
+  return absl::OkStatus();
 }
 
 // What the text format's grammar cannot check.
@@ -96,7 +104,7 @@ absl::StatusOr<ClusterFile> Check(const proto::Cluster& cluster, const ClusterLi
   VICINITY_ASSIGN_OR_RETURN(file.tls, CheckTls(cluster, lines));
   file.access = Beside(lines, cluster.access());
   file.open = cluster.open();
-  TakeChanges(cluster, lines, &file);
+  VICINITY_RETURN_IF_ERROR(TakeChanges(cluster, lines, &file));
   if (!file.changes.empty()) VICINITY_RETURN_IF_ERROR(CheckReplicas(file, lines));
   return file;
 }

@@ -4,6 +4,7 @@
 //   cluster_client train OPTIONS   batches from a loader; after each the emulated device step, a
 //                                  timer that costs no CPU
 //   cluster_client rows OPTIONS    rows of other hosts' shards, as fast as they come
+//   cluster_client online OPTIONS  samples around one node each, until another line comes
 //
 // Once its graph is open and its cache full it prints "ready" and waits for a line on standard
 // input, so that all hosts start together; then one JSON object says what was measured.
@@ -198,6 +199,53 @@ nlohmann::json FetchRows(const Options& options) {
           {"cpu_seconds", CpuSeconds() - cpu_before}};
 }
 
+// Each thread one request after the other; what each waited for, in milliseconds.
+std::vector<double> AskUntil(const std::atomic<bool>& stop, const Graph& graph,
+                             const Options& options) {
+  const SamplingSpec spec = SamplingSpec::Uniform(graph.schema(), options.fanouts);
+  const auto start = Clock::now();
+  std::vector<std::vector<double>> waits(options.threads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < options.threads; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937_64 random(t);
+      const auto nodes = static_cast<uint64_t>(graph.num_nodes(0));
+      for (uint64_t n = 0; !stop && SecondsSince(start) < options.seconds; ++n) {
+        const std::vector<int64_t> seed = {static_cast<int64_t>(random() % nodes)};
+        const auto asked = Clock::now();
+        Must(graph.Sample(0, seed, spec, DrawId{n, static_cast<uint64_t>(t)}));
+        waits[t].push_back(1e3 * SecondsSince(asked));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<double> all;
+  for (const auto& each : waits) all.insert(all.end(), each.begin(), each.end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+nlohmann::json Online(const Options& options) {
+  const std::unique_ptr<Graph> graph = Must(Graph::Open(options.graph));
+  WaitForStart();
+  std::atomic<bool> stop{false};
+  std::thread end([&stop] {
+    std::string line;
+    std::getline(std::cin, line);
+    stop = true;
+  });
+  const auto start = Clock::now();
+  const std::vector<double> waits = AskUntil(stop, *graph, options);
+  const double seconds = SecondsSince(start);
+  end.join();
+  if (waits.empty()) Must(Error(ErrorCode::kDeadlineExceeded, "no request was answered in time"));
+  return {{"seconds", seconds},
+          {"requests", waits.size()},
+          {"p50_ms", waits[waits.size() / 2]},
+          {"p99_ms", waits[waits.size() * 99 / 100]},
+          {"longest_ms", waits.back()}};
+}
+
 void AddGraph(CLI::App* app, Options* options) {
   app->add_option("--cluster", options->graph.cluster_file)->required();
   app->add_option("--local-shards", options->graph.local_shards)->delimiter(',');
@@ -233,15 +281,30 @@ CLI::App* AddRows(CLI::App* app, Options* options) {
   return rows;
 }
 
+CLI::App* AddOnline(CLI::App* app, Options* options) {
+  CLI::App* const online = app->add_subcommand("online");
+  AddGraph(online, options);
+  online->add_option("--seconds", options->seconds);  // at most
+  online->add_option("--threads", options->threads);
+  online->add_option("--fanouts", options->fanouts)->delimiter(',');
+  return online;
+}
+
+nlohmann::json Measured(const std::string& what, const Options& options) {
+  if (what == "train") return Train(options);
+  return what == "rows" ? FetchRows(options) : Online(options);
+}
+
 int Main(int argc, char** argv) {
   Options options;
   options.graph.call_timeout = std::chrono::seconds(30);
   CLI::App app("A trainer's traffic without a model.", "cluster_client");
   app.require_subcommand(1);
-  const CLI::App* const train = AddTrain(&app, &options);
+  AddTrain(&app, &options);
   AddRows(&app, &options);
+  AddOnline(&app, &options);
   CLI11_PARSE(app, argc, argv);
-  std::cout << (train->parsed() ? Train(options) : FetchRows(options)).dump() << std::endl;
+  std::cout << Measured(app.get_subcommands().front()->get_name(), options).dump() << std::endl;
   return 0;
 }
 

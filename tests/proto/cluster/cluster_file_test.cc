@@ -103,6 +103,10 @@ TEST_CASE("faults of a cluster file are told with line and value", "[cluster_fil
        "}\n"
        "servers { name: \"b\" listen: \"h:0\" shards: 0 }",
        3, "picks a port"},
+      {"one live server",
+       "data: \"g\" num_shards: 1\nservers { name: \"a\" listen: \"h:1\" shards: 0\n changes: "
+       "\"c\" }",
+       3, "live on all its servers or on none"},
       {"nameless server", "data: \"g\" num_shards: 1\nservers { listen: \"h:1\" shards: 0 }", 2,
        "server 1"},
       {"doubled name",
