@@ -100,25 +100,29 @@ void ClusterServers::OnHello(int server, const absl::Status& status, const proto
       answer.probe = std::move(done);
       return;
     }
-    if (chosen_.has_value()) verdict = CheckServer(server, *chosen_);
+    if (chosen_.has_value()) verdict = Judge(server, *chosen_);
   }
   done(verdict);
+}
+
+bool ClusterServers::IsReplaced(const Answer& answer, const KnownDataset& dataset) {
+  return answer.error.ok() && answer.fingerprint != dataset.fingerprint &&
+         answer.also.count(dataset.fingerprint) == 0 && answer.follows == dataset.fingerprint;
 }
 
 absl::Status ClusterServers::CheckServer(int server, const KnownDataset& dataset) const {
   const Answer& answer = answers_[server];
   const ServerEndpoint& there = endpoint(server);
   if (!answer.error.ok()) return answer.error;
-  const bool answers_it =
-      answer.fingerprint == dataset.fingerprint || answer.also.count(dataset.fingerprint) > 0;
-  if (!answers_it && answer.follows == dataset.fingerprint) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "shard %d at %s (server %s): dataset %016x has taken the place of %016x, of which %s is, "
-        "and nobody has read that for long: open the graph anew",
-        there.shards.front().value, there.address, there.name, answer.fingerprint,
-        dataset.fingerprint, dataset.whose));
+  if (IsReplaced(answer, dataset)) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("shard %d at %s (server %s): dataset %016x has taken the place of %016x, "
+                        "of which %s is and "
+                        "which is not served any more: open the graph anew",
+                        there.shards.front().value, there.address, there.name, answer.fingerprint,
+                        dataset.fingerprint, dataset.whose));
   }
-  if (!answers_it) {
+  if (answer.fingerprint != dataset.fingerprint && answer.also.count(dataset.fingerprint) == 0) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "shard %d at %s (server %s) is of dataset %016x, %s of %016x", there.shards.front().value,
         there.address, there.name, answer.fingerprint, dataset.whose, dataset.fingerprint));
@@ -137,6 +141,12 @@ absl::Status ClusterServers::CheckServer(int server, const KnownDataset& dataset
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status ClusterServers::Judge(int server, const KnownDataset& dataset) {
+  absl::Status verdict = CheckServer(server, dataset);
+  if (IsReplaced(answers_[server], dataset)) servers_[server]->replica->OnReplaced(verdict);
+  return verdict;
 }
 
 bool ClusterServers::AllAsked() const {
@@ -245,7 +255,7 @@ absl::StatusOr<uint64_t> ClusterServers::ChooseDataset(const std::optional<Known
     MutexLock lock(&mu_);
     for (int i = 0; i < size(); ++i) {
       if (!answers_[i].probe) continue;
-      ended.emplace_back(std::exchange(answers_[i].probe, nullptr), CheckServer(i, *chosen));
+      ended.emplace_back(std::exchange(answers_[i].probe, nullptr), Judge(i, *chosen));
     }
   }
   for (const auto& [done, verdict] : ended) done(verdict);

@@ -89,10 +89,14 @@ class ClusterServers {
   // What keeps a server from being used for the dataset.
   absl::Status CheckServer(int server, const KnownDataset& dataset) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The same of the dataset that is read, which its replica is told if it is gone for good.
+  absl::Status Judge(int server, const KnownDataset& dataset) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsWhole(const KnownDataset& dataset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::vector<KnownDataset> Candidates() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Whether another has taken its place, on some server.
   bool IsFollowed(const KnownDataset& dataset) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether one has there, and it is not answered any more.
+  static bool IsReplaced(const Answer& answer, const KnownDataset& dataset);
   bool AllAsked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status WhyNone(const std::optional<KnownDataset>& known) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

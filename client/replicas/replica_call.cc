@@ -92,6 +92,7 @@ std::optional<absl::Status> ReplicaCall::Outcome(Timer::Time now) {
         absl::StrCat("shard ", set_->shard().value, ": ", question_.method, ": cancelled"));
   }
   if (!fatal_.ok()) return OwnStatus(fatal_);
+  if (absl::Status replaced = set_->Replaced(); !replaced.ok()) return replaced;
   if (attempts_ >= max_attempts_ || std::max(now, not_before_) >= deadline_) {
     return AllFailed(now);
   }

@@ -66,6 +66,13 @@ void ReplicaServer::Expel(const absl::Status& why) {
   if (live_) Quarantine(why);
 }
 
+void ReplicaServer::OnReplaced(const absl::Status& why) {
+  MutexLock lock(&mu_);
+  if (live_) Quarantine(why);
+  last_error_ = OwnStatus(why);
+  replaced_.store(true, std::memory_order_release);
+}
+
 void ReplicaServer::OnStopping() {
   if (stopping()) return;
   MutexLock lock(&mu_);
@@ -129,6 +136,7 @@ void ReplicaServer::OnProbe(const absl::Status& answer) {
   }
   if (answer.ok()) {
     about_to_stop_ = false;
+    replaced_ = false;
     marks_in_tenths_ = pauses_ > 0 ? (options_.max_marks - 1) * kMark : 0;
     unmarked_ = pauses_ == 0;
     live_.store(true, std::memory_order_release);

@@ -20,6 +20,9 @@
 // has two marks, so its next failure is one too many. Pauses are short again once its marks are
 // gone.
 //
+// A server of another dataset, which has taken the place of the one that is read, is quarantined as
+// any other, but nobody waits for it.
+//
 // A server that says that it is about to stop stays live, for shards that no other has. Whoever has
 // a choice asks another, until a probe finds the server's successor.
 #pragma once
@@ -84,6 +87,10 @@ class ReplicaServer {
   void OnFailure(const absl::Status& why);
   // Quarantines it at once.
   void Expel(const absl::Status& why);
+  // Another dataset has taken the place of what it served, which it does not serve any more: `why`.
+  // Until a probe succeeds.
+  void OnReplaced(const absl::Status& why);
+  bool replaced() const { return replaced_.load(std::memory_order_acquire); }
   // It says that it is about to stop. May come with every answer. The next failure quarantines it.
   void OnStopping();
 
@@ -107,6 +114,7 @@ class ReplicaServer {
   const Probe probe_;
   std::atomic<bool> live_{false};
   std::atomic<bool> about_to_stop_{false};
+  std::atomic<bool> replaced_{false};
   std::atomic<int64_t> bytes_{0};
   std::atomic<int64_t> held_until_{0};
   // There are no marks and no pauses, so a success changes nothing: most need no lock.

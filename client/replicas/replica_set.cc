@@ -41,6 +41,12 @@ int ReplicaSet::PickWriter(absl::Span<const char> tried, Timer::Time now) {
   return Pick(tried, kNone, now);
 }
 
+absl::Status ReplicaSet::Replaced() const {
+  const bool all = std::all_of(copies_.begin(), copies_.end(),
+                               [](const Copy& copy) { return copy.replica.server->replaced(); });
+  return all ? server(0).last_error() : absl::OkStatus();
+}
+
 void ReplicaSet::OnDamage(int i, Timer::Time now) {
   std::chrono::nanoseconds pause = kFirstPause;
   const int damages = copies_[i].damages.fetch_add(1);

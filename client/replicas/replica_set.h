@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "client/replicas/replica_server.h"
 #include "client/replicas/timer.h"
@@ -44,6 +45,10 @@ class ReplicaSet {
   // asked and was not tried; else as Pick.
   int PickWriter(absl::Span<const char> tried, Timer::Time now);
   void OnWriter(int i) { writer_.store(i, std::memory_order_relaxed); }
+
+  // Why none of them will ever answer: another dataset has taken this one's place at all of them.
+  // OK: one of them may.
+  absl::Status Replaced() const;
 
   // Replica i's copy of the shard gave damaged rows: it is avoided for a pause that doubles while
   // nothing good comes from it. Its other shards may be sound.

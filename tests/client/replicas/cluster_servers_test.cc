@@ -142,6 +142,20 @@ TEST_CASE_METHOD(ClusterServersTest, "a replica of another dataset is never used
              Catch::Contains("0000000000000abc") && Catch::Contains("0000000000000def"));
 }
 
+TEST_CASE_METHOD(ClusterServersTest, "a server that another dataset has been put in is known to be",
+                 "[cluster_servers]") {
+  ScriptedServer& other = Add({0});
+  Add({0});
+  other.hello.set_fingerprint(0xdef);
+  const bool follows = GENERATE(false, true);
+  if (follows) other.hello.set_follows(1);
+  VICINITY_REQUIRE_OK(Open(KnownDataset{1, "/data/g"}));
+  const absl::Status why = SoonRefused(0, absl::StatusCode::kFailedPrecondition);
+  VICINITY_CHECK_CODE(why, absl::StatusCode::kFailedPrecondition);
+  CHECK(cluster_->replica(0)->replaced() == follows);
+  CHECK_FALSE(cluster_->replica(1)->replaced());
+}
+
 TEST_CASE_METHOD(ClusterServersTest, "where no dataset or more than one is whole, none is read",
                  "[cluster_servers]") {
   Add({0}).hello.set_fingerprint(0xabc);

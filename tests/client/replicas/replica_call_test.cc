@@ -298,6 +298,31 @@ TEST_CASE_METHOD(ReplicaCallTest, "a server of another dataset is out at once", 
   }
 }
 
+TEST_CASE_METHOD(ReplicaCallTest, "where another dataset has followed nobody waits for this one",
+                 "[replica_call]") {
+  Make(2);
+  endless_ = true;
+  const absl::Status followed = absl::FailedPreconditionError("another has taken its place");
+  calls_[0] = calls_[1] = probes_[0] = probes_[1] = {Fails(absl::StatusCode::kUnavailable)};
+  world_->server(0).OnReplaced(followed);
+  SECTION("as soon as all servers have said so") {
+    Begin();
+    RunFor(milliseconds(30));
+    CHECK_FALSE(outcome_.has_value());  // the other may have it yet
+    world_->server(1).OnReplaced(followed);
+    RunFor(milliseconds(30));
+    REQUIRE(outcome_.has_value());
+    CHECK(outcome_->status == followed);
+  }
+  SECTION("unless one has it again") {
+    world_->server(1).OnReplaced(followed);
+    CHECK(Call().status == followed);
+    calls_[1] = probes_[1] = {Fate()};
+    RunFor(seconds(10));
+    CHECK(Call().right);
+  }
+}
+
 TEST_CASE_METHOD(ReplicaCallTest, "a server that came back without its shard fails no call",
                  "[replica_call]") {
   Make(2);
