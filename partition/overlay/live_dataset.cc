@@ -130,19 +130,24 @@ absl::Status LiveDataset::StartOver(ShardId id, const WriterTerm& writer, absl::
   if (files == nullptr || found == shards_.end()) {
     return absl::FailedPreconditionError(absl::StrCat("shard ", id.value, " is not written here"));
   }
-  if (found->second.ok()) leaving_[id.value] = *std::exchange(found->second, copied_anew);
-  std::shared_ptr<LiveShard>& leaving = leaving_[id.value];
-  while (leaving.use_count() > 1) {
+  Leaving& leaving = leaving_[id.value];
+  if (found->second.ok()) leaving.shard = *std::exchange(found->second, copied_anew);
+  while (leaving.shard.use_count() > 1) {
     if (absl::Now() >= until) return copied_anew;
     mu_.Unlock();
     absl::SleepFor(absl::Milliseconds(5));
     mu_.Lock();
   }
-  leaving_.erase(id.value);  // the last one: it is closed
+  if (leaving.shard != nullptr) leaving.closed_for = leaving.shard->closed_for();
+  leaving.shard.reset();  // the last one: its store is closed
   VICINITY_RETURN_IF_ERROR(SetAside(FolderOf(id)));
   found->second = OpenShard(*files);
   VICINITY_RETURN_IF_ERROR(found->second.status());
-  return (*found->second)->Appoint(writer);
+  VICINITY_RETURN_IF_ERROR((*found->second)->Appoint(writer));
+  // Whoever has it closed counts on that, whatever its log is.
+  VICINITY_RETURN_IF_ERROR((*found->second)->Close(leaving.closed_for));
+  leaving_.erase(id.value);
+  return absl::OkStatus();
 }
 
 }  // namespace vicinity

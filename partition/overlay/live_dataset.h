@@ -68,8 +68,12 @@ class LiveDataset {
   const std::shared_ptr<DiskReserve> reserve_;  // with the shards, which may be there for longer
   mutable Mutex mu_;
   std::map<int32_t, Opened> shards_ ABSL_GUARDED_BY(mu_);
-  // That start over, until nobody has them any more.
-  std::map<int32_t, std::shared_ptr<LiveShard>> leaving_ ABSL_GUARDED_BY(mu_);
+  // What starts over, until it is there again.
+  struct Leaving {
+    std::shared_ptr<LiveShard> shard;  // null: its changes may be set aside
+    uint64_t closed_for = 0;           // as it was then
+  };
+  std::map<int32_t, Leaving> leaving_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace vicinity

@@ -190,6 +190,34 @@ TEST_CASE("a writer that was cut off gives way to a later term, and what it alon
 
 // The number of a lost version is given to another one; whoever was pinned to it must not read
 // that.
+TEST_CASE("a shard that is closed stays so when its log is set aside", "[keeper]") {
+  constexpr uint64_t kNext = 0xabc;
+  ReplicaGroup group(3);
+  AwaitWriter(group, 0);
+  group.Cut(0, 1, true);
+  group.Cut(0, 2, true);
+  VICINITY_REQUIRE_OK(group.Apply(0, "s", 1, 1, Durability::kSync, kLong).status());
+  VICINITY_REQUIRE_OK(group.Appoint(1, AppointmentOf(1, "b")).status());
+  VICINITY_REQUIRE_OK(group.Appoint(2, AppointmentOf(1, "b")).status());
+  AwaitWriter(group, 1);
+  VICINITY_REQUIRE_OK(group.Apply(1, "t", 1, 2, Durability::kReplicated, kLong).status());
+  VICINITY_REQUIRE_OK(group.shard(0)->Close(kNext));
+  group.Cut(0, 1, false);
+  group.Cut(0, 2, false);
+  const LogPosition end = group.shard(1)->position();
+  const auto is_copied = [&] {
+    const auto shard = group.shard(0);
+    return shard != nullptr && shard->position() == end;
+  };
+  for (int i = 0; i < 5000 && !is_copied(); ++i) absl::SleepFor(absl::Milliseconds(2));
+  REQUIRE(is_copied());
+  CHECK(group.DifferenceOf(0, 1) == 0);
+  CHECK(group.shard(0)->closed_for() == kNext);
+  group.Stop(0);
+  group.Start(0);
+  CHECK(group.shard(0)->closed_for() == kNext);
+}
+
 TEST_CASE("a version that was lost and given again is not read for the other", "[keeper]") {
   ReplicaGroup group(3);
   AwaitWriter(group, 0);

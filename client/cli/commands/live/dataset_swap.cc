@@ -304,7 +304,12 @@ class Swapper {
       for (const proto::SwapShard& shard : known_[server].shards()) {
         const uint64_t expected = read_[shard.shard()] - options_.folded_at[shard.shard()];
         const uint64_t there = shard.carried().version();
-        if (there == expected && shard.closed()) continue;
+        if (!shard.closed()) {
+          return absl::AbortedError(absl::StrCat(
+              NameOf(server), ": shard ", shard.shard(),
+              " takes changes again since it was closed: the swap is to be run again"));
+        }
+        if (there == expected) continue;
         return absl::InternalError(absl::StrCat(NameOf(server), ": shard ", shard.shard(), " has ",
                                                 there, " changes that were carried over, and ",
                                                 expected, " were"));
