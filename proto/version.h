@@ -8,6 +8,6 @@ namespace vicinity {
 inline constexpr char kVersion[] = "0.1.0";
 
 // Of the RPCs in service.proto; a peer with another one is refused at hello.
-inline constexpr uint32_t kProtocolVersion = 5;
+inline constexpr uint32_t kProtocolVersion = 6;
 
 }  // namespace vicinity

@@ -4,6 +4,7 @@
 #include <google/protobuf/reflection.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -42,6 +43,17 @@ struct Value {
   }
 };
 
+// In the order of their numbers, which the descriptor's need not be.
+std::vector<const FieldDescriptor*> FieldsOf(const Message& message) {
+  const google::protobuf::Descriptor* type = message.GetDescriptor();
+  std::vector<const FieldDescriptor*> fields;
+  for (int i = 0; i < type->field_count(); ++i) fields.push_back(type->field(i));
+  std::sort(fields.begin(), fields.end(), [](const FieldDescriptor* a, const FieldDescriptor* b) {
+    return a->number() < b->number();
+  });
+  return fields;
+}
+
 // Collects the words of a message.
 class Words {
  public:
@@ -60,6 +72,8 @@ class Words {
   }
 
  private:
+  void AddField(const Message& message, const FieldDescriptor* field);
+  void AddRepeated(const Message& message, const FieldDescriptor* field);
   void AddValue(const Value& value);
   void AddDouble(double value) {
     uint64_t bits;
@@ -72,33 +86,44 @@ class Words {
 
 void Words::AddMessage(const Message& message, std::string_view without,
                        absl::Span<const BytesBeside> beside) {
-  const google::protobuf::Descriptor* type = message.GetDescriptor();
-  std::vector<const FieldDescriptor*> fields;
-  for (int i = 0; i < type->field_count(); ++i) fields.push_back(type->field(i));
-  std::sort(fields.begin(), fields.end(), [](const FieldDescriptor* a, const FieldDescriptor* b) {
-    return a->number() < b->number();
-  });
-  for (const FieldDescriptor* field : fields) {
+  for (const FieldDescriptor* field : FieldsOf(message)) {
     if (field->name() == without) continue;
     const auto found = std::find_if(beside.begin(), beside.end(), [field](const BytesBeside& one) {
       return one.field == field->number();
     });
-    if (found != beside.end()) {
+    if (found == beside.end()) {
+      AddField(message, field);
+    } else if (found->size > 0) {
+      Add(field->number());
       Add(found->size);
       Add(found->checksum);
-    } else if (field->is_repeated() && field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
-      // What large messages have many of.
-      const auto numbers = message.GetReflection()->GetRepeatedFieldRef<uint64_t>(message, field);
-      Add(numbers.size());
-      words_.insert(words_.end(), numbers.begin(), numbers.end());
-    } else if (field->is_repeated()) {
-      const int size = message.GetReflection()->FieldSize(message, field);
-      Add(size);
-      for (int i = 0; i < size; ++i) AddValue({message, field, i});
-    } else {
-      AddValue({message, field, -1});
     }
   }
+}
+
+void Words::AddField(const Message& message, const FieldDescriptor* field) {
+  if (field->is_repeated()) return AddRepeated(message, field);
+  if (!message.GetReflection()->HasField(message, field)) return;
+  const size_t before = words_.size();
+  Add(field->number());
+  AddValue({message, field, -1});
+  // One that says nothing is as one that is not there.
+  const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+  if (is_message && words_.size() == before + 2) words_.resize(before);
+}
+
+void Words::AddRepeated(const Message& message, const FieldDescriptor* field) {
+  const int size = message.GetReflection()->FieldSize(message, field);
+  if (size == 0) return;
+  Add(field->number());
+  Add(size);
+  if (field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
+    // What large messages have many of.
+    const auto numbers = message.GetReflection()->GetRepeatedFieldRef<uint64_t>(message, field);
+    words_.insert(words_.end(), numbers.begin(), numbers.end());
+    return;
+  }
+  for (int i = 0; i < size; ++i) AddValue({message, field, i});
 }
 
 void Words::AddValue(const Value& value) {
@@ -123,7 +148,8 @@ void Words::AddValue(const Value& value) {
     case FieldDescriptor::CPPTYPE_STRING:
       return AddBytes(value.GetString(&scratch));
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return AddMessage(value.GetMessage(), "", {});
+      AddMessage(value.GetMessage(), "", {});
+      return Add(0);  // its end
   }
 }
 

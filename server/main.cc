@@ -19,6 +19,8 @@
 #include "proto/common/last_words.h"
 #include "proto/common/status.h"
 #include "server/config.h"
+#include "server/exit_code.h"
+#include "server/logging/log_ring.h"
 #include "server/logging/log_sink.h"
 #include "server/logging/logging.h"
 #include "server/port_probe.h"
@@ -100,13 +102,6 @@ absl::Status Serve(const vicinity::ServerConfig& config, vicinity::StartRecord* 
   return absl::OkStatus();
 }
 
-// Those of docs/cli.md.
-int ExitCode(const absl::Status& status) {
-  if (status.ok()) return 0;
-  if (absl::IsResourceExhausted(status)) return vicinity::kResourcesExitCode;
-  return absl::IsInvalidArgument(status) ? 2 : 1;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -117,8 +112,9 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   auto line = vicinity::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
   if (!line.ok()) {
-    std::cerr << "vicinityd: " << line.status().message() << "\nSee vicinityd --help\n";
-    return 2;
+    std::cerr << "vicinityd: " << line.status().message()
+              << "\n(`vicinityd --help` shows examples and the flags)\n";
+    return vicinity::DaemonExitCode(line.status());
   }
   std::cout << line->message;
   if (!line->message.empty()) return 0;
@@ -127,8 +123,11 @@ int main(int argc, char** argv) {
     std::cerr << "vicinityd: " << sink.status().message() << '\n';
     return vicinity::kResourcesExitCode;
   }
+  const auto ring = std::make_shared<vicinity::LogRing>();
   const auto log = vicinity::MakeLogger(line->config.log_format, line->config.log_level, *sink);
+  log->sinks().push_back(ring);
   line->config.server.log = log;
+  line->config.server.log_ring = ring;
   line->config.server.log_sink = *sink;
   line->config.server.drain = &vicinity::StopThisProcess;
   const auto starts = CountStart(line->config, log.get());
@@ -137,5 +136,5 @@ int main(int argc, char** argv) {
   if (!status.ok()) log->error("{}", std::string(status.message()));
   if (starts.ok() && *starts != nullptr) (*starts)->End();
   (*sink)->Finish(kLastLines);
-  return starts.ok() ? ExitCode(status) : vicinity::kDiesAgainExitCode;
+  return starts.ok() ? vicinity::DaemonExitCode(status) : vicinity::kDiesAgainExitCode;
 }

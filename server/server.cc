@@ -244,6 +244,8 @@ class Server::Impl {
     actions.drain = options_.drain;
     actions.turn_away = [this](bool away) { return TurnAway(away); };
     actions.log = log_;
+    actions.ring = options_.log_ring;
+    actions.flags = options_.flags;
     actions.verify = [this](const proto::VerifyRequest& request, IsGone is_gone) {
       const int64_t asked =
           static_cast<int64_t>(std::min<uint64_t>(request.bytes_per_second(), uint64_t{1} << 40));

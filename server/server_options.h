@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "proto/admin.pb.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/common/ids.h"
 #include "sampler/rules/matching_cache.h"
 #include "server/admission/admission_limits.h"
 #include "server/calls/server_tracing.h"
 #include "server/handlers/limits.h"
+#include "server/logging/log_ring.h"
 #include "server/logging/log_sink.h"
 #include "server/replication/replication.h"
 #include "server/security/server_security.h"
@@ -68,6 +70,9 @@ struct ServerOptions {
   std::shared_ptr<spdlog::logger> log;  // null: nothing is logged; shared as spdlog does
   std::shared_ptr<const LogSink>
       log_sink;  // what Status tells of it; shared with `log`. May be null
+  std::shared_ptr<const LogRing>
+      log_ring;  // what the admin RPC Logs tells; shared with `log`. Null: it tells nothing
+  std::vector<proto::FlagValue> flags;  // what the admin RPC Config tells
 };
 
 }  // namespace vicinity

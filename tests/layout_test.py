@@ -115,7 +115,7 @@ ROOMS = {
         "client", "client/backup", "client/cli/commands", "client/cli/flags", "client/cli/output",
     },
     "client/cli/commands/operate": {
-        "client/cli/commands", "client/cli/flags", "client/cli/output", "client/why",
+        "client/cli/commands", "client/cli/commands/live", "client/cli/flags", "client/cli/output", "client/why",
     },
     "client/cli/commands/trace": {
         "client/cli/commands", "client/cli/flags", "client/cli/output",

@@ -25,6 +25,7 @@
 #include "client/cli/commands/operate/context_command.h"
 #include "client/cli/commands/operate/debug_command.h"
 #include "client/cli/commands/operate/doctor_command.h"
+#include "client/cli/commands/operate/logs_command.h"
 #include "client/cli/commands/operate/rollout_command.h"
 #include "client/cli/commands/operate/why_command.h"
 #include "client/cli/commands/partition_command.h"
@@ -43,14 +44,14 @@ namespace vicinity::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    kImportCommand,  kGenerateCommand, kPartitionCommand,   kRankCommand,     kIndexCommand,
-    kFoldCommand,    kPlanCommand,     kPoliciesCommand,    kVerifyCommand,   kRepairCommand,
-    kStatusCommand,  kShardsCommand,   kHealthCommand,      kTopCommand,      kAdminCommand,
-    kCheckCommand,   kConfigCommand,   kDebugCommand,       kDoctorCommand,   kRolloutCommand,
-    kContextCommand, kTokenCommand,    kCertificateCommand, kDescribeCommand, kGetCommand,
-    kSampleCommand,  kWalkCommand,     kQueryCommand,       kWriteCommand,    kVersionsCommand,
-    kWatchCommand,   kPromoteCommand,  kRebuildCommand,     kSwapCommand,     kBackupCommand,
-    kWhyCommand,     kTraceCommand,    kMetisChildCommand,
+    kImportCommand,  kGenerateCommand, kPartitionCommand,   kRankCommand,       kIndexCommand,
+    kFoldCommand,    kPlanCommand,     kPoliciesCommand,    kVerifyCommand,     kRepairCommand,
+    kStatusCommand,  kShardsCommand,   kHealthCommand,      kTopCommand,        kAdminCommand,
+    kCheckCommand,   kConfigCommand,   kDebugCommand,       kDoctorCommand,     kRolloutCommand,
+    kContextCommand, kTokenCommand,    kCertificateCommand, kDescribeCommand,   kGetCommand,
+    kSampleCommand,  kWalkCommand,     kQueryCommand,       kWriteCommand,      kVersionsCommand,
+    kWatchCommand,   kPromoteCommand,  kRebuildCommand,     kSwapCommand,       kBackupCommand,
+    kLogsCommand,    kWhyCommand,      kTraceCommand,       kMetisChildCommand,
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "proto/command_line/help.h"
 
 namespace vicinity::cli {
 namespace {
@@ -89,6 +90,7 @@ void ForAll(absl::Span<const Command> commands, const Visit& visit) {
   for (const Command& command : commands) {
     if (command.hidden) continue;
     CLI::App app;
+    SetHelp(&app);
     command.declare(&app);
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
       visit(command, sub->get_name(), *sub);

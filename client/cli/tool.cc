@@ -9,8 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/completion.h"
-#include "client/cli/output/nearest_word.h"
-#include "client/cli/usage_errors.h"
+#include "proto/command_line/help.h"
+#include "proto/command_line/nearest_word.h"
+#include "proto/command_line/usage_errors.h"
 #include "proto/common/thread.h"
 #include "proto/version.h"
 
@@ -95,6 +96,7 @@ ExitCode RunCommand(const Command& command, std::vector<std::string> args, const
                     std::ostream& out) {
   CLI::App app;
   app.name(absl::StrCat("vicinity ", command.name));
+  SetHelp(&app);
   app.option_defaults()->always_capture_default();
   const Action action = command.declare(&app);
   bool wants_help = false;

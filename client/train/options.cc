@@ -4,6 +4,8 @@
 
 #include "client/options/options_table.h"
 #include "client/train/option_flags.h"
+#include "proto/command_line/help.h"
+#include "proto/command_line/usage_errors.h"
 
 namespace vicinity {
 namespace {
@@ -17,6 +19,16 @@ void AddTables(CLI::App* app, TrainOptions* options) {
   app->get_option("--local-shards")->needs(cluster);
   app->get_option("--cache-bytes")->excludes(app->get_option("--cache-rows"));
   app->get_option("--wire-precision")->needs(cluster);
+}
+
+// The table has them as a group, which has no flags.
+void AddMetrics(CLI::App* app, MetricsOptions* options) {
+  app->add_option("--metrics-file", options->file,
+                  "File for Prometheus' node_exporter, *.prom, and for `vicinity why`")
+      ->type_name("FILE");
+  app->add_option("--metrics-listen", options->listen,
+                  "host:port, of the loopback device, where /metrics is")
+      ->type_name("HOST:PORT");
 }
 
 void AddTrainers(CLI::App* app, TrainOptions* options) {
@@ -132,7 +144,9 @@ std::optional<int> ParseTrainOptions(int argc, const char* const* argv, TrainOpt
                                      std::ostream& out, std::ostream& err) {
   CLI::App app("Trains a model on minibatches from a graph, alone or as one of several trainers.",
                "vicinity_train");
+  SetHelp(&app);
   AddTables(&app, options);
+  AddMetrics(&app, &options->graph.metrics);
   AddTrainers(&app, options);
   AddTask(&app, options);
   AddModel(&app, options);
@@ -142,7 +156,7 @@ std::optional<int> ParseTrainOptions(int argc, const char* const* argv, TrainOpt
     out << app.help();
     return 0;
   } catch (const CLI::ParseError& error) {
-    err << "vicinity_train: " << error.what() << "; --help tells the options\n";
+    err << "vicinity_train: " << UsageError(app, error).message() << "; --help tells the options\n";
     return 2;
   }
   const std::string problem = Problem(*options);

@@ -23,8 +23,7 @@ class Entry:
 
     @property
     def takes_value(self) -> bool:
-        words = self.form.split()[1:]
-        return bool(words) and words[0] not in ("Needs:", "Excludes:")
+        return len(self.form.split()) > 1
 
 
 @dataclasses.dataclass

@@ -20,6 +20,9 @@ constexpr milliseconds kServerRetry(100);
 // Beyond so many, clients without calls are forgotten, now and then: each time all are looked at.
 constexpr size_t kMaxIdleClients = 4096;
 constexpr std::chrono::seconds kBetweenForgetting(1);
+// Clients that are refused come again sooner than this: without a call that waits for so long, an
+// overload is over.
+constexpr std::chrono::seconds kUnasked(2);
 
 bool IsOfClient(Refusal why) {
   return why == Refusal::kClientCalls || why == Refusal::kClientReplyBytes ||
@@ -41,6 +44,11 @@ absl::Status Exhausted(const Admission::Call& call, absl::string_view what,
 // Keeps I3.
 void Admission::AdvanceLocked(Time now) {
   if (share_ != nullptr) LookAtShare(now);
+  if (overloaded_ && queue_.empty() && now - interval_end_ > kUnasked) {
+    overloaded_ = false;
+    least_delay_ = nanoseconds(0);
+    refused_late_ = false;
+  }
   GiveTurns(now);
   TellLoad();
 }

@@ -1,8 +1,12 @@
 #include "server/calls/admin_operations.h"
 
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -58,6 +62,46 @@ absl::StatusOr<proto::SetLogLevelReply> SetLogLevel(const ServerState& state,
   reply.set_before(LogLevelName(log.level()));
   log.set_level(level);
   log.info("the log's level is {}", request.level());
+  return reply;
+}
+
+absl::StatusOr<proto::ConfigReply> Config(const ServerState& state, const proto::ConfigRequest&) {
+  const AdminActions& actions = state.admin->actions;
+  if (actions.flags.empty()) return NotHere();
+  proto::ConfigReply reply;
+  reply.set_server(actions.server);
+  const std::string level = LogLevelName(actions.log->level());
+  for (const proto::FlagValue& flag : actions.flags) {
+    proto::FlagValue* const added = reply.add_flags();
+    *added = flag;
+    if (flag.name() != "--log-level" || flag.value() == level) continue;
+    added->set_value(level);
+    added->set_source(proto::FLAG_SOURCE_ADMIN_CALL);
+  }
+  return reply;
+}
+
+absl::StatusOr<proto::LogsReply> Logs(const ServerState& state, const proto::LogsRequest& request) {
+  const AdminActions& actions = state.admin->actions;
+  if (actions.ring == nullptr) return NotHere();
+  spdlog::level::level_enum least = spdlog::level::trace;
+  if (!request.level().empty()) {
+    VICINITY_ASSIGN_OR_RETURN(least, ParseLogLevel(request.level()));
+  }
+  const size_t last =
+      request.last() == 0 ? std::numeric_limits<size_t>::max() : size_t{request.last()};
+  LogRing::Lines found = actions.ring->Newest(last, least);
+  proto::LogsReply reply;
+  reply.set_server(actions.server);
+  reply.set_forgotten(static_cast<uint64_t>(found.forgotten));
+  for (LogRing::Line& line : found.lines) {
+    proto::LogLine* const added = reply.add_lines();
+    added->set_time_us(
+        std::chrono::duration_cast<std::chrono::microseconds>(line.time.time_since_epoch())
+            .count());
+    added->set_level(LogLevelName(line.level));
+    added->set_text(std::move(line.text));
+  }
   return reply;
 }
 
@@ -133,6 +177,8 @@ absl::StatusOr<grpc::reflection::v1alpha::ServerReflectionResponse> ReflectAdmin
 constexpr char kDrain[] = "/vicinity.proto.Admin/Drain";
 constexpr char kUndrain[] = "/vicinity.proto.Admin/Undrain";
 constexpr char kSetLogLevel[] = "/vicinity.proto.Admin/SetLogLevel";
+constexpr char kConfig[] = "/vicinity.proto.Admin/Config";
+constexpr char kLogs[] = "/vicinity.proto.Admin/Logs";
 constexpr char kVerify[] = "/vicinity.proto.Admin/Verify";
 constexpr char kReadFile[] = "/vicinity.proto.Admin/ReadFile";
 constexpr char kReloadCredentials[] = "/vicinity.proto.Admin/ReloadCredentials";
@@ -145,6 +191,8 @@ constexpr std::array kAdminOperations = {
     AsLogged(Describes<Drain, kDrain, Lane::kSmall>()),
     AsLogged(Describes<Undrain, kUndrain, Lane::kSmall>()),
     AsLogged(Describes<SetLogLevel, kSetLogLevel, Lane::kSmall>()),
+    Describes<Config, kConfig, Lane::kSmall>(),
+    Describes<Logs, kLogs, Lane::kSmall>(),
     AsLogged(Describes<Verify, kVerify, Lane::kData>()),
     Describes<ReadFile, kReadFile, Lane::kData>(),
     AsLogged(Describes<ReloadCredentials, kReloadCredentials, Lane::kSmall>()),

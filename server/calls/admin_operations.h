@@ -7,11 +7,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "proto/admin.pb.h"
 #include "server/calls/operations.h"
 #include "server/handlers/chunk_source.h"
+#include "server/logging/log_ring.h"
 
 namespace vicinity {
 
@@ -30,6 +32,8 @@ struct AdminActions {
   std::function<absl::StatusOr<proto::SwapReply>(const proto::SwapRequest& request)> swap;
   std::function<absl::StatusOr<proto::TracesReply>(const proto::TracesRequest& request)> traces;
   std::shared_ptr<spdlog::logger> log;  // whose level is set
+  std::shared_ptr<const LogRing> ring;  // shared with `log`
+  std::vector<proto::FlagValue> flags;
 };
 
 // Of one port, what its calls have in common (ServerState::admin).

@@ -69,7 +69,7 @@ class UnitTest(Scratch):
             self.assertIn(f"  {flag} ", known)
 
     def test_it_has_time_to_stop(self):
-        drain = float(re.search(r"--drain FLOAT=(\d+)", output_of(DAEMON, "--help"))[1])
+        drain = float(re.search(r"--drain NUMBER=(\d+)", output_of(DAEMON, "--help"))[1])
         limit, = [int(value) for name, value in self.settings() if name == "TimeoutStopSec"]
         self.assertGreaterEqual(limit, drain + 10)
 

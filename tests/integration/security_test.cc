@@ -506,7 +506,7 @@ TEST_CASE_METHOD(SecurityTest, "no RPC but health answers who shows nothing", "[
                         absl::StatusCode::kUnimplemented);
   }
   CHECK(num_graph >= 8);
-  CHECK(num_admin == 9);
+  CHECK(num_admin == 11);
 }
 
 TEST_CASE_METHOD(SecurityTest, "certificates change under load and no call fails", "[security]") {

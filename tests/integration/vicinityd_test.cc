@@ -105,7 +105,11 @@ TEST_CASE_METHOD(DaemonTest, "the daemon serves its part of a cluster file", "[v
 }
 
 TEST_CASE_METHOD(DaemonTest, "misuse exits 2, with the fault's file and line", "[vicinityd]") {
-  CHECK(RunToEnd({"--no-such-flag"}).first == 2);
+  const auto [flag_code, flag_output] = RunToEnd({"--max-cals", "5"});
+  CHECK(flag_code == 2);
+  CHECK(flag_output ==
+        "vicinityd: there is no flag --max-cals; did you mean --max-calls?\n"
+        "(`vicinityd --help` shows examples and the flags)\n");
   CHECK(RunToEnd({}).first == 2);
   const std::string path = folder_.File("cluster.textproto");
   VICINITY_REQUIRE_OK(
@@ -124,11 +128,22 @@ TEST_CASE_METHOD(DaemonTest, "misuse exits 2, with the fault's file and line", "
              Catch::Contains("vicinity certificate ca") && Catch::Contains("--open"));
 }
 
-TEST_CASE_METHOD(DaemonTest, "what cannot be served exits 1, with the reason", "[vicinityd]") {
+TEST_CASE_METHOD(DaemonTest, "what cannot be served exits with what to do, and the reason",
+                 "[vicinityd]") {
   const auto [missing_code, missing_output] =
       RunToEnd({"--data", folder_.File("nothing"), "--listen", "127.0.0.1:0"});
-  CHECK(missing_code == 1);
+  CHECK(missing_code == 3);
   CHECK_THAT(missing_output, Catch::Contains(folder_.File("nothing")));
+  const auto [file_code, file_output] =
+      RunToEnd({"--cluster", folder_.File("nothing"), "--name", "a"});
+  CHECK(file_code == 3);
+  CHECK_THAT(file_output, Catch::Contains(folder_.File("nothing")));
+  const std::string cluster = folder_.File("of-three");
+  VICINITY_REQUIRE_OK(WriteFileAtomically(
+      cluster,
+      "data: 'graph' num_shards: 3 servers { name: 'a' listen: '127.0.0.1:0' shards: [0, 1] }"
+      "servers { name: 'b' listen: '127.0.0.1:0' shards: 2 }"));
+  CHECK(RunToEnd({"--cluster", cluster, "--name", "a"}).first == 7);
 
   const auto daemon = StartServing();
   VICINITY_ASSERT_OK_AND_ASSIGN(std::string address, ReadFile(folder_.File("ready")));

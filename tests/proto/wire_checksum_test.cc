@@ -1,7 +1,13 @@
 #include "proto/wire_checksum.h"
 
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/dynamic_message.h>
+#include <google/protobuf/message.h>
+
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +28,7 @@ struct Words {
     words.push_back(word);
     return *this;
   }
+  Words& Field(int number, uint64_t value) { return Add(number).Add(value); }
   Words& Bytes(std::string_view bytes) { return Add(bytes.size()).Add(Checksum(bytes)); }
   uint64_t Sum() const {
     return Checksum({reinterpret_cast<const char*>(words.data()), words.size() * 8});
@@ -48,77 +55,32 @@ TEST_CASE("a request's checksum is that of its method and its words", "[wire_che
   CHECK(RequestChecksum("SampleNeighbors", Sample()) ==
         Words()
             .Bytes("SampleNeighbors")
-            .Add(11)
-            .Add(2)
-            .Add(3)
-            .Add(0)
-            .Add(5)
-            .Add(0)  // the draw's hop
-            .Add(1)  // edge ids
-            .Add(1)  // one relation
-            .Add(6)
-            .Add(UINT64_MAX)
-            .Add(0)  // not replaced
-            .Add(0)  // not weighted
-            .Add(0)  // at any time
-            .Add(0)  // by chance
-            .Add(0)  // any edges
-            .Add(0)  // each target for itself
-            .Add(0)
-            .Add(0)
-            .Add(0)
-            .Add(1)
-            .Add(0)  // no excluded edges
-            .Add(0)
-            .Add(0)  // no edge positions
-            .Add(0)  // no edge times
-            .Add(0)  // at no version
-            .Add(0)  // nor exactly at one
-            .Add(0)  // nor of a term
-            .Add(0)
-            .Bytes("")  // no excluded edges' targets
-            .Bytes("")  // no trees
+            .Field(proto::SampleRequest::kFingerprintFieldNumber, 11)
+            .Field(proto::SampleRequest::kShardFieldNumber, 2)
+            .Add(proto::SampleRequest::kDrawFieldNumber)
+            .Field(proto::Draw::kRunSeedFieldNumber, 3)
+            .Field(proto::Draw::kBatchFieldNumber, 5)
+            .Add(0)  // the draw's end
+            .Field(proto::SampleRequest::kWantEdgeIdsFieldNumber, 1)
+            .Field(proto::SampleRequest::kRelationsFieldNumber, 1)  // one
+            .Field(proto::SampleRequest::Relation::kEdgeTypeFieldNumber, 6)
+            .Add(proto::SampleRequest::Relation::kSpecFieldNumber)
+            .Field(proto::DrawSpec::kFanoutFieldNumber, UINT64_MAX)
+            .Add(0)  // the spec's end
+            .Field(proto::SampleRequest::Relation::kNumTargetsFieldNumber, 1)
+            .Add(0)  // the relation's end
+            .Add(proto::SampleRequest::kTargetsFieldNumber)
             .Bytes("12345678")
-            .Bytes("")  // no excluded edges' sources
-            .Bytes("")  // no times, neither latest
-            .Bytes("")  // nor earliest
             .Sum());
   proto::RowsRequest rows;
   rows.set_column(-1);
   rows.set_precision(proto::PRECISION_BFLOAT16);
-  CHECK(RequestChecksum("FetchRows", rows) == Words()
-                                                  .Bytes("FetchRows")
-                                                  .Add(0)
-                                                  .Add(0)
-                                                  .Add(0)
-                                                  .Add(UINT64_MAX)
-                                                  .Add(0)
-                                                  .Add(0)
-                                                  .Add(2)
-                                                  .Add(0)  // not of edges
-                                                  .Add(0)  // at no version
-                                                  .Add(0)  // nor exactly at one
-                                                  .Add(0)  // nor of a term
-                                                  .Add(0)
-                                                  .Bytes("")
-                                                  .Sum());
-  proto::FindRequest find;
-  find.set_of_edges(true);
-  find.set_count(9);
-  CHECK(RequestChecksum("FindRows", find) == Words()
-                                                 .Bytes("FindRows")
-                                                 .Add(0)
-                                                 .Add(0)
-                                                 .Add(0)
-                                                 .Add(1)
-                                                 .Add(0)
-                                                 .Add(9)
-                                                 .Add(0)  // a condition without terms
-                                                 .Add(0)  // at no version
-                                                 .Add(0)  // nor exactly at one
-                                                 .Add(0)  // nor of a term
-                                                 .Add(0)
-                                                 .Sum());
+  CHECK(RequestChecksum("FetchRows", rows) ==
+        Words()
+            .Bytes("FetchRows")
+            .Field(proto::RowsRequest::kColumnFieldNumber, UINT64_MAX)
+            .Field(proto::RowsRequest::kPrecisionFieldNumber, 2)
+            .Sum());
   // A message that is not there is as one that is empty.
   CHECK(RequestChecksum("SampleNeighbors", proto::SampleRequest()) == [] {
     proto::SampleRequest request;
@@ -133,13 +95,22 @@ TEST_CASE("a reply's checksum is that of the question and its words", "[wire_che
   chunk.set_lengths("length");
   chunk.set_rows("");
   chunk.set_checksum(1);
-  CHECK(ReplyChecksum(42, chunk) ==
-        Words().Add(42).Add(7).Add(0).Add(0).Bytes("length").Bytes("").Sum());
+  CHECK(ReplyChecksum(42, chunk) == Words()
+                                        .Add(42)
+                                        .Field(proto::RaggedChunk::kFirstFieldNumber, 7)
+                                        .Add(proto::RaggedChunk::kLengthsFieldNumber)
+                                        .Bytes("length")
+                                        .Sum());
   proto::MethodStatus status;
   status.set_method("x");
   status.set_busy_seconds(1.5);
   CHECK(ReplyChecksum(1, status) ==
-        Words().Add(1).Bytes("x").Add(0).Add(0).Add(0).Add(0x3ff8000000000000).Add(0).Add(0).Sum());
+        Words()
+            .Add(1)
+            .Add(proto::MethodStatus::kMethodFieldNumber)
+            .Bytes("x")
+            .Field(proto::MethodStatus::kBusySecondsFieldNumber, 0x3ff8000000000000)
+            .Sum());
 }
 
 TEST_CASE("every number of a batch of changes counts, and how many there are", "[wire_checksum]") {
@@ -151,28 +122,76 @@ TEST_CASE("every number of a batch of changes counts, and how many there are", "
   }
   CHECK(RequestChecksum("Apply", request) == Words()
                                                  .Bytes("Apply")
-                                                 .Add(0)
-                                                 .Add(0)
-                                                 .Bytes("")  // the session
-                                                 .Add(0)
-                                                 .Add(0)  // no new nodes
-                                                 .Add(1)  // a part of new edges
-                                                 .Add(0)
-                                                 .Add(2)
+                                                 .Add(proto::ApplyRequest::kBatchFieldNumber)
+                                                 .Field(proto::WriteBatch::kNewEdgesFieldNumber, 1)
+                                                 .Field(proto::NewEdges::kSourcesFieldNumber, 2)
                                                  .Add(5)
                                                  .Add(UINT64_MAX)
-                                                 .Add(2)
+                                                 .Field(proto::NewEdges::kTargetsFieldNumber, 2)
                                                  .Add(4)
                                                  .Add(UINT64_MAX - 1)
-                                                 .Add(0)  // no columns
-                                                 .Add(0)  // no rows, ragged rows, rows of edges
-                                                 .Add(0)
-                                                 .Add(0)
-                                                 .Add(0)  // nothing goes
-                                                 .Add(0)
-                                                 .Add(0)
-                                                 .Add(0)  // on disk
+                                                 .Add(0)  // the part's end
+                                                 .Add(0)  // the batch's end
                                                  .Sum());
+}
+
+// A message type as a version knows it, with fields 1 to `fields`: a number, a text, a list, a
+// message and bytes.
+class Version {
+ public:
+  explicit Version(int fields) {
+    using google::protobuf::FieldDescriptorProto;
+    google::protobuf::FileDescriptorProto file;
+    file.set_name("m.proto");
+    file.set_syntax("proto3");
+    google::protobuf::DescriptorProto* const type = file.add_message_type();
+    type->set_name("M");
+    const std::vector<FieldDescriptorProto::Type> types = {
+        FieldDescriptorProto::TYPE_INT64, FieldDescriptorProto::TYPE_STRING,
+        FieldDescriptorProto::TYPE_UINT64, FieldDescriptorProto::TYPE_MESSAGE,
+        FieldDescriptorProto::TYPE_BYTES};
+    for (int number = 1; number <= fields; ++number) {
+      FieldDescriptorProto* const field = type->add_field();
+      field->set_name("f" + std::to_string(number));
+      field->set_number(number);
+      field->set_type(types[number - 1]);
+      field->set_label(number == 3 ? FieldDescriptorProto::LABEL_REPEATED
+                                   : FieldDescriptorProto::LABEL_OPTIONAL);
+      if (number == 4) field->set_type_name(".M");
+    }
+    message_.reset(factory_.GetPrototype(pool_.BuildFile(file)->message_type(0))->New());
+  }
+  // Of what comes over the wire.
+  uint64_t Sum(const std::string& bytes) {
+    REQUIRE(message_->ParseFromString(bytes));
+    return ReplyChecksum(1, *message_);
+  }
+
+ private:
+  google::protobuf::DescriptorPool pool_;
+  google::protobuf::DynamicMessageFactory factory_{&pool_};
+  std::unique_ptr<google::protobuf::Message> message_;
+};
+
+TEST_CASE("who does not know a field has the same checksum while that holds its default",
+          "[wire_checksum]") {
+  const std::string known("\x08\x05\x12\x01x", 5);  // f1 is 5, f2 "x"
+  const uint64_t sum = Version(2).Sum(known);
+  for (int fields = 3; fields <= 5; ++fields) CHECK(Version(fields).Sum(known) == sum);
+  CHECK(Version(5).Sum(known + std::string("\x22\x00", 2)) == sum);  // f4 says nothing
+  std::set<uint64_t> sums = {sum};
+  for (const std::string& more : {std::string("\x1a\x01\x00", 3), std::string("\x2a\x01\x00", 3),
+                                  std::string("\x22\x02\x08\x05", 4)}) {
+    sums.insert(Version(5).Sum(known + more));
+  }
+  CHECK(sums.size() == 4);
+}
+
+TEST_CASE("what ends in a message and what comes after it are told apart", "[wire_checksum]") {
+  // f4 {f4 {f1}} f5, and f4 {f4 {f1} f5}: the same fields in the same order.
+  const std::string after("\x22\x04\x22\x02\x08\x05\x2a\x01x", 9);
+  const std::string within("\x22\x07\x22\x02\x08\x05\x2a\x01x", 9);
+  CHECK(Version(5).Sum(after) != Version(5).Sum(within));
 }
 
 TEST_CASE("bytes beside a message count as if they were in it", "[wire_checksum]") {

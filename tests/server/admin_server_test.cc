@@ -20,6 +20,7 @@
 #include "proto/common/grpc_status.h"
 #include "server/handlers/chunk_source.h"
 #include "server/health/serving_states.h"
+#include "server/logging/log_ring.h"
 #include "server/logging/logging.h"
 #include "server/security/credentials.h"
 #include "tests/testing/status_checks.h"
@@ -120,6 +121,64 @@ TEST_CASE_METHOD(AdminTest, "the log level is set, and a wrong one is not", "[ad
   VICINITY_CHECK_CODE(Call(&Admin::Stub::SetLogLevel, request, &reply),
                       absl::StatusCode::kInvalidArgument);
   CHECK(actions_.log->level() == spdlog::level::debug);
+}
+
+TEST_CASE_METHOD(AdminTest, "flags are told, the log's level as it is now", "[admin]") {
+  const auto add = [this](const char* name, const char* value, proto::FlagSource source) {
+    actions_.flags.emplace_back();
+    actions_.flags.back().set_name(name);
+    actions_.flags.back().set_value(value);
+    actions_.flags.back().set_source(source);
+  };
+  add("--max-calls", "7", proto::FLAG_SOURCE_COMMAND_LINE);
+  add("--log-level", "info", proto::FLAG_SOURCE_DEFAULT);
+  actions_.log->set_level(spdlog::level::info);
+  Start();
+  proto::ConfigReply reply;
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Config, proto::ConfigRequest(), &reply));
+  CHECK(reply.server() == "a");
+  REQUIRE(reply.flags_size() == 2);
+  CHECK(reply.flags(0).name() == "--max-calls");
+  CHECK(reply.flags(0).value() == "7");
+  CHECK(reply.flags(0).source() == proto::FLAG_SOURCE_COMMAND_LINE);
+  CHECK(reply.flags(1).source() == proto::FLAG_SOURCE_DEFAULT);
+  proto::SetLogLevelRequest level;
+  level.set_level("warning");
+  proto::SetLogLevelReply ignored;
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::SetLogLevel, level, &ignored));
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Config, proto::ConfigRequest(), &reply));
+  CHECK(reply.flags(1).value() == "warning");
+  CHECK(reply.flags(1).source() == proto::FLAG_SOURCE_ADMIN_CALL);
+}
+
+TEST_CASE_METHOD(AdminTest, "the last lines of the log are told, by level", "[admin]") {
+  const auto ring = std::make_shared<LogRing>();
+  actions_.ring = ring;
+  actions_.log = MakeLogger(LogFormat::kText, spdlog::level::info, ring);
+  Start();
+  actions_.log->info("one");
+  actions_.log->warn("two");
+  proto::LogsRequest request;
+  proto::LogsReply reply;
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Logs, request, &reply));
+  REQUIRE(reply.lines_size() == 2);
+  CHECK(reply.lines(0).text() == "one");
+  CHECK(reply.lines(0).level() == "info");
+  CHECK(reply.lines(1).time_us() >= reply.lines(0).time_us());
+  CHECK(reply.lines(1).time_us() / 1'000'000 >= 1'600'000'000);
+  CHECK(reply.forgotten() == 0);
+  actions_.log->info("three");
+  request.set_last(1);
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Logs, request, &reply));
+  REQUIRE(reply.lines_size() == 1);
+  CHECK(reply.lines(0).text() == "three");
+  request.set_level("warning");
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Logs, request, &reply));
+  REQUIRE(reply.lines_size() == 1);
+  CHECK(reply.lines(0).text() == "two");
+  request.set_level("loud");
+  VICINITY_CHECK_CODE(Call(&Admin::Stub::Logs, request, &reply),
+                      absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE_METHOD(AdminTest, "one verification runs at a time, and ends with its caller",

@@ -1,7 +1,6 @@
 #include "client/cli/commands/admin_command.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -16,11 +15,11 @@
 #include "client/cli/flags/server_call.h"
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
-#include "client/cli/output/choices.h"
 #include "client/cli/output/confirmation.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "proto/admin.grpc.pb.h"
+#include "proto/command_line/choices.h"
 #include "proto/common/human_text.h"
 #include "proto/common/status.h"
 
@@ -104,23 +103,6 @@ absl::StatusOr<Done> Reload(const ServerTarget& server, absl::Duration timeout) 
               ""};
 }
 
-// The targets that were named, or all.
-absl::StatusOr<std::vector<ServerTarget>> Choose(std::vector<ServerTarget> targets,
-                                                 const std::vector<std::string>& names) {
-  if (names.empty()) return targets;
-  std::vector<ServerTarget> chosen;
-  for (const std::string& name : names) {
-    const auto found =
-        std::find_if(targets.begin(), targets.end(),
-                     [&name](const ServerTarget& target) { return target.name == name; });
-    if (found == targets.end()) {
-      return absl::NotFoundError(absl::StrCat("no server \"", name, "\" with an admin address"));
-    }
-    chosen.push_back(*found);
-  }
-  return chosen;
-}
-
 void Print(const std::vector<ServerTarget>& targets,
            const std::vector<absl::StatusOr<Done>>& answers, OutputFormat format,
            std::ostream& out) {
@@ -159,7 +141,7 @@ absl::Status RunAdmin(const AdminFlags& flags, const Ask& ask, bool ends_servers
                       const ToolContext& tool, std::ostream& out) {
   VICINITY_ASSIGN_OR_RETURN(std::vector<ServerTarget> all, AdminTargetsOf(flags.servers));
   VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets,
-                            Choose(std::move(all), flags.names));
+                            ChooseTargets(std::move(all), flags.names));
   if (flags.dry_run) {
     for (const ServerTarget& target : targets) {
       out << (flags.stay ? "would turn clients away from " : "would end ") << target.name << " ("

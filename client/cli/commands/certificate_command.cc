@@ -15,9 +15,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/cli/flags/certificate_folder.h"
-#include "client/cli/output/choices.h"
 #include "client/cli/output/output.h"
 #include "proto/cluster/cluster_file.h"
+#include "proto/command_line/choices.h"
 #include "proto/common/status.h"
 #include "proto/security/certificates.h"
 

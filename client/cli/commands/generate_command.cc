@@ -6,7 +6,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "client/cli/output/choices.h"
 #include "client/cli/output/ingest_output.h"
 #include "client/cli/output/output.h"
 #include "partition/ingest/generate_block_model.h"
@@ -14,6 +13,7 @@
 #include "partition/ingest/generated_columns.h"
 #include "partition/ingest/ingest_report.h"
 #include "partition/schema/schema.h"
+#include "proto/command_line/choices.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {

@@ -14,9 +14,9 @@
 #include "absl/time/time.h"
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
-#include "client/cli/output/choices.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
+#include "proto/command_line/choices.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {

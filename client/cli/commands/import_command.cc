@@ -5,12 +5,12 @@
 #include <string>
 
 #include "client/cli/flags/import_description.h"
-#include "client/cli/output/choices.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/ingest_output.h"
 #include "client/cli/output/output.h"
 #include "client/planning/available_resources.h"
 #include "partition/ingest/importer.h"
+#include "proto/command_line/choices.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {

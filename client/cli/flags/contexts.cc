@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cli/output/nearest_word.h"
 #include "proto/cluster/text_proto.h"
+#include "proto/command_line/nearest_word.h"
 #include "proto/common/file.h"
 #include "proto/common/status.h"
 

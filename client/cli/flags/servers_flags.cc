@@ -1,6 +1,7 @@
 #include "client/cli/flags/servers_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "client/cli/flags/credential_flags.h"
 #include "client/cli/output/exit_code.h"
 #include "proto/cluster/cluster_file.h"
+#include "proto/command_line/nearest_word.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {
@@ -114,6 +116,23 @@ absl::StatusOr<std::vector<ServerTarget>> TargetsOf(const ServersFlags& flags) {
 
 absl::StatusOr<std::vector<ServerTarget>> AdminTargetsOf(const ServersFlags& flags) {
   return TargetsBy(flags, &AdminTargets);
+}
+
+absl::StatusOr<std::vector<ServerTarget>> ChooseTargets(std::vector<ServerTarget> targets,
+                                                        const std::vector<std::string>& names) {
+  if (names.empty()) return targets;
+  std::vector<std::string> known;
+  for (const ServerTarget& target : targets) known.push_back(target.name);
+  std::vector<ServerTarget> chosen;
+  for (const std::string& name : names) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) {
+      return absl::NotFoundError(absl::StrCat("no server \"", name, "\" among ",
+                                              absl::StrJoin(known, ", "), DidYouMean(name, known)));
+    }
+    chosen.push_back(targets[static_cast<size_t>(found - known.begin())]);
+  }
+  return chosen;
 }
 
 absl::Status OutcomeOf(const std::vector<ServerTarget>& targets,

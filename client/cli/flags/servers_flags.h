@@ -52,6 +52,10 @@ absl::StatusOr<std::vector<ServerTarget>> TargetsOf(const ServersFlags& flags);
 // The same for the admin addresses of the cluster file. FailedPrecondition if no server has one.
 absl::StatusOr<std::vector<ServerTarget>> AdminTargetsOf(const ServersFlags& flags);
 
+// Those of `names`, in that order; without names all. NotFound for a name that none of them has.
+absl::StatusOr<std::vector<ServerTarget>> ChooseTargets(std::vector<ServerTarget> targets,
+                                                        const std::vector<std::string>& names);
+
 // What a command ends with that got these answers: OK if all are. Else an error that names who gave
 // none and why, marked kDegraded if others did, kDenied if all refused us, else kNotConnected.
 absl::Status OutcomeOf(const std::vector<ServerTarget>& targets,

@@ -4,10 +4,10 @@
 #include <map>
 #include <string>
 
-#include "client/cli/output/choices.h"
 #include "client/planning/calibrated_scores.h"
 #include "client/planning/home_plan.h"
 #include "partition/schema/sampling_spec.h"
+#include "proto/command_line/choices.h"
 
 namespace vicinity::cli {
 

@@ -10,7 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "client/cli/output/choices.h"
+#include "proto/command_line/choices.h"
 #include "proto/security/certificates.h"
 
 namespace vicinity::cli {

@@ -249,7 +249,7 @@ class CommandMatrixTest(unittest.TestCase):
         names = {line.split()[0] for line in self.check(["help"], OK).out.splitlines()
                  if line.startswith("  ")}
         tried = {*ASKING, *READING, *LIVE, *LOCAL, "import", "generate", "partition", "token", "top",
-                 "admin"}
+                 "admin", "logs"}
         # Commands with tests of their own, which make certificates, repair datasets, fold changes or
         # need several servers of a shard, or calls that were traced.
         elsewhere = {"certificate", "repair", "rebuild", "fold", "swap", "promote", "trace", "completion",
@@ -316,6 +316,8 @@ class CommandMatrixTest(unittest.TestCase):
         self.check(["admin", "reload", "--server", "127.0.0.1:1", "--timeout", "2"],
                    NOT_CONNECTED)
         self.check(["admin", "drain", "--cluster", "up"], USAGE)
+        self.check(["logs", "--cluster", "up"], PRECONDITION)
+        self.check(["logs", "--server", "127.0.0.1:1", "--timeout", "2"], NOT_CONNECTED)
 
     def test_tls_that_does_not_fit_is_told_as_that(self):
         make_certificate(self.folder, "server")

@@ -43,17 +43,22 @@ TEST_CASE("a graph alone is enough", "[options]") {
 }
 
 TEST_CASE("every option reaches its field", "[options]") {
-  const Parsed parsed =
-      Parse({"--cluster",    "c.textproto", "--local-shards", "0,2",     "--trainer",      "1",
-             "--trainers",   "2",           "--rendezvous",   "file:/r", "--seed-policy",  "home",
-             "--homes",      "1,3/0,2",     "--fanouts",      "-1,4",    "--eval-fanouts", "-1,-1",
-             "--batch-size", "64",          "--model",        "linear",  "--cache",        "vip",
-             "--cache-rows", "500",         "--seed",         "9",       "--features",     "feat",
-             "--eval-every", "0",           "--lr",           "0.5",     "--dropout",      "0.1"});
+  const Parsed parsed = Parse({"--cluster",      "c.textproto", "--local-shards",   "0,2",
+                               "--trainer",      "1",           "--trainers",       "2",
+                               "--rendezvous",   "file:/r",     "--seed-policy",    "home",
+                               "--homes",        "1,3/0,2",     "--fanouts",        "-1,4",
+                               "--eval-fanouts", "-1,-1",       "--batch-size",     "64",
+                               "--model",        "linear",      "--cache",          "vip",
+                               "--cache-rows",   "500",         "--seed",           "9",
+                               "--features",     "feat",        "--eval-every",     "0",
+                               "--lr",           "0.5",         "--dropout",        "0.1",
+                               "--metrics-file", "m.prom",      "--metrics-listen", "127.0.0.1:0"});
   INFO(parsed.err);
   REQUIRE(!parsed.exit_status);
   const TrainOptions& options = parsed.options;
   CHECK(options.graph.local_shards == std::vector<int32_t>{0, 2});
+  CHECK(options.graph.metrics.file == "m.prom");
+  CHECK(options.graph.metrics.listen == "127.0.0.1:0");
   CHECK(options.loader.trainer == 1);
   CHECK(options.loader.seed_policy == SeedPolicy::kHome);
   CHECK(options.loader.homes == std::vector<std::vector<int32_t>>{{1, 3}, {0, 2}});

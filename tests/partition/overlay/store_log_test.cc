@@ -38,11 +38,21 @@ TEST_CASE("a log and the one before it stay small", "[store_log]") {
 TEST_CASE("what cannot be written is dropped", "[store_log]") {
   const testing::TempDir folder;
   rocksdb::Log(StoreLog::Open(folder.File("nowhere/LOG")), "one");
-  // A disk that is full, and says so with each write.
+  // A link is not followed; a disk that is full says so with each write.
   std::filesystem::create_symlink("/dev/full", folder.File("LOG"));
   rocksdb::Log(StoreLog::Open(folder.File("LOG")), "two");
   const auto full = StoreLog::Open("/dev/full");
   for (int line = 0; line < 3; ++line) rocksdb::Log(full, "three");
+  // Nobody has died of it, nothing was made in its place, and nothing counts as written: a log that
+  // grew by dropped lines would be set aside.
+  const std::string text(3000, 'x');
+  const auto log = StoreLog::Open(folder.File("LOG"));
+  for (int64_t bytes = 0; bytes <= StoreLog::kMostBytes; bytes += 3000) {
+    rocksdb::Log(log, "%s", text.c_str());
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.File("nowhere")));
+  CHECK(std::filesystem::is_symlink(folder.File("LOG")));
+  CHECK_FALSE(std::filesystem::exists(folder.File("LOG.old")));
 }
 
 }  // namespace

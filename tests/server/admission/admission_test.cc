@@ -282,6 +282,26 @@ TEST_CASE_METHOD(AdmissionTest, "in an overload those that do not get their turn
   CheckEmpty();
 }
 
+TEST_CASE_METHOD(AdmissionTest, "an overload is over when nobody calls any more", "[admission]") {
+  limits_.max_running = 1;
+  Call* const runs = Enter();
+  for (int i = 0; i < 32; ++i) {
+    Enter();
+    Advance(milliseconds(10));
+  }
+  Advance(milliseconds(11));
+  Call* const last = Enter();
+  Leave(runs);
+  CHECK(Look(last) == Place::kRunning);
+  CHECK(admission().gauges().overloaded);
+  Leave(last);
+  admission().Advance(now_ + milliseconds(1000));  // refused clients come again sooner
+  CHECK(admission().gauges().overloaded);
+  admission().Advance(now_ + milliseconds(3000));
+  CHECK_FALSE(admission().gauges().overloaded);
+  CheckEmpty();
+}
+
 TEST_CASE_METHOD(AdmissionTest, "in an overload the modest go before the greedy", "[admission]") {
   limits_.max_running = 4;
   std::vector<Call*> greedy;

@@ -11,10 +11,10 @@
 #include "absl/strings/str_format.h"
 #include "client/cli/commands/graph/row_load.h"
 #include "client/cli/flags/graph_flags.h"
-#include "client/cli/output/choices.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
 #include "partition/schema/schema.h"
+#include "proto/command_line/choices.h"
 #include "proto/common/human_text.h"
 #include "proto/common/status.h"
 

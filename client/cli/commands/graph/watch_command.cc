@@ -19,10 +19,10 @@
 #include "absl/time/time.h"
 #include "client/changes.h"
 #include "client/cli/flags/graph_flags.h"
-#include "client/cli/output/choices.h"
 #include "client/cli/output/output.h"
 #include "client/graph.h"
 #include "partition/schema/schema.h"
+#include "proto/command_line/choices.h"
 #include "proto/common/human_text.h"
 #include "proto/common/status.h"
 

@@ -1,9 +1,7 @@
 #include "client/cli/commands/live/promote_command.h"
 
 #include <CLI/CLI.hpp>
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,25 +13,21 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "client/cli/commands/live/hand_over.h"
 #include "client/cli/commands/live/promotion.h"
-#include "client/cli/flags/server_call.h"
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/flags/shards_flag.h"
-#include "client/cli/output/choices.h"
 #include "client/cli/output/confirmation.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
-#include "partition/overlay/live_values.h"
-#include "proto/admin.grpc.pb.h"
 #include "proto/cluster/cluster_file.h"
+#include "proto/command_line/choices.h"
 #include "proto/common/human_text.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {
 namespace {
-
-using proto::Admin;
 
 struct Flags {
   ServersFlags servers;
@@ -44,33 +38,6 @@ struct Flags {
   bool dry_run = false;
   bool yes = false;
   double catch_up_seconds = 60;
-};
-
-// The admin addresses of a cluster's servers. One that did not answer is not waited for again.
-class AdminCalls {
- public:
-  AdminCalls(std::vector<ServerTarget> targets, absl::Duration timeout) : timeout_(timeout) {
-    for (ServerTarget& target : targets) targets_.emplace(target.name, std::move(target));
-  }
-
-  absl::StatusOr<proto::AppointReply> Appoint(const std::string& server,
-                                              const proto::AppointRequest& request) {
-    const auto target = targets_.find(server);
-    if (target == targets_.end()) {
-      return absl::UnavailableError("the cluster file says no `admin` address of it");
-    }
-    if (const auto gone = gone_.find(server); gone != gone_.end()) return gone->second;
-    auto reply = CallServer<Admin>(target->second, timeout_, &Admin::Stub::Appoint, request);
-    if (absl::IsUnavailable(reply.status()) || absl::IsDeadlineExceeded(reply.status())) {
-      gone_.emplace(server, reply.status());
-    }
-    return reply;
-  }
-
- private:
-  const absl::Duration timeout_;
-  std::map<std::string, ServerTarget> targets_;
-  std::map<std::string, absl::Status> gone_;
 };
 
 absl::Status CheckFlags(const Flags& flags, const ClusterFile& cluster) {
@@ -93,29 +60,16 @@ absl::Status CheckFlags(const Flags& flags, const ClusterFile& cluster) {
   return absl::OkStatus();
 }
 
-std::vector<std::string> NamesOf(const ClusterFile& cluster, ShardId shard) {
-  std::vector<std::string> names;
-  for (const int server : cluster.ServersOf(shard)) names.push_back(cluster.servers[server].name);
-  return names;
-}
-
 // Those that are named; else all that `from` has with others.
 std::vector<ShardId> ShardsOf(const Flags& flags, const ClusterFile& cluster) {
+  if (flags.shards.empty()) return SharedShards(cluster, flags.from);
   std::vector<ShardId> shards;
   for (const int32_t shard : flags.shards) shards.push_back(ShardId{shard});
-  if (!shards.empty()) return shards;
-  for (int32_t shard = 0; shard < cluster.num_shards; ++shard) {
-    const std::vector<std::string> names = NamesOf(cluster, ShardId{shard});
-    bool has = false;
-    for (const std::string& name : names) has |= name == flags.from;
-    if (has && names.size() > 1) shards.push_back(ShardId{shard});
-  }
   return shards;
 }
 
-PromotionOptions OptionsOf(const Flags& flags, const ClusterFile& cluster, ShardId shard) {
+PromotionOptions OptionsOf(const Flags& flags) {
   PromotionOptions options;
-  options.servers = NamesOf(cluster, shard);
   options.from = flags.from;
   options.to = flags.to;
   options.force = flags.force;
@@ -124,12 +78,7 @@ PromotionOptions OptionsOf(const Flags& flags, const ClusterFile& cluster, Shard
   return options;
 }
 
-struct Row {
-  ShardId shard;
-  Promotion promotion;
-};
-
-void Print(const std::vector<Row>& rows, const Flags& flags, std::ostream& out) {
+void Print(const std::vector<ShardPromotion>& rows, const Flags& flags, std::ostream& out) {
   constexpr auto kRight = Table::Align::kRight;
   Table table({{"SHARD", kRight},
                {"WAS"},
@@ -178,29 +127,13 @@ absl::Status RunPromote(Flags flags, const ToolContext& tool, std::ostream& out)
   if (!flags.dry_run) {
     VICINITY_RETURN_IF_ERROR(Confirmed(flags.yes, tool.ask, IfNobody::kGoOn, Question(flags)));
   }
-  VICINITY_ASSIGN_OR_RETURN(std::vector<ServerTarget> targets, AdminTargetsOf(flags.servers));
-  AdminCalls calls(std::move(targets), flags.servers.timeout());
-  std::vector<Row> rows;
-  absl::Status failed;
-  std::string failures;
-  for (const ShardId shard : ShardsOf(flags, cluster)) {
-    const PromotionOptions options = OptionsOf(flags, cluster, shard);
-    const auto promotion =
-        Promote(shard, options, [&](size_t server, const proto::AppointRequest& request) {
-          return calls.Appoint(options.servers[server], request);
-        });
-    if (!promotion.ok()) {
-      failed.Update(promotion.status());
-      absl::StrAppend(&failures, failures.empty() ? "" : "; ",
-                      std::string(promotion.status().message()));
-    } else if (promotion->concerned) {
-      rows.push_back({shard, *promotion});
-    }
-  }
-  if (failed.ok() || !rows.empty()) Print(rows, flags, out);
-  if (failed.ok()) return failed;
-  const absl::Status all(failed.code(), failures);
-  return rows.empty() ? all : WithExitCode(all, ExitCode::kDegraded);
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets, AdminTargetsOf(flags.servers));
+  AppointCalls calls(targets, flags.servers.timeout());
+  const PromotedShards promoted =
+      PromoteShards(cluster, ShardsOf(flags, cluster), OptionsOf(flags), &calls);
+  if (promoted.failed.ok() || !promoted.done.empty()) Print(promoted.done, flags, out);
+  if (promoted.failed.ok() || promoted.done.empty()) return promoted.failed;
+  return WithExitCode(promoted.failed, ExitCode::kDegraded);
 }
 
 }  // namespace

@@ -24,9 +24,11 @@
 #include "absl/time/time.h"
 #include "client/cli/commands/operate/machine_checks.h"
 #include "client/cli/commands/operate/shell_command.h"
+#include "client/cli/flags/admin_probe.h"
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
 #include "client/cli/output/output.h"
+#include "proto/admin.pb.h"
 #include "proto/cluster.pb.h"
 #include "proto/cluster/text_proto.h"
 #include "proto/common/file.h"
@@ -91,29 +93,51 @@ Json AsJson(const absl::StatusOr<Message>& answer) {
   return Json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
-// Names of servers become names of files.
+// Names of servers become names of files, without an ending.
 std::string FileName(size_t position, const std::string& server) {
   std::string name = absl::StrCat("server-", position, "-");
   for (const char c : server) {
     name += absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' ? c : '_';
   }
-  return name + ".json";
+  return name;
 }
 
-absl::Status WriteServers(const std::vector<ServerTarget>& targets, absl::Duration timeout,
+// As the server's own log has them.
+std::string LogText(const absl::StatusOr<proto::LogsReply>& answer) {
+  if (!answer.ok()) return absl::StrCat("no lines: ", answer.status().message(), "\n");
+  std::string text;
+  for (const proto::LogLine& line : answer->lines()) {
+    absl::StrAppend(&text,
+                    absl::FormatTime("%Y-%m-%d %H:%M:%E3S", absl::FromUnixMicros(line.time_us()),
+                                     absl::UTCTimeZone()),
+                    " ", line.level(), " ", line.text(), "\n");
+  }
+  return text;
+}
+
+absl::Status WriteServers(const ServersFlags& flags, const std::vector<ServerTarget>& targets,
                           const Dump& dump) {
+  VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> admins,
+                            AdminTargetsBeside(flags, targets));
+  const absl::Duration timeout = flags.timeout();
   const auto health = AskAll(targets, timeout, AskHealth);
   const auto status = AskAll(targets, timeout, AskStatusAndMetrics);
   const auto described = AskAll(targets, timeout, AskDescribe);
+  const auto config = AskAll(admins, timeout, AskConfig);
+  const auto logs = AskAll(admins, timeout, [](const ServerTarget& admin, absl::Duration limit) {
+    return AskLogs(admin, limit, proto::LogsRequest());
+  });
   for (size_t i = 0; i < targets.size(); ++i) {
     const std::string well =
         health[i].ok() ? health[i]->health : std::string(health[i].status().message());
-    VICINITY_RETURN_IF_ERROR(
-        dump.Write(FileName(i, targets[i].name), Json{{"name", targets[i].name},
-                                                      {"address", targets[i].address},
-                                                      {"health", well},
-                                                      {"status", AsJson(status[i])},
-                                                      {"describe", AsJson(described[i])}}));
+    const std::string name = FileName(i, targets[i].name);
+    VICINITY_RETURN_IF_ERROR(dump.Write(name + ".json", Json{{"name", targets[i].name},
+                                                             {"address", targets[i].address},
+                                                             {"health", well},
+                                                             {"config", AsJson(config[i])},
+                                                             {"status", AsJson(status[i])},
+                                                             {"describe", AsJson(described[i])}}));
+    VICINITY_RETURN_IF_ERROR(dump.Write(name + ".log", LogText(logs[i])));
   }
   return absl::OkStatus();
 }
@@ -145,7 +169,7 @@ absl::Status Fill(const ServersFlags& flags, const Dump& dump) {
   VICINITY_ASSIGN_OR_RETURN(const std::vector<ServerTarget> targets, TargetsOf(flags));
   VICINITY_RETURN_IF_ERROR(WriteMachine(dump));
   VICINITY_RETURN_IF_ERROR(WriteCluster(flags.cluster, dump));
-  return WriteServers(targets, flags.timeout(), dump);
+  return WriteServers(flags, targets, dump);
 }
 
 bool IsArchive(const std::string& path) {
@@ -184,8 +208,9 @@ absl::Status RunDump(Flags flags, const ToolContext& tool) {
     return status;
   }
   *tool.narration << flags.output
-                  << ": status, metrics and schema of each server, the cluster file without its "
-                     "comments, this machine's limits; no tokens, no keys, no rows of the graph\n";
+                  << ": status, metrics, schema, flags and last log lines of each server, the "
+                     "cluster file without its comments, this machine's limits; no tokens, no "
+                     "keys, no rows of the graph\n";
   return absl::OkStatus();
 }
 

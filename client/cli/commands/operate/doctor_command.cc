@@ -17,9 +17,9 @@
 #include "client/cli/commands/operate/server_checks.h"
 #include "client/cli/flags/contexts.h"
 #include "client/cli/flags/shards_flag.h"
-#include "client/cli/output/nearest_word.h"
 #include "client/cli/output/output.h"
 #include "proto/cluster/cluster_file.h"
+#include "proto/command_line/nearest_word.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {

@@ -116,6 +116,35 @@ absl::Status Drain(const RolloutServer& server, const Process& before,
   return absl::OkStatus();
 }
 
+// From the drain until it is as well as before.
+absl::Status Renew(const std::vector<RolloutServer>& servers, size_t server,
+                   const RolloutOptions& options, const RolloutCalls& calls) {
+  const RolloutServer& own = servers[server];
+  const absl::StatusOr<proto::StatusReply> before = calls.look(own.name);
+  const Process process(before, calls.now());
+  if (own.drains && before.ok()) {
+    VICINITY_RETURN_IF_ERROR(Drain(own, process, options, calls));
+  }
+  calls.tell(absl::StrCat(own.name, ": restarting"));
+  VICINITY_RETURN_IF_ERROR(At(absl::StrCat("server ", own.name), calls.restart(own.name)));
+  std::unique_ptr<Versions> goal;
+  return WaitUntil(own.name, options.ready_limit, options, calls, [&]() -> std::string {
+    const absl::Time asked = calls.now();
+    const absl::StatusOr<proto::StatusReply> now = calls.look(own.name);
+    if (!now.ok()) return std::string(now.status().message());
+    if (process.IsOf(*now, asked)) {
+      return "still the process from before: the command did not restart it";
+    }
+    if (before.ok() && now->fingerprint() != before->fingerprint()) {
+      return "serves another dataset than before";
+    }
+    const std::string trouble = Trouble(own, *now);
+    if (!trouble.empty()) return trouble;
+    if (goal == nullptr) goal = std::make_unique<Versions>(Goal(servers, server, calls));
+    return Lacking(*now, *goal);
+  });
+}
+
 }  // namespace
 
 absl::Status CheckAllReady(const std::vector<RolloutServer>& servers, const RolloutCalls& calls) {
@@ -146,29 +175,17 @@ std::vector<int32_t> OnlyThere(const std::vector<RolloutServer>& servers, size_t
 absl::Status RollServer(const std::vector<RolloutServer>& servers, size_t server,
                         const RolloutOptions& options, const RolloutCalls& calls) {
   const RolloutServer& own = servers[server];
-  const absl::StatusOr<proto::StatusReply> before = calls.look(own.name);
-  const Process process(before, calls.now());
-  if (own.drains && before.ok()) {
-    VICINITY_RETURN_IF_ERROR(Drain(own, process, options, calls));
+  std::vector<int32_t> written;
+  if (own.hands_over) {
+    VICINITY_ASSIGN_OR_RETURN(written, calls.hand_over(own.name));
+    if (!written.empty()) {
+      calls.tell(absl::StrCat(own.name, ": others write shard ", absl::StrJoin(written, ", ")));
+    }
   }
-  calls.tell(absl::StrCat(own.name, ": restarting"));
-  VICINITY_RETURN_IF_ERROR(At(absl::StrCat("server ", own.name), calls.restart(own.name)));
-  std::unique_ptr<Versions> goal;
-  return WaitUntil(own.name, options.ready_limit, options, calls, [&]() -> std::string {
-    const absl::Time asked = calls.now();
-    const absl::StatusOr<proto::StatusReply> now = calls.look(own.name);
-    if (!now.ok()) return std::string(now.status().message());
-    if (process.IsOf(*now, asked)) {
-      return "still the process from before: the command did not restart it";
-    }
-    if (before.ok() && now->fingerprint() != before->fingerprint()) {
-      return "serves another dataset than before";
-    }
-    const std::string trouble = Trouble(own, *now);
-    if (!trouble.empty()) return trouble;
-    if (goal == nullptr) goal = std::make_unique<Versions>(Goal(servers, server, calls));
-    return Lacking(*now, *goal);
-  });
+  VICINITY_RETURN_IF_ERROR(Renew(servers, server, options, calls));
+  if (written.empty()) return absl::OkStatus();
+  calls.tell(absl::StrCat(own.name, ": writes shard ", absl::StrJoin(written, ", "), " again"));
+  return At(absl::StrCat("server ", own.name, " is well"), calls.hand_back(own.name, written));
 }
 
 }  // namespace vicinity::cli

@@ -18,6 +18,7 @@ struct RolloutServer {
   std::string name;
   std::vector<int32_t> shards;  // as the cluster file says
   bool drains = true;           // it has an admin address, and is to be drained first
+  bool hands_over = false;      // it may write shards of a live graph that others have, too
 };
 
 struct RolloutOptions {
@@ -28,6 +29,11 @@ struct RolloutOptions {
 
 // What a rollout does to the world. Servers go by their names.
 struct RolloutCalls {
+  // Lets other servers write what this one does of shards that they have, too; those shards.
+  std::function<absl::StatusOr<std::vector<int32_t>>(const std::string& server)> hand_over;
+  // Lets it write them again.
+  std::function<absl::Status(const std::string& server, const std::vector<int32_t>& shards)>
+      hand_back;
   std::function<absl::Status(const std::string& server)> drain;
   // Whether a server that drains is still there: it answers at its admin address until all else of
   // it has ended, and a signal before that would cut off calls.
@@ -47,12 +53,14 @@ absl::Status CheckAllReady(const std::vector<RolloutServer>& servers, const Roll
 // Shards that no other server has: nobody has their rows while the server is away.
 std::vector<int32_t> OnlyThere(const std::vector<RolloutServer>& servers, size_t server);
 
-// Drains the server, runs the command, and waits until the server
+// Lets others write its shards, drains the server, runs the command, and waits until the server
 //   1. is another process than before,
 //   2. serves, with all its shards sound and of the dataset that it had,
-//   3. has of each live shard what any other server had when it was ready.
-// Every wait ends: DeadlineExceeded with what it waited for. What drain and restart said if they
-// fail; a drain that does not end the server is no failure, the command may.
+//   3. has of each live shard what any other server had when it was ready;
+// then it writes again what it wrote before. So writers wait for two promotions of a shard, and not
+// for a restart. Every wait ends: DeadlineExceeded with what it waited for. What a call said if it
+// fails, and nothing after it is done; with nothing drained or restarted yet if that was hand_over.
+// A drain that does not end the server is no failure, the command may.
 absl::Status RollServer(const std::vector<RolloutServer>& servers, size_t server,
                         const RolloutOptions& options, const RolloutCalls& calls);
 

@@ -14,20 +14,24 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include "client/cli/commands/live/hand_over.h"
+#include "client/cli/commands/live/promotion.h"
 #include "client/cli/commands/operate/rollout.h"
 #include "client/cli/commands/operate/shell_command.h"
+#include "client/cli/flags/admin_probe.h"
 #include "client/cli/flags/server_call.h"
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
-#include "client/cli/output/choices.h"
 #include "client/cli/output/confirmation.h"
 #include "client/cli/output/exit_code.h"
-#include "client/cli/output/nearest_word.h"
 #include "client/cli/output/output.h"
 #include "proto/admin.grpc.pb.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/cluster/host_port.h"
+#include "proto/command_line/choices.h"
+#include "proto/command_line/nearest_word.h"
 #include "proto/common/human_text.h"
+#include "proto/common/ids.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {
@@ -49,6 +53,7 @@ struct Flags {
 
 // A cluster's servers as a rollout sees them, in the file's order.
 struct Cluster {
+  ClusterFile file;
   std::vector<RolloutServer> servers;
   std::vector<ServerTarget> targets;        // data addresses
   std::vector<ServerTarget> admin_targets;  // without an address: none
@@ -80,18 +85,18 @@ absl::StatusOr<Cluster> ReadCluster(const Flags& flags) {
   if (flags.servers.cluster.empty()) {
     return absl::InvalidArgumentError("--cluster is needed: it says which servers there are");
   }
-  VICINITY_ASSIGN_OR_RETURN(const ClusterFile file, ReadClusterFile(flags.servers.cluster));
   Cluster cluster;
+  VICINITY_ASSIGN_OR_RETURN(cluster.file, ReadClusterFile(flags.servers.cluster));
   VICINITY_ASSIGN_OR_RETURN(cluster.targets, TargetsOf(flags.servers));
-  for (const ClusterServer& server : file.servers) {
+  VICINITY_ASSIGN_OR_RETURN(cluster.admin_targets,
+                            AdminTargetsBeside(flags.servers, cluster.targets));
+  for (const ClusterServer& server : cluster.file.servers) {
     RolloutServer one;
     one.name = server.name;
     for (const ShardId shard : server.shards) one.shards.push_back(shard.value);
     one.drains = !flags.no_drain && !server.admin.empty();
+    one.hands_over = !server.admin.empty() && !SharedShards(cluster.file, server.name).empty();
     cluster.servers.push_back(std::move(one));
-    ServerTarget admin = cluster.targets[cluster.admin_targets.size()];
-    admin.address = server.admin;
-    cluster.admin_targets.push_back(std::move(admin));
   }
   VICINITY_ASSIGN_OR_RETURN(cluster.to_roll, ToRoll(cluster.servers, flags.names));
   return cluster;
@@ -105,9 +110,33 @@ std::string CommandFor(const std::string& command, const ServerTarget& target) {
                                        {"{host}", ShellQuoted(address.ok() ? address->host : "")}});
 }
 
+// The shards that another server writes after it than before.
+absl::StatusOr<std::vector<int32_t>> Promoted(const Flags& flags, const Cluster& cluster,
+                                              const std::vector<ShardId>& shards,
+                                              const std::string& from, const std::string& to) {
+  PromotionOptions options;
+  options.from = from;
+  options.to = to;
+  AppointCalls calls(cluster.admin_targets, flags.servers.timeout());
+  const PromotedShards promoted = PromoteShards(cluster.file, shards, options, &calls);
+  VICINITY_RETURN_IF_ERROR(promoted.failed);
+  std::vector<int32_t> changed;
+  for (const ShardPromotion& one : promoted.done) changed.push_back(one.shard.value);
+  return changed;
+}
+
 RolloutCalls CallsOf(const Flags& flags, const Cluster& cluster, std::ostream* narration) {
   RolloutCalls calls;
   const absl::Duration timeout = flags.servers.timeout();
+  calls.hand_over = [&cluster, &flags](const std::string& server) {
+    return Promoted(flags, cluster, SharedShards(cluster.file, server), server, "");
+  };
+  calls.hand_back = [&cluster, &flags](const std::string& server,
+                                       const std::vector<int32_t>& written) {
+    std::vector<ShardId> shards;
+    for (const int32_t shard : written) shards.push_back(ShardId{shard});
+    return Promoted(flags, cluster, shards, "", server).status();
+  };
   calls.drain = [&cluster, timeout](const std::string& server) {
     return CallServer<Admin>(cluster.admin_targets[cluster.IndexOf(server)], timeout,
                              &Admin::Stub::Drain, proto::DrainRequest())
@@ -141,7 +170,10 @@ RolloutCalls CallsOf(const Flags& flags, const Cluster& cluster, std::ostream* n
 void TellPlan(const Flags& flags, const Cluster& cluster, std::ostream& out) {
   for (const size_t server : cluster.to_roll) {
     const RolloutServer& one = cluster.servers[server];
-    out << one.name << ": " << (one.drains ? "drain, then " : "")
+    out << one.name << ": " << (one.hands_over ? "let others write its shards, " : "")
+        << (one.drains       ? "drain, then "
+            : one.hands_over ? "then "
+                             : "")
         << CommandFor(flags.command, cluster.targets[server]) << '\n';
     const std::vector<int32_t> alone = OnlyThere(cluster.servers, server);
     if (alone.empty()) continue;

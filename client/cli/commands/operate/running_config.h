@@ -5,18 +5,28 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/admin.pb.h"
 #include "proto/cluster/cluster_file.h"
 #include "proto/service.pb.h"
 
 namespace vicinity::cli {
 
-struct Setting {
-  std::string name;   // "version", "dataset", "shards", ...; of limits the flag
-  std::string value;  // as people write it
+// One server's answers.
+struct Running {
+  absl::StatusOr<proto::StatusReply> status;
+  absl::StatusOr<proto::ConfigReply> config;  // an error where its admin port gave none
 };
 
-// In a fixed order: version, dataset, fingerprint, shards, live, tls, then the limits.
-std::vector<Setting> SettingsOf(const proto::StatusReply& status);
+struct Setting {
+  std::string name;    // "version", "dataset", "shards", ...; of flags with their dashes
+  std::string value;   // as people write it; empty: none
+  std::string source;  // of flags: "default", "command line", "cluster file", "environment",
+                       // "admin call"; of all else "server"
+};
+
+// Of a server whose status is known, in a fixed order: version, dataset, fingerprint, shards, live,
+// tls, then all flags; where those are not known, the limits that the status names, without dashes.
+std::vector<Setting> SettingsOf(const Running& running);
 
 struct Difference {
   std::string server;
@@ -26,10 +36,10 @@ struct Difference {
   std::string why;     // whose word `should` is: "cluster file" or "other servers"
 };
 
-// Of the servers of the file that answered; `answers` are in its order, those that did not are
-// passed over. The file says shards, whether there is TLS, and whether the graph is live. What it
-// does not say (version, dataset, limits) is compared with most of the other servers.
-std::vector<Difference> DifferencesOf(
-    const ClusterFile& file, const std::vector<absl::StatusOr<proto::StatusReply>>& answers);
+// Of the servers of the file whose status is known; `answers` are in its order. The file says
+// shards, whether there is TLS, whether the graph is live, and at which addresses a server listens.
+// All else (version, dataset, flags) is compared with most of the other servers that tell it, but
+// for what is each server's own: its name, and paths of files that are its own.
+std::vector<Difference> DifferencesOf(const ClusterFile& file, const std::vector<Running>& answers);
 
 }  // namespace vicinity::cli

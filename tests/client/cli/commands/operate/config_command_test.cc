@@ -2,9 +2,13 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_replace.h"
+#include "proto/admin.pb.h"
 #include "proto/common/file.h"
+#include "tests/client/cli/admin_site.h"
 #include "tests/client/cli/run_command.h"
 #include "tests/integration/fixtures/small_cluster.h"
 #include "tests/testing/graphs/small_graphs.h"
@@ -54,6 +58,41 @@ TEST_CASE("a file that was changed since the start is a difference", "[cli]") {
   REQUIRE(found.size() == 2);
   CHECK(found[0]["setting"] == "shards");
   CHECK(found[0]["says"] == "cluster file");
+}
+
+TEST_CASE("every flag is shown with where it comes from, and who does not tell is named", "[cli]") {
+  std::vector<proto::FlagValue> flags(2);
+  flags[0].set_name("--max-calls");
+  flags[0].set_value("512");
+  flags[0].set_source(proto::FLAG_SOURCE_COMMAND_LINE);
+  flags[1].set_name("--announce");
+  flags[1].set_value("1");
+  const testing::AdminSite site(flags);
+  const auto get = [&site](std::vector<std::string> more) {
+    more.insert(more.end(), {"--cluster", site.cluster()});
+    more.insert(more.begin(), "get");
+    return RunCommand(kConfigCommand, more);
+  };
+  const Answer all = get({"--format", "json"});
+  CHECK(all.code == ExitCode::kDegraded);  // two of three do not run
+  const nlohmann::json a = nlohmann::json::parse(all.out)["servers"][0];
+  CHECK(a["settings"]["--max-calls"] == "512");
+  CHECK(a["sources"]["--max-calls"] == "command line");
+  CHECK(a["sources"]["--announce"] == "default");
+  CHECK(a["sources"]["version"] == "server");
+  CHECK_FALSE(a["settings"].contains("max-calls"));
+  CHECK_FALSE(a.contains("flags_error"));
+  const nlohmann::json set = nlohmann::json::parse(get({"--set-only", "--format", "json"}).out);
+  CHECK(set["servers"][0]["settings"].contains("--max-calls"));
+  CHECK_FALSE(set["servers"][0]["settings"].contains("--announce"));
+  CHECK_THAT(get({}).out, Catch::Contains("--max-calls") && Catch::Contains("command line"));
+  // By its address for data nobody knows where it tells its flags.
+  const Answer by_address = RunCommand(
+      kConfigCommand, {"get", "--server", site.server().address().ToString(), "--format", "json"});
+  CHECK(by_address.code == ExitCode::kOk);
+  const nlohmann::json alone = nlohmann::json::parse(by_address.out)["servers"][0];
+  CHECK_THAT(alone["flags_error"].get<std::string>(), Catch::Contains("no admin address"));
+  CHECK(alone["settings"].contains("max-calls"));
 }
 
 }  // namespace

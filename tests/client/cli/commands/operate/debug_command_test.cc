@@ -6,11 +6,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/operate/shell_command.h"
+#include "proto/admin.pb.h"
 #include "proto/common/file.h"
+#include "tests/client/cli/admin_site.h"
 #include "tests/client/cli/commands/operate/variable.h"
 #include "tests/client/cli/run_command.h"
 #include "tests/integration/fixtures/small_cluster.h"
@@ -66,6 +69,26 @@ TEST_CASE_METHOD(DebugCommandTest, "a dump has what servers say, and no secrets"
   // Nothing is written over.
   CHECK(RunCommand(kDebugCommand, {"dump", "--cluster", file_, "--output", output}).code ==
         ExitCode::kPrecondition);
+}
+
+TEST_CASE("a dump has flags and log lines, without the token of who asks", "[cli]") {
+  const testing::Variable token("VICINITY_TOKEN", kToken);
+  std::vector<proto::FlagValue> flags(1);
+  flags[0].set_name("--max-calls");
+  flags[0].set_value("512");
+  testing::AdminSite site(flags);
+  site.log()->info("a client sent {}", kToken);
+  const std::string output = site.File("dump");
+  const Answer answer =
+      RunCommand(kDebugCommand, {"dump", "--cluster", site.cluster(), "--output", output});
+  CAPTURE(answer.narration);
+  REQUIRE(answer.code == ExitCode::kOk);
+  const auto server = nlohmann::json::parse(ReadFile(output + "/server-0-a.json").value());
+  CHECK(server["config"]["flags"][0]["value"] == "512");
+  CHECK_THAT(ReadFile(output + "/server-0-a.log").value(),
+             Catch::Contains(" info a client sent [secret]\n"));
+  CHECK_THAT(ReadFile(output + "/server-1-b.log").value(), Catch::StartsWith("no lines: "));
+  CHECK_THAT(ReadFile(output + "/server-2-c.log").value(), Catch::Contains("no admin address"));
 }
 
 TEST_CASE_METHOD(DebugCommandTest, "a dump may be an archive, and of servers that are away",

@@ -34,6 +34,16 @@ class World {
       // Shard i on servers i and i + 1.
       list.push_back({name, {i, (i + num_servers - 1) % num_servers}, true});
     }
+    calls.hand_over = [this](const std::string& name) -> absl::StatusOr<std::vector<int32_t>> {
+      log.push_back("hand over " + name);
+      if (!hand_over_says.ok()) return hand_over_says;
+      return writes;
+    };
+    calls.hand_back = [this](const std::string& name, const std::vector<int32_t>& shards) {
+      CHECK(shards == writes);
+      log.push_back("hand back " + name);
+      return hand_back_says;
+    };
     calls.drain = [this](const std::string& name) {
       log.push_back("drain " + name);
       servers[name].serves = false;
@@ -81,6 +91,9 @@ class World {
   std::vector<RolloutServer> list;
   RolloutCalls calls;
   absl::Time now = absl::UnixEpoch();
+  std::vector<int32_t> writes;  // what the server that is rolled hands over
+  absl::Status hand_over_says;
+  absl::Status hand_back_says;
   absl::Status restart_says;
   bool cut_off = false;  // a command came while a drain was under way
   std::vector<std::string> log;
@@ -101,6 +114,42 @@ TEST_CASE("a server is drained, restarted, and waited for until it has caught up
     told |= line == "s1: shard 0 is at version 50, others at 100";
   }
   CHECK(told);
+}
+
+TEST_CASE("others write a server's shards from before its drain until it is well again",
+          "[rollout]") {
+  World world(2);
+  world.list[1].hands_over = true;
+  const auto roll = [&world] { return RollServer(world.list, 1, {}, world.calls); };
+  SECTION("it writes") {
+    world.writes = {0, 1};
+    VICINITY_REQUIRE_OK(roll());
+    CHECK(world.log ==
+          std::vector<std::string>{"hand over s1", "drain s1", "restart s1", "hand back s1"});
+    CHECK(world.Look("s1").value().shards(0).position().version() == 100);
+  }
+  SECTION("it writes nothing") {
+    VICINITY_REQUIRE_OK(roll());
+    CHECK(world.log == std::vector<std::string>{"hand over s1", "drain s1", "restart s1"});
+  }
+  SECTION("nobody can take them: nothing is touched") {
+    world.hand_over_says = absl::UnavailableError("too few answer");
+    VICINITY_CHECK_CODE(roll(), absl::StatusCode::kUnavailable);
+    CHECK(world.log == std::vector<std::string>{"hand over s1"});
+  }
+  SECTION("it does not come back: others go on writing") {
+    world.writes = {0};
+    world.servers["s1"].restarts = false;
+    VICINITY_CHECK_CODE(roll(), absl::StatusCode::kDeadlineExceeded);
+    CHECK(world.log.back() == "restart s1");
+  }
+  SECTION("it cannot have them again") {
+    world.writes = {0};
+    world.hand_back_says = absl::DeadlineExceededError("lacks something");
+    const absl::Status status = roll();
+    VICINITY_CHECK_CODE(status, absl::StatusCode::kDeadlineExceeded);
+    CHECK_THAT(std::string(status.message()), Catch::Contains("s1 is well: lacks something"));
+  }
 }
 
 TEST_CASE("a server without an admin address is left to the command", "[rollout]") {

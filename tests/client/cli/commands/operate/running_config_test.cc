@@ -10,9 +10,10 @@
 namespace vicinity::cli {
 namespace {
 
-using Answers = std::vector<absl::StatusOr<proto::StatusReply>>;
+using Answers = std::vector<Running>;
 
-proto::StatusReply Running(const std::vector<int32_t>& shards) {
+// With limits and without flags, as a server that has no admin port answers.
+Running Serving(const std::vector<int32_t>& shards) {
   proto::StatusReply status;
   status.set_version("1.2.3");
   status.set_dataset("cora");
@@ -21,7 +22,27 @@ proto::StatusReply Running(const std::vector<int32_t>& shards) {
   proto::LimitStatus* const limit = status.add_limits();
   limit->set_name("max-calls");
   limit->set_limit(1024);
-  return status;
+  return {status, absl::FailedPreconditionError("no admin port")};
+}
+
+Running Away() { return {absl::UnavailableError("away"), absl::UnavailableError("away")}; }
+
+struct Flag {
+  std::string name;
+  std::string value;
+  proto::FlagSource source = proto::FLAG_SOURCE_DEFAULT;
+};
+
+Running With(Running running, const std::vector<Flag>& flags) {
+  proto::ConfigReply config;
+  for (const Flag& flag : flags) {
+    proto::FlagValue* const added = config.add_flags();
+    added->set_name(flag.name);
+    added->set_value(flag.value);
+    added->set_source(flag.source);
+  }
+  running.config = config;
+  return running;
 }
 
 ClusterFile FileOf(const std::string& more = "") {
@@ -35,12 +56,12 @@ ClusterFile FileOf(const std::string& more = "") {
 }
 
 TEST_CASE("servers that run as the file says do not differ", "[config]") {
-  const Answers answers = {Running({0, 1}), Running({2, 1}), Running({0, 2})};
+  const Answers answers = {Serving({0, 1}), Serving({2, 1}), Serving({0, 2})};
   CHECK(DifferencesOf(FileOf(), answers).empty());
 }
 
 TEST_CASE("shards, TLS and liveness are compared with the file", "[config]") {
-  Answers answers = {Running({0}), Running({1, 2}), absl::UnavailableError("away")};
+  Answers answers = {Serving({0}), Serving({1, 2}), Away()};
   const std::vector<Difference> shards = DifferencesOf(FileOf(), answers);
   REQUIRE(shards.size() == 1);
   CHECK(shards[0].server == "a");
@@ -49,14 +70,14 @@ TEST_CASE("shards, TLS and liveness are compared with the file", "[config]") {
   CHECK(shards[0].should == "0,1");
   CHECK(shards[0].why == "cluster file");
 
-  answers = {Running({0, 1}), Running({1, 2}), Running({0, 2})};
+  answers = {Serving({0, 1}), Serving({1, 2}), Serving({0, 2})};
   const std::vector<Difference> tls =
       DifferencesOf(FileOf("tls { certificate: 'c' ca: 'd' }"), answers);
   REQUIRE(tls.size() == 3);
   CHECK(tls[2].setting == "tls");
   CHECK(tls[2].should == "yes");
 
-  answers[1]->mutable_shards(0)->mutable_position()->set_version(3);
+  answers[1].status->mutable_shards(0)->mutable_position()->set_version(3);
   const std::vector<Difference> live = DifferencesOf(FileOf(), answers);
   REQUIRE(live.size() == 1);
   CHECK(live[0].server == "b");
@@ -64,10 +85,10 @@ TEST_CASE("shards, TLS and liveness are compared with the file", "[config]") {
 }
 
 TEST_CASE("what the file does not say is compared with most of the servers", "[config]") {
-  Answers answers = {Running({0, 1}), Running({1, 2}), Running({0, 2})};
-  answers[0]->set_version("1.2.2");
-  answers[2]->set_fingerprint(8);
-  answers[2]->mutable_limits(0)->set_limit(2048);
+  Answers answers = {Serving({0, 1}), Serving({1, 2}), Serving({0, 2})};
+  answers[0].status->set_version("1.2.2");
+  answers[2].status->set_fingerprint(8);
+  answers[2].status->mutable_limits(0)->set_limit(2048);
   const std::vector<Difference> found = DifferencesOf(FileOf(), answers);
   REQUIRE(found.size() == 3);
   CHECK(found[0].server == "a");
@@ -79,6 +100,45 @@ TEST_CASE("what the file does not say is compared with most of the servers", "[c
   CHECK(found[2].setting == "max-calls");
   CHECK(found[2].runs == "2048");
   CHECK(found[2].should == "1024");
+}
+
+TEST_CASE("flags stand in the place of limits, with where they come from", "[config]") {
+  const std::vector<Setting> settings =
+      SettingsOf(With(Serving({0}), {{"--max-calls", "1024"},
+                                     {"--data", "/graph", proto::FLAG_SOURCE_CLUSTER_FILE},
+                                     {"--log-level", "debug", proto::FLAG_SOURCE_ADMIN_CALL}}));
+  REQUIRE(settings.size() == 9);
+  CHECK(settings[0].source == "server");
+  CHECK(settings[6].name == "--max-calls");
+  CHECK(settings[6].source == "default");
+  CHECK(settings[7].value == "/graph");
+  CHECK(settings[7].source == "cluster file");
+  CHECK(settings[8].source == "admin call");
+  CHECK(SettingsOf(Serving({0}))[6].name == "max-calls");
+}
+
+TEST_CASE("flags are compared with those of most, addresses with the file", "[config]") {
+  Answers answers = {With(Serving({0, 1}), {{"--max-calls", "512"}, {"--listen", "127.0.0.1:1"}}),
+                     With(Serving({1, 2}), {{"--max-calls", "9"}, {"--listen", "127.0.0.1:9"}}),
+                     With(Serving({0, 2}), {{"--max-calls", "9"}, {"--listen", "127.0.0.1:3"}})};
+  const std::vector<Difference> found = DifferencesOf(FileOf(), answers);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].server == "a");
+  CHECK(found[0].setting == "--max-calls");
+  CHECK(found[0].runs == "512");
+  CHECK(found[0].should == "9");
+  CHECK(found[0].why == "other servers");
+  CHECK(found[1].server == "b");
+  CHECK(found[1].setting == "--listen");
+  CHECK(found[1].should == "127.0.0.1:2");
+  CHECK(found[1].why == "cluster file");
+}
+
+TEST_CASE("what is a server's own, and what some do not tell, is no difference", "[config]") {
+  const Answers answers = {
+      With(Serving({0, 1}), {{"--name", "a"}, {"--tls-key", "/a"}, {"--new-flag", ""}}),
+      With(Serving({1, 2}), {{"--name", "b"}, {"--tls-key", "/b"}}), Away()};
+  CHECK(DifferencesOf(FileOf(), answers).empty());
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-#include "client/cli/output/nearest_word.h"
+#include "proto/command_line/nearest_word.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 TEST_CASE("the nearest word is the one that was meant, or none", "[nearest_word]") {
@@ -23,4 +23,4 @@ TEST_CASE("the nearest word is the one that was meant, or none", "[nearest_word]
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

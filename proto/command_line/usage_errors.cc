@@ -1,4 +1,4 @@
-#include "client/cli/usage_errors.h"
+#include "proto/command_line/usage_errors.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,9 +11,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "client/cli/output/nearest_word.h"
+#include "proto/command_line/nearest_word.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 // The command, and the subcommand that was given.
@@ -184,4 +184,4 @@ absl::Status UsageError(const CLI::App& app, const CLI::ParseError& error) {
   return absl::InvalidArgumentError(said);
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

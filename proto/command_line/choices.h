@@ -10,9 +10,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cli/output/nearest_word.h"
+#include "proto/command_line/nearest_word.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 
 // "should be a, b or c, not "d"; did you mean c?"
 inline std::string NoSuchChoice(const std::string& value, const std::vector<std::string>& words) {
@@ -67,4 +67,4 @@ CLI::Validator InRange(Number least, Number most) {
       /*validator_desc=*/"");
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

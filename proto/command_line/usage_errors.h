@@ -8,10 +8,10 @@ class App;
 class ParseError;
 }  // namespace CLI
 
-namespace vicinity::cli {
+namespace vicinity {
 
 // `error`, which CLI11 threw when it parsed for `app`, as InvalidArgument in our words, none of
 // CLI11's.
 absl::Status UsageError(const CLI::App& app, const CLI::ParseError& error);
 
-}  // namespace vicinity::cli
+}  // namespace vicinity

@@ -1,4 +1,4 @@
-#include "client/cli/usage_errors.h"
+#include "proto/command_line/usage_errors.h"
 
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/cli/output/choices.h"
+#include "proto/command_line/choices.h"
 #include "tests/testing/status_checks.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 enum class Speed { kSlow, kFast };
@@ -104,4 +104,4 @@ TEST_CASE("flags that exclude or need each other are named, and so are verbs", "
 }
 
 }  // namespace
-}  // namespace vicinity::cli
+}  // namespace vicinity

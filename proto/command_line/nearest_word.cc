@@ -1,4 +1,4 @@
-#include "client/cli/output/nearest_word.h"
+#include "proto/command_line/nearest_word.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace vicinity::cli {
+namespace vicinity {
 namespace {
 
 // Letters left out, added, changed, or swapped with their neighbours (Damerau and Levenshtein).
@@ -47,4 +47,4 @@ std::string DidYouMean(std::string_view typed, const std::vector<std::string>& w
   return nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?");
 }
 
-}  // namespace vicinity::cli
+}  // namespace vicinity
