@@ -1,38 +1,13 @@
 // The part of client/c_api/vicinity.h that concerns batches and tensors.
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <string>
 
 #include "client/c_api/batch_parts.h"
 #include "client/c_api/call.h"
 #include "client/c_api/handles.h"
 #include "client/c_api/host_tensor.h"
+#include "client/c_api/info.h"
 #include "client/c_api/vicinity.h"
 #include "client/types/result.h"
-
-namespace vicinity::c_api {
-namespace {
-
-// Fills what caller and library both know of: their structures may be of different versions.
-template <typename Info>
-Error Fill(const Result<Info>& from, Info* info) {
-  if (info->struct_size < sizeof(size_t)) {
-    return Error(ErrorCode::kInvalidArgument, "struct_size is " +
-                                                  std::to_string(info->struct_size) +
-                                                  ": set it to the size of "
-                                                  "the structure");
-  }
-  if (!from.ok()) return from.error();
-  const size_t known = std::min(info->struct_size, sizeof(Info));
-  memcpy(reinterpret_cast<char*>(info) + sizeof(size_t),
-         reinterpret_cast<const char*>(&*from) + sizeof(size_t), known - sizeof(size_t));
-  return Error();
-}
-
-}  // namespace
-}  // namespace vicinity::c_api
 
 using vicinity::Error;
 using vicinity::ErrorCode;

@@ -14,6 +14,7 @@
 #include "client/prepared_query.h"
 #include "client/query/query.h"
 #include "client/query_loader.h"
+#include "client/types/change_values.h"
 #include "client/types/device_tensor.h"
 #include "client/types/write_values.h"
 #include "client/writer.h"
@@ -119,4 +120,8 @@ struct VicinityChanges {
 
 struct VicinityWritten {
   std::shared_ptr<const vicinity::Written> written;
+};
+
+struct VicinityChangeLog {
+  std::shared_ptr<const std::vector<vicinity::ShardChange>> changes;
 };

@@ -1,4 +1,4 @@
-/* Vicinity for other languages: graphs, loaders, batches and writers behind plain C calls.
+/* Vicinity for other languages: graphs, loaders, batches, writers and changes behind plain C calls.
  *
  *   VicinityGraph* graph;
  *   VicinityLoader* loader;
@@ -50,6 +50,7 @@ typedef struct VicinityAnswer VicinityAnswer;
 typedef struct VicinityWriter VicinityWriter;
 typedef struct VicinityChanges VicinityChanges;
 typedef struct VicinityWritten VicinityWritten;
+typedef struct VicinityChangeLog VicinityChangeLog;
 
 /* Values of errors are those of gRPC; client/types/result.h says what each means. */
 typedef enum VicinityCode {
@@ -440,6 +441,92 @@ typedef enum VicinityWrittenPart {
  * VICINITY_INVALID_ARGUMENT for no such part or index. */
 int32_t vicinity_written_tensor(const VicinityWritten* written, int32_t part, int32_t index,
                                 struct DLManagedTensor** tensor);
+
+/* ---- What has been written to a live graph: client/changes.h ----
+ *
+ *   VicinityChangeLog* log;
+ *   VicinityChangeInfo change = {sizeof(change)};
+ *   if (vicinity_graph_changes_of(graph, 0, "indexer", 16, &log)) return 1;
+ *   for (int64_t i = 0; i < vicinity_change_log_size(log); ++i) {
+ *     if (vicinity_change_log_change(log, i, &change)) return 1;
+ *     ... work that may be done twice ...
+ *     if (vicinity_graph_acknowledge(graph, 0, "indexer", change.version, change.term)) return 1;
+ *   }
+ *   vicinity_change_log_release(log);
+ *
+ * All of them VICINITY_FAILED_PRECONDITION for a graph that is not live. Role `read`. */
+
+/* The shards as they are, with all that was acknowledged before: [{"shard", "version", "term",
+ * "num_nodes": [of each node type], "num_edges": [of each edge type]}], those that are gone
+ * counted.
+ */
+int32_t vicinity_graph_shard_states(const VicinityGraph* graph, char** json);
+
+/* What made the versions of a shard behind `after`, in order: `count` of them, from 1 to 65,536, or
+ * fewer where it has no more; it does not wait for any. `after_term` is the term of `after`, 0 of
+ * version 0: VICINITY_OUT_OF_RANGE if that version was taken back, when the writer was lost; -1:
+ * whatever it is. Memory: the batches as they were written, without rows, up to about 1 MiB each.
+ */
+int32_t vicinity_graph_changes(const VicinityGraph* graph, int32_t shard, int64_t after,
+                               int64_t after_term, int64_t count, VicinityChangeLog** log);
+/* ... behind what the reader of this name, its cursor, has acknowledged: 1 to 64 bytes, of UTF-8
+ * like all names. Every change comes at least once, again if it was not acknowledged. One that is
+ * not known begins with the first change. */
+int32_t vicinity_graph_changes_of(const VicinityGraph* graph, int32_t shard, const char* cursor,
+                                  int64_t count, VicinityChangeLog** log);
+/* All up to this version have been dealt with; a lower one than before changes nothing. On the
+ * server's disk when it returns. VICINITY_OUT_OF_RANGE: there is no such version;
+ * VICINITY_RESOURCE_EXHAUSTED: the shard keeps too many cursors. */
+int32_t vicinity_graph_acknowledge(const VicinityGraph* graph, int32_t shard, const char* cursor,
+                                   int64_t version, int64_t term);
+/* Of all shards: [{"name", "shard", "version", "term", "behind": versions that have come since,
+ * "unix_micros": of the acknowledgement, by the server's clock}]. */
+int32_t vicinity_graph_cursors(const VicinityGraph* graph, char** json);
+/* Forgets it in all shards; fine if there is none. */
+int32_t vicinity_graph_drop_cursor(const VicinityGraph* graph, const char* cursor);
+
+void vicinity_change_log_release(VicinityChangeLog* log);       /* its tensors stay; null is fine */
+int64_t vicinity_change_log_size(const VicinityChangeLog* log); /* changes; of null 0 */
+
+/* What made one version out of the one before. Set struct_size first. */
+typedef struct VicinityChangeInfo {
+  size_t struct_size; /* sizeof(VicinityChangeInfo) */
+  int32_t shard;
+  int32_t num_parts;
+  int64_t version;
+  int64_t term;        /* of the writer that made it */
+  int64_t unix_micros; /* when, by the server's clock */
+  const char* session; /* the writer's, any bytes; valid until the log is released */
+  int64_t num_session_bytes;
+} VicinityChangeInfo;
+
+/* Nodes or edges of one type, changed in one way. */
+typedef struct VicinityChangePart {
+  size_t struct_size; /* sizeof(VicinityChangePart) */
+  int32_t kind;       /* VicinityChangeKind */
+  int32_t type;       /* of nodes or edges, as the kind says: its place in the description */
+  int64_t count;
+  const char* column; /* whose values have changed, else ""; valid until the log is released */
+} VicinityChangePart;
+
+/* VICINITY_INVALID_ARGUMENT for no such change or part. */
+int32_t vicinity_change_log_change(const VicinityChangeLog* log, int64_t change,
+                                   VicinityChangeInfo* info);
+int32_t vicinity_change_log_part(const VicinityChangeLog* log, int64_t change, int32_t part,
+                                 VicinityChangePart* info);
+
+/* Which, in the order they were written: int64 [count]. */
+typedef enum VicinityChangedIds {
+  VICINITY_CHANGED_NODES = 0,   /* global ids; of edges where they lead. Of VICINITY_REMOVED_NODES
+                                   fewer than count, where nodes are another shard's and this one
+                                   lists their keys */
+  VICINITY_CHANGED_SOURCES = 1, /* of VICINITY_NEW_EDGES, else none: where they come from */
+  VICINITY_CHANGED_EDGE_IDS = 2 /* of edges, else none */
+} VicinityChangedIds;
+
+/* Lifetime: as vicinity_batch_tensor's. */
+int32_t vicinity_change_log_tensor(const VicinityChangeLog* log, int64_t change, int32_t part,
+                                   int32_t ids, struct DLManagedTensor** tensor);
 
 /* ---- Loaders: client/loader.h ---- */
 

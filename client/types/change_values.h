@@ -30,12 +30,18 @@ struct ShardCursor {
   int64_t unix_micros = 0;  // when it did, by the server's clock
 };
 
-// How many nodes or edges of a type a batch of changes has of one kind.
+// How many nodes or edges of a type a batch of changes has of one kind, and which: lists as long as
+// the count, in the order they were written, but of nodes that go.
 struct ChangeCount {
   ChangeKind kind = ChangeKind::kNewNodes;
   int32_t type = 0;      // of nodes, or of edges where the kind is of them
   std::string column{};  // of kNodeValues and kEdgeValues
   int64_t count = 0;
+  // Global ids; of edges where they lead. Nodes that go are told by the shards that own them: one
+  // that only lists a node's key counts it, and has no id of it.
+  std::vector<int64_t> nodes{};
+  std::vector<int64_t> sources{};   // global ids, of kNewEdges alone
+  std::vector<int64_t> edge_ids{};  // of edges
 };
 
 // What made a version of a shard out of the one before it.

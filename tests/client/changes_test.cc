@@ -1,9 +1,12 @@
 #include "client/changes.h"
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,9 +57,12 @@ TEST_CASE("what was written is told by shard, version, kind and column", "[live]
   const std::vector<char> split = {1, 2};
   changes.node_values = {{"user", {7, 8}, {{"split", DType::kUint8, split}}}};
   changes.removed_nodes = {{"tag", {1, 2}}};
-  REQUIRE(Value(writer->Write(changes)).refused.empty());
+  const Written written = Value(writer->Write(changes));
+  REQUIRE(written.refused.empty());
 
   std::map<std::pair<ChangeKind, std::string>, int64_t> counts;
+  std::map<ChangeKind, std::set<int64_t>> nodes;
+  std::set<std::array<int64_t, 3>> edges;  // source, target, id
   std::map<int32_t, uint64_t> versions;
   for (const ShardState& shard : Value(ReadShardStates(*graph))) {
     for (const ShardChange& change : Value(ReadChanges(*graph, shard.shard, 0, 10))) {
@@ -66,6 +72,10 @@ TEST_CASE("what was written is told by shard, version, kind and column", "[live]
       CHECK(change.unix_micros > 0);
       for (const ChangeCount& count : change.counts) {
         counts[{count.kind, count.column}] += count.count;
+        nodes[count.kind].insert(count.nodes.begin(), count.nodes.end());
+        for (size_t e = 0; e < count.sources.size(); ++e) {
+          edges.insert({count.sources[e], count.nodes[e], count.edge_ids[e]});
+        }
       }
     }
     CHECK(versions[shard.shard] == shard.version);
@@ -76,6 +86,13 @@ TEST_CASE("what was written is told by shard, version, kind and column", "[live]
   // Those whose key is listed elsewhere count there, too.
   CHECK(counts[{ChangeKind::kRemovedNodes, ""}] >= 2);
   CHECK(counts[{ChangeKind::kRemovedNodes, ""}] <= 4);
+  // With the ids that the writer was told.
+  const std::vector<int64_t>& tags = written.node_ids[0];
+  CHECK(nodes[ChangeKind::kNewNodes] == std::set<int64_t>(tags.begin(), tags.end()));
+  CHECK(nodes[ChangeKind::kNodeValues] == std::set<int64_t>{7, 8});
+  CHECK(nodes[ChangeKind::kRemovedNodes] == std::set<int64_t>{1, 2});
+  const std::vector<int64_t>& ids = written.edge_ids[0];
+  CHECK(edges == std::set<std::array<int64_t, 3>>{{1, 4, ids[0]}, {2, 5, ids[1]}, {3, 6, ids[2]}});
 
   CHECK(ReadChanges(*graph, 3, 0, 1).error().code() == ErrorCode::kInvalidArgument);
   CHECK(ReadChanges(*graph, 0, 0, 0).error().code() == ErrorCode::kInvalidArgument);

@@ -18,6 +18,7 @@
 #include "client/types/version_name.h"
 #include "proto/common/file.h"
 #include "tests/testing/graphs/certified_graph.h"
+#include "tests/testing/graphs/input_files.h"
 #include "tests/testing/hosts/running_program.h"
 #include "tests/testing/hosts/testbed.h"
 #include "tests/testing/slow_build.h"
@@ -35,7 +36,7 @@ constexpr int64_t kNumNodes = 500;
 constexpr int64_t kRows = 600'000;  // some ten times what is sent at once
 constexpr absl::Duration kLimit = absl::Seconds(120 * testing::kSlower);
 
-// Row i, from 0 on, of line i + 2, is an edge to this node.
+// Row i, from 0 on, in a text of line i + 2, is an edge to this node.
 int64_t TargetOf(int64_t row) { return row * 7 % kNumNodes; }
 
 class LiveKillTest {
@@ -48,8 +49,15 @@ class LiveKillTest {
     options.live = true;
     VICINITY_ASSERT_OK_AND_ASSIGN(testbed_, Testbed::Start(options));
     std::string rows = "source,target\n";
-    for (int64_t i = 0; i < kRows; ++i) absl::StrAppend(&rows, i % 11, ",", TargetOf(i), "\n");
-    VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("edges.csv"), rows));
+    std::vector<int64_t> pairs;
+    for (int64_t i = 0; i < kRows; ++i) {
+      absl::StrAppend(&rows, i % 11, ",", TargetOf(i), "\n");
+      pairs.insert(pairs.end(), {i % 11, TargetOf(i)});
+    }
+    testing::WriteInput(folder_.File("edges.csv"), rows);
+    testing::WriteInput(
+        folder_.File("edges.npy"),
+        testing::NpyBytes("<i8", absl::StrCat("(", kRows, ", 2)"), testing::Bytes(pairs)));
   }
 
  protected:
@@ -110,9 +118,10 @@ class LiveKillTest {
 
 TEST_CASE_METHOD(LiveKillTest, "rows of a file are written once, whichever servers are killed",
                  "[live]") {
-  const std::string durability = GENERATE("sync", "buffered");
-  const auto program = Start({"--edges", "links", "--durability", durability, "--format", "json",
-                              folder_.File("edges.csv")});
+  const bool of_text = GENERATE(true, false);
+  const auto program =
+      Start({"--edges", "links", "--durability", of_text ? "sync" : "buffered", "--format", "json",
+             folder_.File(of_text ? "edges.csv" : "edges.npy")});
   for (const int server : {0, 1, 0}) {
     WaitForVersions(2 + server);
     VICINITY_REQUIRE_OK(testbed_->Kill(server));
@@ -127,9 +136,11 @@ TEST_CASE_METHOD(LiveKillTest, "rows of a file are written once, whichever serve
 
 TEST_CASE_METHOD(LiveKillTest, "a tool that gives up says which rows are open, and goes on there",
                  "[live]") {
+  const bool of_text = GENERATE(true, false);
+  const std::string file = folder_.File(of_text ? "edges.csv" : "edges.npy");
   const std::string letters = folder_.File("letters.jsonl");
-  const auto program = Start(
-      {"--edges", "links", "--give-up", "0", "--dead-letter", letters, folder_.File("edges.csv")});
+  const auto program =
+      Start({"--edges", "links", "--give-up", "0", "--dead-letter", letters, file});
   WaitForVersions(3);
   VICINITY_REQUIRE_OK(testbed_->Kill(1));
   CHECK(End(program.get()) == 4);
@@ -143,8 +154,8 @@ TEST_CASE_METHOD(LiveKillTest, "a tool that gives up says which rows are open, a
   int num_wrong = 0;
   for (std::string line; std::getline(lines, line);) {
     const nlohmann::json row = nlohmann::json::parse(line);
-    const int64_t target = TargetOf(row["_line"].get<int64_t>() - 2);
-    num_wrong += row["target"] != absl::StrCat(target);
+    const int64_t target = TargetOf(row["_line"].get<int64_t>() - (of_text ? 2 : 0));
+    num_wrong += of_text ? row["target"] != absl::StrCat(target) : row["target"] != target;
     if (row["_reason"] == "was not sent") {
       mended += line + "\n";
     } else {
@@ -162,8 +173,7 @@ TEST_CASE_METHOD(LiveKillTest, "a tool that gives up says which rows are open, a
     VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("mended.jsonl"), mended));
     CHECK(End(Start({"--edges", "links", folder_.File("mended.jsonl")}).get()) == 0);
   }
-  CHECK(End(Start({"--edges", "links", "--from-line", from, folder_.File("edges.csv")}).get()) ==
-        0);
+  CHECK(End(Start({"--edges", "links", "--from-line", from, file}).get()) == 0);
 
   const std::vector<int64_t> added = NewEdges();
   const int64_t missing = kRows - std::accumulate(added.begin(), added.end(), int64_t{0});

@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,14 +24,19 @@
 #include "client/cli/commands/graph/write_command.h"
 #include "client/cli/commands/live/swap_command.h"
 #include "client/cli/output/exit_code.h"
+#include "client/cli/writes/array_change_file.h"
+#include "client/cli/writes/change_file.h"
+#include "client/cli/writes/file_writing.h"
 #include "client/graph.h"
 #include "partition/dataset/manifest.h"
 #include "partition/overlay/live_values.h"
 #include "partition/schema/sampling_spec.h"
+#include "proto/common/progress.h"
 #include "sampler/sampled_graph.h"
 #include "tests/client/cli/run_command.h"
 #include "tests/integration/fixtures/live_load.h"
 #include "tests/integration/fixtures/live_registers.h"
+#include "tests/testing/graphs/input_files.h"
 #include "tests/testing/hosts/testbed.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -210,6 +218,71 @@ TEST_CASE("what the tool writes while a fold takes its place is all written, eac
   CHECK_THAT(written.out, Catch::Contains("140,000 edges"));
   const auto next = Open(bed.testbed->cluster_file());
   CHECK(count_edges(*next) == before + 2 * kHalf);
+}
+
+// A file that does something before one of its rows is read.
+class InterruptedFile : public cli::ChangeFile {
+ public:
+  InterruptedFile(std::unique_ptr<cli::ChangeFile> file, int64_t at, std::function<void()> act)
+      : ChangeFile(file->unit()), file_(std::move(file)), at_(at), act_(std::move(act)) {
+    names_ = file_->names();
+  }
+  int64_t num_rows() const override { return file_->num_rows(); }
+  std::optional<std::vector<int64_t>> RowShape(size_t field) const override {
+    return file_->RowShape(field);
+  }
+  absl::StatusOr<Found> Next() override {
+    if (num_read_++ == at_) act_();
+    return file_->Next();
+  }
+  const cli::FileRow& row() const override { return file_->row(); }
+  int64_t number() const override { return file_->number(); }
+  std::string Place(int64_t number) const override { return file_->Place(number); }
+  void Keep() override { file_->Keep(); }
+  const cli::FileRow& Kept(int64_t i) override { return file_->Kept(i); }
+  void Forget() override { file_->Forget(); }
+
+ private:
+  const std::unique_ptr<cli::ChangeFile> file_;
+  const int64_t at_;
+  const std::function<void()> act_;
+  int64_t num_read_ = 0;
+};
+
+TEST_CASE("rows of arrays go over to the fold that has taken the graph's place", "[live_swap]") {
+  SwapBed bed;
+  constexpr int64_t kRows = 100'000;
+  std::vector<int64_t> pairs;
+  for (int64_t i = 0; i < kRows; ++i) pairs.insert(pairs.end(), {i % 1000, i * 7 % 1000});
+  testing::WriteInput(bed.folder.File("edges.npy"),
+                      testing::NpyBytes("<i8", "(100000, 2)", testing::Bytes(pairs)));
+  const auto graph = Open(bed.testbed->cluster_file());
+  std::vector<int64_t> nodes(1000);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  const auto before = graph->Degrees(0, nodes);
+  REQUIRE(before.ok());
+  auto array = cli::ArrayChangeFile::OpenNpy(bed.folder.File("edges.npy"), {"source", "target"});
+  VICINITY_REQUIRE_OK(array);
+  InterruptedFile file(*std::move(array), 80'000, [&] {
+    const cli::Answer folded = bed.Fold();
+    const cli::Answer swapped = bed.Swap();
+    INFO(folded.narration << swapped.narration);
+    REQUIRE(swapped.code == ExitCode::kOk);
+  });
+  cli::FileWritingOptions options;
+  options.subject.of_edges = true;
+  options.reopen = [&] { return Open(bed.testbed->cluster_file()); };
+  auto writing =
+      cli::FileWriting::Create(options, Open(bed.testbed->cluster_file()), &file, NoProgress());
+  VICINITY_REQUIRE_OK(writing);
+  VICINITY_REQUIRE_OK((*writing)->Run());
+  CHECK((*writing)->num_written() == kRows);
+  const auto next = Open(bed.testbed->cluster_file());
+  CHECK(next->fingerprint() != graph->fingerprint());
+  const auto after = next->Degrees(0, nodes);
+  REQUIRE(after.ok());
+  CHECK(std::accumulate(after->begin(), after->end(), int64_t{0}) ==
+        std::accumulate(before->begin(), before->end(), int64_t{0}) + kRows);
 }
 
 TEST_CASE("a swap wants all servers, and leaves the graph as it was without", "[live_swap]") {

@@ -1,12 +1,12 @@
 #include "client/cli/writes/change_rows.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cli/writes/field_value.h"
-#include "partition/ingest/formats/text_reader.h"
 #include "proto/common/status.h"
 
 namespace vicinity::cli {
@@ -31,18 +31,60 @@ int32_t SourceTypeOf(const Schema& schema, const WriteSubject& subject) {
   return subject.of_edges ? schema.edge_types[subject.type].source_type : subject.type;
 }
 
+absl::Status InField(const std::string& name, const absl::Status& status) {
+  return At(absl::StrCat("field \"", name, "\""), status);
+}
+
+std::string ShapeText(const std::vector<int64_t>& shape) {
+  if (shape.empty()) return "one value";
+  return absl::StrCat("shape (", absl::StrJoin(shape, ", "), ")");
+}
+
+std::vector<int64_t> WithoutOnes(std::vector<int64_t> shape) {
+  shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
+  return shape;
+}
+
+// Whether rows of a field can be of a type, as far as the file tells before they are read.
+
+absl::Status CheckShape(const ChangeFile& file, size_t field, const std::vector<int64_t>& wanted) {
+  const std::optional<std::vector<int64_t>> shape = file.RowShape(field);
+  if (!shape.has_value() || WithoutOnes(*shape) == WithoutOnes(wanted)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("field \"", file.names()[field], "\": rows have ",
+                                                 ShapeText(*shape), ", and ", ShapeText(wanted),
+                                                 " is wanted"));
+}
+
+absl::Status CheckIds(const ChangeFile& file, size_t field, bool are_strings) {
+  if (are_strings && file.RowShape(field).has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "field \"", file.names()[field],
+        "\": these ids are texts, and an array has numbers: write them as CSV, TSV or JSON lines"));
+  }
+  return CheckShape(file, field, {});
+}
+
+absl::Status CheckRagged(const ChangeFile& file, size_t field, const RaggedSpec& spec) {
+  const std::optional<std::vector<int64_t>> shape = file.RowShape(field);
+  if (!shape.has_value() || (!spec.is_sparse() && shape->size() <= 1)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "field \"", file.names()[field], "\": ",
+      spec.is_sparse() ? "rows of a sparse column have indices, and those of an array have not"
+                       : absl::StrCat("rows have ", ShapeText(*shape), ", and lists are wanted"),
+      ": write them as JSON lines"));
+}
+
 }  // namespace
 
-absl::Status UserIdList::Add(absl::string_view text) {
-  int64_t number = 0;
+absl::Status UserIdList::Add(const FileRow& row, size_t field) {
   if (are_strings_) {
+    VICINITY_ASSIGN_OR_RETURN(const absl::string_view text, row.Text(field));
     if (text.empty()) return absl::InvalidArgumentError("the id is empty");
     texts.emplace_back(text);
-  } else if (ParseInteger(text, &number)) {
-    numbers.push_back(number);
-  } else {
-    return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is no integer, as ids are"));
+    return absl::OkStatus();
   }
+  VICINITY_ASSIGN_OR_RETURN(const int64_t number, row.Integer(field));
+  numbers.push_back(number);
   return absl::OkStatus();
 }
 
@@ -67,38 +109,46 @@ ChangeRows::ChangeRows(const Graph& graph, const WriteSubject& subject)
       ids_(KindOf(graph.schema(), NodeTypeOf(graph.schema(), subject))),
       sources_(KindOf(graph.schema(), SourceTypeOf(graph.schema(), subject))) {}
 
-absl::StatusOr<std::unique_ptr<ChangeRows>> ChangeRows::Create(
-    const Graph& graph, const WriteSubject& subject, const std::vector<std::string>& names) {
+absl::StatusOr<std::unique_ptr<ChangeRows>> ChangeRows::Create(const Graph& graph,
+                                                               const WriteSubject& subject,
+                                                               const ChangeFile& file) {
   std::unique_ptr<ChangeRows> rows(new ChangeRows(graph, subject));
-  VICINITY_RETURN_IF_ERROR(rows->FindFields(names));
+  VICINITY_RETURN_IF_ERROR(rows->FindFields(file));
   return rows;
 }
 
-absl::Status ChangeRows::FindFields(const std::vector<std::string>& names) {
-  const std::string& id_field = subject_.of_edges ? subject_.target_field : subject_.id_field;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto at = static_cast<int>(i);
-    if (names[i] == id_field) {
-      id_at_ = at;
-    } else if (subject_.of_edges && names[i] == subject_.source_field) {
-      source_at_ = at;
-    } else if (subject_.of_edges && subject_.action != WriteAction::kAdd &&
-               names[i] == subject_.edge_id_field) {
-      edge_id_at_ = at;
-    } else {
-      VICINITY_RETURN_IF_ERROR(FindColumn(names[i], i));
-    }
-  }
+absl::Status ChangeRows::FindFields(const ChangeFile& file) {
+  const std::vector<std::string>& names = file.names();
+  for (size_t i = 0; i < names.size(); ++i) VICINITY_RETURN_IF_ERROR(FindField(file, i));
   const auto missing = [&](const std::string& field) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no field \"", field, "\"; there are: ", absl::StrJoin(names, ", ")));
   };
-  if (id_at_ < 0) return missing(id_field);
+  if (id_at_ < 0) return missing(subject_.of_edges ? subject_.target_field : subject_.id_field);
   if (subject_.of_edges && source_at_ < 0 && edge_id_at_ < 0) return missing(subject_.source_field);
   return absl::OkStatus();
 }
 
-absl::Status ChangeRows::FindColumn(const std::string& name, size_t field) {
+absl::Status ChangeRows::FindField(const ChangeFile& file, size_t field) {
+  const std::string& name = file.names()[field];
+  const auto at = static_cast<int>(field);
+  if (name == (subject_.of_edges ? subject_.target_field : subject_.id_field)) {
+    id_at_ = at;
+    return CheckIds(file, field, ids_.are_strings());
+  }
+  if (subject_.of_edges && name == subject_.source_field) {
+    source_at_ = at;
+    return CheckIds(file, field, sources_.are_strings());
+  }
+  if (subject_.of_edges && subject_.action != WriteAction::kAdd && name == subject_.edge_id_field) {
+    edge_id_at_ = at;
+    return CheckIds(file, field, false);
+  }
+  return FindColumn(file, field);
+}
+
+absl::Status ChangeRows::FindColumn(const ChangeFile& file, size_t field) {
+  const std::string& name = file.names()[field];
   const Schema& schema = graph_.schema();
   const std::vector<ColumnSpec>& specs = subject_.of_edges
                                              ? schema.edge_types[subject_.type].columns
@@ -106,10 +156,11 @@ absl::Status ChangeRows::FindColumn(const std::string& name, size_t field) {
   const bool is_read = subject_.action != WriteAction::kRemove;
   for (const ColumnSpec& spec : specs) {
     if (spec.name != name) continue;
+    if (!is_read) return absl::OkStatus();
     const bool is_label =
         !subject_.of_edges && schema.node_types[subject_.type].label_column == name;
-    if (is_read) columns_.push_back({field, spec, is_label});
-    return absl::OkStatus();
+    columns_.push_back({field, spec, is_label});
+    return CheckShape(file, field, spec.shape);
   }
   std::vector<std::string> known;
   for (const ColumnSpec& spec : specs) known.push_back(spec.name);
@@ -117,8 +168,9 @@ absl::Status ChangeRows::FindColumn(const std::string& name, size_t field) {
     for (const RaggedSpec& spec : schema.node_types[subject_.type].ragged) {
       known.push_back(spec.name);
       if (spec.name != name) continue;
-      if (is_read) ragged_.push_back({field, spec});
-      return absl::OkStatus();
+      if (!is_read) return absl::OkStatus();
+      ragged_.push_back({field, spec});
+      return CheckRagged(file, field, spec);
     }
   }
   return absl::NotFoundError(
@@ -126,65 +178,62 @@ absl::Status ChangeRows::FindColumn(const std::string& name, size_t field) {
                    "\"; it has: ", known.empty() ? "none" : absl::StrJoin(known, ", ")));
 }
 
-absl::Status ChangeRows::Add(absl::Span<const absl::string_view> fields) {
+absl::Status ChangeRows::Add(const FileRow& row) {
   // Nothing is added before all has been read.
-  VICINITY_RETURN_IF_ERROR(ReadColumns(fields));
-  VICINITY_RETURN_IF_ERROR(AddIds(fields));
+  VICINITY_RETURN_IF_ERROR(ReadColumns(row));
+  VICINITY_RETURN_IF_ERROR(AddIds(row));
   size_t next = 0;
   for (Column& column : columns_) column.bytes += read_[next++];
   for (Ragged& column : ragged_) {
-    const std::string& row = read_[next++];
+    const std::string& bytes = read_[next++];
     GivenRagged& given = column.given;
-    const auto count = static_cast<int64_t>(row.size()) / column.spec.item_bytes();
-    const char* values = row.data();
+    const auto count = static_cast<int64_t>(bytes.size()) / column.spec.item_bytes();
+    const char* values = bytes.data();
     if (column.spec.is_sparse()) {
       const size_t before = given.indices.size();
       given.indices.resize(before + count);
       std::memcpy(given.indices.data() + before, values, count * sizeof(int32_t));
       values += count * sizeof(int32_t);
     }
-    given.values.insert(given.values.end(), values, row.data() + row.size());
+    given.values.insert(given.values.end(), values, bytes.data() + bytes.size());
     given.row_ends.push_back((given.row_ends.empty() ? 0 : given.row_ends.back()) + count);
   }
   ++num_rows_;
-  for (const absl::string_view field : fields) num_bytes_ += static_cast<int64_t>(field.size());
+  num_bytes_ += row.num_bytes();
   return absl::OkStatus();
 }
 
-absl::Status ChangeRows::ReadColumns(absl::Span<const absl::string_view> fields) {
+absl::Status ChangeRows::ReadColumns(const FileRow& row) {
   read_.resize(columns_.size() + ragged_.size());
-  for (std::string& row : read_) row.clear();
+  for (std::string& bytes : read_) bytes.clear();
   size_t next = 0;
   for (const Column& column : columns_) {
     const absl::Status read =
-        ParseColumnRow(column.spec, column.is_label, fields[column.field], &read_[next++]);
-    if (!read.ok()) return At(absl::StrCat("field \"", column.spec.name, "\""), read);
+        row.AddColumnRow(column.field, column.spec, column.is_label, &read_[next++]);
+    if (!read.ok()) return InField(column.spec.name, read);
   }
   for (const Ragged& column : ragged_) {
-    const absl::Status read = ParseRaggedRow(column.spec, fields[column.field], &read_[next++]);
-    if (!read.ok()) return At(absl::StrCat("field \"", column.spec.name, "\""), read);
+    const absl::Status read = row.AddRaggedRow(column.field, column.spec, &read_[next++]);
+    if (!read.ok()) return InField(column.spec.name, read);
   }
   return absl::OkStatus();
 }
 
-absl::Status ChangeRows::AddIds(absl::Span<const absl::string_view> fields) {
-  int64_t edge_id = 0;
-  if (edge_id_at_ >= 0 && !ParseInteger(fields[edge_id_at_], &edge_id)) {
-    return absl::InvalidArgumentError(absl::StrCat("field \"", subject_.edge_id_field, "\": \"",
-                                                   fields[edge_id_at_], "\" is no integer"));
-  }
-  const std::string& id_field = subject_.of_edges ? subject_.target_field : subject_.id_field;
-  const absl::Status id = ids_.Add(fields[id_at_]);
-  if (!id.ok()) return At(absl::StrCat("field \"", id_field, "\""), id);
+absl::Status ChangeRows::AddIds(const FileRow& row) {
+  absl::StatusOr<int64_t> edge_id = 0;
+  if (edge_id_at_ >= 0) edge_id = row.Integer(edge_id_at_);
+  if (!edge_id.ok()) return InField(subject_.edge_id_field, edge_id.status());
+  const absl::Status id = ids_.Add(row, id_at_);
+  if (!id.ok()) return InField(subject_.of_edges ? subject_.target_field : subject_.id_field, id);
   const bool has_source = source_at_ >= 0 && edge_id_at_ < 0;
   if (has_source) {
-    const absl::Status source = sources_.Add(fields[source_at_]);
+    const absl::Status source = sources_.Add(row, source_at_);
     if (!source.ok()) {
       ids_.PopBack();
-      return At(absl::StrCat("field \"", subject_.source_field, "\""), source);
+      return InField(subject_.source_field, source);
     }
   }
-  if (edge_id_at_ >= 0) edge_ids_.push_back(edge_id);
+  if (edge_id_at_ >= 0) edge_ids_.push_back(*edge_id);
   return absl::OkStatus();
 }
 

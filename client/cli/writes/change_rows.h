@@ -1,5 +1,5 @@
-// Rows of a file of changes as what a Writer takes: ids of the user found in the graph, text
-// parsed.
+// Rows of a file of changes as what a Writer takes: ids of the user found in the graph, values of
+// the columns' types.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
+#include "client/cli/writes/change_file.h"
 #include "client/graph.h"
 #include "client/writer.h"
 #include "partition/schema/schema.h"
@@ -37,8 +37,9 @@ class UserIdList {
  public:
   explicit UserIdList(IdKind kind) : are_strings_(kind == IdKind::kString) {}
 
+  bool are_strings() const { return are_strings_; }
   // What is wrong with it as an id; ok: it is added.
-  absl::Status Add(absl::string_view text);
+  absl::Status Add(const FileRow& row, size_t field);
   void PopBack() { are_strings_ ? texts.pop_back() : numbers.pop_back(); }
   void Clear();
   size_t size() const { return are_strings_ ? texts.size() : numbers.size(); }
@@ -58,16 +59,17 @@ class UserIdList {
 // Memory:   what was added since the last Take.
 class ChangeRows {
  public:
-  // `names`: of the fields of each row. NotFound naming the columns there are; InvalidArgument for
-  // a field that the action needs.
+  // Of rows with the fields of `file`, which need not outlive this. NotFound naming the columns
+  // there are; InvalidArgument for a field that the action needs, and one whose rows are not what
+  // its column or ids are.
   static absl::StatusOr<std::unique_ptr<ChangeRows>> Create(const Graph& graph,
                                                             const WriteSubject& subject,
-                                                            const std::vector<std::string>& names);
+                                                            const ChangeFile& file);
 
   // InvalidArgument naming field and value that make no sense: the row is not added.
-  absl::Status Add(absl::Span<const absl::string_view> fields);
+  absl::Status Add(const FileRow& row);
   int64_t num_rows() const { return num_rows_; }
-  int64_t num_bytes() const { return num_bytes_; }  // of text
+  int64_t num_bytes() const { return num_bytes_; }  // as FileRow counts them
 
   // Changes of the rows added since, one part in which each is at its place. A row whose nodes or
   // edge are not there has the id -1, which a Writer refuses.
@@ -89,10 +91,11 @@ class ChangeRows {
   };
 
   ChangeRows(const Graph& graph, const WriteSubject& subject);
-  absl::Status FindFields(const std::vector<std::string>& names);
-  absl::Status FindColumn(const std::string& name, size_t field);
-  absl::Status ReadColumns(absl::Span<const absl::string_view> fields);
-  absl::Status AddIds(absl::Span<const absl::string_view> fields);
+  absl::Status FindFields(const ChangeFile& file);
+  absl::Status FindField(const ChangeFile& file, size_t field);
+  absl::Status FindColumn(const ChangeFile& file, size_t field);
+  absl::Status ReadColumns(const FileRow& row);
+  absl::Status AddIds(const FileRow& row);
   absl::StatusOr<std::vector<int64_t>> FindNodes(const UserIdList& ids, int32_t type,
                                                  const char* what);
   absl::StatusOr<std::vector<int64_t>> FindEdgeIds(std::vector<int64_t>* targets);

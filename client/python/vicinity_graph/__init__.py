@@ -7,7 +7,7 @@
         rows = torch.from_dlpack(batch.column("features"))   # no copy
 
 Graph opens a graph, Loader gives its batches, Batch and Block are what a batch holds, Tensor is an
-array that NumPy and PyTorch share; Writer changes a live graph. Errors of the library are subclasses of VicinityError.
+array that NumPy and PyTorch share; Writer changes a live graph, and ShardChange tells what has changed. Errors of the library are subclasses of VicinityError.
 
 Needs the library libvicinity.so, whose version is __version__, and Python from 3.9 on.
 """
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._library import VERSION as __version__
     from .batch import Batch, Block
+    from .change_log import ChangePart, ShardChange, ShardCursor
     from .errors import (Aborted, AlreadyExists, Cancelled, DataLoss, DeadlineExceeded,
                          FailedPrecondition, Internal, InvalidArgument, NotFound, PermissionDenied,
                          RefusedRows, ResourceExhausted, Unauthenticated, Unavailable,
@@ -34,20 +35,20 @@ if TYPE_CHECKING:
     from .writer import ChangedRow, Changes, RefusedRow, Writer, Written
 
 __all__ = [
-    "Aborted", "AlreadyExists", "Batch", "Block", "Cancelled", "ChangedRow", "Changes", "DataLoss",
-    "DeadlineExceeded",
-    "FailedPrecondition", "GlobalIds", "Graph", "Internal", "InvalidArgument", "Loader", "NotFound",
-    "PermissionDenied", "PreparedQuery", "Query", "QueryAnswer", "QueryBatch", "QueryLoader", "Ragged",
-    "RefusedRow", "RefusedRows", "ResourceExhausted", "StepAnswer", "Tensor", "Unauthenticated",
-    "Unavailable", "UserIds", "VicinityError", "Writer", "Written",
-    "__version__",
+    "Aborted", "AlreadyExists", "Batch", "Block", "Cancelled", "ChangePart", "ChangedRow", "Changes",
+    "DataLoss", "DeadlineExceeded", "FailedPrecondition", "GlobalIds", "Graph", "Internal",
+    "InvalidArgument", "Loader", "NotFound", "PermissionDenied", "PreparedQuery", "Query",
+    "QueryAnswer", "QueryBatch", "QueryLoader", "Ragged", "RefusedRow", "RefusedRows",
+    "ResourceExhausted", "ShardChange", "ShardCursor", "StepAnswer", "Tensor", "Unauthenticated",
+    "Unavailable", "UserIds", "VicinityError", "Writer", "Written", "__version__",
 ]
 
-_MODULES = {"Batch": "batch", "Block": "batch", "ChangedRow": "writer", "Changes": "writer",
-            "GlobalIds": "seeds", "Graph": "graph", "Loader": "loader", "PreparedQuery": "query",
-            "Query": "query", "QueryAnswer": "query", "QueryBatch": "query_loader",
+_MODULES = {"Batch": "batch", "Block": "batch", "ChangePart": "change_log", "ChangedRow": "writer",
+            "Changes": "writer", "GlobalIds": "seeds", "Graph": "graph", "Loader": "loader",
+            "PreparedQuery": "query", "Query": "query", "QueryAnswer": "query", "QueryBatch": "query_loader",
             "QueryLoader": "query_loader", "Ragged": "ragged", "RefusedRow": "writer",
-            "StepAnswer": "query", "Tensor": "tensors", "UserIds": "seeds", "Writer": "writer",
+            "ShardChange": "change_log", "ShardCursor": "change_log", "StepAnswer": "query",
+            "Tensor": "tensors", "UserIds": "seeds", "Writer": "writer",
             "Written": "writer"}
 
 

@@ -6,9 +6,10 @@ import array
 import ctypes
 import itertools
 import json
+import operator
 import os
 import zlib
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._library import NegativeWeights, SeedNodes
 from .errors import InvalidArgument, NotFound
@@ -197,6 +198,32 @@ def names(values: Any) -> Optional[Tuple[bytes, Any, int]]:
     encoded = [each.encode("utf-8", "surrogateescape") for each in listed]
     ends = list(itertools.accumulate(map(len, encoded)))
     return b"".join(encoded), (ctypes.c_int64 * len(ends))(*ends), len(ends)
+
+
+_ANY_TERM = -1
+
+
+def versions(values: Any) -> List[Tuple[int, int]]:
+    """Of a list, an array or a tensor."""
+    try:
+        listed = list(values.tolist() if hasattr(values, "tolist") else values)
+    except TypeError as error:
+        raise InvalidArgument(f"{values!r} are no versions: give one a shard") from error
+    return [version(each) for each in listed]
+
+
+def version(value: Any) -> Tuple[int, int]:
+    """A version of a shard, with its term or whichever it has."""
+    try:
+        pair = tuple(value)
+    except TypeError:
+        pair = value, _ANY_TERM
+    try:
+        number, term = map(operator.index, pair)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f"{value!r} is no version: give a number, or it and its term") \
+            from error
+    return number, term
 
 
 def options_text(options: Mapping[str, Any]) -> bytes:

@@ -27,6 +27,9 @@ QUERY_SEEDS = 18
 WRITTEN_SHARDS, WRITTEN_VERSIONS, WRITTEN_NODE_IDS, WRITTEN_EDGE_IDS = range(4)
 WRITTEN_UNSURE, WRITTEN_UNSENT = 4, 5
 
+# VicinityChangedIds.
+CHANGED_NODES, CHANGED_SOURCES, CHANGED_EDGE_IDS = range(3)
+
 # VicinitySeedKind.
 SEEDS_GLOBAL_IDS, SEEDS_USER_IDS, SEEDS_USER_NAMES, SEEDS_MASK = range(1, 5)
 
@@ -77,6 +80,18 @@ class EdgeColumnInfo(Info):
 class RaggedInfo(Info):
     _fields_ = [("struct_size", ctypes.c_size_t), ("node_type", ctypes.c_int32),
                 ("num_columns", ctypes.c_int64), ("name", ctypes.c_char_p)]
+
+
+class ChangeInfo(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("shard", ctypes.c_int32),
+                ("num_parts", ctypes.c_int32), ("version", ctypes.c_int64),
+                ("term", ctypes.c_int64), ("unix_micros", ctypes.c_int64),
+                ("session", ctypes.c_void_p), ("num_session_bytes", ctypes.c_int64)]
+
+
+class ChangePart(Info):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("kind", ctypes.c_int32),
+                ("type", ctypes.c_int32), ("count", ctypes.c_int64), ("column", ctypes.c_char_p)]
 
 
 class Seeds(Info):
@@ -176,6 +191,17 @@ _CALLS = {
     "vicinity_written_num_applied": (_INT64, [_HANDLE]),
     "vicinity_written_refused": (_INT32, [_HANDLE, _OUT]),
     "vicinity_written_tensor": (_INT32, [_HANDLE, _INT32, _INT32, _OUT]),
+    "vicinity_graph_shard_states": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_graph_changes": (_INT32, [_HANDLE, _INT32, _INT64, _INT64, _INT64, _OUT]),
+    "vicinity_graph_changes_of": (_INT32, [_HANDLE, _INT32, _TEXT, _INT64, _OUT]),
+    "vicinity_graph_acknowledge": (_INT32, [_HANDLE, _INT32, _TEXT, _INT64, _INT64]),
+    "vicinity_graph_cursors": (_INT32, [_HANDLE, _OUT]),
+    "vicinity_graph_drop_cursor": (_INT32, [_HANDLE, _TEXT]),
+    "vicinity_change_log_release": (None, [_HANDLE]),
+    "vicinity_change_log_size": (_INT64, [_HANDLE]),
+    "vicinity_change_log_change": (_INT32, [_HANDLE, _INT64, ctypes.POINTER(ChangeInfo)]),
+    "vicinity_change_log_part": (_INT32, [_HANDLE, _INT64, _INT32, ctypes.POINTER(ChangePart)]),
+    "vicinity_change_log_tensor": (_INT32, [_HANDLE, _INT64, _INT32, _INT32, _OUT]),
     "vicinity_loader_create": (_INT32, [_HANDLE, _TEXT, _OUT]),
     "vicinity_loader_create_with_seeds": (_INT32,
                                           [_HANDLE, _TEXT, ctypes.POINTER(Seeds), _OUT]),

@@ -31,6 +31,12 @@ _WAITING = {
     "vicinity_graph_fetch": "vicinity_tensor_free",
     "vicinity_graph_fetch_ragged": "vicinity_tensor_free",
     "vicinity_graph_sample": "vicinity_batch_release",
+    "vicinity_graph_shard_states": "vicinity_string_free",
+    "vicinity_graph_changes": "vicinity_change_log_release",
+    "vicinity_graph_changes_of": "vicinity_change_log_release",
+    "vicinity_graph_acknowledge": "vicinity_string_free",  # it gives nothing
+    "vicinity_graph_cursors": "vicinity_string_free",
+    "vicinity_graph_drop_cursor": "vicinity_string_free",  # nor does this
     "vicinity_query_prepare": "vicinity_query_release",
     "vicinity_query_explain": "vicinity_string_free",
     "vicinity_query_run": "vicinity_answer_release",

@@ -7,13 +7,15 @@ import operator
 import threading
 import weakref
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple,
+                    Union)
 
-from . import _given, tensors
+from . import _given, change_log, tensors
 from . import options as _options
 from ._async_calls import AsyncCalls
-from ._library import Handle, call_for_json, call_for_pointer, call_for_text, lib
+from ._library import Handle, call_for_json, call_for_pointer, call_for_text, check, lib
 from .batch import Batch
+from .change_log import ShardChange, ShardCursor
 from .errors import FailedPrecondition, InvalidArgument
 from .loader import Loader
 from .option_types import (Fanouts, GraphOptions, LoaderOptions, PprOptions, SampleOptions,
@@ -120,7 +122,7 @@ class Graph:
         not come so far, or whose version was taken back when its writer was lost: take versions()
         again.
         """
-        pairs = [_pair_of(version) for version in _listed(versions)]
+        pairs = _given.versions(versions)
         numbers, _ = _given.ids([number for pair in pairs for number in pair])
         pinned = Graph.__new__(Graph)
         pinned._take(call_for_pointer(lib.vicinity_graph_at, self.handle, numbers, len(pairs)),
@@ -426,6 +428,43 @@ class Graph:
         """A Writer of this graph, which is live; help(vicinity_graph.Writer) tells its options."""
         return Writer(self, **options)
 
+    def changes(self, cursor: str = "", *, shard: Optional[int] = None, after: Any = None,
+                wait_ms: Optional[int] = 0) -> Iterator[ShardChange]:
+        """What has been written to a live graph, a ShardChange for each version of each shard, in the
+        order of a shard's versions; of all shards, or of one.
+
+            for change in graph.changes("indexer", wait_ms=None):
+                for part in change.parts:
+                    refresh(part.kind, part.type, part.nodes.numpy())
+                change.acknowledge()
+
+        With a name, a cursor, it begins behind what was acknowledged by it, on whatever machine; one
+        that is not known begins with the first change. So every change comes at least once: again, to
+        the next reader of this name, if it was not acknowledged. Without a name it begins behind
+        `after`, versions as at() takes them, of one shard a version; or, if that is not given, behind
+        what there is now.
+
+        It ends when nothing has come for wait_ms: 0 where there is no more, None never. Where it is
+        iterated it raises OutOfRange if the last change that it gave was taken back, when its writer was
+        lost, and FailedPrecondition for a graph that is not live.
+        """
+        return change_log.changes(self, cursor, shard, after, wait_ms)
+
+    def cursors(self) -> List[ShardCursor]:
+        """Of each shard the readers of its changes that have names, and what they have acknowledged.
+        One that has acknowledged nothing is not among them."""
+        return change_log.cursors(self)
+
+    def drop_cursor(self, name: str) -> None:
+        """Forgets a reader of changes in all shards; fine if there is none. A shard keeps 1,024."""
+        check(lib.vicinity_graph_drop_cursor(self.handle, change_log.cursor_name(name)))
+
+    def shard_states(self) -> List[Dict[str, Any]]:
+        """Of a live graph its shards as they are, with all that was acknowledged before: of each
+        `shard`, `version`, `term`, and how many nodes and edges it has, those that are gone counted:
+        `num_nodes` and `num_edges` by type."""
+        return change_log.shard_states(self)
+
     def close(self) -> None:
         """Its loaders and writers go on; calls that are under way end first. Of asynchronous ones it waits for
         those that are being made, which end within their timeouts; those in line raise Cancelled.
@@ -443,29 +482,6 @@ class Graph:
         if kind is not None and not issubclass(kind, Exception) and self._async_calls is not None:
             self._async_calls.cancel()
         self.close()
-
-
-_ANY_TERM = -1
-
-
-def _listed(versions: Any) -> List[Any]:
-    """Of a list, an array or a tensor."""
-    listed = versions.tolist() if hasattr(versions, "tolist") else versions
-    try:
-        return list(listed)
-    except TypeError as error:
-        raise InvalidArgument(f"{versions!r} are no versions: give one a shard") from error
-
-
-def _pair_of(version: Any) -> Tuple[int, int]:
-    try:
-        number, term = version
-    except TypeError:
-        number, term = version, _ANY_TERM
-    except ValueError as error:
-        raise InvalidArgument(f"{version!r} is no version: give a number, or it and its term") \
-            from error
-    return number, term
 
 
 def _open(options: GraphOptions, versions: Optional[List[Tuple[int, int]]] = None) -> Graph:

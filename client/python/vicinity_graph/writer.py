@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 
 # In the order of VicinityChangeKind.
-_KINDS = ("new_nodes", "new_edges", "node_values", "edge_values", "removed_edges", "removed_nodes")
+KINDS = ("new_nodes", "new_edges", "node_values", "edge_values", "removed_edges", "removed_nodes")
 
 _NAMED_IN_ERRORS = 5
 
@@ -94,7 +94,7 @@ class Written:
         return self._rows(WRITTEN_UNSENT)
 
     def _rows(self, part: int) -> List[ChangedRow]:
-        return [ChangedRow(_KINDS[kind], number, row)
+        return [ChangedRow(KINDS[kind], number, row)
                 for kind, number, row in self._tensor(part).tolist()]
 
     def _tensor(self, part: int, index: int = 0) -> Tensor:
@@ -131,7 +131,7 @@ class Changes:
         self._handle = Handle(call_for_pointer(lib.vicinity_changes_create),
                               lib.vicinity_changes_release, waits=False)
         self._mutex = threading.Lock()
-        self._num_parts = dict.fromkeys(_KINDS, 0)
+        self._num_parts = dict.fromkeys(KINDS, 0)
         self._num_rows = 0
 
     def __reduce__(self) -> tuple:

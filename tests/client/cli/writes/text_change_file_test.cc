@@ -1,4 +1,4 @@
-#include "client/cli/writes/change_file.h"
+#include "client/cli/writes/text_change_file.h"
 
 #include <catch2/catch.hpp>
 #include <memory>
@@ -14,14 +14,14 @@
 namespace vicinity::cli {
 namespace {
 
-using Format = ChangeFile::Format;
+using Format = TextChangeFile::Format;
 using Row = std::vector<std::string>;
 
-class ChangeFileTest {
+class TextChangeFileTest {
  protected:
-  absl::StatusOr<std::unique_ptr<ChangeFile>> Open(Format format, const std::string& text) {
+  absl::StatusOr<std::unique_ptr<TextChangeFile>> Open(Format format, const std::string& text) {
     VICINITY_REQUIRE_OK(WriteFileAtomically(folder_.File("rows"), text));
-    return ChangeFile::Open(folder_.File("rows"), format);
+    return TextChangeFile::Open(folder_.File("rows"), format);
   }
   // A row that is bad is its problem.
   std::vector<Row> Read(Format format, const std::string& text) {
@@ -30,14 +30,15 @@ class ChangeFileTest {
     names_ = (*file)->names();
     std::vector<Row> rows;
     while (true) {
-      const auto line = (*file)->Next();
-      VICINITY_REQUIRE_OK(line);
-      if (*line == ChangeFile::Line::kEnd) return rows;
-      lines_.push_back((*file)->line_number());
-      if (*line == ChangeFile::Line::kBad) {
+      const auto found = (*file)->Next();
+      VICINITY_REQUIRE_OK(found);
+      if (*found == ChangeFile::Found::kEnd) return rows;
+      lines_.push_back((*file)->number());
+      if (*found == ChangeFile::Found::kBad) {
         rows.push_back({(*file)->problem()});
       } else {
-        rows.emplace_back((*file)->fields().begin(), (*file)->fields().end());
+        const auto& fields = (*file)->row().fields();
+        rows.emplace_back(fields.begin(), fields.end());
       }
     }
   }
@@ -47,7 +48,7 @@ class ChangeFileTest {
   std::vector<int64_t> lines_;
 };
 
-TEST_CASE_METHOD(ChangeFileTest, "fields have the names of the first line", "[cli]") {
+TEST_CASE_METHOD(TextChangeFileTest, "fields have the names of the first line", "[cli]") {
   CHECK(Read(Format::kCsv, "id,title\n7,\"a, b\"\n\n# a comment\n8,c\n") ==
         std::vector<Row>{{"7", "a, b"}, {"8", "c"}});
   CHECK(names_ == Row{"id", "title"});
@@ -55,7 +56,7 @@ TEST_CASE_METHOD(ChangeFileTest, "fields have the names of the first line", "[cl
   CHECK(Read(Format::kTsv, "id\ttitle\n7\ta, b\n") == std::vector<Row>{{"7", "a, b"}});
 }
 
-TEST_CASE_METHOD(ChangeFileTest, "a row with other fields is bad, and the next one is read",
+TEST_CASE_METHOD(TextChangeFileTest, "a row with other fields is bad, and the next one is read",
                  "[cli]") {
   const std::vector<Row> rows = Read(Format::kCsv, "id,title\n7\n8,c\n");
   REQUIRE(rows.size() == 2);
@@ -63,7 +64,7 @@ TEST_CASE_METHOD(ChangeFileTest, "a row with other fields is bad, and the next o
   CHECK(rows[1] == Row{"8", "c"});
 }
 
-TEST_CASE_METHOD(ChangeFileTest, "objects have the names of the first one", "[cli]") {
+TEST_CASE_METHOD(TextChangeFileTest, "objects have the names of the first one", "[cli]") {
   const std::vector<Row> rows = Read(Format::kJsonLines,
                                      "{\"id\": 9007199254740993, \"x\": [1, 0.5], \"_line\": 3}\n"
                                      "{\"x\": null, \"id\": \"a\\tb\", \"_reason\": \"late\"}\n"
@@ -82,20 +83,29 @@ TEST_CASE_METHOD(ChangeFileTest, "objects have the names of the first one", "[cl
   CHECK(lines_.front() == 1);
 }
 
-TEST_CASE_METHOD(ChangeFileTest, "a file without names, or with one twice, is none", "[cli]") {
+TEST_CASE_METHOD(TextChangeFileTest, "a file without names, or with one twice, is none", "[cli]") {
   const auto code = absl::StatusCode::kInvalidArgument;
   VICINITY_CHECK_CODE(Open(Format::kCsv, "").status(), code);
   VICINITY_CHECK_CODE(Open(Format::kCsv, "id,id\n").status(), code);
   VICINITY_CHECK_CODE(Open(Format::kJsonLines, "17\n").status(), code);
-  VICINITY_CHECK_CODE(ChangeFile::Open(folder_.File("none"), Format::kCsv).status(),
+  VICINITY_CHECK_CODE(TextChangeFile::Open(folder_.File("none"), Format::kCsv).status(),
                       absl::StatusCode::kNotFound);
 }
 
-TEST_CASE("a file's name tells its format", "[cli]") {
-  CHECK(ChangeFile::FormatOf("a.csv") == Format::kCsv);
-  CHECK(ChangeFile::FormatOf("a.tsv.gz") == Format::kTsv);
-  CHECK(ChangeFile::FormatOf("a.jsonl") == Format::kJsonLines);
-  CHECK_FALSE(ChangeFile::FormatOf("a.parquet").has_value());
+TEST_CASE_METHOD(TextChangeFileTest, "rows that are kept can be had again when others are read",
+                 "[cli]") {
+  auto file = Open(Format::kCsv, "id,title\n7,a\n8\n9,c\n");
+  VICINITY_REQUIRE_OK(file);
+  while (true) {
+    const auto found = (*file)->Next();
+    VICINITY_REQUIRE_OK(found);
+    if (*found == ChangeFile::Found::kEnd) break;
+    if (*found == ChangeFile::Found::kRow) (*file)->Keep();
+  }
+  CHECK((*file)->Kept(1).ToJson().dump() == R"({"id":"9","title":"c"})");
+  CHECK((*file)->Kept(0).ToJson().dump() == R"({"id":"7","title":"a"})");
+  CHECK((*file)->Place(3) == folder_.File("rows") + ":3");
+  CHECK_FALSE((*file)->RowShape(0).has_value());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "client/cli/writes/field_value.h"
+#include "client/cli/writes/text_row.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -22,16 +22,32 @@ std::vector<T> ValuesOf(const std::string& bytes) {
   return values;
 }
 
+// Of the one field "c".
+absl::Status ParseColumn(const ColumnSpec& spec, bool is_label, const std::string& text,
+                         std::string* out) {
+  const std::vector<std::string> names = {"c"};
+  TextRow row(&names);
+  row.set_fields({text});
+  return row.AddColumnRow(0, spec, is_label, out);
+}
+
+absl::Status ParseRagged(const RaggedSpec& spec, const std::string& text, std::string* out) {
+  const std::vector<std::string> names = {"c"};
+  TextRow row(&names);
+  row.set_fields({text});
+  return row.AddRaggedRow(0, spec, out);
+}
+
 template <typename T>
 std::vector<T> Parse(DType dtype, int64_t width, const std::string& text) {
   std::string out;
-  VICINITY_REQUIRE_OK(ParseColumnRow({"c", dtype, {width}}, false, text, &out));
+  VICINITY_REQUIRE_OK(ParseColumn({"c", dtype, {width}}, false, text, &out));
   return ValuesOf<T>(out);
 }
 
 absl::Status Refusal(DType dtype, int64_t width, const std::string& text) {
   std::string out;
-  return ParseColumnRow({"c", dtype, {width}}, false, text, &out);
+  return ParseColumn({"c", dtype, {width}}, false, text, &out);
 }
 
 TEST_CASE("text is the values that import makes of it", "[cli]") {
@@ -47,7 +63,7 @@ TEST_CASE("text is the values that import makes of it", "[cli]") {
 
 TEST_CASE("a missing label is none", "[cli]") {
   std::string out;
-  VICINITY_REQUIRE_OK(ParseColumnRow({"label", DType::kInt32, {}}, true, "", &out));
+  VICINITY_REQUIRE_OK(ParseColumn({"label", DType::kInt32, {}}, true, "", &out));
   CHECK(ValuesOf<int32_t>(out) == std::vector<int32_t>{-1});
 }
 
@@ -64,24 +80,35 @@ TEST_CASE("what does not fit a column is refused", "[cli]") {
 TEST_CASE("rows of sparse columns have their indices sorted", "[cli]") {
   const RaggedSpec spec{"words", DType::kFloat32, 10};
   std::string out;
-  VICINITY_REQUIRE_OK(ParseRaggedRow(spec, "7:0.5 2:1", &out));
+  VICINITY_REQUIRE_OK(ParseRagged(spec, "7:0.5 2:1", &out));
   CHECK(ValuesOf<int32_t>(out.substr(0, 8)) == std::vector<int32_t>{2, 7});
   CHECK(ValuesOf<float>(out.substr(8)) == std::vector<float>{1, 0.5});
   for (const char* text : {"10:1", "-1:1", "3", "3:x", "3:1 3:2"}) {
     CAPTURE(text);
-    VICINITY_CHECK_CODE(ParseRaggedRow(spec, text, &out), kWrong);
+    VICINITY_CHECK_CODE(ParseRagged(spec, text, &out), kWrong);
   }
 }
 
 TEST_CASE("texts are their bytes, lists their values", "[cli]") {
   std::string out;
-  VICINITY_REQUIRE_OK(ParseRaggedRow({"title", DType::kUint8}, "a b, c", &out));
+  VICINITY_REQUIRE_OK(ParseRagged({"title", DType::kUint8}, "a b, c", &out));
   CHECK(out == "a b, c");
   out.clear();
-  VICINITY_REQUIRE_OK(ParseRaggedRow({"clicks", DType::kInt64}, "", &out));
+  VICINITY_REQUIRE_OK(ParseRagged({"clicks", DType::kInt64}, "", &out));
   CHECK(out.empty());
-  VICINITY_REQUIRE_OK(ParseRaggedRow({"clicks", DType::kInt64}, "5 -6", &out));
+  VICINITY_REQUIRE_OK(ParseRagged({"clicks", DType::kInt64}, "5 -6", &out));
   CHECK(ValuesOf<int64_t>(out) == std::vector<int64_t>{5, -6});
+}
+
+TEST_CASE("a row is an object of its texts, and a field an integer or none", "[cli]") {
+  const std::vector<std::string> names = {"id", "title"};
+  TextRow row(&names);
+  row.set_fields({" -12", "a \"b\""});
+  CHECK(row.ToJson().dump() == R"({"id":" -12","title":"a \"b\""})");
+  CHECK(row.num_bytes() == 9);
+  CHECK(*row.Integer(0) == -12);
+  VICINITY_CHECK_CODE(row.Integer(1).status(), kWrong);
+  CHECK(*row.Text(1) == "a \"b\"");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "client/cli/writes/change_file.h"
+#include "client/cli/writes/text_change_file.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -43,27 +43,19 @@ Json ObjectOf(absl::string_view line) {
 
 }  // namespace
 
-std::optional<ChangeFile::Format> ChangeFile::FormatOf(const std::string& path) {
-  absl::string_view name = path;
-  absl::ConsumeSuffix(&name, ".gz");
-  if (absl::EndsWith(name, ".csv")) return Format::kCsv;
-  if (absl::EndsWith(name, ".tsv")) return Format::kTsv;
-  if (absl::EndsWith(name, ".jsonl") || absl::EndsWith(name, ".ndjson")) return Format::kJsonLines;
-  return std::nullopt;
-}
-
-absl::StatusOr<std::unique_ptr<ChangeFile>> ChangeFile::Open(const std::string& path,
-                                                             Format format) {
+absl::StatusOr<std::unique_ptr<TextChangeFile>> TextChangeFile::Open(const std::string& path,
+                                                                     Format format) {
   TextReader::Options options;
   options.separator = format == Format::kCsv ? ',' : format == Format::kTsv ? '\t' : kNoSeparator;
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<TextReader> reader,
                             TextReader::Open(path == "-" ? "/dev/stdin" : path, options));
-  std::unique_ptr<ChangeFile> file(new ChangeFile(std::move(reader), format));
+  std::unique_ptr<TextChangeFile> file(new TextChangeFile(path, std::move(reader), format));
   VICINITY_RETURN_IF_ERROR(At(path, file->ReadNames()));
+  file->Forget();
   return file;
 }
 
-absl::Status ChangeFile::ReadNames() {
+absl::Status TextChangeFile::ReadNames() {
   VICINITY_ASSIGN_OR_RETURN(const Line line, reader_->Next());
   if (line == Line::kEnd) return absl::InvalidArgumentError("has no line with names of its fields");
   if (line == Line::kBad) return absl::InvalidArgumentError(reader_->problem());
@@ -85,19 +77,27 @@ absl::Status ChangeFile::ReadNames() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ChangeFile::Line> ChangeFile::Next() {
+absl::StatusOr<ChangeFile::Found> TextChangeFile::Next() {
   Line line = Line::kRow;
   if (!std::exchange(has_row_, false)) {
     VICINITY_ASSIGN_OR_RETURN(line, reader_->Next());
   }
+  if (line == Line::kEnd) return Found::kEnd;
   if (line == Line::kBad) problem_ = reader_->problem();
-  if (line != Line::kRow) return line;
-  if (format_ == Format::kJsonLines) return ParseObject() ? Line::kRow : Line::kBad;
-  fields_ = reader_->fields();
-  return line;
+  if (line == Line::kBad) return Found::kBad;
+  if (format_ == Format::kJsonLines) return ParseObject() ? Found::kRow : Found::kBad;
+  row_.set_fields(reader_->fields());
+  return Found::kRow;
 }
 
-bool ChangeFile::ParseObject() {
+const FileRow& TextChangeFile::Kept(int64_t i) {
+  std::vector<absl::string_view> fields(names_.size());
+  for (size_t f = 0; f < fields.size(); ++f) fields[f] = kept_.field(i, static_cast<int64_t>(f));
+  kept_row_.set_fields(fields);
+  return kept_row_;
+}
+
+bool TextChangeFile::ParseObject() {
   const Json object = ObjectOf(reader_->fields()[0]);
   if (object.is_null()) {
     problem_ = "is no JSON object";
@@ -117,7 +117,7 @@ bool ChangeFile::ParseObject() {
     problem_ = absl::StrCat("has \"", key, "\", which the first line has not");
     return false;
   }
-  fields_.assign(texts_.begin(), texts_.end());
+  row_.set_fields(std::vector<absl::string_view>(texts_.begin(), texts_.end()));
   return true;
 }
 

@@ -1,4 +1,4 @@
-#include "client/cli/writes/field_value.h"
+#include "client/cli/writes/text_row.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -90,11 +90,17 @@ absl::Status ParseSparseRow(const RaggedSpec& spec, absl::string_view text, std:
 
 }  // namespace
 
-absl::Status ParseColumnRow(const ColumnSpec& spec, bool is_label, absl::string_view text,
-                            std::string* out) {
+absl::StatusOr<int64_t> TextRow::Integer(size_t field) const {
+  int64_t value = 0;
+  if (ParseInteger(fields_[field], &value)) return value;
+  return Wrong(fields_[field], "is no integer");
+}
+
+absl::Status TextRow::AddColumnRow(size_t field, const ColumnSpec& spec, bool is_label,
+                                   std::string* out) const {
   const int64_t wanted = spec.num_values();
-  if (wanted == 1) return ParseValue(spec.dtype, is_label, text, out);
-  const std::vector<absl::string_view> parts = PartsOf(text);
+  if (wanted == 1) return ParseValue(spec.dtype, is_label, fields_[field], out);
+  const std::vector<absl::string_view> parts = PartsOf(fields_[field]);
   if (static_cast<int64_t>(parts.size()) != wanted) {
     return absl::InvalidArgumentError(absl::StrCat(parts.size(), " values, not ", wanted));
   }
@@ -104,7 +110,8 @@ absl::Status ParseColumnRow(const ColumnSpec& spec, bool is_label, absl::string_
   return absl::OkStatus();
 }
 
-absl::Status ParseRaggedRow(const RaggedSpec& spec, absl::string_view text, std::string* out) {
+absl::Status TextRow::AddRaggedRow(size_t field, const RaggedSpec& spec, std::string* out) const {
+  const absl::string_view text = fields_[field];
   if (spec.is_sparse()) return ParseSparseRow(spec, text, out);
   if (spec.dtype == DType::kUint8) {
     absl::StrAppend(out, text);
@@ -114,6 +121,18 @@ absl::Status ParseRaggedRow(const RaggedSpec& spec, absl::string_view text, std:
     VICINITY_RETURN_IF_ERROR(ParseValue(spec.dtype, false, part, out));
   }
   return absl::OkStatus();
+}
+
+int64_t TextRow::num_bytes() const {
+  int64_t bytes = 0;
+  for (const absl::string_view field : fields_) bytes += static_cast<int64_t>(field.size());
+  return bytes;
+}
+
+nlohmann::ordered_json TextRow::ToJson() const {
+  auto object = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < fields_.size(); ++i) object[names_[i]] = std::string(fields_[i]);
+  return object;
 }
 
 }  // namespace vicinity::cli
