@@ -30,6 +30,7 @@ struct Flags {
   ServerSecurity security;  // what is set goes before the cluster file
   std::string admin_listen;
   std::string http;
+  std::string bulk = "none";
   double drain_seconds = 5;
   double announce_seconds = 1;
   int64_t check_mib_per_second = 32;
@@ -71,6 +72,13 @@ void DeclareSecurityFlags(CLI::App* app, Flags* flags) {
 void DeclareHttpFlag(CLI::App* app, Flags* flags) {
   app->add_option("--http", flags->http,
                   "host:port of metrics for Prometheus and of the status page (none)");
+}
+
+void DeclareBulkFlag(CLI::App* app, Flags* flags) {
+  app->add_option("--bulk", flags->bulk,
+                  "a channel beside gRPC that moves rows for less: none, local (a Unix socket, for "
+                  "clients on this host), or host:port, which has both")
+      ->capture_default_str();
 }
 
 void DeclareTraceFlags(CLI::App* app, Flags* flags, TracingOptions* tracing) {
@@ -132,6 +140,7 @@ void DeclareFlags(CLI::App* app, Flags* flags, ServerConfig* config) {
                   "a token for calls to the other servers of a live graph's shards")
       ->group("Security");
   DeclareHttpFlag(app, flags);
+  DeclareBulkFlag(app, flags);
   app->add_option("--ready-file", config->ready_file,
                   "write host:port there once calls are answered");
   app->add_flag("--die-with-parent", config->die_with_parent,
@@ -246,6 +255,16 @@ absl::Status TakeHttp(const std::string& text, ServerConfig* config) {
   absl::StatusOr<HostPort> address = ParseHostPort(text);
   if (!address.ok()) return At("--http", address.status());
   config->server.http = *std::move(address);
+  return absl::OkStatus();
+}
+
+absl::Status TakeBulk(const std::string& text, BulkOptions* bulk) {
+  if (text == "none") return absl::OkStatus();
+  bulk->local = true;
+  if (text == "local") return absl::OkStatus();
+  absl::StatusOr<HostPort> address = ParseHostPort(text);
+  if (!address.ok()) return At("--bulk", address.status());
+  bulk->tcp = *std::move(address);
   return absl::OkStatus();
 }
 
@@ -379,6 +398,7 @@ absl::Status CheckAndConvert(const Flags& flags, ServerConfig* config) {
     return RangeError("--write-share", config->server.write_share, "from 0.01 to 1");
   }
   VICINITY_RETURN_IF_ERROR(ConvertAdmission(flags, &config->server.admission));
+  VICINITY_RETURN_IF_ERROR(TakeBulk(flags.bulk, &config->server.bulk));
   if (flags.security.reload_seconds < 1 || flags.security.reload_seconds > 86'400) {
     return RangeError("--reload-seconds", flags.security.reload_seconds, "from 1 to 86400");
   }
