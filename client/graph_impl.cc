@@ -230,6 +230,7 @@ absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& 
   connection.call_timeout = options.call_timeout;
   connection.channels = options.channels_per_server;
   connection.precision = ToProto(options.wire_precision);
+  connection.transport = options.transport;
   connection.client_name = options.client_name.empty() ? DefaultClientName() : options.client_name;
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<ClientCredentials> credentials,
                             ClientCredentials::Load(options.credentials, &cluster));

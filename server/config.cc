@@ -14,6 +14,7 @@
 #include "proto/command_line/usage_errors.h"
 #include "proto/common/ids.h"
 #include "proto/common/status.h"
+#include "server/bulk/bulk_options.h"
 #include "server/flag_values.h"
 #include "server/flags.h"
 
@@ -54,6 +55,16 @@ absl::Status TakeHttp(const std::string& text, ServerConfig* config) {
   absl::StatusOr<HostPort> address = ParseHostPort(text);
   if (!address.ok()) return At("--http", address.status());
   config->server.http = *std::move(address);
+  return absl::OkStatus();
+}
+
+absl::Status TakeBulk(const std::string& text, BulkOptions* bulk) {
+  if (text == "none") return absl::OkStatus();
+  bulk->local = true;
+  if (text == "local") return absl::OkStatus();
+  absl::StatusOr<HostPort> address = ParseHostPort(text);
+  if (!address.ok()) return At("--bulk", address.status());
+  bulk->tcp = *std::move(address);
   return absl::OkStatus();
 }
 
@@ -154,6 +165,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(const std::vector<std::string>& arg
     return UsageError(app, error);
   }
   VICINITY_RETURN_IF_ERROR(Convert(flags, &line.config));
+  VICINITY_RETURN_IF_ERROR(TakeBulk(flags.bulk, &line.config.server.bulk));
   const bool has_file = !flags.cluster.empty();
   VICINITY_RETURN_IF_ERROR(has_file ? TakeFromClusterFile(flags, &line.config)
                                     : TakeFromFlags(flags, &line.config));

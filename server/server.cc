@@ -26,6 +26,7 @@
 #include "server/admission/call_gate.h"
 #include "server/admission/client_names.h"
 #include "server/admission/worker_pool.h"
+#include "server/bulk/bulk_port.h"
 #include "server/calls/data_operations.h"
 #include "server/calls/guarded_port.h"
 #include "server/calls/server_tracing.h"
@@ -67,6 +68,15 @@ absl::StatusOr<std::unique_ptr<ServerTrust>> CheckOptions(const ServerOptions& o
   if (options.admin.has_value()) {
     VICINITY_RETURN_IF_ERROR(trust->CheckAddress(*options.admin, /*is_admin=*/true));
   }
+  if (options.bulk.tcp.has_value()) {
+    VICINITY_RETURN_IF_ERROR(trust->CheckAddress(*options.bulk.tcp, /*is_admin=*/false));
+    if (options.security.encrypted()) {
+      return absl::InvalidArgumentError(
+          "the bulk channel over TCP is not encrypted, and the server is to use TLS: let it be on "
+          "a "
+          "Unix socket alone (--bulk local)");
+    }
+  }
   if (options.http.has_value()) {
     // It shows what the data port's Status does, and lets nobody do anything.
     VICINITY_RETURN_IF_ERROR(trust->CheckAddress(*options.http, /*is_admin=*/false));
@@ -91,7 +101,8 @@ ResourceNeeds NeedsOf(const ServerOptions& options) {
       static_cast<int>(CallGate::MaxRunningInAll(options.admission, !options.changes.empty())) +
       kOtherThreads + ThreadsOfReplication(options) +
       (options.admin.has_value() ? AdminServer::num_threads() : 0) +
-      (options.http.has_value() ? HttpServer::kNumThreads + 1 : 0);
+      (options.http.has_value() ? HttpServer::kNumThreads + 1 : 0) +
+      (options.bulk.is_there() ? BulkPort::num_threads() + 1 : 0);
   return needs;
 }
 
@@ -144,11 +155,13 @@ class Server::Impl {
   absl::Status Listen() {
     VICINITY_ASSIGN_OR_RETURN(port_, GuardedPort::Listen(options_.listen, LimitsOfPort(options_),
                                                          trust_->Credentials(), &context_));
+    VICINITY_RETURN_IF_ERROR(ListenForBulk());
     SetServing(true);
     serving_.Set(kLiveHealth, true);
     AddProcessMetrics(&own_metrics_);
     VICINITY_RETURN_IF_ERROR(generations_->Start(CommonState()));
     port_->Start();
+    if (bulk_ != nullptr) bulk_->Start();
     VICINITY_RETURN_IF_ERROR(ListenForAdmins());
     return ListenForHttp();
   }
@@ -158,8 +171,11 @@ class Server::Impl {
     const absl::Duration announce = std::min(drain / 2, options_.announce);
     absl::SleepFor(announce);
     port_->StopListening();
+    if (bulk_ != nullptr) bulk_->StopListening();
     serving_.End();
-    port_->Stop(absl::ToChronoTime(absl::Now() + drain - announce));
+    const auto deadline = absl::ToChronoTime(absl::Now() + drain - announce);
+    port_->Stop(deadline);
+    if (bulk_ != nullptr) bulk_->Stop(deadline);
     generations_->Stop();
     // Last, so that somebody may ask while the rest stops.
     admin_.reset();
@@ -179,6 +195,7 @@ class Server::Impl {
     return absl::StrCat("serving shards ", absl::StrJoin(dataset.wanted(), ",", id), " of ",
                         dataset.manifest().name(), now->live() != nullptr ? ", live," : "", " on ",
                         address().ToString(), " (", trust_->Describe(), ")",
+                        bulk_ ? absl::StrCat(", ", bulk_->Describe()) : "",
                         admin_ ? absl::StrCat(", admin on ", admin_->address().ToString()) : "",
                         http_ ? absl::StrCat(", http on ", http_->address().ToString()) : "");
   }
@@ -233,8 +250,20 @@ class Server::Impl {
     state.log_sink = options_.log_sink.get();
     state.stopping = &turns_away_;
     state.serving = &serving_;
+    state.has_bulk = bulk_ != nullptr;
     if (options_.security.encrypted()) state.tls = [this] { return trust_->Tls(); };
     return state;
+  }
+
+  // Tickets are given by calls of the data port.
+  absl::Status ListenForBulk() {
+    if (!options_.bulk.is_there()) return absl::OkStatus();
+    VICINITY_ASSIGN_OR_RETURN(
+        bulk_, BulkPort::Listen(options_.bulk, LimitsOfConnections(options_), &context_));
+    context_.bulk = bulk_->tickets();
+    bulk_metrics_ = std::make_unique<MetricRegistry::Group>(&metrics_);
+    bulk_->AddMetrics(bulk_metrics_.get());
+    return absl::OkStatus();
   }
 
   absl::Status ListenForAdmins() {
@@ -313,6 +342,8 @@ class Server::Impl {
   std::unique_ptr<Generations> generations_;
   ServiceContext context_;
   std::unique_ptr<GuardedPort> port_;
+  std::unique_ptr<BulkPort> bulk_;  // null: there is no bulk channel
+  std::unique_ptr<MetricRegistry::Group> bulk_metrics_;
   std::unique_ptr<AdminServer> admin_;  // null: nobody asked for it
   std::unique_ptr<PeerWatch> peers_;    // these three likewise
   std::unique_ptr<HttpServer> http_;

@@ -16,6 +16,7 @@
 #include "proto/common/ids.h"
 #include "sampler/rules/matching_cache.h"
 #include "server/admission/admission_limits.h"
+#include "server/bulk/bulk_options.h"
 #include "server/calls/server_tracing.h"
 #include "server/handlers/limits.h"
 #include "server/logging/log_ring.h"
@@ -35,6 +36,7 @@ struct ServerOptions {
   ServerSecurity security;
   std::optional<HostPort> admin;  // where the admin RPCs listen; none: nowhere
   std::optional<HostPort> http;   // where metrics and the status page are; none: nowhere
+  BulkOptions bulk;               // the bulk channel beside `listen`; neither: there is none
   std::function<void()> drain;    // what the admin RPC Drain does: begins it, and returns
   Limits limits;
   AdmissionLimits admission;

@@ -282,6 +282,10 @@ std::vector<Option> OptionsOf(GraphOptions* o) {
       {"wire_precision", Choice(&o->wire_precision),
        "What float32 columns are on their way from servers; they come out as float32 again",
        Flag{"--wire-precision"}},
+      {"transport", Choice(&o->transport),
+       "How rows and neighbours come from servers: by their bulk channel where they have one, by "
+       "gRPC, or by the bulk channel alone",
+       Flag{"--transport"}},
       {"credentials", OptionGroup{OptionsOf(&o->credentials)},
        "Whom to believe, and what to show to servers"},
       {"metrics", OptionGroup{OptionsOf(&o->metrics)},

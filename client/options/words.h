@@ -88,6 +88,10 @@ inline constexpr std::array<Word<WirePrecision>, 3> kWords<WirePrecision>{
      {"bfloat16", WirePrecision::kBfloat16}}};
 
 template <>
+inline constexpr std::array<Word<Transport>, 3> kWords<Transport>{
+    {{"auto", Transport::kAuto}, {"grpc", Transport::kGrpc}, {"bulk", Transport::kBulk}}};
+
+template <>
 inline constexpr std::array<Word<Durability>, 3> kWords<Durability>{
     {{"sync", Durability::kSync},
      {"buffered", Durability::kBuffered},

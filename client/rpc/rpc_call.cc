@@ -5,13 +5,11 @@
 #include <grpcpp/support/async_stream.h>
 #include <grpcpp/support/status.h>
 
-#include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "client/rpc/call_ending.h"
 #include "proto/common/grpc_status.h"
 #include "proto/common/retry_delay.h"
-#include "proto/service.grpc.pb.h"
 #include "proto/telemetry/trace_context.h"
 
 namespace vicinity {
@@ -28,7 +26,7 @@ class Call final : private CallQueue::Handler {
       : settings_(settings),
         begun_(std::chrono::steady_clock::now()),
         deadline_(std::chrono::system_clock::now() + settings.timeout),
-        path_(absl::StrCat("/", proto::Graph::service_full_name(), "/", settings.method)),
+        path_(absl::StrCat("/", settings.service, "/", settings.method)),
         channel_(route.channel),
         context_(std::make_shared<grpc::ClientContext>()),
         on_message_(std::move(on_message)),
@@ -77,12 +75,8 @@ class Call final : private CallQueue::Handler {
   void End() {
     if (settings_.context.cancel != nullptr) settings_.context.cancel->Remove(cancel_id_);
     if (settings_.time != nullptr) settings_.time->Add(std::chrono::steady_clock::now() - begun_);
-    if (settings_.on_stopping && SaysStopping()) settings_.on_stopping();
-    const absl::Status outcome = Outcome();
+    const absl::Status outcome = EndCall(settings_, Ending());
     const Done done = std::move(done_);
-    const bool silent =
-        absl::IsDeadlineExceeded(outcome) && num_messages_ == 0 && !ServerFoundItLate();
-    if (silent && settings_.on_silence) settings_.on_silence();
     delete this;
     done(outcome);
   }
@@ -95,40 +89,23 @@ class Call final : private CallQueue::Handler {
            !absl::StartsWith(status_.error_message(), "Received RST_STREAM");
   }
 
-  bool SaysStopping() const {
-    return context_->GetServerTrailingMetadata().count(kStoppingTrailer) > 0;
-  }
-
-  absl::Status Outcome() const {
-    if (!aborted_.ok()) return At(settings_.where, aborted_);
-    if (status_.ok()) return absl::OkStatus();
-    if (settings_.context.cancelled()) {
-      return absl::CancelledError(absl::StrCat(settings_.where, ": cancelled"));
-    }
-    if (ServerFoundItLate()) return Refusal();
+  CallEnding Ending() const {
+    CallEnding ending;
+    ending.status = FromGrpc(status_);
+    ending.aborted = aborted_;
+    ending.num_messages = num_messages_;
     // Server and client watch the same deadline; a server that sees it first answers CANCELLED.
-    const bool late = status_.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
-                      (status_.error_code() == grpc::StatusCode::CANCELLED &&
-                       std::chrono::system_clock::now() >= deadline_);
-    if (!late && status_.error_code() == grpc::StatusCode::CANCELLED) {
-      // Nobody here did it: a server that stops cancels what is under way.
-      return absl::UnavailableError(absl::StrCat(settings_.where, ": the server ended the call"));
-    }
-    if (!late) return Refusal();
-    const double seconds = std::chrono::duration<double>(settings_.timeout).count();
-    return absl::DeadlineExceededError(
-        absl::StrFormat("%s: no answer in %.1f s", settings_.where, seconds));
-  }
-
-  // What the server says, and when to come back if it says that, too.
-  absl::Status Refusal() const {
-    absl::Status status = At(settings_.where, FromGrpc(status_));
+    const bool is_cancelled = status_.error_code() == grpc::StatusCode::CANCELLED;
+    const bool is_over = status_.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
+    ending.is_late = is_over ? !ServerFoundItLate()
+                             : is_cancelled && std::chrono::system_clock::now() >= deadline_;
+    ending.is_ended = is_cancelled;
     const auto& trailers = context_->GetServerTrailingMetadata();
+    ending.is_stopping = trailers.count(kStoppingTrailer) > 0;
     if (const auto delay = trailers.find(kRetryDelayTrailer); delay != trailers.end()) {
-      status.SetPayload(kRetryDelayTrailer,
-                        absl::Cord(absl::string_view(delay->second.data(), delay->second.size())));
+      ending.retry_delay.assign(delay->second.data(), delay->second.size());
     }
-    return status;
+    return ending;
   }
 
   const CallSettings settings_;
@@ -154,6 +131,9 @@ class Call final : private CallQueue::Handler {
 void StartCall(const CallRoute& route, const grpc::ByteBuffer& request,
                const CallSettings& settings,
                std::function<absl::Status(grpc::ByteBuffer*)> on_message, Done done) {
+  if (route.bulk != nullptr) {
+    return route.bulk->Start(request, settings, std::move(on_message), std::move(done));
+  }
   auto* call = new Call(route, settings, std::move(on_message), std::move(done));
   call->Start(route.queue, request);
 }

@@ -5,7 +5,6 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/support/byte_buffer.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,52 +13,30 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "client/rpc/bulk_channel.h"
 #include "client/rpc/call_queue.h"
+#include "client/rpc/call_settings.h"
 #include "client/shards/call_context.h"
 #include "client/shards/fan_out.h"
 #include "proto/bulk_fields.h"
 #include "proto/common/status.h"
 #include "proto/sliced_message.h"
-#include "proto/telemetry/latency_histogram.h"
 #include "proto/wire_checksum.h"
 
 namespace vicinity {
 
-// Which of the connections to a server a call may take. What comes over one connection comes in
-// turn: on a link that is full of rows the answers to sampling would wait for all that was sent
-// before.
-enum class CallLane {
-  kAny,    // each in turn
-  kShort,  // the first
-  kLong,   // the others in turn, where there are others
-};
-
-struct CallSettings {
-  std::string where;  // who is asked for what: "shard 2 at 127.0.0.1:7502 (server c): FetchRows"
-  const char* method = "";  // "FetchRows"; of the program's lifetime
-  std::chrono::milliseconds timeout{0};
-  bool wait_for_ready = false;  // keep trying to connect until the timeout
-  CallLane lane = CallLane::kAny;
-  CallContext context = nullptr;
-  LatencyHistogram* time = nullptr;  // learns how long it took, and outlives it; null: none
-  // Called before `done` if the deadline passed here and nothing had come of the answer, not even
-  // that the server found it too late: the connection may be out of step.
-  std::function<void()> on_silence;
-  // Called before `done` if the server said that it is about to stop.
-  std::function<void()> on_stopping;
-};
-
-// Where calls go.
+// Where calls go: to a channel of gRPC's, or over the bulk channel.
 struct CallRoute {
   std::shared_ptr<grpc::Channel> channel;
   CallQueue* queue = nullptr;
+  std::shared_ptr<BulkChannel> bulk{};  // null: by gRPC. Shared with the connection that has it
 };
 
 // Sends a packed request; hands each message of the answer to `on_message`, one at a time and in
-// order, in the queue's thread. An error from it ends the call, which then fails with it. `done`
-// comes last, when of the call nothing is left. Errors are "`where`: `text`", of a deadline that
-// passed here with how long was waited, of one that the server says has passed with its text;
-// Aborted for what was damaged on the way.
+// order, in the queue's thread or the bulk channel's. An error from it ends the call, which then
+// fails with it. `done` comes last, when of the call nothing is left. Errors are "`where`: `text`",
+// of a deadline that passed here with how long was waited, of one that the server says has passed
+// with its text; Aborted for what was damaged on the way.
 void StartCall(const CallRoute& route, const grpc::ByteBuffer& request,
                const CallSettings& settings,
                std::function<absl::Status(grpc::ByteBuffer*)> on_message, Done done);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/shards/piece_run.h"
+#include "proto/common/status.h"
 #include "proto/limits.h"
 #include "proto/version.h"
 
@@ -71,6 +72,13 @@ int64_t Bounded(uint64_t limit) {
   return static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX));
 }
 
+// "[::1]:7500" is at "::1".
+std::string HostOf(const std::string& address) {
+  std::string host = address.substr(0, address.rfind(':'));
+  const bool is_v6 = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  return is_v6 ? host.substr(1, host.size() - 2) : host;
+}
+
 }  // namespace
 
 ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOptions& options,
@@ -85,18 +93,70 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
       traffic_(traffic),
       num_channels_(std::max(1, options.channels)) {
   hellos_.resize(num_channels_);
+  if (options_.transport != Transport::kGrpc) {
+    BulkLink::Options bulk;
+    bulk.host = HostOf(endpoint_.address);
+    bulk.connections = num_channels_;
+    bulk.over = options_.bulk_over;
+    bulk.connect_timeout = options_.connect_timeout;
+    bulk.keepalive_time = options_.keepalive_time;
+    bulk.keepalive_timeout = options_.keepalive_timeout;
+    bulk_ = std::make_unique<BulkLink>(
+        std::move(bulk), [this](const proto::OpenBulkRequest& request, BulkLink::OnTickets on_end) {
+          AskTickets(request, std::move(on_end));
+        });
+  }
   MutexLock lock(&mu_);
   for (int i = 0; i < num_channels_; ++i)
     channels_.push_back(MakeChannel(endpoint_.address, options_));
 }
 
+// Nobody waits for tickets any more.
+ServerConnection::~ServerConnection() { closing_.Cancel(); }
+
 void ServerConnection::Connect(Cancellation* cancel, Done done) {
   RunPieces(
       num_channels_, num_channels_,
       [this, cancel](int64_t channel, Done said) { SayHello(channel, cancel, std::move(said)); },
-      [this, done = std::move(done)](const absl::Status& status) {
-        done(status.ok() ? CheckHellos() : status);
+      [this, done = std::move(done)](absl::Status status) {
+        if (status.ok()) status = CheckHellos();
+        if (!status.ok() || bulk_ == nullptr) return done(status);
+        OpenBulk(done);
       });
+}
+
+void ServerConnection::OpenBulk(Done done) {
+  if (!hello().bulk()) {
+    const bool matters = options_.transport == Transport::kBulk;
+    return done(matters ? absl::FailedPreconditionError(absl::StrCat(
+                              whole_,
+                              ": the server has no bulk channel (vicinityd --bulk), which "
+                              "transport=bulk asks for"))
+                        : absl::OkStatus());
+  }
+  bulk_->Open([this, done = std::move(done)](const absl::Status& status) {
+    // Else gRPC does as well.
+    const bool matters = options_.transport == Transport::kBulk;
+    done(matters && !status.ok() ? At(whole_, status) : absl::OkStatus());
+  });
+}
+
+void ServerConnection::AskTickets(const proto::OpenBulkRequest& request,
+                                  BulkLink::OnTickets on_end) {
+  CallSettings settings;
+  settings.where = whole_ + ": Open";
+  settings.service = "vicinity.proto.Bulk";
+  settings.method = "Open";
+  settings.timeout = options_.connect_timeout;
+  settings.context = &closing_;
+  auto got = std::make_shared<proto::OpenBulkReply>();
+  StartSingle<proto::OpenBulkReply>(
+      request, settings,
+      [got](const proto::OpenBulkReply& reply, const SlicedMessage&) {
+        *got = reply;
+        return absl::OkStatus();
+      },
+      [got, on_end = std::move(on_end)](const absl::Status& status) { on_end(status, *got); });
 }
 
 void ServerConnection::SayHello(size_t channel, Cancellation* cancel, Done done) {
@@ -214,8 +274,17 @@ absl::Status ServerConnection::Describe(uint64_t fingerprint, proto::DescribeRep
   return calls.Wait();
 }
 
-CallRoute ServerConnection::NextRoute(CallLane lane) {
-  const size_t turn = next_.fetch_add(1, std::memory_order_relaxed);
+CallRoute ServerConnection::NextRoute(const CallSettings& settings) {
+  const uint32_t turn = next_.fetch_add(1, std::memory_order_relaxed);
+  if (settings.may_be_bulk && bulk_ != nullptr) {
+    CallRoute route;
+    route.bulk = bulk_->Next(settings.lane, turn);
+    if (route.bulk != nullptr) return route;
+  }
+  return NextChannel(settings.lane, turn);
+}
+
+CallRoute ServerConnection::NextChannel(CallLane lane, uint32_t turn) {
   MutexLock lock(&mu_);
   size_t first = lane == CallLane::kShort ? 0 : turn % channels_.size();
   if (lane == CallLane::kLong && channels_.size() > 1) first = 1 + turn % (channels_.size() - 1);
@@ -227,7 +296,11 @@ CallRoute ServerConnection::NextRoute(CallLane lane) {
 }
 
 CallSettings ServerConnection::Watched(CallSettings settings, const CallRoute& route) {
-  settings.on_silence = [this, channel = route.channel.get()] { Replace(channel); };
+  if (route.bulk != nullptr) {
+    settings.on_silence = [channel = route.bulk.get()] { channel->Retire(); };
+  } else {
+    settings.on_silence = [this, channel = route.channel.get()] { Replace(channel); };
+  }
   settings.on_stopping = when_stopping_;
   return settings;
 }
@@ -252,6 +325,7 @@ CallSettings ServerConnection::Settings(ShardId shard, const char* method,
   settings.method = method;
   settings.timeout = options_.call_timeout;
   settings.context = context;
+  settings.may_be_bulk = true;
   return settings;
 }
 

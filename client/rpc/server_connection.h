@@ -15,6 +15,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "client/rpc/bulk_link.h"
 #include "client/rpc/call_queue.h"
 #include "client/rpc/hop_pieces.h"
 #include "client/rpc/rpc_call.h"
@@ -22,6 +23,8 @@
 #include "client/shards/cancellation.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/traffic.h"
+#include "client/types/graph_values.h"
+#include "proto/bulk.pb.h"
 #include "proto/bulk_fields.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
@@ -46,6 +49,10 @@ struct ConnectionOptions {
   std::chrono::milliseconds keepalive_timeout{10'000};
   int channels = 2;
   proto::Precision precision = proto::PRECISION_STORED;  // that float32 columns are asked for in
+  // Over which the calls of Settings() go; how many connections the bulk channel has `channels`
+  // says.
+  Transport transport = Transport::kAuto;
+  proto::BulkSocket bulk_over = proto::BULK_SOCKET_ANY;
   std::string client_name;
   std::shared_ptr<grpc::ChannelCredentials> credentials;  // null: plaintext; shared by channels
 };
@@ -61,6 +68,7 @@ class ServerConnection {
  public:
   ServerConnection(ServerEndpoint endpoint, const ConnectionOptions& options,
                    TrafficCounters* traffic);
+  ~ServerConnection();
 
   const ServerEndpoint& endpoint() const { return endpoint_; }
   int num_channels() const { return num_channels_; }
@@ -70,9 +78,11 @@ class ServerConnection {
   void WhenStopping(std::function<void()> tell) { when_stopping_ = std::move(tell); }
   proto::Precision precision() const { return options_.precision; }
 
-  // Says hello on every channel, trying to connect until connect_timeout. Unavailable if the server
-  // cannot be reached, FailedPrecondition if it speaks another protocol version, both named;
-  // Internal if its limits allow nothing.
+  // Says hello on every channel, trying to connect until connect_timeout, and then opens the bulk
+  // channel, if the server has one. Unavailable if the server cannot be reached,
+  // FailedPrecondition if it speaks another protocol version, both named; Internal if its limits
+  // allow nothing; with Transport::kBulk FailedPrecondition if it has no bulk channel, and what
+  // BulkLink::Open says.
   void Connect(Cancellation* cancel, Done done);
 
   // One more hello, on the next channel in turn, trying to connect until `timeout`. After it, if it
@@ -91,12 +101,12 @@ class ServerConnection {
   // Of one call; `shard` is named in errors.
   CallSettings Settings(ShardId shard, const char* method, const CallContext& context) const;
 
-  // Makes a call as StartCall does, on a channel of its lane, if that has a connection, else on any
-  // that has one.
+  // Makes a call as StartCall does: over the bulk channel, if it may and there is one; else on a
+  // channel of its lane, if that has a connection, else on any that has one.
   template <typename Reply, typename Request>
   void Start(Request request, const CallSettings& settings,
              std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply, Done done) {
-    const CallRoute route = NextRoute(settings.lane);
+    const CallRoute route = NextRoute(settings);
     traffic_->CountCall(BulkBytes(request));
     StartCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
                      std::move(done));
@@ -106,16 +116,19 @@ class ServerConnection {
   void StartSingle(Request request, const CallSettings& settings,
                    std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply,
                    Done done) {
-    const CallRoute route = NextRoute(settings.lane);
+    const CallRoute route = NextRoute(settings);
     traffic_->CountCall(BulkBytes(request));
     StartSingleCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
                            std::move(done));
   }
 
   TrafficCounters* traffic() const { return traffic_; }
+  // Connections of the bulk channel on which a call may be made now.
+  int num_bulk() const { return bulk_ == nullptr ? 0 : bulk_->num_open(); }
 
  private:
-  CallRoute NextRoute(CallLane lane);
+  CallRoute NextRoute(const CallSettings& settings);
+  CallRoute NextChannel(CallLane lane, uint32_t turn);
   // With what is to happen when the route's channel keeps silent.
   CallSettings Watched(CallSettings settings, const CallRoute& route);
   void Replace(const grpc::Channel* channel);
@@ -127,6 +140,8 @@ class ServerConnection {
   absl::Status CheckHello(const proto::HelloReply& reply) const;
   absl::Status CheckHellos();
   void TakeLimits(const proto::Limits& limits);
+  void OpenBulk(Done done);
+  void AskTickets(const proto::OpenBulkRequest& request, BulkLink::OnTickets on_end);
 
   const ServerEndpoint endpoint_;
   const std::string whole_;  // "shards 2, 3 at 127.0.0.1:7502 (server c)"
@@ -139,7 +154,9 @@ class ServerConnection {
   mutable Mutex mu_;
   RequestLimits limits_ ABSL_GUARDED_BY(mu_);
   std::vector<std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mu_);
-  CallQueue queue_;  // last: it ends the calls that use all above
+  Cancellation closing_;
+  std::unique_ptr<BulkLink> bulk_;  // null: all calls go by gRPC
+  CallQueue queue_;                 // last: it ends the calls that use all above
 };
 
 }  // namespace vicinity

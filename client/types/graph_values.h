@@ -21,6 +21,10 @@ namespace vicinity {
 // and all other columns, are exact always.
 enum class WirePrecision : uint8_t { kStored, kFloat16, kBfloat16 };
 
+// How calls for data reach a server (docs/operations.md): by its bulk channel where it has one,
+// else by gRPC; by gRPC alone; by the bulk channel, and a server without one is an error.
+enum class Transport : uint8_t { kAuto, kGrpc, kBulk };
+
 struct GraphOptions {
   // One of the two: a cluster file, or a dataset directory on this machine (no server at all).
   std::string cluster_file;
@@ -38,6 +42,7 @@ struct GraphOptions {
   bool hedge = true;  // ask a second replica when the first takes long (docs/guarantees.md)
   int channels_per_server = 2;  // connections
   WirePrecision wire_precision = WirePrecision::kStored;
+  Transport transport = Transport::kAuto;
 
   // Of SampleAsync and FetchAsync, and of sample_async and fetch_async in Python.
   int async_threads = 8;      // so many are worked on at a time

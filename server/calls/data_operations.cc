@@ -3,9 +3,11 @@
 #include <array>
 #include <string>
 
+#include "proto/bulk.pb.h"
 #include "proto/health.pb.h"
 #include "proto/reflection.pb.h"
 #include "proto/service.pb.h"
+#include "server/calls/open_bulk.h"
 #include "server/calls/typed_exchange.h"
 #include "server/handlers/degrees_handler.h"
 #include "server/handlers/describe_handler.h"
@@ -51,6 +53,7 @@ constexpr char kBarrier[] = "/vicinity.proto.Graph/Barrier";
 constexpr char kChanges[] = "/vicinity.proto.Graph/Changes";
 constexpr char kReplicate[] = "/vicinity.proto.Graph/Replicate";
 constexpr char kCarry[] = "/vicinity.proto.Graph/Carry";
+constexpr char kOpenBulk[] = "/vicinity.proto.Bulk/Open";
 constexpr char kStatus[] = "/vicinity.proto.Graph/Status";
 
 constexpr std::array kDataOperations = {
@@ -71,6 +74,7 @@ constexpr std::array kDataOperations = {
     Describes<Replicate, kReplicate, Lane::kReplicas>(),
     Describes<Carry, kCarry, Lane::kReplicas>(),
     Describes<ReportStatus, kStatus, Lane::kSmall>(),
+    Describes<OpenBulk, kOpenBulk, Lane::kSmall>(),
     Uncounted(Describes<CheckHealth, kCheckPath, Lane::kHealth>()),
     Uncounted(AsConversation(Describes<Reflect, kReflectPath, Lane::kSmall>())),
 };

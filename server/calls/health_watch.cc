@@ -25,7 +25,7 @@ HealthWatch::HealthWatch(const ServiceContext& service, grpc::GenericCallbackSer
 
 std::string HealthWatch::ClientName() const {
   const absl::StatusOr<ServerTrust::Identity> identity =
-      service_.trust->Identify(context_->method(), *context_);
+      service_.trust->Identify(context_->method(), ServerTrust::ProofOf(*context_));
   const std::optional<PeerAddress> address = PeerOfText(context_->peer());
   return absl::StrCat(identity.ok() && !identity->client.empty() ? identity->client : "somebody",
                       " at ", address.has_value() ? address->machine : context_->peer());

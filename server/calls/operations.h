@@ -19,6 +19,15 @@
 
 namespace vicinity {
 
+class BulkTickets;
+class CallWire;
+
+// Who calls, for the few operations that answer by it.
+struct CallOrigin {
+  const CallWire* wire = nullptr;  // outlives the exchange
+  BulkTickets* bulk = nullptr;     // of the server; null: it has no bulk channel
+};
+
 // One call's request, as it came, and the messages of its reply, ready to be sent.
 //
 // Threads:  any, one at a time.
@@ -34,6 +43,8 @@ class Exchange {
   virtual uint64_t fingerprint() const = 0;
   // What the caller calls itself; empty: it does not say.
   virtual std::string client_name() const = 0;
+  // Before Begin.
+  virtual void ComesFrom(const CallOrigin& /*origin*/) {}
 
   // Checks the request whole: what it says of itself first (Aborted if it was damaged on the way),
   // then all that its handler checks.

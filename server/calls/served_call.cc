@@ -1,7 +1,5 @@
 #include "server/calls/served_call.h"
 
-#include <grpcpp/support/status.h>
-
 #include <chrono>
 #include <utility>
 
@@ -9,8 +7,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/common/grpc_status.h"
-#include "proto/common/retry_delay.h"
 #include "proto/common/status.h"
 #include "proto/telemetry/trace_context.h"
 #include "server/calls/read_request.h"
@@ -33,37 +29,38 @@ absl::Status UnknownMethod(const std::string& method) {
 
 }  // namespace
 
-ServedCall::ServedCall(const ServiceContext& service, grpc::GenericCallbackServerContext* context)
+ServedCall::ServedCall(const ServiceContext& service, CallWire* wire)
     : service_(service),
-      context_(context),
-      operation_(FindOperation(service.operations, context->method())),
-      peer_(context->peer()),
-      account_(service.guard->Find(peer_)),
+      wire_(wire),
+      operation_(FindOperation(service.operations, wire->method())),
+      peer_(wire->peer()),
+      account_(wire->account()),
       passage_(
-          service.gate, [this] { service_.workers->Push(this); },
-          [this] { context_->TryCancel(); }) {
+          service.gate, [this] { service_.workers->Push(this); }, [this] { wire_->Cancel(); }) {}
+
+void ServedCall::Begin() {
   absl::StatusOr<ServerTrust::Identity> identity =
-      service_.trust->Identify(context->method(), *context);
+      service_.trust->Identify(wire_->method(), wire_->proof());
   account_->CallBegins();
   if (!identity.ok()) {
     End(CallEnd::kUseless, identity.status());
   } else if (operation_ == nullptr) {
-    End(CallEnd::kUseless, UnknownMethod(context->method()));
+    End(CallEnd::kUseless, UnknownMethod(wire_->method()));
   } else {
     identity_ = *std::move(identity);
-    StartRead(&request_);
+    wire_->StartRead(&request_);
   }
 }
 
-// Also looks at the clock: gRPC learns of a deadline only when its own timer gets to run.
+// Also looks at the clock: the wire learns of a deadline only when its own timer gets to run.
 bool ServedCall::IsOver() const {
-  return context_->IsCancelled() || context_->deadline() <= std::chrono::system_clock::now();
+  return wire_->IsCancelled() || wire_->deadline() <= std::chrono::system_clock::now();
 }
 
 void ServedCall::OnReadDone(bool ok) {
   if (!ok) {
     // A conversation ends when its caller has no more to ask.
-    const bool is_end = had_request_ && !context_->IsCancelled();
+    const bool is_end = had_request_ && !wire_->IsCancelled();
     return is_end ? End(CallEnd::kAnswered, absl::OkStatus())
                   : End(CallEnd::kUseless, IsOver() ? GoneError() : UnreadableRequest());
   }
@@ -71,7 +68,7 @@ void ServedCall::OnReadDone(bool ok) {
   if (!had_request_) account_->RequestArrives(static_cast<int64_t>(request_.Length()));
   had_request_ = true;
   if (service_.tracing != nullptr && !operation_->is_conversation) {
-    trace_.Begins(service_.tracing, operation_->path, Traceparent(),
+    trace_.Begins(service_.tracing, operation_->path, wire_->traceparent(),
                   static_cast<int64_t>(request_.Length()));
   }
   if (operation_->is_counted) {
@@ -81,6 +78,7 @@ void ServedCall::OnReadDone(bool ok) {
   request_.Clear();
   if (!exchange.ok()) return End(CallEnd::kUseless, exchange.status());
   exchange_ = *std::move(exchange);
+  exchange_->ComesFrom({wire_, service_.bulk});
   state_ = service_.states->Of(exchange_->fingerprint());
   if (const std::string name = exchange_->client_name(); !name.empty()) {
     service_.clients->Learn(peer_, name);
@@ -102,7 +100,7 @@ CallGate::Passage::Wish ServedCall::MakeWish() const {
   CallGate::Passage::Wish wish;
   wish.lane = operation_->lane;
   wish.reply_bytes = exchange_->reply_bytes(*state_);
-  wish.deadline = context_->deadline();
+  wish.deadline = wire_->deadline();
   // Whoever has not shown who it is could be as many clients as it likes; it asks for no data.
   const std::optional<PeerAddress> address =
       identity_.client.empty() && wish.lane != Lane::kData ? PeerOfText(peer_) : std::nullopt;
@@ -124,8 +122,8 @@ void ServedCall::Enter() {
     case Admission::Place::kWaiting:
     case Admission::Place::kOutside:
       // Its caller may have gone before there was anything to abandon. If its turn has come, this
-      // lives on still: gRPC waits until OnReadDone, of which this is a part, has returned.
-      if (context_->IsCancelled()) OnCancel();
+      // lives on still: its wire keeps it until OnReadDone, of which this is a part, has returned.
+      if (wire_->IsCancelled()) OnCancel();
   }
 }
 
@@ -180,13 +178,12 @@ void ServedCall::Send() {
   std::swap(made_, sending_);
   if (piece_ == Piece::kMore) {
     progress_ = kMaking | kSending;
-    StartWrite(&sending_.bytes);
+    wire_->StartWrite(&sending_.bytes);
   } else if (operation_->is_conversation) {
     progress_ = kSending;
-    StartWrite(&sending_.bytes);
+    wire_->StartWrite(&sending_.bytes);
   } else {
-    const grpc::Status status = Note(CallEnd::kAnswered, absl::OkStatus());
-    StartWriteAndFinish(&sending_.bytes, grpc::WriteOptions(), status);
+    wire_->StartWriteAndFinish(&sending_.bytes, Note(CallEnd::kAnswered, absl::OkStatus()));
   }
 }
 
@@ -197,7 +194,7 @@ void ServedCall::OnWriteDone(bool ok) {
     if (!ok) return End(CallEnd::kUseless, GoneError());
     progress_ = kMaking;
     passage_.Leave();
-    return StartRead(&request_);
+    return wire_->StartRead(&request_);
   }
   // A worker that is making the next message goes on with it.
   int progress = kMaking | kSending;
@@ -207,46 +204,38 @@ void ServedCall::OnWriteDone(bool ok) {
 }
 
 void ServedCall::EndRefused() {
-  if (passage_.retry_after().count() > 0) {
-    context_->AddTrailingMetadata(kRetryDelayTrailer, absl::StrCat(passage_.retry_after().count()));
-  }
   End(passage_.refused_for_client() ? CallEnd::kUseless : CallEnd::kAnswered, passage_.status());
-}
-
-// What the caller says, whatever it is; empty: nothing, or several things.
-absl::string_view ServedCall::Traceparent() const {
-  const auto& metadata = context_->client_metadata();
-  const auto found = metadata.find(kTraceparent);
-  if (found == metadata.end() || metadata.count(kTraceparent) > 1) return "";
-  return {found->second.data(), found->second.size()};
 }
 
 // For a line of the log: which operation of its caller it is part of, if that says so.
 std::string ServedCall::TraceText() const {
-  const absl::string_view text = Traceparent();
-  const std::optional<TraceContext> trace = ParseTraceparent({text.data(), text.size()});
+  const std::optional<TraceContext> trace = ParseTraceparent(wire_->traceparent());
   return trace.has_value() ? absl::StrCat(" [trace ", TraceId(*trace), "]") : "";
 }
 
-// All that a call's end leaves behind, before gRPC is told: after that it may be gone.
-grpc::Status ServedCall::Note(CallEnd end, const absl::Status& status) {
+// All that a call's end leaves behind, before the wire is told: after that it may be gone.
+CallOutcome ServedCall::Note(CallEnd end, const absl::Status& status) {
   end_ = end;
   trace_.Ends(status.code());
-  if (service_.states->Of(0)->IsStopping()) context_->AddTrailingMetadata(kStoppingTrailer, "1");
   if (counted_.has_value()) counted_->Finish(status.code());
   if (!status.ok() && service_.log->should_log(spdlog::level::debug)) {
-    service_.log->debug("{} for {} failed: {}{}",
-                        absl::CHexEscape(context_->method().substr(0, 100)), peer_,
-                        status.ToString(), TraceText());
+    service_.log->debug("{} for {} failed: {}{}", absl::CHexEscape(wire_->method().substr(0, 100)),
+                        peer_, status.ToString(), TraceText());
   }
-  return ToGrpc(status);
+  CallOutcome outcome;
+  outcome.status = status;
+  outcome.stopping = service_.states->Of(0)->IsStopping();
+  if (!status.ok() && passage_.place() == Admission::Place::kRefused) {
+    outcome.retry_after = passage_.retry_after();
+  }
+  return outcome;
 }
 
 void ServedCall::End(CallEnd end, const absl::Status& status) {
-  const grpc::Status noted = Note(end, status);
+  const CallOutcome outcome = Note(end, status);
   // Its client has to take this, too.
   passage_.WriteBegins();
-  Finish(noted);
+  wire_->Finish(outcome);
 }
 
 void ServedCall::OnDone() {
@@ -255,7 +244,6 @@ void ServedCall::OnDone() {
   if (const std::string slow = trace_.Over(peer_); !slow.empty()) {
     service_.log->warn("{}{}", slow, TraceText());
   }
-  delete this;
 }
 
 }  // namespace vicinity

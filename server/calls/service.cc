@@ -1,7 +1,7 @@
 #include "server/calls/service.h"
 
+#include "server/calls/grpc_call.h"
 #include "server/calls/health_watch.h"
-#include "server/calls/served_call.h"
 
 namespace vicinity {
 namespace {
@@ -13,7 +13,7 @@ class Service final : public grpc::CallbackGenericService {
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* call) override {
     // Both delete themselves.
     if (call->method() == kHealthWatchPath) return new HealthWatch(context_, call);
-    return new ServedCall(context_, call);
+    return new GrpcCall(context_, call);
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "server/connections/connection_guard.h"
 #include "server/handlers/state_source.h"
 #include "server/health/serving_states.h"
+#include "server/security/bulk_tickets.h"
 #include "server/security/credentials.h"
 
 namespace vicinity {
@@ -30,6 +31,7 @@ struct ServiceContext {
   const ServerTrust* trust = nullptr;
   spdlog::logger* log = nullptr;
   ServerTracing* tracing = nullptr;  // null: nothing is traced
+  BulkTickets* bulk = nullptr;       // null: there is no bulk channel
 };
 
 }  // namespace vicinity

@@ -90,6 +90,7 @@ template <typename Request, typename Reply>
 class TypedExchange final : public Exchange {
  public:
   using Open = absl::StatusOr<std::unique_ptr<ChunkSource<Reply>>> (*)(const ServerState&,
+                                                                       const CallOrigin&,
                                                                        const Request&);
 
   TypedExchange(absl::string_view name, Open open) : name_(name), open_(open) {}
@@ -106,6 +107,7 @@ class TypedExchange final : public Exchange {
     return 0;
   }
   std::string client_name() const override { return ClientNameIn(request_); }
+  void ComesFrom(const CallOrigin& origin) override { origin_ = origin; }
 
   absl::Status Begin(const ServerState& state) override {
     // Before the checksum, which looks at every part: an empty one takes two bytes on the wire.
@@ -114,7 +116,7 @@ class TypedExchange final : public Exchange {
           name_, ": the request has ", parts, " relations or homes, the limit is ", kMaxParts));
     }
     VICINITY_RETURN_IF_ERROR(CheckChecksum());
-    VICINITY_ASSIGN_OR_RETURN(source_, open_(state, request_));
+    VICINITY_ASSIGN_OR_RETURN(source_, open_(state, origin_, request_));
     return absl::OkStatus();
   }
 
@@ -151,6 +153,7 @@ class TypedExchange final : public Exchange {
 
   const std::string name_;
   const Open open_;
+  CallOrigin origin_;
   Request request_;
   uint64_t asked_ = 0;  // the request's checksum, by which those of the replies go
   std::unique_ptr<ChunkSource<Reply>> source_;
@@ -165,6 +168,20 @@ struct HandlerTraits<kHandler> {
   using RequestType = Request;
   using ReplyType = Reply;
   static constexpr bool kHasStream = false;
+  static auto Call(const ServerState& state, const CallOrigin&, const Request& request) {
+    return kHandler(state, request);
+  }
+};
+// One that answers by who calls.
+template <typename Request, typename Reply,
+          absl::StatusOr<Reply> (*kHandler)(const CallOrigin&, const Request&)>
+struct HandlerTraits<kHandler> {
+  using RequestType = Request;
+  using ReplyType = Reply;
+  static constexpr bool kHasStream = false;
+  static auto Call(const ServerState&, const CallOrigin& origin, const Request& request) {
+    return kHandler(origin, request);
+  }
 };
 template <typename Request, typename Reply,
           absl::StatusOr<std::unique_ptr<ChunkSource<Reply>>> (*kHandler)(const ServerState&,
@@ -173,6 +190,9 @@ struct HandlerTraits<kHandler> {
   using RequestType = Request;
   using ReplyType = Reply;
   static constexpr bool kHasStream = true;
+  static auto Call(const ServerState& state, const CallOrigin&, const Request& request) {
+    return kHandler(state, request);
+  }
 };
 
 template <auto kHandler, const char* kPath>
@@ -180,8 +200,9 @@ absl::StatusOr<std::unique_ptr<Exchange>> Parse(grpc::ByteBuffer* bytes) {
   using Request = typename HandlerTraits<kHandler>::RequestType;
   using Reply = typename HandlerTraits<kHandler>::ReplyType;
   auto exchange = std::make_unique<TypedExchange<Request, Reply>>(
-      MethodName(kPath), [](const ServerState& state, const Request& request) {
-        return AsSource<Reply>(kHandler(state, request));
+      MethodName(kPath),
+      [](const ServerState& state, const CallOrigin& origin, const Request& request) {
+        return AsSource<Reply>(HandlerTraits<kHandler>::Call(state, origin, request));
       });
   VICINITY_RETURN_IF_ERROR(exchange->Parse(bytes));
   return exchange;
@@ -189,8 +210,8 @@ absl::StatusOr<std::unique_ptr<Exchange>> Parse(grpc::ByteBuffer* bytes) {
 
 }  // namespace internal
 
-// The operation of a handler: a function of the server's state and the request, that returns the
-// reply or a ChunkSource of its parts, or why there is none.
+// The operation of a handler: a function of the server's state, or of who calls, and the request,
+// that returns the reply or a ChunkSource of its parts, or why there is none.
 template <auto kHandler, const char* kPath, Lane kLane>
 constexpr Operation Describes() {
   using Request = typename internal::HandlerTraits<kHandler>::RequestType;

@@ -1,10 +1,12 @@
 #include "server/connections/peer_address.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -82,6 +84,25 @@ std::optional<PeerAddress> PeerOfText(absl::string_view peer) {
   in6_addr v6{};
   if (is_v4 || inet_pton(AF_INET6, host.c_str(), &v6) != 1) return std::nullopt;
   return Of(v6, static_cast<uint16_t>(port));
+}
+
+bool IsOfThisHost(const PeerAddress& peer) {
+  if (peer.machine == "127.0.0.1" || peer.machine == "::1") return true;
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) return false;
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(first, &freeifaddrs);
+  const absl::string_view address = absl::string_view(peer.endpoint).substr(0, sizeof(in6_addr));
+  for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr) continue;
+    const sa_family_t family = each->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    sockaddr_storage storage{};
+    std::memcpy(&storage, each->ifa_addr,
+                family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+    const std::optional<PeerAddress> own = PeerOfSocket(storage);
+    if (own.has_value() && absl::StartsWith(own->endpoint, address)) return true;
+  }
+  return false;
 }
 
 }  // namespace vicinity

@@ -24,4 +24,7 @@ std::optional<PeerAddress> PeerOfSocket(const sockaddr_storage& address);
 // `peer` as gRPC writes it: "ipv4:127.0.0.1:4711", "ipv6:%5B::1%5D:4711".
 std::optional<PeerAddress> PeerOfText(absl::string_view peer);
 
+// Whether it is one of this host's own addresses, as the system has them now.
+bool IsOfThisHost(const PeerAddress& peer);
+
 }  // namespace vicinity

@@ -34,6 +34,7 @@ absl::StatusOr<proto::HelloReply> Hello(const ServerState& state,
   for (const ShardId shard : dataset.wanted()) reply.add_shards(shard.value);
   reply.set_live(state.live != nullptr);
   reply.set_follows(state.follows);
+  reply.set_bulk(state.has_bulk);
   if (state.also) {
     for (const uint64_t other : state.also()) reply.add_also(other);
   }

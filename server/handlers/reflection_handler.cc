@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "proto/bulk.pb.h"
 #include "proto/health.pb.h"
 #include "proto/service.pb.h"
 
@@ -59,6 +60,7 @@ absl::StatusOr<ServerReflectionResponse> Reflect(const ServerState&,
                                                  const ServerReflectionRequest& request) {
   const FileDescriptor* const files[] = {
       proto::RowsRequest::descriptor()->file(),
+      proto::OpenBulkRequest::descriptor()->file(),
       grpc::health::v1::HealthCheckRequest::descriptor()->file(),
       ServerReflectionRequest::descriptor()->file(),
   };

@@ -61,6 +61,7 @@ struct ServerState {
   uint64_t follows = 0;  // the dataset whose place it took; 0: it is the first
   // Those that are answered beside it.
   std::function<std::vector<uint64_t>()> also{};
+  bool has_bulk = false;  // the server has a bulk channel
 
   bool IsStopping() const { return stopping != nullptr && *stopping; }
 };

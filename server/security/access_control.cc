@@ -120,7 +120,8 @@ Role RoleNeeded(absl::string_view method) {
       method == "/vicinity.proto.Graph/Carry") {
     return Role::kWrite;
   }
-  if (service == "vicinity.proto.Graph" || service == "grpc.reflection.v1alpha.ServerReflection") {
+  if (service == "vicinity.proto.Graph" || service == "vicinity.proto.Bulk" ||
+      service == "grpc.reflection.v1alpha.ServerReflection") {
     return Role::kRead;
   }
   return Role::kAdmin;

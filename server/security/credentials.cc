@@ -42,13 +42,6 @@ Caller CallerOf(const std::multimap<grpc::string_ref, grpc::string_ref>& metadat
   return caller;
 }
 
-// A connection that was made before its certificate was revoked is still there: every call asks.
-bool HasRevokedCertificate(const WatchedTls* tls, const grpc::AuthContext& context) {
-  if (tls == nullptr || !tls->HasRevoked()) return false;
-  const auto shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
-  return !shown.empty() && tls->IsRevoked(ToString(shown.front()));
-}
-
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerSecurity& security,
                                                         WatchedTls* watched) {
   namespace tls = grpc::experimental;
@@ -155,18 +148,28 @@ std::shared_ptr<grpc::ServerCredentials> ServerTrust::Credentials() const {
   return grpc::InsecureServerCredentials();
 }
 
-absl::StatusOr<ServerTrust::Identity> ServerTrust::Identify(
-    const std::string& method, const grpc::ServerContextBase& call) const {
-  if (access_ == nullptr) return Identity{"", "anybody"};
+ServerTrust::Proof ServerTrust::ProofOf(const grpc::ServerContextBase& call) {
+  Proof proof;
   const std::shared_ptr<const grpc::AuthContext> context = call.auth_context();
-  if (context == nullptr) return absl::UnauthenticatedError("the connection is not secured");
-  if (HasRevokedCertificate(tls_.get(), *context)) {
+  if (context == nullptr) return proof;
+  proof.secured = true;
+  proof.caller = CallerOf(call.client_metadata(), *context);
+  const auto shown = context->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  if (!shown.empty()) proof.certificate = ToString(shown.front());
+  return proof;
+}
+
+absl::StatusOr<ServerTrust::Identity> ServerTrust::Identify(const std::string& method,
+                                                            const Proof& proof) const {
+  if (access_ == nullptr) return Identity{"", "anybody"};
+  if (!proof.secured) return absl::UnauthenticatedError("the connection is not secured");
+  // A connection that was made before its certificate was revoked is still there: every call asks.
+  if (tls_ != nullptr && tls_->HasRevoked() && IsRevoked(proof.certificate)) {
     return absl::UnauthenticatedError("the client certificate is revoked");
   }
-  const Caller caller = CallerOf(call.client_metadata(), *context);
   Identity identity;
-  VICINITY_ASSIGN_OR_RETURN(identity.shown, access_->Check(method, caller));
-  identity.client = access_->IdentityOf(caller);
+  VICINITY_ASSIGN_OR_RETURN(identity.shown, access_->Check(method, proof.caller));
+  identity.client = access_->IdentityOf(proof.caller);
   return identity;
 }
 

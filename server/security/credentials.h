@@ -48,13 +48,20 @@ class ServerTrust {
   // connections in; whoever serves the port has Identify let in calls.
   std::shared_ptr<grpc::ServerCredentials> Credentials() const;
 
+  // What a caller has shown, to be looked at call by call: what it may is asked anew each time.
+  struct Proof {
+    bool secured = false;  // its connection is, by TLS or by being local
+    Caller caller;
+    std::string certificate;  // PEM; empty: none
+  };
+  static Proof ProofOf(const grpc::ServerContextBase& call);
+
   struct Identity {
     std::string client;  // whom the call counts for, as AccessControl::IdentityOf says
     std::string shown;   // as AccessControl::Check says, for the log; "anybody" without one
   };
   // Who is proven to make a call of `method`. Errors are AccessControl::Check's.
-  absl::StatusOr<Identity> Identify(const std::string& method,
-                                    const grpc::ServerContextBase& call) const;
+  absl::StatusOr<Identity> Identify(const std::string& method, const Proof& proof) const;
 
   // The same for who comes to the HTTP port, whose connection has shown `caller`: whether that may
   // see what the server counts, which is what the RPC Status asks for.

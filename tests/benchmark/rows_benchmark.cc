@@ -60,6 +60,9 @@ constexpr std::array<std::pair<PlainForm, const char*>, 3> kForms = {
      {PlainForm::kRows, "repeated bytes"},
      {PlainForm::kBytes, "bytes"}}};
 
+constexpr std::array<std::pair<const char*, CallWay>, 2> kBulkWays = {
+    {{"bulk channel, TCP", kByBulkTcp}, {"bulk channel, Unix socket", kByBulkUnix}}};
+
 // What calls ask for: random rows, put in another order.
 struct Asked {
   std::vector<uint64_t> rows;
@@ -190,8 +193,10 @@ class RowsBenchmark {
 
   void AddVicinity(int32_t column, Asked* asked, TransferTurns* cases) {
     const auto add = [&](const std::string& name, const OtherProcess& server,
-                         proto::Precision precision, const TlsFiles& tls) {
-      const auto link = std::make_shared<VicinityLink>(server.port(), *dataset_, precision, tls);
+                         proto::Precision precision, const TlsFiles& tls,
+                         const CallWay& way = kByGrpc) {
+      const auto link =
+          std::make_shared<VicinityLink>(server.port(), *dataset_, precision, tls, way);
       cases->Add(name, [=, &server](double seconds) {
         return MeasureTransfer(server, seconds,
                                [&] { return VicinityRound(link->shard(), column, asked); });
@@ -201,8 +206,9 @@ class RowsBenchmark {
       if (kRowWidths[column] != kWidthOfAll && kChunks[i] != kDefaultChunk) continue;
       add(InChunks(kChunks[i]), *servers_[i], proto::PRECISION_STORED, {});
     }
-    if (kRowWidths[column] != kWidthOfAll) return;
     const OtherProcess& server = *servers_[kDefaultPosition];
+    for (const auto& [name, way] : kBulkWays) add(name, server, proto::PRECISION_STORED, {}, way);
+    if (kRowWidths[column] != kWidthOfAll) return;
     add("sent as float16", server, proto::PRECISION_FLOAT16, {});
     add("sent as bfloat16", server, proto::PRECISION_BFLOAT16, {});
     add("over TLS", *encrypted_, proto::PRECISION_STORED, tls_);
@@ -229,23 +235,34 @@ class RowsBenchmark {
   }
 
   void RunSmallCalls(int32_t column, Asked* asked) {
-    std::array<std::vector<double>, kChunks.size()> taken;
+    struct Case {
+      std::string name;
+      const OtherProcess* server;
+      CallWay way;
+      std::vector<double> taken{};
+    };
+    std::vector<Case> cases;
+    for (size_t i = 0; i < kChunks.size(); ++i) {
+      cases.push_back({InChunks(kChunks[i]), servers_[i].get(), kByGrpc});
+    }
+    for (const auto& [name, way] : kBulkWays) {
+      cases.push_back({name, servers_[kDefaultPosition].get(), way});
+    }
     for (int turn = 0; turn < kSmallCallTurns; ++turn) {
-      for (size_t i = 0; i < kChunks.size(); ++i) {
-        VicinityLink link(servers_[i]->port(), *dataset_, proto::PRECISION_STORED);
-        SmallBesideLarge(2 * seconds_ / kSmallCallTurns, link.shard(), column, asked, &taken[i]);
+      for (Case& each : cases) {
+        VicinityLink link(each.server->port(), *dataset_, proto::PRECISION_STORED, {}, each.way);
+        SmallBesideLarge(2 * seconds_ / kSmallCallTurns, link.shard(), column, asked, &each.taken);
       }
     }
-    for (size_t i = 0; i < kChunks.size(); ++i) {
-      std::sort(taken[i].begin(), taken[i].end());
+    for (Case& each : cases) {
+      std::sort(each.taken.begin(), each.taken.end());
       const auto report = [&](const char* metric, size_t percent) {
-        report_.Add(
-            {"rows",
-             absl::StrCat(kSmallCallRows, " rows beside large calls, ", InChunks(kChunks[i])),
-             metric,
-             1e3 * taken[i][taken[i].size() * percent / 100],
-             {},
-             {}});
+        report_.Add({"rows",
+                     absl::StrCat(kSmallCallRows, " rows beside large calls, ", each.name),
+                     metric,
+                     1e3 * each.taken[each.taken.size() * percent / 100],
+                     {},
+                     {}});
       };
       report("ms, median", 50);
       report("ms, 99 of 100", 99);

@@ -97,9 +97,8 @@ TransferCost SamplerAlone(const Dataset& dataset, int64_t fanout,
   return {edges / seconds * 1e-9, seconds / edges * 1e9};
 }
 
-void Report(BenchReport* report, int64_t fanout, const TransferCost& cost,
+void Report(BenchReport* report, const std::string& variant, const TransferCost& cost,
             const TransferCost& baseline, const TransferCost& limit) {
-  const std::string variant = absl::StrCat("fanout ", fanout);
   report->Add({"sample-rpc", variant, "edges/s", cost.giga_per_second * 1e9,
                baseline.giga_per_second * 1e9, limit.giga_per_second * 1e9});
   report->Add({"sample-rpc", variant, "core-ns/edge", cost.core_seconds_per_giga,
@@ -115,7 +114,9 @@ void Run(const BenchOptions& options) {
   const auto server = StartVicinity(dataset->directory(), kChunkBytes);
   const PlainClient client(grpc::CreateChannel(absl::StrCat("127.0.0.1:", plain->port()),
                                                grpc::InsecureChannelCredentials()));
-  VicinityLink link(server->port(), *dataset, proto::PRECISION_STORED);
+  VicinityLink by_grpc(server->port(), *dataset, proto::PRECISION_STORED);
+  VicinityLink by_tcp(server->port(), *dataset, proto::PRECISION_STORED, {}, kByBulkTcp);
+  VicinityLink by_unix(server->port(), *dataset, proto::PRECISION_STORED, {}, kByBulkUnix);
   BenchReport report(options, std::cout);
   for (const int64_t fanout : {5, 15, 50}) {
     const std::vector<uint64_t> targets = Targets(*dataset, 500'000 / fanout);
@@ -123,13 +124,23 @@ void Run(const BenchOptions& options) {
     turns.Add("plain service", [&](double turn) {
       return MeasureTransfer(*plain, turn, [&] { return PlainRound(client, fanout, targets); });
     });
-    turns.Add("vicinity", [&](double turn) {
-      return MeasureTransfer(*server, turn,
-                             [&] { return VicinityRound(link.shard(), fanout, targets); });
-    });
+    for (VicinityLink* const link : {&by_grpc, &by_tcp, &by_unix}) {
+      turns.Add(link == &by_grpc  ? "vicinity"
+                : link == &by_tcp ? "bulk channel, TCP"
+                                  : "bulk channel, Unix socket",
+                [&, link](double turn) {
+                  return MeasureTransfer(
+                      *server, turn, [&] { return VicinityRound(link->shard(), fanout, targets); });
+                });
+    }
     turns.Add("sampler alone", [&](double) { return SamplerAlone(*dataset, fanout, targets); });
     const TransferTurns::Costs costs = turns.Measure();
-    Report(&report, fanout, costs[1].second, costs[0].second, costs[2].second);
+    // Behind the plain service and before the sampler alone.
+    for (size_t i = 1; i + 1 < costs.size(); ++i) {
+      const std::string variant =
+          absl::StrCat("fanout ", fanout, i == 1 ? "" : ", ", i == 1 ? "" : costs[i].first);
+      Report(&report, variant, costs[i].second, costs[0].second, costs.back().second);
+    }
   }
 }
 

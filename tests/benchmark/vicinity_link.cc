@@ -19,6 +19,7 @@
 #include "client/shards/fan_out.h"
 #include "client/types/credential_options.h"
 #include "partition/dataset/whole_read.h"
+#include "proto/cluster/host_port.h"
 #include "proto/common/grpc_status.h"
 #include "proto/common/progress.h"
 #include "proto/service.grpc.pb.h"
@@ -52,6 +53,8 @@ std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_
     options.security.tls = tls;
     options.changes = changes;
     options.limits.max_chunk_bytes = chunk_bytes;
+    options.bulk.local = true;
+    if (tls.certificate.empty()) options.bulk.tcp = HostPort{"127.0.0.1", 0};
     auto server = Server::Start(options);
     Check(server.status());
     serve_at((*server)->address().port);
@@ -93,7 +96,7 @@ void WaitUntilVerified(const std::shared_ptr<grpc::Channel>& channel) {
 }  // namespace
 
 VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision precision,
-                           const TlsFiles& tls) {
+                           const TlsFiles& tls, const CallWay& way) {
   const std::string address = absl::StrCat("127.0.0.1:", port);
   CredentialOptions credentials;
   credentials.ca = tls.ca;
@@ -108,6 +111,8 @@ VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision pr
   ConnectionOptions options;
   options.credentials = *for_address;
   options.precision = precision;
+  options.transport = way.transport;
+  options.bulk_over = way.over;
   options.call_timeout = std::chrono::seconds(30);
   connection_ = std::make_unique<ServerConnection>(ServerEndpoint{"bench", address, {ShardId{0}}},
                                                    options, &traffic_);

@@ -8,14 +8,25 @@
 #include "client/rpc/server_connection.h"
 #include "client/shards/shard_access.h"
 #include "client/shards/traffic.h"
+#include "client/types/graph_values.h"
 #include "partition/dataset/dataset.h"
+#include "proto/bulk.pb.h"
 #include "proto/security/certificates.h"
 #include "tests/benchmark/baselines/other_process.h"
 
 namespace vicinity::benchmark {
 
-// Serves all of `directory` with replies of `chunk_bytes`; encrypted if `tls` has a certificate.
-// What is written goes to `changes`; empty: read-only.
+// How calls go to a server.
+struct CallWay {
+  Transport transport = Transport::kGrpc;
+  proto::BulkSocket over = proto::BULK_SOCKET_ANY;
+};
+inline constexpr CallWay kByGrpc = {};
+inline constexpr CallWay kByBulkTcp = {Transport::kBulk, proto::BULK_SOCKET_TCP};
+inline constexpr CallWay kByBulkUnix = {Transport::kBulk, proto::BULK_SOCKET_UNIX};
+
+// Serves all of `directory`, over gRPC and the bulk channel, with replies of `chunk_bytes`;
+// encrypted if `tls` has a certificate. What is written goes to `changes`; empty: read-only.
 std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes,
                                             const TlsFiles& tls = {},
                                             const std::string& changes = "");
@@ -28,7 +39,7 @@ std::unique_ptr<OtherProcess> StartPlain(const std::string& directory, int64_t c
 class VicinityLink {
  public:
   VicinityLink(int port, const Dataset& dataset, proto::Precision precision,
-               const TlsFiles& tls = {});
+               const TlsFiles& tls = {}, const CallWay& way = kByGrpc);
   ShardAccess* shard() { return shard_.get(); }
 
  private:

@@ -1,4 +1,4 @@
-// The three ways to a shard keep one contract, and give the same answers to the byte.
+// All ways to a shard keep one contract, and give the same answers to the byte.
 #include "client/shards/shard_access.h"
 
 #include <catch2/catch.hpp>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,9 +21,12 @@
 #include "client/rpc/remote_shard.h"
 #include "client/shards/mapped_shard.h"
 #include "client/shards/traffic.h"
+#include "client/types/graph_values.h"
 #include "partition/dataset/dataset.h"
 #include "partition/dataset/ranking.h"
 #include "partition/schema/edge_conditions.h"
+#include "proto/bulk.pb.h"
+#include "proto/cluster/host_port.h"
 #include "proto/common/ids.h"
 #include "server/handlers/limits.h"
 #include "server/server.h"
@@ -39,7 +43,17 @@ namespace {
 constexpr int32_t kNumShards = 2;
 constexpr char kRanking[] = "likely";
 
-enum class Kind { kMapped, kRemote, kRemoteInPieces, kReplicated };
+enum class Kind {
+  kMapped,
+  kRemote,
+  kRemoteInPieces,
+  kBulkTcp,
+  kBulkUnix,
+  kBulkInPieces,
+  kReplicated,
+};
+constexpr Kind kAllButMapped[] = {Kind::kRemote,   Kind::kRemoteInPieces, Kind::kBulkTcp,
+                                  Kind::kBulkUnix, Kind::kBulkInPieces,   Kind::kReplicated};
 
 // Two servers of the same dataset and shards, and each shard by every way to it. One of the servers
 // allows so little in a request or message that most is asked and answered in pieces.
@@ -67,6 +81,9 @@ class Ways {
     return under_test;
   }
   const RankedNodes& ranked() const { return ranked_; }
+  int num_bulk(Kind kind) const {
+    return cluster_->connection(static_cast<int>(kind) - 1)->num_bulk();
+  }
 
  private:
   // Of all users, for shard 0; of every other type no node.
@@ -87,6 +104,8 @@ class Ways {
     for (const bool narrow : {false, true}) {
       ServerOptions options;
       options.data = directory_;
+      options.bulk.local = true;
+      options.bulk.tcp = HostPort{"127.0.0.1", 0};
       if (narrow) {
         options.limits.max_ids = 16;
         options.limits.max_sampled = 40;
@@ -102,17 +121,28 @@ class Ways {
     tools_.budget = &budget_;
     tools_.hedging = &hedging_;
     std::vector<ServerToReach> endpoints;
-    for (size_t s = 0; s < servers_.size(); ++s) {
-      endpoints.push_back(
-          {{absl::StrCat("s", s), servers_[s]->address().ToString(), {{0}, {1}}}, {}});
-      endpoints.back().options.connect_timeout = std::chrono::seconds(60);
-      endpoints.back().options.call_timeout = std::chrono::seconds(60);
+    // By Kind, from kRemote on: which server, and how.
+    for (const auto& [server, transport, over] :
+         {std::tuple(0, Transport::kGrpc, proto::BULK_SOCKET_ANY),
+          std::tuple(1, Transport::kGrpc, proto::BULK_SOCKET_ANY),
+          std::tuple(0, Transport::kBulk, proto::BULK_SOCKET_TCP),
+          std::tuple(0, Transport::kBulk, proto::BULK_SOCKET_UNIX),
+          std::tuple(1, Transport::kBulk, proto::BULK_SOCKET_ANY)}) {
+      endpoints.push_back({{absl::StrCat("s", endpoints.size()),
+                            servers_[server]->address().ToString(),
+                            {{0}, {1}}},
+                           {}});
+      ConnectionOptions& options = endpoints.back().options;
+      options.connect_timeout = std::chrono::seconds(60);
+      options.call_timeout = std::chrono::seconds(60);
+      options.transport = transport;
+      options.bulk_over = over;
     }
     tools_.policy.attempt_timeout = std::chrono::seconds(61);
     tools_.policy.call_budget = std::chrono::seconds(120);
     cluster_ = std::make_unique<ClusterServers>(std::move(endpoints), tools_.replicas);
     VICINITY_REQUIRE_OK(cluster_->ChooseDataset({}));
-    shards_.resize(4);
+    shards_.resize(static_cast<int>(Kind::kReplicated) + 1);
     for (const std::unique_ptr<Shard>& shard : dataset_->shards()) {
       shards_[0].push_back(MakeMappedShard(*dataset_, *shard, &traffic_));
       std::vector<ShardReplica> replicas;
@@ -120,7 +150,7 @@ class Ways {
         shards_[1 + s].push_back(Remote(shard->id(), s));
         replicas.push_back({cluster_->replica(s), Remote(shard->id(), s)});
       }
-      shards_[3].push_back(MakeReplicatedShard(shard->id(), std::move(replicas), 4, tools_));
+      shards_.back().push_back(MakeReplicatedShard(shard->id(), std::move(replicas), 4, tools_));
     }
   }
 
@@ -147,8 +177,8 @@ class Ways {
 };
 
 testing::ShardsUnderTest AnyKind(const Ways& ways) {
-  const Kind kind =
-      GENERATE(Kind::kMapped, Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated);
+  const Kind kind = GENERATE(Kind::kMapped, Kind::kRemote, Kind::kRemoteInPieces, Kind::kBulkTcp,
+                             Kind::kBulkUnix, Kind::kBulkInPieces, Kind::kReplicated);
   UNSCOPED_INFO("kind " << static_cast<int>(kind));
   return ways.Of(kind);
 }
@@ -171,10 +201,17 @@ TEST_CASE("every way to a shard keeps the contract", "[shard_access]") {
   SECTION("cancelling") { testing::CheckCancelling(under_test); }
 }
 
+TEST_CASE("calls go by the transport that was asked for", "[shard_access]") {
+  const Ways ways;
+  CHECK(ways.num_bulk(Kind::kRemote) == 0);
+  CHECK(ways.num_bulk(Kind::kBulkTcp) == 2);
+  CHECK(ways.num_bulk(Kind::kBulkUnix) == 2);
+}
+
 TEST_CASE("hops are the same to the byte by every way to a shard", "[shard_access]") {
   const Ways ways;
   const std::vector<Neighbors> mapped = testing::SampleEveryWay(ways.Of(Kind::kMapped));
-  for (const Kind kind : {Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated}) {
+  for (const Kind kind : kAllButMapped) {
     CAPTURE(static_cast<int>(kind));
     CHECK(testing::Difference(mapped, testing::SampleEveryWay(ways.Of(kind))) == "");
   }
@@ -208,7 +245,7 @@ TEST_CASE("hops by time and with conditions are the same to the byte by every wa
   CHECK(std::any_of(mapped.begin(), mapped.end(), [](const Neighbors& each) {
     return std::count(each.counts.begin(), each.counts.end(), 0) > 3 && each.sources.size() > 100;
   }));
-  for (const Kind kind : {Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated}) {
+  for (const Kind kind : kAllButMapped) {
     CAPTURE(static_cast<int>(kind));
     CHECK(testing::Difference(mapped, testing::SampleByRules(ways.Of(kind), rules)) == "");
   }
@@ -227,7 +264,7 @@ TEST_CASE("hops by LABOR are the same to the byte by every way to a shard", "[sh
   rules[2].layer_dependency = true;
   rules[3].batch_dependency = 3;
   const std::vector<Neighbors> mapped = testing::SampleByRules(ways.Of(Kind::kMapped), rules);
-  for (const Kind kind : {Kind::kRemote, Kind::kRemoteInPieces, Kind::kReplicated}) {
+  for (const Kind kind : kAllButMapped) {
     CAPTURE(static_cast<int>(kind));
     CHECK(testing::Difference(mapped, testing::SampleByRules(ways.Of(kind), rules)) == "");
   }

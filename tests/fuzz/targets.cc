@@ -1,5 +1,6 @@
 #include "tests/fuzz/targets.h"
 
+#include "tests/fuzz/bulk_targets.h"
 #include "tests/fuzz/command_targets.h"
 #include "tests/fuzz/dataset_targets.h"
 #include "tests/fuzz/ingest_targets.h"
@@ -34,6 +35,7 @@ constexpr NamedTarget kTargets[] = {
     {"retry_delay", FuzzRetryDelay},
     {"traceparent", FuzzTraceparent},
     {"traces", FuzzTraces},
+    {"bulk_frames", FuzzBulkFrames},
     // How a server is started, and where it is.
     {"server_flags", FuzzServerFlags},
     {"address", FuzzAddress},

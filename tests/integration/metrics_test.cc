@@ -95,8 +95,10 @@ class MetricsTest {
       (*program)->Signal(SIGTERM);
       VICINITY_REQUIRE_OK((*program)->WaitForExit(kLimit));
     }
-    a_ = Start("a", {"--cluster", folder_.File("cluster.textproto"), "--name", "a"});
-    b_ = Start("b", {"--cluster", folder_.File("cluster.textproto"), "--name", "b"});
+    a_ = Start("a",
+               {"--cluster", folder_.File("cluster.textproto"), "--name", "a", "--bulk", "local"});
+    b_ = Start("b",
+               {"--cluster", folder_.File("cluster.textproto"), "--name", "b", "--bulk", "local"});
   }
   // What the status page of server a says of server b, once it is as it should be.
   std::string StateOfB(const std::string& awaited) const {
@@ -158,7 +160,8 @@ TEST_CASE_METHOD(MetricsTest, "the status page sees a server go and come", "[met
   b_->Signal(SIGKILL);
   VICINITY_REQUIRE_OK(b_->WaitForExit(kLimit));
   CHECK(StateOfB("silent") == "silent");
-  b_ = Start("b", {"--cluster", folder_.File("cluster.textproto"), "--name", "b"});
+  b_ = Start("b",
+             {"--cluster", folder_.File("cluster.textproto"), "--name", "b", "--bulk", "local"});
   CHECK(StateOfB("answers") == "answers");
 }
 

@@ -63,6 +63,7 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
                                                   "--max-sampled=20",
                                                   "--max-chunk-bytes=1024",
                                                   "--http=127.0.0.1:9600",
+                                                  "--bulk=127.0.0.1:7510",
                                                   "--announce=0.25",
                                                   "--max-calls=100",
                                                   "--max-client-calls=20",
@@ -88,6 +89,9 @@ TEST_CASE("a server can do without a cluster file", "[config]") {
                                 ParseCommandLine({"--data=graph", "--shards=0-2,5"}));
   CHECK(range.config.server.shards == std::vector<ShardId>{{0}, {1}, {2}, {5}});
   CHECK(config.server.listen.ToString() == "[::1]:0");
+  CHECK(config.server.bulk.local);
+  REQUIRE(config.server.bulk.tcp.has_value());
+  CHECK(config.server.bulk.tcp->ToString() == "127.0.0.1:7510");
   REQUIRE(config.server.http.has_value());
   CHECK(config.server.http->ToString() == "127.0.0.1:9600");
   CHECK(config.drain == absl::Milliseconds(500));
@@ -191,6 +195,7 @@ TEST_CASE("flags that make no sense are refused", "[config]") {
       {"--data", "graph", "--listen", "7500"},
       {"--data", "graph", "--listen", "host:99999"},
       {"--data", "graph", "--http", "9600"},
+      {"--data", "graph", "--bulk", "7510"},
       {"--data", "graph", "--drain", "-1"},
       {"--data", "graph", "--drain", "nan"},
       {"--data", "graph", "--drain", "soon"},

@@ -43,6 +43,7 @@ class GraphOptions(TypedDict, total=False):
     trace_endpoint: str
     trace_file: FilePath
     wire_precision: Literal["stored", "float16", "bfloat16"]
+    transport: Literal["auto", "grpc", "bulk"]
     credentials: Credentials
     metrics: Metrics
 

@@ -27,7 +27,7 @@ TEST_CASE("graph options are read by the names of their fields", "[options]") {
   const Result<GraphOptions> options = ParseGraphOptions(R"({
       "cluster_file": "c", "directory": "d", "local_shards": [1, 2], "connect_timeout_ms": 1,
       "call_timeout_ms": 2, "call_budget_ms": 3, "hedge": false, "channels_per_server": 4,
-      "client_name": "n", "wire_precision": "bfloat16",
+      "client_name": "n", "wire_precision": "bfloat16", "transport": "bulk",
       "credentials": {"ca": "a", "certificate": "b", "key": "k", "token_file": "t",
                       "allow_plaintext": true}})");
   INFO(options.error().message());
@@ -42,6 +42,7 @@ TEST_CASE("graph options are read by the names of their fields", "[options]") {
   CHECK(options->channels_per_server == 4);
   CHECK(options->client_name == "n");
   CHECK(options->wire_precision == WirePrecision::kBfloat16);
+  CHECK(options->transport == Transport::kBulk);
   CHECK(options->credentials.ca == "a");
   CHECK(options->credentials.certificate == "b");
   CHECK(options->credentials.key == "k");

@@ -27,6 +27,7 @@ TEST_CASE("a word stands for one value, and a value has one word", "[words]") {
   CheckOneToOne(kWords<Placement>);
   CheckOneToOne(kWords<DeviceKind>);
   CheckOneToOne(kWords<WirePrecision>);
+  CheckOneToOne(kWords<Transport>);
 }
 
 TEST_CASE("words are found by their values, joined and mapped", "[words]") {

@@ -64,6 +64,7 @@ TEST_CASE("every method of the service is found by its path, and has its lane",
   CHECK(FindOperation(DataOperations(), kFetchRows)->is_counted);
   CHECK(FindOperation(DataOperations(), "/vicinity.proto.Graph/Status")->lane == Lane::kSmall);
   CHECK(FindOperation(DataOperations(), "/grpc.health.v1.Health/Check")->lane == Lane::kHealth);
+  CHECK(FindOperation(DataOperations(), "/vicinity.proto.Bulk/Open")->lane == Lane::kSmall);
   const auto* const service =
       google::protobuf::DescriptorPool::generated_pool()->FindServiceByName("vicinity.proto.Graph");
   REQUIRE(service != nullptr);

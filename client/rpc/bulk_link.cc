@@ -1,0 +1,274 @@
+#include "client/rpc/bulk_link.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <asio/connect.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/shards/piece_run.h"
+#include "proto/common/status.h"
+
+namespace vicinity {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Connected = std::function<void(absl::Status, int fd)>;
+
+constexpr std::chrono::milliseconds kFirstPause(100);
+constexpr std::chrono::milliseconds kLongestPause(5'000);
+
+absl::Status Unreachable(const std::string& where, const asio::error_code& error) {
+  return absl::UnavailableError(
+      absl::StrCat("the bulk channel at ", where, " cannot be reached: ", error.message()));
+}
+
+// Connects one socket, in the loop's thread, or fails in time.
+class Connector : public std::enable_shared_from_this<Connector> {
+ public:
+  Connector(asio::io_context* loop, Connected done)
+      : unix_(*loop), tcp_(*loop), resolver_(*loop), timer_(*loop), done_(std::move(done)) {}
+
+  void Begin(const std::string& host, const proto::OpenBulkReply& place,
+             std::chrono::milliseconds timeout) {
+    timer_.expires_after(timeout);
+    timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+      if (!error) self->End(asio::error::timed_out, -1);
+    });
+    if (!done_) return;
+    if (!place.unix_name().empty()) return ConnectUnix(place.unix_name());
+    ConnectTcp(host, absl::StrCat(place.port()));
+  }
+
+  void Abort() { End(asio::error::operation_aborted, -1); }
+
+ private:
+  void ConnectUnix(const std::string& name) {
+    where_ = absl::StrCat("the Unix socket @", name);
+    if (name.size() > 100) return End(asio::error::name_too_long, -1);
+    unix_.async_connect(asio::local::stream_protocol::endpoint(std::string(1, '\0') + name),
+                        [self = shared_from_this()](const asio::error_code& error) {
+                          self->End(error, error ? -1 : self->unix_.release());
+                        });
+  }
+
+  void ConnectTcp(const std::string& host, const std::string& port) {
+    where_ = absl::StrCat(host, ":", port);
+    resolver_.async_resolve(
+        host, port,
+        [self = shared_from_this()](const asio::error_code& error,
+                                    const asio::ip::tcp::resolver::results_type& found) {
+          if (error) return self->End(error, -1);
+          asio::async_connect(
+              self->tcp_, found,
+              [self](const asio::error_code& failed, const asio::ip::tcp::endpoint&) {
+                if (failed) return self->End(failed, -1);
+                asio::error_code ignored;
+                self->tcp_.set_option(asio::ip::tcp::no_delay(true), ignored);
+                self->End(failed, self->tcp_.release());
+              });
+        });
+  }
+
+  void End(const asio::error_code& error, int fd) {
+    if (!done_) {
+      if (fd >= 0) close(fd);
+      return;
+    }
+    timer_.cancel();
+    resolver_.cancel();
+    asio::error_code ignored;
+    if (unix_.is_open()) unix_.close(ignored);
+    if (tcp_.is_open()) tcp_.close(ignored);
+    std::exchange(done_, nullptr)(error ? Unreachable(where_, error) : absl::OkStatus(), fd);
+  }
+
+  asio::local::stream_protocol::socket unix_;
+  asio::ip::tcp::socket tcp_;
+  asio::ip::tcp::resolver resolver_;
+  asio::steady_timer timer_;
+  std::string where_;
+  Connected done_;
+};
+
+}  // namespace
+
+class BulkLink::Impl {
+ public:
+  Impl(Options options, AskTickets ask) : options_(std::move(options)), ask_(std::move(ask)) {}
+
+  ~Impl() {
+    std::vector<std::shared_ptr<BulkChannel>> channels;
+    {
+      MutexLock lock(&mu_);
+      is_closing_ = true;
+      channels.swap(channels_);
+    }
+    asio::post(loop_, [this] {
+      for (const std::weak_ptr<Connector>& each : connectors_) {
+        if (const std::shared_ptr<Connector> there = each.lock()) there->Abort();
+      }
+    });
+    for (const auto& channel : channels) {
+      channel->Close(absl::UnavailableError("the client has ended it"));
+    }
+    channels.clear();
+    work_.reset();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void Open(Done done) {
+    int missing = 0;
+    {
+      MutexLock lock(&mu_);
+      if (std::exchange(is_opening_, true)) missing = -1;
+      if (missing == 0) missing = CountMissing();
+    }
+    if (missing < 0) return done(absl::UnavailableError("the bulk channel is being opened"));
+    OpenSome(missing, options_.over, std::move(done));
+  }
+
+  std::shared_ptr<BulkChannel> Next(CallLane lane, uint32_t turn) {
+    std::shared_ptr<BulkChannel> found;
+    bool reopens = false;
+    {
+      MutexLock lock(&mu_);
+      const size_t count = channels_.size();
+      size_t first = lane == CallLane::kShort || count == 0 ? 0 : turn % count;
+      if (lane == CallLane::kLong && count > 1) first = 1 + turn % (count - 1);
+      for (size_t i = 0; i < count && found == nullptr; ++i) {
+        const std::shared_ptr<BulkChannel>& each = channels_[(first + i) % count];
+        if (each->Reserve()) found = each;
+      }
+      // To be asked for each call it is cheap enough.
+      reopens = is_there_ && !is_opening_ && CountMissing() > 0 && Clock::now() >= next_try_;
+    }
+    if (reopens) {
+      Open([](const absl::Status&) {});
+    }
+    return found;
+  }
+
+  int num_open() const {
+    MutexLock lock(&mu_);
+    return static_cast<int>(std::count_if(channels_.begin(), channels_.end(),
+                                          [](const auto& each) { return each->is_open(); }));
+  }
+
+ private:
+  int CountMissing() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    channels_.erase(std::remove_if(channels_.begin(), channels_.end(),
+                                   [](const auto& each) { return !each->IsUsed(); }),
+                    channels_.end());
+    return options_.connections - static_cast<int>(channels_.size());
+  }
+
+  void OpenSome(int count, proto::BulkSocket over, Done done) {
+    proto::OpenBulkRequest request;
+    request.set_connections(static_cast<uint32_t>(count));
+    request.set_over(over);
+    ask_(request, [this, over, count, done = std::move(done)](const absl::Status& status,
+                                                              const proto::OpenBulkReply& reply) {
+      if (!status.ok()) return EndOpening(status, done);
+      EnsureLoop();
+      asio::post(loop_, [this, reply, over, count, done] { OpenWith(reply, over, count, done); });
+    });
+  }
+
+  // In the loop's thread.
+  void OpenWith(const proto::OpenBulkReply& reply, proto::BulkSocket over, int count,
+                const Done& done) {
+    connectors_.clear();
+    const bool by_unix = !reply.unix_name().empty();
+    RunPieces(
+        reply.tickets_size(), reply.tickets_size(),
+        [this, reply](int64_t i, Done opened) {
+          OpenOne(reply, reply.tickets(static_cast<int>(i)), std::move(opened));
+        },
+        [this, by_unix, over, count, done](const absl::Status& status) {
+          // It may lead nowhere, where a proxy hides that the server is on another host.
+          if (!status.ok() && by_unix && over == proto::BULK_SOCKET_ANY && !IsClosing()) {
+            return OpenSome(count, proto::BULK_SOCKET_TCP, done);
+          }
+          EndOpening(status, done);
+        });
+  }
+
+  void OpenOne(const proto::OpenBulkReply& place, const std::string& ticket, Done done) {
+    const auto connector = std::make_shared<Connector>(
+        &loop_, [this, ticket, done = std::move(done)](const absl::Status& status, int fd) {
+          if (!status.ok()) return done(status);
+          BulkChannel::Options options;
+          options.ticket = ticket;
+          options.open_timeout = options_.connect_timeout;
+          options.keepalive_time = options_.keepalive_time;
+          options.keepalive_timeout = options_.keepalive_timeout;
+          const auto channel = std::make_shared<BulkChannel>(&loop_, fd, std::move(options));
+          bool is_late = false;
+          {
+            MutexLock lock(&mu_);
+            is_late = is_closing_;
+            if (!is_late) channels_.push_back(channel);
+          }
+          if (is_late) return done(absl::CancelledError("the client has ended it"));
+          channel->Open(done);
+        });
+    connectors_.push_back(connector);
+    connector->Begin(options_.host, place, options_.connect_timeout);
+  }
+
+  void EndOpening(const absl::Status& status, const Done& done) {
+    {
+      MutexLock lock(&mu_);
+      is_opening_ = false;
+      is_there_ = is_there_ || !channels_.empty();
+      pause_ = status.ok() ? kFirstPause : std::min(2 * pause_, kLongestPause);
+      next_try_ = Clock::now() + pause_;
+    }
+    done(status);
+  }
+
+  bool IsClosing() const {
+    MutexLock lock(&mu_);
+    return is_closing_;
+  }
+
+  void EnsureLoop() {
+    MutexLock lock(&mu_);
+    if (!thread_.joinable()) thread_ = std::thread([this] { loop_.run(); });
+  }
+
+  const Options options_;
+  const AskTickets ask_;
+  asio::io_context loop_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{loop_.get_executor()};
+  mutable Mutex mu_;
+  std::vector<std::shared_ptr<BulkChannel>> channels_ ABSL_GUARDED_BY(mu_);
+  bool is_opening_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_closing_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_there_ ABSL_GUARDED_BY(mu_) = false;  // it was opened once
+  std::chrono::milliseconds pause_ ABSL_GUARDED_BY(mu_) = kFirstPause;
+  Clock::time_point next_try_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::weak_ptr<Connector>> connectors_;  // the loop's thread's: of the last opening
+  std::thread thread_;
+};
+
+BulkLink::BulkLink(Options options, AskTickets ask)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(ask))) {}
+BulkLink::~BulkLink() = default;
+
+void BulkLink::Open(Done done) { impl_->Open(std::move(done)); }
+std::shared_ptr<BulkChannel> BulkLink::Next(CallLane lane, uint32_t turn) {
+  return impl_->Next(lane, turn);
+}
+int BulkLink::num_open() const { return impl_->num_open(); }
+
+}  // namespace vicinity

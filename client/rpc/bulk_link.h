@@ -1,0 +1,62 @@
+// A server's bulk channel as a client uses it: opened with tickets, some connections of it, and
+// opened anew when they are gone.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "client/rpc/bulk_channel.h"
+#include "client/rpc/call_settings.h"
+#include "client/shards/fan_out.h"
+#include "proto/bulk.pb.h"
+#include "proto/common/mutex.h"
+
+namespace vicinity {
+
+// A thread of its own reads the connections; it is there from the first opening on.
+//
+// Threads:  any number, but for the destructor.
+// Lifetime: the destructor ends what there is. Before it, calls must be over, and no answer to a
+//           question for tickets may come any more.
+class BulkLink {
+ public:
+  struct Options {
+    std::string host;  // of the server, for TCP
+    int connections = 2;
+    proto::BulkSocket over = proto::BULK_SOCKET_ANY;
+    std::chrono::milliseconds connect_timeout{5000};
+    std::chrono::milliseconds keepalive_time{30'000};
+    std::chrono::milliseconds keepalive_timeout{10'000};
+  };
+  using OnTickets = std::function<void(const absl::Status&, const proto::OpenBulkReply&)>;
+  // Makes the call Bulk.Open.
+  using AskTickets = std::function<void(const proto::OpenBulkRequest&, OnTickets)>;
+
+  BulkLink(Options options, AskTickets ask);
+  ~BulkLink();
+  BulkLink(const BulkLink&) = delete;
+  BulkLink& operator=(const BulkLink&) = delete;
+
+  // Opens what is missing. Unimplemented or Unavailable, as the server says, if there is no
+  // channel; Unavailable if it cannot be reached. One at a time: another is Unavailable.
+  void Open(Done done);
+
+  // One of the connections of a lane, or of another lane's, with a place that is reserved for a
+  // call (BulkChannel::Start); null: none now. What is missing is opened meanwhile, if there has
+  // been a channel: soon, then less and less often.
+  std::shared_ptr<BulkChannel> Next(CallLane lane, uint32_t turn);
+
+  int num_open() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vicinity

@@ -1,0 +1,39 @@
+// What frames come and go over.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace vicinity::bulk {
+
+// A connection that does not block.
+//
+// Threads: one reads, and one writes, at the same time.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+
+  // How many bytes were read into the pieces; 0: there are none now. Unavailable, with what the
+  // system said, when the other end is gone.
+  virtual absl::StatusOr<size_t> Read(absl::Span<const iovec> pieces) = 0;
+  // How many of the pieces' bytes were taken; 0: none can be now. Unavailable likewise.
+  virtual absl::StatusOr<size_t> Write(absl::Span<const iovec> pieces) = 0;
+};
+
+// A connected socket, whose owner outlives this.
+class SocketStream final : public ByteStream {
+ public:
+  explicit SocketStream(int fd) : fd_(fd) {}
+
+  absl::StatusOr<size_t> Read(absl::Span<const iovec> pieces) override;
+  absl::StatusOr<size_t> Write(absl::Span<const iovec> pieces) override;
+
+ private:
+  const int fd_;
+};
+
+}  // namespace vicinity::bulk
