@@ -86,7 +86,7 @@ FileWritingOptions WritingOptions(const Flags& flags) {
       std::chrono::duration<double>(flags.give_up_seconds));
   options.dead_letter = flags.dead_letter;
   options.from = flags.from_line;
-  if (!flags.graph.cluster.empty()) {
+  if (flags.graph.data.empty()) {  // also a cluster by its context
     options.reopen = [graph = flags.graph] { return OpenGraph(graph); };
   }
   return options;

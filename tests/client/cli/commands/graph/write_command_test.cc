@@ -6,14 +6,18 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/changes.h"
+#include "client/cli/writes/array_change_file.h"
+#include "client/cli/writes/file_writing.h"
 #include "client/graph.h"
 #include "proto/common/file.h"
+#include "proto/common/progress.h"
 #include "tests/client/cli/run_command.h"
 #include "tests/integration/fixtures/small_cluster.h"
 #include "tests/testing/graphs/input_files.h"
@@ -217,6 +221,33 @@ TEST_CASE_METHOD(WriteCommandTest,
   CHECK_THAT(kept, Catch::StartsWith("{\"id\":0.5,\"_line\":2,"));
   CHECK_THAT(kept, Catch::Contains("{\"id\":3.0,\"_line\":1,") &&
                        Catch::Contains("{\"id\":4.0,\"_line\":4,"));
+}
+
+class RecordedProgress : public Progress {
+ public:
+  void Begin(std::string_view, int64_t total, std::string_view) override { total_ = total; }
+  void Update(int64_t done) override { done_ = done; }
+  void End() override {}
+  void Note(std::string_view) override {}
+  int64_t total_ = -1;
+  int64_t done_ = -1;
+};
+
+TEST_CASE_METHOD(WriteCommandTest, "how many rows there are to write is known of arrays", "[cli]") {
+  testing::WriteInput(folder_.File("tags.npy"), LongsOf({100, 3, 101, 102}));
+  auto file = ArrayChangeFile::OpenNpy(folder_.File("tags.npy"), {"id"});
+  VICINITY_REQUIRE_OK(file);
+  FileWritingOptions options;
+  options.subject.type = 2;
+  options.from = 1;
+  options.dead_letter = folder_.File("letters.jsonl");
+  RecordedProgress progress;
+  auto writing = FileWriting::Create(options, std::move(graph_), file->get(), &progress);
+  VICINITY_REQUIRE_OK(writing);
+  VICINITY_CHECK_OK((*writing)->Run());
+  CHECK(progress.total_ == 3);
+  CHECK(progress.done_ == 3);  // what is refused is done with, too
+  CHECK((*writing)->num_written() == 2);
 }
 
 TEST_CASE_METHOD(WriteCommandTest, "write tells what is wrong with arrays", "[cli]") {
