@@ -129,6 +129,7 @@ class BulkLink::Impl {
     int missing = 0;
     {
       MutexLock lock(&mu_);
+      is_wanted_ = true;
       if (std::exchange(is_opening_, true)) missing = -1;
       if (missing == 0) missing = CountMissing();
     }
@@ -149,7 +150,7 @@ class BulkLink::Impl {
         if (each->Reserve()) found = each;
       }
       // To be asked for each call it is cheap enough.
-      reopens = is_there_ && !is_opening_ && CountMissing() > 0 && Clock::now() >= next_try_;
+      reopens = is_wanted_ && !is_opening_ && CountMissing() > 0 && Clock::now() >= next_try_;
     }
     if (reopens) {
       Open([](const absl::Status&) {});
@@ -229,7 +230,6 @@ class BulkLink::Impl {
     {
       MutexLock lock(&mu_);
       is_opening_ = false;
-      is_there_ = is_there_ || !channels_.empty();
       pause_ = status.ok() ? kFirstPause : std::min(2 * pause_, kLongestPause);
       next_try_ = Clock::now() + pause_;
     }
@@ -254,7 +254,7 @@ class BulkLink::Impl {
   std::vector<std::shared_ptr<BulkChannel>> channels_ ABSL_GUARDED_BY(mu_);
   bool is_opening_ ABSL_GUARDED_BY(mu_) = false;
   bool is_closing_ ABSL_GUARDED_BY(mu_) = false;
-  bool is_there_ ABSL_GUARDED_BY(mu_) = false;  // it was opened once
+  bool is_wanted_ ABSL_GUARDED_BY(mu_) = false;  // Open was called
   std::chrono::milliseconds pause_ ABSL_GUARDED_BY(mu_) = kFirstPause;
   Clock::time_point next_try_ ABSL_GUARDED_BY(mu_);
   std::vector<std::weak_ptr<Connector>> connectors_;  // the loop's thread's: of the last opening

@@ -48,8 +48,8 @@ class BulkLink {
   void Open(Done done);
 
   // One of the connections of a lane, or of another lane's, with a place that is reserved for a
-  // call (BulkChannel::Start); null: none now. What is missing is opened meanwhile, if there has
-  // been a channel: soon, then less and less often.
+  // call (BulkChannel::Start); null: none now. What is missing is opened meanwhile, once Open was
+  // called: soon, then less and less often.
   std::shared_ptr<BulkChannel> Next(CallLane lane, uint32_t turn);
 
   int num_open() const;

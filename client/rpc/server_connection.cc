@@ -134,17 +134,20 @@ void ServerConnection::OpenBulk(Done done) {
                               "transport=bulk asks for"))
                         : absl::OkStatus());
   }
+  if (options_.transport == Transport::kAuto) {
+    // It may not be reached at all, as behind a firewall, and gRPC does until it is there.
+    bulk_->Open([](const absl::Status&) {});
+    return done(absl::OkStatus());
+  }
   bulk_->Open([this, done = std::move(done)](const absl::Status& status) {
-    // Else gRPC does as well.
-    const bool matters = options_.transport == Transport::kBulk;
-    done(matters && !status.ok() ? At(whole_, status) : absl::OkStatus());
+    done(status.ok() ? status : At(whole_, status));
   });
 }
 
 void ServerConnection::AskTickets(const proto::OpenBulkRequest& request,
                                   BulkLink::OnTickets on_end) {
   CallSettings settings;
-  settings.where = whole_ + ": Open";
+  settings.where = "Open";
   settings.service = "vicinity.proto.Bulk";
   settings.method = "Open";
   settings.timeout = options_.connect_timeout;

@@ -78,11 +78,11 @@ class ServerConnection {
   void WhenStopping(std::function<void()> tell) { when_stopping_ = std::move(tell); }
   proto::Precision precision() const { return options_.precision; }
 
-  // Says hello on every channel, trying to connect until connect_timeout, and then opens the bulk
-  // channel, if the server has one. Unavailable if the server cannot be reached,
-  // FailedPrecondition if it speaks another protocol version, both named; Internal if its limits
-  // allow nothing; with Transport::kBulk FailedPrecondition if it has no bulk channel, and what
-  // BulkLink::Open says.
+  // Says hello on every channel, trying to connect until connect_timeout, and then begins to open
+  // the bulk channel, if the server has one; with Transport::kBulk it waits until that is open.
+  // Unavailable if the server cannot be reached, FailedPrecondition if it speaks another protocol
+  // version, both named; Internal if its limits allow nothing; with Transport::kBulk
+  // FailedPrecondition if it has no bulk channel, and what BulkLink::Open says.
   void Connect(Cancellation* cancel, Done done);
 
   // One more hello, on the next channel in turn, trying to connect until `timeout`. After it, if it

@@ -17,8 +17,8 @@ class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  // How many bytes were read into the pieces; 0: there are none now. Unavailable, with what the
-  // system said, when the other end is gone.
+  // How many bytes were read into the pieces; fewer than they hold: there are no more now.
+  // Unavailable, with what the system said, when the other end is gone.
   virtual absl::StatusOr<size_t> Read(absl::Span<const iovec> pieces) = 0;
   // How many of the pieces' bytes were taken; 0: none can be now. Unavailable likewise.
   virtual absl::StatusOr<size_t> Write(absl::Span<const iovec> pieces) = 0;

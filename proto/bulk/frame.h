@@ -54,6 +54,7 @@
 // Order.      The messages of a call come in order; those of several are mixed, small ones first.
 // Ticket.     Good once, for ten seconds, on the kind of socket that it was given for. A connection
 //             that is not open within ten seconds ends.
+// Reading.    A server ends a connection on which it has a thousand frames that are not taken.
 // Liveness.   Who waits for an answer and hears nothing pings; who has not heard anything for a
 //             while after that ends the connection. Servers take ten pings a second.
 // Errors.     Whoever sees a frame that breaks a rule ends the connection: nothing behind it can be

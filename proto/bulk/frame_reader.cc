@@ -13,19 +13,18 @@ constexpr size_t kMostAtOnce = 2 << 20;
 }  // namespace
 
 absl::StatusOr<bool> FrameReader::ReadFrom(ByteStream* stream, Handler* handler) {
-  for (size_t total = 0; total < kMostAtOnce;) {
-    VICINITY_ASSIGN_OR_RETURN(const size_t count, Fill(stream));
-    if (count == 0) return true;
-    total += count;
-    for (bool more = true; more;) {
+  for (total_ = 0; total_ < kMostAtOnce;) {
+    VICINITY_ASSIGN_OR_RETURN(const bool was_full, Fill(stream));
+    for (bool more = first_ahead_ < end_ahead_ || has_head_; more;) {
       VICINITY_ASSIGN_OR_RETURN(more, Advance(handler));
     }
+    if (!was_full) return true;
   }
   return false;
 }
 
 // What is read ahead is all taken apart by now, but for less than there is room for behind it.
-absl::StatusOr<size_t> FrameReader::Fill(ByteStream* stream) {
+absl::StatusOr<bool> FrameReader::Fill(ByteStream* stream) {
   first_ahead_ = end_ahead_ = 0;
   const size_t wanted = has_head_ ? header_.payload_bytes - num_payload_ : 0;
   const iovec pieces[] = {{payload_.get() + num_payload_, wanted}, {ahead_.data(), ahead_.size()}};
@@ -33,7 +32,8 @@ absl::StatusOr<size_t> FrameReader::Fill(ByteStream* stream) {
                             stream->Read(absl::MakeConstSpan(pieces).subspan(wanted == 0 ? 1 : 0)));
   num_payload_ += std::min(count, wanted);
   end_ahead_ = count - std::min(count, wanted);
-  return count;
+  total_ += count;
+  return count == wanted + ahead_.size();
 }
 
 size_t FrameReader::Take(char* to, size_t count) {

@@ -38,15 +38,16 @@ class FrameReader {
   // `sender`: who is at the other end.
   FrameReader(Sender sender, size_t keep_bytes) : sender_(sender), keep_bytes_(keep_bytes) {}
 
-  // Reads until there is nothing left (true), or some two megabytes have come (false), so that
-  // others have their turn. Errors: the stream's, DecodeHeader's, CheckHeader's, the handler's;
-  // after one there is nothing to be read any more.
+  // Reads until a read brings less than it could (true: there is nothing left for now), or some two
+  // megabytes have come (false), so that others have their turn. Errors: the stream's,
+  // DecodeHeader's, CheckHeader's, the handler's; after one there is nothing to be read any more.
   absl::StatusOr<bool> ReadFrom(ByteStream* stream, Handler* handler);
 
  private:
   static constexpr size_t kAheadBytes = 4096;
 
-  absl::StatusOr<size_t> Fill(ByteStream* stream);
+  // False: there was less than there was room for.
+  absl::StatusOr<bool> Fill(ByteStream* stream);
   // Takes apart what has come; false: more is needed.
   absl::StatusOr<bool> Advance(Handler* handler);
   size_t Take(char* to, size_t count);
@@ -69,6 +70,7 @@ class FrameReader {
   std::unique_ptr<char[]> payload_;
   size_t capacity_ = 0;
   size_t num_payload_ = 0;
+  size_t total_ = 0;  // bytes of this turn
 };
 
 }  // namespace vicinity::bulk

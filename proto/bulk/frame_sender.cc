@@ -41,6 +41,11 @@ void FrameSender::Send(Frame frame) {
 
 void FrameSender::CanWrite() { Flush(); }
 
+size_t FrameSender::num_waiting() const {
+  MutexLock lock(&mu_);
+  return small_.size() + large_.size();
+}
+
 void FrameSender::Flush() {
   while (TakeFrames()) {
     FillPieces();

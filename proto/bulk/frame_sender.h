@@ -66,6 +66,8 @@ class FrameSender {
   // `head` is kMaxHeadBytes at most, a payload what its kind may have.
   void Send(Frame frame);
   void CanWrite();
+  // Frames that wait.
+  size_t num_waiting() const;
   // All that waits, and what comes from now on, is not sent.
   void Break();
 
@@ -88,7 +90,7 @@ class FrameSender {
 
   ByteStream* const stream_;
   Owner* const owner_;
-  Mutex mu_;
+  mutable Mutex mu_;
   bool sending_ ABSL_GUARDED_BY(mu_) = false;
   bool broken_ ABSL_GUARDED_BY(mu_) = false;
   std::deque<Going> small_ ABSL_GUARDED_BY(mu_);

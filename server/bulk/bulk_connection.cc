@@ -25,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kKeptBytes = 16 << 10;
 constexpr int kMostPings = 100;
 constexpr std::chrono::seconds kPingsIn(10);
+// Frames beside those of calls, which are bounded by themselves: of who asks on and reads nothing.
+constexpr size_t kMostUnread = 1000;
 
 template <typename Message>
 absl::StatusOr<Message> ParseHead(std::string_view head, const char* what) {
@@ -74,6 +76,9 @@ void BulkConnection::Read() {
 }
 
 absl::Status BulkConnection::OnHeader(const FrameHeader& header, std::string_view head) {
+  if (sender_.num_waiting() > kMostUnread) {
+    return absl::ResourceExhaustedError("it asks on and reads no answers");
+  }
   if ((bearer_ == nullptr) != (header.kind == FrameKind::kOpen)) {
     return absl::InvalidArgumentError(bearer_ == nullptr ? "its first frame is not OPEN"
                                                          : "it is opened twice");

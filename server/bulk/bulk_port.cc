@@ -32,6 +32,7 @@ namespace {
 using Socket = BulkTickets::Socket;
 
 constexpr int kMostThreads = 4;
+constexpr int kUnixBufferBytes = 2 << 20;  // the kernel cuts it to what it allows
 constexpr int kCoresForOne = 8;
 // How often it is looked whether all calls are over.
 constexpr std::chrono::milliseconds kLookEvery(5);
@@ -151,6 +152,8 @@ class BulkPort::Impl {
       if (num_unix_ >= limits_.max_of_machine) {
         close(fd);
       } else {
+        // What is on its way lies there; a chunk alone would have both ends wait for each other.
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kUnixBufferBytes, sizeof(kUnixBufferBytes));
         // The guard knows addresses of the Internet alone.
         Take(fd, Socket::kUnix, std::make_shared<ConnectionAccount>());
       }

@@ -100,10 +100,12 @@ TEST_CASE("while the socket is full small frames come before large ones", "[fram
   sender.Send(MessageOf(4, 10));
   sender.Send(MessageOf(5, 20));
   CHECK(owner.awaits == 1);
+  CHECK(sender.num_waiting() == 4);
   for (int i = 0; i < 1000 && owner.awaits > i; ++i) {
     stream.room = 3000;
     sender.CanWrite();
   }
+  CHECK(sender.num_waiting() == 0);
   CHECK(Written(&stream).calls == std::vector<uint64_t>{1, 4, 5, 2, 3});
 }
 

@@ -2,6 +2,8 @@
 // its answers are right, tests/contract/shard_access_test.cc says.
 #include "server/bulk/bulk_port.h"
 
+#include <malloc.h>
+
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
@@ -14,25 +16,30 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/time/time.h"
+#include "client/rpc/credentials.h"
 #include "client/rpc/remote_shard.h"
 #include "client/rpc/server_connection.h"
 #include "client/shards/cancellation.h"
 #include "client/shards/fan_out.h"
 #include "client/shards/shard_access.h"
 #include "client/shards/traffic.h"
+#include "client/types/credential_options.h"
 #include "client/types/graph_values.h"
 #include "partition/dataset/dataset.h"
 #include "proto/bulk.pb.h"
 #include "proto/bulk/frame.h"
 #include "proto/cluster/host_port.h"
 #include "proto/common/mutex.h"
+#include "proto/security/token.h"
 #include "proto/service.pb.h"
 #include "proto/wire_checksum.h"
 #include "server/server.h"
 #include "server/server_options.h"
 #include "tests/server/bulk/raw_bulk.h"
 #include "tests/testing/graphs/small_graphs.h"
+#include "tests/testing/hosts/certificate_authority.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
 
@@ -68,6 +75,7 @@ class BulkTest {
     options.bulk.local = true;
     options.bulk.tcp = HostPort{"127.0.0.1", 0};
     options.bulk.max_calls = 4;
+    options.security.access_file = access_file_;
     options.announce = absl::Milliseconds(1);
     VICINITY_ASSERT_OK_AND_ASSIGN(server_, Server::Start(options));
   }
@@ -111,6 +119,7 @@ class BulkTest {
   }
 
   const testing::TempDir folder_;
+  std::string access_file_;
   testing::MemoryGraph graph_;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Server> server_;
@@ -208,6 +217,14 @@ TEST_CASE_METHOD(BulkTest, "who breaks a rule loses the connection, and others d
   SECTION("two calls of one number") {
     other->Request(7, "FetchRows", RowsRequest(kNumNodes), 1);
     other->Request(7, "FetchRows", RowsRequest(1));
+    while (other->Next().has_value()) continue;
+  }
+  SECTION("calls without end, of which no answer is read") {
+    for (int i = 0; i < 1000 && !other->HasEnded(); ++i) {
+      for (uint64_t call = 1; call < 100; ++call) {
+        other->Request(100 * i + call, "FetchRows", RowsRequest(kNumNodes), 1 << 30);
+      }
+    }
     while (other->Next().has_value()) continue;
   }
   SECTION("credit without end") {
@@ -366,6 +383,24 @@ TEST_CASE_METHOD(BulkTest, "a client that goes in the middle of a reply leaves n
   server_->Stop(absl::Seconds(60));
 }
 
+TEST_CASE_METHOD(BulkTest, "connections that are idle take little memory", "[bulk]") {
+  Serve();
+  constexpr int kTimes = 25;
+  constexpr int kAtOnce = 16;
+  std::vector<std::unique_ptr<RawBulk>> connections;
+  const size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < kTimes; ++i) {
+    const proto::OpenBulkReply place =
+        Tickets(kAtOnce, i % 2 == 0 ? proto::BULK_SOCKET_TCP : proto::BULK_SOCKET_UNIX);
+    for (const std::string& ticket : place.tickets()) {
+      connections.push_back(std::make_unique<RawBulk>(place, ticket));
+      CheckAnswers(connections.back().get(), 1);
+    }
+  }
+  // With what this end takes.
+  CHECK((mallinfo2().uordblks - before) / (kTimes * kAtOnce) < 32 << 10);
+}
+
 // The library's side.
 class BulkClientTest : public BulkTest {
  protected:
@@ -375,6 +410,7 @@ class BulkClientTest : public BulkTest {
     options.connect_timeout = seconds(60);
     options.call_timeout = call_timeout_;
     options.transport = transport;
+    options.credentials = credentials_;
     options.bulk_over = over;
     return std::make_unique<ServerConnection>(ServerEndpoint{"c", address, {ShardId{0}}}, options,
                                               &traffic_);
@@ -383,6 +419,13 @@ class BulkClientTest : public BulkTest {
     FanOut calls;
     connection->Connect(nullptr, calls.Add());
     return calls.Wait();
+  }
+  // All of its connections, soon.
+  static bool Opens(const ServerConnection& connection) {
+    for (int i = 0; i < 6000 && connection.num_bulk() < 2; ++i) {
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    return connection.num_bulk() == 2;
   }
   std::unique_ptr<ShardAccess> ShardOf(ServerConnection* connection) const {
     return MakeRemoteShard(ShardId{0}, dataset_->fingerprint(), connection, dataset_->schema(),
@@ -402,6 +445,7 @@ class BulkClientTest : public BulkTest {
   }
 
   milliseconds call_timeout_{60'000};
+  std::shared_ptr<grpc::ChannelCredentials> credentials_;
   TrafficCounters traffic_;
 };
 
@@ -410,7 +454,7 @@ TEST_CASE_METHOD(BulkClientTest, "the channel is taken where it is there, or ask
     Serve();
     const auto by_default = To(address(), Transport::kAuto);
     VICINITY_REQUIRE_OK(Connect(by_default.get()));
-    CHECK(by_default->num_bulk() == 2);
+    CHECK(Opens(*by_default));
     const auto by_grpc = To(address(), Transport::kGrpc);
     VICINITY_REQUIRE_OK(Connect(by_grpc.get()));
     CHECK(by_grpc->num_bulk() == 0);
@@ -430,6 +474,38 @@ TEST_CASE_METHOD(BulkClientTest, "the channel is taken where it is there, or ask
   }
 }
 
+TEST_CASE_METHOD(BulkClientTest, "what a connection may is asked for each call, as it is then",
+                 "[bulk]") {
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::string token, MakeToken());
+  testing::WriteSecret(folder_.File("token"), token);
+  const auto grant = [&](const std::string& hashed) {
+    testing::WriteSecret(folder_.File("access"),
+                         absl::StrCat("grants { name: \"r\" role: READ token_sha256: \"",
+                                      absl::BytesToHexString(HashToken(hashed)), "\" }"));
+  };
+  grant(token);
+  access_file_ = folder_.File("access");
+  Serve();
+  VICINITY_CHECK_CODE(AskForTickets(address(), 1, proto::BULK_SOCKET_ANY),
+                      absl::StatusCode::kUnauthenticated);
+  CredentialOptions shown;
+  shown.token_file = folder_.File("token");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const auto loaded, ClientCredentials::Load(shown, nullptr));
+  VICINITY_ASSERT_OK_AND_ASSIGN(credentials_, loaded->For(address()));
+  const auto connection = To(address(), Transport::kBulk);
+  VICINITY_REQUIRE_OK(Connect(connection.get()));
+  const auto shard = ShardOf(connection.get());
+  std::string rows;
+  VICINITY_CHECK_OK(FetchAll(shard.get(), &rows));
+  grant("another");
+  VICINITY_REQUIRE_OK(server_->ReloadCredentials());
+  VICINITY_CHECK_CODE(FetchAll(shard.get(), &rows), absl::StatusCode::kUnauthenticated);
+  CHECK(connection->num_bulk() == 2);
+  grant(token);
+  VICINITY_REQUIRE_OK(server_->ReloadCredentials());
+  VICINITY_CHECK_OK(FetchAll(shard.get(), &rows));
+}
+
 TEST_CASE_METHOD(BulkClientTest, "calls go on by gRPC, and by the channel again, when it was gone",
                  "[bulk]") {
   Serve();
@@ -437,7 +513,7 @@ TEST_CASE_METHOD(BulkClientTest, "calls go on by gRPC, and by the channel again,
   const auto connection =
       To(address(), Transport::kAuto, GENERATE(proto::BULK_SOCKET_TCP, proto::BULK_SOCKET_UNIX));
   VICINITY_REQUIRE_OK(Connect(connection.get()));
-  REQUIRE(connection->num_bulk() == 2);
+  REQUIRE(Opens(*connection));
   const auto shard = ShardOf(connection.get());
   std::string rows;
   VICINITY_REQUIRE_OK(FetchAll(shard.get(), &rows));

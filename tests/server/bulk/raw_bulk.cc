@@ -136,6 +136,11 @@ std::optional<RawBulk::Frame> RawBulk::Next(std::chrono::milliseconds limit) {
   return next;
 }
 
+bool RawBulk::HasEnded() const {
+  pollfd polled{fd_, POLLRDHUP, 0};
+  return poll(&polled, 1, 0) > 0 && (polled.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 bool RawBulk::Ends() { return !Next().has_value() && is_ended_; }
 
 absl::Status RawBulk::OnHeader(const bulk::FrameHeader&, std::string_view) {

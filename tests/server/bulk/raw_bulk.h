@@ -53,6 +53,8 @@ class RawBulk final : private bulk::FrameReader::Handler {
   // nothing for so long.
   std::optional<Frame> Next(std::chrono::milliseconds limit = std::chrono::seconds(60));
   bool is_ended() const { return is_ended_; }
+  // Whether the server has ended the connection; reads nothing.
+  bool HasEnded() const;
   // Nothing but the end comes.
   bool Ends();
 

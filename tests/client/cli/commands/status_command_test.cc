@@ -31,7 +31,7 @@ TEST_CASE("status shows every server of a cluster", "[cli]") {
   CHECK(first["shards"][1]["shard"] == 2);
   CHECK(first["shards"][1]["fault"] == "");
   CHECK(first["resident_bytes"] > 0);
-  CHECK(first["methods"].size() == 17);
+  CHECK(first["methods"].size() == 18);
   CHECK(first["limits"].size() > 8);
   CHECK(first["limits"][0]["name"] == "max-calls");
   CHECK(first["limits"][0]["limit"] == 1024);
