@@ -66,7 +66,7 @@ absl::StatusOr<bool> FrameReader::Advance(Handler* handler) {
   VICINITY_RETURN_IF_ERROR(
       handler->OnFrame(header_, head_, {payload_.get(), header_.payload_bytes}));
   has_header_ = has_head_ = false;
-  num_header_ = 0;
+  num_header_ = num_payload_ = 0;
   if (capacity_ > keep_bytes_) {
     payload_.reset();
     capacity_ = 0;

@@ -144,6 +144,7 @@ void BulkCall::SendNow(Waiting what) {
 
 void BulkCall::SendEnd(const CallOutcome& outcome, std::optional<grpc::ByteBuffer> message) {
   is_ending_ = true;
+  owner_->Ends();
   bulk::FrameSender::Frame frame;
   frame.header.kind = FrameKind::kEnd;
   frame.header.call = id_;

@@ -32,7 +32,9 @@ class BulkCallOwner {
   virtual std::shared_ptr<ConnectionAccount> account() const = 0;
   virtual std::shared_ptr<const BulkTickets::Bearer> bearer() const = 0;
   virtual void Send(bulk::FrameSender::Frame frame) = 0;
-  // The call is over: its place is free.
+  // Its END is about to be sent, by which the client knows that its place is free: it must be then.
+  virtual void Ends() = 0;
+  // The call is over, after Ends.
   virtual void Forget(uint64_t call) = 0;
   // From its loop's thread, soon: BulkCall::CutOff.
   virtual void CutOffSoon(std::weak_ptr<class BulkCall> call) = 0;

@@ -146,7 +146,7 @@ absl::Status BulkConnection::OnRequest(const FrameHeader& header, std::string_vi
   {
     MutexLock lock(&mu_);
     if (drains_) return absl::OkStatus();
-    if (calls_.size() >= terms_.max_calls) {
+    if (calls_.size() - num_ending_ >= terms_.max_calls) {
       account_->CallBegins();
       account_->CallEnds(CallEnd::kUseless, false);
       request.Clear();
@@ -217,6 +217,11 @@ void BulkConnection::AwaitWritable() {
   });
 }
 
+void BulkConnection::Ends() {
+  MutexLock lock(&mu_);
+  ++num_ending_;
+}
+
 void BulkConnection::Forget(uint64_t call) {
   std::shared_ptr<BulkCall> over;  // goes without the lock
   bool is_last = false;
@@ -226,6 +231,7 @@ void BulkConnection::Forget(uint64_t call) {
     if (found == calls_.end()) return;
     over = std::move(found->second);
     calls_.erase(found);
+    --num_ending_;
     is_last = drains_ && calls_.empty();
   }
   if (is_last) Close(absl::OkStatus());

@@ -63,6 +63,7 @@ class BulkConnection final : public std::enable_shared_from_this<BulkConnection>
   std::shared_ptr<ConnectionAccount> account() const override { return account_; }
   std::shared_ptr<const BulkTickets::Bearer> bearer() const override { return bearer_; }
   void Send(bulk::FrameSender::Frame frame) override;
+  void Ends() override;
   void Forget(uint64_t call) override;
   void CutOffSoon(std::weak_ptr<BulkCall> call) override;
   void Close(const absl::Status& why) override;
@@ -100,6 +101,7 @@ class BulkConnection final : public std::enable_shared_from_this<BulkConnection>
   int pings_ = 0;
   Mutex mu_;
   std::unordered_map<uint64_t, std::shared_ptr<BulkCall>> calls_ ABSL_GUARDED_BY(mu_);
+  size_t num_ending_ ABSL_GUARDED_BY(mu_) = 0;  // of them, those whose END is on its way
   bool drains_ ABSL_GUARDED_BY(mu_) = false;
 };
 

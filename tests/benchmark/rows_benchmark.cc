@@ -46,6 +46,7 @@ constexpr int64_t kCallBytes = int64_t{4} << 20;  // of rows that one call asks 
 constexpr int kInFlight = 4;                      // calls
 constexpr int kCallsInRound = 32;
 constexpr size_t kSmallCallRows = 16;
+constexpr size_t kCallAloneRows = 64;
 constexpr int kSmallCallTurns = 4;
 constexpr int64_t kWidthOfAll = 512;  // for which all is measured
 constexpr char kTcp[] = "bare TCP";
@@ -114,21 +115,16 @@ double PlainRound(const PlainClient& client, PlainForm form, bool tuned, int32_t
   return double{kCallBytes} * kCallsInRound;
 }
 
-// Adds the seconds that calls for a few rows take, one after the other, while large ones keep the
-// server busy.
-void SmallBesideLarge(double seconds, ShardAccess* shard, int32_t column, Asked* asked,
-                      std::vector<double>* taken) {
+// Adds the seconds that calls for a few rows take, one after the other.
+void SmallCalls(double seconds, ShardAccess* shard, int32_t column, size_t num_rows,
+                const Asked& asked, std::vector<double>* taken) {
   using Clock = std::chrono::steady_clock;
-  std::atomic<bool> enough{false};
-  std::thread large([&] {
-    while (!enough) VicinityRound(shard, column, asked);
-  });
-  std::vector<char> out(kSmallCallRows * kRowWidths[column]);
+  std::vector<char> out(num_rows * kRowWidths[column]);
   ShardRows request;
   request.type = NodeTypeId{0};
   request.column = column;
   request.row_bytes = kRowWidths[column];
-  request.rows = absl::MakeConstSpan(asked->rows).first(kSmallCallRows);
+  request.rows = absl::MakeConstSpan(asked.rows).first(num_rows);
   request.out = out.data();
   const auto start = Clock::now();
   while (Clock::now() - start < std::chrono::duration<double>(seconds)) {
@@ -138,6 +134,16 @@ void SmallBesideLarge(double seconds, ShardAccess* shard, int32_t column, Asked*
     Check(call.Wait());
     taken->push_back(std::chrono::duration<double>(Clock::now() - asked_at).count());
   }
+}
+
+// ... while large ones keep the server busy.
+void SmallBesideLarge(double seconds, ShardAccess* shard, int32_t column, Asked* asked,
+                      std::vector<double>* taken) {
+  std::atomic<bool> enough{false};
+  std::thread large([&] {
+    while (!enough) VicinityRound(shard, column, asked);
+  });
+  SmallCalls(seconds, shard, column, kSmallCallRows, *asked, taken);
   enough = true;
   large.join();
 }
@@ -239,7 +245,8 @@ class RowsBenchmark {
       std::string name;
       const OtherProcess* server;
       CallWay way;
-      std::vector<double> taken{};
+      std::vector<double> beside{};
+      std::vector<double> alone{};
     };
     std::vector<Case> cases;
     for (size_t i = 0; i < kChunks.size(); ++i) {
@@ -248,24 +255,26 @@ class RowsBenchmark {
     for (const auto& [name, way] : kBulkWays) {
       cases.push_back({name, servers_[kDefaultPosition].get(), way});
     }
+    const double turn_seconds = seconds_ / kSmallCallTurns;
     for (int turn = 0; turn < kSmallCallTurns; ++turn) {
       for (Case& each : cases) {
         VicinityLink link(each.server->port(), *dataset_, proto::PRECISION_STORED, {}, each.way);
-        SmallBesideLarge(2 * seconds_ / kSmallCallTurns, link.shard(), column, asked, &each.taken);
+        SmallBesideLarge(2 * turn_seconds, link.shard(), column, asked, &each.beside);
+        SmallCalls(turn_seconds, link.shard(), column, kCallAloneRows, *asked, &each.alone);
       }
     }
     for (Case& each : cases) {
-      std::sort(each.taken.begin(), each.taken.end());
-      const auto report = [&](const char* metric, size_t percent) {
-        report_.Add({"rows",
-                     absl::StrCat(kSmallCallRows, " rows beside large calls, ", each.name),
-                     metric,
-                     1e3 * each.taken[each.taken.size() * percent / 100],
-                     {},
-                     {}});
-      };
-      report("ms, median", 50);
-      report("ms, 99 of 100", 99);
+      ReportTimes(absl::StrCat(kSmallCallRows, " rows beside large calls, ", each.name),
+                  &each.beside);
+      ReportTimes(absl::StrCat(kCallAloneRows, " rows alone, ", each.name), &each.alone);
+    }
+  }
+
+  void ReportTimes(const std::string& name, std::vector<double>* taken) {
+    std::sort(taken->begin(), taken->end());
+    for (const auto& [metric, percent] :
+         {std::pair("ms, median", 50), std::pair("ms, 99 of 100", 99)}) {
+      report_.Add({"rows", name, metric, 1e3 * (*taken)[taken->size() * percent / 100], {}, {}});
     }
   }
 
