@@ -12,8 +12,9 @@ namespace {
 
 constexpr char kOtlpEndpoint[] = "--otlp-endpoint";
 
-// "https://user:password@host/path" without what stands before the host.
-std::string WithoutUser(const std::string& url) {
+// "https://user:password@host/path?token" without what stands before the host and behind the path.
+std::string WithoutSecrets(const std::string& whole) {
+  const std::string url = whole.substr(0, whole.find_first_of("?#"));
   const size_t scheme = url.find("://");
   if (scheme == std::string::npos) return url;
   const size_t host = scheme + 3;
@@ -49,7 +50,7 @@ proto::FlagValue ValueOf(const CLI::Option& option, const std::vector<FileValue>
       flag.set_value(OtlpUrl(""));
       flag.set_source(proto::FLAG_SOURCE_ENVIRONMENT);
     }
-    flag.set_value(WithoutUser(flag.value()));
+    flag.set_value(WithoutSecrets(flag.value()));
   }
   return flag;
 }

@@ -21,7 +21,7 @@ struct FileValue {
 // Of all options that `app` has parsed, but `--help` and `--version`, in the order of its help.
 // `of_file` go before defaults, and the command line before them. Of what OpenTelemetry's variables
 // say, where the command line says nothing, the source is the environment. User names and passwords
-// in URLs are left out.
+// in URLs are left out, and queries behind them.
 std::vector<proto::FlagValue> ValuesOf(const CLI::App& app, const std::vector<FileValue>& of_file);
 
 }  // namespace vicinity

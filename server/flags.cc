@@ -33,7 +33,7 @@ class Group {
     return Add(flag, value, text)->check(InRange(least, most));
   }
   CLI::Option* AddSwitch(const char* flag, bool* value, const char* text) const {
-    return app_.add_flag(flag, *value, text)->group(heading_);
+    return app_.add_flag(flag, *value, text)->group(heading_)->disable_flag_override();
   }
 
  private:

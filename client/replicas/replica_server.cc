@@ -142,7 +142,8 @@ void ReplicaServer::OnProbe(const absl::Status& answer) {
     live_.store(true, std::memory_order_release);
     return;
   }
-  last_error_ = OwnStatus(answer);
+  // Of one that was replaced that stays the reason, also while it does not answer.
+  if (!replaced()) last_error_ = OwnStatus(answer);
   Pause();
 }
 

@@ -6,7 +6,7 @@
 #   deploy/bench.sh fold-served [--size small|full] [--format table|json]
 #
 # A random graph of one shard with rows of 64 bytes, as many new edges written to it as it has. Small
-# has a million of either and takes a minute; full ten million, and takes some.
+# has 655,360 of either and takes a minute; full ten million, and takes some.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

@@ -216,8 +216,8 @@ class Load(threading.Thread):
                 write(self.writer, self.cluster.file, self.folder, first, 5)
                 self.written += 1
                 self.reader.run("get", "--id", first + 1, "--cluster", self.cluster.file)
-            except (Failed, subprocess.TimeoutExpired) as failure:
-                self.failure = failure
+            except Exception as failure:  # pylint: disable=broad-exception-caught
+                self.failure = failure  # whatever it is, who joins tells it
 
 
 def roll(cluster, tool, to, folder):
@@ -228,16 +228,19 @@ def roll(cluster, tool, to, folder):
         [tool.program("vicinity"), "rollout", "restart", "--cluster", str(cluster.file), "--yes",
          "--command", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     end = time.monotonic() + 4 * LIMIT
-    while rollout.poll() is None:
-        if time.monotonic() > end:
+    try:
+        while rollout.poll() is None and time.monotonic() < end:
+            for name in Cluster.NAMES:
+                mark = pathlib.Path(f"{asked}-{name}")
+                if mark.exists():
+                    cluster.stop(name)
+                    cluster.start(name, to)
+                    mark.unlink()
+            time.sleep(0.05)
+    finally:
+        if rollout.poll() is None:
             rollout.kill()
-        for name in Cluster.NAMES:
-            mark = pathlib.Path(f"{asked}-{name}")
-            if mark.exists():
-                cluster.stop(name)
-                cluster.start(name, to)
-                mark.unlink()
-        time.sleep(0.05)
+            rollout.wait()
     if rollout.returncode != 0:
         raise Failed(f"rollout to {to.name}: {rollout.stdout.read()[-800:]}")
 
@@ -253,14 +256,18 @@ def check_upgrade(old, new, folder, data):
         for to in (new, old, new):
             before = load.written
             roll(cluster, new, to, folder)
+            if load.written == before:
+                raise Failed(f"nothing was written while servers became {to.name}: {load.failure}")
             say(f"   all servers are {to.name}; {load.written - before} rounds written meanwhile")
+    except BaseException:
+        cluster.stop_all()
+        raise
     finally:
         load.ends.set()
         if load.ident is not None:
             load.join()
-        if load.failure is not None:
-            cluster.stop_all()
     if load.failure is not None:
+        cluster.stop_all()
         raise Failed(f"while servers were rolled: {load.failure}")
     try:
         for name in Cluster.NAMES:

@@ -141,11 +141,16 @@ absl::Status LiveDataset::StartOver(ShardId id, const WriterTerm& writer, absl::
   if (leaving.shard != nullptr) leaving.closed_for = leaving.shard->closed_for();
   leaving.shard.reset();  // the last one: its store is closed
   VICINITY_RETURN_IF_ERROR(SetAside(FolderOf(id)));
-  found->second = OpenShard(*files);
-  VICINITY_RETURN_IF_ERROR(found->second.status());
-  VICINITY_RETURN_IF_ERROR((*found->second)->Appoint(writer));
+  Opened anew = OpenShard(*files);
+  absl::Status ready = anew.status();
+  if (ready.ok()) ready = (*anew)->Appoint(writer);
   // Whoever has it closed counts on that, whatever its log is.
-  VICINITY_RETURN_IF_ERROR((*found->second)->Close(leaving.closed_for));
+  if (ready.ok()) ready = (*anew)->Close(leaving.closed_for);
+  if (!ready.ok()) {
+    found->second = ready;  // nobody has had it: it is set aside with the next try
+    return ready;
+  }
+  found->second = std::move(anew);
   leaving_.erase(id.value);
   return absl::OkStatus();
 }

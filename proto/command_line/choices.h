@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/command_line/nearest_word.h"
@@ -58,7 +57,8 @@ CLI::Validator InRange(Number least, Number most) {
   return CLI::Validator(
       [least, most](std::string& value) {
         double number = 0;
-        if (!absl::SimpleAtod(value, &number)) return std::string();
+        // As the option itself reads it: hexadecimal, too.
+        if (!CLI::detail::lexical_cast(value, number)) return std::string();
         if (number >= static_cast<double>(least) && number <= static_cast<double>(most)) {
           return std::string();
         }

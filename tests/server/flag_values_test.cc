@@ -55,6 +55,8 @@ TEST_CASE("a collector of the environment is named, without what it wants to kno
   CHECK(Values({})["--otlp-endpoint"] == "http://host:4318/v1/traces FLAG_SOURCE_ENVIRONMENT");
   CHECK(Values({"--otlp-endpoint=http://a:b@c@host/x@y"})["--otlp-endpoint"] ==
         "http://host/x@y FLAG_SOURCE_COMMAND_LINE");
+  CHECK(Values({"--otlp-endpoint=https://host/v1/traces?key=secret"})["--otlp-endpoint"] ==
+        "https://host/v1/traces FLAG_SOURCE_COMMAND_LINE");
 }
 
 }  // namespace

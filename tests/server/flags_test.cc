@@ -91,6 +91,9 @@ TEST_CASE("what is wrong is told with flag, value and what is accepted", "[flags
   CHECK(Told({"--cluster", "c"}) == "--cluster needs --name, too");
   CHECK(Told({"--data", "d", "--cluster", "c", "--name", "a"}) ==
         "--cluster and --data do not go together");
+  CHECK_THAT(Told({"--drain", "0x10000"}), Catch::Contains("should be from 0 to 3600"));
+  CHECK_THAT(Told({"--max-reply-mib", "0x7fffffffffffffff"}), Catch::Contains("should be from"));
+  CHECK_THAT(Told({"--open=false"}), Catch::Contains("--open takes no value"));
   CHECK(Told({"--listen"}) == "--listen needs a value of the form HOST:PORT");
   CHECK(Told({"graph"}) == "\"graph\" is one argument too many");
 }

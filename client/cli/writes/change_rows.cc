@@ -66,7 +66,14 @@ absl::Status CheckIds(const ChangeFile& file, size_t field, bool are_strings) {
 
 absl::Status CheckRagged(const ChangeFile& file, size_t field, const RaggedSpec& spec) {
   const std::optional<std::vector<int64_t>> shape = file.RowShape(field);
-  if (!shape.has_value() || (!spec.is_sparse() && shape->size() <= 1)) return absl::OkStatus();
+  if (!shape.has_value()) return absl::OkStatus();
+  if (!spec.is_sparse() && spec.dtype == DType::kUint8) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "field \"", file.names()[field],
+        "\": rows of this column are texts, and those of an array numbers: write them as "
+        "CSV, TSV or JSON lines"));
+  }
+  if (!spec.is_sparse() && shape->size() <= 1) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "field \"", file.names()[field], "\": ",
       spec.is_sparse() ? "rows of a sparse column have indices, and those of an array have not"

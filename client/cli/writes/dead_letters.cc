@@ -15,7 +15,7 @@ absl::Status DeadLetters::CheckIsNew() const {
 }
 
 void DeadLetters::Add(nlohmann::ordered_json row, int64_t number, const std::string& reason) {
-  if (!file_.is_open()) file_.open(path_, std::ios::binary);
+  if (!file_.is_open() && !file_.fail()) file_.open(path_, std::ios::binary);
   row["_line"] = number;
   row["_reason"] = reason;
   file_ << row.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';

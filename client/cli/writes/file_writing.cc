@@ -142,6 +142,7 @@ absl::Status FileWriting::SendNothing(const absl::Status& why) {
   for (size_t row = 0; row < rows_.size(); ++row) {
     nothing.unsent.push_back({ChangeKind::kNewNodes, 0, static_cast<int64_t>(row)});
   }
+  if (absl::IsFailedPrecondition(why) && MayGoOver(nothing)) return GoOver(nothing, why);
   return GivenUp(nothing, why);
 }
 
@@ -166,6 +167,7 @@ absl::Status FileWriting::GoOver(const Written& written, const absl::Status& why
   std::swap(target_, *target);
   versions_.clear();
   AddAgain(written.unsent);
+  if (rows_.empty()) return absl::OkStatus();
   const absl::StatusOr<GraphChanges> changes = FindRows();
   return changes.ok() ? Write(*changes) : SendNothing(changes.status());
 }
@@ -175,8 +177,12 @@ void FileWriting::AddAgain(const std::vector<ChangedRow>& unsent) {
   std::vector<Row> rows;
   for (const ChangedRow& each : unsent) {
     const Row& row = rows_[static_cast<size_t>(each.row)];
-    // It was one before, and makes sense still.
-    if (target_.rows->Add(file_.Kept(row.kept)).ok()) rows.push_back(row);
+    const absl::Status added = target_.rows->Add(file_.Kept(row.kept));
+    if (added.ok()) {
+      rows.push_back(row);
+    } else {
+      Refuse(file_.Kept(row.kept).ToJson(), row.number, std::string(added.message()));
+    }
   }
   rows_ = std::move(rows);
 }

@@ -1,6 +1,7 @@
 #include "client/cli/writes/text_row.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -43,6 +44,10 @@ absl::Status ParseValue(DType dtype, bool is_label, absl::string_view text, std:
     case TextValue::Kind::kTime:
       return Cast(text, ValueType::kInt64, value.integer, dtype, out);
     case TextValue::Kind::kReal:
+      if (is_label && std::isnan(value.real)) {
+        return Cast(text, ValueType::kInt64, int64_t{-1}, dtype, out);
+      }
+      [[fallthrough]];
     case TextValue::Kind::kHugeInteger:
       return Cast(text, ValueType::kFloat64, value.real, dtype, out);
     case TextValue::Kind::kMissing:

@@ -223,6 +223,8 @@ def version(value: Any) -> Tuple[int, int]:
     except (TypeError, ValueError) as error:
         raise InvalidArgument(f"{value!r} is no version: give a number, or it and its term") \
             from error
+    if not (0 <= number < 1 << 63 and _ANY_TERM <= term < 1 << 63):
+        raise InvalidArgument(f"{value!r} is no version: numbers are from 0 to 2^63 - 1")
     return number, term
 
 

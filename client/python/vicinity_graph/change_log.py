@@ -147,7 +147,7 @@ def changes(graph: Graph, cursor: str, shard: Optional[int], after: Any,
         cursor_name(cursor)
         if after is not None:
             raise InvalidArgument("a cursor begins where it has acknowledged: give it, or after")
-        return _read([_ShardReader(graph, each, cursor, None) for each in shards], wait_ms)
+        return _read(graph, [_ShardReader(graph, each, cursor, None) for each in shards], wait_ms)
     if after is None:
         every = graph.versions()
         begins = [every[each] for each in shards]
@@ -155,12 +155,14 @@ def changes(graph: Graph, cursor: str, shard: Optional[int], after: Any,
         begins = _given.versions(after) if shard is None else [_given.version(after)]
     if len(begins) != len(shards):
         raise InvalidArgument(f"{len(begins)} versions of {num_shards} shards: give one a shard")
-    return _read([_ShardReader(graph, each, "", begin) for each, begin in zip(shards, begins)], wait_ms)
+    readers = [_ShardReader(graph, each, "", begin) for each, begin in zip(shards, begins)]
+    return _read(graph, readers, wait_ms)
 
 
-def _read(readers: Sequence[_ShardReader], wait_ms: Optional[int]) -> Iterator[ShardChange]:
+def _read(graph: Graph, readers: Sequence[_ShardReader],
+          wait_ms: Optional[int]) -> Iterator[ShardChange]:
     """What all of them have, in turns, until nothing has come for so long."""
-    end, pause = None, _FIRST_PAUSE_S
+    end, pause, asked = None, _FIRST_PAUSE_S, False
     while True:
         any_read = False
         for reader in readers:
@@ -168,13 +170,18 @@ def _read(readers: Sequence[_ShardReader], wait_ms: Optional[int]) -> Iterator[S
                 any_read = True
                 yield change
         if any_read:
-            end, pause = None, _FIRST_PAUSE_S
+            end, pause, asked = None, _FIRST_PAUSE_S, False
             continue
         if wait_ms is not None:
             now = time.monotonic()
             end = now + wait_ms / 1000 if end is None else end
             if now >= end:
-                return
+                if asked:
+                    return
+                # Of the writers, so that no server which lacks some of that is read from now on.
+                graph.versions()
+                asked = True
+                continue
             pause = min(pause, end - now)
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE_S)

@@ -188,8 +188,6 @@ TEST_CASE("a writer that was cut off gives way to a later term, and what it alon
   CHECK_FALSE(std::filesystem::exists(group.FolderOf(1) + "/shard-00000.aside-1"));
 }
 
-// The number of a lost version is given to another one; whoever was pinned to it must not read
-// that.
 TEST_CASE("a shard that is closed stays so when its log is set aside", "[keeper]") {
   constexpr uint64_t kNext = 0xabc;
   ReplicaGroup group(3);
@@ -218,6 +216,8 @@ TEST_CASE("a shard that is closed stays so when its log is set aside", "[keeper]
   CHECK(group.shard(0)->closed_for() == kNext);
 }
 
+// The number of a lost version is given to another one; whoever was pinned to it must not read
+// that.
 TEST_CASE("a version that was lost and given again is not read for the other", "[keeper]") {
   ReplicaGroup group(3);
   AwaitWriter(group, 0);

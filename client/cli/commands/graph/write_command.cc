@@ -136,7 +136,10 @@ absl::Status RunWrite(const Flags& given, bool has_format, const ToolContext& to
   VICINITY_ASSIGN_OR_RETURN(flags.subject, SubjectOf(graph->schema(), flags));
   const Schema schema = graph->schema();
   auto file = OpenChangeFile(flags.file, format, NpyNames(flags.subject));
-  if (!file.ok()) return flags.file == "-" ? file.status() : InData(file.status());
+  if (!file.ok()) {
+    const bool is_array = format == ChangeFormat::kNpz || format == ChangeFormat::kNpy;
+    return flags.file == "-" && is_array ? file.status() : InData(file.status());  // a wrong flag
+  }
   auto writing =
       FileWriting::Create(WritingOptions(flags), std::move(graph), file->get(), tool.progress);
   if (!writing.ok()) return InData(At(flags.file, writing.status()));

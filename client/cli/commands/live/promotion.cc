@@ -38,6 +38,8 @@ class Promoter {
       promotion.concerned = false;
       return promotion;
     }
+    // Before anybody is told to stop: else nobody would write.
+    VICINITY_RETURN_IF_ERROR(Choose(from, to).status());
     VICINITY_RETURN_IF_ERROR(options_.dry_run ? Preview(from, to, &promotion)
                                               : Change(from, to, &promotion));
     for (size_t server = 0; server < known_.size(); ++server) {

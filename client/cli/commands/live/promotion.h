@@ -46,7 +46,8 @@ struct Promotion {
 };
 
 // Errors: NotFound: `to` or `from` is none of the servers; Unavailable naming who did not answer:
-// too few did, or not the next writer; FailedPrecondition: they have different datasets, or
+// too few did, or not the next writer (nothing has changed then, unless it left in between);
+// FailedPrecondition: they have different datasets, or
 // somebody else promotes at the same time; DeadlineExceeded: the next writer lacks something yet.
 // Where nobody writes the shard after it, or it takes no batches, the text says so: it is to be run
 // again.

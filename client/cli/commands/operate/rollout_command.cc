@@ -119,10 +119,13 @@ absl::StatusOr<std::vector<int32_t>> Promoted(const Flags& flags, const Cluster&
   options.to = to;
   AppointCalls calls(cluster.admin_targets, flags.servers.timeout());
   const PromotedShards promoted = PromoteShards(cluster.file, shards, options, &calls);
-  VICINITY_RETURN_IF_ERROR(promoted.failed);
   std::vector<int32_t> changed;
   for (const ShardPromotion& one : promoted.done) changed.push_back(one.shard.value);
-  return changed;
+  if (promoted.failed.ok()) return changed;
+  if (changed.empty()) return promoted.failed;
+  return absl::Status(promoted.failed.code(),
+                      absl::StrCat(promoted.failed.message(), "; shard ",
+                                   absl::StrJoin(changed, ", "), " has its next writer already"));
 }
 
 RolloutCalls CallsOf(const Flags& flags, const Cluster& cluster, std::ostream* narration) {

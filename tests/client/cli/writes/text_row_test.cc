@@ -64,7 +64,8 @@ TEST_CASE("text is the values that import makes of it", "[cli]") {
 TEST_CASE("a missing label is none", "[cli]") {
   std::string out;
   VICINITY_REQUIRE_OK(ParseColumn({"label", DType::kInt32, {}}, true, "", &out));
-  CHECK(ValuesOf<int32_t>(out) == std::vector<int32_t>{-1});
+  VICINITY_REQUIRE_OK(ParseColumn({"label", DType::kInt32, {}}, true, "nan", &out));
+  CHECK(ValuesOf<int32_t>(out) == std::vector<int32_t>{-1, -1});
 }
 
 TEST_CASE("what does not fit a column is refused", "[cli]") {

@@ -240,7 +240,8 @@ TEST_CASE("what a promotion is asked must fit the servers", "[promotion]") {
   const absl::Status only = PromoteIn(&group, options).status();
   VICINITY_CHECK_CODE(only, absl::StatusCode::kUnavailable);
   CHECK_THAT(std::string(only.message()), Catch::Contains("only \"a\" answers"));
-  options.from = "";  // nobody writes it now; this one may again
+  CHECK(group.shard(0)->writer() == WriterTerm{0, "a"});  // who goes on
+  options.from = "";
   VICINITY_CHECK_OK(PromoteIn(&group, options).status());
   VICINITY_CHECK_OK(ApplySoon(&group, 0, "s", 1, Durability::kSync).status());
 }
