@@ -140,7 +140,7 @@ void BulkChannel::Start(const grpc::ByteBuffer& request, const CallSettings& set
       });
     });
   }
-  const absl::Status entered = Enter(call);
+  const absl::Status entered = Enter(call, request.Length());
   if (!entered.ok()) {
     if (settings.context.cancel != nullptr) settings.context.cancel->Remove(call->cancel_id);
     return call->done(At(settings.where, entered));
@@ -150,9 +150,13 @@ void BulkChannel::Start(const grpc::ByteBuffer& request, const CallSettings& set
 }
 
 // Gives it its number.
-absl::Status BulkChannel::Enter(const std::shared_ptr<Call>& call) {
+absl::Status BulkChannel::Enter(const std::shared_ptr<Call>& call, size_t request_bytes) {
   MutexLock lock(&mu_);
   --reserved_;
+  if (request_bytes > max_request_bytes_) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a request of ", request_bytes, " bytes, the server takes ", max_request_bytes_));
+  }
   if (call->is_cancelled || call->settings.context.cancelled())
     return absl::CancelledError("cancelled");
   if (stage_ != Stage::kOpen) {
@@ -250,13 +254,14 @@ absl::Status BulkChannel::OnFrame(const FrameHeader& header, std::string_view he
 absl::Status BulkChannel::OnOpened(std::string_view head) {
   proto::BulkOpened opened;
   if (!opened.ParseFromArray(head.data(), static_cast<int>(head.size())) ||
-      opened.max_calls() == 0) {
+      opened.max_calls() == 0 || opened.max_request_bytes() == 0) {
     return Surprising("no readable OPENED", 0);
   }
   {
     MutexLock lock(&mu_);
     if (stage_ == Stage::kOpening) stage_ = Stage::kOpen;
     max_calls_ = opened.max_calls();
+    max_request_bytes_ = opened.max_request_bytes();
   }
   opens_.cancel();
   ArmKeepalive(options_.keepalive_time);

@@ -39,8 +39,8 @@ namespace vicinity {
 // returns: nothing copies it before.
 //
 // Threads:  Reserve, Start, is_open, Retire and Close any; the rest the loop's.
-// Lifetime: shared by who makes calls, by its calls and by the loop's handlers. The loop outlives
-// it. Memory:   1 MiB of the buffer, and a larger message while it is there.
+// Lifetime: shared by who makes calls, its calls and the loop's handlers; the loop outlives it.
+// Memory:   1 MiB of the buffer, and a larger message while it is there.
 class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
                           private bulk::FrameReader::Handler,
                           private bulk::FrameSender::Owner {
@@ -62,7 +62,8 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
   // Takes the place of one more call, for a Start that is to follow. False: it has none, or is not
   // open.
   bool Reserve();
-  // As StartCall says, in the place that was reserved. Unavailable if it is not open any more.
+  // As StartCall says, in the place that was reserved. Unavailable if it is not open any more;
+  // InvalidArgument for a request that is larger than the server takes.
   void Start(const grpc::ByteBuffer& request, const CallSettings& settings,
              std::function<absl::Status(grpc::ByteBuffer*)> on_message, Done done);
   bool is_open() const;
@@ -77,7 +78,7 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
   struct Call;
   enum class Stage { kOpening, kOpen, kRetired, kClosed };
 
-  absl::Status Enter(const std::shared_ptr<Call>& call);
+  absl::Status Enter(const std::shared_ptr<Call>& call, size_t request_bytes);
   void OnCancelled(const std::shared_ptr<Call>& call);
   absl::Status OnHeader(const bulk::FrameHeader& header, std::string_view head) override;
   absl::Status OnFrame(const bulk::FrameHeader& header, std::string_view head,
@@ -121,6 +122,7 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
   Stage stage_ ABSL_GUARDED_BY(mu_) = Stage::kOpening;
   absl::Status why_closed_ ABSL_GUARDED_BY(mu_);
   size_t max_calls_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t max_request_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   size_t reserved_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t last_call_ ABSL_GUARDED_BY(mu_) = 0;
   std::unordered_map<uint64_t, std::shared_ptr<Call>> calls_ ABSL_GUARDED_BY(mu_);

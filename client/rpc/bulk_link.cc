@@ -10,6 +10,7 @@
 #include <asio/local/stream_protocol.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -66,7 +67,7 @@ class Connector : public std::enable_shared_from_this<Connector> {
         host, port,
         [self = shared_from_this()](const asio::error_code& error,
                                     const asio::ip::tcp::resolver::results_type& found) {
-          if (error) return self->End(error, -1);
+          if (error || !self->done_) return self->End(error, -1);
           asio::async_connect(
               self->tcp_, found,
               [self](const asio::error_code& failed, const asio::ip::tcp::endpoint&) {
@@ -105,11 +106,13 @@ class BulkLink::Impl {
  public:
   Impl(Options options, AskTickets ask) : options_(std::move(options)), ask_(std::move(ask)) {}
 
-  ~Impl() {
+  ~Impl() { Close(); }
+
+  void Close() {
     std::vector<std::shared_ptr<BulkChannel>> channels;
     {
       MutexLock lock(&mu_);
-      is_closing_ = true;
+      if (std::exchange(is_closing_, true)) return;
       channels.swap(channels_);
     }
     asio::post(loop_, [this] {
@@ -121,8 +124,17 @@ class BulkLink::Impl {
       channel->Close(absl::UnavailableError("the client has ended it"));
     }
     channels.clear();
+    // Who has just started a call may still have its connection.
+    while (num_alive_ > 0 && thread_.joinable()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     work_.reset();
     if (thread_.joinable()) thread_.join();
+  }
+
+  void Renew() {
+    MutexLock lock(&mu_);
+    for (const std::shared_ptr<BulkChannel>& each : channels_) each->Retire();
   }
 
   void Open(Done done) {
@@ -130,9 +142,10 @@ class BulkLink::Impl {
     {
       MutexLock lock(&mu_);
       is_wanted_ = true;
-      if (std::exchange(is_opening_, true)) missing = -1;
-      if (missing == 0) missing = CountMissing();
+      missing = is_opening_ ? -1 : std::max(CountMissing(), 0);
+      is_opening_ = is_opening_ || missing > 0;
     }
+    if (missing == 0) return done(absl::OkStatus());
     if (missing < 0) return done(absl::UnavailableError("the bulk channel is being opened"));
     OpenSome(missing, options_.over, std::move(done));
   }
@@ -179,7 +192,7 @@ class BulkLink::Impl {
     ask_(request, [this, over, count, done = std::move(done)](const absl::Status& status,
                                                               const proto::OpenBulkReply& reply) {
       if (!status.ok()) return EndOpening(status, done);
-      EnsureLoop();
+      if (!EnsureLoop()) return EndOpening(absl::CancelledError("the client has ended it"), done);
       asio::post(loop_, [this, reply, over, count, done] { OpenWith(reply, over, count, done); });
     });
   }
@@ -189,15 +202,17 @@ class BulkLink::Impl {
                 const Done& done) {
     connectors_.clear();
     const bool by_unix = !reply.unix_name().empty();
+    const int64_t num = std::min(count, reply.tickets_size());
     RunPieces(
-        reply.tickets_size(), reply.tickets_size(),
+        num, num,
         [this, reply](int64_t i, Done opened) {
           OpenOne(reply, reply.tickets(static_cast<int>(i)), std::move(opened));
         },
-        [this, by_unix, over, count, done](const absl::Status& status) {
+        [this, by_unix, over, done](const absl::Status& status) {
           // It may lead nowhere, where a proxy hides that the server is on another host.
-          if (!status.ok() && by_unix && over == proto::BULK_SOCKET_ANY && !IsClosing()) {
-            return OpenSome(count, proto::BULK_SOCKET_TCP, done);
+          const int missing = StillMissing();
+          if (!status.ok() && by_unix && over == proto::BULK_SOCKET_ANY && missing > 0) {
+            return OpenSome(missing, proto::BULK_SOCKET_TCP, done);
           }
           EndOpening(status, done);
         });
@@ -212,7 +227,12 @@ class BulkLink::Impl {
           options.open_timeout = options_.connect_timeout;
           options.keepalive_time = options_.keepalive_time;
           options.keepalive_timeout = options_.keepalive_timeout;
-          const auto channel = std::make_shared<BulkChannel>(&loop_, fd, std::move(options));
+          num_alive_ += 1;
+          const std::shared_ptr<BulkChannel> channel(
+              new BulkChannel(&loop_, fd, std::move(options)), [this](BulkChannel* gone) {
+                delete gone;
+                num_alive_ -= 1;
+              });
           bool is_late = false;
           {
             MutexLock lock(&mu_);
@@ -236,14 +256,18 @@ class BulkLink::Impl {
     done(status);
   }
 
-  bool IsClosing() const {
+  // 0: it is closing.
+  int StillMissing() {
     MutexLock lock(&mu_);
-    return is_closing_;
+    return is_closing_ ? 0 : CountMissing();
   }
 
-  void EnsureLoop() {
+  // False: it is closing.
+  bool EnsureLoop() {
     MutexLock lock(&mu_);
+    if (is_closing_) return false;
     if (!thread_.joinable()) thread_ = std::thread([this] { loop_.run(); });
+    return true;
   }
 
   const Options options_;
@@ -257,6 +281,7 @@ class BulkLink::Impl {
   bool is_wanted_ ABSL_GUARDED_BY(mu_) = false;  // Open was called
   std::chrono::milliseconds pause_ ABSL_GUARDED_BY(mu_) = kFirstPause;
   Clock::time_point next_try_ ABSL_GUARDED_BY(mu_);
+  std::atomic<int> num_alive_{0};                     // connections that somebody has
   std::vector<std::weak_ptr<Connector>> connectors_;  // the loop's thread's: of the last opening
   std::thread thread_;
 };
@@ -269,6 +294,8 @@ void BulkLink::Open(Done done) { impl_->Open(std::move(done)); }
 std::shared_ptr<BulkChannel> BulkLink::Next(CallLane lane, uint32_t turn) {
   return impl_->Next(lane, turn);
 }
+void BulkLink::Renew() { impl_->Renew(); }
+void BulkLink::Close() { impl_->Close(); }
 int BulkLink::num_open() const { return impl_->num_open(); }
 
 }  // namespace vicinity

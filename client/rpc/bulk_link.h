@@ -22,8 +22,8 @@ namespace vicinity {
 // A thread of its own reads the connections; it is there from the first opening on.
 //
 // Threads:  any number, but for the destructor.
-// Lifetime: the destructor ends what there is. Before it, calls must be over, and no answer to a
-//           question for tickets may come any more.
+// Lifetime: the destructor closes it. Calls must be over before, and no answer to a question for
+//           tickets may come after Close.
 class BulkLink {
  public:
   struct Options {
@@ -51,6 +51,11 @@ class BulkLink {
   // call (BulkChannel::Start); null: none now. What is missing is opened meanwhile, once Open was
   // called: soon, then less and less often.
   std::shared_ptr<BulkChannel> Next(CallLane lane, uint32_t turn);
+
+  // Its connections take no further calls; others are opened, with new tickets.
+  void Renew();
+  // Asks for no tickets any more, and ends what there is. Waits for a name that is being looked up.
+  void Close();
 
   int num_open() const;
 

@@ -38,6 +38,12 @@ absl::Status OutcomeOf(const CallSettings& settings, const CallEnding& ending) {
 
 absl::Status EndCall(const CallSettings& settings, const CallEnding& ending) {
   if (settings.on_stopping && ending.is_stopping) settings.on_stopping();
+  if (settings.on_unknown && absl::IsUnauthenticated(ending.status)) {
+    settings.on_unknown();
+    return absl::UnavailableError(absl::StrCat(
+        settings.where,
+        ": what its connection was opened with is not good any more: ", ending.status.message()));
+  }
   const absl::Status outcome = OutcomeOf(settings, ending);
   if (settings.on_silence && absl::IsDeadlineExceeded(outcome) && ending.is_late &&
       ending.num_messages == 0) {

@@ -34,6 +34,9 @@ struct CallSettings {
   // Called before `done` if the deadline passed here and nothing had come of the answer, not even
   // that the server found it too late: the connection may be out of step.
   std::function<void()> on_silence;
+  // Called before `done` if the server does not know who calls, by what the connection was opened
+  // with: the call is Unavailable then, and may be asked again otherwise.
+  std::function<void()> on_unknown;
   // Called before `done` if the server said that it is about to stop.
   std::function<void()> on_stopping;
 };

@@ -111,8 +111,11 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
     channels_.push_back(MakeChannel(endpoint_.address, options_));
 }
 
-// Nobody waits for tickets any more.
-ServerConnection::~ServerConnection() { closing_.Cancel(); }
+// Nobody waits for tickets any more, or asks for them: what answers goes first.
+ServerConnection::~ServerConnection() {
+  closing_.Cancel();
+  if (bulk_ != nullptr) bulk_->Close();
+}
 
 void ServerConnection::Connect(Cancellation* cancel, Done done) {
   RunPieces(
@@ -301,6 +304,7 @@ CallRoute ServerConnection::NextChannel(CallLane lane, uint32_t turn) {
 CallSettings ServerConnection::Watched(CallSettings settings, const CallRoute& route) {
   if (route.bulk != nullptr) {
     settings.on_silence = [channel = route.bulk.get()] { channel->Retire(); };
+    settings.on_unknown = [this] { bulk_->Renew(); };
   } else {
     settings.on_silence = [this, channel = route.channel.get()] { Replace(channel); };
   }

@@ -1,3 +1,4 @@
+// clang-format off: it would fill the table below.
 // The frames of the bulk channel. These comments are the specification.
 //
 // The bulk channel carries the calls of service.proto beside gRPC, for less work a byte: the same
@@ -18,39 +19,36 @@
 //   20 - 23  timeout        milliseconds
 //   24 - 27  credit         bytes
 //   28 - 31  0
-//   32 - 39  checksum       XXH3-64 of the 32 bytes before, its seed that of the head; 0 without
-//   one
+//   32 - 39  checksum       XXH3-64 of the 32 bytes before, its seed that of the head (0: no head)
 //
-// Payloads have checksums of their own, inside. What a field is where the table below has none is
-// 0.
+// Payloads have checksums of their own, inside. A field that the table below has none of is 0.
 //
-//   kind      from    call  head        payload  timeout   credit  what it says
-//   OPEN      client  0     BulkOpen    -        -         -       the first frame: here is my
-//   ticket OPENED    server  0     BulkOpened  -        -         -       the answer to it REQUEST
-//   client  new   BulkRequest request  left      window  a call begins MESSAGE   server  it    -
-//   reply    -         -       a message of its reply, not the last END       server  it    BulkEnd
-//   reply    -         -       it is over; with the flag
-//                                                                  kHasMessage its last message too
-//   CANCEL    client  it    -           -        -         -       nobody waits for it any more
-//   CREDIT    client  it    -           -        -         more    so much more may be sent
-//   PING      either  any   -           -        -         -       are you there?
-//   PONG      either  same  -           -        -         -       yes
-//   GOODBYE   server  0     -           -        -         -       no call that comes from now on
-//   is
-//                                                                  answered; those before are
+//   kind     from    call  head         payload  timeout  credit  what it says
+//   OPEN     client  0     BulkOpen     -        -        -       the first frame: here is my
+//   ticket OPENED   server  0     BulkOpened   -        -        -       the answer to it REQUEST
+//   client  new   BulkRequest  request  left     window  a call begins MESSAGE  server  its   -
+//   reply    -        -       of its reply, not the last one END      server  its   BulkEnd reply
+//   -        -       it is over; with kHasMessage the
+//                                                                 last message is in it, too
+//   CANCEL   client  its   -            -        -        -       nobody waits for it any more
+//   CREDIT   client  its   -            -        -        more    so much more may be sent
+//   PING     either  any   -            -        -        -       are you there?
+//   PONG     either  same  -            -        -        -       yes
+//   GOODBYE  server  0     -            -        -        -       no call that comes from now on is
+//                                                                 made; those before are
 //
 // Calls.      An id is used once on a connection. A call ends with END, whatever happens, or with
-// its
-//             connection. Behind CANCEL a client drops what still comes of the call; the server's
-//             END tells when its place is free. For a call that has ended, or that came behind a
-//             GOODBYE, CANCEL and CREDIT say nothing.
-// Limits.     So many calls at once as OPENED says: one more is answered RESOURCE_EXHAUSTED.
+//             its connection. Behind CANCEL a client drops what still comes of the call; the
+//             server's END tells when its place is free. Of a call that has ended CANCEL and CREDIT
+//             say nothing.
+// Limits.     So many calls at once, and requests of so many bytes, as OPENED says: one call more
+// is
+//             answered RESOURCE_EXHAUSTED.
 // Deadline.   `timeout` is what is left of it when the frame is made, at least 1.
 // Credit.     A server sends a message of a call while the call has credit left, whole, and takes
-// its
-//             bytes off. It begins with REQUEST's and grows by CREDIT's; 1 GiB at most. So a call
-//             that is not read costs a window's memory, and keeps no other call of the connection
-//             waiting. END without a message needs none.
+//             its bytes off. It begins with REQUEST's and grows by CREDIT's; 1 GiB at most. So a
+//             call that is not read costs a window's memory, and keeps no other call of the
+//             connection waiting. END without a message needs none.
 // Order.      The messages of a call come in order; those of several are mixed, small ones first.
 // Ticket.     Good once, for ten seconds, on the kind of socket that it was given for. A connection
 //             that is not open within ten seconds ends.
@@ -59,7 +57,11 @@
 //             while after that ends the connection. Servers take ten pings a second.
 // Errors.     Whoever sees a frame that breaks a rule ends the connection: nothing behind it can be
 //             trusted. Its calls are over then, as if the host had gone (UNAVAILABLE).
-// Drain.      A server that is to stop says GOODBYE, ends what is under way, then the connection.
+// Drain.      A server that is to stop says GOODBYE, ends what is under way, then the connection;
+// so
+//             it does half an hour after it was opened. A call that comes behind GOODBYE is
+//             UNAVAILABLE.
+// clang-format on
 #pragma once
 
 #include <array>

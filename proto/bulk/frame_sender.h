@@ -31,8 +31,8 @@ namespace vicinity::bulk {
 // Small frames go before large ones, and those of one size class in the order in which they came.
 //
 // Threads:  any.
-// Lifetime: `stream` and `owner` outlive it. Whoever calls a method keeps it alive until that
-// returns. Memory:   that of the frames; bounding it is its owner's.
+// Lifetime: `stream` and `owner` outlive it. Whoever calls a method keeps it until that returns.
+// Memory:   that of the frames; bounding it is its owner's.
 class FrameSender {
  public:
   // Called without a lock, by whichever thread is sending.

@@ -42,7 +42,7 @@ BulkConnection::BulkConnection(asio::io_context* loop, int fd, BulkTickets::Sock
                                std::function<void(BulkConnection*)> on_end)
     : loop_(loop),
       socket_(*loop, fd),
-      opens_(*loop),
+      age_(*loop),
       kind_(socket),
       account_(std::move(account)),
       terms_(terms),
@@ -52,8 +52,8 @@ BulkConnection::BulkConnection(asio::io_context* loop, int fd, BulkTickets::Sock
       sender_(&stream_, this) {}
 
 void BulkConnection::Start() {
-  opens_.expires_after(terms_.opens_within);
-  opens_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+  age_.expires_after(terms_.opens_within);
+  age_.async_wait([self = shared_from_this()](const asio::error_code& error) {
     if (error || self->bearer_ != nullptr) return;
     self->End(absl::UnavailableError("it was not opened in time"));
   });
@@ -127,7 +127,10 @@ absl::Status BulkConnection::OnOpen(std::string_view head) {
     return absl::UnauthenticatedError("its ticket is not good: used, late, or never given");
   }
   bearer_ = std::make_shared<const BulkTickets::Bearer>(*std::move(bearer));
-  opens_.cancel();
+  age_.expires_after(terms_.lives_for);
+  age_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+    if (!error) self->Drain();
+  });
   proto::BulkOpened opened;
   opened.set_max_calls(terms_.max_calls);
   opened.set_max_request_bytes(static_cast<uint32_t>(bulk::kMaxPayloadOfRequest));
@@ -143,18 +146,20 @@ absl::Status BulkConnection::OnRequest(const FrameHeader& header, std::string_vi
   }
   VICINITY_ASSIGN_OR_RETURN(proto::BulkRequest request,
                             ParseHead<proto::BulkRequest>(head, "REQUEST"));
+  absl::Status refusal;
   {
     MutexLock lock(&mu_);
-    if (drains_) return absl::OkStatus();
-    if (calls_.size() - num_ending_ >= terms_.max_calls) {
+    if (drains_) {
+      refusal = absl::UnavailableError("the connection takes no more calls");
+    } else if (calls_.size() - num_ending_ >= terms_.max_calls) {
       account_->CallBegins();
       account_->CallEnds(CallEnd::kUseless, false);
-      request.Clear();
+      refusal = absl::ResourceExhaustedError(
+          absl::StrCat("more than ", terms_.max_calls, " calls at once on a connection"));
     }
   }
-  if (request.method().empty()) {
-    Refuse(header.call, absl::ResourceExhaustedError(absl::StrCat(
-                            "more than ", terms_.max_calls, " calls at once on a connection")));
+  if (!refusal.ok()) {
+    Refuse(header.call, refusal);
     return absl::OkStatus();
   }
   auto call = std::make_shared<BulkCall>(
@@ -267,7 +272,7 @@ void BulkConnection::End(const absl::Status& why) {
     terms_.service->log->debug("bulk connection of {} ended: {}",
                                bearer_ != nullptr ? bearer_->peer : "nobody", why.ToString());
   }
-  opens_.cancel();
+  age_.cancel();
   // What waits for the socket learns of its end by this, too.
   shutdown(socket_.native_handle(), SHUT_RDWR);
   sender_.Break();

@@ -33,6 +33,8 @@ struct BulkTerms {
   BulkTickets* tickets = nullptr;
   uint32_t max_calls = 100;  // of a connection at once
   std::chrono::milliseconds opens_within{10'000};
+  // As connections of gRPC's: who calls has to prove anew then who it is.
+  std::chrono::milliseconds lives_for = std::chrono::minutes(30);
 };
 
 //   waiting for its ticket --OPEN--> open --GOODBYE--> draining --no call left--> ended
@@ -86,7 +88,7 @@ class BulkConnection final : public std::enable_shared_from_this<BulkConnection>
 
   asio::io_context* const loop_;
   asio::posix::stream_descriptor socket_;
-  asio::steady_timer opens_;
+  asio::steady_timer age_;  // until it must be open, then until it is old
   const BulkTickets::Socket kind_;
   const std::shared_ptr<ConnectionAccount> account_;
   const BulkTerms terms_;

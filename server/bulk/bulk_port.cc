@@ -8,7 +8,9 @@
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
 #include <atomic>
+#include <cerrno>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -36,6 +38,8 @@ constexpr int kUnixBufferBytes = 2 << 20;  // the kernel cuts it to what it allo
 constexpr int kCoresForOne = 8;
 // How often it is looked whether all calls are over.
 constexpr std::chrono::milliseconds kLookEvery(5);
+// Before another try where a connection could not be taken.
+constexpr std::chrono::milliseconds kPause(100);
 
 // A thread and what it waits for.
 struct Loop {
@@ -94,8 +98,9 @@ class BulkPort::Impl {
       tcp_->Start([this](int, int fd) { Take(fd, Socket::kTcp, tcp_->guard()->Find(PeerOf(fd))); });
     }
     if (unix_ != nullptr) {
-      accepts_ = std::make_unique<asio::posix::stream_descriptor>(loops_.front()->context,
-                                                                  dup(unix_->fd()));
+      asio::io_context& loop = loops_.front()->context;
+      accepts_ = std::make_unique<asio::posix::stream_descriptor>(loop, unix_->fd());
+      pause_ = std::make_unique<asio::steady_timer>(loop);
       AwaitConnection();
     }
   }
@@ -104,7 +109,11 @@ class BulkPort::Impl {
     if (loops_.empty() || stopped_listening_.exchange(true)) return;
     if (tcp_ != nullptr) tcp_->Stop();
     if (accepts_ != nullptr) {
-      asio::post(loops_.front()->context, [this] { accepts_->close(); });
+      asio::post(loops_.front()->context, [this] {
+        pause_->cancel();
+        accepts_->release();  // which ends what waits for it
+        unix_.reset();        // who connects from now on is refused
+      });
     }
     ForEach([](BulkConnection* connection) { connection->Drain(); });
   }
@@ -124,7 +133,9 @@ class BulkPort::Impl {
       loop->context.stop();
       loop->thread.join();
     }
+    if (accepts_ != nullptr && accepts_->is_open()) accepts_->release();
     accepts_.reset();
+    pause_.reset();
     loops_.clear();
   }
 
@@ -136,19 +147,24 @@ class BulkPort::Impl {
 
  private:
   void AwaitConnection() {
+    if (unix_ == nullptr) return;
     accepts_->async_wait(asio::posix::stream_descriptor::wait_read,
                          [this](const asio::error_code& error) {
-                           if (error) return;
-                           AcceptSome();
-                           AwaitConnection();
+                           if (error || unix_ == nullptr) return;
+                           if (AcceptSome()) return AwaitConnection();
+                           pause_->expires_after(kPause);
+                           pause_->async_wait([this](const asio::error_code& ended) {
+                             if (!ended) AwaitConnection();
+                           });
                          });
   }
 
-  void AcceptSome() {
+  // False: the system gives none now, as when files have run out.
+  bool AcceptSome() {
     constexpr int kAtOnce = 16;
     for (int i = 0; i < kAtOnce; ++i) {
       const int fd = unix_->Accept();
-      if (fd < 0) return;
+      if (fd < 0) return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
       if (num_unix_ >= limits_.max_of_machine) {
         close(fd);
       } else {
@@ -158,6 +174,7 @@ class BulkPort::Impl {
         Take(fd, Socket::kUnix, std::make_shared<ConnectionAccount>());
       }
     }
+    return true;
   }
 
   void Take(int fd, Socket socket, std::shared_ptr<ConnectionAccount> account) {
@@ -219,7 +236,8 @@ class BulkPort::Impl {
   std::atomic<int64_t> num_unix_{0};
   std::atomic<int64_t> num_alive_{0};  // with those that have ended and have calls
   std::vector<std::unique_ptr<Loop>> loops_;
-  std::unique_ptr<asio::posix::stream_descriptor> accepts_;  // of the first loop
+  std::unique_ptr<asio::posix::stream_descriptor> accepts_;  // of the first loop; of unix_'s socket
+  std::unique_ptr<asio::steady_timer> pause_;                // likewise
   Mutex mu_;
   std::unordered_map<BulkConnection*, Entry> connections_ ABSL_GUARDED_BY(mu_);
 };

@@ -33,7 +33,7 @@ class BulkPort {
   static int num_threads();
 
   BulkTickets* tickets();
-  std::string Describe() const;  // for people: "bulk on port 7510 and here"
+  std::string Describe() const;  // for people: "bulk on port 7510 and a Unix socket"
 
   void Start();
   // Refuses connections, and calls on those that there are, but for what is under way.

@@ -12,7 +12,8 @@ namespace vicinity {
 // Threads: one at a time. The destructor closes the socket.
 class UnixListener {
  public:
-  // A name that nobody guesses. Unavailable with what the system said.
+  // A name that no other listener has; it is no secret (/proc/net/unix). Unavailable with what the
+  // system said.
   static absl::StatusOr<std::unique_ptr<UnixListener>> Listen();
   ~UnixListener();
   UnixListener(const UnixListener&) = delete;
