@@ -58,12 +58,26 @@ missing_python() {
   done < <(sed 's/==/ /' "$python_list")
 }
 
+# Bazel knows the headers that there were when it first looked for a compiler, and refuses those of
+# packages that came later: then it is to look again. Nothing is built anew where nothing has changed.
+renew_toolchain() (
+  command -v bazel > /dev/null || exit 0
+  cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 0
+  base="$(bazel info output_base 2> /dev/null)" || exit 0
+  looked="$base/external/@local_config_cc.marker"
+  if [[ -e "$looked" && /var/lib/dpkg/status -nt "$looked" ]]; then
+    echo "setup: packages have changed since Bazel looked for headers: it looks again"
+    bazel sync --configure > /dev/null 2>&1 || fail "bazel sync --configure failed"
+  fi
+)
+
 mapfile -t packages < <(packages_of "$section")
 mapfile -t missing < <(missing_of "${packages[@]}")
 python_missing=()
 if [[ $section == build ]]; then mapfile -t python_missing < <(missing_python); fi
 if [[ ${#missing[@]} -eq 0 && ${#python_missing[@]} -eq 0 ]]; then
   echo "setup: all ${#packages[@]} packages are installed"
+  if [[ $section == build ]] && ! $check_only; then renew_toolchain; fi
   exit 0
 fi
 if [[ ${#missing[@]} -gt 0 ]]; then
@@ -104,4 +118,5 @@ if [[ ${#python_missing[@]} -gt 0 ]]; then
     --root-user-action=ignore --target "$python_folder" --requirement "$python_list" \
     || fail "cannot install ${python_missing[*]}"
 fi
+if [[ $section == build ]]; then renew_toolchain; fi
 echo "setup: done"
