@@ -5,6 +5,7 @@
 #   deploy/soak.sh [--minutes N] [--replicas N] [--seed S]     3 minutes, 1, a new seed each time
 #   deploy/soak.sh network [SECONDS [CYCLES]]                  15 and 300: the network tests, longer
 #   deploy/soak.sh flood [SECONDS]                             20: every attack, in every mode
+#   deploy/soak.sh alerts                                      alerts fire when their faults are made
 #   deploy/soak.sh packages DIR                                installs, runs and purges Debian packages
 #   deploy/soak.sh upgrade [COMMIT]                            the last version and this one, together
 #
@@ -32,6 +33,9 @@ if [[ ${1-} == network ]]; then
   exec bazel test //tests/integration:network_test --nocache_test_results --test_output=all \
     --test_timeout=36000 \
     --test_env=VICINITY_PROFILE_SECONDS="${2-15}" --test_env=VICINITY_NETWORK_CYCLES="${3-300}"
+fi
+if [[ ${1-} == alerts ]]; then
+  exec bazel test //tests/deploy:alerts_fire_test --nocache_test_results --test_output=all
 fi
 if [[ ${1-} == flood ]]; then
   exec bazel test //tests/integration:flood_test --nocache_test_results --test_output=all \

@@ -311,6 +311,9 @@ absl::Status Generations::Commit(const proto::SwapRequest& request) {
     if (now->replication() != nullptr && now->replication()->Find(id) != nullptr) {
       VICINITY_RETURN_IF_ERROR(after->Appoint(before->writer()));
     }
+    // Its log began empty, and lacks nothing: the swap has seen that all is there that was carried,
+    // and nothing else has been acknowledged.
+    VICINITY_RETURN_IF_ERROR(after->CaughtUp());
     if (id.value < request.folded_at_size()) {
       VICINITY_RETURN_IF_ERROR(CarryCursors(*before, request.folded_at(id.value), *after));
     }

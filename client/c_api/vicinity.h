@@ -445,11 +445,12 @@ int32_t vicinity_written_tensor(const VicinityWritten* written, int32_t part, in
 /* ---- What has been written to a live graph: client/changes.h ----
  *
  *   VicinityChangeLog* log;
- *   VicinityChangeInfo change = {sizeof(change)};
+ *   VicinityChangeInfo change;
+ *   change.struct_size = sizeof(change);
  *   if (vicinity_graph_changes_of(graph, 0, "indexer", 16, &log)) return 1;
  *   for (int64_t i = 0; i < vicinity_change_log_size(log); ++i) {
  *     if (vicinity_change_log_change(log, i, &change)) return 1;
- *     ... work that may be done twice ...
+ *     printf("version %lld\n", (long long)change.version);  // work that may be done twice
  *     if (vicinity_graph_acknowledge(graph, 0, "indexer", change.version, change.term)) return 1;
  *   }
  *   vicinity_change_log_release(log);

@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 #include "client/cli/commands/graph/fold_command.h"
 #include "client/cli/commands/graph/write_command.h"
+#include "client/cli/commands/live/promote_command.h"
 #include "client/cli/commands/live/swap_command.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/writes/array_change_file.h"
@@ -176,6 +177,23 @@ TEST_CASE("a fold takes the place of a graph that is written and read meanwhile"
   const auto gone = graph->Fetch(0, "features", {1});
   REQUIRE_FALSE(gone.ok());
   CHECK_THAT(gone.error().message(), Catch::Contains("open the graph anew"));
+}
+
+TEST_CASE("a server that is lost right after a swap is followed by another", "[live_swap]") {
+  SwapBed bed;
+  const auto graph = Open(bed.testbed->cluster_file());
+  VICINITY_REQUIRE_OK(bed.writers[0]->Write(*graph, nullptr));
+  const cli::Answer folded = bed.Fold();
+  INFO(folded.narration);
+  REQUIRE(folded.code == ExitCode::kOk);
+  const cli::Answer swapped = bed.Swap();
+  INFO(swapped.narration);
+  REQUIRE(swapped.code == ExitCode::kOk);
+  VICINITY_REQUIRE_OK(bed.testbed->Kill(0));
+  const cli::Answer promoted =
+      RunCommand(cli::kPromoteCommand, {"--cluster", bed.testbed->cluster_file(), "--from", "s0"});
+  INFO(promoted.narration);
+  CHECK(promoted.code == ExitCode::kOk);
 }
 
 TEST_CASE("what the tool writes while a fold takes its place is all written, each once",

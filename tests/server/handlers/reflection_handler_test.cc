@@ -30,7 +30,8 @@ TEST_CASE("reflection names the services that are here", "[reflection_handler]")
   for (const auto& service : reply.list_services_response().service()) {
     names.insert(service.name());
   }
-  CHECK(names == std::set<std::string>{"vicinity.proto.Graph", "grpc.health.v1.Health",
+  CHECK(names == std::set<std::string>{"vicinity.proto.Graph", "vicinity.proto.Bulk",
+                                       "grpc.health.v1.Health",
                                        "grpc.reflection.v1alpha.ServerReflection"});
 }
 
