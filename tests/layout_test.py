@@ -182,7 +182,7 @@ COVERED_ELSEWHERE = {
     "partition/overlay/live_view.cc": "tests/partition/overlay/live_shard_test.cc",
     "server/http/http_connection.cc": "tests/server/http/http_server_test.cc",
     "server/http/http_listener.cc": "tests/server/http/peer_watch_test.cc",
-    "server/http/http_tls.cc": "tests/server/http/http_server_test.cc",
+    "server/http/tls_caller.cc": "tests/server/http/http_server_test.cc",
     "server/bulk/bulk_call.cc": "tests/server/bulk/bulk_port_test.cc",
     "server/bulk/bulk_connection.cc": "tests/server/bulk/bulk_port_test.cc",
     "server/calls/grpc_call.cc": "tests/integration/server_test.cc",

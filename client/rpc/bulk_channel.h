@@ -19,6 +19,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "client/rpc/call_ending.h"
 #include "client/rpc/call_settings.h"
 #include "client/shards/fan_out.h"
@@ -53,8 +54,9 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
     std::chrono::milliseconds keepalive_timeout{10'000};
   };
 
-  // Takes `fd`, which is connected and does not block.
-  BulkChannel(asio::io_context* loop, int fd, Options options);
+  // Takes `fd`, which is connected and does not block, and which `stream` reads and writes.
+  BulkChannel(asio::io_context* loop, int fd, std::unique_ptr<bulk::ByteStream> stream,
+              Options options);
 
   // Once. `done` when the server has let it in, or Unavailable.
   void Open(Done done);
@@ -88,6 +90,8 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
 
   void AwaitReadable();
   void Read();
+  absl::StatusOr<bool> ReadFrames();
+  absl::StatusOr<bool> Begin();
   absl::Status OnOpened(std::string_view head);
   absl::Status OnMessage(const std::shared_ptr<Call>& call, std::string_view payload);
   absl::Status OnEnd(const std::shared_ptr<Call>& call, const bulk::FrameHeader& header,
@@ -111,11 +115,12 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
   asio::steady_timer deadlines_;
   asio::steady_timer keepalive_;
   const Options options_;
-  bulk::SocketStream stream_;
+  const std::unique_ptr<bulk::ByteStream> stream_;
   bulk::FrameReader reader_;
   bulk::FrameSender sender_;
   // The loop's thread's.
-  Done opened_;  // until it is told
+  bool has_begun_ = false;  // OPEN has been sent
+  Done opened_;             // until it is told
   bool heard_ = false;
   bool pinged_ = false;
   mutable Mutex mu_;

@@ -96,6 +96,7 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
   if (options_.transport != Transport::kGrpc) {
     BulkLink::Options bulk;
     bulk.host = HostOf(endpoint_.address);
+    bulk.tls = options_.tls_sessions;
     bulk.connections = num_channels_;
     bulk.over = options_.bulk_over;
     bulk.connect_timeout = options_.connect_timeout;

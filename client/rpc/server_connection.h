@@ -28,6 +28,7 @@
 #include "proto/bulk_fields.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
+#include "proto/security/tls_sessions.h"
 #include "proto/service.pb.h"
 
 namespace vicinity {
@@ -55,6 +56,7 @@ struct ConnectionOptions {
   proto::BulkSocket bulk_over = proto::BULK_SOCKET_ANY;
   std::string client_name;
   std::shared_ptr<grpc::ChannelCredentials> credentials;  // null: plaintext; shared by channels
+  std::shared_ptr<TlsSessions> tls_sessions;  // of the bulk channel, as the credentials; likewise
 };
 
 // Answers are read in a thread of its own. A channel whose call gets no part of an answer until its
