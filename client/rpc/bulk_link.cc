@@ -220,10 +220,12 @@ class BulkLink::Impl {
 
   void OpenOne(const proto::OpenBulkReply& place, const std::string& ticket, Done done) {
     const auto connector = std::make_shared<Connector>(
-        &loop_, [this, ticket, done = std::move(done)](const absl::Status& status, int fd) {
+        &loop_, [this, ticket, over_unix = !place.unix_name().empty(), done = std::move(done)](
+                    const absl::Status& status, int fd) {
           if (!status.ok()) return done(status);
           BulkChannel::Options options;
           options.ticket = ticket;
+          options.over_unix = over_unix;
           options.open_timeout = options_.connect_timeout;
           options.keepalive_time = options_.keepalive_time;
           options.keepalive_timeout = options_.keepalive_timeout;
