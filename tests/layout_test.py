@@ -187,7 +187,6 @@ COVERED_ELSEWHERE = {
     "server/bulk/bulk_connection.cc": "tests/server/bulk/bulk_port_test.cc",
     "server/calls/grpc_call.cc": "tests/integration/server_test.cc",
     "server/calls/open_bulk.cc": "tests/server/bulk/bulk_port_test.cc",
-    "client/rpc/bulk_link.cc": "tests/server/bulk/bulk_port_test.cc",
     "client/rpc/call_ending.cc": "tests/client/rpc/remote_shard_test.cc",
     "server/calls/admin_operations.cc": "tests/server/admin_server_test.cc",
     "server/calls/guarded_port.cc": "tests/integration/server_test.cc",

@@ -39,7 +39,7 @@ namespace vicinity {
 // the loop's thread, one at a time. A message lies in the connection's buffer until on_message
 // returns: nothing copies it before.
 //
-// Threads:  Reserve, Start, is_open, Retire and Close any; the rest the loop's.
+// Threads:  Reserve, Start, is_open, over_unix, Retire and Close any; the rest the loop's.
 // Lifetime: shared by who makes calls, its calls and the loop's handlers; the loop outlives it.
 // Memory:   1 MiB of the buffer, and a larger message while it is there.
 class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
@@ -48,6 +48,7 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
  public:
   struct Options {
     std::string ticket;
+    bool over_unix = false;  // `fd` is a Unix socket
     std::chrono::milliseconds open_timeout{5000};
     // While calls are under way, as ConnectionOptions says.
     std::chrono::milliseconds keepalive_time{30'000};
@@ -69,6 +70,7 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
   void Start(const grpc::ByteBuffer& request, const CallSettings& settings,
              std::function<absl::Status(grpc::ByteBuffer*)> on_message, Done done);
   bool is_open() const;
+  bool over_unix() const { return options_.over_unix; }
   // It is not closed, nor about to be.
   bool IsUsed() const;
   // No further calls; with the last one it is closed.

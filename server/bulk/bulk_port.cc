@@ -298,6 +298,13 @@ void BulkPort::AddMetrics(MetricRegistry::Group* group) const {
   group->Add({"vicinity_server_bulk_refused_tickets_total",
               "Connections of the bulk channel whose ticket was not good"},
              {}, [tickets = impl_->tickets()] { return static_cast<double>(tickets->refused()); });
+  const BulkTickets::Places& places = impl_->tickets()->places();
+  group->Add({"vicinity_server_bulk_port", "Where the bulk channel is over TCP; 0: it is not",
+              MetricKind::kGauge},
+             {}, [port = places.port] { return static_cast<double>(port); });
+  group->Add({"vicinity_server_bulk_unix_sockets", "Unix sockets of the bulk channel, one or none",
+              MetricKind::kGauge},
+             {}, [num = places.unix_name.empty() ? 0.0 : 1.0] { return num; });
 }
 
 }  // namespace vicinity

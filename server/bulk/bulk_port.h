@@ -44,7 +44,7 @@ class BulkPort {
   // Calls that are under way may go on until `deadline`, then they are ended. Waits for them.
   void Stop(std::chrono::system_clock::time_point deadline);
 
-  // Connections, by socket, and tickets that were refused. It must outlive the group.
+  // Where it is; connections, by socket, and tickets that were refused. It must outlive the group.
   void AddMetrics(MetricRegistry::Group* group) const;
   int64_t num_connections() const;
 

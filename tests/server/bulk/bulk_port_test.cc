@@ -562,6 +562,29 @@ TEST_CASE_METHOD(BulkClientTest, "the channel is taken where it is there, or ask
   }
 }
 
+TEST_CASE_METHOD(BulkClientTest, "which way calls went is counted", "[bulk]") {
+  Serve();
+  const bool by_tcp = GENERATE(true, false);
+  const auto connection =
+      To(address(), Transport::kBulk, by_tcp ? proto::BULK_SOCKET_TCP : proto::BULK_SOCKET_UNIX);
+  VICINITY_REQUIRE_OK(Connect(connection.get()));
+  std::string rows;
+  VICINITY_REQUIRE_OK(FetchAll(ShardOf(connection.get()).get(), &rows));
+  const auto num_bytes = static_cast<int64_t>(rows.size());
+  const TrafficStats first = traffic_.Read();
+  CHECK(first.bulk_tcp_calls == (by_tcp ? 1 : 0));
+  CHECK(first.bulk_unix_calls == (by_tcp ? 0 : 1));
+  CHECK(first.bulk_tcp_bytes_received == (by_tcp ? num_bytes : 0));
+  CHECK(first.bulk_unix_bytes_received == (by_tcp ? 0 : num_bytes));
+  const auto by_grpc = To(address(), Transport::kGrpc);
+  VICINITY_REQUIRE_OK(Connect(by_grpc.get()));
+  VICINITY_REQUIRE_OK(FetchAll(ShardOf(by_grpc.get()).get(), &rows));
+  const TrafficStats both = traffic_.Read();
+  CHECK(both.bytes_received == 2 * num_bytes);
+  CHECK(both.bulk_tcp_calls + both.bulk_unix_calls == 1);
+  CHECK(both.bulk_tcp_bytes_received + both.bulk_unix_bytes_received == num_bytes);
+}
+
 TEST_CASE_METHOD(BulkClientTest, "what a connection may is asked for each call, as it is then",
                  "[bulk]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::string token, MakeToken());
