@@ -214,6 +214,8 @@ void ServerConnection::AskHello(
         if (absl::IsDeadlineExceeded(status) && !AnyReady()) status = NoConnection(timeout);
         if (status.ok()) status = CheckHello(*got);
         if (status.ok()) TakeLimits(got->limits());
+        // Who takes its place at its address may have the channel, where it had none.
+        if (status.ok() && bulk_ != nullptr && got->bulk()) bulk_->Open([](const absl::Status&) {});
         on_end(status, *got);
       });
 }
