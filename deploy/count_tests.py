@@ -9,8 +9,9 @@ or a line `N passed, N failed`; one that says nothing is one case. The same prog
 counts as often as in the one with most cases, and as failed as in the one with most failures. A
 failed stage without a failed case (format, build) is one failure.
 
-Prints a line for each stage and for each failed program, then `N passed, N failed`. Exit status 1
-if anything failed, or if nothing ran.
+Prints a line for each stage, for each failed program and for each reason for which a program has left
+out cases (Python's unittest says those with `-v` or verbosity=2), then `N passed, N failed`. Exit
+status 1 if anything failed, or if nothing ran.
 """
 
 import argparse
@@ -25,6 +26,7 @@ Count = collections.namedtuple("Count", ["cases", "failed"])
 
 CATCH_ALL_PASSED = re.compile(r"^All tests passed \(.* in (\d+) test cases?\)$", re.MULTILINE)
 CATCH_SOME_FAILED = re.compile(r"^test cases: +(\d+) \|(.*)$", re.MULTILINE)
+SKIPPED = re.compile(r"""\.\.\. skipped (['"])(.*)\1$""", re.MULTILINE)
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 
 
@@ -40,6 +42,11 @@ def count_in_log(log):
     if not counts:
         return None
     return Count(sum(c.cases for c in counts), sum(c.failed for c in counts))
+
+
+def reasons_in_log(log):
+    """Why a program has left out cases, and how many for each reason."""
+    return collections.Counter(reason for _, reason in SKIPPED.findall(log))
 
 
 def count_program(status, log):
@@ -63,8 +70,9 @@ def read_log(result):
     return ""
 
 
-def count_run(events):
-    """Target label -> Count, for the events of one `bazel test`."""
+def count_run(events, left_out):
+    """Target label -> Count, for the events of one `bazel test`. `left_out` gets, for each label, the
+    reasons for which cases were."""
     wanted = set()
     attempts = {}
     for event in events:
@@ -75,8 +83,10 @@ def count_run(events):
             which = identity["testResult"]
             result = event["testResult"]
             # A later attempt of the same run and shard replaces the earlier one.
+            log = read_log(result)
+            left_out[which["label"]] |= reasons_in_log(log)
             attempts[which["label"], which.get("run", 1), which.get("shard", 1)] = count_program(
-                result.get("status", "NO_STATUS"), read_log(result))
+                result.get("status", "NO_STATUS"), log)
     shards = collections.defaultdict(dict)
     for (label, run, shard), count in attempts.items():
         shards[label][run, shard] = count
@@ -96,10 +106,11 @@ def main():
     arguments = parser.parse_args()
 
     stages = collections.defaultdict(dict)
+    left_out = collections.defaultdict(collections.Counter)
     for path in sorted(arguments.folder.glob("*.json")):
         lines = path.read_text(errors="replace").splitlines()
         stages[path.name.split(".")[0]].update(
-            count_run([json.loads(line) for line in lines if line.startswith("{")]))
+            count_run([json.loads(line) for line in lines if line.startswith("{")], left_out))
 
     total = collections.defaultdict(lambda: Count(0, 0))
     runs_with_failures = set()
@@ -114,6 +125,10 @@ def main():
                 runs_with_failures.add(stage)
             total[label] = Count(
                 max(total[label].cases, count.cases), max(total[label].failed, count.failed))
+
+    for label, reasons in sorted(left_out.items()):
+        for reason, count in sorted(reasons.items()):
+            print(f"  LEFT OUT {label}: {count} of its cases: {reason}")
 
     cases = sum(count.cases for count in total.values())
     failed = sum(count.failed for count in total.values())

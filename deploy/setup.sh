@@ -3,6 +3,7 @@
 # tests, Python packages that Debian lacks (deploy/python_packages.txt), in a folder of their own.
 #
 #   deploy/setup.sh          what building and testing need
+#   deploy/setup.sh --more   besides, what some tests leave cases out without
 #   deploy/setup.sh --run    only what running needs, where binaries come from elsewhere
 #   deploy/setup.sh --check  installs nothing; exit status 1 and a list if something is missing
 set -euo pipefail
@@ -36,9 +37,11 @@ missing_of() {
 
 section=build
 check_only=false
+more=false
 for argument in "$@"; do
   case "$argument" in
     --run) section=run ;;
+    --more) more=true ;;
     --check) check_only=true ;;
     *) fail "unknown argument '$argument'; see the head of $0" ;;
   esac
@@ -71,7 +74,10 @@ renew_toolchain() (
   fi
 )
 
-mapfile -t packages < <(packages_of "$section")
+mapfile -t packages < <(
+  packages_of "$section"
+  if $more; then packages_of more; fi
+)
 mapfile -t missing < <(missing_of "${packages[@]}")
 python_missing=()
 if [[ $section == build ]]; then mapfile -t python_missing < <(missing_python); fi

@@ -191,6 +191,18 @@ rocksdb::ColumnFamilyOptions FamilyOptions(const DeltaStoreOptions& options,
   return family;
 }
 
+// Not waited for: who has the folder has it for as long as it serves.
+absl::StatusOr<FolderLock> LockOf(const std::string& folder) {
+  LockWait no_wait;
+  no_wait.limit = absl::ZeroDuration();
+  absl::StatusOr<FolderLock> lock = FolderLock::Take(folder, no_wait);
+  if (!absl::IsFailedPrecondition(lock.status())) return lock;
+  return absl::FailedPreconditionError(
+      absl::StrCat(lock.status().message(),
+                   ": another server serves from here; stop that one, or name another folder of "
+                   "changes"));
+}
+
 }  // namespace
 
 DeltaStore::Commit::Commit(const DeltaStore& store)
@@ -246,9 +258,7 @@ absl::StatusOr<std::unique_ptr<DeltaStore>> DeltaStore::Open(const std::string& 
     return ErrnoStatus(errno, folder, "mkdir");
   }
   Pass(Failpoint::kStoreFolderMade);
-  LockWait no_wait;
-  no_wait.limit = absl::ZeroDuration();
-  VICINITY_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(folder, no_wait));
+  VICINITY_ASSIGN_OR_RETURN(FolderLock lock, LockOf(folder));
   Pass(Failpoint::kStoreLocked);
   VICINITY_ASSIGN_OR_RETURN(std::unique_ptr<HighWater> high_water,
                             HighWater::Open(absl::StrCat(folder, "/high-water")));

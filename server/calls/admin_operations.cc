@@ -90,16 +90,21 @@ absl::StatusOr<proto::LogsReply> Logs(const ServerState& state, const proto::Log
   }
   const size_t last =
       request.last() == 0 ? std::numeric_limits<size_t>::max() : size_t{request.last()};
-  LogRing::Lines found = actions.ring->Newest(last, least);
+  const uint64_t run = actions.ring->run();
+  const uint64_t from = request.run() == run ? request.from() : 0;
+  LogRing::Lines found = actions.ring->Newest(last, least, from);
   proto::LogsReply reply;
   reply.set_server(actions.server);
-  reply.set_forgotten(static_cast<uint64_t>(found.forgotten));
+  reply.set_forgotten(found.forgotten);
+  reply.set_run(run);
+  reply.set_next(found.next);
   for (LogRing::Line& line : found.lines) {
     proto::LogLine* const added = reply.add_lines();
     added->set_time_us(
         std::chrono::duration_cast<std::chrono::microseconds>(line.time.time_since_epoch())
             .count());
     added->set_level(LogLevelName(line.level));
+    added->set_number(line.number);
     added->set_text(std::move(line.text));
   }
   return reply;

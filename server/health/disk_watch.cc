@@ -78,8 +78,11 @@ void DiskWatch::Look() {
 bool DiskWatch::TryReserve(int64_t free) {
   if (reserve_->is_held()) return true;
   if (reserve_->bytes() == 0) return false;
-  const int64_t left = std::max(least_.enough_bytes(), reserve_->bytes());
-  return free - reserve_->bytes() >= left && reserve_->Make().ok();
+  return free >= BytesForReserve() && reserve_->Make().ok();
+}
+
+int64_t DiskWatch::BytesForReserve() const {
+  return reserve_->bytes() + std::max(least_.enough_bytes(), reserve_->bytes());
 }
 
 // What is to become the reserve again is not free.
@@ -95,7 +98,8 @@ void DiskWatch::TellLevel(DiskLevel level, int64_t free) {
   const std::string is_free = HumanBytes(free);
   if (level == DiskLevel::kFull) {
     log_->error("{}: the disk is full: {} are free; changes are refused until there are {}",
-                options_.folder, is_free, HumanBytes(least_.enough_bytes()));
+                options_.folder, is_free,
+                HumanBytes(reserve_->is_given_up() ? BytesForReserve() : least_.enough_bytes()));
   } else if (level == DiskLevel::kLow) {
     log_->warn("{}: the disk is nearly full: {} are free; changes are taken on{}", options_.folder,
                is_free,

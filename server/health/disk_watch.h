@@ -59,6 +59,8 @@ class DiskWatch {
   void TellLevel(DiskLevel level, int64_t free);
   // True: it holds the reserve.
   bool TryReserve(int64_t free);
+  // Must be free before the reserve is made again: it, and what is to be left beside it.
+  int64_t BytesForReserve() const;
   void Run();
 
   const DiskWatchOptions options_;

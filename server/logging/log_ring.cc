@@ -1,6 +1,7 @@
 #include "server/logging/log_ring.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -17,13 +18,23 @@ std::string TextOf(spdlog::string_view_t payload) {
   return text.substr(0, end);
 }
 
+uint64_t NewRun() {
+  std::random_device random;
+  const uint64_t drawn = uint64_t{random()} << 32 | random();
+  return drawn == 0 ? 1 : drawn;
+}
+
 }  // namespace
 
-LogRing::Lines LogRing::Newest(size_t last, spdlog::level::level_enum least) const {
+LogRing::LogRing(size_t max_bytes) : max_bytes_(max_bytes), run_(NewRun()) {}
+
+LogRing::Lines LogRing::Newest(size_t last, spdlog::level::level_enum least, uint64_t from) const {
   Lines found;
   const MutexLock lock(&mu_);
   found.forgotten = forgotten_;
+  found.next = forgotten_ + lines_.size() + 1;
   for (auto line = lines_.rbegin(); line != lines_.rend() && found.lines.size() < last; ++line) {
+    if (line->number < from) break;
     if (line->level >= least) found.lines.push_back(*line);
   }
   std::reverse(found.lines.begin(), found.lines.end());
@@ -31,8 +42,9 @@ LogRing::Lines LogRing::Newest(size_t last, spdlog::level::level_enum least) con
 }
 
 void LogRing::log(const spdlog::details::log_msg& message) {
-  Line line{message.time, message.level, TextOf(message.payload)};
+  Line line{message.time, message.level, 0, TextOf(message.payload)};
   const MutexLock lock(&mu_);
+  line.number = forgotten_ + lines_.size() + 1;
   bytes_ += BytesOf(line);
   lines_.push_back(std::move(line));
   while (bytes_ > max_bytes_) {

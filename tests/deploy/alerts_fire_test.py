@@ -115,7 +115,7 @@ class AlertsFireTest(unittest.TestCase):
             jobs += (f"  - {{job_name: {job}, {tls}file_sd_configs: [{{files: [{job}.json], "
                      "refresh_interval: 1s}]}\n")
         self.path("prometheus.yaml").write_text(
-            "global: {scrape_interval: 250ms, scrape_timeout: 250ms, evaluation_interval: 250ms}\n"
+            "global: {scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 500ms}\n"
             f"rule_files: [alerts.yaml]\nscrape_configs:\n{jobs}", "utf-8")
         self.start("prometheus", PROMETHEUS, "--config.file=prometheus.yaml",
                    f"--web.listen-address=127.0.0.1:{port}", "--storage.tsdb.path=tsdb")
@@ -199,12 +199,16 @@ class AlertsFireTest(unittest.TestCase):
             self.path("cluster-o").write_text(
                 f'data: "shards-a" num_shards: 2 servers {{ name: "o" listen: "{address}" '
                 "shards: [0, 1] }", "utf-8")
-            load = [self.start("load", PROGRAMS / "client/cli/vicinity", "check", "perf", "--cluster",
-                               "cluster-o", "--seconds", LIMIT_S, "--threads", "32") for _ in range(3)]
-            self.await_alert("VicinityOverloaded", self.http["o"])
-            for process in load:
-                process.kill()
-                process.wait()
+            # Behind the others: Prometheus is to have its turns, and answers in time.
+            load = [self.start("load", "nice", "-n", "10", PROGRAMS / "client/cli/vicinity", "check",
+                               "perf", "--cluster", "cluster-o", "--seconds", 2 * LIMIT_S, "--threads",
+                               "32") for _ in range(3)]
+            try:
+                self.await_alert("VicinityOverloaded", self.http["o"])
+            finally:
+                for process in load:
+                    process.kill()
+                    process.wait()
             self.await_quiet()
 
         with self.subTest("a certificate is about to end"):
@@ -215,7 +219,8 @@ class AlertsFireTest(unittest.TestCase):
                        f"127.0.0.1:{self.http['t']}")
             self.add_target("vicinity-tls", self.http["t"])
             self.await_alert("VicinityCertificateEnds", self.http["t"])
-            self.assertEqual(set(self.firing()), {"VicinityCertificateEnds"})
+            self.until(lambda: set(self.firing()) == {"VicinityCertificateEnds"}, "nothing else fires",
+                       lambda: f"what does: {self.firing()}")
 
         with self.subTest("a trainer waits for its data"):
             self.http["trainer"] = free_port()

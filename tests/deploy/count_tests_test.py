@@ -27,9 +27,12 @@ class CountTestsTest(unittest.TestCase):
         with open(self.folder / f"{run}.json", "a", encoding="ascii") as events:
             events.write(json.dumps(event) + "\n")
 
-    def count(self, *arguments):
-        done = subprocess.run([sys.executable, str(SCRIPT), *arguments, str(self.folder)],
+    def run_script(self, *arguments):
+        return subprocess.run([sys.executable, str(SCRIPT), *arguments, str(self.folder)],
                               capture_output=True, text=True, check=False)
+
+    def count(self, *arguments):
+        done = self.run_script(*arguments)
         return done.returncode, done.stdout.splitlines()[-1]
 
     def test_catchs_summaries_are_added_up(self):
@@ -53,6 +56,17 @@ class CountTestsTest(unittest.TestCase):
         self.add("tests", "//a", "FAILED", "")
         self.add("tests", "//b", "PASSED", "")
         self.assertEqual(self.count(), (1, "1 passed, 1 failed"))
+
+    def test_what_was_left_out_is_told_with_why(self):
+        self.add("tests", "//a", "PASSED",
+                 "test_x (__main__.A.test_x) ... ok\n"
+                 "test_y (__main__.A.test_y) ... skipped 'no browser'\n"
+                 "test_z (__main__.A.test_z)\nWhat it does. ... skipped \"it isn't here\"\n"
+                 "test_u (__main__.A.test_u) ... skipped 'no browser'\n4 passed, 0 failed\n")
+        self.add("share", "//a", "PASSED", "test_y (__main__.A.test_y) ... skipped 'no browser'\n")
+        self.assertEqual([line for line in self.run_script().stdout.splitlines() if "LEFT OUT" in line],
+                         ["  LEFT OUT //a: 1 of its cases: it isn't here",
+                          "  LEFT OUT //a: 2 of its cases: no browser"])
 
     def test_a_stage_that_failed_by_itself_is_a_failure(self):
         self.add("tests", "//a", "PASSED", "3 passed, 0 failed\n")

@@ -155,6 +155,19 @@ TEST_CASE_METHOD(DaemonTest, "what cannot be served exits with what to do, and t
   CHECK_THAT(output, Catch::Contains(absl::StrCat("pid ", daemon->pid(), " (vicinityd)")));
 }
 
+TEST_CASE_METHOD(DaemonTest, "two servers do not share a folder of changes", "[vicinityd]") {
+  const std::string changes = folder_.File("changes");
+  const auto daemon = StartServing({"--changes", changes});
+  const auto [code, output] =
+      RunToEnd({"--data", folder_.File("graph"), "--changes", changes, "--listen", "127.0.0.1:0"});
+  CHECK(code == 7);
+  CHECK_THAT(output, Catch::Contains(absl::StrCat("process ", daemon->pid(), " (vicinityd)")) &&
+                         Catch::Contains(changes) && Catch::Contains("stop that one"));
+  daemon->Signal(SIGTERM);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const int ended, daemon->WaitForExit(kLimit));
+  CHECK(ended == 0);
+}
+
 TEST_CASE_METHOD(DaemonTest, "help and version exit 0", "[vicinityd]") {
   const auto [code, output] = RunToEnd({"--help"});
   CHECK(code == 0);

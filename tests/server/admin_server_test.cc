@@ -176,6 +176,18 @@ TEST_CASE_METHOD(AdminTest, "the last lines of the log are told, by level", "[ad
   VICINITY_REQUIRE_OK(Call(&Admin::Stub::Logs, request, &reply));
   REQUIRE(reply.lines_size() == 1);
   CHECK(reply.lines(0).text() == "two");
+  CHECK(reply.lines(0).number() == 2);
+  CHECK(reply.run() == ring->run());
+  CHECK(reply.next() == 4);
+  proto::LogsRequest since;
+  since.set_run(reply.run());
+  since.set_from(3);
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Logs, since, &reply));
+  REQUIRE(reply.lines_size() == 1);
+  CHECK(reply.lines(0).text() == "three");
+  since.set_run(reply.run() + 1);  // of the server before it was started again
+  VICINITY_REQUIRE_OK(Call(&Admin::Stub::Logs, since, &reply));
+  CHECK(reply.lines_size() == 3);
   request.set_level("loud");
   VICINITY_CHECK_CODE(Call(&Admin::Stub::Logs, request, &reply),
                       absl::StatusCode::kInvalidArgument);

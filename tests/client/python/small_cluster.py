@@ -29,7 +29,7 @@ def tool(*arguments):
 def run_tests():
     """Those of the program; ends with the line (deploy/count_tests.py) that counts those that were not
     skipped."""
-    result = unittest.main(exit=False).result
+    result = unittest.main(exit=False, verbosity=2).result
     failed = len(result.failures) + len(result.errors)
     print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed")
     sys.exit(1 if failed else 0)

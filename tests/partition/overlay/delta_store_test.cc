@@ -99,6 +99,8 @@ TEST_CASE_METHOD(StoreTest, "a store is of one shard, and of one process at a ti
   const absl::Status taken =
       DeltaStore::Open(folder_.File("store"), "shard 0", DeltaStoreOptions()).status();
   CHECK(taken.code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(std::string(taken.message()).find(folder_.File("store")) == 0);
+  CHECK(std::string(taken.message()).find("another server serves from here") != std::string::npos);
   const absl::Status other = TryOpen("shard 1");
   CHECK(other.code() == absl::StatusCode::kFailedPrecondition);
   CHECK(std::string(other.message()).find("shard 0, and not of shard 1") != std::string::npos);

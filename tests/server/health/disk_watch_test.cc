@@ -82,6 +82,7 @@ TEST_CASE_METHOD(WatchTest, "a reserve that was given up is made again once all 
   reserve_.GiveUp();
   CHECK(LevelAt(&watch, 1) == DiskLevel::kFull);
   CHECK(num_lines() == 2);
+  CHECK_THAT(text_.str(), Catch::Contains("refused until there are 26.0 MiB"));
   CHECK(LevelAt(&watch, 25) == DiskLevel::kFull);  // the reserve would leave less than 25
   CHECK_FALSE(reserve_.is_held());
   CHECK(LevelAt(&watch, 26) == DiskLevel::kLow);
@@ -95,6 +96,7 @@ TEST_CASE("without limits a disk is full once the reserve was needed", "[disk_wa
   CHECK(test.LevelAt(&watch, 0) == DiskLevel::kEnough);
   test.reserve_.GiveUp();
   CHECK(test.LevelAt(&watch, 3) == DiskLevel::kFull);
+  CHECK_THAT(test.text_.str(), Catch::Contains("refused until there are 4.0 MiB"));
   CHECK(test.LevelAt(&watch, 4) == DiskLevel::kEnough);
   CHECK(test.reserve_.is_held());
 }

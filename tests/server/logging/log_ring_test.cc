@@ -45,13 +45,39 @@ TEST_CASE("the last lines are there, oldest first, by level", "[log_ring]") {
   CHECK(TextsOf(ring->Newest(1, spdlog::level::trace)) == std::vector<std::string>{"five"});
 }
 
+TEST_CASE("who was told lines before is told those that came since", "[log_ring]") {
+  const auto ring = std::make_shared<LogRing>();
+  const auto log = MakeLogger(LogFormat::kText, spdlog::level::info, ring);
+  CHECK(ring->Newest(kAll, spdlog::level::trace).next == 1);
+  log->info("one");
+  log->warn("two");
+  const uint64_t next = ring->Newest(kAll, spdlog::level::trace).next;
+  CHECK(next == 3);
+  CHECK(ring->Newest(kAll, spdlog::level::trace, next).lines.empty());
+  log->info("three");
+  log->warn("four");
+  const LogRing::Lines since = ring->Newest(kAll, spdlog::level::trace, next);
+  CHECK(TextsOf(since) == std::vector<std::string>{"three", "four"});
+  CHECK(since.lines[0].number == 3);
+  CHECK(since.next == 5);
+  const LogRing::Lines warnings = ring->Newest(kAll, spdlog::level::warn, next);
+  CHECK(TextsOf(warnings) == std::vector<std::string>{"four"});
+  CHECK(warnings.next == 5);
+  CHECK(TextsOf(ring->Newest(1, spdlog::level::trace, 2)) == std::vector<std::string>{"four"});
+  CHECK(ring->run() != 0);
+  CHECK(LogRing().run() != ring->run());
+}
+
 TEST_CASE("its memory is bounded, and what went is counted", "[log_ring]") {
   constexpr size_t kBytes = 100'000;
   const auto ring = std::make_shared<LogRing>(kBytes);
   const auto log = MakeLogger(LogFormat::kText, spdlog::level::info, ring);
   for (int i = 0; i < 1000; ++i) log->info("{} {}", i, std::string(1000, 'x'));
   const LogRing::Lines all = ring->Newest(kAll, spdlog::level::trace);
-  CHECK(all.forgotten + static_cast<int64_t>(all.lines.size()) == 1000);
+  CHECK(all.forgotten + all.lines.size() == 1000);
+  CHECK(all.lines.front().number == all.forgotten + 1);
+  CHECK(all.lines.back().number == 1000);
+  CHECK(all.next == 1001);
   CHECK(all.lines.size() < 100);
   CHECK(all.lines.size() > 50);
   CHECK_THAT(all.lines.back().text, Catch::StartsWith("999 "));
