@@ -97,9 +97,9 @@ void DeclareProcess(CLI::App* app, Flags* flags, ServerConfig* config) {
       .Add(
           "--bulk", &flags->bulk,
           "a channel beside gRPC that moves rows for less: none, local (a Unix socket, for clients "
-          "on this host), auto (that, and TCP on a port that the system picks; behind a proxy "
-          "none), "
-          "or host:port, which has both")
+          "on this host), auto (that, and TCP on a port that the system picks), or host:port, "
+          "which "
+          "has both")
       ->type_name("none|local|auto|HOST:PORT");
   group.Add("--ready-file", &config->ready_file, "write host:port there once calls are answered")
       ->type_name("FILE");

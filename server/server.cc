@@ -253,8 +253,11 @@ class Server::Impl {
   // Tickets are given by calls of the data port.
   absl::Status ListenForBulk() {
     if (!options_.bulk.is_there()) return absl::OkStatus();
+    ConnectionLimits limits = LimitsOfConnections(options_);
     std::unique_ptr<TlsSessions> tls;
     if (trust_->encrypted()) {
+      // Its threads shake hands, not all cores.
+      limits.new_at_once = 2 * int64_t{BulkPort::num_threads()};
       TlsSessions::Options sessions;
       sessions.material = [this] { return trust_->Material(); };
       // Who calls has proven that over gRPC, where tickets are given.
@@ -262,8 +265,8 @@ class Server::Impl {
       sessions.only_newest = true;
       tls = std::make_unique<TlsSessions>(std::move(sessions));
     }
-    VICINITY_ASSIGN_OR_RETURN(bulk_, BulkPort::Listen(options_.bulk, LimitsOfConnections(options_),
-                                                      &context_, std::move(tls)));
+    VICINITY_ASSIGN_OR_RETURN(bulk_,
+                              BulkPort::Listen(options_.bulk, limits, &context_, std::move(tls)));
     context_.bulk = bulk_->tickets();
     bulk_metrics_ = std::make_unique<MetricRegistry::Group>(&metrics_);
     bulk_->AddMetrics(bulk_metrics_.get());

@@ -1,6 +1,7 @@
 #include "proto/bulk/tls_stream.h"
 
 #include <openssl/err.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -52,18 +53,33 @@ struct RecordsBelow {
 };
 
 TlsStream::TlsStream(int fd, TlsSessions::Session session, Check check)
-    : socket_(fd), check_(std::move(check)), session_(std::move(session)) {
+    : fd_(fd), socket_(fd), check_(std::move(check)), session_(std::move(session)) {
   BIO* const below = BIO_new(RecordsBelow::Method());
   BIO_set_data(below, this);
   BIO_set_init(below, 1);
   SSL_set_bio(session_.get(), below, below);  // which takes it
+  SSL_set_msg_callback(session_.get(), &OnMessage);
+  SSL_set_msg_callback_arg(session_.get(), this);
 }
 
 TlsStream::~TlsStream() = default;
 
+// Called by OpenSSL, under mu_. Of new keys, which ours never ask for, a stranger could ask without
+// end, and each time OpenSSL would answer.
+void TlsStream::OnMessage(int is_ours, int, int type, const void*, size_t, SSL*,
+                          void* stream) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  auto* const self = static_cast<TlsStream*>(stream);
+  if (is_ours == 0 && type == SSL3_RT_HANDSHAKE && self->begun_) {
+    self->lost_.Update(absl::UnavailableError(
+        "the bulk connection is ended: the other side shakes hands once more"));
+  }
+}
+
 int TlsStream::ReadRecords(char* to, int count) {
-  if (in_ == nullptr) in_.reset(new char[kAtOnce]);
+  if (!lost_.ok()) return 0;
   if (first_in_ == end_in_) {
+    if (!std::exchange(may_ask_, false)) return -1;
+    if (in_ == nullptr) in_.reset(new char[kAtOnce]);
     const iovec all = {in_.get(), kAtOnce};
     const absl::StatusOr<size_t> got = socket_.Read({&all, 1});
     if (!got.ok()) {
@@ -91,14 +107,20 @@ absl::Status TlsStream::Failed(const char* what) {
       absl::StrCat("the bulk connection ", what, ": TLS: ", TlsSessions::WhyFailed(*session_)));
 }
 
+void TlsStream::LetGoOfIn() {
+  if (first_in_ == end_in_) in_.reset();
+}
+
 absl::StatusOr<bool> TlsStream::Begin() {
-  if (begun_) return true;
   MutexLock lock(&mu_);
+  if (begun_) return true;
   ERR_clear_error();
+  may_ask_ = true;
   const int done = SSL_do_handshake(session_.get());
   const int error = SSL_get_error(session_.get(), done);
   // Also an alert, which tells the other end what was wrong. It is less than any socket holds.
   const absl::StatusOr<bool> sent = Flush();
+  LetGoOfIn();
   if (error == SSL_ERROR_WANT_READ) {
     VICINITY_RETURN_IF_ERROR(sent.status());
     return false;
@@ -113,11 +135,14 @@ absl::StatusOr<bool> TlsStream::Begin() {
 absl::StatusOr<size_t> TlsStream::ReadOne(char* to, size_t size) {
   MutexLock lock(&mu_);
   ERR_clear_error();
+  may_ask_ = true;
   size_t got = 0;
   const int done = SSL_read_ex(session_.get(), to, size, &got);
+  if (!lost_.ok() && done == 1) return lost_;
   if (done == 1) return got;
   switch (SSL_get_error(session_.get(), done)) {
     case SSL_ERROR_WANT_READ:
+      LetGoOfIn();
       return size_t{0};
     case SSL_ERROR_ZERO_RETURN:
       return absl::UnavailableError("the bulk connection was ended by the other side");
@@ -132,12 +157,11 @@ absl::StatusOr<size_t> TlsStream::Read(absl::Span<const iovec> pieces) {
     for (size_t filled = 0; filled < piece.iov_len;) {
       const absl::StatusOr<size_t> got =
           ReadOne(static_cast<char*>(piece.iov_base) + filled, piece.iov_len - filled);
-      // What has come before the end is read first; the end is met again.
       if (!got.ok() && total == 0) return got;
-      if (!got.ok() || *got == 0) {
-        if (first_in_ == end_in_) in_.reset();
-        return total;
-      }
+      // What has come before the end is read first. The end is met again, for which the socket has
+      // to be there to be read.
+      if (!got.ok()) shutdown(fd_, SHUT_RD);
+      if (!got.ok() || *got == 0) return total;
       filled += *got;
       total += *got;
     }
@@ -149,23 +173,22 @@ absl::StatusOr<size_t> TlsStream::Write(absl::Span<const iovec> pieces) {
   MutexLock lock(&mu_);
   VICINITY_ASSIGN_OR_RETURN(bool all_sent, Flush());
   if (!all_sent) return size_t{0};
-  VICINITY_ASSIGN_OR_RETURN(const size_t taken, EncryptSome(pieces));
+  const size_t sent_now = std::exchange(held_, 0);
+  VICINITY_ASSIGN_OR_RETURN(const size_t taken, EncryptSome(pieces, sent_now));
   VICINITY_ASSIGN_OR_RETURN(all_sent, Flush());
-  holds_one_ = !all_sent && taken > 0;
-  return taken - (holds_one_ ? 1 : 0);
+  if (!all_sent) held_ = taken;
+  return sent_now + taken - held_;
 }
 
-absl::StatusOr<size_t> TlsStream::EncryptSome(absl::Span<const iovec> pieces) {
+absl::StatusOr<size_t> TlsStream::EncryptSome(absl::Span<const iovec> pieces, size_t skipped) {
   char small[kRecordBytes];
   size_t num_small = 0;
   size_t taken = 0;
-  size_t skipped = holds_one_ ? 1 : 0;
   for (const iovec& piece : pieces) {
     std::string_view rest(static_cast<const char*>(piece.iov_base), piece.iov_len);
     const size_t known = std::min(skipped, rest.size());
     rest.remove_prefix(known);
     skipped -= known;
-    taken += known;
     while (!rest.empty() && taken < kAtOnce) {
       // Whole records from where the bytes lie; what is less is gathered to one.
       if (num_small == 0 && rest.size() >= kRecordBytes) {
@@ -188,6 +211,8 @@ absl::StatusOr<size_t> TlsStream::EncryptSome(absl::Span<const iovec> pieces) {
 }
 
 absl::Status TlsStream::Encrypt(std::string_view bytes) {
+  // With hands to shake it would read, which is another thread's.
+  if (SSL_in_init(session_.get()) != 0) return Failed("cannot be written");
   while (!bytes.empty()) {
     ERR_clear_error();
     size_t taken = 0;

@@ -24,8 +24,10 @@ namespace vicinity::bulk {
 // A connected socket, whose owner outlives this, with TLS. Records go to the socket and come from
 // it many at a time.
 //
-// Threads: as ByteStream says; OpenSSL's own part, which is one at a time, is for a record at most.
-// Memory:  while bytes come and go some 64 KiB each way, and a record; else what OpenSSL keeps.
+// Threads: as ByteStream says; OpenSSL's own part is one at a time: reading for a record, writing
+// for
+//          64 KiB.
+// Memory:  while bytes come and go some 80 KiB each way; else what OpenSSL keeps, 15 KiB.
 class TlsStream final : public ByteStream {
  public:
   // Looks at the session once it has shaken hands: not OK, nothing comes or goes.
@@ -47,31 +49,42 @@ class TlsStream final : public ByteStream {
   int ReadRecords(char* to, int count) ABSL_NO_THREAD_SAFETY_ANALYSIS;
   int WriteRecords(const char* from, int count) ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
+  // What TLS says beside frames: nothing more once it has begun.
+  static void OnMessage(int is_ours, int version, int type, const void* bytes, size_t size,
+                        SSL* session, void* stream);
+
   // Bytes read; 0: there are none now.
   absl::StatusOr<size_t> ReadOne(char* to, size_t size);
   // Makes records of the bytes, all of them.
   absl::Status Encrypt(std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::StatusOr<size_t> EncryptSome(absl::Span<const iovec> pieces)
+  // Of the bytes behind the first `skipped`, as many as go at once; how many.
+  absl::StatusOr<size_t> EncryptSome(absl::Span<const iovec> pieces, size_t skipped)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Sends records; false: some are left.
   absl::StatusOr<bool> Flush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Nothing has come that OpenSSL has not asked for.
+  void LetGoOfIn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Failed(const char* what) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  const int fd_;
   SocketStream socket_;
   const Check check_;
-  bool begun_ = false;  // of who reads
-  // Records that have come and OpenSSL has not asked for: in_[first_in_, end_in_); null: none.
-  std::unique_ptr<char[]> in_;  // of who reads, as the next two
-  size_t first_in_ = 0;
-  size_t end_in_ = 0;
   Mutex mu_;
   TlsSessions::Session session_ ABSL_GUARDED_BY(mu_);
-  absl::Status lost_ ABSL_GUARDED_BY(mu_);  // what the socket said when it failed
-  std::string out_ ABSL_GUARDED_BY(mu_);    // records; those before `sent_` have gone
+  bool begun_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status lost_ ABSL_GUARDED_BY(mu_);  // why nothing comes any more: what the socket said
+  // Records that have come and OpenSSL has not asked for: in_[first_in_, end_in_); null: none.
+  std::unique_ptr<char[]> in_ ABSL_GUARDED_BY(mu_);
+  size_t first_in_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t end_in_ ABSL_GUARDED_BY(mu_) = 0;
+  // The socket may be asked: once for each thing that is asked of OpenSSL, which otherwise goes on
+  // for as long as something comes.
+  bool may_ask_ ABSL_GUARDED_BY(mu_) = false;
+  std::string out_ ABSL_GUARDED_BY(mu_);  // records; those before `sent_` have gone
   size_t sent_ ABSL_GUARDED_BY(mu_) = 0;
-  // The first byte of the next Write is in a record already: it was not said to be taken, so that
-  // there is a next one, which sends what is left.
-  bool holds_one_ ABSL_GUARDED_BY(mu_) = false;
+  // So many of the next Write's first bytes are in records already, which are not all sent: they
+  // were not said to be taken.
+  size_t held_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace vicinity::bulk

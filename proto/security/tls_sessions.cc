@@ -33,6 +33,9 @@ bool UseIdentity(const TlsMaterial& material, SSL_CTX* context) {
 bool WantCertificates(const TlsMaterial& material, TlsEnd end, SSL_CTX* context) {
   std::vector<openssl::Certificate> authorities;
   if (!openssl::ParseAll(material.ca, &authorities)) return false;
+  // As gRPC does: whatever stands in the file is believed, an authority of another's or not.
+  X509_STORE_set_flags(SSL_CTX_get_cert_store(context),
+                       X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
   for (const openssl::Certificate& authority : authorities) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1) return false;
     if (end == TlsEnd::kServer && SSL_CTX_add_client_CA(context, authority.get()) != 1) {
@@ -45,6 +48,7 @@ bool WantCertificates(const TlsMaterial& material, TlsEnd end, SSL_CTX* context)
 
 // An address is compared with the certificate's addresses, a name with its names.
 bool WantName(const std::string& host, SSL* session) {
+  if (host.empty()) return false;
   if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host.c_str()) == 1) return true;
   ERR_clear_error();
   return SSL_set1_host(session, host.c_str()) == 1 &&

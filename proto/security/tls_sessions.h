@@ -37,7 +37,7 @@ class TlsSessions {
 
   // This end of a new connection, without a socket. A client verifies that the certificate is made
   // out to `host`, a name or an address; a server passes it over. Null if OpenSSL does not take the
-  // material or has no memory. No session is resumed.
+  // material or has no memory, and for a client that names no host. No session is resumed.
   Session New(const std::string& host = "");
 
   // Unauthenticated: what the other end has shown has been taken back.

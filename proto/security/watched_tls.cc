@@ -122,6 +122,7 @@ absl::Status WatchedTls::Take(TlsMaterial fresh) {
   state_.num_revoked = revocations->size();
   revocations_ = std::move(revocations);
   has_revoked_.store(state_.num_revoked > 0, std::memory_order_release);
+  in_force_ = std::make_shared<const TlsMaterial>(fresh);
   material_ = std::move(fresh);
   return absl::OkStatus();
 }
@@ -172,9 +173,13 @@ TlsState WatchedTls::state() const {
   return state_;
 }
 
-TlsMaterial WatchedTls::material() {
-  MutexLock looking(&look_mu_);
-  return material_;
+TlsMaterial WatchedTls::material() const {
+  std::shared_ptr<const TlsMaterial> in_force;
+  {
+    MutexLock lock(&mu_);
+    in_force = in_force_;
+  }
+  return *in_force;
 }
 
 bool WatchedTls::IsRevoked(const std::string& certificate_pem) const {

@@ -61,8 +61,8 @@ class WatchedTls : public std::enable_shared_from_this<WatchedTls> {
   absl::Status Look();
 
   TlsState state() const;
-  // What is in force, with the key. Waits while files are read.
-  TlsMaterial material();
+  // What is in force, with the key. Does not wait while files are read.
+  TlsMaterial material() const;
   // Whether the lists in force have any certificate: cheap enough to ask with every call.
   bool HasRevoked() const { return has_revoked_.load(std::memory_order_acquire); }
   // Whether they have this one, in PEM.
@@ -82,13 +82,14 @@ class WatchedTls : public std::enable_shared_from_this<WatchedTls> {
 
   const Options options_;
   Mutex look_mu_;  // held while files are read, by nobody whom calls wait for
-  TlsMaterial material_ ABSL_GUARDED_BY(look_mu_);  // in force
+  TlsMaterial material_ ABSL_GUARDED_BY(look_mu_);  // in force, as `in_force_`
   absl::Time next_warning_ ABSL_GUARDED_BY(look_mu_) = absl::InfinitePast();
 
   mutable Mutex mu_;
   CondVar stopping_;
   bool stop_ ABSL_GUARDED_BY(mu_) = false;
   TlsState state_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<const TlsMaterial> in_force_ ABSL_GUARDED_BY(mu_);     // with those who ask
   std::atomic<bool> has_revoked_{false};                                 // set after `revocations_`
   std::shared_ptr<const Revocations> revocations_ ABSL_GUARDED_BY(mu_);  // with those who look
 

@@ -44,7 +44,8 @@ struct BulkTerms {
 //
 // Threads:  its loop's reads and tells its calls; sending and Close may be any thread's.
 // Lifetime: shared by its port, its loop's handlers and its calls. The loop outlives it.
-// Memory:   some 6 KiB while nothing is asked; 16 KiB of a request's buffer; what its calls have.
+// Memory:   some 6 KiB while nothing is asked, with TLS 15 more; 16 KiB of a request's buffer; what
+//           its calls have.
 class BulkConnection final : public std::enable_shared_from_this<BulkConnection>,
                              public BulkCallOwner,
                              private bulk::FrameReader::Handler,

@@ -62,7 +62,7 @@ void AddGraphFlags(CLI::App* app, GraphFlags* flags) {
   AddCredentialFlags(app, &flags->credentials);
 }
 
-absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags) {
+absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags, Transport transport) {
   ChosenCluster chosen{"", flags.credentials};
   if (flags.data.empty()) {
     VICINITY_ASSIGN_OR_RETURN(chosen,
@@ -85,6 +85,7 @@ absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags) {
   options.call_timeout = options.connect_timeout;
   options.call_budget = options.connect_timeout;  // retries included
   options.channels_per_server = 1;
+  options.transport = transport;
   options.credentials = chosen.credentials;
   Result<std::unique_ptr<Graph>> graph = Graph::Open(options);
   if (graph.ok()) return *std::move(graph);

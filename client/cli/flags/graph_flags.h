@@ -12,6 +12,7 @@
 #include "client/cli/output/output.h"
 #include "client/graph.h"
 #include "client/types/credential_options.h"
+#include "client/types/graph_values.h"
 #include "client/types/result.h"
 #include "partition/schema/schema.h"
 
@@ -36,7 +37,10 @@ void AddGraphFlags(CLI::App* app, GraphFlags* flags);
 
 // Of the cluster that ChooseCluster() finds, if there is no `data`. InvalidArgument for neither or
 // a wrong timeout, else what that and Graph::Open say.
-absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags);
+//
+// By gRPC unless told otherwise: who asks little gains nothing by connections of the bulk channel.
+absl::StatusOr<std::unique_ptr<Graph>> OpenGraph(const GraphFlags& flags,
+                                                 Transport transport = Transport::kGrpc);
 
 // The client library's error as a status: same code, same text.
 absl::Status ToStatus(const Error& error);

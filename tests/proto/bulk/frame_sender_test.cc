@@ -109,6 +109,21 @@ TEST_CASE("while the socket is full small frames come before large ones", "[fram
   CHECK(Written(&stream).calls == std::vector<uint64_t>{1, 4, 5, 2, 3});
 }
 
+// It may have made a record of the first bytes, though it took none.
+TEST_CASE("what a stream has been shown is not overtaken", "[frame_sender]") {
+  PiecesStream stream;
+  stream.room = 0;
+  Owner owner;
+  FrameSender sender(&stream, &owner);
+  sender.Send(MessageOf(1, 100'000));
+  sender.Send(MessageOf(2, 100'000));
+  sender.Send(MessageOf(3, 10));
+  CHECK(stream.written == "");
+  stream.room = SIZE_MAX;
+  sender.CanWrite();
+  CHECK(Written(&stream).calls == std::vector<uint64_t>{1, 3, 2});
+}
+
 TEST_CASE("a waiter may send what comes next", "[frame_sender]") {
   PiecesStream stream;
   Owner owner;

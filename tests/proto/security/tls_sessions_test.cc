@@ -119,6 +119,19 @@ TEST_CASE("a client wants a certificate that is good for the host that it dials"
   CHECK_THAT(ShakeHands(client.get(), server.get()), Catch::Contains(why));
 }
 
+TEST_CASE("what stands in the file of authorities is believed, as gRPC does", "[tls_sessions]") {
+  const CertificateAuthority authority("ours");
+  const TlsMaterial own = MaterialOf(authority);
+  TlsMaterial pinned;
+  pinned.ca = own.certificate;  // which itself is nobody's authority
+  TlsSessions servers(OptionsOf(TlsEnd::kServer, own));
+  TlsSessions clients(OptionsOf(TlsEnd::kClient, pinned));
+  const Session server = servers.New();
+  const Session client = clients.New("localhost");
+  CHECK(ShakeHands(client.get(), server.get()) == "");
+  CHECK(clients.New() == nullptr);  // good for whom?
+}
+
 TEST_CASE("what has been taken back is not good, though the handshake is", "[tls_sessions]") {
   const CertificateAuthority authority("ours");
   TlsSessions servers(OptionsOf(TlsEnd::kServer, MaterialOf(authority)));

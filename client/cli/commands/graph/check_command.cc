@@ -13,6 +13,7 @@
 #include "client/cli/flags/graph_flags.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
+#include "client/types/graph_values.h"
 #include "partition/schema/schema.h"
 #include "proto/command_line/choices.h"
 #include "proto/common/human_text.h"
@@ -93,7 +94,8 @@ void PrintAsText(const Flags& flags, const RowLoadResult& result, const Verdict&
 }
 
 absl::Status RunPerf(Flags flags, std::ostream& out) {
-  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, OpenGraph(flags.graph));
+  VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph,
+                            OpenGraph(flags.graph, Transport::kAuto));
   VICINITY_ASSIGN_OR_RETURN(flags.load.node_type, FindNodeTypeFlag(graph->schema(), flags.type));
   if (flags.load.column.empty()) {
     VICINITY_ASSIGN_OR_RETURN(flags.load.column,

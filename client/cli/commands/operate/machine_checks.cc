@@ -18,7 +18,7 @@ namespace vicinity::cli {
 namespace {
 
 // docs/operations.md, "Limits of the machine and the container".
-constexpr int64_t kFilesWanted = 5000;
+constexpr int64_t kFilesWanted = 10'000;
 constexpr int64_t kFilesAtLeast = 64;
 constexpr int64_t kTasksWanted = 100;
 constexpr int64_t kTasksAtLeast = 32;
