@@ -194,10 +194,15 @@ void Generation::Retire() {
   disk_.reset();
   stage_ = DatasetStage::kRetired;
   if (live_ == nullptr) return;
+  bool is_followed = false;
   for (const ShardId id : dataset_->wanted()) {
     const auto shard = live_->Find(id);
-    if (shard.ok() && (*shard)->closed_for() != 0) (*shard)->Retire();
+    if (!shard.ok() || (*shard)->closed_for() == 0) continue;
+    (*shard)->Retire();
+    is_followed = true;
   }
+  // Nothing is written to it that could want the room; who follows has a reserve of its own.
+  if (is_followed) live_->reserve()->GiveUp();
 }
 
 }  // namespace vicinity

@@ -123,6 +123,9 @@ bool ShardKeeper::Step(Feed* feed, LiveShard* shard, const WriterTerm& writer) {
     Pause(kPause);
     return true;
   }
+  // Who was appointed meanwhile has heard of it before others have: their answer may be of a term
+  // that the question was not.
+  if (!(shard->writer() == writer)) return true;
   OnReply(feed, shard, writer, *reply);
   if (const absl::Status settled = Settle(shard); !settled.ok()) {
     log_->error("{}: {}", Here(), std::string(settled.message()));

@@ -35,6 +35,8 @@ struct ReplicaGroup::Server {
   std::string name;
   std::vector<std::unique_ptr<std::atomic<bool>>> cut_from;  // by server
   std::atomic<int64_t> asked{0};                             // times, while it was up
+  std::atomic<int> holds{-1};                                // calls to that server do not get on
+  std::atomic<bool> is_held{false};                          // one waits for it
   std::shared_mutex mu;                                      // shared while a call of another runs
   std::unique_ptr<LiveDataset> live;                         // null: down
   std::unique_ptr<ShardKeeper> keeper;                       // likewise; ends first
@@ -42,13 +44,16 @@ struct ReplicaGroup::Server {
 
 class ReplicaGroup::Link final : public OtherServer {
  public:
-  Link(const Server* from, Server* to, int to_number)
-      : from_(from), to_(to), to_number_(to_number) {}
+  Link(Server* from, Server* to, int to_number) : from_(from), to_(to), to_number_(to_number) {}
 
   const std::string& name() const override { return to_->name; }
 
   absl::StatusOr<proto::ReplicateReply> Replicate(proto::ReplicateRequest request,
                                                   absl::Duration) override {
+    while (from_->holds == to_number_ && !gone_) {
+      from_->is_held = true;
+      absl::SleepFor(absl::Milliseconds(1));
+    }
     if (gone_ || IsCut()) return absl::UnavailableError("cut");
     const std::shared_lock<std::shared_mutex> lock(to_->mu);
     if (to_->keeper == nullptr) return absl::UnavailableError("down");
@@ -64,13 +69,13 @@ class ReplicaGroup::Link final : public OtherServer {
  private:
   bool IsCut() const { return *from_->cut_from[to_number_]; }
 
-  const Server* const from_;
+  Server* const from_;
   Server* const to_;
   const int to_number_;
   std::atomic<bool> gone_{false};
 };
 
-ReplicaGroup::ReplicaGroup(int servers) {
+ReplicaGroup::ReplicaGroup(int servers, absl::Duration ask_every) : ask_every_(ask_every) {
   const MemoryGraph graph = RandomGraph({});
   VICINITY_REQUIRE_OK(WriteGraph(graph, Shuffled(graph, 1, 1), folder_.File("graph")));
   Dataset::Options options;
@@ -117,7 +122,7 @@ void ReplicaGroup::Start(int server) {
   options.shard = kShard;
   options.self = started.name;
   options.fingerprint = dataset_->fingerprint();
-  options.ask_every = absl::Milliseconds(5);
+  options.ask_every = ask_every_;
   for (int other = 0; other < size(); ++other) {
     if (other == server) continue;
     options.others.push_back(std::make_unique<Link>(&started, servers_[other].get(), other));
@@ -177,6 +182,19 @@ void ReplicaGroup::AwaitAsked(int server, int64_t more) const {
 void ReplicaGroup::Cut(int one, int other, bool is_cut) {
   *servers_[one]->cut_from[other] = is_cut;
   *servers_[other]->cut_from[one] = is_cut;
+}
+
+void ReplicaGroup::During(int one, int other, const std::function<void()>& start,
+                          const std::function<void()>& meanwhile) {
+  Server& from = *servers_[one];
+  from.is_held = false;
+  from.holds = other;
+  start();
+  for (int i = 0; i < 10'000 && !from.is_held; ++i) absl::SleepFor(absl::Milliseconds(1));
+  const bool was_held = from.is_held;
+  meanwhile();
+  from.holds = -1;
+  if (!was_held) FAIL("no call was made");
 }
 
 std::string ReplicaGroup::FolderOf(int server) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,8 +24,8 @@ namespace vicinity::testing {
 // Threads: the one that made it; the keepers have theirs.
 class ReplicaGroup {
  public:
-  // Server 0 writes at first. All are up.
-  explicit ReplicaGroup(int servers);
+  // Server 0 writes at first. All are up. `ask_every`: ShardKeeper::Options has it.
+  explicit ReplicaGroup(int servers, absl::Duration ask_every = absl::Milliseconds(5));
   ~ReplicaGroup();
 
   static std::string NameOf(int server) { return std::string(1, static_cast<char>('a' + server)); }
@@ -45,6 +46,9 @@ class ReplicaGroup {
   void AwaitAsked(int server, int64_t more) const;
   // Calls from one to the other and back do not get through.
   void Cut(int one, int other, bool is_cut);
+  // The next call from one to the other is on its way until `meanwhile` is done.
+  void During(int one, int other, const std::function<void()>& start,
+              const std::function<void()>& meanwhile);
 
   std::shared_ptr<LiveShard> shard(int server) const;
   ShardKeeper& keeper(int server) const;
@@ -68,6 +72,7 @@ class ReplicaGroup {
 
   LiveDatasetOptions OptionsOf(int server) const;
 
+  const absl::Duration ask_every_;
   const TempDir folder_;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<LiveBase> base_;

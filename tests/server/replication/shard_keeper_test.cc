@@ -349,6 +349,24 @@ TEST_CASE("what was restored of a later term is written once somebody is promote
   CHECK(group.shard(1)->version() == log.size() + 2);  // the beginning of a term is one, too
 }
 
+TEST_CASE("an answer to a question of an earlier term stops no writer of a later one", "[keeper]") {
+  ReplicaGroup group(2, absl::Seconds(1));
+  AwaitWriter(group, 0);
+  group.During(
+      0, 1,
+      [&] {
+        VICINITY_REQUIRE_OK(group.Apply(0, "s", 1, 1, Durability::kBuffered, kLong).status());
+      },
+      [&] { AppointAll(&group, 3, "a"); });
+  // What is wrong once would be so until the writer asks again.
+  for (int i = 0; i < 250; ++i) {
+    const std::string said(group.shard(0)->refusal().message());
+    REQUIRE_THAT(said, !Catch::Contains("has lost changes"));
+    absl::SleepFor(absl::Milliseconds(2));
+  }
+  CHECK(group.AwaitSame() == 0);
+}
+
 TEST_CASE("who writes is known again after a start, and a lower term is not taken", "[keeper]") {
   ReplicaGroup group(2);
   AppointAll(&group, 5, "b");

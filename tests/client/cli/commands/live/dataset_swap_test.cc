@@ -411,8 +411,11 @@ TEST_CASE("the old dataset is read on, and a server that starts again has the ne
   for (int i = 0; i < 6; ++i) VICINITY_REQUIRE_OK(bed.Write(i % kNumShards));
   const uint64_t old = bed.dataset().fingerprint();
   bed.Fold();
+  CHECK(bed.server(0).in_force()->live()->reserve()->is_held());
   VICINITY_REQUIRE_OK(SwapDatasets(bed.swap_options(), bed.calls(&Answers), NoProgress()).status());
   const auto state = bed.server(0).Of(old);
+  CHECK_FALSE(state->live->reserve()->is_held());  // nothing needs it, and disks fill by it
+  CHECK(bed.server(0).in_force()->live()->reserve()->is_held());
   CHECK(state->dataset->fingerprint() == old);
   CHECK(*state->stage == DatasetStage::kRetired);
   VICINITY_ASSERT_OK_AND_ASSIGN(const auto shard, state->live->Find({0}));
