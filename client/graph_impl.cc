@@ -234,6 +234,7 @@ absl::Status GraphImpl::Connect(const ClusterFile& cluster, const GraphOptions& 
   connection.client_name = options.client_name.empty() ? DefaultClientName() : options.client_name;
   VICINITY_ASSIGN_OR_RETURN(const std::unique_ptr<ClientCredentials> credentials,
                             ClientCredentials::Load(options.credentials, &cluster));
+  connection.tls_sessions = credentials->tls_sessions();
   std::vector<ServerToReach> servers;
   for (const ClusterServer& server : cluster.servers) {
     ServerEndpoint endpoint{server.name, server.advertise, {}, !cluster.changes.empty()};

@@ -43,11 +43,16 @@ struct Value {
   }
 };
 
-// In the order of their numbers, which the descriptor's need not be.
+// From this number on fields are hints.
+constexpr int kFirstHint = 1000;
+
+// In the order of their numbers, which the descriptor's need not be, and without hints.
 std::vector<const FieldDescriptor*> FieldsOf(const Message& message) {
   const google::protobuf::Descriptor* type = message.GetDescriptor();
   std::vector<const FieldDescriptor*> fields;
-  for (int i = 0; i < type->field_count(); ++i) fields.push_back(type->field(i));
+  for (int i = 0; i < type->field_count(); ++i) {
+    if (type->field(i)->number() < kFirstHint) fields.push_back(type->field(i));
+  }
   std::sort(fields.begin(), fields.end(), [](const FieldDescriptor* a, const FieldDescriptor* b) {
     return a->number() < b->number();
   });

@@ -58,10 +58,25 @@ absl::Status TakeHttp(const std::string& text, ServerConfig* config) {
   return absl::OkStatus();
 }
 
-absl::Status TakeBulk(const std::string& text, BulkOptions* bulk) {
-  if (text == "none") return absl::OkStatus();
+// What the cluster file says of the server's bulk channel; empty: nothing.
+std::string BulkOfFile(const ServerOptions& server) {
+  for (const ClusterServer& known : server.cluster) {
+    if (known.name == server.name) return known.bulk;
+  }
+  return "";
+}
+
+// After all else that the server is told.
+absl::Status TakeBulk(const std::string& text, ServerOptions* server) {
+  BulkOptions* const bulk = &server->bulk;
+  // Through a proxy no client gets to another port of the server's.
+  if (text == "none" || (text == "auto" && server->behind_proxy)) return absl::OkStatus();
   bulk->local = true;
   if (text == "local") return absl::OkStatus();
+  if (text == "auto") {
+    bulk->tcp = HostPort{server->listen.host, 0};
+    return absl::OkStatus();
+  }
   absl::StatusOr<HostPort> address = ParseHostPort(text);
   if (!address.ok()) return At("--bulk", address.status());
   bulk->tcp = *std::move(address);
@@ -138,7 +153,8 @@ std::vector<FileValue> FileValuesOf(const ServerOptions& server) {
           {"--access-file", security.access_file},
           {"--open", security.open ? "true" : ""},
           {"--admin-listen", address(server.admin)},
-          {"--http", address(server.http)}};
+          {"--http", address(server.http)},
+          {"--bulk", BulkOfFile(server)}};
 }
 
 }  // namespace
@@ -165,10 +181,12 @@ absl::StatusOr<CommandLine> ParseCommandLine(const std::vector<std::string>& arg
     return UsageError(app, error);
   }
   VICINITY_RETURN_IF_ERROR(Convert(flags, &line.config));
-  VICINITY_RETURN_IF_ERROR(TakeBulk(flags.bulk, &line.config.server.bulk));
   const bool has_file = !flags.cluster.empty();
   VICINITY_RETURN_IF_ERROR(has_file ? TakeFromClusterFile(flags, &line.config)
                                     : TakeFromFlags(flags, &line.config));
+  ServerOptions* const server = &line.config.server;
+  const std::string of_file = app.count("--bulk") > 0 ? "" : BulkOfFile(*server);
+  VICINITY_RETURN_IF_ERROR(TakeBulk(of_file.empty() ? flags.bulk : of_file, server));
   line.config.server.flags =
       ValuesOf(app, has_file ? FileValuesOf(line.config.server) : std::vector<FileValue>());
   return line;

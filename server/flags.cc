@@ -97,8 +97,10 @@ void DeclareProcess(CLI::App* app, Flags* flags, ServerConfig* config) {
       .Add(
           "--bulk", &flags->bulk,
           "a channel beside gRPC that moves rows for less: none, local (a Unix socket, for clients "
-          "on this host), or host:port, which has both")
-      ->type_name("none|local|HOST:PORT");
+          "on this host), auto (that, and TCP on a port that the system picks; behind a proxy "
+          "none), "
+          "or host:port, which has both")
+      ->type_name("none|local|auto|HOST:PORT");
   group.Add("--ready-file", &config->ready_file, "write host:port there once calls are answered")
       ->type_name("FILE");
   group.AddSwitch("--die-with-parent", &config->die_with_parent,

@@ -25,7 +25,7 @@ struct Flags {
   ServerSecurity security;  // what is set goes before the cluster file
   std::string admin_listen;
   std::string http;
-  std::string bulk = "none";
+  std::string bulk = "auto";
   double drain_seconds = 5;
   double announce_seconds = 1;
   int64_t check_mib_per_second = 32;

@@ -92,11 +92,15 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(
   if (!options.replica_token_file.empty()) {
     VICINITY_ASSIGN_OR_RETURN(token, TokenSource::FromFile(options.replica_token_file));
   }
-  return MakeChannelCredentials(
-      files, token, [log = options.log](WatchedTls::Severity severity, const std::string& text) {
-        if (log == nullptr || severity == WatchedTls::Severity::kInfo) return;
-        log->warn("to other servers: {}", text);
-      });
+  VICINITY_ASSIGN_OR_RETURN(
+      CallerCredentials made,
+      MakeChannelCredentials(
+          files, token,
+          [log = options.log](WatchedTls::Severity severity, const std::string& text) {
+            if (log == nullptr || severity == WatchedTls::Severity::kInfo) return;
+            log->warn("to other servers: {}", text);
+          }));
+  return made.channel;
 }
 
 // Null: no shard is also on another server.

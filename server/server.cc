@@ -18,6 +18,7 @@
 #include "proto/common/mutex.h"
 #include "proto/common/status.h"
 #include "proto/limits.h"
+#include "proto/security/tls_sessions.h"
 #include "proto/service.pb.h"
 #include "proto/telemetry/metrics_text.h"
 #include "proto/telemetry/registry.h"
@@ -70,12 +71,6 @@ absl::StatusOr<std::unique_ptr<ServerTrust>> CheckOptions(const ServerOptions& o
   }
   if (options.bulk.tcp.has_value()) {
     VICINITY_RETURN_IF_ERROR(trust->CheckAddress(*options.bulk.tcp, /*is_admin=*/false));
-    if (options.security.encrypted()) {
-      return absl::InvalidArgumentError(
-          "the bulk channel over TCP is not encrypted, and the server is to use TLS: let it be on "
-          "a "
-          "Unix socket alone (--bulk local)");
-    }
   }
   if (options.http.has_value()) {
     // It shows what the data port's Status does, and lets nobody do anything.
@@ -258,8 +253,17 @@ class Server::Impl {
   // Tickets are given by calls of the data port.
   absl::Status ListenForBulk() {
     if (!options_.bulk.is_there()) return absl::OkStatus();
-    VICINITY_ASSIGN_OR_RETURN(
-        bulk_, BulkPort::Listen(options_.bulk, LimitsOfConnections(options_), &context_));
+    std::unique_ptr<TlsSessions> tls;
+    if (trust_->encrypted()) {
+      TlsSessions::Options sessions;
+      sessions.material = [this] { return trust_->Material(); };
+      // Who calls has proven that over gRPC, where tickets are given.
+      sessions.wants_certificates = false;
+      sessions.only_newest = true;
+      tls = std::make_unique<TlsSessions>(std::move(sessions));
+    }
+    VICINITY_ASSIGN_OR_RETURN(bulk_, BulkPort::Listen(options_.bulk, LimitsOfConnections(options_),
+                                                      &context_, std::move(tls)));
     context_.bulk = bulk_->tickets();
     bulk_metrics_ = std::make_unique<MetricRegistry::Group>(&metrics_);
     bulk_->AddMetrics(bulk_metrics_.get());

@@ -120,7 +120,11 @@ std::string Describe(const TrafficStats& stats) {
                {"retries", stats.retries},
                {"hedges", stats.hedges},
                {"hedge_wins", stats.hedge_wins},
-               {"quarantines", stats.quarantines}});
+               {"quarantines", stats.quarantines},
+               {"bulk_tcp_calls", stats.bulk_tcp_calls},
+               {"bulk_unix_calls", stats.bulk_unix_calls},
+               {"bulk_tcp_bytes_received", stats.bulk_tcp_bytes_received},
+               {"bulk_unix_bytes_received", stats.bulk_unix_bytes_received}});
 }
 
 std::string Describe(const std::vector<MetricValue>& metrics) {

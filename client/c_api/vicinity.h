@@ -321,7 +321,8 @@ int32_t vicinity_answer_tensor(const VicinityAnswer* answer, int32_t step, int32
                                int32_t index, struct DLManagedTensor** tensor);
 
 /* What the graph and its loaders have moved so far: {"calls", "sampled_edges_local", ...}, the
- * fields of TrafficStats (client/types/graph_values.h). */
+ * fields of TrafficStats (client/types/graph_values.h); "bulk_tcp_calls" and "bulk_unix_calls" tell
+ * whether servers' bulk channels are used (docs/operations.md). */
 int32_t vicinity_graph_stats(const VicinityGraph* graph, char** json);
 
 /* All that is counted for the graph and its loaders, by the conventions of Prometheus:

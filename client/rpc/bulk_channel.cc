@@ -69,16 +69,17 @@ struct BulkChannel::Call final : public bulk::FrameSender::Waiter {
   int64_t num_messages = 0;
 };
 
-BulkChannel::BulkChannel(asio::io_context* loop, int fd, Options options)
+BulkChannel::BulkChannel(asio::io_context* loop, int fd, std::unique_ptr<bulk::ByteStream> stream,
+                         Options options)
     : loop_(loop),
       socket_(*loop, fd),
       opens_(*loop),
       deadlines_(*loop),
       keepalive_(*loop),
       options_(std::move(options)),
-      stream_(fd),
+      stream_(std::move(stream)),
       reader_(bulk::Sender::kServer, kKeptBytes),
-      sender_(&stream_, this) {}
+      sender_(stream_.get(), this) {}
 
 void BulkChannel::Open(Done done) {
   opened_ = std::move(done);
@@ -86,6 +87,16 @@ void BulkChannel::Open(Done done) {
   opens_.async_wait([self = shared_from_this()](const asio::error_code& error) {
     if (!error && self->opened_) self->End(absl::UnavailableError("it was not opened in time"));
   });
+  const absl::StatusOr<bool> begun = Begin();
+  if (!begun.ok()) return End(begun.status());
+  AwaitReadable();
+}
+
+// False: the server has to say something before OPEN may go.
+absl::StatusOr<bool> BulkChannel::Begin() {
+  if (has_begun_) return true;
+  VICINITY_ASSIGN_OR_RETURN(has_begun_, stream_->Begin());
+  if (!has_begun_) return false;
   proto::BulkOpen open;
   open.set_version(bulk::kBulkVersion);
   open.set_ticket(options_.ticket);
@@ -93,7 +104,7 @@ void BulkChannel::Open(Done done) {
   frame.header.kind = FrameKind::kOpen;
   frame.head = open.SerializeAsString();
   sender_.Send(std::move(frame));
-  AwaitReadable();
+  return true;
 }
 
 bool BulkChannel::is_open() const {
@@ -194,10 +205,17 @@ void BulkChannel::Read() {
     MutexLock lock(&mu_);
     if (stage_ == Stage::kClosed) return;
   }
-  const absl::StatusOr<bool> all = reader_.ReadFrom(&stream_, this);
+  const absl::StatusOr<bool> all = ReadFrames();
   if (!all.ok()) return End(all.status());
   if (*all) return AwaitReadable();
   asio::post(*loop_, [self = shared_from_this()] { self->Read(); });
+}
+
+// True: there is nothing left for now.
+absl::StatusOr<bool> BulkChannel::ReadFrames() {
+  VICINITY_ASSIGN_OR_RETURN(const bool has_begun, Begin());
+  if (!has_begun) return true;
+  return reader_.ReadFrom(stream_.get(), this);
 }
 
 absl::Status BulkChannel::OnHeader(const FrameHeader& header, std::string_view) {

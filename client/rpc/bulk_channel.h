@@ -19,6 +19,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "client/rpc/call_ending.h"
 #include "client/rpc/call_settings.h"
 #include "client/shards/fan_out.h"
@@ -38,7 +39,7 @@ namespace vicinity {
 // the loop's thread, one at a time. A message lies in the connection's buffer until on_message
 // returns: nothing copies it before.
 //
-// Threads:  Reserve, Start, is_open, Retire and Close any; the rest the loop's.
+// Threads:  Reserve, Start, is_open, over_unix, Retire and Close any; the rest the loop's.
 // Lifetime: shared by who makes calls, its calls and the loop's handlers; the loop outlives it.
 // Memory:   1 MiB of the buffer, and a larger message while it is there.
 class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
@@ -47,14 +48,16 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
  public:
   struct Options {
     std::string ticket;
+    bool over_unix = false;  // `fd` is a Unix socket
     std::chrono::milliseconds open_timeout{5000};
     // While calls are under way, as ConnectionOptions says.
     std::chrono::milliseconds keepalive_time{30'000};
     std::chrono::milliseconds keepalive_timeout{10'000};
   };
 
-  // Takes `fd`, which is connected and does not block.
-  BulkChannel(asio::io_context* loop, int fd, Options options);
+  // Takes `fd`, which is connected and does not block, and which `stream` reads and writes.
+  BulkChannel(asio::io_context* loop, int fd, std::unique_ptr<bulk::ByteStream> stream,
+              Options options);
 
   // Once. `done` when the server has let it in, or Unavailable.
   void Open(Done done);
@@ -67,6 +70,7 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
   void Start(const grpc::ByteBuffer& request, const CallSettings& settings,
              std::function<absl::Status(grpc::ByteBuffer*)> on_message, Done done);
   bool is_open() const;
+  bool over_unix() const { return options_.over_unix; }
   // It is not closed, nor about to be.
   bool IsUsed() const;
   // No further calls; with the last one it is closed.
@@ -88,6 +92,8 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
 
   void AwaitReadable();
   void Read();
+  absl::StatusOr<bool> ReadFrames();
+  absl::StatusOr<bool> Begin();
   absl::Status OnOpened(std::string_view head);
   absl::Status OnMessage(const std::shared_ptr<Call>& call, std::string_view payload);
   absl::Status OnEnd(const std::shared_ptr<Call>& call, const bulk::FrameHeader& header,
@@ -111,11 +117,12 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
   asio::steady_timer deadlines_;
   asio::steady_timer keepalive_;
   const Options options_;
-  bulk::SocketStream stream_;
+  const std::unique_ptr<bulk::ByteStream> stream_;
   bulk::FrameReader reader_;
   bulk::FrameSender sender_;
   // The loop's thread's.
-  Done opened_;  // until it is told
+  bool has_begun_ = false;  // OPEN has been sent
+  Done opened_;             // until it is told
   bool heard_ = false;
   bool pinged_ = false;
   mutable Mutex mu_;

@@ -16,6 +16,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/shards/piece_run.h"
+#include "proto/bulk/byte_stream.h"
+#include "proto/bulk/tls_stream.h"
 #include "proto/common/status.h"
 
 namespace vicinity {
@@ -25,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 using Connected = std::function<void(absl::Status, int fd)>;
 
 constexpr std::chrono::milliseconds kFirstPause(100);
-constexpr std::chrono::milliseconds kLongestPause(5'000);
+constexpr std::chrono::milliseconds kLongestPause(30'000);
 
 absl::Status Unreachable(const std::string& where, const asio::error_code& error) {
   return absl::UnavailableError(
@@ -218,18 +220,36 @@ class BulkLink::Impl {
         });
   }
 
+  // Null: OpenSSL takes no part.
+  std::unique_ptr<bulk::ByteStream> StreamOf(int fd, bool over_unix) const {
+    if (over_unix || options_.tls == nullptr) return std::make_unique<bulk::SocketStream>(fd);
+    TlsSessions::Session session = options_.tls->New(options_.host);
+    if (session == nullptr) return nullptr;
+    return std::make_unique<bulk::TlsStream>(
+        fd, std::move(session), [tls = options_.tls](const SSL& each) { return tls->Check(each); });
+  }
+
   void OpenOne(const proto::OpenBulkReply& place, const std::string& ticket, Done done) {
+    const bool over_unix = !place.unix_name().empty();
     const auto connector = std::make_shared<Connector>(
-        &loop_, [this, ticket, done = std::move(done)](const absl::Status& status, int fd) {
+        &loop_,
+        [this, ticket, over_unix, done = std::move(done)](const absl::Status& status, int fd) {
           if (!status.ok()) return done(status);
+          std::unique_ptr<bulk::ByteStream> stream = StreamOf(fd, over_unix);
+          if (stream == nullptr) {
+            close(fd);
+            return done(absl::UnavailableError("no TLS for the bulk channel"));
+          }
           BulkChannel::Options options;
           options.ticket = ticket;
+          options.over_unix = over_unix;
           options.open_timeout = options_.connect_timeout;
           options.keepalive_time = options_.keepalive_time;
           options.keepalive_timeout = options_.keepalive_timeout;
           num_alive_ += 1;
           const std::shared_ptr<BulkChannel> channel(
-              new BulkChannel(&loop_, fd, std::move(options)), [this](BulkChannel* gone) {
+              new BulkChannel(&loop_, fd, std::move(stream), std::move(options)),
+              [this](BulkChannel* gone) {
                 delete gone;
                 num_alive_ -= 1;
               });

@@ -16,6 +16,7 @@
 #include "client/shards/fan_out.h"
 #include "proto/bulk.pb.h"
 #include "proto/common/mutex.h"
+#include "proto/security/tls_sessions.h"
 
 namespace vicinity {
 
@@ -28,6 +29,8 @@ class BulkLink {
  public:
   struct Options {
     std::string host;  // of the server, for TCP
+    // For TCP; null: plaintext, as the server's gRPC port is then.
+    std::shared_ptr<TlsSessions> tls;
     int connections = 2;
     proto::BulkSocket over = proto::BULK_SOCKET_ANY;
     std::chrono::milliseconds connect_timeout{5000};

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "client/rpc/tls_diagnosis.h"
 #include "proto/common/status.h"
-#include "proto/security/channel_credentials.h"
 #include "proto/security/token_source.h"
 #include "proto/security/watched_tls.h"
 
@@ -51,23 +50,22 @@ absl::StatusOr<std::unique_ptr<ClientCredentials>> ClientCredentials::Load(
   tls.key =
       options.certificate.empty() ? FromEnvironment(options.key, "VICINITY_TLS_KEY") : options.key;
   VICINITY_ASSIGN_OR_RETURN(const std::shared_ptr<TokenSource> token, FindToken(options));
-  VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> credentials,
-                            MakeChannelCredentials(tls, token, &Tell));
+  VICINITY_ASSIGN_OR_RETURN(CallerCredentials made, MakeChannelCredentials(tls, token, &Tell));
   const bool allow_plaintext = options.allow_plaintext || (cluster != nullptr && cluster->open);
-  return std::unique_ptr<ClientCredentials>(new ClientCredentials(
-      std::move(tls), allow_plaintext, token != nullptr, std::move(credentials)));
+  return std::unique_ptr<ClientCredentials>(
+      new ClientCredentials(std::move(tls), allow_plaintext, token != nullptr, std::move(made)));
 }
 
 ClientCredentials::ClientCredentials(TlsFiles tls, bool allow_plaintext, bool has_token,
-                                     std::shared_ptr<grpc::ChannelCredentials> credentials)
+                                     CallerCredentials made)
     : tls_(std::move(tls)),
       allow_plaintext_(allow_plaintext),
       has_token_(has_token),
-      credentials_(std::move(credentials)) {}
+      made_(std::move(made)) {}
 
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ClientCredentials::For(
     const std::string& address) const {
-  if (!tls_.ca.empty()) return credentials_;
+  if (!tls_.ca.empty()) return made_.channel;
   VICINITY_ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort(address));
   if (has_token_ && !parsed.loopback()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -86,7 +84,7 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ClientCredentials::For
         "(`tls` in the cluster file, --ca or VICINITY_TLS_CA), or allow plaintext where the "
         "network is trusted (`open: true` there, or --allow-plaintext)"));
   }
-  return credentials_;
+  return made_.channel;
 }
 
 absl::Status ClientCredentials::Explain(const std::string& address, const absl::Status& status,

@@ -96,6 +96,7 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
   if (options_.transport != Transport::kGrpc) {
     BulkLink::Options bulk;
     bulk.host = HostOf(endpoint_.address);
+    bulk.tls = options_.tls_sessions;
     bulk.connections = num_channels_;
     bulk.over = options_.bulk_over;
     bulk.connect_timeout = options_.connect_timeout;
@@ -213,6 +214,8 @@ void ServerConnection::AskHello(
         if (absl::IsDeadlineExceeded(status) && !AnyReady()) status = NoConnection(timeout);
         if (status.ok()) status = CheckHello(*got);
         if (status.ok()) TakeLimits(got->limits());
+        // Who takes its place at its address may have the channel, where it had none.
+        if (status.ok() && bulk_ != nullptr && got->bulk()) bulk_->Open([](const absl::Status&) {});
         on_end(status, *got);
       });
 }

@@ -28,6 +28,7 @@
 #include "proto/bulk_fields.h"
 #include "proto/common/ids.h"
 #include "proto/common/mutex.h"
+#include "proto/security/tls_sessions.h"
 #include "proto/service.pb.h"
 
 namespace vicinity {
@@ -55,6 +56,7 @@ struct ConnectionOptions {
   proto::BulkSocket bulk_over = proto::BULK_SOCKET_ANY;
   std::string client_name;
   std::shared_ptr<grpc::ChannelCredentials> credentials;  // null: plaintext; shared by channels
+  std::shared_ptr<TlsSessions> tls_sessions;  // of the bulk channel, as the credentials; likewise
 };
 
 // Answers are read in a thread of its own. A channel whose call gets no part of an answer until its
@@ -108,8 +110,8 @@ class ServerConnection {
              std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply, Done done) {
     const CallRoute route = NextRoute(settings);
     traffic_->CountCall(BulkBytes(request));
-    StartCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
-                     std::move(done));
+    StartCall<Reply>(route, std::move(request), Watched(settings, route),
+                     Counted<Reply>(route, std::move(on_reply)), std::move(done));
   }
   // As StartSingleCall does.
   template <typename Reply, typename Request>
@@ -118,8 +120,8 @@ class ServerConnection {
                    Done done) {
     const CallRoute route = NextRoute(settings);
     traffic_->CountCall(BulkBytes(request));
-    StartSingleCall<Reply>(route, std::move(request), Watched(settings, route), std::move(on_reply),
-                           std::move(done));
+    StartSingleCall<Reply>(route, std::move(request), Watched(settings, route),
+                           Counted<Reply>(route, std::move(on_reply)), std::move(done));
   }
 
   TrafficCounters* traffic() const { return traffic_; }
@@ -127,6 +129,21 @@ class ServerConnection {
   int num_bulk() const { return bulk_ == nullptr ? 0 : bulk_->num_open(); }
 
  private:
+  // Counts which way a call goes; with the result what comes of it is counted, too.
+  template <typename Reply>
+  std::function<absl::Status(const Reply&, const SlicedMessage&)> Counted(
+      const CallRoute& route,
+      std::function<absl::Status(const Reply&, const SlicedMessage&)> on_reply) {
+    if (route.bulk == nullptr) return on_reply;
+    Counter* const received = traffic_->CountBulkCall(route.bulk->over_unix());
+    return [received, on_reply = std::move(on_reply)](const Reply& reply,
+                                                      const SlicedMessage& message) {
+      const absl::Status status = on_reply(reply, message);
+      if (status.ok()) received->Add(message.BulkBytes());
+      return status;
+    };
+  }
+
   CallRoute NextRoute(const CallSettings& settings);
   CallRoute NextChannel(CallLane lane, uint32_t turn);
   // With what is to happen when the route's channel keeps silent.

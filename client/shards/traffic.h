@@ -32,6 +32,10 @@ struct TrafficCounters {
   Counter hedges;
   Counter hedge_wins;
   Counter quarantines;
+  Counter bulk_tcp_calls;
+  Counter bulk_unix_calls;
+  Counter bulk_tcp_bytes_received;
+  Counter bulk_unix_bytes_received;
   // By kRequestIndex, of every RPC of that kind that has ended.
   std::array<LatencyHistogram, ShardRequests::kSize> rpc_seconds;
 
@@ -45,6 +49,11 @@ struct TrafficCounters {
     calls.Add();
     bytes_sent.Add(bytes);
     bytes_copied.Add(bytes);
+  }
+  // Of these calls one over the bulk channel; what comes of it is to be added to the result.
+  Counter* CountBulkCall(bool over_unix) {
+    (over_unix ? bulk_unix_calls : bulk_tcp_calls).Add();
+    return over_unix ? &bulk_unix_bytes_received : &bulk_tcp_bytes_received;
   }
 
   TrafficStats Read() const;
@@ -80,6 +89,17 @@ inline constexpr CounterRow<TrafficStats, TrafficCounters> kTrafficRows[] = {
      &TrafficCounters::hedge_wins},
     {"vicinity_client_quarantines_total", "Times that a server was taken out of use",
      &TrafficStats::quarantines, &TrafficCounters::quarantines},
+    {"vicinity_client_bulk_tcp_calls_total", "Of the RPCs, those over the bulk channel by TCP",
+     &TrafficStats::bulk_tcp_calls, &TrafficCounters::bulk_tcp_calls},
+    {"vicinity_client_bulk_unix_calls_total",
+     "Of the RPCs, those over the bulk channel by a Unix socket", &TrafficStats::bulk_unix_calls,
+     &TrafficCounters::bulk_unix_calls},
+    {"vicinity_client_bulk_tcp_received_bytes_total",
+     "Of the payload received, what came over the bulk channel by TCP",
+     &TrafficStats::bulk_tcp_bytes_received, &TrafficCounters::bulk_tcp_bytes_received},
+    {"vicinity_client_bulk_unix_received_bytes_total",
+     "Of the payload received, what came over the bulk channel by a Unix socket",
+     &TrafficStats::bulk_unix_bytes_received, &TrafficCounters::bulk_unix_bytes_received},
 };
 
 inline TrafficStats TrafficCounters::Read() const { return ReadCounters(kTrafficRows, *this); }

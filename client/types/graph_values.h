@@ -126,6 +126,11 @@ struct TrafficStats {
   int64_t hedges = 0;          // second attempts beside one that takes long
   int64_t hedge_wins = 0;      // hedges that answered first
   int64_t quarantines = 0;     // times that a server was taken out of use
+  // Of `calls` and `bytes_received`, those over the bulk channel; all others went by gRPC.
+  int64_t bulk_tcp_calls = 0;
+  int64_t bulk_unix_calls = 0;
+  int64_t bulk_tcp_bytes_received = 0;
+  int64_t bulk_unix_bytes_received = 0;
 };
 
 // One number that a graph or one of its loaders counts, by the conventions of Prometheus.

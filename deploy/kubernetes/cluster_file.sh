@@ -54,6 +54,7 @@ done
 echo "data: \"$data\""
 echo "num_shards: $shards"
 if [[ -n "$changes" ]]; then echo "changes: \"$changes\""; fi
+echo 'bulk: "0.0.0.0:7510"'
 if $open; then
   echo "open: true"
 else

@@ -16,9 +16,11 @@ def main():
     parser.add_argument("--column", required=True, help="of the first node type")
     parser.add_argument("--rows", type=int, required=True, help="in a call")
     parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--transport", default="auto", help="an option of the graph")
     options = parser.parse_args()
 
-    with vicinity_graph.Graph(cluster_file=options.cluster) as graph:
+    with vicinity_graph.Graph(cluster_file=options.cluster,
+                              transport=options.transport) as graph:
         node_type = graph.node_types[0]
         num_nodes = graph.num_nodes(node_type)
         ids = array.array("q", (random.randrange(num_nodes) for _ in range(options.rows)))

@@ -11,10 +11,11 @@ import time
 
 class ServedShards:
     """A vicinityd for each shard; ready, all of them, when it has been made. close() ends them,
-    paused ones too. `live`: they take changes."""
+    paused ones too. `live`: they take changes. `flags`: more of vicinityd's."""
 
-    def __init__(self, daemon, shards, num_shards, environment=None, live=False):
+    def __init__(self, daemon, shards, num_shards, environment=None, live=False, flags=()):
         self._live = live
+        self._flags = flags
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="vicinity-served-"))
         self._servers = []
         self.cluster_file = self._folder / "cluster.textproto"
@@ -35,7 +36,7 @@ class ServedShards:
             self._servers.append(subprocess.Popen(
                 [str(daemon), "--data", str(shards), "--shards", str(shard), "--listen",
                  "127.0.0.1:0", "--ready-file", str(self._folder / f"{shard}.ready"),
-                 "--die-with-parent",
+                 "--die-with-parent", *self._flags,
                  *(["--changes", str(self._folder / "changes")] if self._live else [])],
                 stderr=log, env=environment))
 

@@ -300,7 +300,11 @@ ROWS = [
             ("sum by (instance, trainer) (rate(vicinity_client_received_bytes_total[$__rate_interval]))",
              "{{instance}} {{trainer}} received"),
             ("sum by (instance, trainer) (rate(vicinity_client_sent_bytes_total[$__rate_interval]))",
-             "{{instance}} {{trainer}} sent")]),
+             "{{instance}} {{trainer}} sent"),
+            ("sum by (instance, trainer) (rate(vicinity_client_bulk_tcp_received_bytes_total[$__rate_interval]))",
+             "{{instance}} {{trainer}} received by bulk TCP"),
+            ("sum by (instance, trainer) (rate(vicinity_client_bulk_unix_received_bytes_total[$__rate_interval]))",
+             "{{instance}} {{trainer}} received by bulk Unix socket")]),
         ("Cores in use", "none", [
             ("rate(vicinity_client_cpu_seconds_total[$__rate_interval])",
              "{{instance}} {{trainer}}")]),

@@ -1,10 +1,12 @@
-// clang-format off: it would fill the table below.
+// clang-format off
 // The frames of the bulk channel. These comments are the specification.
 //
 // The bulk channel carries the calls of service.proto beside gRPC, for less work a byte: the same
 // requests and replies, message for message, with the same checksums of what they mean. It is a
 // stream of bytes both ways, over TCP or over a Unix socket, that a client opens. What it may do
-// there was decided when it asked for a ticket, over gRPC (proto/bulk.proto, Bulk.Open).
+// there was decided when it asked for a ticket, over gRPC (proto/bulk.proto, Bulk.Open). Where the
+// server's gRPC port has TLS, the channel over TCP has TLS 1.3 by the same certificates, of which
+// the server shows one and the client none.
 //
 // A *frame* is a header of 40 bytes, a head (a small protobuf message of proto/bulk.proto) and a
 // payload (one message of service.proto, as gRPC would carry it). Little-endian:
@@ -24,11 +26,12 @@
 // Payloads have checksums of their own, inside. A field that the table below has none of is 0.
 //
 //   kind     from    call  head         payload  timeout  credit  what it says
-//   OPEN     client  0     BulkOpen     -        -        -       the first frame: here is my
-//   ticket OPENED   server  0     BulkOpened   -        -        -       the answer to it REQUEST
-//   client  new   BulkRequest  request  left     window  a call begins MESSAGE  server  its   -
-//   reply    -        -       of its reply, not the last one END      server  its   BulkEnd reply
-//   -        -       it is over; with kHasMessage the
+//
+//   OPEN     client  0     BulkOpen     -        -        -       the first frame: the ticket
+//   OPENED   server  0     BulkOpened   -        -        -       the answer to it
+//   REQUEST  client  new   BulkRequest  request  left     window  a call begins
+//   MESSAGE  server  its   -            reply    -        -       of its reply, not the last one
+//   END      server  its   BulkEnd      reply    -        -       it is over; with kHasMessage the
 //                                                                 last message is in it, too
 //   CANCEL   client  its   -            -        -        -       nobody waits for it any more
 //   CREDIT   client  its   -            -        -        more    so much more may be sent
@@ -42,8 +45,7 @@
 //             server's END tells when its place is free. Of a call that has ended CANCEL and CREDIT
 //             say nothing.
 // Limits.     So many calls at once, and requests of so many bytes, as OPENED says: one call more
-// is
-//             answered RESOURCE_EXHAUSTED.
+//             is answered RESOURCE_EXHAUSTED.
 // Deadline.   `timeout` is what is left of it when the frame is made, at least 1.
 // Credit.     A server sends a message of a call while the call has credit left, whole, and takes
 //             its bytes off. It begins with REQUEST's and grows by CREDIT's; 1 GiB at most. So a
@@ -58,8 +60,7 @@
 // Errors.     Whoever sees a frame that breaks a rule ends the connection: nothing behind it can be
 //             trusted. Its calls are over then, as if the host had gone (UNAVAILABLE).
 // Drain.      A server that is to stop says GOODBYE, ends what is under way, then the connection;
-// so
-//             it does half an hour after it was opened. A call that comes behind GOODBYE is
+//             so it does half an hour after it was opened. A call that comes behind GOODBYE is
 //             UNAVAILABLE.
 // clang-format on
 #pragma once

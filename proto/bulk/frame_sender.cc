@@ -1,5 +1,6 @@
 #include "proto/bulk/frame_sender.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -63,8 +64,7 @@ void FrameSender::Flush() {
 bool FrameSender::TakeFrames() {
   MutexLock lock(&mu_);
   while (going_.size() < kMostFrames && !small_.empty()) {
-    // A frame that has begun goes on first.
-    const auto behind = going_.begin() + (gone_ > 0 ? 1 : 0);
+    const auto behind = going_.begin() + static_cast<int64_t>(num_offered_);
     auto at = going_.end();
     if (!going_.empty() && going_.back().size > kSmallFrameBytes && behind != going_.end()) --at;
     going_.insert(at, std::move(small_.front()));
@@ -89,7 +89,10 @@ void FrameSender::FillPieces() {
       skipped = 0;
     }
   };
+  num_offered_ = 0;
   for (const Going& frame : going_) {
+    if (pieces_.size() == kMostPieces) break;
+    ++num_offered_;
     add(frame.start.data(), frame.start.size());
     for (const grpc::Slice& slice : frame.slices) add(slice.begin(), slice.size());
   }
@@ -102,6 +105,7 @@ void FrameSender::Went(size_t count) {
     // Let go of before its waiter goes on: what it makes next may take the same memory.
     std::shared_ptr<Waiter> waiter = std::move(going_.front().waiter);
     going_.pop_front();
+    --num_offered_;
     if (waiter != nullptr) waiter->OnSent(true);
   }
 }
@@ -126,6 +130,7 @@ void FrameSender::FailAll() {
   std::deque<Going> failed;
   failed.swap(going_);
   gone_ = 0;
+  num_offered_ = 0;
   for (const Going& frame : failed) {
     if (frame.waiter != nullptr) frame.waiter->OnSent(false);
   }

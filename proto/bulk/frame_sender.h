@@ -97,7 +97,8 @@ class FrameSender {
   std::deque<Going> large_ ABSL_GUARDED_BY(mu_);
   // Of who has made sending_ true.
   std::deque<Going> going_;
-  size_t gone_ = 0;  // bytes of its first
+  size_t gone_ = 0;         // bytes of its first
+  size_t num_offered_ = 0;  // of them, those that the stream has seen: nothing comes before them
   std::vector<iovec> pieces_;
 };
 

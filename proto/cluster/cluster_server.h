@@ -18,6 +18,7 @@ struct ClusterServer {
   std::string http;             // host:port of metrics and the status page; empty: none
   std::string changes;          // of a live graph, joined to the file's folder; empty: read-only
   std::vector<ShardId> writes;  // of `shards`, those that it writes first, as the file says
+  std::string bulk;             // none, local, auto or host:port; empty: the file does not say
 };
 
 }  // namespace vicinity

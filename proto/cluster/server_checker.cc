@@ -35,6 +35,7 @@ absl::StatusOr<ClusterServer> ServerChecker::Check(int server) {
   VICINITY_ASSIGN_OR_RETURN(checked.admin, CheckAddress(server, "admin", stored.admin()));
   VICINITY_ASSIGN_OR_RETURN(checked.http, CheckAddress(server, "http", stored.http()));
   VICINITY_ASSIGN_OR_RETURN(checked.writes, CheckWrites(server));
+  VICINITY_ASSIGN_OR_RETURN(checked.bulk, CheckBulk(server));
   return checked;
 }
 
@@ -123,6 +124,18 @@ absl::StatusOr<std::vector<ShardId>> ServerChecker::CheckWrites(int server) {
     writes.push_back(ShardId{shard});
   }
   return writes;
+}
+
+absl::StatusOr<std::string> ServerChecker::CheckBulk(int server) const {
+  const std::string& own = cluster_.servers(server).bulk();
+  const std::string& text = own.empty() ? cluster_.bulk() : own;
+  if (text.empty() || text == "none" || text == "local" || text == "auto") return text;
+  const absl::StatusOr<HostPort> address = ParseHostPort(text);
+  if (address.ok()) return address->ToString();
+  const int line = own.empty() ? lines_.OfField("bulk") : lines_.OfServerField(server, "bulk");
+  return Fault(line, server,
+               absl::InvalidArgumentError(absl::StrCat(
+                   "bulk should be none, local, auto or host:port: ", address.status().message())));
 }
 
 absl::Status ServerChecker::CheckAllServed() const {

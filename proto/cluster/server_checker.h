@@ -38,6 +38,7 @@ class ServerChecker {
   absl::StatusOr<std::string> CheckAddress(int server, const char* field,
                                            const std::string& text) const;
   absl::StatusOr<std::vector<ShardId>> CheckWrites(int server);
+  absl::StatusOr<std::string> CheckBulk(int server) const;
 
   std::string Named(int server) const;  // "server \"a\""
   absl::Status Fault(int line, int server, const absl::Status& why) const;

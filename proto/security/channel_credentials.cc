@@ -29,8 +29,7 @@ class ShowToken final : public grpc::MetadataCredentialsPlugin {
   const std::shared_ptr<TokenSource> token_;
 };
 
-absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeTls(const TlsFiles& files,
-                                                                  WatchedTls::Report report) {
+absl::StatusOr<CallerCredentials> MakeTls(const TlsFiles& files, WatchedTls::Report report) {
   namespace tls = grpc::experimental;
   WatchedTls::Options watch;
   watch.files = files;
@@ -43,28 +42,35 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeTls(const TlsFiles
   options.set_certificate_verifier(watched->MakeVerifier());
   options.watch_root_certs();
   if (!files.certificate.empty()) options.watch_identity_key_cert_pairs();
-  return tls::TlsCredentials(options);
+  TlsSessions::Options sessions;
+  sessions.end = TlsEnd::kClient;
+  sessions.material = [watched] { return watched->material(); };
+  sessions.is_revoked = [watched](const std::string& pem) { return watched->IsRevoked(pem); };
+  sessions.only_newest = true;
+  return CallerCredentials{tls::TlsCredentials(options),
+                           std::make_shared<TlsSessions>(std::move(sessions))};
 }
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeChannelCredentials(
-    const TlsFiles& files, const std::shared_ptr<TokenSource>& token, WatchedTls::Report report) {
+absl::StatusOr<CallerCredentials> MakeChannelCredentials(const TlsFiles& files,
+                                                         const std::shared_ptr<TokenSource>& token,
+                                                         WatchedTls::Report report) {
   if (!files.ca.empty()) {
-    VICINITY_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> channel,
-                              MakeTls(files, std::move(report)));
-    if (token == nullptr) return channel;
-    return grpc::CompositeChannelCredentials(
-        channel, grpc::MetadataCredentialsFromPlugin(std::make_unique<ShowToken>(token)));
+    VICINITY_ASSIGN_OR_RETURN(CallerCredentials made, MakeTls(files, std::move(report)));
+    if (token == nullptr) return made;
+    made.channel = grpc::CompositeChannelCredentials(
+        made.channel, grpc::MetadataCredentialsFromPlugin(std::make_unique<ShowToken>(token)));
+    return made;
   }
   // Without TLS nothing shows them, but what is wrong with them is told.
   VICINITY_RETURN_IF_ERROR(ReadTlsFiles(files, TlsEnd::kClient).status());
-  if (token == nullptr) return grpc::InsecureChannelCredentials();
+  if (token == nullptr) return CallerCredentials{grpc::InsecureChannelCredentials()};
   // Plaintext, but gRPC makes sure that the other end is on this machine.
-  return grpc::CompositeChannelCredentials(
+  return CallerCredentials{grpc::CompositeChannelCredentials(
       grpc::experimental::LocalCredentials(LOCAL_TCP),
       grpc::experimental::MetadataCredentialsFromPlugin(std::make_unique<ShowToken>(token),
-                                                        GRPC_SECURITY_NONE));
+                                                        GRPC_SECURITY_NONE))};
 }
 
 }  // namespace vicinity

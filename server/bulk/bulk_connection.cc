@@ -37,7 +37,8 @@ absl::StatusOr<Message> ParseHead(std::string_view head, const char* what) {
 
 }  // namespace
 
-BulkConnection::BulkConnection(asio::io_context* loop, int fd, BulkTickets::Socket socket,
+BulkConnection::BulkConnection(asio::io_context* loop, int fd,
+                               std::unique_ptr<bulk::ByteStream> stream, BulkTickets::Socket socket,
                                std::shared_ptr<ConnectionAccount> account, const BulkTerms& terms,
                                std::function<void(BulkConnection*)> on_end)
     : loop_(loop),
@@ -47,9 +48,9 @@ BulkConnection::BulkConnection(asio::io_context* loop, int fd, BulkTickets::Sock
       account_(std::move(account)),
       terms_(terms),
       on_end_(std::move(on_end)),
-      stream_(fd),
+      stream_(std::move(stream)),
       reader_(bulk::Sender::kClient, kKeptBytes),
-      sender_(&stream_, this) {}
+      sender_(stream_.get(), this) {}
 
 void BulkConnection::Start() {
   age_.expires_after(terms_.opens_within);
@@ -69,10 +70,19 @@ void BulkConnection::AwaitReadable() {
 
 void BulkConnection::Read() {
   if (has_ended_) return;
-  const absl::StatusOr<bool> all = reader_.ReadFrom(&stream_, this);
+  const absl::StatusOr<bool> all = ReadFrames();
   if (!all.ok()) return End(all.status());
   if (*all) return AwaitReadable();
   asio::post(*loop_, [self = shared_from_this()] { self->Read(); });
+}
+
+// True: there is nothing left for now.
+absl::StatusOr<bool> BulkConnection::ReadFrames() {
+  if (!has_begun_) {
+    VICINITY_ASSIGN_OR_RETURN(has_begun_, stream_->Begin());
+    if (!has_begun_) return true;
+  }
+  return reader_.ReadFrom(stream_.get(), this);
 }
 
 absl::Status BulkConnection::OnHeader(const FrameHeader& header, std::string_view head) {

@@ -50,10 +50,11 @@ class BulkConnection final : public std::enable_shared_from_this<BulkConnection>
                              private bulk::FrameReader::Handler,
                              private bulk::FrameSender::Owner {
  public:
-  // Takes `fd`, which is connected. `on_end` is called once, in the loop's thread.
-  BulkConnection(asio::io_context* loop, int fd, BulkTickets::Socket socket,
-                 std::shared_ptr<ConnectionAccount> account, const BulkTerms& terms,
-                 std::function<void(BulkConnection*)> on_end);
+  // Takes `fd`, which is connected, and which `stream` reads and writes. `on_end` is called once,
+  // in the loop's thread.
+  BulkConnection(asio::io_context* loop, int fd, std::unique_ptr<bulk::ByteStream> stream,
+                 BulkTickets::Socket socket, std::shared_ptr<ConnectionAccount> account,
+                 const BulkTerms& terms, std::function<void(BulkConnection*)> on_end);
 
   // These three in the loop's thread.
   void Start();
@@ -79,6 +80,7 @@ class BulkConnection final : public std::enable_shared_from_this<BulkConnection>
 
   void AwaitReadable();
   void Read();
+  absl::StatusOr<bool> ReadFrames();
   absl::Status OnOpen(std::string_view head);
   absl::Status OnRequest(const bulk::FrameHeader& header, std::string_view head);
   absl::Status OnPing(const bulk::FrameHeader& header);
@@ -93,11 +95,12 @@ class BulkConnection final : public std::enable_shared_from_this<BulkConnection>
   const std::shared_ptr<ConnectionAccount> account_;
   const BulkTerms terms_;
   const std::function<void(BulkConnection*)> on_end_;
-  bulk::SocketStream stream_;
+  const std::unique_ptr<bulk::ByteStream> stream_;
   bulk::FrameReader reader_;
   bulk::FrameSender sender_;
   // The loop's thread's.
   std::shared_ptr<const BulkTickets::Bearer> bearer_;  // null: not open yet
+  bool has_begun_ = false;                             // frames may come
   bool has_ended_ = false;
   std::chrono::steady_clock::time_point pings_since_;
   int pings_ = 0;

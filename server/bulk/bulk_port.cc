@@ -19,6 +19,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/bulk/byte_stream.h"
+#include "proto/bulk/tls_stream.h"
 #include "proto/common/machine.h"
 #include "proto/common/mutex.h"
 #include "proto/common/status.h"
@@ -63,8 +65,9 @@ int BulkPort::num_threads() { return std::clamp(NumCores() / kCoresForOne, 1, kM
 
 class BulkPort::Impl {
  public:
-  Impl(const BulkOptions& options, const ConnectionLimits& limits, const ServiceContext* service)
-      : limits_(limits), service_(service) {
+  Impl(const BulkOptions& options, const ConnectionLimits& limits, const ServiceContext* service,
+       std::unique_ptr<TlsSessions> tls)
+      : limits_(limits), service_(service), tls_(std::move(tls)) {
     terms_.service = service;
     terms_.max_calls = options.max_calls;
   }
@@ -177,13 +180,27 @@ class BulkPort::Impl {
     return true;
   }
 
+  // Null: there is no memory, or no certificate.
+  std::unique_ptr<bulk::ByteStream> StreamOf(int fd, Socket socket) {
+    if (socket == Socket::kUnix || tls_ == nullptr) return std::make_unique<bulk::SocketStream>(fd);
+    TlsSessions::Session session = tls_->New();
+    if (session == nullptr) return nullptr;
+    return std::make_unique<bulk::TlsStream>(fd, std::move(session));
+  }
+
   void Take(int fd, Socket socket, std::shared_ptr<ConnectionAccount> account) {
+    std::unique_ptr<bulk::ByteStream> stream = StreamOf(fd, socket);
+    if (stream == nullptr) {
+      close(fd);
+      return;
+    }
     Loop* const loop = loops_[next_loop_.fetch_add(1) % loops_.size()].get();
     Count(socket) += 1;
     num_alive_ += 1;
-    asio::post(loop->context, [this, loop, fd, socket, account = std::move(account)] {
+    asio::post(loop->context, [this, loop, fd, stream = std::move(stream), socket,
+                               account = std::move(account)]() mutable {
       std::shared_ptr<BulkConnection> connection(
-          new BulkConnection(&loop->context, fd, socket, account, terms_,
+          new BulkConnection(&loop->context, fd, std::move(stream), socket, account, terms_,
                              [this, socket](BulkConnection* ended) { Remove(ended, socket); }),
           [this](BulkConnection* gone) {
             delete gone;
@@ -226,6 +243,7 @@ class BulkPort::Impl {
 
   const ConnectionLimits limits_;
   const ServiceContext* const service_;
+  const std::unique_ptr<TlsSessions> tls_;  // null: plaintext
   BulkTerms terms_;
   std::unique_ptr<BulkTickets> tickets_;
   std::unique_ptr<UnixListener> unix_;
@@ -244,8 +262,9 @@ class BulkPort::Impl {
 
 absl::StatusOr<std::unique_ptr<BulkPort>> BulkPort::Listen(const BulkOptions& options,
                                                            const ConnectionLimits& limits,
-                                                           const ServiceContext* service) {
-  auto impl = std::make_unique<Impl>(options, limits, service);
+                                                           const ServiceContext* service,
+                                                           std::unique_ptr<TlsSessions> tls) {
+  auto impl = std::make_unique<Impl>(options, limits, service, std::move(tls));
   VICINITY_RETURN_IF_ERROR(impl->Listen(options));
   return std::unique_ptr<BulkPort>(new BulkPort(std::move(impl)));
 }
@@ -279,6 +298,13 @@ void BulkPort::AddMetrics(MetricRegistry::Group* group) const {
   group->Add({"vicinity_server_bulk_refused_tickets_total",
               "Connections of the bulk channel whose ticket was not good"},
              {}, [tickets = impl_->tickets()] { return static_cast<double>(tickets->refused()); });
+  const BulkTickets::Places& places = impl_->tickets()->places();
+  group->Add({"vicinity_server_bulk_port", "Where the bulk channel is over TCP; 0: it is not",
+              MetricKind::kGauge},
+             {}, [port = places.port] { return static_cast<double>(port); });
+  group->Add({"vicinity_server_bulk_unix_sockets", "Unix sockets of the bulk channel, one or none",
+              MetricKind::kGauge},
+             {}, [num = places.unix_name.empty() ? 0.0 : 1.0] { return num; });
 }
 
 }  // namespace vicinity

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "proto/security/tls_sessions.h"
 #include "proto/telemetry/registry.h"
 #include "server/bulk/bulk_options.h"
 #include "server/calls/service_context.h"
@@ -21,11 +22,13 @@ namespace vicinity {
 // Lifetime: `service` outlives it, and so do its gate and workers.
 class BulkPort {
  public:
-  // Listens, but takes no connection yet. Errors as ConnectionAcceptor::Listen and
-  // CheckListenAddress; Unavailable, with what the system said, if there is no Unix socket.
+  // Listens, but takes no connection yet. `tls`, if there is any, is for TCP; what is on a Unix
+  // socket never leaves the host. Errors as ConnectionAcceptor::Listen and CheckListenAddress;
+  // Unavailable, with what the system said, if there is no Unix socket.
   static absl::StatusOr<std::unique_ptr<BulkPort>> Listen(const BulkOptions& options,
                                                           const ConnectionLimits& limits,
-                                                          const ServiceContext* service);
+                                                          const ServiceContext* service,
+                                                          std::unique_ptr<TlsSessions> tls);
   ~BulkPort();  // stops, at once
   BulkPort(const BulkPort&) = delete;
   BulkPort& operator=(const BulkPort&) = delete;
@@ -41,7 +44,7 @@ class BulkPort {
   // Calls that are under way may go on until `deadline`, then they are ended. Waits for them.
   void Stop(std::chrono::system_clock::time_point deadline);
 
-  // Connections, by socket, and tickets that were refused. It must outlive the group.
+  // Where it is; connections, by socket, and tickets that were refused. It must outlive the group.
   void AddMetrics(MetricRegistry::Group* group) const;
   int64_t num_connections() const;
 

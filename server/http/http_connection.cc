@@ -23,7 +23,7 @@ constexpr size_t kMostDrained = 64 << 10;
 
 }  // namespace
 
-HttpConnection::HttpConnection(int fd, HttpTls::Session session, const HttpTimes& times,
+HttpConnection::HttpConnection(int fd, TlsSessions::Session session, const HttpTimes& times,
                                Clock::time_point now)
     : fd_(fd),
       session_(std::move(session)),

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "server/http/http_tls.h"
+#include "proto/security/tls_sessions.h"
 
 namespace vicinity {
 
@@ -33,7 +33,8 @@ class HttpConnection {
   enum class Phase { kReading, kAsking, kSending, kEnding, kOver };
 
   // A null session: no TLS.
-  HttpConnection(int fd, HttpTls::Session session, const HttpTimes& times, Clock::time_point now);
+  HttpConnection(int fd, TlsSessions::Session session, const HttpTimes& times,
+                 Clock::time_point now);
   ~HttpConnection();
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
@@ -66,7 +67,7 @@ class HttpConnection {
   void DrainToEnd();
 
   const int fd_;
-  const HttpTls::Session session_;
+  const TlsSessions::Session session_;
   const HttpTimes times_;
   Phase phase_ = Phase::kReading;
   short events_ = 0;

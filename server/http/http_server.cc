@@ -22,8 +22,9 @@
 #include "absl/strings/str_cat.h"
 #include "proto/common/status.h"
 #include "proto/common/thread.h"
+#include "proto/security/tls_sessions.h"
 #include "server/http/http_listener.h"
-#include "server/http/http_tls.h"
+#include "server/http/tls_caller.h"
 
 namespace vicinity {
 namespace {
@@ -68,7 +69,10 @@ class HttpServer::Impl {
   absl::Status Listen(const HostPort& listen) {
     VICINITY_ASSIGN_OR_RETURN(listener_, HttpListener::Listen(listen));
     if (trust_->encrypted()) {
-      tls_ = std::make_unique<HttpTls>([this] { return trust_->Material(); }, trust_->certifies());
+      TlsSessions::Options tls;
+      tls.material = [this] { return trust_->Material(); };
+      tls.wants_certificates = trust_->certifies();
+      tls_ = std::make_unique<TlsSessions>(std::move(tls));
     }
     wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wake_fd_ < 0) return absl::UnavailableError(absl::StrCat("eventfd: ", strerror(errno)));
@@ -159,8 +163,8 @@ class HttpServer::Impl {
     }
     Caller shown;
     if (const SSL* const session = connection->session(); session != nullptr) {
-      shown = HttpTls::CallerOf(*session);
-      if (trust_->IsRevoked(HttpTls::CertificateOf(*session))) {
+      shown = CallerOf(*session);
+      if (trust_->IsRevoked(TlsSessions::CertificateOf(*session))) {
         return connection->Reply(HttpPages::PlainReply(403, "the certificate is revoked"), false,
                                  now);
       }
@@ -177,8 +181,8 @@ class HttpServer::Impl {
         close(fd);
         continue;
       }
-      HttpTls::Session session = tls_ != nullptr ? tls_->Accept(fd) : nullptr;
-      if (tls_ != nullptr && session == nullptr) {
+      TlsSessions::Session session = tls_ != nullptr ? tls_->New() : nullptr;
+      if (tls_ != nullptr && (session == nullptr || SSL_set_fd(session.get(), fd) != 1)) {
         close(fd);
         continue;
       }
@@ -212,7 +216,7 @@ class HttpServer::Impl {
   const ServerTrust* const trust_;
   const HttpLimits limits_;
   std::unique_ptr<HttpListener> listener_;
-  std::unique_ptr<HttpTls> tls_;  // null: plaintext
+  std::unique_ptr<TlsSessions> tls_;  // null: plaintext
   int wake_fd_ = -1;
   std::atomic<bool> stopping_{false};
   std::atomic<int64_t> num_connections_{0};

@@ -46,15 +46,18 @@ std::unique_ptr<Dataset> OpenOneShard(const std::string& directory) {
 
 // With a check in the background as by default.
 std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes,
-                                            const TlsFiles& tls, const std::string& changes) {
+                                            const TlsFiles& tls, const std::string& changes,
+                                            proto::BulkSocket bulk) {
   return OtherProcess::Start([&](const std::function<void(int port)>& serve_at) {
     ServerOptions options;
     options.data = directory;
     options.security.tls = tls;
     options.changes = changes;
     options.limits.max_chunk_bytes = chunk_bytes;
-    options.bulk.local = true;
-    if (tls.certificate.empty()) options.bulk.tcp = HostPort{"127.0.0.1", 0};
+    options.bulk.local = bulk != proto::BULK_SOCKET_TCP;
+    if (tls.certificate.empty() && bulk != proto::BULK_SOCKET_UNIX) {
+      options.bulk.tcp = HostPort{"127.0.0.1", 0};
+    }
     auto server = Server::Start(options);
     Check(server.status());
     serve_at((*server)->address().port);

@@ -26,10 +26,12 @@ inline constexpr CallWay kByBulkTcp = {Transport::kBulk, proto::BULK_SOCKET_TCP}
 inline constexpr CallWay kByBulkUnix = {Transport::kBulk, proto::BULK_SOCKET_UNIX};
 
 // Serves all of `directory`, over gRPC and the bulk channel, with replies of `chunk_bytes`;
-// encrypted if `tls` has a certificate. What is written goes to `changes`; empty: read-only.
+// encrypted if `tls` has a certificate. What is written goes to `changes`; empty: read-only. The
+// channel is at one kind of socket, or both, which leaves the choice to clients.
 std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_t chunk_bytes,
                                             const TlsFiles& tls = {},
-                                            const std::string& changes = "");
+                                            const std::string& changes = "",
+                                            proto::BulkSocket bulk = proto::BULK_SOCKET_ANY);
 
 // Serves the textbook service over shard 0 of `directory`.
 std::unique_ptr<OtherProcess> StartPlain(const std::string& directory, int64_t chunk_bytes);

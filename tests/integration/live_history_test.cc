@@ -139,10 +139,22 @@ class History {
 
   std::string KillAndPromote(int server) {
     if (const absl::Status killed = testbed_->Kill(server); !killed.ok()) return killed.ToString();
-    const std::string promoted = Promote({"--from", absl::StrCat("s", server)});
+    const std::vector<std::string> from = {"--from", absl::StrCat("s", server)};
+    std::string promoted = Promote(from);
     std::this_thread::sleep_for(milliseconds(random_() % 200));
-    const absl::Status started = testbed_->Restart(server);
-    return promoted.empty() ? Text(started) : promoted;
+    if (const absl::Status started = testbed_->Restart(server); !started.ok()) {
+      return started.ToString();
+    }
+    // With one killed and another that is being copied anew it is right to refuse, until one of
+    // them is there again.
+    const auto is_of_most = [&] {
+      return promoted.find("have all that they ever had") == std::string::npos;
+    };
+    for (int i = 0; i < 100 && !is_of_most(); ++i) {
+      std::this_thread::sleep_for(milliseconds(100));
+      promoted = Promote(from);
+    }
+    return promoted;
   }
 
   // A promotion may take back what was folded: then it is folded again.

@@ -168,6 +168,38 @@ TEST_CASE("each flag's value is known with whose word it is", "[config]") {
   CHECK(in_help == plain.config.server.flags.size() + 1);  // and --version
 }
 
+TEST_CASE("the flag says where the bulk channel is, else the cluster file", "[config]") {
+  const testing::TempDir folder;
+  const std::string path = folder.File("c.textproto");
+  VICINITY_REQUIRE_OK(WriteFileAtomically(path, R"(data: "graph" num_shards: 2 bulk: "local"
+               servers { name: "a" listen: "127.0.0.1:7500" shards: 0 }
+               servers { name: "b" listen: "127.0.0.1:7501" shards: 1 bulk: "127.0.0.1:7511" })"));
+  const auto parse = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> args = {"--cluster", path, "--name", name};
+    args.insert(args.end(), more.begin(), more.end());
+    auto line = ParseCommandLine(args);
+    VICINITY_REQUIRE_OK(line);
+    return line->config.server;
+  };
+  const ServerOptions a = parse("a", {});
+  CHECK(a.bulk.local);
+  CHECK_FALSE(a.bulk.tcp.has_value());
+  CHECK(ValueOf(a, "--bulk") == "local FLAG_SOURCE_CLUSTER_FILE");
+  const ServerOptions b = parse("b", {});
+  CHECK(b.bulk.local);
+  REQUIRE(b.bulk.tcp.has_value());
+  CHECK(b.bulk.tcp->ToString() == "127.0.0.1:7511");
+  CHECK(ValueOf(b, "--bulk") == "127.0.0.1:7511 FLAG_SOURCE_CLUSTER_FILE");
+  const ServerOptions none = parse("b", {"--bulk", "none"});
+  CHECK_FALSE(none.bulk.is_there());
+  CHECK(ValueOf(none, "--bulk") == "none FLAG_SOURCE_COMMAND_LINE");
+  // Where the server itself listens, on any port.
+  const ServerOptions chosen = parse("a", {"--bulk", "auto"});
+  CHECK(chosen.bulk.local);
+  REQUIRE(chosen.bulk.tcp.has_value());
+  CHECK(chosen.bulk.tcp->ToString() == "127.0.0.1:0");
+}
+
 TEST_CASE("help and version are messages", "[config]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const CommandLine help, ParseCommandLine({"--help"}));
   CHECK_THAT(help.message, Catch::Contains("--cluster"));

@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
+#include "client/cli/output/bulk_place.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/latency.h"
 #include "client/cli/output/output.h"
@@ -57,6 +58,7 @@ nlohmann::ordered_json ToJson(const proto::StatusReply& reply, bool metrics) {
   json["calls_in_flight"] = reply.calls_in_flight();
   json["certificate_expires"] = reply.certificate_expires();
   json["certificate_fault"] = reply.certificate_fault();
+  json["bulk"] = BulkJson(BulkPlaceOf(reply));
   json["shards"] = nlohmann::ordered_json::array();
   for (const proto::ShardStatus& shard : reply.shards()) {
     json["shards"].push_back({{"shard", shard.shard()},
@@ -139,6 +141,7 @@ std::vector<std::string> Cells(const ServerTarget& target, const proto::StatusRe
           HumanBytes(sent),
           LatencyText(latency, latency.p50),
           LatencyText(latency, latency.p99),
+          BulkText(BulkPlaceOf(reply)),
           HumanTimeLeft(ExpiryOf(reply), absl::Now())};
 }
 
@@ -158,6 +161,7 @@ void PrintAsTable(const std::vector<ServerTarget>& targets, const Answers& answe
                {"SENT", kRight},
                {"P50", kRight},
                {"P99", kRight},
+               {"BULK"},
                {"CERTIFICATE", kRight}});
   for (size_t i = 0; i < targets.size(); ++i) {
     table.AddRow(answers[i].ok() ? Cells(targets[i], *answers[i])

@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "client/cli/flags/server_probe.h"
 #include "client/cli/flags/servers_flags.h"
+#include "client/cli/output/bulk_place.h"
 #include "client/cli/output/latency.h"
 #include "client/cli/output/load_rates.h"
 #include "client/cli/output/output.h"
@@ -91,6 +92,7 @@ void PrintAsJson(const std::vector<Row>& rows, std::ostream& out) {
     json["seconds"] = row.rates.seconds;
     json["calls_in_flight"] = row.now.calls_in_flight();
     json["resident_bytes"] = row.now.resident_bytes();
+    json["bulk"] = BulkJson(BulkPlaceOf(row.now));
     json["rejected_per_second"] = row.rates.rejected;
     json["rejected"] = RejectedOf(row.now);
     json.update(ToJson(row.rates.all));
@@ -149,7 +151,8 @@ void PrintAsTable(const std::vector<Row>& rows, std::ostream& out) {
                                         {"FAILED/S", kRight},
                                         {"CALLS/S", kRight},
                                         {"P50", kRight},
-                                        {"P99", kRight}};
+                                        {"P99", kRight},
+                                        {"BULK"}};
   const std::set<std::string> methods = MethodsInUse(rows);
   for (const std::string& method : methods) {
     columns.push_back({absl::AsciiStrToUpper(method) + "/S", kRight});
@@ -158,14 +161,14 @@ void PrintAsTable(const std::vector<Row>& rows, std::ostream& out) {
   for (const Row& row : rows) {
     std::vector<std::string> cells = {row.target.name, StateOf(row)};
     if (row.status.ok()) {
-      cells.insert(
-          cells.end(),
-          {HumanCount(row.now.calls_in_flight()),
-           HumanBytes(static_cast<int64_t>(row.now.resident_bytes())),
-           HumanBytes(std::llround(row.rates.all.bytes)),
-           HumanCount(static_cast<int64_t>(RejectedOf(row.now))), PerSecond(row.rates.rejected),
-           PerSecond(row.rates.all.failed), PerSecond(row.rates.all.calls),
-           LatencyText(row.latency, row.latency.p50), LatencyText(row.latency, row.latency.p99)});
+      cells.insert(cells.end(),
+                   {HumanCount(row.now.calls_in_flight()),
+                    HumanBytes(static_cast<int64_t>(row.now.resident_bytes())),
+                    HumanBytes(std::llround(row.rates.all.bytes)),
+                    HumanCount(static_cast<int64_t>(RejectedOf(row.now))),
+                    PerSecond(row.rates.rejected), PerSecond(row.rates.all.failed),
+                    PerSecond(row.rates.all.calls), LatencyText(row.latency, row.latency.p50),
+                    LatencyText(row.latency, row.latency.p99), BulkText(BulkPlaceOf(row.now))});
       for (const std::string& method : methods) {
         cells.push_back(PerSecond(CallsOf(row.rates, method)));
       }

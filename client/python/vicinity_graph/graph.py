@@ -326,7 +326,8 @@ class Graph:
 
     def stats(self) -> Dict[str, int]:
         """What the graph and its loaders have moved so far: calls, rows, bytes, retries; the fields
-        are those of TrafficStats in client/types/graph_values.h."""
+        are those of TrafficStats in client/types/graph_values.h. bulk_tcp_calls and bulk_unix_calls
+        tell whether servers' bulk channels are used."""
         return call_for_json(lib.vicinity_graph_stats, self.handle)
 
     def metrics(self) -> List[Dict[str, Any]]:

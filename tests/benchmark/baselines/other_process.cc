@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <string>
 
 namespace vicinity::benchmark {
 namespace {
@@ -62,6 +64,15 @@ OtherProcess::~OtherProcess() {
 }
 
 double OtherProcess::CpuSeconds() const { return Seconds(clock_); }
+
+int64_t OtherProcess::AnonymousBytes() const {
+  std::ifstream in("/proc/" + std::to_string(pid_) + "/status");
+  const std::string key = "RssAnon:";
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind(key, 0) == 0) return std::stoll(line.substr(key.size())) << 10;
+  }
+  Fail("no RssAnon in its status");
+}
 
 double OwnCpuSeconds() { return Seconds(CLOCK_PROCESS_CPUTIME_ID); }
 

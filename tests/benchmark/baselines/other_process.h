@@ -4,6 +4,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -23,6 +24,8 @@ class OtherProcess {
 
   int port() const { return port_; }
   double CpuSeconds() const;  // of all its threads, user and system
+  // What it has in memory but for pages of files.
+  int64_t AnonymousBytes() const;
 
  private:
   OtherProcess(pid_t pid, int port, int alive);

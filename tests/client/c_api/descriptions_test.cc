@@ -119,10 +119,16 @@ TEST_CASE("traffic is described field by field", "[descriptions]") {
   stats.hedges = 12;
   stats.hedge_wins = 13;
   stats.quarantines = 14;
+  stats.bulk_tcp_calls = 15;
+  stats.bulk_unix_calls = 16;
+  stats.bulk_tcp_bytes_received = 17;
+  stats.bulk_unix_bytes_received = 18;
   const json expected = json::parse(R"({
       "calls": 1, "sampled_edges_local": 2, "sampled_edges_remote": 3, "rows_local": 4,
       "rows_remote": 5, "bytes_sent": 6, "bytes_received": 7, "bytes_copied": 8, "shard_calls": 9,
-      "attempts": 10, "retries": 11, "hedges": 12, "hedge_wins": 13, "quarantines": 14})");
+      "attempts": 10, "retries": 11, "hedges": 12, "hedge_wins": 13, "quarantines": 14,
+      "bulk_tcp_calls": 15, "bulk_unix_calls": 16, "bulk_tcp_bytes_received": 17,
+      "bulk_unix_bytes_received": 18})");
   CHECK(json::parse(Describe(stats)) == expected);
 }
 

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "client/rpc/call_settings.h"
 #include "proto/bulk.pb.h"
+#include "proto/bulk/byte_stream.h"
 #include "proto/bulk/frame.h"
 #include "tests/testing/status_checks.h"
 
@@ -51,7 +52,8 @@ class BulkChannelTest {
     options.open_timeout = seconds(60);
     options.keepalive_time = keepalive;
     options.keepalive_timeout = keepalive;
-    channel_ = std::make_shared<BulkChannel>(&loop_, ends[0], options);
+    channel_ = std::make_shared<BulkChannel>(
+        &loop_, ends[0], std::make_unique<bulk::SocketStream>(ends[0]), options);
     channel_->Open([this](const absl::Status& status) { opened_.set_value(status); });
     CHECK(Read().kind == FrameKind::kOpen);
   }

@@ -73,6 +73,22 @@ TEST_CASE("of a live graph the file tells who writes a shard first, and where ch
   CHECK(file.FirstWriterOf(ShardId{3}) == -1);
 }
 
+TEST_CASE("the file says where bulk channels are, for all servers and for one", "[cluster_file]") {
+  const std::string servers =
+      "servers { name: 'a' listen: 'h:1' shards: 0 } "
+      "servers { name: 'b' listen: 'h:2' shards: 1 bulk: 'none' }"
+      "servers { name: 'c' listen: 'h:3' shards: 2 bulk: '[::1]:7510' }";
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const ClusterFile file,
+      ParseClusterFile("c.txt", "data: 'g' num_shards: 3 bulk: 'auto' " + servers));
+  CHECK(file.servers[0].bulk == "auto");
+  CHECK(file.servers[1].bulk == "none");
+  CHECK(file.servers[2].bulk == "[::1]:7510");
+  VICINITY_ASSERT_OK_AND_ASSIGN(const ClusterFile silent,
+                                ParseClusterFile("c.txt", "data: 'g' num_shards: 3 " + servers));
+  CHECK(silent.servers[0].bulk.empty());
+}
+
 // The fault is in `line` (0: of the whole file), and the error names `value`.
 struct BadFile {
   const char* what;
@@ -107,6 +123,14 @@ TEST_CASE("faults of a cluster file are told with line and value", "[cluster_fil
        "data: \"g\" num_shards: 1\nservers { name: \"a\" listen: \"h:1\" shards: 0\n changes: "
        "\"c\" }",
        3, "live on all its servers or on none"},
+      {"no place for a bulk channel",
+       "data: \"g\" num_shards: 1\nservers { name: \"a\" listen: \"h:1\" shards: 0\n bulk: "
+       "\"unix\" }",
+       3, "none, local, auto or host:port"},
+      {"no place for bulk channels",
+       "data: \"g\" num_shards: 1\nservers { name: \"a\" listen: \"h:1\" shards: 0 }\nbulk: "
+       "\"7510\"",
+       3, "7510"},
       {"nameless server", "data: \"g\" num_shards: 1\nservers { listen: \"h:1\" shards: 0 }", 2,
        "server 1"},
       {"doubled name",

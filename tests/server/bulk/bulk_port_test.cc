@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
@@ -32,9 +33,11 @@
 #include "proto/bulk/frame.h"
 #include "proto/cluster/host_port.h"
 #include "proto/common/mutex.h"
+#include "proto/security/tls_sessions.h"
 #include "proto/security/token.h"
 #include "proto/service.pb.h"
 #include "proto/wire_checksum.h"
+#include "server/security/server_security.h"
 #include "server/server.h"
 #include "server/server_options.h"
 #include "tests/server/bulk/raw_bulk.h"
@@ -75,7 +78,7 @@ class BulkTest {
     options.bulk.local = true;
     options.bulk.tcp = HostPort{"127.0.0.1", 0};
     options.bulk.max_calls = 4;
-    options.security.access_file = access_file_;
+    options.security = security_;
     options.announce = absl::Milliseconds(1);
     VICINITY_ASSERT_OK_AND_ASSIGN(server_, Server::Start(options));
   }
@@ -119,7 +122,7 @@ class BulkTest {
   }
 
   const testing::TempDir folder_;
-  std::string access_file_;
+  ServerSecurity security_;
   testing::MemoryGraph graph_;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Server> server_;
@@ -415,6 +418,7 @@ class BulkClientTest : public BulkTest {
     options.call_timeout = call_timeout_;
     options.transport = transport;
     options.credentials = credentials_;
+    options.tls_sessions = tls_sessions_;
     options.bulk_over = over;
     return std::make_unique<ServerConnection>(ServerEndpoint{"c", address, {ShardId{0}}}, options,
                                               &traffic_);
@@ -450,8 +454,88 @@ class BulkClientTest : public BulkTest {
 
   milliseconds call_timeout_{60'000};
   std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  std::shared_ptr<TlsSessions> tls_sessions_;
   TrafficCounters traffic_;
 };
+
+// A server with TLS that asks for no certificates, and clients with its CA.
+class BulkTlsTest : public BulkClientTest {
+ protected:
+  BulkTlsTest() {
+    const testing::CertificateAuthority authority("ours");
+    WriteIssued(authority.Issue({}), folder_.File("tls"), "server");
+    security_.tls.certificate = folder_.File("tls/server.pem");
+    security_.tls.key = folder_.File("tls/server.key");
+    security_.open = true;
+    Serve();
+    Trust(authority, &credentials_);
+  }
+  // Of the bulk channel alone, unless gRPC's are wanted, too.
+  void Trust(const testing::CertificateAuthority& authority,
+             std::shared_ptr<grpc::ChannelCredentials>* for_grpc = nullptr) {
+    CredentialOptions options;
+    options.ca = folder_.File(absl::StrCat("ca-", ++num_authorities_, ".pem"));
+    testing::WriteSecret(options.ca, authority.certificate());
+    VICINITY_ASSERT_OK_AND_ASSIGN(const auto loaded, ClientCredentials::Load(options, nullptr));
+    tls_sessions_ = loaded->tls_sessions();
+    if (for_grpc == nullptr) return;
+    VICINITY_ASSERT_OK_AND_ASSIGN(*for_grpc, loaded->For(address()));
+  }
+
+ private:
+  int num_authorities_ = 0;
+};
+
+TEST_CASE_METHOD(BulkTlsTest, "over TCP rows come by TLS where the server has it", "[bulk]") {
+  const proto::BulkSocket over =
+      GENERATE(proto::BULK_SOCKET_TCP, proto::BULK_SOCKET_UNIX, proto::BULK_SOCKET_ANY);
+  const auto connection = To(address(), Transport::kBulk, over);
+  VICINITY_REQUIRE_OK(Connect(connection.get()));
+  const auto shard = ShardOf(connection.get());
+  std::vector<std::thread> threads;
+  std::atomic<int> num_right{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) {
+        std::string rows;
+        if (FetchAll(shard.get(), &rows).ok() && rows == graph_.nodes[0].columns[0]) ++num_right;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(num_right == 40);
+}
+
+TEST_CASE_METHOD(BulkTlsTest, "a client goes on by gRPC when it does not believe the channel",
+                 "[bulk]") {
+  const testing::CertificateAuthority other("theirs");
+  Trust(other);
+  const auto connection = To(address(), Transport::kBulk, proto::BULK_SOCKET_TCP);
+  const absl::Status refused = Connect(connection.get());
+  VICINITY_CHECK_CODE(refused, absl::StatusCode::kUnavailable);
+  CHECK_THAT(std::string(refused.message()), Catch::Contains("certificate"));
+  const auto by_default = To(address(), Transport::kAuto, proto::BULK_SOCKET_TCP);
+  VICINITY_REQUIRE_OK(Connect(by_default.get()));
+  std::string rows;
+  VICINITY_CHECK_OK(FetchAll(ShardOf(by_default.get()).get(), &rows));
+  CHECK((rows == graph_.nodes[0].columns[0]));
+  CHECK(by_default->num_bulk() == 0);
+}
+
+TEST_CASE_METHOD(BulkTlsTest, "who does not speak TLS loses the connection", "[bulk]") {
+  const std::string described = server_->Describe();
+  const std::string before = "bulk on port ";
+  proto::OpenBulkReply place;
+  place.set_port(std::stoi(described.substr(described.find(before) + before.size())));
+  RawBulk plain(place);
+  SECTION("sends frames") {
+    plain.Open(std::string(32, 't'));
+    CHECK(plain.Ends());
+  }
+  SECTION("says nothing and goes") {}
+  const auto connection = To(address(), Transport::kBulk, proto::BULK_SOCKET_TCP);
+  VICINITY_CHECK_OK(Connect(connection.get()));
+}
 
 TEST_CASE_METHOD(BulkClientTest, "the channel is taken where it is there, or asked for", "[bulk]") {
   SECTION("it is there") {
@@ -478,6 +562,29 @@ TEST_CASE_METHOD(BulkClientTest, "the channel is taken where it is there, or ask
   }
 }
 
+TEST_CASE_METHOD(BulkClientTest, "which way calls went is counted", "[bulk]") {
+  Serve();
+  const bool by_tcp = GENERATE(true, false);
+  const auto connection =
+      To(address(), Transport::kBulk, by_tcp ? proto::BULK_SOCKET_TCP : proto::BULK_SOCKET_UNIX);
+  VICINITY_REQUIRE_OK(Connect(connection.get()));
+  std::string rows;
+  VICINITY_REQUIRE_OK(FetchAll(ShardOf(connection.get()).get(), &rows));
+  const auto num_bytes = static_cast<int64_t>(rows.size());
+  const TrafficStats first = traffic_.Read();
+  CHECK(first.bulk_tcp_calls == (by_tcp ? 1 : 0));
+  CHECK(first.bulk_unix_calls == (by_tcp ? 0 : 1));
+  CHECK(first.bulk_tcp_bytes_received == (by_tcp ? num_bytes : 0));
+  CHECK(first.bulk_unix_bytes_received == (by_tcp ? 0 : num_bytes));
+  const auto by_grpc = To(address(), Transport::kGrpc);
+  VICINITY_REQUIRE_OK(Connect(by_grpc.get()));
+  VICINITY_REQUIRE_OK(FetchAll(ShardOf(by_grpc.get()).get(), &rows));
+  const TrafficStats both = traffic_.Read();
+  CHECK(both.bytes_received == 2 * num_bytes);
+  CHECK(both.bulk_tcp_calls + both.bulk_unix_calls == 1);
+  CHECK(both.bulk_tcp_bytes_received + both.bulk_unix_bytes_received == num_bytes);
+}
+
 TEST_CASE_METHOD(BulkClientTest, "what a connection may is asked for each call, as it is then",
                  "[bulk]") {
   VICINITY_ASSERT_OK_AND_ASSIGN(const std::string token, MakeToken());
@@ -488,7 +595,7 @@ TEST_CASE_METHOD(BulkClientTest, "what a connection may is asked for each call, 
                                       absl::BytesToHexString(HashToken(hashed)), "\" }"));
   };
   grant(token);
-  access_file_ = folder_.File("access");
+  security_.access_file = folder_.File("access");
   Serve();
   VICINITY_CHECK_CODE(AskForTickets(address(), 1, proto::BULK_SOCKET_ANY),
                       absl::StatusCode::kUnauthenticated);

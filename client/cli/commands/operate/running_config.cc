@@ -84,6 +84,8 @@ bool InFile(const ClusterFile& file, const ClusterServer& server, const std::str
     *value = server.admin;
   } else if (name == "--http") {
     *value = server.http;
+  } else if (name == "--bulk" && !server.bulk.empty()) {
+    *value = server.bulk;
   } else {
     return false;
   }

@@ -211,6 +211,10 @@ std::vector<Finding> CheckServer(const ClusterFile& cluster, const ClusterServer
   findings.push_back(CheckAddress("address", server.listen.ToString()));
   if (!server.admin.empty()) findings.push_back(CheckAddress("admin address", server.admin));
   if (!server.http.empty()) findings.push_back(CheckAddress("HTTP address", server.http));
+  // The other words have the system pick what is free.
+  if (ParseHostPort(server.bulk).ok()) {
+    findings.push_back(CheckAddress("address of the bulk channel", server.bulk));
+  }
   CheckCertificate(cluster.tls, now, &findings);
   CheckAccess(cluster.access, &findings);
   return findings;

@@ -2,9 +2,16 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands/command.h"
+#include "client/cli/commands/top_command.h"
+#include "proto/cluster/host_port.h"
 #include "server/server.h"
 #include "server/server_options.h"
 #include "tests/client/cli/run_command.h"
@@ -63,6 +70,34 @@ TEST_CASE("status shows what servers count if it is asked to", "[cli]") {
     CHECK(metric["value"] == 3);
   }
   CHECK(found);
+}
+
+TEST_CASE("status and top show where a bulk channel is", "[cli]") {
+  const testing::SmallCluster cluster(testing::RandomGraph({}), 2, 1);
+  ServerOptions options;
+  options.data = cluster.directory();
+  options.bulk.local = true;
+  options.bulk.tcp = HostPort{"127.0.0.1", 0};
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Server> server, Server::Start(options));
+  const std::string both = absl::StrCat(cluster.address(0), ",", server->address().ToString());
+  const auto show = [&](const Command& command, std::vector<std::string> args) {
+    args.insert(args.end(), {"--server", both});
+    const Answer answer = RunCommand(command, args);
+    CHECK(answer.code == ExitCode::kOk);
+    return answer.out;
+  };
+  for (const auto& [command, args] :
+       {std::pair(kStatusCommand, std::vector<std::string>()),
+        std::pair(kTopCommand, std::vector<std::string>{"--once", "--interval", "0.05"})}) {
+    CHECK_THAT(show(command, args), Catch::Contains("BULK") && Catch::Contains("unix (0)"));
+    std::vector<std::string> as_json = args;
+    as_json.push_back("--format=json");
+    const nlohmann::json servers = nlohmann::json::parse(show(command, as_json))["servers"];
+    CHECK(servers[0]["bulk"].is_null());
+    CHECK(servers[1]["bulk"]["port"] > 0);
+    CHECK(servers[1]["bulk"]["unix"] == true);
+    CHECK(servers[1]["bulk"]["tcp_connections"] == 0);
+  }
 }
 
 TEST_CASE("status of one server needs its address alone", "[cli]") {

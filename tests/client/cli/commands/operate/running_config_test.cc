@@ -134,6 +134,22 @@ TEST_CASE("flags are compared with those of most, addresses with the file", "[co
   CHECK(found[1].why == "cluster file");
 }
 
+TEST_CASE("the bulk channel is compared with the file where that says anything", "[config]") {
+  const Answers answers = {With(Serving({0, 1}), {{"--bulk", "local"}}),
+                           With(Serving({1, 2}), {{"--bulk", "none"}}),
+                           With(Serving({0, 2}), {{"--bulk", "none"}})};
+  const std::vector<Difference> of_others = DifferencesOf(FileOf(), answers);
+  REQUIRE(of_others.size() == 1);
+  CHECK(of_others[0].server == "a");
+  CHECK(of_others[0].why == "other servers");
+  const std::vector<Difference> of_file = DifferencesOf(FileOf("bulk: 'local'"), answers);
+  REQUIRE(of_file.size() == 2);
+  CHECK(of_file[0].server == "b");
+  CHECK(of_file[0].setting == "--bulk");
+  CHECK(of_file[0].should == "local");
+  CHECK(of_file[0].why == "cluster file");
+}
+
 TEST_CASE("what is a server's own, and what some do not tell, is no difference", "[config]") {
   const Answers answers = {
       With(Serving({0, 1}), {{"--name", "a"}, {"--tls-key", "/a"}, {"--new-flag", ""}}),

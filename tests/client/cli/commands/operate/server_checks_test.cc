@@ -83,6 +83,8 @@ TEST_CASE_METHOD(ServerChecksTest, "an address in use, or of another machine, is
   CHECK_THAT(used.found, Catch::Contains("in use"));
   // 192.0.2.0/24 is of no machine (RFC 5737).
   CHECK(Find(Check("http: '192.0.2.1:7700'"), "HTTP address").verdict == Verdict::kFault);
+  CHECK(Find(Check("bulk: '192.0.2.1:7700'"), "address of the bulk channel").verdict ==
+        Verdict::kFault);
 }
 
 TEST_CASE_METHOD(ServerChecksTest, "certificates that end soon, and files that do not fit",
