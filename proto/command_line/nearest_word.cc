@@ -39,7 +39,9 @@ std::string NearestWord(std::string_view typed, const std::vector<std::string>& 
     least = distance;
     nearest = word;
   }
-  return least <= 1 + typed.size() / 3 && least < typed.size() ? nearest : "";
+  // The dashes of a flag are no letters that were met.
+  const size_t letters = typed.size() - std::min(typed.find_first_not_of('-'), typed.size());
+  return least <= 1 + letters / 3 && least < letters ? nearest : "";
 }
 
 std::string DidYouMean(std::string_view typed, const std::vector<std::string>& words) {

@@ -159,7 +159,8 @@ absl::StatusOr<proto::ReplicateRequest> ShardKeeper::NextRequest(const Feed& fee
   request.set_last(shard.logged());
   request.set_catching_up(shard.catching_up());
   request.set_shown(shard.version());
-  if (!feed.known) return request;
+  // Of what this writer may have lost nobody is told to set it aside.
+  if (!feed.known || !feed.trouble.empty()) return request;
   if (!IsBeginning(feed.position, shard)) {
     request.set_start_over(true);
     return request;
@@ -222,7 +223,7 @@ void ShardKeeper::OnReply(Feed* feed, LiveShard* shard, const WriterTerm& writer
   } else if (!(theirs == writer)) {
     feed->trouble = absl::StrCat("server \"", feed->server->name(), "\" says that \"",
                                  theirs.writer, "\" writes it in term ", theirs.term);
-  } else if (position.term >= writer.term && position.version > shard->logged()) {
+  } else if (position.term >= writer.term && !IsBeginning(position, *shard)) {
     feed->trouble =
         absl::StrCat("server \"", feed->server->name(), "\" has version ", position.version,
                      " of it, and this one, which is to have made it, ", shard->logged());
@@ -247,6 +248,12 @@ void ShardKeeper::Conclude(LiveShard* shard) {
     const bool counts = feed->known && feed->trouble.empty() && IsBeginning(feed->position, *shard);
     versions.push_back(counts ? feed->position.version : 0);
     if (counts) ++have_no_more;
+  }
+  if (const uint64_t last = shard->position().term; last > shard->writer().term) {
+    why.Update(absl::UnimplementedError(absl::StrCat(
+        Here(), " is not written: its last change is of term ", last, ", and server \"", self_,
+        "\" does not know who wrote then, as after a restore; "
+        "`vicinity promote` says who is to")));
   }
   if (shard->writer().term == handing_over_ && handing_over_ > 0) {
     why.Update(absl::UnimplementedError(absl::StrCat(
@@ -292,6 +299,7 @@ absl::StatusOr<proto::ReplicateReply> ShardKeeper::Take(const proto::ReplicateRe
     (*shard)->Wake();
   }
   const bool begins_over = shard.ok() && request.start_over() && (*shard)->writer() == writer;
+  if (begins_over) VICINITY_RETURN_IF_ERROR(CheckSetAside(writer, **shard));
   if (begins_over && !std::exchange(starts_over_, true)) {
     log_->error(
         "{}: what this server has of it is no beginning of what its writer has, server "
@@ -315,6 +323,17 @@ absl::StatusOr<proto::ReplicateReply> ShardKeeper::Take(const proto::ReplicateRe
   reply.set_last_term(position.term);
   reply.set_catching_up((*shard)->catching_up());
   return reply;
+}
+
+// Changes of its own term, or of a later one, are none that a writer has followed: it has lost
+// them.
+absl::Status ShardKeeper::CheckSetAside(const WriterTerm& writer, const LiveShard& shard) const {
+  const LogPosition here = shard.position();
+  if (here.term < writer.term || here.version == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      Here(), ": server \"", self_, "\" has version ", here.version, " of term ", here.term,
+      ", and is to set it aside for \"", writer.writer, "\", the writer of term ", writer.term,
+      ", which is to have made it: `vicinity promote` says who is to write"));
 }
 
 absl::Status ShardKeeper::StartOver(const WriterTerm& writer) {

@@ -27,7 +27,9 @@
 //
 // A server whose log is no beginning of the writer's has changes that no later writer took over: it
 // is told to set them aside, and gets all from the first one on. A writer that has lost changes of
-// its own term, or that it was appointed, takes no others, and overwrites nothing.
+// its own term, or that it was appointed, takes no others, and overwrites nothing: it tells nobody
+// to set changes aside, and nobody sets changes of its term or a later one aside for it. Nor does
+// one take any whose log has changes of a later term than it knows a writer of, which a backup was.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -76,6 +78,7 @@ class ShardKeeper {
 
   // What a writer sends. InvalidArgument: this server's own name is the writer's, or one that has
   // not the shard, a term a million above the known one, or versions that do not follow each other;
+  // FailedPrecondition: the writer would have changes set aside that it is to have made itself;
   // Unavailable: the shard starts over; else LiveDataset::Find's and LiveShard::Repeat's.
   absl::StatusOr<proto::ReplicateReply> Take(const proto::ReplicateRequest& request);
 
@@ -142,6 +145,7 @@ class ShardKeeper {
   bool LagsBehind(const Feed& feed, const LiveShard& shard) const;
 
   absl::Status Check(const WriterTerm& writer, const LiveShard& shard) const;
+  absl::Status CheckSetAside(const WriterTerm& writer, const LiveShard& shard) const;
   absl::Status StartOver(const WriterTerm& writer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(take_mu_);
   absl::Status Repeat(const proto::ReplicateRequest& request, LiveShard* shard)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(take_mu_);

@@ -5,6 +5,7 @@ well no alert fires, and each fires when its fault is made.
 The rules are the same but for their patience: what must hold for minutes must hold for a moment here, and
 rates are of the last seconds. Without Prometheus (Debian's package prometheus) there is nothing to do."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -15,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.parse
@@ -154,6 +156,33 @@ class AlertsFireTest(unittest.TestCase):
         self.until(lambda: instance in self.firing().get(name, ()), f"{name} fires for {instance}",
                    lambda: f"what does: {self.firing()}")
 
+    @contextlib.contextmanager
+    def overload(self, cluster):
+        """Asks for more than a server can do, for as long as the block lasts. Readers give up when calls are
+        refused, and an overload would end itself: each is replaced by a new one within a second."""
+        over = threading.Event()
+
+        def read(number):
+            over.wait(number / 4)
+            while not over.is_set():
+                reader = subprocess.Popen([PROGRAMS / "client/cli/vicinity", "check", "perf", "--cluster",
+                                           cluster, "--seconds", "60", "--threads", "64"],
+                                          cwd=self.folder, stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.DEVNULL)
+                over.wait(1)
+                reader.kill()
+                reader.wait()
+
+        readers = [threading.Thread(target=read, args=(number,)) for number in range(4)]
+        for reader in readers:
+            reader.start()
+        try:
+            yield
+        finally:
+            over.set()
+            for reader in readers:
+                reader.join()
+
     def await_quiet(self):
         self.until(lambda: not self.firing(), "no alert fires",
                    lambda: f"what does: {self.firing()}: {self.log_of('prometheus')}")
@@ -193,22 +222,14 @@ class AlertsFireTest(unittest.TestCase):
         with self.subTest("a server has more to do than it can"):
             self.http["o"] = free_port()
             self.serve("o", "--data", "shards-a", "--listen", "127.0.0.1:0", "--max-running", "1",
-                       "--http", f"127.0.0.1:{self.http['o']}")
+                       "--max-client-calls", "1024", "--http", f"127.0.0.1:{self.http['o']}")
             self.add_target("vicinity", self.http["o"])
             address = self.path("o.ready").read_text("utf-8").splitlines()[0]
             self.path("cluster-o").write_text(
                 f'data: "shards-a" num_shards: 2 servers {{ name: "o" listen: "{address}" '
                 "shards: [0, 1] }", "utf-8")
-            # Behind the others: Prometheus is to have its turns, and answers in time.
-            load = [self.start("load", "nice", "-n", "10", PROGRAMS / "client/cli/vicinity", "check",
-                               "perf", "--cluster", "cluster-o", "--seconds", 2 * LIMIT_S, "--threads",
-                               "32") for _ in range(3)]
-            try:
+            with self.overload("cluster-o"):
                 self.await_alert("VicinityOverloaded", self.http["o"])
-            finally:
-                for process in load:
-                    process.kill()
-                    process.wait()
             self.await_quiet()
 
         with self.subTest("a certificate is about to end"):

@@ -110,7 +110,8 @@ void Print(const std::vector<ServerTarget>& targets,
   nlohmann::ordered_json servers = nlohmann::ordered_json::array();
   for (size_t i = 0; i < targets.size(); ++i) {
     const bool ok = answers[i].ok();
-    table.AddRow({targets[i].name, targets[i].address, ok ? answers[i]->text : "no answer"});
+    table.AddRow({targets[i].name, targets[i].address,
+                  ok ? answers[i]->text : AbsenceOf(answers[i].status())});
     nlohmann::ordered_json json = {
         {"name", targets[i].name}, {"address", targets[i].address}, {"answered", ok}};
     if (ok) {

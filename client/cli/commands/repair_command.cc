@@ -87,7 +87,9 @@ absl::Status RunRepair(const Flags& flags, const ToolContext& tool, std::ostream
   Print(flags, report, out);
   if (!flags.dry_run || report.damaged.empty()) return absl::OkStatus();
   return WithExitCode(
-      absl::DataLossError(absl::StrCat(report.damaged.size(), " files are damaged")),
+      absl::DataLossError(report.damaged.size() == 1
+                              ? "1 file is damaged"
+                              : absl::StrCat(report.damaged.size(), " files are damaged")),
       ExitCode::kBadData);
 }
 

@@ -164,9 +164,9 @@ void PrintAsTable(const std::vector<ServerTarget>& targets, const Answers& answe
                {"BULK"},
                {"CERTIFICATE", kRight}});
   for (size_t i = 0; i < targets.size(); ++i) {
-    table.AddRow(answers[i].ok()
-                     ? Cells(targets[i], *answers[i])
-                     : std::vector<std::string>{targets[i].name, targets[i].address, "no answer"});
+    table.AddRow(answers[i].ok() ? Cells(targets[i], *answers[i])
+                                 : std::vector<std::string>{targets[i].name, targets[i].address,
+                                                            AbsenceOf(answers[i].status())});
   }
   table.Print(out);
 }
@@ -198,6 +198,26 @@ void PrintCertificates(const std::vector<ServerTarget>& targets, const Answers& 
     if (!fault.empty()) {
       out << targets[i].name << ": goes on with the TLS files before, for " << fault << '\n';
     }
+  }
+}
+
+// Of a live graph; "" where the disk has room.
+std::string DiskOf(const proto::StatusReply& reply) {
+  for (const proto::MetricStatus& metric : reply.metrics()) {
+    if (metric.name() != "vicinity_server_changes_disk_level") continue;
+    if (metric.value() == 1) return "the disk of its changes is nearly full";
+    if (metric.value() == 2) {
+      return "the disk of its changes is full: it takes none, and reads go on; make room";
+    }
+  }
+  return "";
+}
+
+void PrintDisks(const std::vector<ServerTarget>& targets, const Answers& answers,
+                std::ostream& out) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const std::string disk = answers[i].ok() ? DiskOf(*answers[i]) : "";
+    if (!disk.empty()) out << targets[i].name << ": " << disk << '\n';
   }
 }
 
@@ -238,6 +258,7 @@ absl::Status RunStatus(const Flags& flags, std::ostream& out) {
   } else {
     PrintAsTable(targets, answers, out);
     PrintRefusals(targets, answers, out);
+    PrintDisks(targets, answers, out);
     PrintCertificates(targets, answers, out);
     if (flags.metrics) PrintMetrics(targets, answers, out);
   }

@@ -114,8 +114,7 @@ std::string PerSecond(double rate) {
 }
 
 std::string StateOf(const Row& row) {
-  if (absl::IsUnauthenticated(row.status) || absl::IsPermissionDenied(row.status)) return "refused";
-  if (!row.status.ok()) return "no answer";
+  if (!row.status.ok()) return AbsenceOf(row.status);
   for (const proto::ShardStatus& shard : row.now.shards()) {
     if (!shard.fault().empty()) return "faulty";
   }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "client/cli/flags/contexts.h"
 #include "client/cli/flags/credential_flags.h"
 #include "client/cli/output/exit_code.h"
@@ -135,23 +136,29 @@ absl::StatusOr<std::vector<ServerTarget>> ChooseTargets(std::vector<ServerTarget
   return chosen;
 }
 
+const char* AbsenceOf(const absl::Status& error) {
+  if (absl::IsUnauthenticated(error) || absl::IsPermissionDenied(error)) return "refused";
+  return absl::IsUnavailable(error) || absl::IsDeadlineExceeded(error) ? "no answer" : "failed";
+}
+
 absl::Status OutcomeOf(const std::vector<ServerTarget>& targets,
                        const std::vector<absl::Status>& answers) {
   std::vector<std::string> missing;
   size_t denied = 0;
   for (size_t i = 0; i < targets.size(); ++i) {
     if (answers[i].ok()) continue;
-    if (absl::IsUnauthenticated(answers[i]) || absl::IsPermissionDenied(answers[i])) ++denied;
+    if (AbsenceOf(answers[i]) == absl::string_view("refused")) ++denied;
     missing.push_back(
         absl::StrCat(targets[i].name, " (", targets[i].address, "): ", answers[i].message()));
   }
   if (missing.empty()) return absl::OkStatus();
+  const char* const what =
+      denied == missing.size() ? " servers refused: " : " servers gave no answer: ";
   const ExitCode code = missing.size() < targets.size() ? ExitCode::kDegraded
                         : denied == targets.size()      ? ExitCode::kDenied
                                                         : ExitCode::kNotConnected;
-  return WithExitCode(absl::UnavailableError(
-                          absl::StrCat(missing.size(), " of ", targets.size(),
-                                       " servers gave no answer: ", absl::StrJoin(missing, "; "))),
+  return WithExitCode(absl::UnavailableError(absl::StrCat(missing.size(), " of ", targets.size(),
+                                                          what, absl::StrJoin(missing, "; "))),
                       code);
 }
 

@@ -56,6 +56,10 @@ absl::StatusOr<std::vector<ServerTarget>> AdminTargetsOf(const ServersFlags& fla
 absl::StatusOr<std::vector<ServerTarget>> ChooseTargets(std::vector<ServerTarget> targets,
                                                         const std::vector<std::string>& names);
 
+// What a table says of a server whose answer is this error: "no answer" if none came, "refused" if
+// it lets others, or nobody unknown, ask that, else "failed".
+const char* AbsenceOf(const absl::Status& error);
+
 // What a command ends with that got these answers: OK if all are. Else an error that names who gave
 // none and why, marked kDegraded if others did, kDenied if all refused us, else kNotConnected.
 absl::Status OutcomeOf(const std::vector<ServerTarget>& targets,

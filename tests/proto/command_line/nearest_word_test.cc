@@ -18,6 +18,9 @@ TEST_CASE("the nearest word is the one that was meant, or none", "[nearest_word]
   CHECK(NearestWord("x", words).empty());
   CHECK(NearestWord("", words).empty());
   CHECK(NearestWord("get", {}).empty());
+  CHECK(NearestWord("--max-cals", {"--max-calls", "--ca"}) == "--max-calls");
+  CHECK(NearestWord("--name", {"--ca", "--key"}).empty());
+  CHECK(NearestWord("--", {"--ca"}).empty());
   CHECK(DidYouMean("statsu", words) == "; did you mean status?");
   CHECK(DidYouMean("frobnicate", words).empty());
 }

@@ -34,6 +34,7 @@ std::shared_ptr<spdlog::logger> NoLog() {
 struct ReplicaGroup::Server {
   std::string name;
   std::vector<std::unique_ptr<std::atomic<bool>>> cut_from;  // by server
+  std::atomic<int64_t> asked{0};                             // times, while it was up
   std::atomic<int> holds{-1};                                // calls to that server do not get on
   std::atomic<bool> is_held{false};                          // one waits for it
   std::shared_mutex mu;                                      // shared while a call of another runs
@@ -59,6 +60,7 @@ class ReplicaGroup::Link final : public OtherServer {
     proto::ReplicateRequest sent;
     sent.ParseFromString(request.SerializeAsString());
     auto reply = to_->keeper->Take(sent);
+    ++to_->asked;
     if (IsCut()) return absl::UnavailableError("cut while it was answered");
     return reply;
   }
@@ -146,6 +148,36 @@ void ReplicaGroup::Stop(int server) {
 bool ReplicaGroup::is_up(int server) const { return servers_[server]->live != nullptr; }
 
 void ReplicaGroup::Wipe(int server) { std::filesystem::remove_all(FolderOf(server)); }
+
+void ReplicaGroup::Restore(int server, const std::vector<proto::Change>& log) {
+  Wipe(server);
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const auto live, LiveDataset::Open(*dataset_, FolderOf(server), LiveDatasetOptions()));
+  VICINITY_ASSERT_OK_AND_ASSIGN(const std::shared_ptr<LiveShard> restored, live->Find(kShard));
+  for (const proto::Change& change : log) {
+    VICINITY_REQUIRE_OK(
+        restored->Repeat(change, Durability::kBuffered, absl::Now() + absl::Seconds(30)));
+  }
+  VICINITY_REQUIRE_OK(restored->Sync());
+}
+
+std::vector<proto::Change> ReplicaGroup::LogOf(int server) const {
+  std::vector<proto::Change> log;
+  for (uint64_t version = 1; version <= shard(server)->logged(); ++version) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(proto::Change change, shard(server)->ReadChange(version));
+    log.push_back(std::move(change));
+  }
+  return log;
+}
+
+void ReplicaGroup::AwaitAsked(int server, int64_t more) const {
+  const int64_t enough = servers_[server]->asked + more;
+  const absl::Time until = absl::Now() + absl::Seconds(30);
+  while (servers_[server]->asked < enough) {
+    if (absl::Now() > until) FAIL(NameOf(server) << " was not asked " << more << " times more");
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+}
 
 void ReplicaGroup::Cut(int one, int other, bool is_cut) {
   *servers_[one]->cut_from[other] = is_cut;

@@ -38,6 +38,12 @@ class ReplicaGroup {
   bool is_up(int server) const;
   // Its changes are gone, which is a new disk. It must be down.
   void Wipe(int server);
+  // A backup takes the place of its changes: a log, and nothing of who wrote it. It must be down.
+  void Restore(int server, const std::vector<proto::Change>& log);
+  std::vector<proto::Change> LogOf(int server) const;
+  // Waits until others have asked it, or sent it something, so many times more. Fails the test
+  // after half a minute.
+  void AwaitAsked(int server, int64_t more) const;
   // Calls from one to the other and back do not get through.
   void Cut(int one, int other, bool is_cut);
   // The next call from one to the other is on its way until `meanwhile` is done.

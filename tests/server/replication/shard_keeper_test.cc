@@ -301,13 +301,52 @@ TEST_CASE("a writer whose changes are lost takes none and overwrites none", "[ke
   const absl::Status refused = group.Apply(0, "s", 6, 6, Durability::kSync, kLong).status();
   VICINITY_CHECK_CODE(refused, absl::StatusCode::kUnimplemented);
   CHECK_THAT(std::string(refused.message()), Catch::Contains("vicinity promote"));
+  group.AwaitAsked(1, 5);  // and what it has is not set aside by the next one either
+  REQUIRE(group.shard(1) != nullptr);
   CHECK(group.shard(1)->version() == last);
+  CHECK_FALSE(std::filesystem::exists(group.FolderOf(1) + "/shard-00000.aside-1"));
   AppointAll(&group, 3, "b");
   CHECK(group.AwaitSame() == 1);
   CHECK(group.shard(0)->version() == last + 1);
   VICINITY_ASSERT_OK_AND_ASSIGN(const AppliedBatch known,
                                 group.Apply(1, "s", 5, 5, Durability::kReplicated, kLong));
   CHECK(known.repeated);
+}
+
+// As from a server of a version that does not look.
+TEST_CASE("nobody sets aside for a writer what that is to have made", "[keeper]") {
+  ReplicaGroup group(2);
+  AwaitWriter(group, 0);
+  VICINITY_REQUIRE_OK(group.Apply(0, "s", 1, 1, Durability::kReplicated, kLong).status());
+  group.Stop(0);
+  proto::ReplicateRequest request;
+  request.mutable_writer()->set_writer("a");
+  request.set_start_over(true);
+  VICINITY_CHECK_CODE(group.keeper(1).Take(request), absl::StatusCode::kFailedPrecondition);
+  CHECK(group.shard(1)->version() == 1);
+}
+
+TEST_CASE("what was restored of a later term is written once somebody is promoted", "[keeper]") {
+  ReplicaGroup group(2);
+  AwaitWriter(group, 0);
+  VICINITY_REQUIRE_OK(group.Apply(0, "s", 1, 1, Durability::kReplicated, kLong).status());
+  AppointAll(&group, 3, "b");
+  CHECK(group.AwaitSame() == 1);
+  VICINITY_REQUIRE_OK(group.Apply(1, "s", 2, 2, Durability::kReplicated, kLong).status());
+  CHECK(group.AwaitSame() == 1);
+  const std::vector<proto::Change> log = group.LogOf(0);
+  for (const int server : {0, 1}) group.Stop(server);
+  for (const int server : {0, 1}) group.Restore(server, log);
+  for (const int server : {0, 1}) group.Start(server);
+  AwaitRefusal(group, 0, "as after a restore");
+  VICINITY_CHECK_CODE(group.Apply(0, "s", 3, 3, Durability::kSync, kLong),
+                      absl::StatusCode::kUnimplemented);
+  AppointAll(&group, 4, "a");
+  CHECK(group.AwaitSame() == 0);
+  VICINITY_REQUIRE_OK(group.Apply(0, "s", 3, 3, Durability::kReplicated, kLong).status());
+  CHECK(group.AwaitSame() == 0);
+  CHECK(group.DifferenceOf(0, 1) == 0);
+  CHECK(group.shard(1)->version() == log.size() + 2);  // the beginning of a term is one, too
 }
 
 TEST_CASE("an answer to a question of an earlier term stops no writer of a later one", "[keeper]") {

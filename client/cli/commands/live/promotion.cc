@@ -69,7 +69,7 @@ class Promoter {
 
   absl::Status Change(size_t from, size_t to, Promotion* promotion) {
     const absl::Status changed = [&]() -> absl::Status {
-      VICINITY_RETURN_IF_ERROR(TellAll(RequestOf(Highest().term + 1, "")));
+      VICINITY_RETURN_IF_ERROR(TellAll(RequestOf(HighestTerm() + 1, "")));
       VICINITY_RETURN_IF_ERROR(CheckEnough());
       VICINITY_ASSIGN_OR_RETURN(const size_t next, Choose(from, to));
       promotion->position = known_[Longest(known_.size())]->position;
@@ -149,6 +149,15 @@ class Promoter {
     return highest;
   }
 
+  // That was ever heard of: changes that were restored are of terms whose writers nobody knows.
+  uint64_t HighestTerm() const {
+    uint64_t highest = Highest().term;
+    for (const std::optional<Known>& known : known_) {
+      if (known.has_value()) highest = std::max(highest, known->position.term);
+    }
+    return highest;
+  }
+
   // Who has most of those that have answered; past the last one if that is `excluded` alone.
   size_t Longest(size_t excluded) const {
     size_t longest = known_.size();
@@ -164,7 +173,7 @@ class Promoter {
   // Of one that is to write.
   uint64_t NextTermOf(size_t server) const {
     const uint64_t count = known_.size();
-    const uint64_t above = Highest().term + 1;
+    const uint64_t above = HighestTerm() + 1;
     return above + (server + count - above % count) % count;
   }
 

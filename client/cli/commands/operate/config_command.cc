@@ -24,6 +24,7 @@ namespace {
 
 struct Flags {
   ServersFlags servers;
+  std::vector<std::string> names;
   bool set_only = false;
 };
 
@@ -33,9 +34,10 @@ struct Asked {
   std::vector<Running> answers;
 };
 
-absl::StatusOr<Asked> Ask(const ServersFlags& flags) {
+absl::StatusOr<Asked> Ask(const ServersFlags& flags, const std::vector<std::string>& names = {}) {
   Asked asked;
-  VICINITY_ASSIGN_OR_RETURN(asked.targets, TargetsOf(flags));
+  VICINITY_ASSIGN_OR_RETURN(std::vector<ServerTarget> all, TargetsOf(flags));
+  VICINITY_ASSIGN_OR_RETURN(asked.targets, ChooseTargets(std::move(all), names));
   VICINITY_ASSIGN_OR_RETURN(asked.admins, AdminTargetsBeside(flags, asked.targets));
   auto status = AskAll(asked.targets, flags.timeout(), AskStatus);
   auto config = AskAll(asked.admins, flags.timeout(), AskConfig);
@@ -78,7 +80,7 @@ nlohmann::ordered_json JsonOf(const std::string& name, const Running& answer, co
 
 void AddRows(const std::string& name, const Running& answer, const Flags& flags, Table* table) {
   if (!answer.status.ok()) {
-    table->AddRow({name, "no answer"});
+    table->AddRow({name, AbsenceOf(answer.status.status())});
     return;
   }
   for (const Setting& setting : SettingsOf(answer)) {
@@ -92,7 +94,7 @@ void AddRows(const std::string& name, const Running& answer, const Flags& flags,
 }
 
 absl::Status RunGet(const Flags& flags, std::ostream& out) {
-  VICINITY_ASSIGN_OR_RETURN(const Asked asked, Ask(flags.servers));
+  VICINITY_ASSIGN_OR_RETURN(const Asked asked, Ask(flags.servers, flags.names));
   Table table({{"SERVER"}, {"SETTING"}, {"VALUE"}, {"FROM"}});
   nlohmann::ordered_json servers = nlohmann::ordered_json::array();
   for (size_t i = 0; i < asked.targets.size(); ++i) {
@@ -154,6 +156,9 @@ Action DeclareConfig(CLI::App* app) {
   CLI::App* const get =
       app->add_subcommand("get", "every flag of each server: its value, and where that is from");
   get->add_flag("--set-only", flags->set_only, "without the flags that have their defaults");
+  get->add_option("--name", flags->names, "of these servers of the cluster file (all)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
   AddServersFlags(get, &flags->servers);
   get->callback([flags, action] {
     *action = [flags](const ToolContext&, std::ostream& out) { return RunGet(*flags, out); };

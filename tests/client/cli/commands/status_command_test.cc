@@ -1,6 +1,7 @@
 #include "client/cli/commands/status_command.h"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,10 +13,12 @@
 #include "client/cli/commands/top_command.h"
 #include "proto/cluster/host_port.h"
 #include "server/server.h"
+#include "server/server_options.h"
 #include "tests/client/cli/run_command.h"
 #include "tests/integration/fixtures/small_cluster.h"
 #include "tests/testing/graphs/small_graphs.h"
 #include "tests/testing/status_checks.h"
+#include "tests/testing/temp_dir.h"
 
 namespace vicinity::cli {
 namespace {
@@ -126,6 +129,27 @@ TEST_CASE("status without knowing whom to ask is misuse", "[cli]") {
   CHECK(RunCommand(kStatusCommand, {}).code == ExitCode::kUsage);
   CHECK(RunCommand(kStatusCommand, {"--cluster", "c", "--server", "h:1"}).code == ExitCode::kUsage);
   CHECK(RunCommand(kStatusCommand, {"--cluster", "/no/such/file"}).code == ExitCode::kNotFound);
+}
+
+TEST_CASE("status says whose disk is nearly full, or full", "[cli]") {
+  const testing::MemoryGraph graph = testing::RandomGraph({});
+  const testing::TempDir folder;
+  VICINITY_REQUIRE_OK(WriteGraph(graph, testing::Shuffled(graph, 1, 5), folder.File("graph")));
+  ServerOptions options;
+  options.data = folder.File("graph");
+  options.changes = folder.File("changes");
+  const bool is_full = GENERATE(false, true);
+  (is_full ? options.changes_least_free_bytes : options.changes_warn_free_bytes) = int64_t{1} << 60;
+  auto server = Server::Start(options);
+  VICINITY_REQUIRE_OK(server);
+  const std::string wanted = is_full ? "the disk of its changes is full: it takes none"
+                                     : "the disk of its changes is nearly full";
+  Answer status;
+  for (int i = 0; i < 1000 && status.out.find(wanted) == std::string::npos; ++i) {  // it looks soon
+    status = RunCommand(kStatusCommand, {"--server", (*server)->address().ToString()});
+  }
+  CHECK_THAT(status.out, Catch::Contains(wanted));
+  CHECK(status.code == ExitCode::kOk);
 }
 
 }  // namespace

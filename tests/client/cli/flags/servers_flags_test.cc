@@ -80,7 +80,18 @@ TEST_CASE("missing answers degrade, and none at all is no connection", "[cli]") 
   const absl::Status denied = absl::PermissionDeniedError("no");
   const absl::Status unknown = absl::UnauthenticatedError("who?");
   CHECK(ExitCodeOf(OutcomeOf(targets, {denied, unknown})) == ExitCode::kDenied);
+  CHECK_THAT(std::string(OutcomeOf(targets, {denied, unknown}).message()),
+             Catch::StartsWith("2 of 2 servers refused: a (h:1): no; b (h:2): who?"));
   CHECK(ExitCodeOf(OutcomeOf(targets, {denied, gone})) == ExitCode::kNotConnected);
+}
+
+TEST_CASE("a table tells who refused from who is not there", "[cli]") {
+  const auto absence = [](const absl::Status& error) { return std::string(AbsenceOf(error)); };
+  CHECK(absence(absl::UnavailableError("")) == "no answer");
+  CHECK(absence(absl::DeadlineExceededError("")) == "no answer");
+  CHECK(absence(absl::PermissionDeniedError("")) == "refused");
+  CHECK(absence(absl::UnauthenticatedError("")) == "refused");
+  CHECK(absence(absl::FailedPreconditionError("another call runs")) == "failed");
 }
 
 }  // namespace

@@ -430,5 +430,28 @@ TEST_CASE("a promotion by force of a server that lacks something loses it, and i
   CHECK(group.DifferenceOf(2, 1) == 0);
 }
 
+TEST_CASE("what was restored is of terms before the one that begins", "[promotion]") {
+  ReplicaGroup group(3);
+  VICINITY_REQUIRE_OK(ApplySoon(&group, 0, "s", 1, Durability::kReplicated).status());
+  group.AwaitSame();
+  PromotionOptions options = OptionsOf(group);
+  options.to = "b";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Promotion first, PromoteIn(&group, options));
+  VICINITY_REQUIRE_OK(ApplySoon(&group, 1, "s", 2, Durability::kReplicated).status());
+  group.AwaitSame();
+  const std::vector<proto::Change> log = group.LogOf(0);
+  for (int server = 0; server < 3; ++server) group.Stop(server);
+  for (int server = 0; server < 3; ++server) group.Restore(server, log);
+  for (int server = 0; server < 3; ++server) group.Start(server);
+  options.to = "c";
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Promotion done, PromoteIn(&group, options));
+  CHECK(done.after.term > first.after.term);
+  CHECK(done.position.version == log.size());
+  VICINITY_REQUIRE_OK(ApplySoon(&group, 2, "s", 3, Durability::kReplicated).status());
+  CHECK(group.AwaitSame() == 2);
+  CHECK(group.DifferenceOf(0, 2) == 0);
+  CHECK(group.DifferenceOf(1, 2) == 0);
+}
+
 }  // namespace
 }  // namespace vicinity::cli

@@ -29,6 +29,13 @@ TEST_CASE("what servers run with is shown, and compared with their file", "[cli]
   CHECK(servers[0]["settings"]["live"] == "no");
   CHECK(servers[0]["settings"].contains("max-calls"));
   CHECK(RunCommand(kConfigCommand, {"get", "--server", cluster.address(0)}).code == ExitCode::kOk);
+  const Answer one = RunCommand(kConfigCommand, {"get", "--cluster", cluster.cluster_file(),
+                                                 "--name", "s1", "--format=json"});
+  REQUIRE(one.code == ExitCode::kOk);
+  REQUIRE(nlohmann::json::parse(one.out)["servers"].size() == 1);
+  CHECK(nlohmann::json::parse(one.out)["servers"][0]["name"] == "s1");
+  CHECK(RunCommand(kConfigCommand, {"get", "--cluster", cluster.cluster_file(), "--name", "s9"})
+            .code == ExitCode::kNotFound);
 
   const Answer same = RunCommand(kConfigCommand, {"diff", "--cluster", cluster.cluster_file()});
   CHECK(same.code == ExitCode::kOk);
