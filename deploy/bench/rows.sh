@@ -13,10 +13,10 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 deploy/setup.sh >&2
 bazel build //tests/benchmark:rows_benchmark //tests/benchmark:fetch_benchmark \
-  //tests/benchmark:idle_benchmark //client/c_api:libvicinity.so >&2
+  //tests/benchmark/operate:idle_benchmark //client/c_api:libvicinity.so >&2
 programs="$(bazel info bazel-bin 2> /dev/null)"
 
 "$programs/tests/benchmark/rows_benchmark" "$@"
 PYTHONPATH="$root/client/python" VICINITY_LIBRARY="$programs/client/c_api/libvicinity.so" \
   "$programs/tests/benchmark/fetch_benchmark" "$@"
-"$programs/tests/benchmark/idle_benchmark" "$@"
+"$programs/tests/benchmark/operate/idle_benchmark" "$@"

@@ -1,4 +1,5 @@
-"""What epochs of a loader of PyG's batches cost: for trainers of `deploy/bench.sh pyg-servers`."""
+"""What epochs of a loader of PyG's batches cost: for `deploy/bench.sh pyg-servers` and
+`minibatch`."""
 
 import os
 import time

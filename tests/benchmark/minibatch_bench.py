@@ -8,12 +8,12 @@ import argparse
 import json
 import os
 import pathlib
+import statistics
 import sys
 import tempfile
-import time
 import warnings
 
-import process_trees
+import epoch_rates
 import python_bench  # which finds PyG, too
 import tables
 from served_shards import ServedShards
@@ -22,7 +22,8 @@ from vicinity_graph.pyg import NeighborLoader, connect
 
 BATCH_SIZE = 1024
 WAYS = {"gRPC": "grpc", "bulk channel": "bulk"}
-METRICS = ["seeds/s", "core-s/1,000 seeds", "rows/seed"]
+METRICS = ["seeds/s", "CPU-s/1,000 seeds", "rows/seed"]
+SECONDS = {"small": 6, "full": 30}  # that count, of a turn
 BASELINE = "PyG in memory"
 
 
@@ -38,27 +39,15 @@ class Way:
         self._servers = servers
         self._turns = []
 
-    def turn(self, epochs):
-        """An epoch that does not count, then some that do, back to back."""
+    def turn(self, seconds):
         loader = self._make()
-        for epoch in range(epochs + 1):
-            if epoch == 1:
-                processes = process_trees.tree([os.getpid(), *self._servers])
-                cpu, begin = process_trees.cpu_seconds(processes), time.perf_counter()
-            if epoch <= 1:
-                seeds, rows = 0, 0
-            for batch in loader:
-                seeds += batch.batch_size
-                rows += batch.x.size(0)
-        spent = time.perf_counter() - begin
-        cpu = process_trees.cpu_seconds(processes) - cpu
+        self._turns.append(epoch_rates.measure(loader, self._servers, seconds))
         if hasattr(loader, "close"):
             loader.close()
-        self._turns.append([seeds / spent, 1000 * cpu / seeds, rows / seeds])
 
     def figures(self):
-        return {metric: sorted(values)[len(values) // 2]
-                for metric, values in zip(METRICS, zip(*self._turns))}
+        return {metric: statistics.median(turn[metric] for turn in self._turns)
+                for metric in METRICS}
 
 
 def over_servers(servers, transport):
@@ -70,26 +59,23 @@ def over_servers(servers, transport):
     return way, data.schema.graph
 
 
-def in_memory(shards, workers):
-    whole = python_bench.in_memory(connect(shards))
-    if whole is None:
-        return None
+def in_memory(whole, workers):
     return Way(lambda: InMemory(whole, input_nodes=whole.train_mask, num_workers=workers,
                                 persistent_workers=workers > 0, batch_size=BATCH_SIZE, shuffle=True,
                                 num_neighbors=python_bench.FANOUTS), [])
 
 
-def measure(servers, shards, epochs, turns):
+def measure(servers, shards, seconds, turns):
     ways, graphs = {}, {}
     for name, transport in WAYS.items():
         ways[name], graphs[name] = over_servers(servers, transport)
+    whole = python_bench.in_memory(connect(shards))
     for workers in (0, python_bench.NUM_WORKERS):
-        way = in_memory(shards, workers)
-        if way is not None:
-            ways[f"{BASELINE}, {workers} workers"] = way
+        if whole is not None:
+            ways[f"{BASELINE}, {workers} workers"] = in_memory(whole, workers)
     for _ in range(turns):
         for way in ways.values():
-            way.turn(epochs)
+            way.turn(seconds)
     figures = {name: way.figures() for name, way in ways.items()}
     baselines = [figures[name] for name in figures if name.startswith(BASELINE)]
     baseline = max(baselines, key=lambda each: each["seeds/s"], default=None)
@@ -108,8 +94,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", required=True, type=pathlib.Path)
     parser.add_argument("--size", choices=["small", "full"], default="small")
-    parser.add_argument("--epochs", type=int, default=python_bench.EPOCHS, help="of a turn")
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--seconds", type=float, help="that count, of a turn")
     parser.add_argument("--format", choices=["table", "json"], default="table")
     options = parser.parse_args()
     use_two_cores()
@@ -119,7 +105,8 @@ def main():
         servers = ServedShards(options.programs / "server/vicinityd", shards,
                                python_bench.NUM_SHARDS, flags=["--bulk", "local"])
         try:
-            results = list(measure(servers, shards, options.epochs, options.turns))
+            results = list(measure(servers, shards, options.seconds or SECONDS[options.size],
+                                   options.turns))
         finally:
             servers.close()
     lines = [{"bench": "minibatch", **result, "limit": None} for result in results]

@@ -432,7 +432,8 @@ TEST_CASE_METHOD(BulkLinkTest, "what is being opened ends when the link is close
   SECTION("nobody answers the connection") {
     const Listener tcp = Listener::Tcp(0);
     const std::vector<Peer> fillers = Fill(tcp.port());
-    const auto link = Make(AtPort(tcp.port()));
+    // Whoever waits for that does not come to an end here.
+    const auto link = Make(AtPort(tcp.port()), proto::BULK_SOCKET_TCP, std::chrono::hours(1));
     opened = Open(link.get());
     link->Close();
     CHECK(opened.wait_for(seconds(0)) == std::future_status::ready);
