@@ -13,7 +13,6 @@
 #include "client/cli/flags/graph_flags.h"
 #include "client/cli/output/exit_code.h"
 #include "client/cli/output/output.h"
-#include "client/types/graph_values.h"
 #include "partition/schema/schema.h"
 #include "proto/command_line/choices.h"
 #include "proto/common/human_text.h"
