@@ -92,7 +92,7 @@ run_case() {
   if [[ -n "$config" ]]; then options+=("--config=$config"); fi
   # Catch2 takes a comma for the end of a name.
   in_copy bazel --output_base="$scratch/build" test --experimental_convenience_symlinks=ignore \
-    --test_timeout=60 "${options[@]}" "$(field Test "$bug")" \
+    --test_timeout=300 "${options[@]}" "$(field Test "$bug")" \
     --test_arg="${case//,/\\,}" --test_arg=--warn --test_arg=NoTests > "$log" 2>&1
 }
 

@@ -241,6 +241,12 @@ TEST_CASE("a server with a new disk gets all changes of its shards from the othe
       absl::SleepFor(absl::Milliseconds(20));
     }
     CHECK_THAT(refuses, Catch::Contains("is to have made it"));
+    // It asks the other one every second, and has it set nothing aside.
+    absl::SleepFor(absl::Milliseconds(2500));
+    CHECK(bed.Shards()[0]["replicas"][0]["refuses"] == refuses);
+    CHECK_FALSE(std::filesystem::exists(bed.testbed->changes(1) + "/shard-00000.aside-1"));
+    CHECK_THAT(RunCommand(cli::kShardsCommand, {"--cluster", bed.testbed->cluster_file()}).out,
+               Catch::Contains("s0: " + refuses));
     const cli::Answer promoted = bed.Promote({"--shards", "0,1"});
     INFO(promoted.narration);
     REQUIRE(promoted.code == ExitCode::kOk);

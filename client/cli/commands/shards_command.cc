@@ -177,6 +177,17 @@ void PrintAsTable(const Shards& shards, std::ostream& out) {
   table.Print(out);
 }
 
+// Why servers that are to take changes take none, a line each.
+void PrintRefusals(const Shards& shards, std::ostream& out) {
+  for (const std::vector<Replica>& replicas : shards) {
+    for (const Replica& replica : replicas) {
+      const proto::ShardStatus& status = replica.status;
+      if (status.refuses().empty() || status.writer().writer() != replica.server) continue;
+      out << replica.server << ": " << status.refuses() << '\n';
+    }
+  }
+}
+
 // OK if every replica is live; else what is not, the shards that have none first.
 absl::Status OutcomeOf(const Shards& shards) {
   std::vector<std::string> lost;
@@ -223,6 +234,7 @@ absl::Status RunShards(const ServersFlags& given, std::ostream& out) {
     PrintAsJson(shards, out);
   } else {
     PrintAsTable(shards, out);
+    PrintRefusals(shards, out);
   }
   const absl::Status outcome = OutcomeOf(shards);
   const bool all_refused = std::all_of(answers.begin(), answers.end(), [](const Answer& answer) {
