@@ -59,7 +59,7 @@ class Connector : public std::enable_shared_from_this<Connector> {
     if (name.size() > 100) return End(asio::error::name_too_long, -1);
     unix_.async_connect(asio::local::stream_protocol::endpoint(std::string(1, '\0') + name),
                         [self = shared_from_this()](const asio::error_code& error) {
-                          self->End(error, error ? -1 : self->unix_.release());
+                          self->OnConnected(error, &self->unix_);
                         });
   }
 
@@ -73,12 +73,20 @@ class Connector : public std::enable_shared_from_this<Connector> {
           asio::async_connect(
               self->tcp_, found,
               [self](const asio::error_code& failed, const asio::ip::tcp::endpoint&) {
-                if (failed) return self->End(failed, -1);
                 asio::error_code ignored;
-                self->tcp_.set_option(asio::ip::tcp::no_delay(true), ignored);
-                self->End(failed, self->tcp_.release());
+                if (!failed) self->tcp_.set_option(asio::ip::tcp::no_delay(true), ignored);
+                self->OnConnected(failed, &self->tcp_);
               });
         });
+  }
+
+  template <typename Socket>
+  void OnConnected(const asio::error_code& error, Socket* socket) {
+    // It may have been given up, and closed, while this was on its way.
+    if (!done_) return;
+    asio::error_code failed = error;
+    const int fd = error ? -1 : socket->release(failed);
+    End(failed, failed ? -1 : fd);
   }
 
   void End(const asio::error_code& error, int fd) {

@@ -112,10 +112,12 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
     channels_.push_back(MakeChannel(endpoint_.address, options_));
 }
 
-// Nobody waits for tickets any more, or asks for them: what answers goes first.
+// A call for tickets, which nobody waits for any more, ends soon.
 ServerConnection::~ServerConnection() {
   closing_.Cancel();
   if (bulk_ != nullptr) bulk_->Close();
+  MutexLock lock(&mu_);
+  while (num_asking_ > 0) asked_.WaitFor(&mu_, std::chrono::seconds(1));
 }
 
 void ServerConnection::Connect(Cancellation* cancel, Done done) {
@@ -157,13 +159,22 @@ void ServerConnection::AskTickets(const proto::OpenBulkRequest& request,
   settings.timeout = options_.connect_timeout;
   settings.context = &closing_;
   auto got = std::make_shared<proto::OpenBulkReply>();
+  {
+    MutexLock lock(&mu_);
+    ++num_asking_;
+  }
   StartSingle<proto::OpenBulkReply>(
       request, settings,
       [got](const proto::OpenBulkReply& reply, const SlicedMessage&) {
         *got = reply;
         return absl::OkStatus();
       },
-      [got, on_end = std::move(on_end)](const absl::Status& status) { on_end(status, *got); });
+      [this, got, on_end = std::move(on_end)](const absl::Status& status) {
+        on_end(status, *got);
+        MutexLock lock(&mu_);
+        --num_asking_;
+        asked_.NotifyAll();
+      });
 }
 
 void ServerConnection::SayHello(size_t channel, Cancellation* cancel, Done done) {

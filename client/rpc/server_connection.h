@@ -171,6 +171,8 @@ class ServerConnection {
   mutable Mutex mu_;
   RequestLimits limits_ ABSL_GUARDED_BY(mu_);
   std::vector<std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mu_);
+  int num_asking_ ABSL_GUARDED_BY(mu_) = 0;  // calls for tickets that are under way
+  CondVar asked_;                            // one is over
   Cancellation closing_;
   std::unique_ptr<BulkLink> bulk_;  // null: all calls go by gRPC
   CallQueue queue_;                 // last: it ends the calls that use all above

@@ -438,6 +438,16 @@ TEST_CASE_METHOD(BulkLinkTest, "what is being opened ends when the link is close
     link->Close();
     CHECK(opened.wait_for(seconds(0)) == std::future_status::ready);
   }
+  SECTION("the connection comes about at that moment") {
+    for (int i = 0; i < 300; ++i) {
+      const Listener local = Listener::Unix(name_);
+      const auto link = Make(AtNameOrPort(0), proto::BULK_SOCKET_UNIX);
+      opened = Open(link.get());
+      if (i % 2 == 0) std::this_thread::yield();
+      link->Close();
+      REQUIRE(opened.wait_for(seconds(0)) == std::future_status::ready);
+    }
+  }
   SECTION("nobody lets it in") {
     const Listener tcp = Listener::Tcp();
     const auto link = Make(AtPort(tcp.port()));

@@ -623,6 +623,16 @@ TEST_CASE_METHOD(BulkClientTest, "what a connection may is asked for each call, 
   CHECK(connection->num_bulk() == 2);  // with new tickets
 }
 
+TEST_CASE_METHOD(BulkClientTest, "a client may go while the channel is still being opened",
+                 "[bulk]") {
+  Serve();
+  for (int i = 0; i < 200; ++i) {
+    const auto connection = To(address(), Transport::kAuto);
+    VICINITY_REQUIRE_OK(Connect(connection.get()));
+    std::this_thread::sleep_for(std::chrono::microseconds(i % 20 * 50));
+  }
+}
+
 TEST_CASE_METHOD(BulkClientTest, "calls go on by gRPC, and by the channel again, when it was gone",
                  "[bulk]") {
   Serve();

@@ -146,6 +146,8 @@ std::vector<std::string> Testbed::CommandOf(int server, uint64_t version) const 
     if (options_.live) add({"--changes", changes(server)});
   }
   if (options_.live) add({"--force"});  // it is killed more often than one that is to be started
+  // What goes past the proxies meets none of their faults.
+  if (options_.proxies) add({"--bulk", "none"});
   add(options_.server_flags);
   return command;
 }
