@@ -218,6 +218,7 @@ class RowsBenchmark {
     add("sent as float16", server, proto::PRECISION_FLOAT16, {});
     add("sent as bfloat16", server, proto::PRECISION_BFLOAT16, {});
     add("over TLS", *encrypted_, proto::PRECISION_STORED, tls_);
+    add("bulk channel, TCP with TLS", *encrypted_, proto::PRECISION_STORED, tls_, kByBulkTcp);
   }
 
   void Report(const std::string& rows, const TransferTurns::Costs& costs) {

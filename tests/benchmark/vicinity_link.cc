@@ -55,9 +55,7 @@ std::unique_ptr<OtherProcess> StartVicinity(const std::string& directory, int64_
     options.changes = changes;
     options.limits.max_chunk_bytes = chunk_bytes;
     options.bulk.local = bulk != proto::BULK_SOCKET_TCP;
-    if (tls.certificate.empty() && bulk != proto::BULK_SOCKET_UNIX) {
-      options.bulk.tcp = HostPort{"127.0.0.1", 0};
-    }
+    if (bulk != proto::BULK_SOCKET_UNIX) options.bulk.tcp = HostPort{"127.0.0.1", 0};
     auto server = Server::Start(options);
     Check(server.status());
     serve_at((*server)->address().port);
@@ -113,6 +111,7 @@ VicinityLink::VicinityLink(int port, const Dataset& dataset, proto::Precision pr
       address, *for_address == nullptr ? grpc::InsecureChannelCredentials() : *for_address));
   ConnectionOptions options;
   options.credentials = *for_address;
+  options.tls_sessions = (*loaded)->tls_sessions();
   options.precision = precision;
   options.transport = way.transport;
   options.bulk_over = way.over;
