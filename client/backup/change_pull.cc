@@ -23,11 +23,12 @@ constexpr uint64_t kFirstPage = 8;
 absl::StatusOr<std::vector<proto::Change>> ReadPage(const ShardRouter& router, ShardId shard,
                                                     uint64_t after,
                                                     std::optional<uint64_t> after_term,
-                                                    uint64_t count) {
+                                                    uint64_t count, Reach reach) {
   std::vector<proto::Change> changes;
+  CallContext context = StartOperation();
+  if (reach == Reach::kKnown) context.at.version = after + count;
   FanOut calls;
-  router.shard(shard).Ask(ShardChanges{after, after_term, count, &changes}, StartOperation(),
-                          calls.Add());
+  router.shard(shard).Ask(ShardChanges{after, after_term, count, &changes}, context, calls.Add());
   VICINITY_RETURN_IF_ERROR(calls.Wait());
   if (!changes.empty()) return changes;
   return absl::DataLossError(
@@ -37,13 +38,13 @@ absl::StatusOr<std::vector<proto::Change>> ReadPage(const ShardRouter& router, S
 }  // namespace
 
 absl::Status PullChanges(const ShardRouter& router, ShardId shard, uint64_t after,
-                         std::optional<uint64_t> after_term, uint64_t until,
+                         std::optional<uint64_t> after_term, uint64_t until, Reach reach,
                          const std::function<absl::Status(proto::Change)>& take) {
   uint64_t page = kFirstPage;
   while (after < until) {
     VICINITY_ASSIGN_OR_RETURN(
         std::vector<proto::Change> changes,
-        ReadPage(router, shard, after, after_term, std::min(page, until - after)));
+        ReadPage(router, shard, after, after_term, std::min(page, until - after), reach));
     int64_t bytes = 0;
     for (proto::Change& change : changes) {
       bytes += static_cast<int64_t>(change.ByteSizeLong());

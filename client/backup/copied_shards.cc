@@ -28,7 +28,7 @@ absl::Status Pull(const ShardRouter& router, ShardId id, uint64_t until, const s
                   "versions");
   // The last one that is there is looked at again.
   const uint64_t after = std::max<uint64_t>(repeated.before(), 1) - 1;
-  VICINITY_RETURN_IF_ERROR(PullChanges(router, id, after, std::nullopt, until,
+  VICINITY_RETURN_IF_ERROR(PullChanges(router, id, after, std::nullopt, until, Reach::kKnown,
                                        [&](proto::Change change) -> absl::Status {
                                          progress->Update(static_cast<int64_t>(change.version()));
                                          return repeated.Take(std::move(change));

@@ -137,7 +137,7 @@ class Keeper {
   // Appends versions until the shard's file has `until`.
   absl::Status Follow(ShardId shard, uint64_t until) {
     ChangeFile& file = *files_[shard.value];
-    return PullChanges(router_, shard, file.last_version(), file.last_term(), until,
+    return PullChanges(router_, shard, file.last_version(), file.last_term(), until, Reach::kKnown,
                        [&](const proto::Change& change) {
                          named_.Note(shard, change);
                          progress_->Update(static_cast<int64_t>(change.version()));

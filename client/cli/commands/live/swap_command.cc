@@ -105,7 +105,7 @@ class ChangesOver {
     std::vector<proto::Change> changes;
     const absl::Status pulled =
         PullChanges(graph_->impl().router(), shard, after, std::nullopt, after + count,
-                    [&](proto::Change change) -> absl::Status {
+                    Reach::kPerhaps, [&](proto::Change change) -> absl::Status {
                       changes.push_back(std::move(change));
                       return absl::OkStatus();
                     });
