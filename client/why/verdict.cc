@@ -130,6 +130,9 @@ class Judgement {
                         "could be made",
                         busiest_, HumanSeconds(data), until));
     Advise("a faster model or device, or more trainers: data keeps up until then", until);
+    if (!TellOfOwnCores()) {
+      Advise("a machine with more cores: the trainer's own step shares them with its loader");
+    }
   }
 
   // Whether the busiest stage's time passes in calls to servers.

@@ -81,7 +81,7 @@ struct ConnectionLimits {
   std::chrono::seconds forgives_request_after{10};
   // Of all connections of a machine, each beyond what a handshake takes; and of all there are.
   double handshake_bytes = 16 << 10;
-  double free_bytes_of_machine = 256 << 10;
+  double free_bytes_of_machine = 128 << 10;
   double free_bytes_in_all = 64 << 20;
 
   // Connections of one machine that end without any answered call.

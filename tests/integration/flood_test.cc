@@ -29,6 +29,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "server/connections/connection_guard.h"
 #include "tests/integration/fixtures/data_client.h"
 #include "tests/integration/fixtures/flood_site.h"
 #include "tests/integration/fixtures/honest_trainer.h"
@@ -137,6 +138,8 @@ class FloodTest {
     return true;
   }
 
+  static int64_t AttackSeconds() { return SizeFromEnvironment("VICINITY_FLOOD_SECONDS", 4); }
+
   static bool WantsAll() { return std::getenv("VICINITY_FLOOD_ALL") != nullptr; }
 
   static bool IsWanted(const Attack& attack, const std::vector<std::string>& usual) {
@@ -201,7 +204,7 @@ class FloodTest {
     outcome->bytes_before = site->ResidentBytes();
     testing::MemoryWatch watch(site->testbed());
     Attacker attacker(site->Hostile(), attack);
-    outcome->honest = trainer->Train(seconds(SizeFromEnvironment("VICINITY_FLOOD_SECONDS", 4)));
+    outcome->honest = trainer->Train(seconds(AttackSeconds()));
     outcome->attack = attacker.Stop();
     outcome->most = watch.Stop();
     outcome->held = site->MostHeld();
@@ -253,9 +256,21 @@ class FloodTest {
     } else if (attack.must_be_cut && mode != FloodMode::kProxied) {
       require(outcome.attack.longest_life <= (WantsAll() ? kCutWithin : kCutWithinRoughly),
               "not cut off");
-      require(outcome.named, "not named");
+      require(outcome.named || IsAllowed(outcome.attack), "not named");
     }
     return absl::StrJoin(faults, ", ");
+  }
+
+  // Whether the attack was no more than any machine may do: connections as small and as few as may
+  // end without an answered call. gRPC ends them by itself where their first words are wrong, and
+  // an attacker that has half a core may make no more of them. A second more than it lasts: the
+  // guard looks at connections some time after they ended.
+  static bool IsAllowed(const AttackReport& attack) {
+    const ConnectionLimits limits;
+    const double allowed =
+        limits.vain_at_once + limits.vain_per_second * static_cast<double>(AttackSeconds() + 1);
+    const auto begun = static_cast<double>(attack.begun);
+    return begun <= allowed && static_cast<double>(attack.sent_bytes) <= limits.vain_bytes * begun;
   }
 };
 

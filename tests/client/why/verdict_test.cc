@@ -80,6 +80,13 @@ TEST_CASE("a trainer that seldom waits is bound by its own step", "[why]") {
   CHECK(Says(verdict.evidence, "8 %"));
   // 92 ms of training for a batch, 23 of fetching with four threads.
   CHECK(SpeedupOf(verdict, "faster model") == Approx(4));
+  CHECK(verdict.advice.size() == 1);
+  // Its own step may take that long because the loader's threads have the cores.
+  trainer.cpu_seconds = 78;
+  const Verdict crowded = Judge(trainer, {Idle()});
+  CHECK(crowded.bound == Bound::kDevice);
+  CHECK(Says(crowded.evidence, "7.8 of its 8 cores"));
+  CHECK(SpeedupOf(crowded, "more cores") == 0);
 }
 
 TEST_CASE("calls that servers neither compute nor read for are on their way", "[why]") {
