@@ -260,9 +260,8 @@ std::vector<Option> OptionsOf(GraphOptions* o) {
        Least{1}},
       {"hedge", &o->hedge, "Ask a second replica when the first takes long"},
       {"channels_per_server", &o->channels_per_server,
-       "Connections to each server; of several the first is left to short answers, which then "
-       "never "
-       "wait behind long ones",
+       "Connections to each server, and half of those of its bulk channel; of several the first is "
+       "left to short answers, which then never wait behind long ones",
        Least{1}},
       {"async_threads", &o->async_threads,
        "Of asynchronous calls, which C++ and Python have: how many are made at a time", Least{1}},

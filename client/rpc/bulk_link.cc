@@ -34,7 +34,7 @@ absl::Status Unreachable(const std::string& where, const asio::error_code& error
       absl::StrCat("the bulk channel at ", where, " cannot be reached: ", error.message()));
 }
 
-// Connects one socket, in the loop's thread, or fails in time.
+// Connects one socket, in a loop's thread, or fails in time.
 class Connector : public std::enable_shared_from_this<Connector> {
  public:
   Connector(asio::io_context* loop, Connected done)
@@ -110,6 +110,28 @@ class Connector : public std::enable_shared_from_this<Connector> {
   Connected done_;
 };
 
+// A thread and the connections that it reads.
+class Loop {
+ public:
+  ~Loop() { Join(); }
+
+  asio::io_context* context() { return &context_; }
+  bool runs() const { return thread_.joinable(); }
+  void Start() {
+    if (!runs()) thread_ = std::thread([this] { context_.run(); });
+  }
+  // Its connections are gone.
+  void Join() {
+    work_.reset();
+    if (runs()) thread_.join();
+  }
+
+ private:
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  std::thread thread_;
+};
+
 }  // namespace
 
 class BulkLink::Impl {
@@ -119,32 +141,32 @@ class BulkLink::Impl {
   ~Impl() { Close(); }
 
   void Close() {
-    std::vector<std::shared_ptr<BulkChannel>> channels;
+    std::vector<Member> channels;
     {
       MutexLock lock(&mu_);
       if (std::exchange(is_closing_, true)) return;
       channels.swap(channels_);
     }
-    asio::post(loop_, [this] {
+    asio::post(*short_.context(), [this] {
       for (const std::weak_ptr<Connector>& each : connectors_) {
         if (const std::shared_ptr<Connector> there = each.lock()) there->Abort();
       }
     });
-    for (const auto& channel : channels) {
-      channel->Close(absl::UnavailableError("the client has ended it"));
+    for (const Member& each : channels) {
+      each.channel->Close(absl::UnavailableError("the client has ended it"));
     }
     channels.clear();
     // Who has just started a call may still have its connection.
-    while (num_alive_ > 0 && thread_.joinable()) {
+    while (num_alive_ > 0 && short_.runs()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    work_.reset();
-    if (thread_.joinable()) thread_.join();
+    short_.Join();
+    long_.Join();
   }
 
   void Renew() {
     MutexLock lock(&mu_);
-    for (const std::shared_ptr<BulkChannel>& each : channels_) each->Retire();
+    for (const Member& each : channels_) each.channel->Retire();
   }
 
   void Open(Done done) {
@@ -165,13 +187,12 @@ class BulkLink::Impl {
     bool reopens = false;
     {
       MutexLock lock(&mu_);
-      const size_t count = channels_.size();
-      size_t first = lane == CallLane::kShort || count == 0 ? 0 : turn % count;
-      if (lane == CallLane::kLong && count > 1) first = 1 + turn % (count - 1);
-      for (size_t i = 0; i < count && found == nullptr; ++i) {
-        const std::shared_ptr<BulkChannel>& each = channels_[(first + i) % count];
-        if (each->Reserve()) found = each;
-      }
+      found = Reserve(
+          [lane](const Member& each) {
+            return lane == CallLane::kAny || each.is_short == (lane == CallLane::kShort);
+          },
+          turn);
+      if (found == nullptr) found = Reserve([](const Member&) { return true; }, turn);
       // To be asked for each call it is cheap enough.
       reopens = is_wanted_ && !is_opening_ && CountMissing() > 0 && Clock::now() >= next_try_;
     }
@@ -183,14 +204,36 @@ class BulkLink::Impl {
 
   int num_open() const {
     MutexLock lock(&mu_);
-    return static_cast<int>(std::count_if(channels_.begin(), channels_.end(),
-                                          [](const auto& each) { return each->is_open(); }));
+    return static_cast<int>(std::count_if(channels_.begin(), channels_.end(), [](const auto& each) {
+      return each.channel->is_open();
+    }));
   }
 
  private:
+  struct Member {
+    std::shared_ptr<BulkChannel> channel;
+    bool is_short = false;  // for the short lane
+  };
+
+  // A place on one of those that will do, the next in turn; null: there is none.
+  template <typename WillDo>
+  std::shared_ptr<BulkChannel> Reserve(const WillDo& will_do, uint32_t turn)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    const auto count =
+        static_cast<uint32_t>(std::count_if(channels_.begin(), channels_.end(), will_do));
+    for (uint32_t i = 0; i < count; ++i) {
+      uint32_t ahead = (turn + i) % count;
+      const auto at = std::find_if(channels_.begin(), channels_.end(), [&](const Member& each) {
+        return will_do(each) && ahead-- == 0;
+      });
+      if (at->channel->Reserve()) return at->channel;
+    }
+    return nullptr;
+  }
+
   int CountMissing() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     channels_.erase(std::remove_if(channels_.begin(), channels_.end(),
-                                   [](const auto& each) { return !each->IsUsed(); }),
+                                   [](const auto& each) { return !each.channel->IsUsed(); }),
                     channels_.end());
     return options_.connections - static_cast<int>(channels_.size());
   }
@@ -202,12 +245,13 @@ class BulkLink::Impl {
     ask_(request, [this, over, count, done = std::move(done)](const absl::Status& status,
                                                               const proto::OpenBulkReply& reply) {
       if (!status.ok()) return EndOpening(status, done);
-      if (!EnsureLoop()) return EndOpening(absl::CancelledError("the client has ended it"), done);
-      asio::post(loop_, [this, reply, over, count, done] { OpenWith(reply, over, count, done); });
+      if (!EnsureLoops()) return EndOpening(absl::CancelledError("the client has ended it"), done);
+      asio::post(*short_.context(),
+                 [this, reply, over, count, done] { OpenWith(reply, over, count, done); });
     });
   }
 
-  // In the loop's thread.
+  // In the short lane's thread.
   void OpenWith(const proto::OpenBulkReply& reply, proto::BulkSocket over, int count,
                 const Done& done) {
     connectors_.clear();
@@ -240,7 +284,7 @@ class BulkLink::Impl {
   void OpenOne(const proto::OpenBulkReply& place, const std::string& ticket, Done done) {
     const bool over_unix = !place.unix_name().empty();
     const auto connector = std::make_shared<Connector>(
-        &loop_,
+        short_.context(),
         [this, ticket, over_unix, done = std::move(done)](const absl::Status& status, int fd) {
           if (!status.ok()) return done(status);
           std::unique_ptr<bulk::ByteStream> stream = StreamOf(fd, over_unix);
@@ -254,24 +298,37 @@ class BulkLink::Impl {
           options.open_timeout = options_.connect_timeout;
           options.keepalive_time = options_.keepalive_time;
           options.keepalive_timeout = options_.keepalive_timeout;
-          num_alive_ += 1;
-          const std::shared_ptr<BulkChannel> channel(
-              new BulkChannel(&loop_, fd, std::move(stream), std::move(options)),
-              [this](BulkChannel* gone) {
-                delete gone;
-                num_alive_ -= 1;
-              });
-          bool is_late = false;
-          {
-            MutexLock lock(&mu_);
-            is_late = is_closing_;
-            if (!is_late) channels_.push_back(channel);
-          }
-          if (is_late) return done(absl::CancelledError("the client has ended it"));
-          channel->Open(done);
+          Add(fd, std::move(stream), std::move(options), done);
         });
     connectors_.push_back(connector);
     connector->Begin(options_.host, place, options_.connect_timeout);
+  }
+
+  // As one of the link's connections, read in the thread of its lane: the short one has one, which
+  // is opened before all others.
+  void Add(int fd, std::unique_ptr<bulk::ByteStream> stream, BulkChannel::Options options,
+           const Done& done) {
+    bool is_late = false;
+    {
+      MutexLock lock(&mu_);
+      const bool is_short = std::none_of(channels_.begin(), channels_.end(),
+                                         [](const Member& each) { return each.is_short; });
+      asio::io_context* const loop = (is_short ? short_ : long_).context();
+      num_alive_ += 1;
+      const std::shared_ptr<BulkChannel> channel(
+          new BulkChannel(loop, fd, std::move(stream), std::move(options)),
+          [this](BulkChannel* gone) {
+            delete gone;
+            num_alive_ -= 1;
+          });
+      is_late = is_closing_;
+      // Under the lock, so that Close comes after it.
+      if (!is_late) {
+        channels_.push_back({channel, is_short});
+        asio::post(*loop, [channel, done] { channel->Open(done); });
+      }
+    }
+    if (is_late) done(absl::CancelledError("the client has ended it"));
   }
 
   void EndOpening(const absl::Status& status, const Done& done) {
@@ -291,27 +348,28 @@ class BulkLink::Impl {
   }
 
   // False: it is closing.
-  bool EnsureLoop() {
+  bool EnsureLoops() {
     MutexLock lock(&mu_);
     if (is_closing_) return false;
-    if (!thread_.joinable()) thread_ = std::thread([this] { loop_.run(); });
+    short_.Start();
+    if (options_.connections > 1) long_.Start();
     return true;
   }
 
   const Options options_;
   const AskTickets ask_;
-  asio::io_context loop_{1};
-  asio::executor_work_guard<asio::io_context::executor_type> work_{loop_.get_executor()};
+  Loop short_;
+  Loop long_;
   mutable Mutex mu_;
-  std::vector<std::shared_ptr<BulkChannel>> channels_ ABSL_GUARDED_BY(mu_);
+  std::vector<Member> channels_ ABSL_GUARDED_BY(mu_);
   bool is_opening_ ABSL_GUARDED_BY(mu_) = false;
   bool is_closing_ ABSL_GUARDED_BY(mu_) = false;
   bool is_wanted_ ABSL_GUARDED_BY(mu_) = false;  // Open was called
   std::chrono::milliseconds pause_ ABSL_GUARDED_BY(mu_) = kFirstPause;
   Clock::time_point next_try_ ABSL_GUARDED_BY(mu_);
-  std::atomic<int> num_alive_{0};                     // connections that somebody has
-  std::vector<std::weak_ptr<Connector>> connectors_;  // the loop's thread's: of the last opening
-  std::thread thread_;
+  std::atomic<int> num_alive_{0};  // connections that somebody has
+  // The short lane's thread's: of the last opening.
+  std::vector<std::weak_ptr<Connector>> connectors_;
 };
 
 BulkLink::BulkLink(Options options, AskTickets ask)

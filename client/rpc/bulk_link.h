@@ -20,7 +20,10 @@
 
 namespace vicinity {
 
-// A thread of its own reads the connections; it is there from the first opening on.
+// One connection is the short lane's, and a thread of its own reads it: a small answer waits
+// neither for large ones before it nor for the thread to put them in their places (with one thread
+// for all, 99 of 100 answers of 16 rows beside large ones took 5 ms in place of one). Another
+// thread reads all others. Both are there from the first opening on.
 //
 // Threads:  any number, but for the destructor.
 // Lifetime: the destructor closes it. Calls must be over before, and no answer to a question for

@@ -17,6 +17,12 @@
 namespace vicinity {
 namespace {
 
+// Of the bulk channel, for each of gRPC's: what comes over one is read and sent one message after
+// the other, which two cores are not busy with. Six do not move more than four.
+constexpr int kBulkConnections = 2;
+// For which a server gives tickets.
+constexpr int kMostBulkConnections = 16;
+
 // A reply chunk is small, but for a row or name that alone is wider than a chunk.
 constexpr int kMaxReplyMessage = 64 << 20;
 
@@ -97,7 +103,7 @@ ServerConnection::ServerConnection(ServerEndpoint endpoint, const ConnectionOpti
     BulkLink::Options bulk;
     bulk.host = HostOf(endpoint_.address);
     bulk.tls = options_.tls_sessions;
-    bulk.connections = num_channels_;
+    bulk.connections = std::min(kBulkConnections * num_channels_, kMostBulkConnections);
     bulk.over = options_.bulk_over;
     bulk.connect_timeout = options_.connect_timeout;
     bulk.keepalive_time = options_.keepalive_time;

@@ -50,8 +50,8 @@ struct ConnectionOptions {
   std::chrono::milliseconds keepalive_timeout{10'000};
   int channels = 2;
   proto::Precision precision = proto::PRECISION_STORED;  // that float32 columns are asked for in
-  // Over which the calls of Settings() go; how many connections the bulk channel has `channels`
-  // says.
+  // Over which the calls of Settings() go. The bulk channel has twice as many connections as there
+  // are channels, 16 at most.
   Transport transport = Transport::kAuto;
   proto::BulkSocket bulk_over = proto::BULK_SOCKET_ANY;
   std::string client_name;

@@ -11,6 +11,8 @@ namespace {
 // Of one write: the kernel takes 1,024.
 constexpr size_t kMostPieces = 128;
 constexpr size_t kMostFrames = 32;
+// Of one CanWrite, about: its thread has other connections.
+constexpr size_t kMostAtOnce = 512 << 10;
 
 }  // namespace
 
@@ -37,18 +39,19 @@ void FrameSender::Send(Frame frame) {
     }
   }
   if (refused != nullptr) return refused->OnSent(false);
-  Flush();
+  Flush(SIZE_MAX);
 }
 
-void FrameSender::CanWrite() { Flush(); }
+void FrameSender::CanWrite() { Flush(kMostAtOnce); }
 
 size_t FrameSender::num_waiting() const {
   MutexLock lock(&mu_);
   return small_.size() + large_.size();
 }
 
-void FrameSender::Flush() {
-  while (TakeFrames()) {
+void FrameSender::Flush(size_t most) {
+  for (size_t total = 0; TakeFrames();) {
+    if (total >= most) return owner_->AwaitWritable();
     FillPieces();
     const absl::StatusOr<size_t> count = stream_->Write(pieces_);
     if (!count.ok()) {
@@ -57,6 +60,7 @@ void FrameSender::Flush() {
       return owner_->OnBroken(count.status());
     }
     if (*count == 0) return owner_->AwaitWritable();
+    total += *count;
     Went(*count);
   }
 }

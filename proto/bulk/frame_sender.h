@@ -38,7 +38,7 @@ class FrameSender {
   // Called without a lock, by whichever thread is sending.
   class Owner {
    public:
-    // CanWrite is to be called once the stream takes more, or is ended.
+    // CanWrite is to be called, but not from here, once the stream takes more, or is ended.
     virtual void AwaitWritable() = 0;
     // Nothing goes any more. Once, unless Break was called.
     virtual void OnBroken(const absl::Status& status) = 0;
@@ -65,6 +65,7 @@ class FrameSender {
 
   // `head` is kMaxHeadBytes at most, a payload what its kind may have.
   void Send(Frame frame);
+  // Sends some of what waits, so that whoever calls it for many connections gets to the others.
   void CanWrite();
   // Frames that wait.
   size_t num_waiting() const;
@@ -81,7 +82,8 @@ class FrameSender {
     std::shared_ptr<Waiter> waiter;
   };
 
-  void Flush();
+  // `most`: bytes, about, before the owner is asked to go on later.
+  void Flush(size_t most);
   // False: there is nothing to send, and nobody sends any more.
   bool TakeFrames();
   void FillPieces();

@@ -204,8 +204,8 @@ TEST_CASE("every way to a shard keeps the contract", "[shard_access]") {
 TEST_CASE("calls go by the transport that was asked for", "[shard_access]") {
   const Ways ways;
   CHECK(ways.num_bulk(Kind::kRemote) == 0);
-  CHECK(ways.num_bulk(Kind::kBulkTcp) == 2);
-  CHECK(ways.num_bulk(Kind::kBulkUnix) == 2);
+  CHECK(ways.num_bulk(Kind::kBulkTcp) == 4);
+  CHECK(ways.num_bulk(Kind::kBulkUnix) == 4);
 }
 
 TEST_CASE("hops are the same to the byte by every way to a shard", "[shard_access]") {

@@ -195,16 +195,18 @@ class BulkLinkTest {
     REQUIRE(future.wait_for(seconds(60)) == std::future_status::ready);
     return future.get();
   }
-  static std::future<absl::Status> Call(BulkChannel* channel) {
+  using OnMessage = std::function<absl::Status(grpc::ByteBuffer*)>;
+  static std::future<absl::Status> Call(
+      BulkChannel* channel,
+      OnMessage on_message = [](grpc::ByteBuffer*) { return absl::OkStatus(); }) {
     CallSettings settings;
     settings.where = "here";
     settings.method = "FetchRows";
     settings.timeout = seconds(60);
     const grpc::Slice slice(std::string("request"));
     auto done = std::make_shared<std::promise<absl::Status>>();
-    channel->Start(
-        grpc::ByteBuffer(&slice, 1), settings, [](grpc::ByteBuffer*) { return absl::OkStatus(); },
-        [done](const absl::Status& status) { done->set_value(status); });
+    channel->Start(grpc::ByteBuffer(&slice, 1), settings, std::move(on_message),
+                   [done](const absl::Status& status) { done->set_value(status); });
     return done->get_future();
   }
   // Two connections, open.
@@ -306,6 +308,36 @@ TEST_CASE_METHOD(BulkLinkTest, "of connections by the Unix socket those that fai
   const auto second = link->Next(CallLane::kAny, 1);
   REQUIRE((first != nullptr && second != nullptr));
   CHECK(first->over_unix() != second->over_unix());
+}
+
+TEST_CASE_METHOD(BulkLinkTest, "a short answer does not wait while a long one is put in its place",
+                 "[bulk_link]") {
+  const Listener tcp = Listener::Tcp();
+  const auto link = Make(AtPort(tcp.port()));
+  auto opened = Open(link.get());
+  const std::vector<Peer> peers = LetTwoIn(tcp);
+  VICINITY_CHECK_OK(Within(std::move(opened)));
+  const std::shared_ptr<BulkChannel> wide = link->Next(CallLane::kLong, 0);
+  const std::shared_ptr<BulkChannel> narrow = link->Next(CallLane::kShort, 0);
+  REQUIRE((wide != nullptr && narrow != nullptr && wide != narrow));
+  CHECK(link->Next(CallLane::kLong, 1) == wide);
+  CHECK(link->Next(CallLane::kShort, 1) == narrow);
+  std::promise<void> begun;
+  std::promise<void> may_go_on;
+  auto large = Call(wide.get(), [&](grpc::ByteBuffer*) {
+    begun.set_value();
+    const bool goes_on = may_go_on.get_future().wait_for(seconds(60)) == std::future_status::ready;
+    return goes_on ? absl::OkStatus() : absl::DeadlineExceededError("the short answer waited");
+  });
+  const Peer& other = WithRequest(peers);
+  other.Write(FrameKind::kMessage, 1, "");
+  REQUIRE(begun.get_future().wait_for(seconds(60)) == std::future_status::ready);
+  auto small = Call(narrow.get());
+  WithRequest(peers).Write(FrameKind::kEnd, 1, proto::BulkEnd().SerializeAsString());
+  VICINITY_CHECK_OK(Within(std::move(small)));
+  may_go_on.set_value();
+  other.Write(FrameKind::kEnd, 1, proto::BulkEnd().SerializeAsString());
+  VICINITY_CHECK_OK(Within(std::move(large)));
 }
 
 TEST_CASE_METHOD(BulkLinkTest, "who asks for the Unix socket gets it or nothing", "[bulk_link]") {

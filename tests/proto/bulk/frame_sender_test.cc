@@ -124,6 +124,25 @@ TEST_CASE("what a stream has been shown is not overtaken", "[frame_sender]") {
   CHECK(Written(&stream).calls == std::vector<uint64_t>{1, 3, 2});
 }
 
+// However much a client takes, its thread has others' connections.
+TEST_CASE("who says that the socket takes more sends some, and is asked again", "[frame_sender]") {
+  PiecesStream stream;
+  stream.room = 0;
+  Owner owner;
+  FrameSender sender(&stream, &owner);
+  for (uint64_t call = 1; call <= 8; ++call) sender.Send(MessageOf(call, 300'000));
+  REQUIRE(owner.awaits == 1);
+  stream.room = SIZE_MAX;
+  sender.CanWrite();
+  CHECK(owner.awaits == 2);
+  CHECK(Written(&stream).calls == std::vector<uint64_t>{1, 2});
+  sender.CanWrite();
+  CHECK(owner.awaits == 3);
+  for (int i = 0; i < 8; ++i) sender.CanWrite();
+  CHECK(Written(&stream).calls == std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(sender.num_waiting() == 0);
+}
+
 TEST_CASE("a waiter may send what comes next", "[frame_sender]") {
   PiecesStream stream;
   Owner owner;

@@ -428,12 +428,14 @@ class BulkClientTest : public BulkTest {
     connection->Connect(nullptr, calls.Add());
     return calls.Wait();
   }
+  // Connections of the bulk channel that a client has by default.
+  static constexpr int kOfDefault = 4;
   // All of its connections, soon.
   static bool Opens(const ServerConnection& connection) {
-    for (int i = 0; i < 6000 && connection.num_bulk() < 2; ++i) {
+    for (int i = 0; i < 6000 && connection.num_bulk() < kOfDefault; ++i) {
       std::this_thread::sleep_for(milliseconds(10));
     }
-    return connection.num_bulk() == 2;
+    return connection.num_bulk() == kOfDefault;
   }
   std::unique_ptr<ShardAccess> ShardOf(ServerConnection* connection) const {
     return MakeRemoteShard(ShardId{0}, dataset_->fingerprint(), connection, dataset_->schema(),
@@ -616,11 +618,11 @@ TEST_CASE_METHOD(BulkClientTest, "what a connection may is asked for each call, 
   VICINITY_CHECK_CODE(FetchAll(shard.get(), &rows), absl::StatusCode::kUnauthenticated);
   grant(token);
   VICINITY_REQUIRE_OK(server_->ReloadCredentials());
-  for (int i = 0; i < 6000 && connection->num_bulk() < 2; ++i) {
+  for (int i = 0; i < 6000 && connection->num_bulk() < kOfDefault; ++i) {
     VICINITY_REQUIRE_OK(FetchAll(shard.get(), &rows));
     std::this_thread::sleep_for(milliseconds(10));
   }
-  CHECK(connection->num_bulk() == 2);  // with new tickets
+  CHECK(connection->num_bulk() == kOfDefault);  // with new tickets
 }
 
 TEST_CASE_METHOD(BulkClientTest, "a client may go while the channel is still being opened",
@@ -651,7 +653,7 @@ TEST_CASE_METHOD(BulkClientTest, "calls go on by gRPC, and by the channel again,
   for (int i = 0; i < 3000 && !is_bulk; ++i) {
     const absl::Status status = FetchAll(shard.get(), &rows);
     if (!status.ok()) VICINITY_CHECK_CODE(status, absl::StatusCode::kUnavailable);
-    is_bulk = status.ok() && connection->num_bulk() == 2;
+    is_bulk = status.ok() && connection->num_bulk() == kOfDefault;
     std::this_thread::sleep_for(milliseconds(20));
   }
   CHECK(is_bulk);
