@@ -82,6 +82,12 @@ BulkChannel::BulkChannel(asio::io_context* loop, int fd, std::unique_ptr<bulk::B
       sender_(stream_.get(), this) {}
 
 void BulkChannel::Open(Done done) {
+  absl::Status closed;
+  {
+    MutexLock lock(&mu_);
+    if (stage_ == Stage::kClosed) closed = why_closed_;
+  }
+  if (!closed.ok()) return done(closed);
   opened_ = std::move(done);
   opens_.expires_after(options_.open_timeout);
   opens_.async_wait([self = shared_from_this()](const asio::error_code& error) {
@@ -484,6 +490,8 @@ void BulkChannel::LookWhetherAlive() {
   bool has_calls = false;
   {
     MutexLock lock(&mu_);
+    // End could not cancel what was already on its way here.
+    if (stage_ == Stage::kClosed) return;
     has_calls = !calls_.empty();
   }
   if (std::exchange(heard_, false) || !has_calls) return ArmKeepalive(options_.keepalive_time);

@@ -59,7 +59,7 @@ class BulkChannel final : public std::enable_shared_from_this<BulkChannel>,
   BulkChannel(asio::io_context* loop, int fd, std::unique_ptr<bulk::ByteStream> stream,
               Options options);
 
-  // Once. `done` when the server has let it in, or Unavailable.
+  // Once. `done` when the server has let it in, or Unavailable; at once if it was closed before.
   void Open(Done done);
 
   // Takes the place of one more call, for a Start that is to follow. False: it has none, or is not

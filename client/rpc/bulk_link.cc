@@ -255,6 +255,8 @@ class BulkLink::Impl {
   void OpenWith(const proto::OpenBulkReply& reply, proto::BulkSocket over, int count,
                 const Done& done) {
     connectors_.clear();
+    if (StillMissing() == 0)
+      return EndOpening(absl::CancelledError("the client has ended it"), done);
     const bool by_unix = !reply.unix_name().empty();
     const int64_t num = std::min(count, reply.tickets_size());
     RunPieces(
@@ -322,7 +324,6 @@ class BulkLink::Impl {
             num_alive_ -= 1;
           });
       is_late = is_closing_;
-      // Under the lock, so that Close comes after it.
       if (!is_late) {
         channels_.push_back({channel, is_short});
         asio::post(*loop, [channel, done] { channel->Open(done); });

@@ -59,7 +59,7 @@ struct ConnectionOptions {
   std::shared_ptr<TlsSessions> tls_sessions;  // of the bulk channel, as the credentials; likewise
 };
 
-// Answers are read in a thread of its own. A channel whose call gets no part of an answer until its
+// Answers are read in threads of its own. A channel whose call gets no part of an answer until its
 // deadline is replaced, for its connection may be out of step: such a one says nothing for as long
 // as keep-alive lets it, 40 s.
 //
@@ -76,7 +76,7 @@ class ServerConnection {
   int num_channels() const { return num_channels_; }
   std::chrono::milliseconds call_timeout() const { return options_.call_timeout; }
   // Before any call: what is to happen when the server says that it is about to stop. Called from
-  // the queue's thread, often.
+  // threads that read answers, often.
   void WhenStopping(std::function<void()> tell) { when_stopping_ = std::move(tell); }
   proto::Precision precision() const { return options_.precision; }
 

@@ -11,12 +11,10 @@ namespace {
 // Of one write: the kernel takes 1,024.
 constexpr size_t kMostPieces = 128;
 constexpr size_t kMostFrames = 32;
-// Of one CanWrite, about: its thread has other connections.
-constexpr size_t kMostAtOnce = 512 << 10;
 
 }  // namespace
 
-void FrameSender::Send(Frame frame) {
+void FrameSender::Send(Frame frame, size_t most) {
   Going going;
   frame.header.head_bytes = static_cast<uint16_t>(frame.head.size());
   frame.header.payload_bytes = static_cast<uint32_t>(frame.payload.Length());
@@ -28,21 +26,20 @@ void FrameSender::Send(Frame frame) {
   going.size = going.start.size() + frame.header.payload_bytes;
   going.payload = std::move(frame.payload);
   going.waiter = std::move(frame.waiter);
-  std::shared_ptr<Waiter> refused;
+  bool is_broken = false;
   {
     MutexLock lock(&mu_);
-    if (!broken_) {
+    is_broken = broken_;
+    if (!is_broken) {
       (going.size <= kSmallFrameBytes ? small_ : large_).push_back(std::move(going));
       if (std::exchange(sending_, true)) return;
-    } else {
-      refused = std::move(going.waiter);
     }
   }
-  if (refused != nullptr) return refused->OnSent(false);
-  Flush(SIZE_MAX);
+  if (!is_broken) return Flush(most);
+  if (going.waiter != nullptr) going.waiter->OnSent(false);
 }
 
-void FrameSender::CanWrite() { Flush(kMostAtOnce); }
+void FrameSender::CanWrite() { Flush(kSomeBytes); }
 
 size_t FrameSender::num_waiting() const {
   MutexLock lock(&mu_);

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -64,8 +65,10 @@ class FrameSender {
   FrameSender(ByteStream* stream, Owner* owner) : stream_(stream), owner_(owner) {}
 
   // `head` is kMaxHeadBytes at most, a payload what its kind may have.
-  void Send(Frame frame);
-  // Sends some of what waits, so that whoever calls it for many connections gets to the others.
+  // After about `most` bytes, others' frames among them, the owner is asked to go on later.
+  void Send(Frame frame, size_t most = SIZE_MAX);
+  // Sends kSomeBytes of what waits, so that a thread of many connections gets to the others.
+  static constexpr size_t kSomeBytes = 512 << 10;
   void CanWrite();
   // Frames that wait.
   size_t num_waiting() const;
@@ -82,7 +85,6 @@ class FrameSender {
     std::shared_ptr<Waiter> waiter;
   };
 
-  // `most`: bytes, about, before the owner is asked to go on later.
   void Flush(size_t most);
   // False: there is nothing to send, and nobody sends any more.
   bool TakeFrames();

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <asio/post.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -222,7 +223,8 @@ void BulkConnection::SendFrame(FrameHeader header, std::string head) {
 
 void BulkConnection::Send(bulk::FrameSender::Frame frame) {
   const std::shared_ptr<BulkConnection> self = shared_from_this();
-  sender_.Send(std::move(frame));
+  const bool in_loop = loop_->get_executor().running_in_this_thread();
+  sender_.Send(std::move(frame), in_loop ? bulk::FrameSender::kSomeBytes : SIZE_MAX);
 }
 
 void BulkConnection::AwaitWritable() {

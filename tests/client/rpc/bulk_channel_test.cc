@@ -8,6 +8,7 @@
 #include <array>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
+#include <asio/post.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
@@ -42,18 +43,21 @@ class BulkChannelTest {
     close(server_);
   }
 
-  void Make(milliseconds keepalive = seconds(60)) {
+  void Connect(milliseconds keepalive = seconds(60)) {
     std::array<int, 2> ends{};
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
     REQUIRE(fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
     server_ = ends[1];
     BulkChannel::Options options;
     options.ticket = "ticket";
-    options.open_timeout = seconds(60);
+    options.open_timeout = seconds(120);  // longer than anything is waited for
     options.keepalive_time = keepalive;
     options.keepalive_timeout = keepalive;
     channel_ = std::make_shared<BulkChannel>(
         &loop_, ends[0], std::make_unique<bulk::SocketStream>(ends[0]), options);
+  }
+  void Make(milliseconds keepalive = seconds(60)) {
+    Connect(keepalive);
     channel_->Open([this](const absl::Status& status) { opened_.set_value(status); });
     CHECK(Read().kind == FrameKind::kOpen);
   }
@@ -176,6 +180,19 @@ TEST_CASE_METHOD(BulkChannelTest, "a connection is open once the server says so"
   SECTION("it is gone") { shutdown(server_, SHUT_RDWR); }
   VICINITY_CHECK_CODE(Opened(), absl::StatusCode::kUnavailable);
   CHECK_FALSE(channel_->Reserve());
+}
+
+// Its link may be closed at the moment when the connection comes about.
+TEST_CASE_METHOD(BulkChannelTest, "a connection that is closed before it is opened says so at once",
+                 "[bulk_channel]") {
+  Connect();
+  channel_->Close(absl::UnavailableError("the client has ended it"));
+  asio::post(loop_, [this] {
+    channel_->Open([this](const absl::Status& status) { opened_.set_value(status); });
+  });
+  const absl::Status status = Opened();
+  VICINITY_CHECK_CODE(status, absl::StatusCode::kUnavailable);
+  CHECK_THAT(std::string(status.message()), Catch::Contains("the client has ended it"));
 }
 
 TEST_CASE_METHOD(BulkChannelTest, "a server that says nothing is given up", "[bulk_channel]") {

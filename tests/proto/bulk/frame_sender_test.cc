@@ -175,6 +175,10 @@ TEST_CASE("what is broken sends nothing more, and all who wait hear of it", "[fr
   SECTION("by its owner") {
     sender.Break();
     CHECK(log == std::vector<std::string>{"2 lost", "3 lost"});
+    // What had begun is another thread's, whoever comes now.
+    stream.room = SIZE_MAX;
+    sender.Send(MessageOf(5, 10));
+    CHECK(stream.written.size() == 100);
     stream.is_broken = true;  // as a socket that is shut down
     sender.CanWrite();
     CHECK(log.back() == "1 lost");
