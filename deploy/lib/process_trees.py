@@ -26,21 +26,30 @@ def tree(pids):
     return found
 
 
+def _read(pid, name):
+    """A file of a process's; empty once it is gone, as a loader's worker may be at any time."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/{name}").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
 def cpu_seconds(pids):
-    """That processes have used so far, in all their threads, with children that have ended."""
+    """That processes have used so far, in all their threads, with children that have ended. Of one
+    that is gone its parent knows."""
     ticks = 0
     for pid in pids:
         # The name, in parentheses, may hold blanks; user and system time are fields 14 to 17.
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2]
+        fields = _read(pid, "stat").rpartition(")")[2]
         ticks += sum(int(each) for each in fields.split()[11:15])
     return ticks / _TICKS
 
 
 def resident_bytes(pids):
     """What processes have in memory, mapped files included; a page that several of them share counts
-    as one page, if nobody else has it."""
+    as one page, if nobody else has it. One that is gone has nothing."""
     total = 0
     for pid in pids:
-        text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-        total += int(re.search(r"^Pss: +(\d+) kB$", text, re.MULTILINE).group(1)) << 10
+        found = re.search(r"^Pss: +(\d+) kB$", _read(pid, "smaps_rollup"), re.MULTILINE)
+        total += int(found.group(1)) << 10 if found else 0
     return total
