@@ -230,9 +230,19 @@ std::vector<LiveShard::PendingPtr> LiveShard::TakeGroup() {
   }
   queued_bytes_ -= bytes;
   refusal_ = Refusal();
+  const auto is_new = [](const PendingPtr& pending) { return pending->origin == Origin::kHere; };
+  if (refusal_.ok() && std::any_of(group.begin(), group.end(), is_new)) refusal_ = BeginTermAlone();
   term_ = writer_.term;
   only_known_ = retired_;
   return group;
+}
+
+absl::Status LiveShard::BeginTermAlone() {
+  if (!options_.servers.self.empty() || LastTerm() <= writer_.term) return absl::OkStatus();
+  const WriterTerm next = {LastTerm() + 1, ""};
+  VICINITY_RETURN_IF_ERROR(Save(next, closed_for_));
+  writer_ = next;
+  return absl::OkStatus();
 }
 
 // What is in the index but not committed nobody sees: its version is not given out.

@@ -102,7 +102,7 @@ class LiveShard {
 
   // Of a shard that several servers have (LiveShardOptions::servers):
 
-  // Who writes it, as far as is known here.
+  // Who writes it, as far as is known here; without a name where this server has it alone.
   WriterTerm writer() const;
   // Why this server does not; OK: it does.
   absl::Status refusal() const;
@@ -184,6 +184,10 @@ class LiveShard {
   };
 
   std::vector<PendingPtr> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of a shard that this server has alone. Its log may have changes of a later term than it has
+  // heard of a writer of, as after a restore, and readers may have seen more of that term than was
+  // restored. So what is new is of a term of its own behind that, on disk when it returns.
+  absl::Status BeginTermAlone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // These only one at a time: of who leads.
   void CommitGroup(const std::vector<PendingPtr>& group);
   // Makes the versions seen that are on disk.

@@ -136,7 +136,8 @@ bool ShardKeeper::Step(Feed* feed, LiveShard* shard, const WriterTerm& writer) {
 }
 
 bool ShardKeeper::LagsBehind(const Feed& feed, const LiveShard& shard) const {
-  return feed.position.version < shard.logged() || (!two_are_most() && feed.told < shard.version());
+  return !IsBeginning(feed.position, shard) || feed.position.version < shard.logged() ||
+         (!two_are_most() && feed.told < shard.version());
 }
 
 absl::Status ShardKeeper::Settle(LiveShard* shard) {

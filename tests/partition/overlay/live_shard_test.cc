@@ -200,6 +200,99 @@ TEST_CASE("changes that are kept in a file and repeated make the same shard, at 
         absl::StatusCode::kInvalidArgument);
 }
 
+// Its changes are as a backup has them: with terms, and nothing of who wrote.
+TEST_CASE("what is restored of a later term, and nobody else has, is written in a term of its own",
+          "[live_shard]") {
+  LiveTest test(7);
+  const auto add_nodes = [&](int count) {
+    proto::WriteBatch batch;
+    test.any_->AddNewNodes(kUser, count, batch.add_new_nodes());
+    return batch;
+  };
+  const auto restore = [&](const std::string& folder, uint64_t last) {
+    auto restored = AnotherShard(test, folder);
+    for (uint64_t version = 1; version <= last; ++version) {
+      VICINITY_ASSERT_OK_AND_ASSIGN(const proto::Change change, test.shard_->ReadChange(version));
+      VICINITY_REQUIRE_OK(restored->Repeat(change, Durability::kBuffered, Soon()));
+    }
+    CHECK(restored->writer() == WriterTerm{0, ""});  // it is not written yet
+    return restored;
+  };
+  VICINITY_REQUIRE_OK(test.Apply(add_nodes(1)).status());
+  VICINITY_REQUIRE_OK(test.shard_->Appoint({3, "b"}));
+  VICINITY_REQUIRE_OK(test.Apply(add_nodes(2)).status());
+  VICINITY_REQUIRE_OK(test.Apply(add_nodes(3)).status());  // which is behind the backup
+  const ShardVersion lost = test.shard_->SizesAt(3);
+  REQUIRE(lost.term == 3);
+
+  const auto first = restore("first", 1);  // of before anybody was promoted
+  VICINITY_REQUIRE_OK(
+      first->Apply(SessionOf("new", 1), add_nodes(4), Durability::kSync, Soon()).status());
+  CHECK(first->position() == LogPosition{2, 0});
+  restore("restored", 2).reset();
+  auto restored = AnotherShard(test, "restored");
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const AppliedBatch applied,
+      restored->Apply(SessionOf("new", 1), add_nodes(4), Durability::kSync, Soon()));
+  CHECK(applied.version == lost.version);
+  CHECK(applied.term == 4);
+  const absl::Status taken_back = restored->At(lost.version, lost.term).status();
+  CHECK(taken_back.code() == absl::StatusCode::kOutOfRange);
+  CHECK_THAT(std::string(taken_back.message()), Catch::Contains("taken back"));
+  VICINITY_CHECK_OK(restored->At(2, 3).status());
+  restored.reset();
+  restored = AnotherShard(test, "restored");
+  CHECK(restored->writer() == WriterTerm{4, ""});
+  VICINITY_REQUIRE_OK(
+      restored->Apply(SessionOf("new", 2), add_nodes(5), Durability::kSync, Soon()).status());
+  CHECK(restored->position() == LogPosition{4, 4});
+  // And what is kept of that is restored in its turn.
+  const auto again = AnotherShard(test, "again");
+  for (uint64_t version = 1; version <= 4; ++version) {
+    VICINITY_ASSERT_OK_AND_ASSIGN(const proto::Change change, restored->ReadChange(version));
+    VICINITY_REQUIRE_OK(again->Repeat(change, Durability::kBuffered, Soon()));
+  }
+  CHECK(again->position() == LogPosition{4, 4});
+}
+
+TEST_CASE("what was restored is written in no term that a full disk does not keep",
+          "[live_shard]") {
+  const auto fs = std::make_shared<testing::FullFs>();
+  const std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(fs);
+  LiveTest test;
+  proto::WriteBatch batch;
+  test.any_->AddNewNodes(kUser, 3, batch.add_new_nodes());
+  VICINITY_REQUIRE_OK(test.shard_->Appoint({3, "b"}));
+  VICINITY_REQUIRE_OK(test.Apply(batch).status());
+  VICINITY_ASSERT_OK_AND_ASSIGN(const proto::Change change, test.shard_->ReadChange(1));
+  LiveShardOptions options;
+  options.store.env = env.get();
+  options.free_bytes = [] { return int64_t{1} << 40; };
+  VICINITY_ASSERT_OK_AND_ASSIGN(
+      const auto restored, LiveShard::Open(*test.base_, test.folder_.File("restored"), options));
+  VICINITY_REQUIRE_OK(restored->Repeat(change, Durability::kSync, Soon()));
+  proto::WriteBatch next;
+  test.any_->AddNewNodes(kUser, 2, next.add_new_nodes());
+  const auto apply = [&] {
+    return restored->Apply(SessionOf("new", 1), next, Durability::kSync, Soon());
+  };
+  fs->SetRoom(0);
+  CHECK(apply().status().code() == absl::StatusCode::kResourceExhausted);
+  CHECK(restored->writer() == WriterTerm{0, ""});
+  CHECK(restored->position() == LogPosition{1, 3});
+  fs->SetRoom(-1);
+  absl::StatusOr<AppliedBatch> applied = apply();
+  for (int time = 0; time < 1000 && !applied.ok(); ++time) {
+    CHECK(applied.status().code() == absl::StatusCode::kResourceExhausted);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    applied = apply();
+  }
+  VICINITY_REQUIRE_OK(applied.status());
+  CHECK(applied->term == 4);
+  CHECK_FALSE(applied->repeated);
+  CHECK(restored->writer() == WriterTerm{4, ""});
+}
+
 TEST_CASE("a file of changes is taken up where it is whole, and damage in it has a version",
           "[live_shard]") {
   LiveTest test(6);

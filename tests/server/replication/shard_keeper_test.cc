@@ -188,6 +188,31 @@ TEST_CASE("a writer that was cut off gives way to a later term, and what it alon
   CHECK_FALSE(std::filesystem::exists(group.FolderOf(1) + "/shard-00000.aside-1"));
 }
 
+// Waiting until it is asked again would take a second, and here a minute.
+TEST_CASE("a copy that is no beginning of its writer's, and no shorter, starts over at once",
+          "[keeper]") {
+  const uint64_t num_lost = GENERATE(1, 3);  // as long as the writer's, and longer
+  CAPTURE(num_lost);
+  ReplicaGroup group(2, absl::Minutes(1));
+  AwaitWriter(group, 0);
+  VICINITY_REQUIRE_OK(group.Apply(0, "s", 1, 1, Durability::kReplicated, kLong).status());
+  group.Cut(0, 1, true);
+  for (uint64_t n = 2; n < 2 + num_lost; ++n) {
+    VICINITY_REQUIRE_OK(group.Apply(0, "s", n, n, Durability::kSync, kLong).status());
+  }
+  group.Stop(0);
+  VICINITY_REQUIRE_OK(group.Appoint(1, AppointmentOf(1, "b")).status());
+  group.Stop(1);
+  group.Start(1);  // whose keeper is the writer's from its first question on
+  AwaitWriter(group, 1);
+  group.Start(0);
+  group.Cut(0, 1, false);
+  CHECK(group.AwaitSame() == 1);
+  CHECK(group.shard(0)->position() == LogPosition{2, 1});  // the first one, and the term's
+  CHECK(group.DifferenceOf(0, 1) == 0);
+  CHECK(std::filesystem::exists(group.FolderOf(0) + "/shard-00000.aside-1"));
+}
+
 TEST_CASE("a shard that is closed stays so when its log is set aside", "[keeper]") {
   constexpr uint64_t kNext = 0xabc;
   ReplicaGroup group(3);
