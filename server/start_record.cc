@@ -1,5 +1,7 @@
 #include "server/start_record.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,25 +51,16 @@ std::vector<int64_t> Recent(std::vector<int64_t> times, absl::Time now) {
   return times;
 }
 
-// Nothing that the file lacks keeps a server from starting.
-std::vector<int64_t> ReadTimes(const std::string& path, spdlog::logger* log) {
-  const auto text = ReadFile(path);
-  if (text.ok()) return TimesIn(*text);
-  if (!absl::IsNotFound(text.status())) {
-    log->warn("how earlier starts ended is not known: {}", std::string(text.status().message()));
+// Nothing that it cannot do keeps a server from starting. Not ok(): it is another process's, or the
+// log has why.
+Descriptor TakeFile(const std::string& path, spdlog::logger* log) {
+  Descriptor file = OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (file.ok() && flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
+  if (!file.ok() || errno != EWOULDBLOCK) {
+    const absl::Status failed = ErrnoStatus(errno, path, file.ok() ? "lock" : "open");
+    log->warn("this start is not counted: {}", std::string(failed.message()));
   }
-  return {};
-}
-
-void WriteTimes(const std::string& path, const std::vector<int64_t>& times, spdlog::logger* log) {
-  absl::Status written;
-  if (times.empty()) {
-    if (unlink(path.c_str()) != 0 && errno != ENOENT) written = ErrnoStatus(errno, path, "delete");
-  } else {
-    written = WriteFileAtomically(path, TextOf(times));
-  }
-  if (written.ok()) return;
-  log->warn("this start is not counted: {}", std::string(written.message()));
+  return Descriptor(-1);
 }
 
 absl::Status Refusal(const std::string& path, const std::vector<int64_t>& died, absl::Time now) {
@@ -94,16 +87,17 @@ absl::StatusOr<std::unique_ptr<StartRecord>> StartRecord::Begin(const std::strin
                                                                 spdlog::logger* log) {
   std::error_code made;  // what it cannot, Server::Start says
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), made);
-  std::vector<int64_t> earlier = Recent(ReadTimes(path, log), now);
-  if (earlier.size() >= kMost && !force) return Refusal(path, earlier, now);
-  if (!earlier.empty()) {
+  std::unique_ptr<StartRecord> record(new StartRecord(path, TakeFile(path, log), log));
+  std::vector<int64_t> times = Recent(record->Read(), now);
+  record->earlier_ = times;
+  if (times.size() >= kMost && !force) return Refusal(path, times, now);
+  if (!times.empty()) {
     log->warn("{} of the last starts have died; after {} within {} min it is not started any more",
-              earlier.size(), kMost, absl::ToInt64Minutes(kWindow));
+              times.size(), kMost, absl::ToInt64Minutes(kWindow));
   }
-  std::vector<int64_t> all = earlier;
-  all.push_back(absl::ToUnixSeconds(now));
-  WriteTimes(path, all, log);
-  return std::unique_ptr<StartRecord>(new StartRecord(path, std::move(earlier), log));
+  times.push_back(absl::ToUnixSeconds(now));
+  record->Write(times);
+  return record;
 }
 
 StartRecord::~StartRecord() {
@@ -126,11 +120,33 @@ void StartRecord::WaitAndForget(std::chrono::nanoseconds settled) {
   MutexLock lock(&mu_);
   while (!ending_) {
     const std::chrono::nanoseconds left = until - std::chrono::steady_clock::now();
-    if (left.count() <= 0) return WriteTimes(path_, {}, log_);
+    if (left.count() <= 0) return Write({});
     ending_changed_.WaitFor(&mu_, left);
   }
 }
 
-void StartRecord::End() { WriteTimes(path_, was_ready_ ? std::vector<int64_t>() : earlier_, log_); }
+void StartRecord::End() { Write(was_ready_ ? std::vector<int64_t>() : earlier_); }
+
+std::vector<int64_t> StartRecord::Read() const {
+  if (!file_.ok()) return {};
+  const auto text = ReadFile(path_);
+  if (text.ok()) return TimesIn(*text);
+  log_->warn("how earlier starts ended is not known: {}", std::string(text.status().message()));
+  return {};
+}
+
+// In place, since the lock is this file's. Whoever is killed between the two steps leaves lines of
+// before behind, which were as good.
+void StartRecord::Write(const std::vector<int64_t>& times) const {
+  if (!file_.ok()) return;
+  const std::string text = TextOf(times);
+  const auto size = static_cast<int64_t>(text.size());
+  if (pwrite(file_.get(), text.data(), text.size(), 0) == size &&
+      ftruncate(file_.get(), size) == 0 && fdatasync(file_.get()) == 0) {
+    return;
+  }
+  const absl::Status failed = ErrnoStatus(errno, path_, "write");
+  log_->warn("this start is not counted: {}", std::string(failed.message()));
+}
 
 }  // namespace vicinity

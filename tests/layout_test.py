@@ -140,7 +140,6 @@ COVERED_ELSEWHERE = {
     "client/cli/flags/server_files.cc": "tests/client/cli/commands/live/rebuild_command_test.cc",
     "client/cli/commands/live/promote_command.cc": "tests/integration/live_replicas_test.cc",
     "client/cli/writes/file_writing.cc": "tests/client/cli/commands/graph/write_command_test.cc",
-    "client/backup/change_pull.cc": "tests/client/cli/commands/graph/backup_command_test.cc",
     "client/backup/copied_shards.cc": "tests/client/cli/commands/graph/fold_command_test.cc",
     "client/backup/live_backup.cc": "tests/client/cli/commands/graph/backup_command_test.cc",
     "client/backup/live_fold.cc": "tests/client/cli/commands/graph/fold_command_test.cc",

@@ -44,12 +44,13 @@ class LoopTest {
   std::string changes() const { return folder_.File("changes"); }
   std::string ready() const { return folder_.File("ready"); }
 
-  // What main does, in a process that is killed as soon as RocksDB is open. True: it was.
-  bool DieOpening() const {
+  // What main does, in a process that is killed at that point. True: it was.
+  template <Failpoint kPoint>
+  bool DieAt() const {
     const pid_t child = fork();
     if (child == 0) {
       failpoint_listener = [](Failpoint point) {
-        if (point == Failpoint::kStoreDbOpened) raise(SIGKILL);
+        if (point == kPoint) raise(SIGKILL);
       };
       const auto log = MakeSilentLogger();
       const auto starts = StartRecord::Begin(StartRecord::PathIn(changes(), ShardId{0}),
@@ -108,7 +109,9 @@ class LoopTest {
 TEST_CASE_METHOD(LoopTest,
                  "a daemon that dies whenever it opens its changes is not started for ever",
                  "[crash_loop]") {
-  for (size_t time = 0; time < StartRecord::kMost; ++time) REQUIRE(DieOpening());
+  for (size_t time = 0; time < StartRecord::kMost; ++time) {
+    REQUIRE(DieAt<Failpoint::kStoreDbOpened>());
+  }
   const int64_t left = NumFiles();
   CHECK(BytesOnDisk() < int64_t{6} << 20);  // of which RocksDB keeps 4 MiB for its manifest
   for (int time = 0; time < 3; ++time) {
@@ -142,6 +145,29 @@ TEST_CASE_METHOD(LoopTest,
   const auto daemon = StartDaemon({});
   VICINITY_ASSERT_OK_AND_ASSIGN(const int code, daemon->WaitForExit(kLimit));
   CHECK(code == kDiesAgainExitCode);
+}
+
+TEST_CASE_METHOD(LoopTest,
+                 "servers that are started beside one that serves do not keep it from being "
+                 "started again",
+                 "[crash_loop]") {
+  const auto serves = StartDaemon({});
+  REQUIRE(WaitUntilReady());
+  for (size_t time = 0; time < StartRecord::kMost; ++time) {
+    REQUIRE(DieAt<Failpoint::kStoreFolderMade>());  // just before it would be refused
+    const auto refused = StartDaemon({});
+    VICINITY_ASSERT_OK_AND_ASSIGN(const int code, refused->WaitForExit(kLimit));
+    CHECK(code == 7);
+    CHECK_THAT(refused->output(), Catch::Contains("another server serves from here"));
+  }
+  serves->Signal(SIGKILL);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const int killed, serves->WaitForExit(kLimit));
+  CHECK(killed == 128 + SIGKILL);
+  const auto again = StartDaemon({});
+  REQUIRE(WaitUntilReady());
+  again->Signal(SIGTERM);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const int code, again->WaitForExit(kLimit));
+  CHECK(code == 0);
 }
 
 TEST_CASE_METHOD(LoopTest, "a start that fails with an error does not count", "[crash_loop]") {

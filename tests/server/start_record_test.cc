@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/common/file.h"
 #include "proto/common/ids.h"
 #include "server/logging/logging.h"
 #include "tests/testing/status_checks.h"
@@ -39,7 +40,8 @@ class RecordTest {
     }
   }
   std::string path() const { return StartRecord::PathIn(folder_.File("changes"), ShardId{3}); }
-  bool is_empty() const { return !std::filesystem::exists(path()); }
+  bool is_empty() const { return std::filesystem::file_size(path()) == 0; }
+  std::string text() const { return *ReadFile(path()); }
 
   const testing::TempDir folder_;
   const std::shared_ptr<spdlog::logger> log_ = MakeSilentLogger();
@@ -75,11 +77,12 @@ TEST_CASE_METHOD(RecordTest, "a start that ends in order forgets itself, and all
   Die(StartRecord::kMost - 1);
   for (int time = 0; time < 10; ++time) Start()->End();
   CHECK_FALSE(is_empty());
-  const auto ready = Start();
+  auto ready = Start();
   ready->Ready();
   CHECK_FALSE(is_empty());
   ready->End();
   CHECK(is_empty());
+  ready.reset();
   Die(StartRecord::kMost);
   CHECK(Start() == nullptr);
 }
@@ -99,6 +102,34 @@ TEST_CASE_METHOD(RecordTest,
   const absl::Time end = absl::Now() + absl::Seconds(60);
   while (!is_empty() && absl::Now() < end) std::this_thread::yield();
   CHECK(is_empty());
+}
+
+TEST_CASE_METHOD(RecordTest,
+                 "servers that are started beside one that serves do not keep it from being "
+                 "started again",
+                 "[start_record]") {
+  auto serves = Start();
+  const bool is_ready = GENERATE(false, true);
+  if (is_ready) serves->Ready();
+  const std::string counted = text();
+  // Some die before anybody refuses them, others are refused, and end in order.
+  for (size_t time = 0; time <= StartRecord::kMost; ++time) {
+    const auto dies = Start(/*force=*/time % 2 == 0);
+    REQUIRE(dies != nullptr);
+    const auto refused = Start();
+    REQUIRE(refused != nullptr);
+    refused->End();
+    CHECK(text() == counted);
+  }
+  // What its end says of it stands, too, whoever ends after it.
+  const auto later = Start();
+  serves->End();
+  CHECK(is_empty());
+  later->End();
+  CHECK(is_empty());
+  serves.reset();
+  CHECK(Start() != nullptr);
+  CHECK_FALSE(is_empty());
 }
 
 TEST_CASE_METHOD(RecordTest,

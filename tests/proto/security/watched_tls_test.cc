@@ -1,6 +1,13 @@
 #include "proto/security/watched_tls.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdio>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -13,6 +20,7 @@
 #include "proto/common/file.h"
 #include "proto/common/mutex.h"
 #include "proto/security/authority.h"
+#include "proto/security/certificates.h"
 #include "tests/testing/hosts/certificate_authority.h"
 #include "tests/testing/status_checks.h"
 #include "tests/testing/temp_dir.h"
@@ -136,6 +144,38 @@ TEST_CASE_METHOD(WatchedTlsTest, "it looks by itself", "[watched_tls]") {
   const absl::Time end = absl::Now() + absl::Seconds(60);
   while (tls->state().expires == before && absl::Now() < end) std::this_thread::yield();
   CHECK(tls->state().expires > before);
+}
+
+TEST_CASE_METHOD(WatchedTlsTest, "what is in force is told while files are read that do not come",
+                 "[watched_tls]") {
+  const auto tls = Start();
+  const TlsMaterial before = tls->material();
+  const std::string authority = ReadFile(folder_.File("ca.pem")).value();
+  Write(authority_.Issue({"DNS:x", -absl::Hours(1), absl::Hours(400)}));
+  // A disk that does not answer: who reads waits for who writes.
+  const std::string path = folder_.File("ca.pem");
+  REQUIRE(std::remove(path.c_str()) == 0);
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  std::future<absl::Status> looks = std::async(std::launch::async, [&] { return tls->Look(); });
+  int fd = -1;
+  const absl::Time end = absl::Now() + absl::Seconds(60);
+  while (fd < 0 && absl::Now() < end) {
+    fd = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);  // once it is being read
+  }
+  REQUIRE(fd >= 0);
+  std::future<std::pair<TlsMaterial, TlsState>> told =
+      std::async(std::launch::async, [&] { return std::pair(tls->material(), tls->state()); });
+  const bool is_told = told.wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+  const bool is_read = looks.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  CHECK(write(fd, authority.data(), authority.size()) == static_cast<ssize_t>(authority.size()));
+  close(fd);
+  VICINITY_CHECK_OK(looks.get());
+  CHECK(is_told);
+  CHECK_FALSE(is_read);
+  const auto [material, state] = told.get();
+  CHECK((material == before));
+  CHECK(state.expires == before.expires);
+  CHECK(tls->material().expires > before.expires);
 }
 
 TEST_CASE("a list of the revoked is taken while it runs, and no bad one is", "[watched_tls]") {

@@ -4,8 +4,10 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,12 +19,20 @@
 #include "client/rpc/call_queue.h"
 #include "client/rpc/rpc_call.h"
 #include "client/shards/fan_out.h"
+#include "proto/bulk/tls_stream.h"
 #include "proto/common/status.h"
 
 namespace vicinity::testing {
 
-absl::StatusOr<proto::OpenBulkReply> AskForTickets(const std::string& address, uint32_t count,
-                                                   proto::BulkSocket over) {
+namespace {
+
+constexpr int kLimitMs = 60'000;
+
+}  // namespace
+
+absl::StatusOr<proto::OpenBulkReply> AskForTickets(
+    const std::string& address, uint32_t count, proto::BulkSocket over,
+    const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   proto::OpenBulkRequest request;
   request.set_connections(count);
   request.set_over(over);
@@ -36,7 +46,10 @@ absl::StatusOr<proto::OpenBulkReply> AskForTickets(const std::string& address, u
   proto::OpenBulkReply got;
   FanOut calls;
   StartSingleCall<proto::OpenBulkReply>(
-      {grpc::CreateChannel(address, grpc::InsecureChannelCredentials()), &queue}, request, settings,
+      {grpc::CreateChannel(
+           address, credentials != nullptr ? credentials : grpc::InsecureChannelCredentials()),
+       &queue},
+      request, settings,
       [&](const proto::OpenBulkReply& reply, const SlicedMessage&) {
         got = reply;
         return absl::OkStatus();
@@ -46,7 +59,8 @@ absl::StatusOr<proto::OpenBulkReply> AskForTickets(const std::string& address, u
   return got;
 }
 
-RawBulk::RawBulk(const proto::OpenBulkReply& place) : reader_(bulk::Sender::kServer, 1 << 20) {
+RawBulk::RawBulk(const proto::OpenBulkReply& place, TlsSessions* tls)
+    : reader_(bulk::Sender::kServer, 1 << 20) {
   if (!place.unix_name().empty()) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -61,9 +75,15 @@ RawBulk::RawBulk(const proto::OpenBulkReply& place) : reader_(bulk::Sender::kSer
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<uint16_t>(place.port()));
     fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int on = 1;
+    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     REQUIRE(connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
   }
-  stream_ = std::make_unique<bulk::SocketStream>(fd_);
+  if (tls == nullptr) {
+    stream_ = std::make_unique<bulk::SocketStream>(fd_);
+  } else {
+    stream_ = std::make_unique<bulk::TlsStream>(fd_, tls->New("127.0.0.1"));
+  }
 }
 
 RawBulk::RawBulk(const proto::OpenBulkReply& place, const std::string& ticket) : RawBulk(place) {
@@ -75,11 +95,24 @@ RawBulk::RawBulk(const proto::OpenBulkReply& place, const std::string& ticket) :
 
 RawBulk::~RawBulk() { close(fd_); }
 
+absl::Status RawBulk::Greet() {
+  absl::StatusOr<bool> begun = stream_->Begin();
+  while (begun.ok() && !*begun) {
+    pollfd polled{fd_, POLLIN, 0};
+    if (poll(&polled, 1, kLimitMs) <= 0) return absl::DeadlineExceededError("no handshake");
+    begun = stream_->Begin();
+  }
+  return begun.status();
+}
+
 void RawBulk::SendBytes(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t count = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count <= 0) return;  // it is over, which Next tells
-    bytes.remove_prefix(static_cast<size_t>(count));
+    const iovec piece = {const_cast<char*>(bytes.data()), bytes.size()};
+    const absl::StatusOr<size_t> count = stream_->Write({&piece, 1});
+    pollfd polled{fd_, POLLOUT, 0};
+    if (!count.ok()) return;  // it is over, which Next tells
+    if (*count == 0 && poll(&polled, 1, kLimitMs) <= 0) return;
+    bytes.remove_prefix(*count);
   }
 }
 

@@ -2,6 +2,8 @@
 // the server says to them.
 #pragma once
 
+#include <grpcpp/security/credentials.h>
+
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -10,17 +12,20 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/bulk.pb.h"
 #include "proto/bulk/byte_stream.h"
 #include "proto/bulk/frame.h"
 #include "proto/bulk/frame_reader.h"
+#include "proto/security/tls_sessions.h"
 
 namespace vicinity::testing {
 
-// What Bulk.Open of the server at `address` answers.
-absl::StatusOr<proto::OpenBulkReply> AskForTickets(const std::string& address, uint32_t count,
-                                                   proto::BulkSocket over);
+// What Bulk.Open of the server at `address` answers. No credentials: it is asked in plaintext.
+absl::StatusOr<proto::OpenBulkReply> AskForTickets(
+    const std::string& address, uint32_t count, proto::BulkSocket over,
+    const std::shared_ptr<grpc::ChannelCredentials>& credentials = nullptr);
 
 // Threads: one at a time. Ends the test case where it cannot connect.
 class RawBulk final : private bulk::FrameReader::Handler {
@@ -31,13 +36,16 @@ class RawBulk final : private bulk::FrameReader::Handler {
     std::string payload;
   };
 
-  // Connects, and says nothing.
-  explicit RawBulk(const proto::OpenBulkReply& place);
+  // Connects, and says nothing. `tls`: of a client, for TLS with 127.0.0.1; null: there is none.
+  explicit RawBulk(const proto::OpenBulkReply& place, TlsSessions* tls = nullptr);
   // Connects and opens with the ticket.
   RawBulk(const proto::OpenBulkReply& place, const std::string& ticket);
   ~RawBulk();
   RawBulk(const RawBulk&) = delete;
   RawBulk& operator=(const RawBulk&) = delete;
+
+  // With TLS before all else: shakes hands. Not OK: why there is no connection.
+  absl::Status Greet();
 
   void SendBytes(std::string_view bytes);
   // Fills in the sizes.
@@ -64,7 +72,7 @@ class RawBulk final : private bulk::FrameReader::Handler {
                        std::string_view payload) override;
 
   int fd_ = -1;
-  std::unique_ptr<bulk::SocketStream> stream_;
+  std::unique_ptr<bulk::ByteStream> stream_;
   bulk::FrameReader reader_;
   std::deque<Frame> frames_;
   bool is_ended_ = false;
