@@ -55,12 +55,22 @@ struct ShownLine {
   const std::string* server;
   uint64_t run = 0;
   const proto::LogLine* line;
+  int64_t not_before = 0;  // the latest time of its server's lines so far
 };
 
-// By time; lines of one server stay in their order.
+// By time. Lines of one server, which come one after the other here, stay in their order: two of
+// its threads may have looked at the clock in another one.
 void SortByTime(std::vector<ShownLine>* lines) {
+  const std::string* server = nullptr;
+  int64_t latest = 0;
+  for (ShownLine& each : *lines) {
+    const int64_t time = each.line->time_us();
+    latest = each.server == server ? std::max(latest, time) : time;
+    server = each.server;
+    each.not_before = latest;
+  }
   std::stable_sort(lines->begin(), lines->end(), [](const ShownLine& a, const ShownLine& b) {
-    return a.line->time_us() < b.line->time_us();
+    return a.not_before < b.not_before;
   });
 }
 

@@ -44,6 +44,16 @@ TEST_CASE_METHOD(LogsCommandTest, "the last lines of a server are shown", "[cli]
   CHECK(server["forgotten"] == 0);
 }
 
+// Two threads of it may look at the clock in another order than that in which their lines come.
+TEST_CASE_METHOD(LogsCommandTest, "lines of one server stay in its order", "[cli]") {
+  const auto now = std::chrono::system_clock::now();
+  site_.log()->log(now, {}, spdlog::level::err, "first");
+  site_.log()->log(now - std::chrono::seconds(1), {}, spdlog::level::err, "second");
+  const Answer text = Run({"--name", "a", "--last", "2", "--level", "error"});
+  CHECK(text.code == ExitCode::kOk);
+  CHECK_THAT(text.out, Catch::Matches("[^\\n]*first\\n[^\\n]*second\\n"));
+}
+
 TEST_CASE_METHOD(LogsCommandTest, "who is away is told beside the lines of the others", "[cli]") {
   site_.log()->info("here");
   const Answer all = Run({});
