@@ -133,12 +133,13 @@ class Promoter {
         options_.force ? "" : " (--force does without)", silent_.empty() ? "" : ": ", silent_));
   }
 
-  // With a new disk: what it had before, and may have acknowledged, nobody knows. Where no server
-  // has a version there is nothing to lack; terms alone come from promotions that went no further.
+  // With a new disk, or new to the shard: what it had before, and may have acknowledged, or what
+  // others have that do not answer, nobody knows.
   bool MayLack(const Known& known) const {
     const bool is_blank = known.position.version == 0 && known.writer.term == 0;
-    if (known_[Longest(known_.size())]->position.version > 0) return known.catching_up || is_blank;
-    return is_blank && Highest().term > 0;
+    const bool others_have =
+        known_[Longest(known_.size())]->position.version > 0 || Highest().term > 0;
+    return known.catching_up || (is_blank && others_have);
   }
 
   WriterTerm Highest() const {

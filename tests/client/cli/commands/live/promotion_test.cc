@@ -58,6 +58,16 @@ absl::StatusOr<AppliedBatch> ApplySoon(ReplicaGroup* group, int server, const st
   return applied;
 }
 
+// Of a new cluster: until then nobody knows whether a server lacks what another has.
+void AwaitMet(const ReplicaGroup& group) {
+  for (int server = 0; server < group.size(); ++server) {
+    for (int i = 0; i < 5000 && group.shard(server)->catching_up(); ++i) {
+      absl::SleepFor(absl::Milliseconds(2));
+    }
+    CHECK_FALSE(group.shard(server)->catching_up());
+  }
+}
+
 TEST_CASE("when a writer dies, the server that has most writes, and nothing replicated is lost",
           "[promotion]") {
   ReplicaGroup group(3);
@@ -213,16 +223,36 @@ TEST_CASE("a new cluster's servers all count as soon as they have met", "[promot
   ReplicaGroup group(3);
   VICINITY_REQUIRE_OK(ApplySoon(&group, 0, "s", 1, Durability::kReplicated).status());
   group.AwaitSame();
-  for (int server = 0; server < group.size(); ++server) {
-    for (int i = 0; i < 5000 && group.shard(server)->catching_up(); ++i) {
-      absl::SleepFor(absl::Milliseconds(2));
-    }
-    CHECK_FALSE(group.shard(server)->catching_up());
-  }
+  AwaitMet(group);
+}
+
+// As one that was added to a shard that another had alone.
+TEST_CASE("a server that has never met the one with the changes is not promoted", "[promotion]") {
+  ReplicaGroup group(2);
+  group.Stop(1);
+  group.Wipe(1);
+  group.Cut(0, 1, true);
+  VICINITY_REQUIRE_OK(ApplySoon(&group, 0, "s", 1, Durability::kSync).status());
+  group.Start(1);
+  group.Stop(0);
+  PromotionOptions options = OptionsOf(group);
+  options.to = "b";
+  const absl::Status few = PromoteIn(&group, options).status();
+  VICINITY_CHECK_CODE(few, absl::StatusCode::kUnavailable);
+  CHECK_THAT(std::string(few.message()),
+             Catch::Contains("0 of its 2") && Catch::Contains("--force"));
+  CHECK(group.shard(1)->writer() == WriterTerm{0, "a"});
+  group.Start(0);
+  group.Cut(0, 1, false);
+  CHECK(group.AwaitSame() == 0);
+  AwaitMet(group);
+  VICINITY_ASSERT_OK_AND_ASSIGN(const Promotion done, PromoteIn(&group, options));
+  CHECK(done.position.version >= 1);
 }
 
 TEST_CASE("what a promotion is asked must fit the servers", "[promotion]") {
   ReplicaGroup group(2);
+  AwaitMet(group);
   PromotionOptions options = OptionsOf(group);
   options.to = "z";
   VICINITY_CHECK_CODE(PromoteIn(&group, options).status(), absl::StatusCode::kNotFound);
@@ -261,6 +291,7 @@ TEST_CASE("servers of different datasets promote nobody", "[promotion]") {
 TEST_CASE("two promotions that do not see each other's servers make no two writers of one term",
           "[promotion]") {
   ReplicaGroup group(2);
+  AwaitMet(group);
   group.Cut(0, 1, true);
   std::vector<WriterTerm> writers;
   for (const size_t reached : {size_t{0}, size_t{1}}) {
