@@ -92,9 +92,9 @@ absl::Status Serve(const vicinity::ServerConfig& config, vicinity::StartRecord* 
   VICINITY_RETURN_IF_ERROR(TellReady(*server, manager.get()));
   if (starts != nullptr) starts->Ready();
   const int signal = WaitUntilStopped(server.get(), log);
-  if (starts != nullptr) starts->End();  // whatever becomes of stopping
   log->info("stopping: {}", strsignal(signal));
   vicinity::ForceExitAfter(absl::ToChronoNanoseconds(config.drain) + std::chrono::seconds(5));
+  if (starts != nullptr) starts->End();  // whatever becomes of stopping
   manager->Stopping("letting calls end");
   manager->StopWatching();
   server->Stop(config.drain);

@@ -97,6 +97,7 @@ absl::StatusOr<std::unique_ptr<StartRecord>> StartRecord::Begin(const std::strin
   }
   times.push_back(absl::ToUnixSeconds(now));
   record->Write(times);
+  if (record->file_.ok()) fdatasync(record->file_.get());  // what dies may take the machine with it
   return record;
 }
 
@@ -136,13 +137,14 @@ std::vector<int64_t> StartRecord::Read() const {
 }
 
 // In place, since the lock is this file's. Whoever is killed between the two steps leaves lines of
-// before behind, which were as good.
+// before behind, some of them twice it may be. Not waited for: an end in order must not wait for a
+// disk that is busy.
 void StartRecord::Write(const std::vector<int64_t>& times) const {
   if (!file_.ok()) return;
   const std::string text = TextOf(times);
   const auto size = static_cast<int64_t>(text.size());
   if (pwrite(file_.get(), text.data(), text.size(), 0) == size &&
-      ftruncate(file_.get(), size) == 0 && fdatasync(file_.get()) == 0) {
+      ftruncate(file_.get(), size) == 0) {
     return;
   }
   const absl::Status failed = ErrnoStatus(errno, path_, "write");

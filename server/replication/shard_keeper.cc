@@ -205,6 +205,7 @@ void ShardKeeper::OnReply(Feed* feed, LiveShard* shard, const WriterTerm& writer
     log_->warn("{}: server \"{}\" writes it since term {}; this one did in term {}: {}", Here(),
                theirs.writer, theirs.term, writer.term,
                appointed.ok() ? "it has given way" : std::string(appointed.message()));
+    if (!appointed.ok()) Pause(ask_every_);
     return;
   }
   if (std::exchange(feed->failing, false)) {

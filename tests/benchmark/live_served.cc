@@ -335,8 +335,9 @@ ServedPair::ServedPair(std::string directory, const std::string& folder)
       live_(StartVicinity(directory_, kChunkBytes, {}, folder)) {}
 
 void ServedPair::Measure(const Dataset& dataset, BenchReport* report) const {
-  VicinityLink files(files_->port(), dataset, proto::PRECISION_STORED);
-  VicinityLink live(live_->port(), dataset, proto::PRECISION_STORED);
+  // As from another host.
+  VicinityLink files(files_->port(), dataset, proto::PRECISION_STORED, {}, kByBulkTcp);
+  VicinityLink live(live_->port(), dataset, proto::PRECISION_STORED, {}, kByBulkTcp);
   Compare(dataset, live.shard(), files.shard(), "nothing changed", report);
   Writing writing(dataset, live.shard());
   std::mt19937_64 random(1);

@@ -1,5 +1,5 @@
-// What a live graph costs behind a server: readers beside a read-only server of the same files, and
-// writers.
+// What a live graph costs behind a server, over the bulk channel's TCP: readers beside a read-only
+// server of the same files, and writers.
 #pragma once
 
 #include <memory>
