@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -101,6 +102,23 @@ struct ReplicasBed {
     const cli::Answer answer =
         RunCommand(cli::kShardsCommand, {"--cluster", testbed->cluster_file(), "--format", "json"});
     return nlohmann::json::parse(answer.out)["shards"];
+  }
+  // Waits until a server of a new cluster has met those that write: until then it counts for no
+  // promotion. The log says when it has.
+  void AwaitMet(int server) const {
+    std::string seen;
+    for (const absl::Time until = absl::Now() + absl::Seconds(60); absl::Now() < until;) {
+      seen = *testbed->Log(server);
+      int met = 0;
+      for (int shard = 0; shard < kNumShards; ++shard) {
+        const std::string line =
+            absl::StrCat("shard ", shard, ": this server, which began with an empty log, has all");
+        met += absl::StrContains(seen, line) ? 1 : 0;
+      }
+      if (met == kNumShards) return;
+      absl::SleepFor(absl::Milliseconds(20));
+    }
+    FAIL("it has not met the others: " << seen);
   }
   // Waits until all servers have the same versions of all shards; those.
   std::vector<VersionName> AwaitSame() const {
@@ -265,6 +283,7 @@ TEST_CASE("what only a lost server had is gone, and who has seen it reads on", "
   RegisterWriter writer(bed.testbed->graph(), 9, 0, {Durability::kSync});
   VICINITY_REQUIRE_OK(writer.Write(*graph, nullptr));
   bed.AwaitSame();
+  bed.AwaitMet(1);
   VICINITY_REQUIRE_OK(bed.testbed->Kill(1));
   for (int i = 0; i < 5; ++i) VICINITY_REQUIRE_OK(writer.Write(*graph, nullptr));
   const auto pinned = graph->At(*graph->Versions());
